@@ -1,0 +1,46 @@
+/**
+ * The closed list of what can go wrong for a caller. Codes are the contract; messages are for people.
+ * Which HTTP status a code gets is decided in `http/errors.ts`.
+ */
+export type ErrorCode =
+  | 'INVALID_REQUEST'
+  | 'INVALID_NAME'
+  | 'INVALID_DESTINATION'
+  | 'MAX_DEPTH_EXCEEDED'
+  | 'INVALID_API_KEY'
+  | 'ACCOUNT_DISABLED'
+  | 'GUEST_UPLOADS_DISABLED'
+  | 'PASSWORD_REQUIRED'
+  | 'WRONG_PASSWORD'
+  | 'INVALID_TOKEN'
+  | 'NOT_FOUND'
+  | 'FILE_NOT_FOUND'
+  | 'FOLDER_NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'DUPLICATE_NAME'
+  | 'PRECONDITION_FAILED'
+  | 'REQUEST_TIMEOUT'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'FILE_TOO_LARGE'
+  | 'STORAGE_LIMIT_EXCEEDED'
+  | 'RANGE_NOT_SATISFIABLE'
+  | 'RATE_LIMITED'
+  | 'STORAGE_UNAVAILABLE'
+  | 'DATABASE_UNAVAILABLE'
+  | 'SHUTTING_DOWN'
+  | 'INTERNAL_ERROR'
+
+/** A refusal that the caller is told about. The message says what to do; it holds no paths, no SQL, no secrets. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    /** Seconds until trying again makes sense; sent as `Retry-After`. */
+    readonly retryAfter?: number,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Identifiers of the things a host keeps. Each is branded, so that one kind cannot stand where another is meant.
+ */
+
+declare const brand: unique symbol
+type Branded<T, Name extends string> = T & { readonly [brand]: Name }
+
+export type AccountId = Branded<number, 'AccountId'>
+export type KeyId = Branded<number, 'KeyId'>
+export type FileId = Branded<number, 'FileId'>
+export type BlobId = Branded<number, 'BlobId'>
+/** The folder's row. Callers outside only ever see its identifier. */
+export type FolderId = Branded<number, 'FolderId'>
+export type Slug = Branded<string, 'Slug'>
+export type Uuid = Branded<string, 'Uuid'>
+/** What the world knows a folder by: 16 characters a–z 0–9, the first a letter. */
+export type FolderIdentifier = Branded<string, 'FolderIdentifier'>
+/** The blob's name in the store: 32 lower-case hexadecimal characters, random. */
+export type BlobKey = Branded<string, 'BlobKey'>
+/** 64 lower-case hexadecimal characters. */
+export type Sha256 = Branded<string, 'Sha256'>
+
+/** The account that owns what guests upload: one row among the others, so that its room is counted like theirs. */
+export const GUESTS = 0 as AccountId
+
+/** What a file may be called by; told apart by shape. */
+export type FileIdentifier =
+  | { readonly kind: 'id'; readonly id: FileId }
+  | { readonly kind: 'uuid'; readonly uuid: Uuid }
+  | { readonly kind: 'slug'; readonly slug: Slug }
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Digits only is an id, UUID shape is a UUID, the rest is a slug. */
+export function parseFileIdentifier(text: string): FileIdentifier {
+  if (/^\d+$/.test(text)) return { kind: 'id', id: Number(text) as FileId }
+  if (UUID.test(text)) return { kind: 'uuid', uuid: text.toLowerCase() as Uuid }
+  return { kind: 'slug', slug: text as Slug }
+}
+
+/** A place in a caller's tree, as requests name it. */
+export type FolderPlace = 'root' | FolderIdentifier
+
+/** `root`, an empty string, null and a missing value mean the top level. */
+export function parseFolderPlace(value: string | null | undefined): FolderPlace {
+  return value === undefined || value === null || value === '' || value === 'root'
+    ? 'root'
+    : (value as FolderIdentifier)
+}

@@ -1,0 +1,47 @@
+import type { BlobKey, FolderIdentifier, Slug, Uuid } from './ids.ts'
+
+/** Random bytes from a CSPRNG, handed in everywhere so that tests can repeat themselves. */
+export type Random = (length: number) => Uint8Array
+
+export const systemRandom: Random = (length) => crypto.getRandomValues(new Uint8Array(length))
+
+const LOWER = 'abcdefghijklmnopqrstuvwxyz'
+const LETTERS = `${LOWER.toUpperCase()}${LOWER}`
+const DIGITS = '0123456789'
+
+/** 12 characters A–Z a–z 0–9, the first a letter. */
+export function makeSlug(random: Random): Slug {
+  return (pick(random, LETTERS, 1) + pick(random, LETTERS + DIGITS, 11)) as Slug
+}
+
+/** 16 characters a–z 0–9, the first a letter. */
+export function makeFolderIdentifier(random: Random): FolderIdentifier {
+  return (pick(random, LOWER, 1) + pick(random, LOWER + DIGITS, 15)) as FolderIdentifier
+}
+
+/** 128 random bits in hexadecimal. */
+export function makeBlobKey(random: Random): BlobKey {
+  return Buffer.from(random(16)).toString('hex') as BlobKey
+}
+
+/** A version 4 UUID (RFC 9562). */
+export function makeUuid(random: Random): Uuid {
+  const bytes = random(16)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = Buffer.from(bytes).toString('hex')
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)]
+  return parts.join('-') as Uuid
+}
+
+/** Every character is equally likely: bytes past the last whole multiple of the alphabet are thrown away. */
+function pick(random: Random, alphabet: string, count: number): string {
+  const fair = 256 - (256 % alphabet.length)
+  let text = ''
+  while (text.length < count) {
+    for (const byte of random(count - text.length)) {
+      if (byte < fair) text += alphabet[byte % alphabet.length]
+    }
+  }
+  return text
+}

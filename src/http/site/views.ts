@@ -1,0 +1,73 @@
+/** What the pages show. Routes fill these in; the components in `pages/` turn them into HTML and know nothing else. */
+
+export interface FilePageView {
+  readonly name: string
+  readonly uuid: string
+  /** Bytes. */
+  readonly size: number
+  readonly type: string
+  /** ISO 8601 UTC. */
+  readonly uploadedAt: string
+  /** ISO 8601 UTC: when the file goes away if nobody looks at it. */
+  readonly expiresAt: string
+  readonly sha256: string
+  readonly views: number
+  readonly downloads: number
+  /** Absolute address of this page. */
+  readonly url: string
+  /** Absolute address of the thumbnail; always an image. */
+  readonly thumbnailUrl: string
+  /** Leads to the bytes as an attachment. */
+  readonly downloadUrl: string
+  /** Signed address of the bytes for showing them in the page; null when the type has no preview. */
+  readonly preview: { readonly kind: 'image' | 'video' | 'audio'; readonly url: string } | null
+  /** The public folder that the file is in, or null. */
+  readonly folder: { readonly name: string; readonly url: string } | null
+}
+
+export interface FolderPageView {
+  readonly name: string
+  readonly identifier: string
+  readonly url: string
+  /** The public parent folder, or null. */
+  readonly parent: { readonly name: string; readonly url: string } | null
+  readonly folders: readonly { readonly name: string; readonly url: string; readonly fileCount: number }[]
+  readonly files: readonly {
+    readonly name: string
+    readonly slug: string
+    readonly size: number
+    readonly type: string
+    /** ISO 8601 UTC. */
+    readonly createdAt: string
+    /** Path of the thumbnail, `/t/<uuid>`. */
+    readonly thumbnailUrl: string
+  }[]
+  readonly fileCount: number
+  readonly page: number
+  readonly pages: number
+}
+
+export interface PasswordPageView {
+  /** Where the form posts to: the page of the folder that is locked. */
+  readonly action: string
+  readonly nonce: string
+  /** Where to go once it is unlocked; a path of this site. */
+  readonly next: string
+  /** What went wrong with the last try, or null. */
+  readonly error: string | null
+}
+
+export interface ErrorPageView {
+  readonly status: number
+  readonly title: string
+  readonly message: string
+}
+
+export interface StartPageView {
+  /** Absolute public address of this server, without a trailing slash. */
+  readonly publicUrl: string
+  readonly guestUploads: boolean
+  /** Bytes. */
+  readonly maxFileSize: number
+  readonly inactiveDays: number
+}
