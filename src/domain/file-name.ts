@@ -1,0 +1,69 @@
+const MAX_BYTES = 255
+
+/** C0, DEL, C1, and every character that changes the direction of the text after it. */
+const UNSEEN = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
+
+const EXTENSION = /^.+\.([\p{L}\p{M}\p{N}_+~-]+)$/su
+
+/**
+ * The name a file is kept under, from whatever an uploader sent: the last path component (either slash), in NFC, without
+ * control and bidirectional characters, at most 255 bytes of UTF-8 with the extension kept. Lone surrogates become
+ * U+FFFD. What leaves nothing to see, `.` and `..` become `unnamed`. Cleaning a clean name changes nothing.
+ */
+export function cleanFileName(raw: string): string {
+  const component = raw.slice(Math.max(raw.lastIndexOf('/'), raw.lastIndexOf('\\')) + 1)
+  // NFC comes last: two characters may only meet, and compose, once what stood between them is gone.
+  const name = component.toWellFormed().replace(UNSEEN, '').normalize('NFC')
+  if (name.trim() === '' || name === '.' || name === '..') return 'unnamed'
+  return shorten(name)
+}
+
+/** The extension in lower case without its dot, or '' when the name has none; `.profile` and `Dr. No` have none. */
+export function extensionOf(name: string): string {
+  return EXTENSION.exec(name)?.[1]?.toLowerCase() ?? ''
+}
+
+/**
+ * The name as it is searched for: two names that differ only in upper and lower case, in any script, fold to the same
+ * text. ß is ss, every sigma is σ, and i with or without its dot is i. In NFC; folding twice changes nothing.
+ */
+export function foldName(name: string): string {
+  let folded = name
+  let before: string
+  do {
+    before = folded
+    folded = foldOnce(folded)
+  } while (folded !== before)
+  return folded
+}
+
+function foldOnce(name: string): string {
+  return (
+    name
+      .normalize('NFC')
+      // Lower case first, because ẞ has no upper case of its own while ß has.
+      .toLowerCase()
+      .toUpperCase()
+      .toLowerCase()
+      .replaceAll('ς', 'σ')
+      // İ in lower case is an i with a second, combining dot.
+      .replace(/i\u0307+/g, 'i')
+      .normalize('NFC')
+  )
+}
+
+/** Cuts between code points; the stem gives way, not the extension, unless that alone would fill the name. */
+function shorten(name: string): string {
+  if (Buffer.byteLength(name) <= MAX_BYTES) return name
+  const extension = EXTENSION.exec(name)?.[1]
+  const suffix = extension === undefined ? '' : `.${extension}`
+  const stem = takeBytes(name.slice(0, name.length - suffix.length), MAX_BYTES - Buffer.byteLength(suffix))
+  return stem === '' ? takeBytes(name, MAX_BYTES) : stem + suffix
+}
+
+/** The longest beginning of the text, in whole code points, that fits. */
+function takeBytes(text: string, bytes: number): string {
+  if (bytes <= 0) return ''
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes))
+  return text.slice(0, read)
+}

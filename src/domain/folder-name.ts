@@ -1,0 +1,26 @@
+import { Refusal } from './errors.ts'
+
+const MAX_CHARACTERS = 100
+const FORBIDDEN = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069/\\]/u
+
+/**
+ * The name a folder is kept under: NFC, without space around it, 1–100 characters, no control or bidirectional
+ * characters, no slash of either kind, not `.` or `..`. Throws Refusal INVALID_NAME.
+ */
+export function parseFolderName(value: string): string {
+  const name = value.normalize('NFC').trim()
+  if (name === '') throw invalid('A folder name must not be empty.')
+  // Characters are code points: an emoji counts once.
+  if ([...name].length > MAX_CHARACTERS) {
+    throw invalid(`A folder name may be at most ${MAX_CHARACTERS} characters long.`)
+  }
+  if (name === '.' || name === '..') throw invalid('A folder cannot be named "." or "..".')
+  if (FORBIDDEN.test(name) || !name.isWellFormed()) {
+    throw invalid('A folder name must not contain "/", "\\", control characters or text direction marks.')
+  }
+  return name
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal('INVALID_NAME', message)
+}

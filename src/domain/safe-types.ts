@@ -1,0 +1,42 @@
+/**
+ * The types that may be shown inside a page, under `nosniff` and `Content-Security-Policy: sandbox; default-src 'none'`:
+ * pictures made of pixels, sound, film and plain text. Everything else is an attachment, and above all what can carry
+ * script: HTML, SVG, XML, JavaScript. PDF too: browsers refuse to show it in a sandboxed document.
+ */
+const INLINE: ReadonlySet<string> = new Set([
+  'audio/aac',
+  'audio/flac',
+  'audio/mp4',
+  'audio/mpeg',
+  'audio/ogg',
+  'audio/wav',
+  'audio/webm',
+  'image/apng',
+  'image/avif',
+  'image/bmp',
+  'image/gif',
+  'image/heic',
+  'image/heif',
+  'image/jpeg',
+  'image/jxl',
+  'image/png',
+  'image/tiff',
+  'image/vnd.microsoft.icon',
+  'image/webp',
+  'image/x-icon',
+  'text/plain',
+  'video/3gpp',
+  'video/mp2t',
+  'video/mp4',
+  'video/mpeg',
+  'video/ogg',
+  'video/quicktime',
+  'video/webm',
+  'video/x-m4v',
+  'video/x-matroska',
+])
+
+/** Whether content of this type (lower case, no parameters) may be shown inline. What is not known is not safe. */
+export function isInlineSafe(type: string): boolean {
+  return INLINE.has(type)
+}

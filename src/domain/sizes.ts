@@ -1,0 +1,28 @@
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB']
+const SIZE = /^(\d+(?:\.\d+)?)\s*([KMGT]?B)?$/i
+
+/**
+ * Bytes of a size as people write it: `12345`, `500MB`, `1.5 GB`. Units are B, KB, MB, GB and TB in either case, each
+ * 1024 times the one before. The result is rounded to whole bytes; null when the text is not a size, is part of a
+ * byte (`1.5`, `1.5B`), or is too large to count exactly.
+ */
+export function parseSize(text: string): number | null {
+  const [, digits, unit = 'B'] = SIZE.exec(text.trim()) ?? []
+  if (digits === undefined) return null
+  const power = UNITS.indexOf(unit.toUpperCase())
+  if (power === 0 && digits.includes('.')) return null
+  const bytes = Math.round(Number(digits) * 1024 ** power)
+  return Number.isSafeInteger(bytes) ? bytes : null
+}
+
+/** A size for people, in the same 1024-based units with at most one decimal: `0 B`, `1.5 GB`, `10 GB`. */
+export function formatSize(bytes: number): string {
+  let value = bytes
+  let power = 0
+  // What would be rounded to 1024 of one unit is 1 of the next.
+  while (value >= 1023.95 && power < UNITS.length - 1) {
+    value /= 1024
+    power += 1
+  }
+  return `${Math.round(value * 10) / 10} ${UNITS[power]}`
+}

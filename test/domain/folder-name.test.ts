@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { Refusal } from '../../src/domain/errors.ts'
+import { parseFolderName } from '../../src/domain/folder-name.ts'
+import { refusalOf } from './refusal.ts'
+
+describe('parseFolderName', () => {
+  test.each([
+    ['Holiday', 'Holiday'],
+    ['  Holiday 2024  ', 'Holiday 2024'],
+    ['cafe\u0301', 'café'],
+    ['...', '...'],
+    ['a'.repeat(100), 'a'.repeat(100)],
+    ['💾'.repeat(100), '💾'.repeat(100)],
+    [` ${'a'.repeat(100)} `, 'a'.repeat(100)],
+    ['e\u0301'.repeat(100), 'é'.repeat(100)],
+  ])('takes %p as %p', (value, name) => {
+    expect(parseFolderName(value)).toBe(name)
+  })
+
+  test.each([
+    '',
+    '   ',
+    '.',
+    '..',
+    ' .. ',
+    'a/b',
+    'a\\b',
+    'a\0b',
+    'a\nb',
+    'a\x7fb',
+    'a\x85b',
+    'a\u202eb',
+    'a\u2067b',
+    'a\u061cb',
+    'a\ud800b',
+    'a'.repeat(101),
+    '💾'.repeat(101),
+  ])('refuses %p', (value) => {
+    expect(refusalOf(() => parseFolderName(value)).code).toBe('INVALID_NAME')
+  })
+
+  test('says what is allowed', () => {
+    expect(refusalOf(() => parseFolderName('a'.repeat(101))).message).toContain('100')
+    expect(refusalOf(() => parseFolderName('a/b')).message).toContain('"/"')
+    expect(refusalOf(() => parseFolderName('')).message).toContain('empty')
+  })
+
+  test('gives a name that it takes again as it is, or refuses', () => {
+    const unit = fc.oneof(
+      fc.constantFrom(' ', '.', '/', '\\', '\t', '\u0301', 'e', '\u200e', '\ud800', '\u2028'),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    )
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 120 }), (value) => {
+        let name: string
+        try {
+          name = parseFolderName(value)
+        } catch (error) {
+          expect(error).toBeInstanceOf(Refusal)
+          return
+        }
+        expect(parseFolderName(name)).toBe(name)
+        expect(name).not.toMatch(/[/\\\p{Cc}]/u)
+        expect([...name].length).toBeLessThanOrEqual(100)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
