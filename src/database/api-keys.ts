@@ -1,0 +1,60 @@
+import type { AccountId, KeyId, Sha256 } from '../domain/ids.ts'
+import type { Db } from './schema.ts'
+
+export interface KeyRow {
+  readonly id: KeyId
+  readonly account_id: AccountId
+  readonly name: string
+  readonly prefix: string
+  readonly created_at: number
+  readonly last_used_at: number | null
+  readonly revoked_at: number | null
+}
+
+export function insertKey(
+  db: Db,
+  key: { account_id: AccountId; name: string; prefix: string; hash: Sha256; created_at: number },
+): Promise<{ id: KeyId }> {
+  return db.insertInto('api_keys').values(key).returning('id').executeTakeFirstOrThrow()
+}
+
+export interface KeyHolder {
+  readonly key: KeyId
+  readonly account: AccountId
+  readonly username: string
+  readonly disabled_at: number | null
+}
+
+/** Who holds the key, if it was not revoked. */
+export function findKeyHolder(db: Db, hash: Sha256): Promise<KeyHolder | undefined> {
+  return db
+    .selectFrom('api_keys')
+    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .select([
+      'api_keys.id as key',
+      'api_keys.account_id as account',
+      'accounts.username',
+      'accounts.disabled_at',
+    ])
+    .where('api_keys.hash', '=', hash)
+    .where('api_keys.revoked_at', 'is', null)
+    .executeTakeFirst()
+}
+
+export function listKeys(db: Db, account: AccountId): Promise<KeyRow[]> {
+  return db
+    .selectFrom('api_keys')
+    .select(['id', 'account_id', 'name', 'prefix', 'created_at', 'last_used_at', 'revoked_at'])
+    .where('account_id', '=', account)
+    .orderBy('id')
+    .execute()
+}
+
+export async function setKeyRevoked(db: Db, id: KeyId, at: number): Promise<void> {
+  await db
+    .updateTable('api_keys')
+    .set({ revoked_at: at })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .execute()
+}

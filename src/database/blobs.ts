@@ -1,0 +1,67 @@
+import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
+import type { Db } from './schema.ts'
+
+/**
+ * Puts the freshly written blob in and counts one use of it. When the same content is there already, the new
+ * copy, just verified, takes its place and the old one becomes garbage.
+ */
+export async function adoptBlob(
+  trx: Db,
+  blob: { key: BlobKey; sha256: Sha256; crc32: number; size: number; created_at: number },
+  garbageDueAt: number,
+): Promise<BlobId> {
+  const known = await trx
+    .selectFrom('blobs')
+    .select(['id', 'key'])
+    .where('sha256', '=', blob.sha256)
+    .where('size', '=', blob.size)
+    .executeTakeFirst()
+  if (known === undefined) {
+    const { id } = await trx
+      .insertInto('blobs')
+      .values({ ...blob, refs: 1 })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return id
+  }
+  await trx
+    .updateTable('blobs')
+    .set((row) => ({ key: blob.key, refs: row('refs', '+', 1) }))
+    .where('id', '=', known.id)
+    .execute()
+  await trx.insertInto('blob_garbage').values({ key: known.key, due_at: garbageDueAt }).execute()
+  return known.id
+}
+
+/** Takes one use away; the last one leaves the blob as garbage. */
+export async function releaseBlob(trx: Db, id: BlobId, garbageDueAt: number): Promise<void> {
+  const row = await trx
+    .updateTable('blobs')
+    .set((blob) => ({ refs: blob('refs', '-', 1) }))
+    .where('id', '=', id)
+    .returning(['refs', 'key'])
+    .executeTakeFirstOrThrow()
+  if (row.refs > 0) return
+  await trx.deleteFrom('blobs').where('id', '=', id).execute()
+  await trx.insertInto('blob_garbage').values({ key: row.key, due_at: garbageDueAt }).execute()
+}
+
+export async function blobExists(db: Db, key: BlobKey): Promise<boolean> {
+  return (await db.selectFrom('blobs').select('id').where('key', '=', key).executeTakeFirst()) !== undefined
+}
+
+/** Garbage whose time has come, at most `limit` keys. */
+export async function dueGarbage(db: Db, now: number, limit: number): Promise<BlobKey[]> {
+  const rows = await db
+    .selectFrom('blob_garbage')
+    .select('key')
+    .where('due_at', '<=', now)
+    .orderBy('due_at')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.key)
+}
+
+export async function forgetGarbage(db: Db, keys: readonly BlobKey[]): Promise<void> {
+  if (keys.length > 0) await db.deleteFrom('blob_garbage').where('key', 'in', keys).execute()
+}

@@ -1,0 +1,178 @@
+import type {
+  AccountId,
+  BlobId,
+  BlobKey,
+  FileId,
+  FileIdentifier,
+  FolderId,
+  FolderIdentifier,
+  Sha256,
+  Slug,
+  Uuid,
+} from '../domain/ids.ts'
+import { nameContains } from './differences.ts'
+import type { Db } from './schema.ts'
+
+export interface FileRow {
+  readonly id: FileId
+  readonly uuid: Uuid
+  readonly slug: Slug
+  readonly account_id: AccountId
+  readonly folder_id: FolderId
+  readonly name: string
+  readonly size: number
+  readonly type: string
+  readonly created_at: number
+  readonly last_used_at: number
+  readonly views: number
+  readonly downloads: number
+}
+
+/** A file in a list, with its folder's identifier, which is null at top level. */
+export interface FileListRow extends FileRow {
+  readonly folder_identifier: FolderIdentifier | null
+}
+
+export interface FileDetailRow extends FileListRow {
+  readonly blob_key: BlobKey
+  readonly sha256: Sha256
+}
+
+const columns = [
+  'files.id',
+  'files.uuid',
+  'files.slug',
+  'files.account_id',
+  'files.folder_id',
+  'files.name',
+  'files.size',
+  'files.type',
+  'files.created_at',
+  'files.last_used_at',
+  'files.views',
+  'files.downloads',
+] as const
+
+function liveFiles(db: Db) {
+  return db
+    .selectFrom('files')
+    .innerJoin('folders', 'folders.id', 'files.folder_id')
+    .select(columns)
+    .select((row) =>
+      row
+        .case()
+        .when('folders.parent_id', 'is', null)
+        .then(null)
+        .else(row.ref('folders.identifier'))
+        .end()
+        .as('folder_identifier'),
+    )
+    .where('files.removed_at', 'is', null)
+}
+
+/** The live file, whoever owns it. */
+export function findFile(db: Db, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
+  const query = liveFiles(db)
+    .innerJoin('blobs', 'blobs.id', 'files.blob_id')
+    .select(['blobs.key as blob_key', 'blobs.sha256'])
+  switch (identifier.kind) {
+    case 'id':
+      return query.where('files.id', '=', identifier.id).executeTakeFirst()
+    case 'uuid':
+      return query.where('files.uuid', '=', identifier.uuid).executeTakeFirst()
+    case 'slug':
+      return query.where('files.slug', '=', identifier.slug).executeTakeFirst()
+  }
+}
+
+export type FileSort = 'created_at' | 'name' | 'size' | 'downloads'
+
+export interface FileQuery {
+  readonly account: AccountId
+  readonly folder: FolderId | null
+  /** Folded, or null for every name. */
+  readonly needle: string | null
+  readonly sort: FileSort
+  readonly order: 'asc' | 'desc'
+  readonly offset: number
+  readonly limit: number
+}
+
+export function listFiles(db: Db, query: FileQuery): Promise<FileListRow[]> {
+  const column = query.sort === 'name' ? 'files.name_folded' : (`files.${query.sort}` as const)
+  return matching(liveFiles(db), query)
+    .orderBy(column, query.order)
+    .orderBy('files.id', query.order)
+    .limit(query.limit)
+    .offset(query.offset)
+    .execute()
+}
+
+/** How many files a search finds. Without a needle the kept totals answer. */
+export async function countMatches(db: Db, query: FileQuery): Promise<number> {
+  const counted = db
+    .selectFrom('files')
+    .select((row) => row.fn.countAll<number>().as('total'))
+    .where('files.removed_at', 'is', null)
+    .where('files.account_id', '=', query.account)
+    .$if(query.folder !== null, (some) => some.where('files.folder_id', '=', query.folder ?? never()))
+    .$if(query.needle !== null, (some) => some.where(nameContains(query.needle ?? never())))
+  return (await counted.executeTakeFirstOrThrow()).total
+}
+
+function never(): never {
+  throw new Error('unreachable')
+}
+
+function matching(files: ReturnType<typeof liveFiles>, query: FileQuery) {
+  // A folder belongs to one account, so naming the account as well would only keep its index from being used.
+  const placed =
+    query.folder === null
+      ? files.where('files.account_id', '=', query.account)
+      : files.where('files.folder_id', '=', query.folder)
+  return query.needle === null ? placed : placed.where(nameContains(query.needle))
+}
+
+/** The folder's files after `before`, newest first: for walking a folder of any size in steps. */
+export function filesBefore(
+  db: Db,
+  folder: FolderId,
+  before: { created_at: number; id: FileId } | null,
+  limit: number,
+): Promise<FileListRow[]> {
+  const files = liveFiles(db).where('files.folder_id', '=', folder)
+  const rest =
+    before === null
+      ? files
+      : files.where((row) =>
+          row(row.refTuple('files.created_at', 'files.id'), '<', row.tuple(before.created_at, before.id)),
+        )
+  return rest.orderBy('files.created_at', 'desc').orderBy('files.id', 'desc').limit(limit).execute()
+}
+
+export function insertFile(
+  trx: Db,
+  file: {
+    uuid: Uuid
+    slug: Slug
+    account_id: AccountId
+    folder_id: FolderId
+    blob_id: BlobId
+    name: string
+    name_folded: string
+    size: number
+    type: string
+    created_at: number
+    last_used_at: number
+  },
+): Promise<{ id: FileId }> {
+  return trx.insertInto('files').values(file).returning('id').executeTakeFirstOrThrow()
+}
+
+export async function renameFile(trx: Db, id: FileId, name: string, folded: string): Promise<void> {
+  await trx.updateTable('files').set({ name, name_folded: folded }).where('id', '=', id).execute()
+}
+
+export async function placeFile(trx: Db, id: FileId, folder: FolderId): Promise<void> {
+  await trx.updateTable('files').set({ folder_id: folder }).where('id', '=', id).execute()
+}

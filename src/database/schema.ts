@@ -1,0 +1,106 @@
+import type { Generated, Kysely } from 'kysely'
+import type {
+  AccountId,
+  BlobId,
+  BlobKey,
+  FileId,
+  FolderId,
+  FolderIdentifier,
+  KeyId,
+  Sha256,
+  Slug,
+  Uuid,
+} from '../domain/ids.ts'
+
+/** The tables as they are. Times are milliseconds since the epoch, sizes are bytes, flags are 0 or 1. */
+export interface Tables {
+  meta: { key: string; value: string }
+  accounts: AccountsTable
+  api_keys: ApiKeysTable
+  folders: FoldersTable
+  files: FilesTable
+  blobs: BlobsTable
+  blob_garbage: { key: BlobKey; due_at: number }
+  reservations: { key: BlobKey; account_id: AccountId; bytes: number; created_at: number }
+  rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
+  request_days: { account_id: AccountId; day: string; requests: number }
+  /** The search index: `rowid` is the file's id. Kept by triggers on `files`. */
+  file_names: { rowid: FileId; name_folded: string }
+}
+
+interface AccountsTable {
+  id: Generated<AccountId>
+  username: string
+  created_at: number
+  disabled_at: number | null
+  storage_used: Generated<number>
+  /** What uploads under way may still use: the sum of the account's reservations. */
+  storage_reserved: Generated<number>
+  files_count: Generated<number>
+  folders_count: Generated<number>
+}
+
+interface ApiKeysTable {
+  id: Generated<KeyId>
+  account_id: AccountId
+  name: string
+  /** The first characters of the key, to tell which it is. */
+  prefix: string
+  hash: Sha256
+  created_at: number
+  last_used_at: number | null
+  revoked_at: number | null
+}
+
+interface FoldersTable {
+  id: Generated<FolderId>
+  identifier: FolderIdentifier
+  account_id: AccountId
+  /** Null for the account's top level alone, which is a row so that siblings there are unique too. */
+  parent_id: FolderId | null
+  name: string
+  is_public: 0 | 1
+  password_hash: string | null
+  /** Live files directly in the folder. */
+  file_count: Generated<number>
+  created_at: number
+  deleted_at: number | null
+}
+
+export type Removal = 'expired' | 'deleted'
+
+interface FilesTable {
+  id: Generated<FileId>
+  uuid: Uuid
+  slug: Slug
+  account_id: AccountId
+  folder_id: FolderId
+  blob_id: BlobId
+  name: string
+  name_folded: string
+  size: number
+  type: string
+  created_at: number
+  /** When somebody last looked at it; the upload counts as the first look. */
+  last_used_at: number
+  views: Generated<number>
+  downloads: Generated<number>
+  /** Null while the file is alive. What is removed is in no list, count or total. */
+  removed_at: number | null
+  /** Why it was removed. The mark `expired` can be taken back, `deleted` cannot. */
+  removal: Removal | null
+}
+
+interface BlobsTable {
+  id: Generated<BlobId>
+  key: BlobKey
+  sha256: Sha256
+  crc32: number
+  size: number
+  /** Rows in `files` that use it, removed ones included. */
+  refs: number
+  created_at: number
+}
+
+/** The database, or a transaction on it. */
+export type Db = Kysely<Tables>

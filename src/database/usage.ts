@@ -1,0 +1,47 @@
+import { sql } from 'kysely'
+import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
+import type { Db } from './schema.ts'
+
+export interface FileUse {
+  views: number
+  downloads: number
+  lastUsedAt: number
+}
+
+export async function addFileUse(trx: Db, file: FileId, use: FileUse): Promise<void> {
+  await trx
+    .updateTable('files')
+    .set((row) => ({
+      views: row('views', '+', use.views),
+      downloads: row('downloads', '+', use.downloads),
+      last_used_at: sql<number>`max(last_used_at, ${use.lastUsedAt})`,
+    }))
+    .where('id', '=', file)
+    .execute()
+}
+
+export async function addRequests(trx: Db, account: AccountId, day: string, requests: number): Promise<void> {
+  await trx
+    .insertInto('request_days')
+    .values({ account_id: account, day, requests })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'day'])
+        .doUpdateSet({ requests: sql<number>`request_days.requests + excluded.requests` }),
+    )
+    .execute()
+}
+
+export async function requestsOn(db: Db, account: AccountId, day: string): Promise<number> {
+  const row = await db
+    .selectFrom('request_days')
+    .select('requests')
+    .where('account_id', '=', account)
+    .where('day', '=', day)
+    .executeTakeFirst()
+  return row?.requests ?? 0
+}
+
+export async function setKeyUsed(trx: Db, key: KeyId, at: number): Promise<void> {
+  await trx.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', key).execute()
+}
