@@ -10,7 +10,8 @@ export interface BlobStore {
 
   /**
    * The bytes from `start` up to but not including `end`, as a body that the server can send by itself.
-   * Throws BlobMissing. A blob removed after this call is still read to its end.
+   * Throws BlobMissing. Nobody removes a blob before a while has passed since it was last pointed to, so what
+   * is being sent stays there.
    */
   read(key: BlobKey, start: number, end: number): Promise<BlobBody>
 
@@ -55,7 +56,17 @@ export class BlobMissing extends Error {
   }
 }
 
-/** The store cannot do its work now: it is full, read-only, broken or away. */
+/**
+ * The store cannot do its work now. `full` passes when something is deleted; after `broken` nothing it says is
+ * to be believed until a probe has succeeded.
+ */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
+
+  constructor(
+    readonly reason: 'full' | 'broken',
+    options?: ErrorOptions,
+  ) {
+    super(`the blob store is ${reason}`, options)
+  }
 }

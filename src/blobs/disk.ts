@@ -1,0 +1,169 @@
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BlobKey } from '../domain/ids.ts'
+import { makeBlobKey, type Random } from '../domain/random.ts'
+import { BlobMissing, type BlobStore, type BlobWriter, StoreFailure } from './blob-store.ts'
+
+/** A growing file is synced every so many bytes, so that the last sync is short. */
+const SYNC_EVERY = 64 * 1024 * 1024
+
+/**
+ * Blobs as files: `<folder>/<first two characters>/<key>`, and `<folder>/tmp/<key>` until they are complete.
+ * Opening clears what an earlier process left unfinished, so one process at a time may have the folder open.
+ */
+export async function openDiskBlobs(folder: string, random: Random): Promise<BlobStore> {
+  const unfinished = join(folder, 'tmp')
+  await prepare(folder, unfinished)
+
+  const temporary = (key: BlobKey) => join(unfinished, key)
+  const shard = (key: BlobKey) => join(folder, key.slice(0, 2))
+  const finished = (key: BlobKey) => join(shard(key), key)
+
+  const store: BlobStore = {
+    async create(key) {
+      const handle = await failing(() => open(temporary(key), 'wx', 0o600))
+      return diskWriter(handle, temporary(key), finished(key), shard(key))
+    },
+
+    async read(key, start, end) {
+      if ((await store.size(key)) === null) throw new BlobMissing(key)
+      return Bun.file(finished(key)).slice(start, end)
+    },
+
+    async size(key) {
+      try {
+        return (await stat(finished(key))).size
+      } catch (error) {
+        if (hasCode(error, 'ENOENT')) return null
+        throw error
+      }
+    },
+
+    async remove(key) {
+      await rm(temporary(key), { force: true })
+      await rm(finished(key), { force: true })
+    },
+
+    async *list() {
+      for (const name of await readdir(folder)) {
+        for (const key of await readdir(join(folder, name))) yield key as BlobKey
+      }
+    },
+
+    async freeSpace() {
+      const { bavail, bsize } = await statfs(folder)
+      return bavail * bsize
+    },
+
+    async probe() {
+      const key = makeBlobKey(random)
+      const path = temporary(key)
+      try {
+        await failing(async () => {
+          const content = Buffer.from(random(512))
+          const handle = await open(path, 'wx', 0o600)
+          try {
+            await handle.write(content)
+            await handle.sync()
+          } finally {
+            await handle.close()
+          }
+          if (!content.equals(await readFile(path))) throw new Error('the probe came back changed')
+        })
+      } finally {
+        await rm(path, { force: true })
+      }
+    },
+  }
+  return store
+}
+
+/** Makes every folder there will ever be, and makes them last, so that finishing a blob syncs one folder only. */
+async function prepare(folder: string, unfinished: string): Promise<void> {
+  await rm(unfinished, { recursive: true, force: true })
+  await mkdir(unfinished, { recursive: true, mode: 0o700 })
+  for (let shard = 0; shard < 256; shard++) {
+    await mkdir(join(folder, shard.toString(16).padStart(2, '0')), { recursive: true, mode: 0o700 })
+  }
+  await syncFolder(folder)
+  await syncFolder(join(folder, '..'))
+}
+
+function diskWriter(handle: FileHandle, from: string, to: string, shard: string): BlobWriter {
+  let position = 0
+  let syncedUpTo = 0
+  let syncing: Promise<void> | null = null
+  let failure: StoreFailure | null = null
+
+  /** Runs beside the writing. Its failure is final: after a failed sync the kernel may have dropped the bytes. */
+  function syncBeside(): void {
+    syncedUpTo = position
+    syncing = handle
+      .datasync()
+      .catch((error: unknown) => {
+        failure = asStoreFailure(error)
+      })
+      .finally(() => {
+        syncing = null
+      })
+  }
+
+  return {
+    async write(chunk) {
+      if (failure !== null) throw failure
+      await failing(async () => {
+        let done = 0
+        while (done < chunk.byteLength) {
+          const { bytesWritten } = await handle.write(chunk, done, chunk.byteLength - done, position)
+          done += bytesWritten
+          position += bytesWritten
+        }
+      })
+      if (syncing === null && position - syncedUpTo >= SYNC_EVERY) syncBeside()
+    },
+
+    async complete() {
+      await syncing
+      if (failure !== null) throw failure
+      await failing(async () => {
+        await handle.datasync()
+        await handle.close()
+        await rename(from, to)
+        await syncFolder(shard)
+      })
+    },
+
+    async abort() {
+      await syncing
+      await handle.close().catch(() => {})
+      await rm(from, { force: true })
+      await rm(to, { force: true })
+    },
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function failing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw asStoreFailure(error)
+  }
+}
+
+function asStoreFailure(error: unknown): StoreFailure {
+  const full = hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')
+  return new StoreFailure(full ? 'full' : 'broken', { cause: error })
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
