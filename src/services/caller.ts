@@ -1,0 +1,17 @@
+import type { AccountId, KeyId } from '../domain/ids.ts'
+
+/** Somebody with an API key. */
+export interface AccountCaller {
+  readonly kind: 'account'
+  readonly account: AccountId
+  readonly key: KeyId
+  readonly username: string
+}
+
+/** Somebody without one. `bucket` is the address as limits count it. */
+export interface GuestCaller {
+  readonly kind: 'guest'
+  readonly bucket: string
+}
+
+export type Caller = AccountCaller | GuestCaller

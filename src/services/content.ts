@@ -1,0 +1,27 @@
+import { type BlobBody, BlobMissing, type BlobStore } from '../blobs/blob-store.ts'
+import { type FileDetailRow, findFile } from '../database/files.ts'
+import type { Db } from '../database/schema.ts'
+import type { Uuid } from '../domain/ids.ts'
+import { fileNotFound } from './access.ts'
+
+/** The bytes of files, for those whom the access rule has let in. */
+export interface Content {
+  /** Bytes `start` to `end` (exclusive). Throws Refusal FILE_NOT_FOUND when the file went meanwhile. */
+  read(file: FileDetailRow, start: number, end: number): Promise<BlobBody>
+}
+
+export function createContent(db: Db, blobs: BlobStore): Content {
+  return {
+    async read(file, start, end) {
+      try {
+        return await blobs.read(file.blob_key, start, end)
+      } catch (error) {
+        if (!(error instanceof BlobMissing)) throw error
+      }
+      // The same content was uploaded again and its newer copy has taken this one's place: ask for the row anew.
+      const present = await findFile(db, { kind: 'uuid', uuid: file.uuid satisfies Uuid })
+      if (present === undefined) throw fileNotFound()
+      return blobs.read(present.blob_key, start, end)
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import { lockTree } from '../database/differences.ts'
+import { folderChain, folderTree, updateFolder } from '../database/folders.ts'
+import type { Db } from '../database/schema.ts'
+import { type ErrorCode, Refusal } from '../domain/errors.ts'
+import type { AccountId, FolderIdentifier, FolderPlace } from '../domain/ids.ts'
+import { refusingDuplicates, tooDeep } from './folders.ts'
+import { ownFolder, placeOf } from './places.ts'
+
+export interface FolderMoveResult {
+  readonly folder: FolderIdentifier
+  readonly outcome:
+    | { readonly moved: true; readonly foldersUpdated: number }
+    | { readonly moved: false; readonly error: ErrorCode }
+}
+
+export interface FolderMoves {
+  /**
+   * Moves the folder with everything inside it; returns how many folders that were, 0 when it was there already.
+   * Throws Refusal FOLDER_NOT_FOUND, INVALID_DESTINATION, DUPLICATE_NAME or MAX_DEPTH_EXCEEDED.
+   */
+  move(account: AccountId, folder: FolderIdentifier, parent: FolderPlace): Promise<number>
+  /** Each by itself, in the order asked. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
+  moveMany(
+    account: AccountId,
+    folders: readonly FolderIdentifier[],
+    parent: FolderPlace,
+  ): Promise<FolderMoveResult[]>
+}
+
+export function createFolderMoves(db: Db, maxDepth: number): FolderMoves {
+  const moves: FolderMoves = {
+    async move(account, identifier, parent) {
+      return db.transaction().execute(async (trx) => {
+        await lockTree(trx, account)
+        const folder = await ownFolder(trx, account, identifier)
+        const destination = await placeOf(trx, account, parent)
+        if (folder.parent_id === destination) return 0
+        const way = await folderChain(trx, destination)
+        if (way.some((step) => step.id === folder.id)) {
+          throw new Refusal('INVALID_DESTINATION', 'A folder cannot be moved into itself or below itself')
+        }
+        const tree = await folderTree(trx, folder.id)
+        const levels = tree.reduce((deepest, { level }) => Math.max(deepest, level), 0)
+        if (way.length + levels > maxDepth) throw tooDeep(maxDepth)
+        await refusingDuplicates(folder.name, () => updateFolder(trx, folder.id, { parent_id: destination }))
+        return tree.length
+      })
+    },
+
+    async moveMany(account, folders, parent) {
+      await placeOf(db, account, parent)
+      const results: FolderMoveResult[] = []
+      for (const folder of folders) {
+        try {
+          const foldersUpdated = await moves.move(account, folder, parent)
+          results.push({ folder, outcome: { moved: true, foldersUpdated } })
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error
+          results.push({ folder, outcome: { moved: false, error: error.code } })
+        }
+      }
+      return results
+    },
+  }
+  return moves
+}

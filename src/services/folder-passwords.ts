@@ -1,0 +1,120 @@
+import * as z from 'zod'
+import type { ChainRow } from '../database/folders.ts'
+import type { Viewer } from '../domain/access.ts'
+import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { FolderId } from '../domain/ids.ts'
+import type { Random } from '../domain/random.ts'
+import type { Access } from './access.ts'
+import { verifyPassword } from './passwords.ts'
+import type { RateLimits } from './rate-limits.ts'
+import type { Signing } from './signing.ts'
+
+/** How long a folder stays unlocked. */
+export const UNLOCKED_FOR = DAY
+
+/** More than this many unlocked folders would not fit into a cookie; the oldest are forgotten. */
+const MOST_GRANTS = 40
+
+const TRIES_PER_ADDRESS = 10
+const TRIES_PER_FOLDER = 60
+
+/** What a browser carries to show which folders it has unlocked. */
+export interface FolderPasswords {
+  /** A fresh number for a password form of that folder, signed, so that it need not be kept. */
+  nonce(folder: FolderId): string
+  /**
+   * Tries the password; returns the cookie with this folder added to those in `cookie`.
+   * Throws Refusal WRONG_PASSWORD, or RATE_LIMITED after too many wrong ones.
+   */
+  unlock(folder: ChainRow, input: string, bucket: string, cookie: string | null): Promise<string>
+  /** The folders that the cookie unlocks; none when it was changed or is too old. */
+  grants(cookie: string | null): Viewer['grants']
+}
+
+const COOKIE = 'folder-cookie'
+const NONCE = 'folder-nonce'
+
+const cookiePayload = z.array(z.object({ f: z.number(), t: z.string(), e: z.number() }))
+type Grant = z.infer<typeof cookiePayload>[number]
+
+const noncePayload = z.object({ f: z.number(), e: z.number() })
+
+export function createFolderPasswords(
+  access: Access,
+  rates: RateLimits,
+  signing: Signing,
+  clock: Clock,
+  random: Random,
+): FolderPasswords {
+  function readCookie(cookie: string | null): Grant[] {
+    if (cookie === null) return []
+    const found = cookiePayload.safeParse(signing.verify(COOKIE, cookie))
+    return found.success ? found.data.filter((grant) => grant.e > clock.now()) : []
+  }
+
+  function isOurNonce(folder: FolderId, nonce: string): boolean {
+    const found = noncePayload.safeParse(signing.verify(NONCE, nonce))
+    return found.success && found.data.f === folder && found.data.e > clock.now()
+  }
+
+  /** The password itself: plain, or out of base64url of `password|epoch_ms|nonce` when the nonce is ours. */
+  function decode(folder: FolderId, input: string): string {
+    if (!/^[A-Za-z0-9_-]+={0,2}$/.test(input)) return input
+    const text = Buffer.from(input, 'base64url').toString('utf8')
+    const [, password, nonce] = /^(.*)\|\d+\|([^|]+)$/s.exec(text) ?? []
+    return password !== undefined && nonce !== undefined && isOurNonce(folder, nonce) ? password : input
+  }
+
+  /** Counts the try before it is made, so that guesses sent side by side are counted too. */
+  function countTry(folder: FolderId, bucket: string): () => void {
+    const subjects = [
+      { name: `password:${folder}:${bucket}`, limit: TRIES_PER_ADDRESS, length: 15 * MINUTE },
+      { name: `password:${folder}`, limit: TRIES_PER_FOLDER, length: HOUR },
+    ]
+    const counted: string[] = []
+    const takeBack = () => {
+      for (const name of counted) rates.giveBack(name, 1)
+    }
+    for (const { name, limit, length } of subjects) {
+      const verdict = rates.take(name, 1, limit, length)
+      if (!verdict.allowed) {
+        takeBack()
+        throw new Refusal(
+          'RATE_LIMITED',
+          'Too many wrong passwords; wait a while and try again',
+          verdict.resetsIn,
+        )
+      }
+      counted.push(name)
+    }
+    return takeBack
+  }
+
+  return {
+    nonce: (folder) =>
+      signing.sign(NONCE, {
+        f: folder,
+        e: clock.now() + UNLOCKED_FOR,
+        r: Buffer.from(random(9)).toString('base64url'),
+      }),
+
+    async unlock(folder, input, bucket, cookie) {
+      if (folder.password_hash === null) return cookie ?? signing.sign(COOKIE, [])
+      const takeBack = countTry(folder.id, bucket)
+      if (!(await verifyPassword(decode(folder.id, input), folder.password_hash))) {
+        throw new Refusal('WRONG_PASSWORD', 'That is not the password; check it and try again')
+      }
+      takeBack()
+      const others = readCookie(cookie).filter((grant) => grant.f !== folder.id)
+      const grant = {
+        f: folder.id,
+        t: access.passwordTag(folder.id, folder.password_hash),
+        e: clock.now() + UNLOCKED_FOR,
+      }
+      return signing.sign(COOKIE, [...others, grant].slice(-MOST_GRANTS))
+    },
+
+    grants: (cookie) => new Map(readCookie(cookie).map((grant) => [grant.f as FolderId, grant.t])),
+  }
+}

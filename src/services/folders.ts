@@ -1,0 +1,121 @@
+import { changeTotals, topFolder } from '../database/accounts.ts'
+import { isUniqueViolation, lockTree } from '../database/differences.ts'
+import {
+  type FolderListRow,
+  findFolder,
+  folderChain,
+  insertFolder,
+  listFolders,
+  updateFolder,
+} from '../database/folders.ts'
+import type { Db } from '../database/schema.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { parseFolderName } from '../domain/folder-name.ts'
+import type { AccountId, FolderIdentifier, FolderPlace } from '../domain/ids.ts'
+import { makeFolderIdentifier, type Random } from '../domain/random.ts'
+import { hashPassword } from './passwords.ts'
+import { ownFolder, placeOf } from './places.ts'
+
+/** A folder with its parent's identifier, which is null at top level. */
+export type Folder = FolderListRow
+
+export interface NewFolder {
+  readonly name: string
+  readonly parent: FolderPlace
+  readonly isPublic: boolean
+  /** null: none. */
+  readonly password: string | null
+}
+
+export interface FolderChange {
+  readonly name?: string
+  readonly isPublic?: boolean
+  /** null takes it off. */
+  readonly password?: string | null
+}
+
+export interface Folders {
+  /** Throws Refusal INVALID_NAME, FOLDER_NOT_FOUND, DUPLICATE_NAME or MAX_DEPTH_EXCEEDED. */
+  create(account: AccountId, folder: NewFolder): Promise<FolderListRow>
+  /** All folders of the account, or those directly in `parent`. */
+  list(account: AccountId, parent: FolderPlace | null): Promise<FolderListRow[]>
+  get(account: AccountId, identifier: FolderIdentifier): Promise<FolderListRow>
+  change(account: AccountId, identifier: FolderIdentifier, change: FolderChange): Promise<FolderListRow>
+}
+
+export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: number): Folders {
+  async function read(identifier: FolderIdentifier): Promise<FolderListRow> {
+    const row = await findFolder(db, identifier)
+    if (row === undefined) throw new Refusal('FOLDER_NOT_FOUND', 'The folder was deleted in the meantime')
+    return row
+  }
+
+  return {
+    async create(account, folder) {
+      const name = parseFolderName(folder.name)
+      await placeOf(db, account, folder.parent)
+      const password_hash = folder.password === null ? null : await hashPassword(folder.password)
+      const identifier = makeFolderIdentifier(random)
+      await refusingDuplicates(name, () =>
+        db.transaction().execute(async (trx) => {
+          await lockTree(trx, account)
+          const parent_id = await placeOf(trx, account, folder.parent)
+          if ((await folderChain(trx, parent_id)).length + 1 > maxDepth) throw tooDeep(maxDepth)
+          await insertFolder(trx, {
+            identifier,
+            account_id: account,
+            parent_id,
+            name,
+            is_public: folder.isPublic ? 1 : 0,
+            password_hash,
+            created_at: clock.now(),
+          })
+          await changeTotals(trx, account, { folders: 1 })
+        }),
+      )
+      return read(identifier)
+    },
+
+    async list(account, parent) {
+      if (parent === null) return listFolders(db, account, null)
+      const place =
+        parent === 'root' ? await topFolder(db, account) : (await ownFolder(db, account, parent)).id
+      return listFolders(db, account, place)
+    },
+
+    get: (account, identifier) => ownFolder(db, account, identifier),
+
+    async change(account, identifier, change) {
+      const name = change.name === undefined ? undefined : parseFolderName(change.name)
+      await ownFolder(db, account, identifier)
+      const password_hash =
+        typeof change.password === 'string' ? await hashPassword(change.password) : change.password
+      await refusingDuplicates(name ?? '', () =>
+        db.transaction().execute(async (trx) => {
+          const folder = await ownFolder(trx, account, identifier)
+          await updateFolder(trx, folder.id, {
+            ...(name === undefined ? {} : { name }),
+            ...(change.isPublic === undefined ? {} : { is_public: change.isPublic ? 1 : 0 }),
+            ...(password_hash === undefined ? {} : { password_hash }),
+          })
+        }),
+      )
+      return read(identifier)
+    },
+  }
+}
+
+/** Runs work that may give a folder a name that a sibling has. Throws Refusal DUPLICATE_NAME. */
+export async function refusingDuplicates<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    throw new Refusal('DUPLICATE_NAME', `A folder named "${name}" already exists there; choose another name`)
+  }
+}
+
+export function tooDeep(maxDepth: number): Refusal {
+  return new Refusal('MAX_DEPTH_EXCEEDED', `Folders may be nested ${maxDepth} levels deep at most`)
+}

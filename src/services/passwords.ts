@@ -1,0 +1,31 @@
+/**
+ * Passwords of folders as argon2id hashes (RFC 9106). Bun computes them off the main thread; at most two at a
+ * time, because each takes 64 MiB of memory and most of a core.
+ */
+
+const AT_ONCE = 2
+
+let running = 0
+const waiting: (() => void)[] = []
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running < AT_ONCE) running++
+  else await new Promise<void>((resolve) => waiting.push(resolve))
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    // The place is handed over, so `running` stays as it is.
+    if (next === undefined) running--
+    else next()
+  }
+}
+
+export function hashPassword(password: string): Promise<string> {
+  return inTurn(() => Bun.password.hash(password.normalize('NFC'), { algorithm: 'argon2id' }))
+}
+
+export function verifyPassword(password: string, hash: string): Promise<boolean> {
+  if (password === '') return Promise.resolve(false)
+  return inTurn(() => Bun.password.verify(password.normalize('NFC'), hash))
+}

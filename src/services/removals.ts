@@ -1,0 +1,81 @@
+import { changeTotals } from '../database/accounts.ts'
+import { lockTree } from '../database/differences.ts'
+import { deleteFilesIn, markRemoved } from '../database/file-removal.ts'
+import { findFile } from '../database/files.ts'
+import { folderTree, markFoldersDeleted } from '../database/folders.ts'
+import type { Db } from '../database/schema.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { AccountId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
+import { ownFolder } from './places.ts'
+
+export interface RemovalCounts {
+  readonly processed: number
+  readonly deleted: number
+  readonly filesDeleted: number
+}
+
+/** Deletes by their owner: final, and at once for everybody. Rows and bytes are cleared behind that. */
+export interface Removals {
+  /** Unknown and foreign identifiers are processed and not deleted. */
+  files(account: AccountId, identifiers: readonly FileIdentifier[]): Promise<RemovalCounts>
+  /** With everything below them. A folder inside another one that is deleted first counts as not deleted. */
+  folders(account: AccountId, identifiers: readonly FolderIdentifier[]): Promise<RemovalCounts>
+}
+
+export function createRemovals(db: Db, clock: Clock): Removals {
+  async function deleteFile(account: AccountId, identifier: FileIdentifier): Promise<boolean> {
+    return db.transaction().execute(async (trx) => {
+      const file = await findFile(trx, identifier)
+      if (file === undefined || file.account_id !== account) return false
+      await markRemoved(trx, [file], 'deleted', clock.now())
+      return true
+    })
+  }
+
+  /** How many files went with the folder, or null when there is no such folder. */
+  async function deleteFolder(account: AccountId, identifier: FolderIdentifier): Promise<number | null> {
+    return db.transaction().execute(async (trx) => {
+      await lockTree(trx, account)
+      try {
+        const folder = await ownFolder(trx, account, identifier)
+        const tree = await folderTree(trx, folder.id)
+        let files = 0
+        let bytes = 0
+        for (const { id } of tree) {
+          const gone = await deleteFilesIn(trx, id, clock.now())
+          files += gone.files
+          bytes += gone.bytes
+          await markFoldersDeleted(trx, [id], clock.now())
+        }
+        await changeTotals(trx, account, { storage: -bytes, files: -files, folders: -tree.length })
+        return files
+      } catch (error) {
+        if (error instanceof Refusal) return null
+        throw error
+      }
+    })
+  }
+
+  return {
+    async files(account, identifiers) {
+      let deleted = 0
+      for (const identifier of identifiers) {
+        if (await deleteFile(account, identifier)) deleted++
+      }
+      return { processed: identifiers.length, deleted, filesDeleted: deleted }
+    },
+
+    async folders(account, identifiers) {
+      let deleted = 0
+      let filesDeleted = 0
+      for (const identifier of identifiers) {
+        const files = await deleteFolder(account, identifier)
+        if (files === null) continue
+        deleted++
+        filesDeleted += files
+      }
+      return { processed: identifiers.length, deleted, filesDeleted }
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import type { Access } from './access.ts'
+import type { Accounts } from './accounts.ts'
+import type { Content } from './content.ts'
+import type { ContentTokens } from './content-tokens.ts'
+import type { Files } from './files.ts'
+import type { FolderMoves } from './folder-moves.ts'
+import type { FolderPasswords } from './folder-passwords.ts'
+import type { Folders } from './folders.ts'
+import type { Keys } from './keys.ts'
+import type { PublicFolders } from './public-folders.ts'
+import type { RateLimits } from './rate-limits.ts'
+import type { Readiness } from './readiness.ts'
+import type { Removals } from './removals.ts'
+import type { Uploads } from './uploads.ts'
+import type { Usage } from './usage.ts'
+
+/** Everything the outside may ask the host to do. Built by `app.ts`. */
+export interface Services {
+  readonly access: Access
+  readonly accounts: Accounts
+  readonly content: Content
+  readonly contentTokens: ContentTokens
+  readonly files: Files
+  readonly folderMoves: FolderMoves
+  readonly folderPasswords: FolderPasswords
+  readonly folders: Folders
+  readonly keys: Keys
+  readonly publicFolders: PublicFolders
+  readonly rates: RateLimits
+  readonly readiness: Readiness
+  readonly removals: Removals
+  readonly uploads: Uploads
+  readonly usage: Usage
+}

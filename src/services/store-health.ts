@@ -1,0 +1,63 @@
+import { type BlobStore, StoreFailure } from '../blobs/blob-store.ts'
+import { Refusal } from '../domain/errors.ts'
+
+/**
+ * Remembers that the store has failed. After a failed sync nothing the store says can be believed, so no upload
+ * starts until a probe (write, sync, read, remove) has succeeded.
+ */
+export interface StoreHealth {
+  /** Throws Refusal STORAGE_UNAVAILABLE while the store is known to be broken. */
+  assertUsable(): void
+  /** What the caller is told about a failure of the store; any other error comes back as it is. */
+  refusalFor(error: unknown): unknown
+  /** Whether the store works now, by trying. */
+  probe(): Promise<boolean>
+  /** Tries only when the store is known to be broken. */
+  recover(): Promise<void>
+}
+
+const RETRY_AFTER = 30
+
+export function createStoreHealth(blobs: BlobStore, report: (error: unknown) => void): StoreHealth {
+  let broken = false
+
+  const health: StoreHealth = {
+    assertUsable() {
+      if (broken) throw unavailable()
+    },
+
+    refusalFor(error) {
+      if (!(error instanceof StoreFailure)) return error
+      report(error)
+      if (error.reason === 'broken') broken = true
+      return unavailable(error)
+    },
+
+    async probe() {
+      try {
+        await blobs.probe()
+        broken = false
+        return true
+      } catch (error) {
+        report(error)
+        // A full store is not broken: what is there can be read, and room is made by deleting.
+        if (!(error instanceof StoreFailure) || error.reason === 'broken') broken = true
+        return false
+      }
+    },
+
+    async recover() {
+      if (broken) await health.probe()
+    },
+  }
+  return health
+}
+
+export function unavailable(cause?: unknown): Refusal {
+  return new Refusal(
+    'STORAGE_UNAVAILABLE',
+    'The server has no room for this or cannot write at the moment; try again later',
+    RETRY_AFTER,
+    { cause },
+  )
+}

@@ -1,0 +1,87 @@
+import type { Db } from '../database/schema.ts'
+import { addFileUse, addRequests, type FileUse, requestsOn, setKeyUsed } from '../database/usage.ts'
+import { type Clock, timestamp } from '../domain/clock.ts'
+import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
+import type { AccountCaller } from './caller.ts'
+
+/**
+ * What changes with every request: gathered in memory and written once a second in one transaction.
+ * A process that is killed loses a second of counting, never a file.
+ */
+export interface Usage {
+  /** Somebody looked at the file or began to download it; `by` null keeps it alive without being counted. */
+  fileUsed(file: FileId, by: 'view' | 'download' | null): void
+  requested(caller: AccountCaller): void
+  /** Counted and not yet written. */
+  pending(file: FileId): { readonly views: number; readonly downloads: number }
+  /** The account's requests since 00:00 UTC. */
+  requestsToday(account: AccountId): Promise<number>
+  flush(): Promise<void>
+}
+
+export function createUsage(db: Db, clock: Clock): Usage {
+  let files = new Map<FileId, FileUse>()
+  let days = new Map<string, Map<AccountId, number>>()
+  let keys = new Map<KeyId, number>()
+  const today = () => timestamp(clock.now()).slice(0, 10)
+
+  return {
+    fileUsed(file, by) {
+      const use = files.get(file) ?? { views: 0, downloads: 0, lastUsedAt: 0 }
+      if (by === 'view') use.views++
+      if (by === 'download') use.downloads++
+      use.lastUsedAt = clock.now()
+      files.set(file, use)
+    },
+
+    requested(caller) {
+      const day = today()
+      const counts = days.get(day) ?? new Map<AccountId, number>()
+      counts.set(caller.account, (counts.get(caller.account) ?? 0) + 1)
+      days.set(day, counts)
+      keys.set(caller.key, clock.now())
+    },
+
+    pending: (file) => files.get(file) ?? { views: 0, downloads: 0 },
+
+    async requestsToday(account) {
+      const day = today()
+      const waiting = days.get(day)?.get(account) ?? 0
+      return waiting + (await requestsOn(db, account, day))
+    },
+
+    async flush() {
+      if (files.size + days.size + keys.size === 0) return
+      await db.transaction().execute(async (trx) => {
+        // Taken inside the transaction, so that no reader finds a count in neither place or in both.
+        const written = { files, days, keys }
+        files = new Map()
+        days = new Map()
+        keys = new Map()
+        try {
+          for (const [file, use] of written.files) await addFileUse(trx, file, use)
+          for (const [day, counts] of written.days) {
+            for (const [account, requests] of counts) await addRequests(trx, account, day, requests)
+          }
+          for (const [key, at] of written.keys) await setKeyUsed(trx, key, at)
+        } catch (error) {
+          for (const [file, use] of written.files) files.set(file, merge(files.get(file), use))
+          for (const [day, counts] of written.days) {
+            const later = days.get(day)
+            for (const [account, n] of later ?? []) counts.set(account, (counts.get(account) ?? 0) + n)
+            days.set(day, counts)
+          }
+          throw error
+        }
+      })
+    },
+  }
+}
+
+function merge(later: FileUse | undefined, use: FileUse): FileUse {
+  return {
+    views: use.views + (later?.views ?? 0),
+    downloads: use.downloads + (later?.downloads ?? 0),
+    lastUsedAt: Math.max(use.lastUsedAt, later?.lastUsedAt ?? 0),
+  }
+}
