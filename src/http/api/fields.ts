@@ -1,0 +1,61 @@
+import { z } from '@hono/zod-openapi'
+import { errorCodes } from '../errors.ts'
+
+/** The parts that requests and answers of the JSON API are made of. */
+
+export const timestampField = z
+  .string()
+  .openapi({ type: 'string', format: 'date-time', example: '2026-01-31T12:00:00.000Z' })
+
+export const fileIdentifier = z
+  .union([z.string(), z.number().int().min(0)], 'must be a file identifier: a slug, a UUID or a number')
+  .transform(String)
+  .openapi({ type: ['string', 'integer'], description: 'Slug, UUID or numeric id' })
+
+export const folderPlace = z
+  .string('must be a folder identifier or "root"')
+  .nullish()
+  .openapi({ description: 'Folder identifier; "root", empty, null or missing mean the top level' })
+
+/** Up to 200 identifiers, at least one. */
+export function batch<S extends z.ZodType>(item: S) {
+  return z
+    .array(item, 'must be a list of identifiers')
+    .min(1, 'must hold at least one identifier')
+    .max(200, 'may hold 200 identifiers at most')
+}
+
+/** A whole number in a query string. */
+export function queryNumber(least: number, most: number) {
+  const allowed = `must be a whole number from ${least} to ${most}`
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, allowed)
+    .transform(Number)
+    .pipe(z.number().min(least, allowed).max(most, allowed))
+    .openapi({ type: 'integer', minimum: least, maximum: most })
+}
+
+export const MAX_PAGE = 1_000_000_000
+
+export const success = z.boolean().openapi({ description: 'Whether all of the request was done' })
+
+export const errorBody = z
+  .object({ success: z.literal(false), message: z.string(), error: z.enum(errorCodes) })
+  .openapi('Error')
+
+export const pagination = z
+  .object({
+    page: z.number().int(),
+    per_page: z.number().int(),
+    total: z.number().int(),
+    pages: z.number().int(),
+  })
+  .openapi('Pagination')
+
+/** The pagination object of a page. `pages` is ⌈total / per_page⌉. */
+export function paginationOf(page: number, perPage: number, total: number): z.infer<typeof pagination> {
+  return { page, per_page: perPage, total, pages: Math.ceil(total / perPage) }
+}
+
+export const dataOf = <S extends z.ZodType>(schema: S) => z.object({ success: z.literal(true), data: schema })

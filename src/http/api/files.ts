@@ -1,0 +1,178 @@
+import { z } from '@hono/zod-openapi'
+import { parseFileIdentifier, parseFolderPlace } from '../../domain/ids.ts'
+import { keyedRoute } from '../route.ts'
+import {
+  batch,
+  dataOf,
+  fileIdentifier,
+  folderPlace,
+  MAX_PAGE,
+  pagination,
+  paginationOf,
+  queryNumber,
+  success,
+} from './fields.ts'
+import { fileDetail, fileListItem, toFileDetail, toFileListItem } from './file-answers.ts'
+
+const idParameter = z.object({ id: z.string().openapi({ description: 'Slug, UUID or numeric id' }) })
+
+export const listFiles = keyedRoute({
+  method: 'get',
+  path: '/api/v1/files',
+  summary: 'List your files',
+  tag: 'Files',
+  query: z.object({
+    page: queryNumber(1, MAX_PAGE).optional(),
+    per_page: queryNumber(1, 100).optional(),
+    folder: z
+      .string()
+      .optional()
+      .openapi({ description: 'Folder identifier, or "root"; all files without it' }),
+    search: z.string().optional().openapi({ description: 'Part of the name, in upper or lower case' }),
+    sort: z.enum(['created_at', 'name', 'size', 'downloads']).optional(),
+    order: z.enum(['asc', 'desc']).optional(),
+  }),
+  answer: z.object({ success: z.literal(true), data: z.array(fileListItem), pagination }),
+  errors: [400, 404],
+  async handle({ call, caller, query }) {
+    const page = query.page ?? 1
+    const perPage = query.per_page ?? 20
+    const { files, total } = await call.site.services.files.list(caller.account, {
+      page,
+      perPage,
+      folder: query.folder === undefined || query.folder === '' ? null : parseFolderPlace(query.folder),
+      search: query.search ?? '',
+      sort: query.sort ?? 'created_at',
+      order: query.order ?? 'desc',
+    })
+    return {
+      success: true,
+      data: files.map((file) => toFileListItem(call.site, file)),
+      pagination: paginationOf(page, perPage, total),
+    }
+  },
+})
+
+export const getFile = keyedRoute({
+  method: 'get',
+  path: '/api/v1/file/{id}',
+  summary: 'Read one of your files',
+  tag: 'Files',
+  params: idParameter,
+  answer: dataOf(fileDetail),
+  errors: [404],
+  async handle({ call, caller, params }) {
+    const file = await call.site.services.files.get(caller.account, parseFileIdentifier(params.id ?? ''))
+    return { success: true, data: toFileDetail(call.site, file) }
+  },
+})
+
+export const renameFile = keyedRoute({
+  method: 'patch',
+  path: '/api/v1/file/{id}',
+  summary: 'Rename a file',
+  tag: 'Files',
+  params: idParameter,
+  body: z.object({ name: z.string('must be the new name').min(1, 'must not be empty') }),
+  answer: dataOf(fileDetail),
+  errors: [400, 404, 413],
+  async handle({ call, caller, params, body }) {
+    const identifier = parseFileIdentifier(params.id ?? '')
+    const file = await call.site.services.files.rename(caller.account, identifier, body.name)
+    return { success: true, data: toFileDetail(call.site, file) }
+  },
+})
+
+export const moveFile = keyedRoute({
+  method: 'post',
+  path: '/api/v1/file/move',
+  summary: 'Move a file to a folder',
+  tag: 'Files',
+  body: z.object({ file: fileIdentifier, folder: folderPlace }),
+  answer: z.object({
+    success: z.literal(true),
+    message: z.string(),
+    data: z.object({ file: z.string(), folder: z.string() }),
+  }),
+  errors: [400, 404, 413],
+  async handle({ call, caller, body }) {
+    const folder = parseFolderPlace(body.folder)
+    await call.site.services.files.move(caller.account, parseFileIdentifier(body.file), folder)
+    return { success: true, message: 'File moved', data: { file: body.file, folder } }
+  },
+})
+
+export const moveFiles = keyedRoute({
+  method: 'post',
+  path: '/api/v1/files/move',
+  summary: 'Move up to 200 files to a folder',
+  tag: 'Files',
+  body: z.object({ files: batch(fileIdentifier), folder: folderPlace }),
+  answer: z.object({
+    success,
+    message: z.string(),
+    data: z.object({
+      folder: z.string(),
+      moved: z.number().int(),
+      failed: z.number().int(),
+      results: z.array(z.object({ file: z.string(), success: z.boolean(), error: z.string().optional() })),
+    }),
+  }),
+  errors: [400, 404, 413],
+  async handle({ call, caller, body }) {
+    const folder = parseFolderPlace(body.folder)
+    const identifiers = body.files.map(parseFileIdentifier)
+    const outcomes = await call.site.services.files.moveMany(caller.account, identifiers, folder)
+    const results = body.files.map((file, index) => {
+      const error = outcomes[index]?.error ?? null
+      return error === null ? { file, success: true } : { file, success: false, error }
+    })
+    const moved = results.filter((result) => result.success).length
+    return {
+      success: moved === results.length,
+      message: `Moved ${moved} of ${results.length} files`,
+      data: { folder, moved, failed: results.length - moved, results },
+    }
+  },
+})
+
+export const deleteFiles = keyedRoute({
+  method: 'post',
+  path: '/file/delete',
+  summary: 'Delete files, for good',
+  tag: 'Files',
+  body: z.object({
+    identifiers: z
+      .array(fileIdentifier, 'must be a list of identifiers')
+      .min(1, 'must hold at least one identifier'),
+  }),
+  answer: z.object({
+    success,
+    message: z.string(),
+    total_processed: z.number().int(),
+    successful_deletes: z.number().int(),
+    failed_deletes: z.number().int(),
+    files_deleted: z.number().int(),
+  }),
+  errors: [400, 413],
+  async handle({ call, caller, body }) {
+    const identifiers = [...new Set(body.identifiers)].map(parseFileIdentifier)
+    const counts = await call.site.services.removals.files(caller.account, identifiers)
+    return deletionAnswer(counts, 'files')
+  },
+})
+
+/** The answer of both kinds of delete. */
+export function deletionAnswer(
+  counts: { processed: number; deleted: number; filesDeleted: number },
+  things: string,
+) {
+  return {
+    success: counts.deleted === counts.processed,
+    message: `Deleted ${counts.deleted} of ${counts.processed} ${things}`,
+    total_processed: counts.processed,
+    successful_deletes: counts.deleted,
+    failed_deletes: counts.processed - counts.deleted,
+    files_deleted: counts.filesDeleted,
+  }
+}

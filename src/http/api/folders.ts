@@ -1,0 +1,240 @@
+import { z } from '@hono/zod-openapi'
+import { timestamp } from '../../domain/clock.ts'
+import { type FolderIdentifier, parseFolderPlace } from '../../domain/ids.ts'
+import type { Folder } from '../../services/folders.ts'
+import { keyedRoute } from '../route.ts'
+import { batch, dataOf, folderPlace, success, timestampField } from './fields.ts'
+import { deletionAnswer } from './files.ts'
+
+export const identifierParameter = z.object({
+  identifier: z.string().openapi({ description: 'Folder identifier' }),
+})
+
+const folderListItem = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    public: z.boolean(),
+    file_count: z.number().int(),
+    created_at: timestampField,
+    parent: z.string().nullable(),
+    parent_id: z.string().nullable(),
+    has_password: z.boolean(),
+    thumbnail_url: z.string().optional(),
+  })
+  .openapi('FolderListItem')
+
+function toFolderListItem(folder: Folder): z.infer<typeof folderListItem> {
+  return {
+    id: folder.identifier,
+    name: folder.name,
+    public: folder.is_public === 1,
+    file_count: folder.file_count,
+    created_at: timestamp(folder.created_at),
+    parent: folder.parent_identifier,
+    parent_id: folder.parent_identifier,
+    has_password: folder.password_hash !== null,
+  }
+}
+
+const publicFlag = z
+  .union([z.boolean(), z.literal([1, 0]), z.literal(['1', '0'])], 'must be 1 (public) or 0 (private)')
+  .transform((flag) => flag === true || flag === 1 || flag === '1')
+  .openapi({ enum: [1, 0, '1', '0', true, false] })
+
+const password = z
+  .string('must be text')
+  .refine((text) => [...text].length <= 128, 'may have 128 characters at most')
+  .nullish()
+  .transform((text) => (text === '' ? null : text))
+
+export const listFolders = keyedRoute({
+  method: 'get',
+  path: '/api/v1/folders',
+  summary: 'List your folders',
+  tag: 'Folders',
+  query: z.object({
+    parent: z
+      .string()
+      .optional()
+      .openapi({ description: 'Only those directly in this folder; "root" for the top level' }),
+  }),
+  answer: dataOf(z.array(folderListItem)),
+  errors: [404],
+  async handle({ call, caller, query }) {
+    const parent = query.parent === undefined || query.parent === '' ? null : parseFolderPlace(query.parent)
+    const folders = await call.site.services.folders.list(caller.account, parent)
+    return { success: true, data: folders.map(toFolderListItem) }
+  },
+})
+
+export const listSubfolders = keyedRoute({
+  method: 'get',
+  path: '/api/v1/folder/{identifier}/folders',
+  summary: 'List the folders directly in a folder',
+  tag: 'Folders',
+  params: identifierParameter,
+  answer: dataOf(z.array(folderListItem)),
+  errors: [404],
+  async handle({ call, caller, params }) {
+    const place = parseFolderPlace(params.identifier)
+    const folders = await call.site.services.folders.list(caller.account, place)
+    return { success: true, data: folders.map(toFolderListItem) }
+  },
+})
+
+export const createFolder = keyedRoute({
+  method: 'post',
+  path: '/api/v1/folder',
+  summary: 'Create a folder',
+  tag: 'Folders',
+  body: z.object({
+    name: z.string('must be the name of the folder'),
+    parent: folderPlace,
+    parent_id: folderPlace,
+    public: publicFlag.optional(),
+    password,
+  }),
+  status: 201,
+  answer: z.object({
+    success: z.literal(true),
+    message: z.string(),
+    data: z.object({
+      identifier: z.string(),
+      name: z.string(),
+      hasPassword: z.boolean(),
+      parent: z.string(),
+    }),
+  }),
+  errors: [400, 404, 409, 413],
+  async handle({ call, caller, body }) {
+    const folder = await call.site.services.folders.create(caller.account, {
+      name: body.name,
+      parent: parseFolderPlace(body.parent ?? body.parent_id),
+      isPublic: body.public ?? true,
+      password: body.password ?? null,
+    })
+    return {
+      success: true,
+      message: 'Folder created',
+      data: {
+        identifier: folder.identifier,
+        name: folder.name,
+        hasPassword: folder.password_hash !== null,
+        parent: folder.parent_identifier ?? 'root',
+      },
+    }
+  },
+})
+
+export const changeFolder = keyedRoute({
+  method: 'patch',
+  path: '/api/v1/folder/{identifier}',
+  summary: 'Rename a folder, publish or hide it, set or remove its password',
+  tag: 'Folders',
+  params: identifierParameter,
+  body: z.object({
+    name: z.string('must be the name of the folder').optional(),
+    public: publicFlag.optional(),
+    password,
+  }),
+  answer: dataOf(folderListItem),
+  errors: [400, 404, 409, 413],
+  async handle({ call, caller, params, body }) {
+    const identifier = (params.identifier ?? '') as FolderIdentifier
+    const folder = await call.site.services.folders.change(caller.account, identifier, {
+      ...(body.name === undefined ? {} : { name: body.name }),
+      ...(body.public === undefined ? {} : { isPublic: body.public }),
+      ...(body.password === undefined ? {} : { password: body.password }),
+    })
+    return { success: true, data: toFolderListItem(folder) }
+  },
+})
+
+export const moveFolder = keyedRoute({
+  method: 'post',
+  path: '/api/v1/folder/move',
+  summary: 'Move a folder with everything inside it',
+  tag: 'Folders',
+  body: z.object({ folder: z.string('must be a folder identifier'), parent: folderPlace }),
+  answer: z.object({
+    success: z.literal(true),
+    message: z.string(),
+    data: z.object({ folder: z.string(), parent: z.string(), folders_updated: z.number().int() }),
+  }),
+  errors: [400, 404, 409, 413],
+  async handle({ call, caller, body }) {
+    const parent = parseFolderPlace(body.parent)
+    const folder = body.folder as FolderIdentifier
+    const folders_updated = await call.site.services.folderMoves.move(caller.account, folder, parent)
+    return { success: true, message: 'Folder moved', data: { folder, parent, folders_updated } }
+  },
+})
+
+export const moveFolders = keyedRoute({
+  method: 'post',
+  path: '/api/v1/folders/move',
+  summary: 'Move up to 200 folders with everything inside them',
+  tag: 'Folders',
+  body: z.object({ folders: batch(z.string('must be a folder identifier')), parent: folderPlace }),
+  answer: z.object({
+    success,
+    message: z.string(),
+    data: z.object({
+      parent: z.string(),
+      moved: z.number().int(),
+      failed: z.number().int(),
+      results: z.array(
+        z.object({
+          folder: z.string(),
+          success: z.boolean(),
+          folders_updated: z.number().int().optional(),
+          error: z.string().optional(),
+        }),
+      ),
+    }),
+  }),
+  errors: [400, 404, 413],
+  async handle({ call, caller, body }) {
+    const parent = parseFolderPlace(body.parent)
+    const folders = body.folders.map((folder) => folder as FolderIdentifier)
+    const outcomes = await call.site.services.folderMoves.moveMany(caller.account, folders, parent)
+    const results = outcomes.map(({ folder, outcome }) =>
+      outcome.moved
+        ? { folder, success: true, folders_updated: outcome.foldersUpdated }
+        : { folder, success: false, error: outcome.error },
+    )
+    const moved = results.filter((result) => result.success).length
+    return {
+      success: moved === results.length,
+      message: `Moved ${moved} of ${results.length} folders`,
+      data: { parent, moved, failed: results.length - moved, results },
+    }
+  },
+})
+
+export const deleteFolders = keyedRoute({
+  method: 'post',
+  path: '/folder/delete',
+  summary: 'Delete folders and all files inside them, for good',
+  tag: 'Folders',
+  body: z.object({
+    identifiers: z
+      .array(z.string('must be a folder identifier'), 'must be a list of identifiers')
+      .min(1, 'must hold at least one identifier'),
+  }),
+  answer: z.object({
+    success,
+    message: z.string(),
+    total_processed: z.number().int(),
+    successful_deletes: z.number().int(),
+    failed_deletes: z.number().int(),
+    files_deleted: z.number().int(),
+  }),
+  errors: [400, 413],
+  async handle({ call, caller, body }) {
+    const identifiers = [...new Set(body.identifiers)].map((identifier) => identifier as FolderIdentifier)
+    const counts = await call.site.services.removals.folders(caller.account, identifiers)
+    return deletionAnswer(counts, 'folders')
+  },
+})

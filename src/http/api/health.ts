@@ -1,0 +1,42 @@
+import { z } from '@hono/zod-openapi'
+import { jsonResponse } from '../json.ts'
+import { openRoute } from '../route.ts'
+
+export const getHealth = openRoute({
+  method: 'get',
+  path: '/health',
+  summary: 'Whether the process is alive',
+  tag: 'Health',
+  answer: z
+    .object({ status: z.literal('ok'), timestamp: z.number().int(), service: z.string() })
+    .openapi('Health'),
+  async handle({ call }) {
+    return { status: 'ok', timestamp: Math.floor(call.site.clock.now() / 1000), service: 'holdfast' }
+  },
+})
+
+const part = z.enum(['ok', 'down'])
+const readiness = z.object({ status: z.enum(['ready', 'not ready']), database: part, store: part })
+
+export const getReadiness = openRoute({
+  method: 'get',
+  path: '/ready',
+  summary: 'Whether the database and the blob store answer; 503 while they do not',
+  tag: 'Health',
+  answer: readiness.openapi('Readiness'),
+  async handle({ call }) {
+    const { database, store } = await call.site.services.readiness.check()
+    const ready = database && store
+    const body: z.infer<typeof readiness> = {
+      status: ready ? 'ready' : 'not ready',
+      database: database ? 'ok' : 'down',
+      store: store ? 'ok' : 'down',
+    }
+    if (ready) return body
+    const message = `Not ready: ${[database ? '' : 'database', store ? '' : 'store'].filter(Boolean).join(' and ')} down`
+    return jsonResponse(
+      { success: false, message, error: store ? 'DATABASE_UNAVAILABLE' : 'STORAGE_UNAVAILABLE', ...body },
+      { status: 503, headers: { 'Retry-After': '10' } },
+    )
+  },
+})

@@ -1,0 +1,21 @@
+import type { Viewer } from '../../domain/access.ts'
+import { extensionOf } from '../../domain/file-name.ts'
+import type { FileDetail } from '../../services/files.ts'
+import type { Site } from '../call.ts'
+
+/** `<uuid>.<ext>`, or the UUID alone when the name has no plain extension. */
+export function contentName(file: FileDetail): string {
+  const extension = extensionOf(file.name)
+  return /^[a-z0-9]{1,16}$/.test(extension) ? `${file.uuid}.${extension}` : file.uuid
+}
+
+/** A signed address of the bytes, for whoever the viewer is. `counted`: the view has been counted already. */
+export function contentAddress(
+  site: Site,
+  viewer: Viewer,
+  file: FileDetail,
+  use: { readonly download: boolean; readonly counted: boolean },
+): string {
+  const token = site.services.contentTokens.issue(viewer, file.uuid, use.counted)
+  return `${site.contentUrl}/v2/${contentName(file)}?token=${token}${use.download ? '&download=true' : ''}`
+}

@@ -1,0 +1,64 @@
+import { parseHttpDate } from './http-date.ts'
+
+export interface Validators {
+  /** As it is sent, quotes included. */
+  readonly etag: string
+  /** Milliseconds since the epoch. Compared in whole seconds, which is all that HTTP dates carry. */
+  readonly lastModified: number
+}
+
+export type Outcome = 'send' | 'not-modified' | 'precondition-failed'
+
+/**
+ * What the conditions of a GET or HEAD come to, in the order of RFC 9110 §13.2.2: If-Match, else If-Unmodified-Since;
+ * then If-None-Match, else If-Modified-Since. Malformed dates are ignored; a malformed entity tag matches nothing.
+ */
+export function checkConditions(headers: Headers, validators: Validators): Outcome {
+  const ifMatch = headers.get('If-Match')
+  if (ifMatch !== null) {
+    if (!matches(ifMatch, validators.etag, strongly)) return 'precondition-failed'
+  } else if (changedSince(headers.get('If-Unmodified-Since'), validators) === true) {
+    return 'precondition-failed'
+  }
+
+  const ifNoneMatch = headers.get('If-None-Match')
+  if (ifNoneMatch !== null) return matches(ifNoneMatch, validators.etag, weakly) ? 'not-modified' : 'send'
+  return changedSince(headers.get('If-Modified-Since'), validators) === false ? 'not-modified' : 'send'
+}
+
+/**
+ * Whether the Range header counts (RFC 9110 §13.1.5): there is no If-Range, or it holds exactly the present entity tag,
+ * compared strongly, or exactly the present date.
+ */
+export function rangeApplies(headers: Headers, validators: Validators): boolean {
+  const ifRange = headers.get('If-Range')
+  if (ifRange === null) return true
+  if (strongly(ifRange, validators.etag)) return true
+  return parseHttpDate(ifRange) === inSeconds(validators.lastModified)
+}
+
+/** null when there is no date or it is malformed. */
+function changedSince(date: string | null, validators: Validators): boolean | null {
+  const seconds = date === null ? null : parseHttpDate(date)
+  return seconds === null ? null : inSeconds(validators.lastModified) > seconds
+}
+
+function inSeconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000)
+}
+
+type Comparison = (a: string, b: string) => boolean
+
+const strongly: Comparison = (a, b) => a === b && !a.startsWith('W/')
+const weakly: Comparison = (a, b) => opaque(a) === opaque(b)
+
+function opaque(etag: string): string {
+  return etag.replace(/^W\//, '')
+}
+
+/** `*` stands for whatever there is. Commas may stand within a tag, so the list is not split at them. */
+function matches(list: string, etag: string, equal: Comparison): boolean {
+  if (list.trim() === '*') return true
+  const tags = list.match(/(?:W\/)?"[\x21\x23-\x7E\x80-\xFF]*"/g) ?? []
+  return tags.some((tag) => equal(tag, etag))
+}

@@ -1,0 +1,62 @@
+export type IconKind =
+  | 'image'
+  | 'video'
+  | 'audio'
+  | 'pdf'
+  | 'text'
+  | 'code'
+  | 'archive'
+  | 'spreadsheet'
+  | 'presentation'
+  | 'document'
+  | 'font'
+  | 'application'
+  | 'other'
+
+/** Tried in this order; text comes last because code and tables are text too. */
+const byType: readonly (readonly [RegExp, IconKind])[] = [
+  [/^image\//, 'image'],
+  [/^video\//, 'video'],
+  [/^audio\//, 'audio'],
+  [/^font\/|^application\/(?:x-)?font-/, 'font'],
+  [/^application\/pdf$/, 'pdf'],
+  [/spreadsheet|ms-excel|apple\.numbers|^text\/(?:csv|tab-separated-values)$/, 'spreadsheet'],
+  [/presentation|ms-powerpoint|apple\.keynote/, 'presentation'],
+  [/msword|wordprocessing|opendocument\.text|apple\.pages|epub|ebook|\brtf$/, 'document'],
+  [
+    /android\.package|apple-diskimage|debian-package|redhat-package|iso9660|msdos-program|msdownload/,
+    'application',
+  ],
+  [/\/(?:x-)?(?:zip|gzip|bzip2?|tar|7z|rar|zstd|xz|compress)|compressed$|\.rar$/, 'archive'],
+  [
+    /javascript|typescript|json|[/+]xml$|^text\/(?:html|css|x-)|\/(?:x-sh|sql|x-sql|toml|yaml|x-httpd-php)$/,
+    'code',
+  ],
+  [/^text\//, 'text'],
+]
+
+const byExtension: readonly (readonly [IconKind, string])[] = [
+  ['archive', 'zip rar 7z gz tgz bz2 xz zst tar lz4'],
+  ['application', 'exe msi apk dmg deb rpm iso img jar appimage flatpak wasm'],
+  [
+    'code',
+    'c h cc cpp hpp cs go rs py rb php java kt swift lua sh js mjs jsx ts tsx vue sql json yaml yml toml ini',
+  ],
+  ['text', 'txt md log srt vtt nfo tex'],
+  ['image', 'psd xcf heic raw cr2 nef dng'],
+  ['video', 'mkv mov mp4 webm avi'],
+  ['audio', 'flac opus mp3 wav m4a'],
+  ['font', 'ttf otf woff woff2'],
+]
+
+const kinds: ReadonlyMap<string, IconKind> = new Map(
+  byExtension.flatMap(([kind, extensions]) =>
+    extensions.split(' ').map((extension) => [extension, kind] as const),
+  ),
+)
+
+/** What a file is to a person, by its MIME type and, where that says little, by its extension (lower case, no dot). */
+export function iconKindOf(type: string, extension: string): IconKind {
+  const essence = (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+  return byType.find(([pattern]) => pattern.test(essence))?.[1] ?? kinds.get(extension) ?? 'other'
+}

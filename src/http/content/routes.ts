@@ -1,0 +1,117 @@
+import { z } from '@hono/zod-openapi'
+import { Refusal } from '../../domain/errors.ts'
+import { parseFileIdentifier, type Slug } from '../../domain/ids.ts'
+import { fileNotFound, unlocked } from '../../services/access.ts'
+import { CONTENT_TOKEN_LIFETIME } from '../../services/content-tokens.ts'
+import { viewerOf } from '../call.ts'
+import { openRoute, type Route } from '../route.ts'
+import { contentName } from './addresses.ts'
+import { iconFor } from './icons.ts'
+import { sendFile } from './send.ts'
+
+const signedAddress = z
+  .object({
+    success: z.literal(true),
+    expires_in: z.number().int().openapi({ description: 'Seconds' }),
+    file: z.string(),
+    name: z.string(),
+    server: z.string(),
+    token: z.string(),
+  })
+  .openapi('SignedAddress')
+
+function signingRoute(path: string, summary: string): Route {
+  return openRoute({
+    method: 'post',
+    path,
+    summary,
+    tag: 'Public',
+    body: z.object({ file_slug: z.string('must be the slug of the file') }),
+    answer: signedAddress,
+    errors: [400, 403, 404, 413],
+    async handle({ call, body }) {
+      const { access, contentTokens } = call.site.services
+      const viewer = await viewerOf(call)
+      const file = unlocked(await access.file(viewer, { kind: 'slug', slug: body.file_slug as Slug }))
+      return {
+        success: true,
+        expires_in: CONTENT_TOKEN_LIFETIME,
+        file: contentName(file),
+        name: file.name,
+        server: call.site.contentUrl,
+        token: contentTokens.issue(viewer, file.uuid, false),
+      }
+    },
+  })
+}
+
+export const signDownload = signingRoute(
+  '/v2/api/public/download',
+  'Get a signed address to download a file; the bytes are at <server>/v2/<file>?token=…&download=true',
+)
+
+export const signView = signingRoute(
+  '/v2/api/public/view',
+  'Get a signed address to show a file; the bytes are at <server>/v2/<file>?token=…',
+)
+
+export const getContent: Route = {
+  method: 'get',
+  path: '/v2/{file}',
+  auth: 'none',
+  documentation: {
+    summary: 'The bytes of a file at its signed address',
+    tag: 'Public',
+    params: z.object({ file: z.string().openapi({ description: '<uuid>.<ext>' }) }),
+    query: z.object({ token: z.string(), download: z.enum(['true']).optional() }),
+    answers: {
+      200: { description: 'The file' },
+      206: { description: 'The range asked for' },
+      304: { description: 'Not changed' },
+    },
+    errors: [403, 404, 412, 416],
+  },
+  async handle(call) {
+    const { access, contentTokens, usage } = call.site.services
+    const [uuid] = (call.params.file ?? '').split('.')
+    const identifier = parseFileIdentifier(uuid ?? '')
+    if (identifier.kind !== 'uuid') throw fileNotFound()
+    const token = call.url.searchParams.get('token') ?? ''
+    const { viewer, counted } = contentTokens.read(token, identifier.uuid)
+    const file = unlocked(await access.file(viewer, identifier))
+    const download = call.url.searchParams.get('download') === 'true'
+    return sendFile(call, file, {
+      disposition: download ? 'attachment' : 'inline',
+      began() {
+        const isOwner = viewer.account === file.account_id
+        usage.fileUsed(file.id, isOwner || counted ? null : download ? 'download' : 'view')
+      },
+    })
+  },
+}
+
+export const getThumbnail: Route = {
+  method: 'get',
+  path: '/t/{uuid}',
+  auth: 'none',
+  documentation: {
+    summary: 'A picture for the file: its thumbnail, or an icon for its type',
+    tag: 'Public',
+    params: z.object({ uuid: z.string() }),
+    answers: { 200: { description: 'An image' } },
+    errors: [403, 404],
+  },
+  async handle(call) {
+    const identifier = parseFileIdentifier(call.params.uuid ?? '')
+    if (identifier.kind !== 'uuid') throw new Refusal('FILE_NOT_FOUND', 'There is no such file')
+    const file = unlocked(await call.site.services.access.file(await viewerOf(call), identifier))
+    return new Response(iconFor(file.type, file.name), {
+      headers: {
+        'Content-Type': 'image/svg+xml',
+        'Cache-Control': 'private, max-age=300',
+        'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+        'Cross-Origin-Resource-Policy': 'cross-origin',
+      },
+    })
+  },
+}

@@ -1,0 +1,65 @@
+import { timestamp } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { isInlineSafe } from '../../domain/safe-types.ts'
+import type { FileDetail } from '../../services/files.ts'
+import type { Call } from '../call.ts'
+import { checkConditions, rangeApplies } from './conditions.ts'
+import { contentDisposition } from './disposition.ts'
+import { parseRange } from './ranges.ts'
+
+export interface Sending {
+  readonly disposition: 'inline' | 'attachment'
+  /** Called when bytes from the beginning of the file are on their way, which makes it a view or a download. */
+  readonly began: () => void
+}
+
+/** Answers a GET or HEAD for the bytes of a file: conditions, then ranges (RFC 9110), then the store streams. */
+export async function sendFile(call: Call, file: FileDetail, sending: Sending): Promise<Response> {
+  const validators = { etag: `"${file.sha256}"`, lastModified: file.created_at }
+  const headers = contentHeaders(file, sending, validators)
+  switch (checkConditions(call.request.headers, validators)) {
+    case 'not-modified':
+      for (const name of ['Content-Type', 'Content-Disposition', 'Repr-Digest']) headers.delete(name)
+      return new Response(null, { status: 304, headers })
+    case 'precondition-failed':
+      throw new Refusal('PRECONDITION_FAILED', 'The file is not the one that the request names')
+    case 'send':
+      break
+  }
+  const header = rangeApplies(call.request.headers, validators) ? call.request.headers.get('range') : null
+  const range = parseRange(header, file.size)
+  if (range.kind === 'unsatisfiable') {
+    const refusal = new Refusal('RANGE_NOT_SATISFIABLE', `The file has ${file.size} bytes`)
+    call.headers.set('Content-Range', `bytes */${file.size}`)
+    throw refusal
+  }
+  const [start, end] = range.kind === 'part' ? [range.start, range.end] : [0, file.size]
+  if (range.kind === 'part') headers.set('Content-Range', `bytes ${start}-${end - 1}/${file.size}`)
+  const status = range.kind === 'part' ? 206 : 200
+  headers.set('Content-Length', String(end - start))
+  if (call.request.method === 'HEAD') return new Response(null, { status, headers })
+  const body = end > start ? await call.site.services.content.read(file, start, end) : null
+  if (start === 0) sending.began()
+  return new Response(body, { status, headers })
+}
+
+function contentHeaders(
+  file: FileDetail,
+  sending: Sending,
+  validators: { readonly etag: string; readonly lastModified: number },
+): Headers {
+  const disposition = isInlineSafe(file.type) ? sending.disposition : 'attachment'
+  // What a text is encoded in is not known, and nearly all of it is UTF-8.
+  const type = file.type === 'text/plain' ? 'text/plain; charset=utf-8' : file.type
+  return new Headers({
+    'Content-Type': type,
+    'Content-Disposition': contentDisposition(disposition, file.name),
+    'Accept-Ranges': 'bytes',
+    ETag: validators.etag,
+    'Last-Modified': new Date(timestamp(validators.lastModified)).toUTCString(),
+    'Repr-Digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
+    'Cache-Control': 'private, max-age=0, must-revalidate',
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+  })
+}

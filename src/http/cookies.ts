@@ -1,0 +1,14 @@
+/** The value of the request's cookie of that name, or null. */
+export function cookieValue(request: Request, name: string): string | null {
+  for (const pair of (request.headers.get('cookie') ?? '').split(';')) {
+    const [key, ...value] = pair.trim().split('=')
+    if (key === name) return value.join('=')
+  }
+  return null
+}
+
+/** A Set-Cookie header for the whole site that scripts cannot read. */
+export function setCookie(name: string, value: string, seconds: number, secure: boolean): string {
+  const flags = secure ? '; Secure' : ''
+  return `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${flags}`
+}

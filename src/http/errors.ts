@@ -1,0 +1,53 @@
+import type { ErrorCode, Refusal } from '../domain/errors.ts'
+import { jsonResponse } from './json.ts'
+
+/** The one table that says which status a code gets. */
+const statuses = {
+  INVALID_REQUEST: 400,
+  INVALID_NAME: 400,
+  INVALID_DESTINATION: 400,
+  MAX_DEPTH_EXCEEDED: 400,
+  REQUEST_TIMEOUT: 400,
+  INVALID_API_KEY: 401,
+  ACCOUNT_DISABLED: 403,
+  GUEST_UPLOADS_DISABLED: 403,
+  PASSWORD_REQUIRED: 403,
+  WRONG_PASSWORD: 403,
+  INVALID_TOKEN: 403,
+  NOT_FOUND: 404,
+  FILE_NOT_FOUND: 404,
+  FOLDER_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  DUPLICATE_NAME: 409,
+  PRECONDITION_FAILED: 412,
+  PAYLOAD_TOO_LARGE: 413,
+  FILE_TOO_LARGE: 413,
+  STORAGE_LIMIT_EXCEEDED: 413,
+  RANGE_NOT_SATISFIABLE: 416,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+  STORAGE_UNAVAILABLE: 503,
+  DATABASE_UNAVAILABLE: 503,
+  SHUTTING_DOWN: 503,
+} as const satisfies Record<ErrorCode, number>
+
+export const errorCodes = Object.keys(statuses) as [ErrorCode, ...ErrorCode[]]
+
+export function statusOf(code: ErrorCode): number {
+  return statuses[code]
+}
+
+/** The error body of the contract. */
+export function errorResponse(refusal: Refusal): Response {
+  return jsonResponse(
+    { success: false, message: refusal.message, error: refusal.code },
+    { status: statuses[refusal.code], headers: errorHeaders(refusal) },
+  )
+}
+
+export function errorHeaders(refusal: Refusal): Headers {
+  const headers = new Headers({ 'Cache-Control': 'no-store' })
+  if (refusal.code === 'INVALID_API_KEY') headers.set('WWW-Authenticate', 'Bearer')
+  if (refusal.retryAfter !== undefined) headers.set('Retry-After', String(refusal.retryAfter))
+  return headers
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../domain/clock.ts'
+import type { Log } from '../log.ts'
+import type { Caller } from '../services/caller.ts'
+
+/** One answered request. Addresses are left out: they may hold tokens and search words. */
+export interface Answered {
+  readonly request: Request
+  readonly response: Response
+  /** The pattern of the route, or `-` when none matched. */
+  readonly route: string
+  readonly id: string
+  /** Monotonic milliseconds. */
+  readonly began: number
+  readonly caller: () => Caller | null
+}
+
+/** Writes the request's line, for a body without a known length when it has been sent. */
+export function logged(log: Log, clock: Clock, answered: Answered): Response {
+  const { request, response, route, id, began, caller } = answered
+
+  function write(bytes: number): void {
+    const who = caller()
+    const fields = {
+      method: request.method,
+      route,
+      status: response.status,
+      bytes,
+      received: Number(request.headers.get('content-length') ?? 0),
+      ms: Math.round((clock.monotonic() - began) * 10) / 10,
+      account: who === null ? null : who.kind === 'account' ? who.username : 'guest',
+      id,
+    }
+    log.info(fields, 'request')
+  }
+
+  const length = response.headers.get('content-length')
+  if (length !== null || response.body === null) {
+    write(request.method === 'HEAD' ? 0 : Number(length ?? 0))
+    return response
+  }
+  return new Response(counting(response.body, request.signal, write), response)
+}
+
+/** Passes the body on and tells its length once, when it has been sent or its reader has gone. */
+function counting(
+  body: ReadableStream<Uint8Array>,
+  gone: AbortSignal,
+  tell: (bytes: number) => void,
+): ReadableStream<Uint8Array> {
+  let bytes = 0
+  let told = false
+  const finish = () => {
+    if (!told) tell(bytes)
+    told = true
+  }
+  gone.addEventListener('abort', finish, { once: true })
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += chunk.byteLength
+        controller.enqueue(chunk)
+      },
+      flush: finish,
+    }),
+  )
+}

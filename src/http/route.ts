@@ -1,0 +1,126 @@
+import type { z } from '@hono/zod-openapi'
+import { Refusal } from '../domain/errors.ts'
+import type { AccountCaller } from '../services/caller.ts'
+import { readJson } from './body.ts'
+import { type Call, keyedCaller } from './call.ts'
+import { jsonResponse } from './json.ts'
+
+export type Method = 'get' | 'post' | 'patch'
+
+/** `key`: an API key is needed. `optional`: without one the caller is a guest. `none`: nobody is asked. */
+export type Auth = 'key' | 'optional' | 'none'
+
+/** What the OpenAPI document says of a route. */
+export interface Documentation {
+  readonly summary: string
+  readonly tag: 'Uploads' | 'Files' | 'Folders' | 'Account' | 'Health' | 'Public' | 'Site'
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly headers?: z.ZodObject
+  readonly body?: { readonly schema: z.ZodType; readonly type: string }
+  readonly answers: Readonly<Record<number, { readonly description: string; readonly schema?: z.ZodType }>>
+  /** Error statuses besides those every route of its kind may answer. */
+  readonly errors: readonly number[]
+}
+
+/** One row of the route table. */
+export interface Route {
+  readonly method: Method
+  /** With parameters in braces, as OpenAPI writes them. */
+  readonly path: string
+  readonly auth: Auth
+  readonly documentation: Documentation
+  readonly handle: (call: Call) => Promise<Response>
+}
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined
+
+interface JsonInput<Who, Query, Body> {
+  readonly call: Call
+  readonly caller: Who
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Output<Query>
+  readonly body: Output<Body>
+}
+
+interface JsonRoute<Who, Query, Body> {
+  readonly method: Method
+  readonly path: string
+  readonly summary: string
+  readonly tag: Documentation['tag']
+  readonly params?: z.ZodObject
+  readonly query?: Query
+  readonly body?: Body
+  readonly answer: z.ZodType
+  readonly status?: 200 | 201
+  readonly errors?: readonly number[]
+  /** What it returns is sent as JSON, unless it is a Response already. */
+  readonly handle: (input: JsonInput<Who, Query, Body>) => Promise<unknown>
+}
+
+type Schema = z.ZodObject | undefined
+
+/** A route for holders of a key, which takes parsed input and answers JSON. */
+export function keyedRoute<Query extends Schema = undefined, Body extends Schema = undefined>(
+  route: JsonRoute<AccountCaller, Query, Body>,
+): Route {
+  return jsonRoute('key', keyedCaller, route)
+}
+
+/** A route for everybody, which takes parsed input and answers JSON. */
+export function openRoute<Query extends Schema = undefined, Body extends Schema = undefined>(
+  route: JsonRoute<null, Query, Body>,
+): Route {
+  return jsonRoute('none', async () => null, route)
+}
+
+function jsonRoute<Who, Query extends Schema, Body extends Schema>(
+  auth: Auth,
+  authenticate: (call: Call) => Promise<Who>,
+  route: JsonRoute<Who, Query, Body>,
+): Route {
+  const { method, path, summary, tag, params, query, body, errors = [], status = 200 } = route
+  return {
+    method,
+    path,
+    auth,
+    documentation: {
+      summary,
+      tag,
+      ...(params === undefined ? {} : { params }),
+      ...(query === undefined ? {} : { query }),
+      ...(body === undefined ? {} : { body: { schema: body, type: 'application/json' } }),
+      answers: { [status]: { description: 'Success', schema: route.answer } },
+      errors,
+    },
+    async handle(call) {
+      const caller = await authenticate(call)
+      const result = await route.handle({
+        call,
+        caller,
+        params: call.params,
+        query: parse(query, Object.fromEntries([...call.url.searchParams].reverse())),
+        body: parse(body, body === undefined ? undefined : await readJson(call.request)),
+      })
+      return result instanceof Response ? result : jsonResponse(result, { status })
+    },
+  }
+}
+
+/** The same route at another path. */
+export function aliasOf(route: Route, path: string): Route {
+  return { ...route, path }
+}
+
+function parse<S extends Schema>(schema: S | undefined, input: unknown): Output<S>
+function parse(schema: Schema, input: unknown): unknown {
+  if (schema === undefined) return undefined
+  const result = schema.safeParse(input)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const field = issue?.path.join('.') ?? ''
+  throw new Refusal(
+    'INVALID_REQUEST',
+    field === '' ? 'The body must be a JSON object' : `"${field}": ${issue?.message ?? 'invalid'}`,
+  )
+}

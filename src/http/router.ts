@@ -1,0 +1,110 @@
+import { type Context, Hono } from 'hono'
+import { Refusal } from '../domain/errors.ts'
+import { isDatabaseFailure } from '../services/failures.ts'
+import type { Call } from './call.ts'
+import { errorResponse } from './errors.ts'
+import type { Route } from './route.ts'
+import { assets } from './site/assets.ts'
+import { siteError } from './site/pages.ts'
+
+/** What a request brings along: its call, and the pattern it matched, for the log. */
+export interface Handed {
+  readonly call: (params: Record<string, string>) => Call
+  route: string
+}
+
+type Env = { Bindings: Handed }
+
+/** Answers every request: the routes of the table, preflights, assets, and errors for all else. */
+export function createRouter(routes: readonly Route[]): Hono<Env> {
+  const app = new Hono<Env>()
+  for (const [path, asset] of assets) {
+    app.get(path, () => new Response(asset.body, { headers: assetHeaders(asset.type) }))
+  }
+  for (const route of routes) {
+    app.on(route.method.toUpperCase(), pattern(route.path), (c) => {
+      c.env.route = route.path
+      return answering(c.env.call(c.req.param()), route, (call) => route.handle(call))
+    })
+  }
+  for (const [path, allowed] of methodsByPath(routes)) {
+    app.all(pattern(path), (c) => {
+      c.env.route = path
+      if (c.req.method === 'OPTIONS') return preflight(allowed)
+      const refusal = new Refusal('METHOD_NOT_ALLOWED', `Use ${allowed.join(' or ')} here`)
+      const response = errorResponse(refusal)
+      response.headers.set('Allow', allowed.join(', '))
+      return response
+    })
+  }
+  app.notFound((c) => notFound(c))
+  return app
+}
+
+async function answering(
+  call: Call,
+  route: Route,
+  handle: (call: Call) => Promise<Response>,
+): Promise<Response> {
+  try {
+    return await handle(call)
+  } catch (error) {
+    const refusal = asRefusal(call, error)
+    return route.documentation.tag === 'Site' || route.documentation.tag === 'Public'
+      ? siteError(call, refusal)
+      : errorResponse(refusal)
+  }
+}
+
+/** What is unknown is written to the log and not told to the caller. */
+function asRefusal(call: Call, error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  // The sender has gone; nobody will read the answer.
+  if (error instanceof Error && error.name === 'AbortError') {
+    return new Refusal('INVALID_REQUEST', 'The connection was closed before the body was complete')
+  }
+  call.site.report(error)
+  if (isDatabaseFailure(error)) {
+    return new Refusal('DATABASE_UNAVAILABLE', 'The database cannot answer at the moment; try again', 10)
+  }
+  return new Refusal(
+    'INTERNAL_ERROR',
+    'Something went wrong on the server; the request id tells where to look',
+  )
+}
+
+function notFound(c: Context<Env>): Response {
+  const refusal = new Refusal('NOT_FOUND', 'There is nothing at this address')
+  return siteError(c.env.call({}), refusal)
+}
+
+/** `{name}` of the table is `:name` here. */
+function pattern(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
+  const methods = new Map<string, string[]>()
+  for (const { path, method } of routes) {
+    const known = methods.get(path) ?? []
+    methods.set(path, [...known, ...(method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])])
+  }
+  for (const allowed of methods.values()) allowed.push('OPTIONS')
+  return methods
+}
+
+function preflight(allowed: readonly string[]): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      Allow: allowed.join(', '),
+      'Access-Control-Allow-Methods': allowed.join(', '),
+      'Access-Control-Allow-Headers': 'Authorization, Content-Type, X-Folder-ID',
+      'Access-Control-Max-Age': '86400',
+    },
+  })
+}
+
+function assetHeaders(type: string): Record<string, string> {
+  return { 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' }
+}

@@ -1,0 +1,56 @@
+import { getAccount } from './api/account.ts'
+import { deleteFiles, getFile, listFiles, moveFile, moveFiles, renameFile } from './api/files.ts'
+import { listFolderFiles } from './api/folder-files.ts'
+import {
+  changeFolder,
+  createFolder,
+  deleteFolders,
+  listFolders,
+  listSubfolders,
+  moveFolder,
+  moveFolders,
+} from './api/folders.ts'
+import { getHealth, getReadiness } from './api/health.ts'
+import { getOpenApi } from './api/openapi.ts'
+import { getUploadStatus, uploadFile } from './api/upload.ts'
+import { getContent, getThumbnail, signDownload, signView } from './content/routes.ts'
+import { aliasOf, type Route } from './route.ts'
+import { getFilePage } from './site/file-page.ts'
+import { getFolderPage } from './site/folder-page.ts'
+import { postFolderPassword } from './site/folder-password.ts'
+import { getStartPage, postStartPage } from './site/start-page.ts'
+
+/** Every route of the server. The OpenAPI document and the authorization tests are made from this table. */
+export const routes: readonly Route[] = [
+  uploadFile,
+  getUploadStatus,
+  listFiles,
+  getFile,
+  renameFile,
+  moveFile,
+  moveFiles,
+  deleteFiles,
+  aliasOf(deleteFiles, '/api/v1/file/delete'),
+  listFolders,
+  createFolder,
+  changeFolder,
+  listFolderFiles,
+  listSubfolders,
+  moveFolder,
+  moveFolders,
+  deleteFolders,
+  aliasOf(deleteFolders, '/api/v1/folder/delete'),
+  getAccount,
+  getHealth,
+  getReadiness,
+  getOpenApi,
+  signDownload,
+  signView,
+  getContent,
+  getThumbnail,
+  getStartPage,
+  postStartPage,
+  getFilePage,
+  getFolderPage,
+  postFolderPassword,
+]

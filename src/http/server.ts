@@ -1,0 +1,149 @@
+import type { Server } from 'bun'
+import type { Config } from '../config.ts'
+import { type Clock, SECOND } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Random } from '../domain/random.ts'
+import type { Log } from '../log.ts'
+import type { Services } from '../services/services.ts'
+import type { Call, Site } from './call.ts'
+import { addressBucket, clientAddress, parseTrustedProxies } from './client-address.ts'
+import { errorResponse } from './errors.ts'
+import { openApiDocument } from './openapi-document.ts'
+import { logged } from './request-log.ts'
+import { createRouter, type Handed } from './router.ts'
+import { routes } from './routes.ts'
+import { createUploadsUnderWay } from './uploads/under-way.ts'
+
+export interface HttpServer {
+  /** Where it listens. */
+  readonly url: string
+  /** Takes no new work, lets running uploads finish for up to 30 s, then closes every connection. */
+  stop(): Promise<void>
+}
+
+const UPLOADS_MAY_TAKE = 30 * SECOND
+/** Seconds a connection may be quiet. */
+const QUIET = 120
+
+export function startServer(parts: {
+  config: Config
+  services: Services
+  clock: Clock
+  random: Random
+  log: Log
+}): HttpServer {
+  const { config, services, clock, random, log } = parts
+  const trusted = parseTrustedProxies(config.trustedProxies)
+  const underWay = createUploadsUnderWay()
+  const router = createRouter(routes)
+  let stopping = false
+
+  const server = Bun.serve({
+    hostname: config.host,
+    port: config.port,
+    idleTimeout: QUIET,
+    // Limits on size are ours: the body is streamed, never held.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    development: false,
+    fetch: answer,
+  })
+  const url = listeningUrl(server)
+  const publicUrl = config.publicUrl ?? url
+  let document: unknown
+
+  const site: Site = {
+    services,
+    clock,
+    config,
+    publicUrl,
+    contentUrl: config.contentUrl ?? publicUrl,
+    uploadsUnderWay: underWay,
+    report: (error) => log.error({ err: error }, 'failure'),
+    openApi: () => {
+      document ??= openApiDocument(routes, publicUrl)
+      return document
+    },
+  }
+
+  async function answer(request: Request, self: Server<undefined>): Promise<Response> {
+    const began = clock.monotonic()
+    const id = Buffer.from(random(9)).toString('base64url')
+    const address = clientAddress(
+      self.requestIP(request)?.address ?? '',
+      request.headers.get('x-forwarded-for'),
+      trusted,
+    )
+    const answerHeaders = new Map<string, string>()
+    let call: Call | null = null
+    const makeCall = (params: Record<string, string>): Call => {
+      call = {
+        site,
+        request,
+        url: new URL(request.url),
+        params,
+        bucket: addressBucket(address),
+        headers: answerHeaders,
+        caller: null,
+        keepOpen: () => self.timeout(request, 0),
+      }
+      return call
+    }
+    const handed: Handed = { call: makeCall, route: '-' }
+    const response = stopping ? shuttingDown() : await router.fetch(request, handed)
+    for (const [name, value] of answerHeaders) response.headers.set(name, value)
+    response.headers.set('X-Request-Id', id)
+    response.headers.set('X-Content-Type-Options', 'nosniff')
+    allowAnyOrigin(handed.route, response.headers)
+    return logged(log, clock, {
+      request,
+      response,
+      route: handed.route,
+      id,
+      began,
+      caller: () => call?.caller ?? null,
+    })
+  }
+
+  return {
+    url,
+    async stop() {
+      stopping = true
+      await underWay.finished(UPLOADS_MAY_TAKE)
+      await server.stop(true)
+    },
+  }
+}
+
+function listeningUrl(server: Server<undefined>): string {
+  const { hostname = 'localhost', port } = server
+  const everywhere = hostname === '0.0.0.0' || hostname === '::'
+  const host = everywhere ? 'localhost' : hostname.includes(':') ? `[${hostname}]` : hostname
+  return `http://${host}:${port}`
+}
+
+function shuttingDown(): Response {
+  const response = errorResponse(new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5))
+  response.headers.set('Connection', 'close')
+  return response
+}
+
+const EXPOSED = [
+  'Content-Length',
+  'Retry-After',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+].join(', ')
+
+/** The API may be called from any origin with a key; cookies play no part in it. */
+function allowAnyOrigin(route: string, headers: Headers): void {
+  const isPage = route === '/' || route === '-' || /^\/[dft]\//.test(route)
+  if (isPage) return
+  if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
+  headers.set('Access-Control-Allow-Origin', '*')
+  headers.set('Access-Control-Expose-Headers', EXPOSED)
+}

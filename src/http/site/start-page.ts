@@ -1,0 +1,46 @@
+import { z } from '@hono/zod-openapi'
+import { admitGuest } from '../api/upload.ts'
+import type { Route } from '../route.ts'
+import { receiveFile } from '../uploads/receive.ts'
+import { page } from './pages.ts'
+import { renderStartPage } from './render.ts'
+
+export const getStartPage: Route = {
+  method: 'get',
+  path: '/',
+  auth: 'none',
+  documentation: {
+    summary: 'The start page',
+    tag: 'Site',
+    answers: { 200: { description: 'A page' } },
+    errors: [],
+  },
+  async handle(call) {
+    const { config, publicUrl } = call.site
+    const { guestUploads, maxFileSize, inactiveDays } = config
+    return page(call.site, renderStartPage({ publicUrl, guestUploads, maxFileSize, inactiveDays }))
+  },
+}
+
+export const postStartPage: Route = {
+  method: 'post',
+  path: '/',
+  auth: 'none',
+  documentation: {
+    summary: 'Upload a file as a guest from a plain form, and on to its page',
+    tag: 'Site',
+    body: {
+      type: 'multipart/form-data',
+      schema: z.object({ file: z.string().openapi({ type: 'string', format: 'binary' }) }),
+    },
+    answers: { 303: { description: 'Stored; on to the page of the file' } },
+    errors: [400, 403, 413, 429],
+  },
+  async handle(call) {
+    const guest = { kind: 'guest', bucket: call.bucket } as const
+    call.caller = guest
+    admitGuest(call, guest.bucket, false)
+    const file = await receiveFile(call, guest, 'root')
+    return new Response(null, { status: 303, headers: { Location: `/d/${file.slug}` } })
+  },
+}
