@@ -1,8 +1,12 @@
+import { resolve } from 'node:path'
+import { type Setting, settings } from './settings.ts'
+
 /** The settings of one Holdfast, all of them, typed and free of contradictions. Sizes are bytes, rates are per hour. */
 export interface Config {
   readonly host: string
   /** 0 lets the system pick one. */
   readonly port: number
+  /** An absolute path. */
   readonly dataDir: string
   /** The address people use, without a trailing slash; null means the address the server listens at. */
   readonly publicUrl: string | null
@@ -27,3 +31,137 @@ export interface Config {
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+/** What the process was started with: `process.env`, where Bun has already put what a `.env` file says. */
+export type Environment = Record<string, string | undefined>
+
+/** One wrong variable: what is written there, and what may be. */
+export interface ConfigProblem {
+  readonly variable: string
+  readonly value: string
+  readonly reason: string
+}
+
+/** The environment asks for something that cannot be. The message lists every wrong variable, a line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+
+  constructor(readonly problems: readonly ConfigProblem[]) {
+    super(problems.map(({ variable, value, reason }) => `${variable} is "${value}": ${reason}`).join('\n'))
+  }
+}
+
+/**
+ * The settings that the environment gives, with the defaults for what it leaves out; an empty variable counts as
+ * left out. Throws ConfigError for values that are not allowed, contradictions and unknown HOLDFAST_ variables.
+ */
+export function loadConfig(environment: Environment): Config {
+  const problems = unknownVariables(environment)
+  const read = <T>(setting: Setting<T>): T => {
+    const text = written(setting, environment)
+    const value = setting.read(text ?? setting.default)
+    if (value !== undefined) return value
+    problems.push({
+      variable: setting.variable,
+      value: withoutPassword(text ?? ''),
+      reason: `allowed is ${setting.allowed}`,
+    })
+    return defaultOf(setting)
+  }
+  const config: Config = {
+    host: read(settings.host),
+    port: read(settings.port),
+    dataDir: resolve(read(settings.dataDir)),
+    publicUrl: read(settings.publicUrl),
+    contentUrl: read(settings.contentUrl),
+    databaseUrl: read(settings.databaseUrl),
+    trustedProxies: read(settings.trustedProxies),
+    maxFileSize: read(settings.maxFileSize),
+    storageLimit: read(settings.storageLimit),
+    rateLimit: read(settings.rateLimit),
+    guestUploads: read(settings.guestUploads),
+    guestRateLimit: read(settings.guestRateLimit),
+    guestHourlySize: read(settings.guestHourlySize),
+    guestStorage: read(settings.guestStorage),
+    minFreeSpace: read(settings.minFreeSpace),
+    inactiveDays: read(settings.inactiveDays),
+    maxFolderDepth: read(settings.maxFolderDepth),
+    logLevel: read(settings.logLevel),
+  }
+  // Contradictions are looked for among values that mean something, or they would accuse the wrong variable.
+  if (problems.length === 0) problems.push(...contradictions(config, environment))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
+}
+
+/** What the environment says about a setting, without outer spaces, or undefined when it leaves the default. */
+export function written(setting: Setting<unknown>, environment: Environment): string | undefined {
+  return environment[setting.variable]?.trim() || undefined
+}
+
+/** The text without the password that an address may hold. */
+export function withoutPassword(text: string): string {
+  return text.replace(/(:\/\/[^:@/]*):[^@]*@/, '$1:…@')
+}
+
+function defaultOf<T>(setting: Setting<T>): T {
+  const value = setting.read(setting.default)
+  if (value === undefined) throw new Error(`the default of ${setting.variable} is not allowed`)
+  return value
+}
+
+function unknownVariables(environment: Environment): ConfigProblem[] {
+  const known = Object.values(settings).map((setting) => setting.variable)
+  return Object.keys(environment)
+    .filter((variable) => variable.startsWith('HOLDFAST_') && !known.includes(variable))
+    .map((variable) => ({
+      variable,
+      value: withoutPassword(environment[variable] ?? ''),
+      reason: `there is no such variable; ${suggestion(variable, known)}`,
+    }))
+}
+
+function contradictions(config: Config, environment: Environment): ConfigProblem[] {
+  const problems: ConfigProblem[] = []
+  const roomiest = Math.max(config.storageLimit, config.guestUploads ? config.guestStorage : 0)
+  const maxFileSize = written(settings.maxFileSize, environment)
+  if (maxFileSize !== undefined && config.maxFileSize > roomiest) {
+    const guests = config.guestUploads ? ` or ${settings.guestStorage.variable}` : ''
+    problems.push({
+      variable: settings.maxFileSize.variable,
+      value: maxFileSize,
+      reason: `nobody may store so much; allowed is up to ${settings.storageLimit.variable}${guests}`,
+    })
+  }
+  if (config.publicUrl?.startsWith('https:') && config.contentUrl?.startsWith('http:')) {
+    problems.push({
+      variable: settings.contentUrl.variable,
+      value: config.contentUrl,
+      reason: `browsers refuse http content on an https page; allowed is https, as ${settings.publicUrl.variable} has it`,
+    })
+  }
+  return problems
+}
+
+function suggestion(variable: string, known: readonly string[]): string {
+  const [nearest] = known
+    .map((name) => ({ name, distance: editDistance(variable, name) }))
+    .sort((a, b) => a.distance - b.distance)
+  return nearest !== undefined && nearest.distance <= 4
+    ? `did you mean ${nearest.name}?`
+    : '"holdfast config" lists them all'
+}
+
+/** Levenshtein's distance: how many characters must be put in, taken out or changed. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (const [line, letter] of [...from].entries()) {
+    const next = [line + 1]
+    for (const [column, other] of [...to].entries()) {
+      const changed = (row[column] ?? 0) + (letter === other ? 0 : 1)
+      next.push(Math.min(changed, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}

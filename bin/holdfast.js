@@ -1,0 +1,60 @@
+#!/usr/bin/env node
+// Starts the program with the Bun that is installed beside it, whatever else is called bun on this machine.
+import { spawn } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { constants } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+// Where npm runs no install scripts, the bun package holds a placeholder of a few bytes instead of the program.
+const SMALLEST_PROGRAM = 1024 * 1024
+
+const bun = findBun()
+if (bun === null) {
+  console.error('error: the bun package is incomplete; install holdfast again with "npm install".')
+  process.exit(1)
+}
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const child = spawn(bun, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+child.on('error', (error) => {
+  console.error(
+    `error: ${bun} cannot be started (${error.message}); install holdfast again with "npm install".`,
+  )
+  process.exit(1)
+})
+child.on('exit', (code, signal) => {
+  process.exit(signal === null ? code : 128 + constants.signals[signal])
+})
+
+/** The path of the pinned Bun, or null when npm has left none. */
+function findBun() {
+  const here = createRequire(import.meta.url)
+  try {
+    const manifest = here.resolve('bun/package.json')
+    const beside = createRequire(manifest)
+    const packages = Object.keys(JSON.parse(readFileSync(manifest, 'utf8')).optionalDependencies ?? {})
+    const programs = packages.flatMap((name) => {
+      const folder = resolveFolder(beside, name)
+      return folder === null ? [] : [join(folder, 'bin/bun'), join(folder, 'bin/bun.exe')]
+    })
+    return [join(dirname(manifest), 'bin/bun.exe'), ...programs].find(isProgram) ?? null
+  } catch {
+    return null
+  }
+}
+
+function resolveFolder(beside, name) {
+  try {
+    return dirname(beside.resolve(`${name}/package.json`))
+  } catch {
+    return null
+  }
+}
+
+function isProgram(path) {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) >= SMALLEST_PROGRAM
+}

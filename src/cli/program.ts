@@ -1,0 +1,47 @@
+import { Command, CommanderError } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
+import type { Environment } from '../config.ts'
+import { accountCommand } from './account.ts'
+import { configCommand } from './config.ts'
+import { explain } from './failure.ts'
+import { keyCommand } from './key.ts'
+import { serve } from './serve.ts'
+
+const SUCCESS = 0
+const FAILURE = 1
+const WRONG_USE = 2
+
+/** Runs one command line. The exit code: 0 when it is done, 2 for wrong use, 1 for every other failure. */
+export async function run(words: readonly string[], environment: Environment): Promise<number> {
+  try {
+    await program(environment).parseAsync(words, { from: 'user' })
+    return SUCCESS
+  } catch (error) {
+    // Commander has already written what is wrong, or the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : WRONG_USE
+    process.stderr.write(`error: ${explain(error, environment)}\n`)
+    return FAILURE
+  }
+}
+
+function program(environment: Environment): Command {
+  const holdfast = new Command('holdfast')
+    .description(manifest.description)
+    .version(manifest.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help for the command')
+    .helpCommand('help [command]', 'print help for a command')
+    .addHelpText(
+      'after',
+      '\nSettings come from the environment or from a .env file; "holdfast config" lists them.',
+    )
+    .exitOverride()
+    .showHelpAfterError('Run it with --help to see how it is used.')
+  holdfast
+    .command('serve')
+    .description('start the server; SIGTERM or Ctrl+C stops it')
+    .action(() => serve(environment, manifest.version))
+  accountCommand(holdfast.command('account'), environment)
+  keyCommand(holdfast.command('key'), environment)
+  configCommand(holdfast.command('config'), environment)
+  return holdfast
+}

@@ -1,0 +1,38 @@
+import { Database } from 'bun:sqlite'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Where things are inside a data folder. */
+export interface DataFolder {
+  readonly database: string
+  readonly blobs: string
+}
+
+/** Makes the folder when it is missing. */
+export async function openDataFolder(path: string): Promise<DataFolder> {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  return { database: join(path, 'holdfast.sqlite'), blobs: join(path, 'blobs') }
+}
+
+export class DataFolderInUse extends Error {
+  override readonly name = 'DataFolderInUse'
+}
+
+/**
+ * Keeps the folder for one server alone until the returned function is called or the process is gone, however it
+ * went: the lock is the operating system's, held through an open SQLite transaction. Throws DataFolderInUse.
+ */
+export function lockDataFolder(path: string): () => void {
+  const lock = new Database(join(path, 'server.lock'), { create: true })
+  try {
+    lock.run('PRAGMA busy_timeout = 0')
+    lock.run('BEGIN EXCLUSIVE')
+  } catch (error) {
+    lock.close()
+    throw new DataFolderInUse(
+      `another Holdfast server is using the data folder ${path}; stop it first, or set HOLDFAST_DATA_DIR to another folder`,
+      { cause: error },
+    )
+  }
+  return () => lock.close()
+}

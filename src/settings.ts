@@ -1,0 +1,194 @@
+import { isIP } from 'node:net'
+import { parseSize } from './domain/sizes.ts'
+
+/** One variable of the environment: what people may write there and what the program makes of it. */
+export interface Setting<T> {
+  readonly variable: string
+  /** As it would be written in the environment; an empty text is what the variable means when it is not set. */
+  readonly default: string
+  readonly description: string
+  /** What may stand there, to follow the word "allowed". */
+  readonly allowed: string
+  /** The value of a trimmed text, or undefined when it is not allowed. */
+  readonly read: (text: string) => T | undefined
+}
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+
+/** Every variable that Holdfast reads, under the name that its value has in `Config`. */
+export const settings = {
+  host: {
+    variable: 'HOLDFAST_HOST',
+    default: '127.0.0.1',
+    description: 'The address to listen at; 0.0.0.0 or :: for every network of the machine.',
+    allowed: 'an IP address or a host name',
+    read: readHost,
+  },
+  port: {
+    variable: 'HOLDFAST_PORT',
+    default: '3000',
+    description: 'The port to listen at; 0 lets the system pick one.',
+    ...whole(0, 65_535),
+  },
+  dataDir: {
+    variable: 'HOLDFAST_DATA_DIR',
+    default: './data',
+    description: 'The folder for the database and the files. It is made when it is missing.',
+    allowed: 'a path, from the folder where the program starts; ~ is not understood here',
+    read: (text) => (text.startsWith('~') || text.includes('\0') ? undefined : text),
+  } satisfies Setting<string>,
+  publicUrl: {
+    variable: 'HOLDFAST_PUBLIC_URL',
+    default: '',
+    description: 'The address that links begin with. Without it, the address the server listens at.',
+    ...address(),
+  },
+  contentUrl: {
+    variable: 'HOLDFAST_CONTENT_URL',
+    default: '',
+    description: 'The address that the bytes of files are served from. Without it, the public address.',
+    ...address(),
+  },
+  databaseUrl: {
+    variable: 'HOLDFAST_DATABASE_URL',
+    default: '',
+    description: 'Reserved for other databases. This version keeps a SQLite database in the data folder.',
+    allowed: 'nothing yet: leave it unset, the database is SQLite in the data folder',
+    read: (text) => (text === '' ? null : undefined),
+  } satisfies Setting<null>,
+  trustedProxies: {
+    variable: 'HOLDFAST_TRUSTED_PROXIES',
+    default: '',
+    description: 'Proxies whose forwarded headers tell the address of the visitor.',
+    allowed: 'IP addresses and CIDR ranges with commas between them, such as 127.0.0.1,10.0.0.0/8',
+    read: readNetworks,
+  },
+  maxFileSize: {
+    variable: 'HOLDFAST_MAX_FILE_SIZE',
+    default: '10GB',
+    description: 'The largest file.',
+    ...size(1),
+  },
+  storageLimit: {
+    variable: 'HOLDFAST_STORAGE_LIMIT',
+    default: '10GB',
+    description: 'What the files of one account may take together.',
+    ...size(1),
+  },
+  rateLimit: {
+    variable: 'HOLDFAST_RATE_LIMIT',
+    default: '1000',
+    description: 'Requests that one API key may make in an hour.',
+    ...whole(1, 1_000_000_000),
+  },
+  guestUploads: {
+    variable: 'HOLDFAST_GUEST_UPLOADS',
+    default: 'true',
+    description: 'Whether anybody may upload without an account.',
+    allowed: 'true or false',
+    read: readBoolean,
+  },
+  guestRateLimit: {
+    variable: 'HOLDFAST_GUEST_RATE_LIMIT',
+    default: '1000',
+    description: 'Uploads that guests at one address may make in an hour.',
+    ...whole(1, 1_000_000_000),
+  },
+  guestHourlySize: {
+    variable: 'HOLDFAST_GUEST_HOURLY_SIZE',
+    default: '50GB',
+    description: 'What guests at one address may upload in an hour.',
+    ...size(1),
+  },
+  guestStorage: {
+    variable: 'HOLDFAST_GUEST_STORAGE',
+    default: '500GB',
+    description: 'What the files of all guests may take together.',
+    ...size(1),
+  },
+  minFreeSpace: {
+    variable: 'HOLDFAST_MIN_FREE_SPACE',
+    default: '2GB',
+    description: 'Uploads stop when the disk under the data folder has less room than this.',
+    ...size(0),
+  },
+  inactiveDays: {
+    variable: 'HOLDFAST_INACTIVE_DAYS',
+    default: '45',
+    description: 'Days without a view or a download after which a file is deleted.',
+    ...whole(1, 36_500),
+  },
+  maxFolderDepth: {
+    variable: 'HOLDFAST_MAX_FOLDER_DEPTH',
+    default: '256',
+    description: 'How many levels of folders may stand inside each other.',
+    ...whole(1, 1000),
+  },
+  logLevel: {
+    variable: 'HOLDFAST_LOG_LEVEL',
+    default: 'info',
+    description: 'The least important lines that the log still shows.',
+    allowed: 'debug, info, warn, error or silent',
+    read: (text) => LOG_LEVELS.find((level) => level === text.toLowerCase()),
+  } satisfies Setting<(typeof LOG_LEVELS)[number]>,
+}
+
+type Reading<T> = Pick<Setting<T>, 'allowed' | 'read'>
+
+function whole(least: number, most: number): Reading<number> {
+  return {
+    allowed: `a whole number from ${least} to ${most}`,
+    read: (text) => {
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : -1
+      return value >= least && value <= most ? value : undefined
+    },
+  }
+}
+
+function size(least: 0 | 1): Reading<number> {
+  return {
+    allowed: `a size such as 500MB or 10GB (units of 1024; B, KB, MB, GB, TB)${least === 1 ? ', not 0' : ''}`,
+    read: (text) => {
+      const bytes = parseSize(text)
+      return bytes === null || bytes < least ? undefined : bytes
+    },
+  }
+}
+
+/** The server's paths start at the root, so an address has none of its own. The value has no trailing slash. */
+function address(): Reading<string | null> {
+  return {
+    allowed: 'an http or https address without a path, such as https://files.example.org',
+    read: (text) => {
+      if (text === '') return null
+      const url = URL.parse(text)
+      if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+      const bare = url.username === '' && url.password === '' && url.pathname === '/'
+      return bare && !/[?#]/.test(text) ? url.origin : undefined
+    },
+  }
+}
+
+function readBoolean(text: string): boolean | undefined {
+  if (/^(true|1)$/i.test(text)) return true
+  return /^(false|0)$/i.test(text) ? false : undefined
+}
+
+function readHost(text: string): string | undefined {
+  const name = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i
+  // Digits and dots alone are an address written wrongly, never a name.
+  const isName = name.test(text) && /[a-z]/i.test(text)
+  return isIP(text) !== 0 || isName ? text : undefined
+}
+
+function readNetworks(text: string): readonly string[] | undefined {
+  const networks = text === '' ? [] : text.split(',').map((network) => network.trim())
+  return networks.every(isNetwork) ? networks : undefined
+}
+
+function isNetwork(text: string): boolean {
+  const [host = '', bits, ...rest] = text.split('/')
+  const family = isIP(host)
+  if (family === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+}
