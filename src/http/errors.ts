@@ -46,7 +46,7 @@ export function errorResponse(refusal: Refusal): Response {
 }
 
 export function errorHeaders(refusal: Refusal): Headers {
-  const headers = new Headers({ 'Cache-Control': 'no-store' })
+  const headers = new Headers({ 'Cache-Control': 'private, no-store' })
   if (refusal.code === 'INVALID_API_KEY') headers.set('WWW-Authenticate', 'Bearer')
   if (refusal.retryAfter !== undefined) headers.set('Retry-After', String(refusal.retryAfter))
   return headers

@@ -83,14 +83,20 @@ function pattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
-  const methods = new Map<string, string[]>()
-  for (const { path, method } of routes) {
-    const known = methods.get(path) ?? []
-    methods.set(path, [...known, ...(method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])])
-  }
-  for (const allowed of methods.values()) allowed.push('OPTIONS')
-  return methods
+/** What each path allows, paths without parameters first. A path is also answered by patterns that fit it. */
+function methodsByPath(routes: readonly Route[]): [path: string, allowed: string[]][] {
+  const paths = [...new Set(routes.map((route) => route.path))]
+  paths.sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
+  return paths.map((path) => {
+    const methods = routes
+      .filter((route) => route.path === path || fits(route.path, path))
+      .flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+    return [path, [...new Set([...methods, 'OPTIONS'])]]
+  })
+}
+
+function fits(pattern: string, path: string): boolean {
+  return new RegExp(`^${pattern.replaceAll(/\{\w+\}/g, '[^/{}]+')}$`).test(path)
 }
 
 function preflight(allowed: readonly string[]): Response {

@@ -141,7 +141,7 @@ const EXPOSED = [
 
 /** The API may be called from any origin with a key; cookies play no part in it. */
 function allowAnyOrigin(route: string, headers: Headers): void {
-  const isPage = route === '/' || route === '-' || /^\/[dft]\//.test(route)
+  const isPage = route === '/' || /^\/[dft]\//.test(route)
   if (isPage) return
   if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
   headers.set('Access-Control-Allow-Origin', '*')

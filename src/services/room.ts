@@ -1,11 +1,18 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { endReservation, growReservation, insertReservation, reserveRoom } from '../database/reservations.ts'
+import { findAccount } from '../database/accounts.ts'
+import {
+  endReservation,
+  growReservation,
+  insertReservation,
+  reserveRoom,
+} from '../database/reservations.ts'
 import type { Db } from '../database/schema.ts'
-import { type Clock, HOUR } from '../domain/clock.ts'
+import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { type AccountId, type BlobKey, GUESTS } from '../domain/ids.ts'
+import { type BlobKey, GUESTS } from '../domain/ids.ts'
 import { formatSize } from '../domain/sizes.ts'
 import type { Caller } from './caller.ts'
+import { guestBudget } from './guest-budget.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { unavailable } from './store-health.ts'
 
@@ -23,12 +30,14 @@ export interface Room {
   /** Ends the reservation inside the transaction that stores the file. */
   use(trx: Db): Promise<void>
   /** To be called when that transaction is through: what a guest did not send is not held against them. */
-  used(size: number): void
+  used(bytes: number): void
   /** Gives everything back. Harmless when it was used. */
   giveBack(): Promise<void>
 }
 
 export interface Rooms {
+  /** Refuses, as `setAside` would, what cannot fit anyway. Sets nothing aside. */
+  check(caller: Caller, bytes: number): Promise<void>
   /**
    * Sets room for at least `least` bytes aside, `wanted` if there is that much.
    * Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED.
@@ -55,73 +64,77 @@ export function createRooms(
     if (free !== null && free - outstanding - bytes < limits.minFreeSpace) throw unavailable()
   }
 
+  const ownerOf = (caller: Caller) =>
+    caller.kind === 'account'
+      ? { account: caller.account, limit: limits.storageLimit }
+      : { account: GUESTS, limit: limits.guestStorage }
+
+  function full(caller: Caller): Refusal {
+    if (caller.kind === 'guest') return unavailable()
+    const limit = formatSize(limits.storageLimit)
+    return new Refusal(
+      'STORAGE_LIMIT_EXCEEDED',
+      `This file does not fit into the ${limit} of this account; delete something first`,
+    )
+  }
+
   return {
+    async check(caller, bytes) {
+      await assertFreeSpace(bytes)
+      const { account, limit } = ownerOf(caller)
+      const row = await findAccount(db, account)
+      if (row !== undefined && row.storage_used + bytes > limit) throw full(caller)
+    },
+
     async setAside(caller, key, least, wanted) {
-      const account: AccountId = caller.kind === 'account' ? caller.account : GUESTS
-      const limit = caller.kind === 'account' ? limits.storageLimit : limits.guestStorage
-      let held = 0
+      const { account, limit } = ownerOf(caller)
+      const budget = guestBudget(caller, rates, limits.guestHourlySize)
+      let held: number | null = null
       let written = 0
-      let charged = 0
 
-      function charge(bytes: number): void {
-        if (caller.kind === 'account') return
-        const verdict = rates.take(`guest-bytes:${caller.bucket}`, bytes, limits.guestHourlySize, HOUR)
-        if (!verdict.allowed) {
-          const size = formatSize(limits.guestHourlySize)
-          throw new Refusal(
-            'RATE_LIMITED',
-            `Guests may upload ${size} an hour; try again later`,
-            verdict.resetsIn,
-          )
-        }
-        charged += bytes
-      }
-
-      function discharge(bytes: number): void {
-        if (caller.kind === 'guest') rates.giveBack(`guest-bytes:${caller.bucket}`, bytes)
-        charged -= bytes
-      }
-
-      function refuse(): never {
-        if (caller.kind === 'guest') throw unavailable()
-        throw new Refusal(
-          'STORAGE_LIMIT_EXCEEDED',
-          `This file does not fit into the ${formatSize(limit)} of this account; delete something first`,
-        )
-      }
-
-      /** Adds to the reservation, or changes nothing and says so. */
-      async function add(bytes: number): Promise<boolean> {
+      /** Adds to the reservation, or throws and changes nothing. */
+      async function add(bytes: number): Promise<void> {
         await assertFreeSpace(bytes)
-        charge(bytes)
+        budget.take(bytes)
+        const isNew = held === null
         const reserved = await db.transaction().execute(async (trx) => {
           if (!(await reserveRoom(trx, account, bytes, limit))) return false
-          if (held > 0) await growReservation(trx, key, bytes)
-          else await insertReservation(trx, { key, account_id: account, bytes, created_at: clock.now() })
+          if (isNew) await insertReservation(trx, { key, account_id: account, bytes, created_at: clock.now() })
+          else await growReservation(trx, key, bytes)
           return true
         })
-        if (reserved) {
-          held += bytes
-          outstanding += bytes
-        } else discharge(bytes)
-        return reserved
+        if (!reserved) {
+          budget.giveBack(bytes)
+          throw full(caller)
+        }
+        held = (held ?? 0) + bytes
+        outstanding += bytes
+      }
+
+      async function addAtLeast(least: number, wanted: number): Promise<void> {
+        try {
+          await add(wanted)
+        } catch (error) {
+          if (!(error instanceof Refusal) || least >= wanted) throw error
+          await add(least)
+        }
       }
 
       function close(): void {
-        outstanding -= held - written
-        held = 0
+        outstanding -= (held ?? 0) - written
+        held = null
         written = 0
       }
 
-      const first = Math.max(1, least, wanted)
-      if (!(await add(first)) && !(least < first && (await add(Math.max(1, least))))) refuse()
+      await addAtLeast(least, Math.max(least, wanted))
 
       return {
         async cover(bytes) {
-          if (bytes > held) {
-            const missing = bytes - held
-            const step = Math.max(missing, Math.min(LARGEST_STEP, Math.max(FIRST_STEP, held)))
-            if (!(await add(step)) && (step === missing || !(await add(missing)))) refuse()
+          const present = held ?? 0
+          if (bytes > present) {
+            const missing = bytes - present
+            const step = Math.min(LARGEST_STEP, Math.max(FIRST_STEP, present))
+            await addAtLeast(missing, Math.max(missing, step))
           }
           outstanding -= bytes - written
           written = bytes
@@ -131,15 +144,15 @@ export function createRooms(
           await endReservation(trx, key)
         },
 
-        used(size) {
-          discharge(charged - size)
+        used(bytes) {
+          budget.settle(bytes)
           close()
         },
 
         async giveBack() {
-          if (held === 0) return
+          if (held === null) return
           close()
-          discharge(charged)
+          budget.settle(0)
           await db.transaction().execute((trx) => endReservation(trx, key))
         },
       }

@@ -47,8 +47,13 @@ export interface Incoming {
 
 export interface Uploads {
   /**
-   * Lets an upload begin: folder, limits and room are checked before a byte is stored. `size` is what the file
-   * weighs at least and at most, as far as the request tells.
+   * Refuses, before anything is read, what could not be stored anyway. `least` is what the file weighs at least.
+   * Throws Refusal as `begin` does.
+   */
+  check(caller: Caller, place: FolderPlace, least: number): Promise<void>
+  /**
+   * Lets an upload begin: room is set aside before a byte is stored. `size` is what the file weighs at least and
+   * at most, as far as the request tells.
    * Throws Refusal FOLDER_NOT_FOUND, FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE, RATE_LIMITED.
    */
   begin(caller: Caller, place: FolderPlace, size: { least: number; most: number }): Promise<Incoming>
@@ -74,12 +79,19 @@ export function createUploads(parts: {
     }
   }
 
+  const ownerOf = (caller: Caller): AccountId => (caller.kind === 'account' ? caller.account : GUESTS)
+
   return {
-    async begin(caller, place, size) {
-      const account: AccountId = caller.kind === 'account' ? caller.account : GUESTS
+    async check(caller, place, least) {
       health.assertUsable()
+      await placeOf(db, ownerOf(caller), place)
+      assertSize(least)
+      await rooms.check(caller, least)
+    },
+
+    async begin(caller, place, size) {
+      const account = ownerOf(caller)
       const folder = await placeOf(db, account, place)
-      assertSize(size.least)
       const key = makeBlobKey(random)
       const room = await rooms.setAside(caller, key, size.least, Math.min(size.most, maxFileSize))
       let writer: BlobWriter

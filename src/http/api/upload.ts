@@ -6,7 +6,7 @@ import type { Caller } from '../../services/caller.ts'
 import { type Call, uploadCaller } from '../call.ts'
 import { jsonResponse } from '../json.ts'
 import { keyedRoute, type Route } from '../route.ts'
-import { closeUnlessShort, receiveFile } from '../uploads/receive.ts'
+import { leaveBody, receiveFile } from '../uploads/receive.ts'
 import { timestampField } from './fields.ts'
 import { fileUrl, thumbnailPath } from './file-answers.ts'
 
@@ -48,9 +48,7 @@ export const uploadFile: Route = {
       if (caller.kind === 'guest') admitGuest(call, caller.bucket, call.request.headers.has('x-folder-id'))
       return jsonResponse(await uploadAnswer(call, caller, place))
     } catch (error) {
-      if (error instanceof Refusal && !call.request.bodyUsed) {
-        closeUnlessShort(call, Number(call.request.headers.get('content-length') ?? Number.NaN) || null, 0)
-      }
+      if (error instanceof Refusal && !call.request.bodyUsed) await leaveBody(call)
       throw error
     }
   },

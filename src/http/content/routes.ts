@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import type { Viewer } from '../../domain/access.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { parseFileIdentifier, type Slug } from '../../domain/ids.ts'
 import { fileNotFound, unlocked } from '../../services/access.ts'
@@ -77,7 +78,8 @@ export const getContent: Route = {
     const identifier = parseFileIdentifier(uuid ?? '')
     if (identifier.kind !== 'uuid') throw fileNotFound()
     const token = call.url.searchParams.get('token') ?? ''
-    const { viewer, counted } = contentTokens.read(token, identifier.uuid)
+    const { viewer: asker, counted } = contentTokens.read(token, identifier.uuid)
+    const viewer = together(asker, await viewerOf(call))
     const file = unlocked(await access.file(viewer, identifier))
     const download = call.url.searchParams.get('download') === 'true'
     return sendFile(call, file, {
@@ -88,6 +90,14 @@ export const getContent: Route = {
       },
     })
   },
+}
+
+/** What the token grants, and what the request itself brings besides. */
+function together(asker: Viewer, present: Viewer): Viewer {
+  return {
+    account: asker.account ?? present.account,
+    grants: new Map([...asker.grants, ...present.grants]),
+  }
 }
 
 export const getThumbnail: Route = {

@@ -26,7 +26,9 @@ export async function sendFile(call: Call, file: FileDetail, sending: Sending): 
     case 'send':
       break
   }
-  const header = rangeApplies(call.request.headers, validators) ? call.request.headers.get('range') : null
+  // Ranges are defined for GET alone (RFC 9110 §14.2).
+  const isRanged = call.request.method === 'GET' && rangeApplies(call.request.headers, validators)
+  const header = isRanged ? call.request.headers.get('range') : null
   const range = parseRange(header, file.size)
   if (range.kind === 'unsatisfiable') {
     const refusal = new Refusal('RANGE_NOT_SATISFIABLE', `The file has ${file.size} bytes`)

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { admitGuest } from '../api/upload.ts'
 import type { Route } from '../route.ts'
-import { receiveFile } from '../uploads/receive.ts'
+import { leaveBody, receiveFile } from '../uploads/receive.ts'
 import { page } from './pages.ts'
 import { renderStartPage } from './render.ts'
 
@@ -39,7 +39,12 @@ export const postStartPage: Route = {
   async handle(call) {
     const guest = { kind: 'guest', bucket: call.bucket } as const
     call.caller = guest
-    admitGuest(call, guest.bucket, false)
+    try {
+      admitGuest(call, guest.bucket, false)
+    } catch (error) {
+      await leaveBody(call)
+      throw error
+    }
     const file = await receiveFile(call, guest, 'root')
     return new Response(null, { status: 303, headers: { Location: `/d/${file.slug}` } })
   },

@@ -3,8 +3,11 @@ import { malformed, type PartHeaders, parsePartHeaders } from './part-headers.ts
 
 /** What becomes of the parts. */
 export interface PartHandler {
-  /** Called once for each part, in order, before its bytes. Returns a sink for them, or null to skip them. */
-  part(headers: PartHeaders): Promise<PartSink | null> | PartSink | null
+  /**
+   * Called once for each part, in order, before its bytes, which begin `offset` bytes into the body. Returns a
+   * sink for them, or null to skip them.
+   */
+  part(headers: PartHeaders, offset: number): Promise<PartSink | null> | PartSink | null
 }
 
 /** Takes the bytes of one part, one call at a time. */
@@ -70,6 +73,8 @@ class Scan {
   /** What has come behind the delimiter so far; content, should the line turn out not to be one. */
   #rest = ''
   #headersLength = 0
+  /** Bytes of the body in the chunks before this one. */
+  #passed = 0
 
   constructor(boundary: string, handler: PartHandler) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
@@ -93,6 +98,7 @@ class Scan {
           return
       }
     }
+    this.#passed += chunk.length
   }
 
   /** The body is over. */
@@ -206,9 +212,11 @@ class Scan {
       this.#headersLength = length
       return chunk.length
     }
-    this.#sink = (await this.#handler.part(parsePartHeaders(this.#headers.subarray(0, end)))) ?? skipped
+    const at = start + end + 4 - before
+    const headers = parsePartHeaders(this.#headers.subarray(0, end))
+    this.#sink = (await this.#handler.part(headers, this.#passed + at)) ?? skipped
     this.#stage = 'content'
-    return start + end + 4 - before
+    return at
   }
 }
 

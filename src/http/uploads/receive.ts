@@ -5,6 +5,7 @@ import type { Incoming, StoredFile } from '../../services/uploads.ts'
 import type { Call } from '../call.ts'
 import { parseBoundary } from './boundary.ts'
 import { type PartSink, scanMultipart } from './multipart.ts'
+import type { PartHeaders } from './part-headers.ts'
 import { pacedBody } from './paced-body.ts'
 
 /** No envelope of ours weighs more: what a body has beyond this is content. */
@@ -12,6 +13,8 @@ const LARGEST_ENVELOPE = 64 * 1024
 
 /** What of a refused body is read to its end, so that the sender gets to see the answer. */
 const READ_OFF = 1024 * 1024
+/** Milliseconds that a sender without a declared length gets for that. */
+const READ_OFF_PATIENCE = 2000
 
 /**
  * Receives the one file of a multipart request. Folder, declared length and room are checked before the body is
@@ -21,23 +24,29 @@ export async function receiveFile(call: Call, caller: Caller, place: FolderPlace
   const boundary = parseBoundary(call.request.headers.get('content-type'))
   const declared = declaredLength(call.request)
   const { uploads } = call.site.services
-  const incoming = await uploads.begin(caller, place, {
-    least: Math.max(0, (declared ?? 0) - LARGEST_ENVELOPE),
-    most: declared ?? 0,
-  })
+  await uploads.check(caller, place, Math.max(0, (declared ?? 0) - LARGEST_ENVELOPE))
   const source = call.request.body
   if (source === null) {
-    await incoming.abort()
     throw new Refusal('INVALID_REQUEST', 'The body is empty; send a form with a part named "file"')
   }
   call.keepOpen()
   const body = pacedBody(source, call.site.clock)
   const done = call.site.uploadsUnderWay.begin(body.end)
+  let file: ReceivedFile = null
   try {
-    const part = await scanFile(body.stream, boundary, incoming)
-    return await incoming.finish(part.name, part.type)
+    await scanMultipart(body.stream, boundary, {
+      async part(headers, offset): Promise<PartSink | null> {
+        if (headers.name !== 'file' || !headers.filename) return null
+        if (file !== null) throw new Refusal('INVALID_REQUEST', 'Send one file a request, in one part named "file"')
+        const size = contentSize(declared, offset, boundary)
+        const incoming = await uploads.begin(caller, place, size)
+        file = { headers, incoming }
+        return { write: (chunk) => incoming.write(chunk), end: () => {} }
+      },
+    })
+    return await finish(file)
   } catch (error) {
-    await incoming.abort()
+    await abort(file)
     if (error instanceof Refusal) closeUnlessShort(call, declared, body.received())
     throw error
   } finally {
@@ -45,30 +54,28 @@ export async function receiveFile(call: Call, caller: Caller, place: FolderPlace
   }
 }
 
-interface FilePart {
-  readonly name: string
-  readonly type: string | null
-}
+type ReceivedFile = { readonly headers: PartHeaders; readonly incoming: Incoming } | null
 
-async function scanFile(
-  body: ReadableStream<Uint8Array>,
-  boundary: string,
-  incoming: Incoming,
-): Promise<FilePart> {
-  let file: FilePart | null = null
-  await scanMultipart(body, boundary, {
-    part(headers): PartSink | null {
-      if (headers.name !== 'file' || !headers.filename) return null
-      if (file !== null)
-        throw new Refusal('INVALID_REQUEST', 'Send one file a request, in one part named "file"')
-      file = { name: headers.filename, type: headers.contentType }
-      return { write: (chunk) => incoming.write(chunk), end: () => {} }
-    },
-  })
+function finish(file: ReceivedFile): Promise<StoredFile> {
   if (file === null) {
     throw new Refusal('INVALID_REQUEST', 'The form has no part named "file" with a file name')
   }
-  return file
+  return file.incoming.finish(file.headers.filename ?? '', file.headers.contentType)
+}
+
+async function abort(file: ReceivedFile): Promise<void> {
+  await file?.incoming.abort()
+}
+
+/** What the file weighs when it is the last part, as it nearly always is: all but the final boundary's line. */
+function contentSize(
+  declared: number | null,
+  offset: number,
+  boundary: string,
+): { least: number; most: number } {
+  if (declared === null) return { least: 0, most: 0 }
+  const most = Math.max(0, declared - offset - `\r\n--${boundary}--\r\n`.length)
+  return { least: Math.max(0, most - LARGEST_ENVELOPE), most }
 }
 
 function declaredLength(request: Request): number | null {
@@ -76,7 +83,30 @@ function declaredLength(request: Request): number | null {
   return header === null ? null : Number(header)
 }
 
-/** A sender with much left to send is cut off after the answer; a little is read off for its sake. */
-export function closeUnlessShort(call: Call, declared: number | null, received: number): void {
+/** A sender with much left to send is cut off after the answer; the server reads the rest off by itself. */
+function closeUnlessShort(call: Call, declared: number | null, received: number): void {
   if (declared === null || declared - received > READ_OFF) call.headers.set('Connection', 'close')
+}
+
+/**
+ * Deals with the body of an upload that was refused before it was read, so that a sender that sends on regardless
+ * sees the answer and not a reset, where what is left is little.
+ */
+export async function leaveBody(call: Call): Promise<void> {
+  const declared = declaredLength(call.request)
+  closeUnlessShort(call, declared, 0)
+  const reader = declared === null ? call.request.body?.getReader() : undefined
+  if (reader === undefined) return
+  const patience = setTimeout(() => reader.cancel().catch(() => {}), READ_OFF_PATIENCE)
+  try {
+    for (let left = READ_OFF; left > 0; ) {
+      const { done, value } = await reader.read()
+      if (done) break
+      left -= value.byteLength
+    }
+  } catch {
+    // The sender has gone, and the answer with it.
+  } finally {
+    clearTimeout(patience)
+  }
 }

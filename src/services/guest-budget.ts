@@ -1,0 +1,39 @@
+import { HOUR } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { formatSize } from '../domain/sizes.ts'
+import type { Caller } from './caller.ts'
+import type { RateLimits } from './rate-limits.ts'
+
+/** What one upload takes of the bytes that a guest's address may send in an hour; accounts have no such limit. */
+export interface GuestBudget {
+  /** Throws Refusal RATE_LIMITED when that would be too many, and then takes nothing. */
+  take(bytes: number): void
+  giveBack(bytes: number): void
+  /** Gives back all but `bytes` of what was taken. */
+  settle(bytes: number): void
+}
+
+export function guestBudget(caller: Caller, rates: RateLimits, hourly: number): GuestBudget {
+  if (caller.kind === 'account') return { take() {}, giveBack() {}, settle() {} }
+  const subject = `guest-bytes:${caller.bucket}`
+  let taken = 0
+
+  const budget: GuestBudget = {
+    take(bytes) {
+      const verdict = rates.take(subject, bytes, hourly, HOUR)
+      if (!verdict.allowed) {
+        const message = `Guests may upload ${formatSize(hourly)} an hour; try again later`
+        throw new Refusal('RATE_LIMITED', message, verdict.resetsIn)
+      }
+      taken += bytes
+    },
+
+    giveBack(bytes) {
+      rates.giveBack(subject, bytes)
+      taken -= bytes
+    },
+
+    settle: (bytes) => budget.giveBack(taken - bytes),
+  }
+  return budget
+}
