@@ -17,7 +17,9 @@ if (bun === null) {
 }
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-const child = spawn(bun, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
+// Bun chooses how JSX calls React when it starts, and React must agree: inside node_modules it reads no tsconfig.json.
+const env = { ...process.env, NODE_ENV: process.env.NODE_ENV ?? 'production' }
+const child = spawn(bun, [main, ...process.argv.slice(2)], { env, stdio: 'inherit' })
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('error', (error) => {

@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import pino from 'pino'
 import pretty from 'pino-pretty'
 import type { LogLevel } from './config.ts'
@@ -12,6 +13,16 @@ export interface Log {
   warn(fields: LogFields, message: string): void
   error(fields: LogFields, message: string): void
 }
+
+const STANDARD_OUTPUT = 1
+/** Milliseconds that a line may wait for others to be written with it. */
+const TOGETHER = 100
+/** Characters that are written without waiting for more. */
+const ENOUGH = 16 * 1024
+/** Bytes that may wait for a reader that does not read; beyond it the log is less worth than the memory. */
+const TOO_MUCH = 16 * 1024 * 1024
+/** Milliseconds that the end of the process waits for a slow reader. */
+const LAST_CHANCE = 2000
 
 /**
  * A log on standard output: lines for people on a terminal, otherwise one JSON object a line with `level`, `time`
@@ -28,8 +39,8 @@ export function createLog(level: LogLevel, { terminal }: { readonly terminal: bo
   }
   // pino-pretty as a plain stream: pino's usual worker thread would lose the last lines of a process.
   const destination = terminal
-    ? pretty({ destination: 1, sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' })
-    : pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 100 })
+    ? pretty({ destination: STANDARD_OUTPUT, sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' })
+    : standardOutput()
   const logger = pino(options, destination)
   return {
     debug: (fields, message) => logger.debug(fields, message),
@@ -37,4 +48,64 @@ export function createLog(level: LogLevel, { terminal }: { readonly terminal: bo
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
   }
+}
+
+let jsonLines: pino.DestinationStream | null = null
+
+/** One for the process, as its standard output is. */
+function standardOutput(): pino.DestinationStream {
+  jsonLines ??= openJsonLines()
+  return jsonLines
+}
+
+/**
+ * Written here and not by pino's own stream, which at the end of the process tries for ever to write to a reader that
+ * is no more.
+ */
+function openJsonLines(): pino.DestinationStream {
+  let lines = ''
+  let unwritten = Buffer.alloc(0)
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const write = () => {
+    unwritten = writeSome(lines === '' ? unwritten : Buffer.concat([unwritten, Buffer.from(lines)]))
+    lines = ''
+  }
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    write()
+    if (unwritten.length > TOO_MUCH) unwritten = Buffer.alloc(0)
+    if (unwritten.length > 0) later()
+  }
+  const later = () => {
+    timer ??= setTimeout(flush, TOGETHER).unref()
+  }
+  process.on('exit', () => {
+    const end = performance.now() + LAST_CHANCE
+    write()
+    while (unwritten.length > 0 && performance.now() < end) {
+      Bun.sleepSync(10)
+      write()
+    }
+  })
+  return {
+    write(line) {
+      lines += line
+      if (lines.length >= ENOUGH) flush()
+      else later()
+    },
+  }
+}
+
+/** Writes as much as standard output takes now and gives back the rest: nothing when its reader is no more. */
+function writeSome(bytes: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
+  let written = 0
+  try {
+    while (written < bytes.length) written += writeSync(STANDARD_OUTPUT, bytes, written)
+  } catch (error) {
+    const full = error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+    if (full) return bytes.subarray(written)
+  }
+  return Buffer.alloc(0)
 }

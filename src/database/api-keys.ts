@@ -1,4 +1,5 @@
 import type { AccountId, KeyId, Sha256 } from '../domain/ids.ts'
+import { prepared } from './prepared.ts'
 import type { Db } from './schema.ts'
 
 export interface KeyRow {
@@ -25,9 +26,8 @@ export interface KeyHolder {
   readonly disabled_at: number | null
 }
 
-/** Who holds the key, if it was not revoked. */
-export function findKeyHolder(db: Db, hash: Sha256): Promise<KeyHolder | undefined> {
-  return db
+const keyHolder = prepared((db, hash: Sha256) =>
+  db
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
     .select([
@@ -37,8 +37,12 @@ export function findKeyHolder(db: Db, hash: Sha256): Promise<KeyHolder | undefin
       'accounts.disabled_at',
     ])
     .where('api_keys.hash', '=', hash)
-    .where('api_keys.revoked_at', 'is', null)
-    .executeTakeFirst()
+    .where('api_keys.revoked_at', 'is', null),
+)
+
+/** Who holds the key, if it was not revoked. */
+export async function findKeyHolder(db: Db, hash: Sha256): Promise<KeyHolder | undefined> {
+  return (await keyHolder(db, hash))[0]
 }
 
 export function listKeys(db: Db, account: AccountId): Promise<KeyRow[]> {

@@ -11,6 +11,7 @@ import type {
   Uuid,
 } from '../domain/ids.ts'
 import { nameContains } from './differences.ts'
+import { prepared } from './prepared.ts'
 import type { Db } from './schema.ts'
 
 export interface FileRow {
@@ -70,18 +71,25 @@ function liveFiles(db: Db) {
     .where('files.removed_at', 'is', null)
 }
 
-/** The live file, whoever owns it. */
-export function findFile(db: Db, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
-  const query = liveFiles(db)
+function detailedFiles(db: Db) {
+  return liveFiles(db)
     .innerJoin('blobs', 'blobs.id', 'files.blob_id')
     .select(['blobs.key as blob_key', 'blobs.sha256'])
+}
+
+const fileById = prepared((db, id: FileId) => detailedFiles(db).where('files.id', '=', id))
+const fileByUuid = prepared((db, uuid: Uuid) => detailedFiles(db).where('files.uuid', '=', uuid))
+const fileBySlug = prepared((db, slug: Slug) => detailedFiles(db).where('files.slug', '=', slug))
+
+/** The live file, whoever owns it. */
+export async function findFile(db: Db, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
   switch (identifier.kind) {
     case 'id':
-      return query.where('files.id', '=', identifier.id).executeTakeFirst()
+      return (await fileById(db, identifier.id))[0]
     case 'uuid':
-      return query.where('files.uuid', '=', identifier.uuid).executeTakeFirst()
+      return (await fileByUuid(db, identifier.uuid))[0]
     case 'slug':
-      return query.where('files.slug', '=', identifier.slug).executeTakeFirst()
+      return (await fileBySlug(db, identifier.slug))[0]
   }
 }
 
@@ -100,31 +108,30 @@ export interface FileQuery {
 
 export function listFiles(db: Db, query: FileQuery): Promise<FileListRow[]> {
   const column = query.sort === 'name' ? 'files.name_folded' : (`files.${query.sort}` as const)
-  return matching(liveFiles(db), query)
+  // The rows that a late page skips are passed over in the index alone, without looking at their folders.
+  const page = matching(db, query)
+    .select('files.id')
     .orderBy(column, query.order)
     .orderBy('files.id', query.order)
     .limit(query.limit)
     .offset(query.offset)
+  return liveFiles(db)
+    .where('files.id', 'in', page)
+    .orderBy(column, query.order)
+    .orderBy('files.id', query.order)
     .execute()
 }
 
 /** How many files a search finds. Without a needle the kept totals answer. */
 export async function countMatches(db: Db, query: FileQuery): Promise<number> {
-  const counted = db
-    .selectFrom('files')
+  const { total } = await matching(db, query)
     .select((row) => row.fn.countAll<number>().as('total'))
-    .where('files.removed_at', 'is', null)
-    .where('files.account_id', '=', query.account)
-    .$if(query.folder !== null, (some) => some.where('files.folder_id', '=', query.folder ?? never()))
-    .$if(query.needle !== null, (some) => some.where(nameContains(query.needle ?? never())))
-  return (await counted.executeTakeFirstOrThrow()).total
+    .executeTakeFirstOrThrow()
+  return total
 }
 
-function never(): never {
-  throw new Error('unreachable')
-}
-
-function matching(files: ReturnType<typeof liveFiles>, query: FileQuery) {
+function matching(db: Db, query: FileQuery) {
+  const files = db.selectFrom('files').where('files.removed_at', 'is', null)
   // A folder belongs to one account, so naming the account as well would only keep its index from being used.
   const placed =
     query.folder === null

@@ -27,7 +27,7 @@ export function logged(log: Log, clock: Clock, answered: Answered): Response {
       bytes,
       received: Number(request.headers.get('content-length') ?? 0),
       ms: Math.round((clock.monotonic() - began) * 10) / 10,
-      account: who === null ? null : who.kind === 'account' ? who.username : 'guest',
+      account: who?.kind === 'account' ? who.username : 'guest',
       id,
     }
     log.info(fields, 'request')

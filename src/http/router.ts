@@ -1,4 +1,5 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
+import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { Refusal } from '../domain/errors.ts'
 import { isDatabaseFailure } from '../services/failures.ts'
 import type { Call } from './call.ts'
@@ -17,7 +18,7 @@ type Env = { Bindings: Handed }
 
 /** Answers every request: the routes of the table, preflights, assets, and errors for all else. */
 export function createRouter(routes: readonly Route[]): Hono<Env> {
-  const app = new Hono<Env>()
+  const app = new Hono<Env>({ router: new RegExpRouter() })
   for (const [path, asset] of assets) {
     app.get(path, () => new Response(asset.body, { headers: assetHeaders(asset.type) }))
   }
@@ -27,17 +28,14 @@ export function createRouter(routes: readonly Route[]): Hono<Env> {
       return answering(c.env.call(c.req.param()), route, (call) => route.handle(call))
     })
   }
-  for (const [path, allowed] of methodsByPath(routes)) {
-    app.all(pattern(path), (c) => {
-      c.env.route = path
-      if (c.req.method === 'OPTIONS') return preflight(allowed)
-      const refusal = new Refusal('METHOD_NOT_ALLOWED', `Use ${allowed.join(' or ')} here`)
-      const response = errorResponse(refusal)
-      response.headers.set('Allow', allowed.join(', '))
-      return response
-    })
-  }
-  app.notFound((c) => notFound(c))
+  const allowedAt = createAllowedMethods(routes)
+  app.notFound((c) => {
+    const [route, allowed] = allowedAt(c.req.path)
+    if (route === null)
+      return siteError(c.env.call({}), new Refusal('NOT_FOUND', 'There is nothing at this address'))
+    c.env.route = route
+    return c.req.method === 'OPTIONS' ? preflight(allowed) : methodNotAllowed(allowed)
+  })
   return app
 }
 
@@ -73,9 +71,10 @@ function asRefusal(call: Call, error: unknown): Refusal {
   )
 }
 
-function notFound(c: Context<Env>): Response {
-  const refusal = new Refusal('NOT_FOUND', 'There is nothing at this address')
-  return siteError(c.env.call({}), refusal)
+function methodNotAllowed(allowed: readonly string[]): Response {
+  const response = errorResponse(new Refusal('METHOD_NOT_ALLOWED', `Use ${allowed.join(' or ')} here`))
+  response.headers.set('Allow', allowed.join(', '))
+  return response
 }
 
 /** `{name}` of the table is `:name` here. */
@@ -83,20 +82,21 @@ function pattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-/** What each path allows, paths without parameters first. A path is also answered by patterns that fit it. */
-function methodsByPath(routes: readonly Route[]): [path: string, allowed: string[]][] {
-  const paths = [...new Set(routes.map((route) => route.path))]
-  paths.sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
-  return paths.map((path) => {
-    const methods = routes
-      .filter((route) => route.path === path || fits(route.path, path))
-      .flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
-    return [path, [...new Set([...methods, 'OPTIONS'])]]
-  })
-}
+type AllowedMethods = readonly [route: string | null, allowed: readonly string[]]
 
-function fits(pattern: string, path: string): boolean {
-  return new RegExp(`^${pattern.replaceAll(/\{\w+\}/g, '[^/{}]+')}$`).test(path)
+/** Which route's path a path fits, the plainest first, and what may be asked there. */
+function createAllowedMethods(routes: readonly Route[]): (path: string) => AllowedMethods {
+  const patterns = routes.map(({ path, method }) => ({
+    path,
+    fits: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    methods: method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
+  }))
+  return (path) => {
+    const fitting = patterns.filter((pattern) => pattern.fits.test(path))
+    const route = fitting.find((pattern) => pattern.path === path) ?? fitting[0]
+    if (route === undefined) return [null, []]
+    return [route.path, [...new Set([...fitting.flatMap((pattern) => pattern.methods), 'OPTIONS'])]]
+  }
 }
 
 function preflight(allowed: readonly string[]): Response {

@@ -22,6 +22,7 @@ export interface HttpServer {
 }
 
 const UPLOADS_MAY_TAKE = 30 * SECOND
+const ANSWERS_MAY_TAKE = 5 * SECOND
 /** Seconds a connection may be quiet. */
 const QUIET = 120
 
@@ -45,6 +46,8 @@ export function startServer(parts: {
     // Limits on size are ours: the body is streamed, never held.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
+    // Without this two servers could share the port, and each would get some of the requests.
+    reusePort: false,
     fetch: answer,
   })
   const url = listeningUrl(server)
@@ -109,6 +112,9 @@ export function startServer(parts: {
     async stop() {
       stopping = true
       await underWay.finished(UPLOADS_MAY_TAKE)
+      // The answers of the last uploads are still on their way, and downloads that end soon may do so.
+      const deadline = clock.monotonic() + ANSWERS_MAY_TAKE
+      while (server.pendingRequests > 0 && clock.monotonic() < deadline) await Bun.sleep(10)
       await server.stop(true)
     },
   }
@@ -116,8 +122,8 @@ export function startServer(parts: {
 
 function listeningUrl(server: Server<undefined>): string {
   const { hostname = 'localhost', port } = server
-  const everywhere = hostname === '0.0.0.0' || hostname === '::'
-  const host = everywhere ? 'localhost' : hostname.includes(':') ? `[${hostname}]` : hostname
+  const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(hostname)
+  const host = isLocal ? 'localhost' : hostname.includes(':') ? `[${hostname}]` : hostname
   return `http://${host}:${port}`
 }
 

@@ -30,7 +30,7 @@ export interface Keys {
   authenticate(secret: string): Promise<AccountCaller>
   add(username: string, name: string): Promise<NewKey>
   list(username: string): Promise<KeyInfo[]>
-  /** Revokes the account's key of that number or of which the text is the beginning. */
+  /** Revokes the account's key of that number, prefix or full text. */
   revoke(username: string, prefixOrId: string): Promise<void>
 }
 
@@ -60,8 +60,9 @@ export function createKeys(db: Db, clock: Clock, random: Random): Keys {
 
     async revoke(username, prefixOrId) {
       const keys = await listKeys(db, await knownAccount(db, username))
+      const held = await findKeyHolder(db, hashKey(prefixOrId))
       const wanted = keys.filter(
-        (key) => String(key.id) === prefixOrId || (prefixOrId !== '' && prefixOrId.startsWith(key.prefix)),
+        (key) => String(key.id) === prefixOrId || key.prefix === prefixOrId || key.id === held?.key,
       )
       const [key] = wanted
       if (key === undefined) {

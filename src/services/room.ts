@@ -1,11 +1,6 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { findAccount } from '../database/accounts.ts'
-import {
-  endReservation,
-  growReservation,
-  insertReservation,
-  reserveRoom,
-} from '../database/reservations.ts'
+import { endReservation, growReservation, insertReservation, reserveRoom } from '../database/reservations.ts'
 import type { Db } from '../database/schema.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -99,7 +94,8 @@ export function createRooms(
         const isNew = held === null
         const reserved = await db.transaction().execute(async (trx) => {
           if (!(await reserveRoom(trx, account, bytes, limit))) return false
-          if (isNew) await insertReservation(trx, { key, account_id: account, bytes, created_at: clock.now() })
+          if (isNew)
+            await insertReservation(trx, { key, account_id: account, bytes, created_at: clock.now() })
           else await growReservation(trx, key, bytes)
           return true
         })

@@ -5,7 +5,11 @@ import { renderErrorPage } from './render.ts'
 
 /** A page of the site. Nothing in it runs, and nothing in it is loaded from elsewhere. */
 export function page(site: Site, html: string, status = 200): Response {
-  const content = site.contentUrl === site.publicUrl ? "'self'" : `'self' ${new URL(site.contentUrl).origin}`
+  // Named besides 'self', because the page may have been opened at another address of this server.
+  const content = [
+    "'self'",
+    ...new Set([site.publicUrl, site.contentUrl].map((url) => new URL(url).origin)),
+  ].join(' ')
   const policy = [
     "default-src 'none'",
     "style-src 'self'",

@@ -11,6 +11,11 @@ export interface PacedBody {
   received(): number
   /** Ends the stream with the error. */
   end(reason: Refusal): void
+  /**
+   * Reads on and drops what comes, at most `most` bytes and for a while, after nobody wants the stream any more.
+   * Tells whether the body has ended.
+   */
+  readOff(most: number): Promise<boolean>
 }
 
 /**
@@ -65,12 +70,44 @@ export function pacedBody(body: ReadableStream<Uint8Array>, clock: Clock): Paced
           waitingSince = null
         }
       },
-      async cancel(reason) {
+      cancel() {
         clearInterval(timer)
-        await reader.cancel(reason)
       },
     },
     { highWaterMark: 0 },
   )
-  return { stream, received: () => received, end: (reason) => stop(reason) }
+  return {
+    stream,
+    received: () => received,
+    end: (reason) => stop(reason),
+    readOff: (most) => readOff(reader, most),
+  }
+}
+
+/** Milliseconds that a refused sender gets to end its body. */
+const PATIENCE = 2000
+
+/** Reads and drops at most `most` bytes, for two seconds at most. Tells whether the body has ended. */
+async function readOff(
+  reader: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>,
+  most: number,
+): Promise<boolean> {
+  let gaveUp = false
+  const patience = setTimeout(() => {
+    gaveUp = true
+    reader.cancel().catch(() => {})
+  }, PATIENCE)
+  try {
+    for (let left = most; left > 0; ) {
+      const { done, value } = await reader.read()
+      if (done) return !gaveUp
+      left -= value.byteLength
+    }
+  } catch {
+    // The sender has gone, and will not read the answer.
+  } finally {
+    clearTimeout(patience)
+  }
+  reader.cancel().catch(() => {})
+  return false
 }

@@ -5,16 +5,14 @@ import type { Incoming, StoredFile } from '../../services/uploads.ts'
 import type { Call } from '../call.ts'
 import { parseBoundary } from './boundary.ts'
 import { type PartSink, scanMultipart } from './multipart.ts'
+import { type PacedBody, pacedBody } from './paced-body.ts'
 import type { PartHeaders } from './part-headers.ts'
-import { pacedBody } from './paced-body.ts'
 
 /** No envelope of ours weighs more: what a body has beyond this is content. */
 const LARGEST_ENVELOPE = 64 * 1024
 
 /** What of a refused body is read to its end, so that the sender gets to see the answer. */
 const READ_OFF = 1024 * 1024
-/** Milliseconds that a sender without a declared length gets for that. */
-const READ_OFF_PATIENCE = 2000
 
 /**
  * Receives the one file of a multipart request. Folder, declared length and room are checked before the body is
@@ -37,7 +35,8 @@ export async function receiveFile(call: Call, caller: Caller, place: FolderPlace
     await scanMultipart(body.stream, boundary, {
       async part(headers, offset): Promise<PartSink | null> {
         if (headers.name !== 'file' || !headers.filename) return null
-        if (file !== null) throw new Refusal('INVALID_REQUEST', 'Send one file a request, in one part named "file"')
+        if (file !== null)
+          throw new Refusal('INVALID_REQUEST', 'Send one file a request, in one part named "file"')
         const size = contentSize(declared, offset, boundary)
         const incoming = await uploads.begin(caller, place, size)
         file = { headers, incoming }
@@ -47,7 +46,7 @@ export async function receiveFile(call: Call, caller: Caller, place: FolderPlace
     return await finish(file)
   } catch (error) {
     await abort(file)
-    if (error instanceof Refusal) closeUnlessShort(call, declared, body.received())
+    if (error instanceof Refusal) await dismiss(call, declared, body)
     throw error
   } finally {
     done()
@@ -83,30 +82,21 @@ function declaredLength(request: Request): number | null {
   return header === null ? null : Number(header)
 }
 
-/** A sender with much left to send is cut off after the answer; the server reads the rest off by itself. */
-function closeUnlessShort(call: Call, declared: number | null, received: number): void {
-  if (declared === null || declared - received > READ_OFF) call.headers.set('Connection', 'close')
+/**
+ * Deals with what is left of a refused body, so that a sender that sends on regardless sees the answer and not a
+ * reset, where what is left is little: it is read off. With more to come the connection is closed after the answer.
+ */
+async function dismiss(call: Call, declared: number | null, body: PacedBody): Promise<void> {
+  if (declared !== null && declared - body.received() > READ_OFF) {
+    call.headers.set('Connection', 'close')
+    return
+  }
+  if (!(await body.readOff(READ_OFF))) call.headers.set('Connection', 'close')
 }
 
-/**
- * Deals with the body of an upload that was refused before it was read, so that a sender that sends on regardless
- * sees the answer and not a reset, where what is left is little.
- */
+/** The same for an upload that was refused before its body was read. */
 export async function leaveBody(call: Call): Promise<void> {
-  const declared = declaredLength(call.request)
-  closeUnlessShort(call, declared, 0)
-  const reader = declared === null ? call.request.body?.getReader() : undefined
-  if (reader === undefined) return
-  const patience = setTimeout(() => reader.cancel().catch(() => {}), READ_OFF_PATIENCE)
-  try {
-    for (let left = READ_OFF; left > 0; ) {
-      const { done, value } = await reader.read()
-      if (done) break
-      left -= value.byteLength
-    }
-  } catch {
-    // The sender has gone, and the answer with it.
-  } finally {
-    clearTimeout(patience)
-  }
+  const source = call.request.body
+  if (source === null) return
+  await dismiss(call, declaredLength(call.request), pacedBody(source, call.site.clock))
 }
