@@ -72,9 +72,9 @@ export function createFolderPasswords(
       { name: `password:${folder}:${bucket}`, limit: TRIES_PER_ADDRESS, length: 15 * MINUTE },
       { name: `password:${folder}`, limit: TRIES_PER_FOLDER, length: HOUR },
     ]
-    const counted: string[] = []
+    const counted: { readonly name: string; readonly openedAt: number }[] = []
     const takeBack = () => {
-      for (const name of counted) rates.giveBack(name, 1)
+      for (const { name, openedAt } of counted) rates.giveBack(name, 1, openedAt)
     }
     for (const { name, limit, length } of subjects) {
       const verdict = rates.take(name, 1, limit, length)
@@ -86,7 +86,7 @@ export function createFolderPasswords(
           verdict.resetsIn,
         )
       }
-      counted.push(name)
+      counted.push({ name, openedAt: verdict.openedAt })
     }
     return takeBack
   }

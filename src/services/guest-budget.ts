@@ -16,7 +16,8 @@ export interface GuestBudget {
 export function guestBudget(caller: Caller, rates: RateLimits, hourly: number): GuestBudget {
   if (caller.kind === 'account') return { take() {}, giveBack() {}, settle() {} }
   const subject = `guest-bytes:${caller.bucket}`
-  let taken = 0
+  /** What was taken when: an upload may outlast the hour it began in. */
+  const takings: { readonly openedAt: number; bytes: number }[] = []
 
   const budget: GuestBudget = {
     take(bytes) {
@@ -25,15 +26,25 @@ export function guestBudget(caller: Caller, rates: RateLimits, hourly: number): 
         const message = `Guests may upload ${formatSize(hourly)} an hour; try again later`
         throw new Refusal('RATE_LIMITED', message, verdict.resetsIn)
       }
-      taken += bytes
+      takings.push({ openedAt: verdict.openedAt, bytes })
     },
 
     giveBack(bytes) {
-      rates.giveBack(subject, bytes)
-      taken -= bytes
+      for (let left = bytes; left > 0; ) {
+        const last = takings.at(-1)
+        if (last === undefined) return
+        const part = Math.min(left, last.bytes)
+        rates.giveBack(subject, part, last.openedAt)
+        last.bytes -= part
+        left -= part
+        if (last.bytes === 0) takings.pop()
+      }
     },
 
-    settle: (bytes) => budget.giveBack(taken - bytes),
+    settle(bytes) {
+      const taken = takings.reduce((sum, taking) => sum + taking.bytes, 0)
+      budget.giveBack(taken - bytes)
+    },
   }
   return budget
 }

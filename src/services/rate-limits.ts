@@ -8,6 +8,8 @@ export interface Verdict {
   readonly remaining: number
   /** Whole seconds until the window ends, at least 1. */
   readonly resetsIn: number
+  /** When the window opened: which window it was. */
+  readonly openedAt: number
 }
 
 /**
@@ -16,8 +18,8 @@ export interface Verdict {
  */
 export interface RateLimits {
   take(subject: string, amount: number, limit: number, length: number): Verdict
-  /** Takes back what turned out not to be used. */
-  giveBack(subject: string, amount: number): void
+  /** Takes back what turned out not to be used, unless the window that it was counted in is over. */
+  giveBack(subject: string, amount: number, openedAt: number): void
   flush(): Promise<void>
 }
 
@@ -54,13 +56,14 @@ export async function createRateLimits(db: Db, clock: Clock): Promise<RateLimits
         allowed,
         limit,
         remaining: Math.max(0, limit - window.used),
+        openedAt: window.openedAt,
         resetsIn: Math.max(1, Math.ceil((window.endsAt - now) / 1000)),
       }
     },
 
-    giveBack(subject, amount) {
+    giveBack(subject, amount, openedAt) {
       const window = windows.get(subject)
-      if (window === undefined) return
+      if (window?.openedAt !== openedAt) return
       window.used = Math.max(0, window.used - amount)
       window.unsaved = true
     },

@@ -89,7 +89,7 @@ const PATIENCE = 2000
 
 /** Reads and drops at most `most` bytes, for two seconds at most. Tells whether the body has ended. */
 async function readOff(
-  reader: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>,
+  reader: { read(): Promise<{ done: boolean; value?: Uint8Array }>; cancel(): Promise<void> },
   most: number,
 ): Promise<boolean> {
   let gaveUp = false
@@ -101,7 +101,7 @@ async function readOff(
     for (let left = most; left > 0; ) {
       const { done, value } = await reader.read()
       if (done) return !gaveUp
-      left -= value.byteLength
+      left -= value?.byteLength ?? 0
     }
   } catch {
     // The sender has gone, and will not read the answer.
