@@ -1,0 +1,100 @@
+// The layers of the house: imports point one way. The values everybody may hold (settings, log) stand beside them.
+
+/** A rule that files under `from` import nothing of this project but `allowed`. */
+function only(name, comment, from, allowed) {
+  return {
+    name,
+    comment,
+    severity: 'error',
+    from: { path: from },
+    to: { path: '^(src|web|test|bench)/', pathNot: allowed },
+  }
+}
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Two files that need each other are one file, or hide a third.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'domain-is-pure',
+      comment: 'The rules of a file host need no library, no runtime and no other part of the program.',
+      severity: 'error',
+      from: { path: '^src/domain/' },
+      // The one exception is knowledge, not machinery: the tables that tell a file's type.
+      to: { pathNot: ['^src/domain/', '^node_modules/(mime-db|file-type)/'] },
+    },
+    only('blobs', 'Stores know bytes and keys, and nothing of accounts or HTTP.', '^src/blobs/', [
+      '^src/blobs/',
+      '^src/domain/',
+    ]),
+    only('database', 'Queries know tables and the values of the domain.', '^src/database/', [
+      '^src/database/',
+      '^src/domain/',
+    ]),
+    only(
+      'services',
+      'Use cases know the domain, the database and the stores, but not who asks.',
+      '^src/services/',
+      ['^src/services/', '^src/domain/', '^src/database/', '^src/blobs/', '^src/(config|log)\\.ts$'],
+    ),
+    only(
+      'http',
+      'Routes parse, call a service and answer; they never reach past the services.',
+      '^src/http/',
+      ['^src/http/', '^src/services/', '^src/domain/', '^src/(config|log)\\.ts$'],
+    ),
+    only('jobs', 'What runs by itself calls services.', '^src/jobs/', [
+      '^src/jobs/',
+      '^src/services/',
+      '^src/domain/',
+      '^src/(config|log)\\.ts$',
+    ]),
+    only('command-line', 'Commands get their parts from app.ts.', '^src/(cli/|main\\.ts$)', [
+      '^src/cli/',
+      '^src/domain/',
+      '^src/(app|config|settings|log)\\.ts$',
+    ]),
+    only('settings', 'Settings and log depend on nobody who uses them.', '^src/(config|settings|log)\\.ts$', [
+      '^src/(config|settings|log)\\.ts$',
+      '^src/domain/',
+    ]),
+    {
+      name: 'adapters-in-app',
+      comment: 'Only app.ts names an adapter; everybody else holds the port.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(app\\.ts$|blobs/)' },
+      to: { path: '^src/blobs/', pathNot: '^src/blobs/blob-store\\.ts$' },
+    },
+    {
+      name: 'no-unknown-packages',
+      comment: 'What the program imports is in its own dependencies.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown', 'undetermined'] },
+    },
+    {
+      name: 'no-missing-files',
+      comment: 'Every import leads somewhere.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true, pathNot: '^bun(:|$)' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^package\\.json$' },
+    tsPreCompilationDeps: true,
+    parser: 'swc',
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.tsx', '.js', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['bun', 'import', 'node', 'default', 'types'],
+    },
+  },
+}

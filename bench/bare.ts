@@ -1,0 +1,15 @@
+/**
+ * The bare Bun server that ours is compared with: two routes, no key, no database, no log; each answers the JSON
+ * it was given on its standard input, serialized anew for every request.
+ */
+const given: { detail: unknown; listing: unknown } = await Bun.stdin.json()
+
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  routes: {
+    '/api/v1/file/:id': () => Response.json(given.detail),
+    '/api/v1/files': () => Response.json(given.listing),
+  },
+})
+process.stdout.write(server.url.origin)

@@ -1,0 +1,111 @@
+/** The client process: runs the one job it is given as its argument and prints what it found as JSON. */
+import { open } from 'node:fs/promises'
+import type { ClientJob, ClientResult, DownloadJob, UploadJob } from './client-job.ts'
+import { content, repeatableRandom, sha256 } from './content.ts'
+import { type Answer, type Connection, connect } from './http-connection.ts'
+
+const BOUNDARY = '----holdfast-bench-4f1c9a7e2b'
+const MIB = 1024 * 1024
+
+const job: ClientJob = JSON.parse(process.argv[2] ?? '')
+const result = job.kind === 'upload' ? await upload(job) : await download(job)
+process.stdout.write(JSON.stringify(result))
+process.exit(0)
+
+async function upload(job: UploadJob): Promise<ClientResult> {
+  const url = new URL(job.to.url)
+  const connections = await Promise.all(Array.from({ length: job.connections }, () => connect(url)))
+  // Made before the clock starts: making bytes is not what is measured.
+  const contents = Array.from({ length: job.count }, (_, index) => content(job.size, job.firstNumber + index))
+  const answers: Answer[] = []
+  let next = 0
+
+  const work = async (connection: Connection) => {
+    for (let index = next++; index < job.count; index = next++) {
+      answers[index] = await send(connection, url, job, job.firstNumber + index, contents[index] ?? [])
+    }
+  }
+  const start = performance.now()
+  await Promise.all(connections.map(work))
+  const seconds = (performance.now() - start) / 1000
+
+  const slugs =
+    job.to.how === 'multipart' ? answers.map((answer, at) => stored(answer, contents[at] ?? [])) : []
+  return { seconds, bytes: job.size * job.count, slugs, sha256: null }
+}
+
+/** One upload, until the file would survive a power cut: our server syncs by itself, the others' file is synced here. */
+async function send(
+  connection: Connection,
+  url: URL,
+  job: UploadJob,
+  number: number,
+  pieces: readonly Uint8Array[],
+): Promise<Answer> {
+  const name = `bench-${number}.bin`
+  if (job.to.how === 'multipart') {
+    const opening = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: application/octet-stream\r\n\r\n`
+    const closing = `\r\n--${BOUNDARY}--\r\n`
+    const head =
+      `POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nAuthorization: Bearer ${job.to.key}\r\n` +
+      `Content-Type: multipart/form-data; boundary=${BOUNDARY}\r\n` +
+      `Content-Length: ${opening.length + job.size + closing.length}\r\n\r\n`
+    const answer = await connection.request(
+      joined([Buffer.from(head + opening), ...pieces, Buffer.from(closing)]),
+    )
+    if (answer.status !== 200) throw new Error(`upload: ${answer.status} ${answer.text}`)
+    return answer
+  }
+  const head = `PUT ${url.pathname}${name} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Length: ${job.size}\r\n\r\n`
+  const answer = await connection.request(joined([Buffer.from(head), ...pieces]))
+  if (answer.status !== 201 && answer.status !== 204) throw new Error(`PUT: ${answer.status} ${answer.text}`)
+  const file = await open(`${job.to.folder}/${name}`, 'r')
+  await file.sync()
+  const { size } = await file.stat()
+  await file.close()
+  if (size !== job.size) throw new Error(`PUT: ${size} bytes arrived of ${job.size}`)
+  return answer
+}
+
+/** A small request goes out in one write, so that no contender waits for a second packet. */
+function joined(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  return length <= MIB ? [Buffer.concat(pieces)] : pieces
+}
+
+/** The slug of an acknowledged upload; throws when the server took other bytes than were sent. */
+function stored(answer: Answer, pieces: readonly Uint8Array[]): string {
+  const body: { slug: string; sha256: string } = JSON.parse(answer.text)
+  if (body.sha256 !== sha256(pieces))
+    throw new Error(`the server's hash is not the content's: ${answer.text}`)
+  return body.slug
+}
+
+async function download(job: DownloadJob): Promise<ClientResult> {
+  const url = new URL(job.url)
+  const hash = new Bun.CryptoHasher('sha256')
+  const connection = await connect(url, job.hash ? (piece) => hash.update(piece) : undefined)
+  const random = repeatableRandom(7)
+  const get = `GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n`
+  let bytes = 0
+
+  const start = performance.now()
+  if (job.ranges === null) {
+    const answer = await connection.request([Buffer.from(`${get}\r\n`)])
+    if (answer.status !== 200) throw new Error(`GET: ${answer.status} ${answer.text}`)
+    bytes = answer.length
+  } else {
+    const { count, length, size } = job.ranges
+    for (let done = 0; done < count; done++) {
+      const from = Math.floor(random() * (size - length))
+      const request = `${get}Range: bytes=${from}-${from + length - 1}\r\n\r\n`
+      const answer = await connection.request([Buffer.from(request)])
+      if (answer.status !== 206 || answer.length !== length) {
+        throw new Error(`range: ${answer.status}, ${answer.length} bytes of ${length} ${answer.text}`)
+      }
+      bytes += answer.length
+    }
+  }
+  const seconds = (performance.now() - start) / 1000
+  return { seconds, bytes, slugs: [], sha256: job.hash ? hash.digest('hex') : null }
+}

@@ -1,0 +1,132 @@
+import { BIG_DOWNLOAD } from './downloads.ts'
+import type { Figures, Measured } from './measure.ts'
+import { MIB, OURS } from './measure.ts'
+import { FILE_DETAIL } from './requests.ts'
+import { BIG_UPLOAD } from './uploads.ts'
+
+export interface Run {
+  /** ISO 8601, the day only. */
+  readonly date: string
+  readonly machine: readonly string[]
+  readonly peers: readonly string[]
+  readonly rounds: number
+  readonly bigMib: number
+  /** What was not measured and how to have it. */
+  readonly missing: readonly string[]
+  readonly measured: readonly Measured[]
+}
+
+/** The whole page, in Markdown. */
+export function report(run: Run): string {
+  const lines = [
+    '# Results',
+    '',
+    'Written by `npm run bench`; [README.md](README.md) tells what each figure means.',
+    '',
+    `- ${run.date}, ${run.rounds} rounds, big files of ${run.bigMib} MiB`,
+    ...[...run.machine, ...run.peers].map((line) => `- ${line}`),
+    ...run.missing.map((line) => `- **not measured:** ${line}`),
+    '',
+    '## Goals',
+    '',
+    '| what | goal | reached | |',
+    '|---|---|---|---|',
+    ...goals(run.measured).map((goal) => `| ${goal.what} | ${goal.wanted} | ${goal.got} | ${goal.verdict} |`),
+    '',
+  ]
+  for (const measured of run.measured) lines.push(...table(measured))
+  return `${lines.join('\n').trimEnd()}\n`
+}
+
+function table({ scenario, figures }: Measured): string[] {
+  const ours = figures.find((row) => row.name === OURS)
+  return [
+    `## ${scenario.title}`,
+    '',
+    `| | ${scenario.unit} (median) | lowest–highest | Holdfast ÷ this | CPU s per ${scenario.per} | peak memory, MiB |`,
+    '|---|---:|---:|---:|---:|---:|',
+    ...figures.map((row) =>
+      [
+        '',
+        row.name,
+        amount(row.rate),
+        `${amount(row.lowest)}–${amount(row.highest)}`,
+        row === ours || ours === undefined ? '' : (ours.rate / row.rate).toFixed(2),
+        row.cpu === null ? '' : row.cpu.toFixed(2),
+        row.peakBytes === null ? '' : (row.peakBytes / MIB).toFixed(0),
+        '',
+      ]
+        .join(' | ')
+        .trim(),
+    ),
+    '',
+  ]
+}
+
+interface Goal {
+  readonly what: string
+  readonly wanted: string
+  readonly got: string
+  readonly verdict: string
+}
+
+/** The goals whose scenarios were measured; one whose peer is missing says so instead of passing. */
+function goals(measured: readonly Measured[]): Goal[] {
+  return [
+    ...goal(
+      measured,
+      BIG_UPLOAD,
+      '1.30 × nginx PUT + sync, or 0.85 × dd, whichever is less',
+      (ours, peer) => {
+        const nginx = peer('nginx PUT + sync')
+        const dd = peer('dd conv=fsync')
+        if (nginx === null || dd === null) return null
+        return {
+          got: `${times(ours, nginx)} × nginx, ${times(ours, dd)} × dd`,
+          reached: ours.rate >= Math.min(1.3 * nginx.rate, 0.85 * dd.rate),
+        }
+      },
+    ),
+    ...goal(measured, BIG_DOWNLOAD, '0.90 × nginx', (ours, peer) => {
+      const nginx = peer('nginx GET')
+      if (nginx === null) return null
+      return { got: `${times(ours, nginx)} × nginx`, reached: ours.rate >= 0.9 * nginx.rate }
+    }),
+    ...goal(measured, FILE_DETAIL, '20,000 requests/s, or 0.30 × a bare Bun server', (ours, peer) => {
+      const bare = peer('bare Bun server, constant answer')
+      if (bare === null) return null
+      return {
+        got: `${amount(ours.rate)} requests/s, ${times(ours, bare)} × bare`,
+        reached: ours.rate >= Math.min(20_000, 0.3 * bare.rate),
+      }
+    }),
+  ]
+}
+
+function goal(
+  measured: readonly Measured[],
+  title: string,
+  wanted: string,
+  judge: (
+    ours: Figures,
+    peer: (name: string) => Figures | null,
+  ) => { readonly got: string; readonly reached: boolean } | null,
+): Goal[] {
+  const found = measured.find(({ scenario }) => scenario.title === title)
+  const ours = found?.figures.find((row) => row.name === OURS)
+  if (found === undefined || ours === undefined) return []
+  const judged = judge(ours, (name) => found.figures.find((row) => row.name === name) ?? null)
+  return [
+    judged === null
+      ? { what: title, wanted, got: 'a peer is missing', verdict: 'unknown' }
+      : { what: title, wanted, got: judged.got, verdict: judged.reached ? 'reached' : '**missed**' },
+  ]
+}
+
+function times(ours: Figures, peer: Figures): string {
+  return (ours.rate / peer.rate).toFixed(2)
+}
+
+function amount(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 0 })
+}

@@ -1,0 +1,165 @@
+/** `npm run bench`: measures Holdfast beside its peers and writes bench/results.md. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import { runClient } from './client-job.ts'
+import { content, sha256 } from './content.ts'
+import { contentAddress, downloadScenarios } from './downloads.ts'
+import { describeMachine, freeSpace } from './machine.ts'
+import { GIB, MIB, measureAll, type Scenario } from './measure.ts'
+import { report } from './report.ts'
+import { findWrk, requestScenarios } from './requests.ts'
+import { type Holdfast, type Nginx, type Server, startBare, startHoldfast, startNginx } from './servers.ts'
+import { uploadScenarios } from './uploads.ts'
+
+const REPOSITORY = join(import.meta.dir, '..')
+const USAGE = `npm run bench -- [options]
+  --quick          256 MiB and 2 rounds instead of 1 GiB and 5; writes to the terminal only
+  --rounds N       how many rounds
+  --only A,B       any of uploads, downloads, requests; writes to the terminal only
+  --profile DIR    also write CPU profiles of Holdfast there when it stops; it runs slower then`
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    only: { type: 'string', default: 'uploads,downloads,requests' },
+    profile: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (values.help) {
+  console.log(USAGE)
+  process.exit(0)
+}
+const only = values.only.split(',')
+const whole = !values.quick && only.length === 3 && values.profile === undefined
+const rounds = Number(values.rounds ?? (values.quick ? 2 : 5))
+if (!Number.isInteger(rounds) || rounds < 1) {
+  console.error(`--rounds must be a whole number from 1\n${USAGE}`)
+  process.exit(2)
+}
+const bigSize = values.quick ? 256 * MIB : GIB
+const counts = values.quick
+  ? { small: 200, ranges: 200, seconds: 2 }
+  : { small: 1000, ranges: 1000, seconds: 5 }
+/** Listed: the page must be found among many. */
+const FILES = 10_000
+
+mkdirSync(join(REPOSITORY, 'data'), { recursive: true })
+const folder = mkdtempSync(join(REPOSITORY, 'data', 'bench-'))
+const servers: Server[] = []
+try {
+  await bench()
+} finally {
+  for (const server of servers) await server.stop()
+  rmSync(folder, { recursive: true })
+}
+
+async function bench(): Promise<void> {
+  // What is uploaded to Holdfast stays to the end, so that clearing it away is not measured with something else.
+  const needed = (rounds + 6) * bigSize + rounds * 2 * counts.small * 100 * 1024 + 3 * GIB
+  if (freeSpace(folder) < needed) {
+    throw new Error(`${Math.ceil(needed / GIB)} GiB must be free on the disk under ${relative('.', folder)}`)
+  }
+  const holdfast = await startHoldfast(join(folder, 'holdfast'), values.profile ?? null)
+  servers.push(holdfast)
+  const nginx = await startNginx(join(folder, 'nginx'))
+  if (nginx !== null) servers.push(nginx)
+  const missing: string[] = []
+  if (nginx === null) missing.push('nginx with its dav module is not installed: `apt-get install nginx`')
+
+  const key = await holdfast.addAccount('bench')
+  const source = join(folder, nginx === null ? 'source.bin' : 'nginx/files/source.bin')
+  const slug = await prepare(holdfast, key, source)
+
+  const scenarios: Scenario[] = []
+  if (only.includes('uploads')) {
+    const parts = { holdfast, key, nginx, source, scratch: folder, bigSize, smallCount: counts.small }
+    scenarios.push(...uploadScenarios(parts))
+  }
+  if (only.includes('downloads')) {
+    const parts = { holdfast, slug, nginx, name: 'source.bin', size: bigSize, rangeCount: counts.ranges }
+    scenarios.push(...downloadScenarios(parts))
+  }
+  if (only.includes('requests')) {
+    if (findWrk() === null)
+      missing.push('requests a second, because wrk is not installed: `apt-get install wrk`')
+    else scenarios.push(...(await requests(holdfast)))
+  }
+  for (const line of missing) console.error(`not measured: ${line}`)
+
+  const measured = await measureAll(scenarios, rounds, (line) => console.error(line))
+  const page = report({
+    date: new Date().toISOString().slice(0, 10),
+    machine: describeMachine(folder),
+    peers: peers(nginx),
+    rounds,
+    bigMib: bigSize / MIB,
+    missing,
+    measured,
+  })
+  console.log(page)
+  if (!whole) return
+  writeFileSync(join(import.meta.dir, 'results.md'), page)
+  console.error('written to bench/results.md')
+}
+
+/** Writes the big source file, uploads the same bytes to us, reads them back and compares; returns their slug. */
+async function prepare(holdfast: Holdfast, key: string, source: string): Promise<string> {
+  const pieces = content(bigSize, 0)
+  const writer = Bun.file(source).writer()
+  for (const piece of pieces) {
+    writer.write(piece)
+    await writer.flush()
+  }
+  await writer.end()
+  // Two, so that the first measured upload meets a server that has warmed up.
+  const to = { how: 'multipart', url: `${holdfast.url}/api/v1/upload`, key } as const
+  const { slugs } = await runClient({
+    kind: 'upload',
+    to,
+    size: bigSize,
+    count: 2,
+    connections: 1,
+    firstNumber: 0,
+  })
+  const slug = slugs[0]
+  if (slug === undefined) throw new Error('the upload has no slug')
+  const url = await contentAddress(holdfast, slug)
+  const back = await runClient({ kind: 'download', url, ranges: null, hash: true })
+  if (back.sha256 !== sha256(pieces)) throw new Error('the download is not what was uploaded')
+  return slug
+}
+
+/** An account with its files, and the bare server that answers what Holdfast answers about them. */
+async function requests(holdfast: Holdfast): Promise<Scenario[]> {
+  const key = await holdfast.addAccount('bench-list')
+  const to = { how: 'multipart', url: `${holdfast.url}/api/v1/upload`, key } as const
+  console.error(`uploading ${FILES} small files to list`)
+  const { slugs } = await runClient({
+    kind: 'upload',
+    to,
+    size: 64,
+    count: FILES,
+    connections: 16,
+    firstNumber: 1_000_000_000,
+  })
+  const slug = slugs[FILES / 2]
+  if (slug === undefined) throw new Error('the upload has no slug')
+  const headers = { Authorization: `Bearer ${key}` }
+  const [detail, listing] = await Promise.all(
+    [`/api/v1/file/${slug}`, '/api/v1/files?per_page=100'].map(async (path) => {
+      const answer = await fetch(holdfast.url + path, { headers })
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+      return answer.json()
+    }),
+  )
+  const bare = await startBare(detail, listing)
+  servers.push(bare)
+  return requestScenarios({ holdfast, key, slug, fileCount: FILES, bare, seconds: counts.seconds })
+}
+
+function peers(nginx: Nginx | null): string[] {
+  return nginx === null ? [] : [`peers: nginx ${nginx.version} from Debian, dd of coreutils, Bun.serve alone`]
+}

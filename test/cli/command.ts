@@ -1,0 +1,81 @@
+/** The command line as people run it: a child process in a folder of its own, with nothing of our environment. */
+import { join } from 'node:path'
+import { logLines } from '../support/child.ts'
+
+export const REPOSITORY = join(import.meta.dir, '../..')
+export const MAIN = join(REPOSITORY, 'src/main.ts')
+/** What npm puts into the path as `holdfast`. */
+export const LAUNCHER = join(REPOSITORY, 'bin/holdfast.js')
+
+export interface Outcome {
+  readonly code: number
+  readonly output: string
+  readonly errors: string
+}
+
+/** Runs `holdfast` with these words in a folder and waits for its end. */
+export async function holdfast(
+  folder: string,
+  words: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Outcome> {
+  return outcome([process.execPath, MAIN, ...words], folder, settings)
+}
+
+/** Runs a program with only the path, the home folder and these variables. */
+export async function outcome(
+  command: readonly string[],
+  folder: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<Outcome> {
+  const child = Bun.spawn([...command], {
+    cwd: folder,
+    env: onlyThese(variables),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [output, errors, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, output, errors }
+}
+
+/** Runs `serve` in a folder, uses the server once it listens, and ends it with the signal that comes back. */
+export async function serving(
+  program: readonly string[],
+  folder: string,
+  use: (url: string) => Promise<'SIGTERM' | 'SIGINT'>,
+): Promise<{ code: number; lines: Record<string, unknown>[] }> {
+  const child = Bun.spawn([...program, 'serve'], {
+    cwd: folder,
+    env: onlyThese({ HOLDFAST_PORT: '0', HOLDFAST_DATA_DIR: join(folder, 'data') }),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  let output = ''
+  let used = false
+  const decoder = new TextDecoder()
+  try {
+    for await (const chunk of child.stdout) {
+      output += decoder.decode(chunk, { stream: true })
+      const listening = logLines(output).find(({ msg }) => msg === 'listening')
+      if (used || listening === undefined) continue
+      used = true
+      child.kill(await use(String(listening.url)))
+    }
+  } finally {
+    // Waited for, because a launcher that is killed before it has passed the signal on would leave its server behind.
+    child.kill('SIGTERM')
+    await child.exited
+  }
+  return { code: await child.exited, lines: logLines(output) }
+}
+
+/** The environment of a child: what programs need to be found, and nothing that is set on this machine. */
+export function onlyThese(variables: Readonly<Record<string, string>>): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...variables }
+}

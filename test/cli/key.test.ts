@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'bun:test'
+import { temporaryFolder } from '../support/child.ts'
+import { holdfast } from './command.ts'
+
+describe('holdfast key', () => {
+  test('adds a key under a name and prints it once', async () => {
+    using folder = temporaryFolder()
+    await holdfast(folder.path, ['account', 'add', 'ann'])
+    const added = await holdfast(folder.path, ['key', 'add', 'ann', '--name', 'backup', '--json'])
+    expect(added.code).toBe(0)
+    const key = JSON.parse(added.output)
+    expect(key).toEqual({
+      id: expect.any(Number),
+      username: 'ann',
+      name: 'backup',
+      prefix: key.api_key.slice(0, key.prefix.length),
+      api_key: expect.stringMatching(/^hf_[A-Za-z0-9_-]{43}$/),
+    })
+    const { output } = await holdfast(folder.path, ['key', 'list', 'ann'])
+    expect(output).toContain('backup')
+    expect(output).toContain(key.prefix)
+    expect(output).not.toContain(key.api_key)
+  })
+
+  test('prints a key for people without --json', async () => {
+    using folder = temporaryFolder()
+    await holdfast(folder.path, ['account', 'add', 'ann'])
+    const { code, output } = await holdfast(folder.path, ['key', 'add', 'ann'])
+    expect(code).toBe(0)
+    expect(output.trim().split(/\s+/).at(-1)).toStartWith('hf_')
+  })
+
+  test.each([['id'], ['prefix']] as const)('revokes the key that its %s names, and no other', async (by) => {
+    using folder = temporaryFolder()
+    await holdfast(folder.path, ['account', 'add', 'ann'])
+    const key = JSON.parse((await holdfast(folder.path, ['key', 'add', 'ann', '--json'])).output)
+    const { code } = await holdfast(folder.path, ['key', 'revoke', 'ann', String(key[by])])
+    expect(code).toBe(0)
+    const keys: { id: number; revoked_at: string | null }[] = JSON.parse(
+      (await holdfast(folder.path, ['key', 'list', 'ann', '--json'])).output,
+    )
+    expect(keys.filter(({ revoked_at }) => revoked_at !== null).map(({ id }) => id)).toEqual([key.id])
+    expect(keys).toHaveLength(2)
+  })
+
+  test.each([['add'], ['list']])('%s ends with 1 for an account that does not exist', async (command) => {
+    using folder = temporaryFolder()
+    const { code, output, errors } = await holdfast(folder.path, ['key', command, 'nobody'])
+    expect({ code, output }).toEqual({ code: 1, output: '' })
+    expect(errors).toContain('nobody')
+  })
+
+  test('revoke ends with 1 for a key that does not exist', async () => {
+    using folder = temporaryFolder()
+    await holdfast(folder.path, ['account', 'add', 'ann'])
+    expect((await holdfast(folder.path, ['key', 'revoke', 'ann', '999'])).code).toBe(1)
+  })
+})

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'bun:test'
+import manifest from '../../package.json' with { type: 'json' }
+import { temporaryFolder } from '../support/child.ts'
+import { holdfast } from './command.ts'
+
+describe('help', () => {
+  test.each([
+    ['--help'],
+    ['serve --help'],
+    ['account --help'],
+    ['account add --help'],
+    ['account list --help'],
+    ['account disable --help'],
+    ['key --help'],
+    ['key add --help'],
+    ['key list --help'],
+    ['key revoke --help'],
+    ['config --help'],
+  ])('holdfast %s explains the command and ends with 0', async (words) => {
+    using folder = temporaryFolder()
+    const { code, output, errors } = await holdfast(folder.path, words.split(' '))
+    expect(code).toBe(0)
+    expect(output).toStartWith(`Usage: holdfast ${words.replace('--help', '')}`)
+    expect(errors).toBe('')
+  })
+
+  test('the version is the one of the package', async () => {
+    using folder = temporaryFolder()
+    expect(await holdfast(folder.path, ['--version'])).toEqual({
+      code: 0,
+      output: `${manifest.version}\n`,
+      errors: '',
+    })
+  })
+})
+
+describe('wrong use', () => {
+  test.each([
+    [''],
+    ['account'],
+    ['key'],
+    ['accont add ann'],
+    ['account remove ann'],
+    ['account add'],
+    ['account add ann bob'],
+    ['account add ann --jsn'],
+    ['account disable'],
+    ['key add'],
+    ['key add ann --name'],
+    ['key revoke ann'],
+    ['serve now'],
+    ['serve --port 80'],
+    ['config everything'],
+  ])('holdfast %s ends with 2 and says what is wrong on standard error', async (words) => {
+    using folder = temporaryFolder()
+    const { code, output, errors } = await holdfast(folder.path, words.split(' ').filter(Boolean))
+    expect(code).toBe(2)
+    expect(output).toBe('')
+    expect(errors).toMatch(/^(error: |Usage: )/)
+  })
+
+  test('a mistyped command is answered with the nearest one', async () => {
+    using folder = temporaryFolder()
+    const { errors } = await holdfast(folder.path, ['accont', 'add', 'ann'])
+    expect(errors).toContain('account')
+  })
+})

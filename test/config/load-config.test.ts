@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'bun:test'
+import { resolve } from 'node:path'
+import { type Config, ConfigError, type Environment, loadConfig } from '../../src/config.ts'
+
+const GB = 1024 ** 3
+
+describe('settings', () => {
+  test('an empty environment gives the documented defaults', () => {
+    expect(loadConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 3000,
+      dataDir: resolve('data'),
+      publicUrl: null,
+      contentUrl: null,
+      databaseUrl: null,
+      trustedProxies: [],
+      maxFileSize: 10 * GB,
+      storageLimit: 10 * GB,
+      rateLimit: 1000,
+      guestUploads: true,
+      guestRateLimit: 1000,
+      guestHourlySize: 50 * GB,
+      guestStorage: 500 * GB,
+      minFreeSpace: 2 * GB,
+      inactiveDays: 45,
+      maxFolderDepth: 256,
+      logLevel: 'info',
+    })
+  })
+
+  test('every variable changes its setting', () => {
+    const config = loadConfig({
+      HOLDFAST_HOST: '::',
+      HOLDFAST_PORT: '0',
+      HOLDFAST_DATA_DIR: '/srv/holdfast',
+      HOLDFAST_PUBLIC_URL: 'https://files.example.org/',
+      HOLDFAST_CONTENT_URL: 'https://content.example.org:8443',
+      HOLDFAST_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,fd00::/8',
+      HOLDFAST_MAX_FILE_SIZE: '500MB',
+      HOLDFAST_STORAGE_LIMIT: '1.5 GB',
+      HOLDFAST_RATE_LIMIT: '5',
+      HOLDFAST_GUEST_UPLOADS: 'false',
+      HOLDFAST_GUEST_RATE_LIMIT: '6',
+      HOLDFAST_GUEST_HOURLY_SIZE: '7GB',
+      HOLDFAST_GUEST_STORAGE: '8gb',
+      HOLDFAST_MIN_FREE_SPACE: '0',
+      HOLDFAST_INACTIVE_DAYS: '9',
+      HOLDFAST_MAX_FOLDER_DEPTH: '10',
+      HOLDFAST_LOG_LEVEL: 'DEBUG',
+    })
+    expect(config).toEqual({
+      host: '::',
+      port: 0,
+      dataDir: '/srv/holdfast',
+      publicUrl: 'https://files.example.org',
+      contentUrl: 'https://content.example.org:8443',
+      databaseUrl: null,
+      trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'],
+      maxFileSize: 500 * 1024 ** 2,
+      storageLimit: 1.5 * GB,
+      rateLimit: 5,
+      guestUploads: false,
+      guestRateLimit: 6,
+      guestHourlySize: 7 * GB,
+      guestStorage: 8 * GB,
+      minFreeSpace: 0,
+      inactiveDays: 9,
+      maxFolderDepth: 10,
+      logLevel: 'debug',
+    } satisfies Config)
+  })
+
+  test('an empty variable counts as left out, and variables of other programs are none of ours', () => {
+    expect(loadConfig({ HOLDFAST_PORT: ' ', HOLDFAST_PUBLIC_URL: '', PORT: 'x', HOLDFASTER: 'y' })).toEqual(
+      loadConfig({}),
+    )
+  })
+})
+
+describe('a value that is not allowed', () => {
+  const wrong: Record<string, readonly string[]> = {
+    HOLDFAST_HOST: ['300.1.1.1', '1.2.3', 'a b', 'http://localhost', '-a', '[::1]'],
+    HOLDFAST_PORT: ['-1', '65536', '80.5', '0x50', 'http', '1e3', '+1'],
+    HOLDFAST_DATA_DIR: ['~/files', '~'],
+    HOLDFAST_PUBLIC_URL: [
+      'files.example.org',
+      'ftp://files.example.org',
+      'https://example.org/files',
+      'https://example.org?a',
+      'https://example.org#a',
+      'https://me:secret@example.org',
+    ],
+    HOLDFAST_CONTENT_URL: ['content.example.org', 'javascript:alert(1)'],
+    HOLDFAST_DATABASE_URL: ['sqlite:/tmp/x.db', 'postgres://localhost/holdfast'],
+    HOLDFAST_TRUSTED_PROXIES: [
+      'proxy.example.org',
+      '10.0.0.0/33',
+      '::/129',
+      '10.0.0.0/8/8',
+      '10.0.0.1,',
+      '10.0.0.0/',
+    ],
+    HOLDFAST_MAX_FILE_SIZE: ['0', '10 apples', '-1GB', '10GiBB', '1.5', ''.padEnd(30, '9')],
+    HOLDFAST_STORAGE_LIMIT: ['0', '0GB', 'unlimited'],
+    HOLDFAST_RATE_LIMIT: ['0', '1.5', '2000000000'],
+    HOLDFAST_GUEST_UPLOADS: ['maybe', 'constructor', '2'],
+    HOLDFAST_GUEST_RATE_LIMIT: ['0', 'many'],
+    HOLDFAST_GUEST_HOURLY_SIZE: ['0', 'x'],
+    HOLDFAST_GUEST_STORAGE: ['0', 'x'],
+    HOLDFAST_MIN_FREE_SPACE: ['-1', 'x'],
+    HOLDFAST_INACTIVE_DAYS: ['0', '36501'],
+    HOLDFAST_MAX_FOLDER_DEPTH: ['0', '1001'],
+    HOLDFAST_LOG_LEVEL: ['verbose', 'trace'],
+  }
+  for (const [variable, values] of Object.entries(wrong)) {
+    test.each([...values])(
+      `${variable}=%s is refused with its name, its value and what is allowed`,
+      (value) => {
+        const [problem, ...others] = problemsOf({ [variable]: value })
+        expect(others).toEqual([])
+        expect(problem?.variable).toBe(variable)
+        expect(problem?.value).toBe(value.replace('me:secret', 'me:…'))
+        expect(problem?.reason).toStartWith('allowed is ')
+      },
+    )
+  }
+
+  test('every wrong variable is listed, not only the first', () => {
+    const problems = problemsOf({ HOLDFAST_PORT: 'x', HOLDFAST_RATE_LIMIT: 'y', HOLDFAST_POTR: '1' })
+    expect(problems.map(({ variable }) => variable).sort()).toEqual([
+      'HOLDFAST_PORT',
+      'HOLDFAST_POTR',
+      'HOLDFAST_RATE_LIMIT',
+    ])
+  })
+
+  test('the password in an address is not repeated', () => {
+    const { message } = errorOf({ HOLDFAST_DATABASE_URL: 'postgres://me:hunter2@db/holdfast' })
+    expect(message).toContain('postgres://me:')
+    expect(message).not.toContain('hunter2')
+  })
+})
+
+describe('an unknown HOLDFAST_ variable', () => {
+  test('is refused with the nearest name there is', () => {
+    expect(problemsOf({ HOLDFAST_STORAGE_LIMITS: '1GB' })[0]?.reason).toContain(
+      'did you mean HOLDFAST_STORAGE_LIMIT?',
+    )
+    expect(problemsOf({ HOLDFAST_POTR: '1' })[0]?.reason).toContain('did you mean HOLDFAST_PORT?')
+  })
+
+  test('is refused with the way to the list when no name is near', () => {
+    expect(problemsOf({ HOLDFAST_SOMETHING_ELSE_ENTIRELY: '1' })[0]?.reason).toContain('holdfast config')
+  })
+})
+
+describe('values that contradict each other', () => {
+  test('a file size that nobody could store is refused', () => {
+    const [problem] = problemsOf({
+      HOLDFAST_MAX_FILE_SIZE: '20GB',
+      HOLDFAST_STORAGE_LIMIT: '15GB',
+      HOLDFAST_GUEST_UPLOADS: 'false',
+    })
+    expect(problem).toEqual({
+      variable: 'HOLDFAST_MAX_FILE_SIZE',
+      value: '20GB',
+      reason: 'nobody may store so much; allowed is up to HOLDFAST_STORAGE_LIMIT',
+    })
+  })
+
+  test('a file size over the storage of an account is allowed when guests have the room', () => {
+    expect(loadConfig({ HOLDFAST_MAX_FILE_SIZE: '20GB' }).maxFileSize).toBe(20 * GB)
+  })
+
+  test('a smaller storage limit needs no smaller file size beside it', () => {
+    expect(loadConfig({ HOLDFAST_STORAGE_LIMIT: '1GB', HOLDFAST_GUEST_UPLOADS: '0' }).storageLimit).toBe(GB)
+  })
+
+  test('http content on an https site is refused', () => {
+    const [problem] = problemsOf({
+      HOLDFAST_PUBLIC_URL: 'https://files.example.org',
+      HOLDFAST_CONTENT_URL: 'http://content.example.org',
+    })
+    expect(problem?.variable).toBe('HOLDFAST_CONTENT_URL')
+  })
+})
+
+function errorOf(environment: Environment): ConfigError {
+  try {
+    loadConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
+  }
+  throw new Error(`not refused: ${JSON.stringify(environment)}`)
+}
+
+function problemsOf(environment: Environment) {
+  return errorOf(environment).problems
+}

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { inconsistencies, unfinishedBlobs } from '../support/blob-folder.ts'
+import { caller, readBack, sha256, signedAddress, uploadResult } from '../support/caller.ts'
+import { chance } from '../support/chance.ts'
+import { addAccount, startChild, temporaryFolder } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
+import { openUpload } from '../support/raw-upload.ts'
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+const CONTENT = chance(1).bytes(300_000)
+const HALF = 150_000
+
+describe.each(SIGNALS)('%s', (signal) => {
+  test.concurrent('ends an idle server with exit code 0', async () => {
+    using folder = temporaryFolder()
+    await using server = await startChild(join(folder.path, 'data'))
+    server.signal(signal)
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+  })
+
+  test.concurrent('ends a server that clients hold idle connections to', async () => {
+    using folder = temporaryFolder()
+    await using server = await startChild(join(folder.path, 'data'))
+    const { hostname, port } = new URL(server.url)
+    const socket = connect(Number(port), hostname)
+    await new Promise<void>((answered) => {
+      socket.once('data', () => answered())
+      socket.write(`GET /health HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`)
+    })
+    server.signal(signal)
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+    socket.destroy()
+  })
+
+  test.concurrent('lets a running upload finish, takes no new requests, and exits 0', async () => {
+    using folder = temporaryFolder()
+    const dataDir = join(folder.path, 'data')
+    const { apiKey: key } = await addAccount(dataDir, 'stops')
+    await using server = await startChild(dataDir)
+    const upload = await openUpload(server.url, { key, size: CONTENT.length })
+    await upload.send(CONTENT.subarray(0, HALF))
+    await eventually('the upload has begun', () => unfinishedBlobs(dataDir).length === 1)
+
+    server.signal(signal)
+    await eventually('new requests are refused', () => refuses(server.url))
+    await upload.send(CONTENT.subarray(HALF))
+    const { status, body } = await upload.finish()
+    expect({ status, body: JSON.parse(body) }).toMatchObject({ status: 200, body: { success: true } })
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+    expect(inconsistencies(dataDir, { cleaned: true })).toEqual([])
+
+    await using again = await startChild(dataDir)
+    const { slug } = uploadResult.parse(JSON.parse(body))
+    expect(await readBack(again.url, slug)).toEqual({ size: CONTENT.length, sha256: sha256(CONTENT) })
+  })
+
+  test.concurrent('keeps the views and downloads of the last moment', async () => {
+    using folder = temporaryFolder()
+    const dataDir = join(folder.path, 'data')
+    const { apiKey } = await addAccount(dataDir, 'counts')
+    await using server = await startChild(dataDir)
+    const { slug } = await caller(server.url, apiKey).upload(CONTENT, 'counted.bin')
+    for (let view = 0; view < 3; view++) await (await fetch(`${server.url}/d/${slug}`)).text()
+    for (let download = 0; download < 2; download++) {
+      await (await fetch(await signedAddress(server.url, slug))).arrayBuffer()
+    }
+    server.signal(signal)
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+
+    await using again = await startChild(dataDir)
+    expect(await caller(again.url, apiKey).detail(slug)).toMatchObject({ views: 3, downloads: 2 })
+  })
+})
+
+test.concurrent('an upload that stands still does not keep a stopping server for ever', async () => {
+  using folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  const { apiKey: key } = await addAccount(dataDir, 'stuck')
+  await using server = await startChild(dataDir)
+  const upload = await openUpload(server.url, { key, size: CONTENT.length })
+  await upload.send(CONTENT.subarray(0, HALF))
+  await eventually('the upload has begun', () => unfinishedBlobs(dataDir).length === 1)
+  server.signal('SIGTERM')
+  expect(await server.exited).toEqual({ code: 0, signal: null })
+  await upload.answer.catch(() => null)
+
+  await using again = await startChild(dataDir)
+  expect(await caller(again.url, key).account()).toMatchObject({ storage_used: 0, files_count: 0 })
+  await eventually('what was left is cleared', () => unfinishedBlobs(dataDir).length === 0)
+  await again.stop()
+  expect(inconsistencies(dataDir, { cleaned: true })).toEqual([])
+})
+
+/** Whether a new connection is turned away, or answered 503 SHUTTING_DOWN as the contract says. Throws for else. */
+async function refuses(url: string): Promise<boolean> {
+  let response: Response
+  try {
+    response = await fetch(`${url}/api/v1/account`, { keepalive: false })
+  } catch {
+    return true
+  }
+  const body: unknown = await response.json()
+  // Without a key, a server that is still open answers 401.
+  if (response.status === 401) return false
+  expect({ status: response.status, body }).toMatchObject({
+    status: 503,
+    body: { success: false, error: 'SHUTTING_DOWN' },
+  })
+  expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
+  return true
+}

@@ -1,0 +1,392 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { DAY, MINUTE } from '../../src/domain/clock.ts'
+import { routes } from '../../src/http/routes.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import {
+  askSigned,
+  type Bytes,
+  bearer,
+  changeFolder,
+  deleteFile,
+  GENEROUS,
+  type Headers,
+  makeFolder,
+  passwordForm,
+  randomBytes,
+  signedAddress,
+  type Uploaded,
+  unlock,
+  upload,
+  visit,
+} from '../support/public.ts'
+
+const NAME = 'quarterly-figures.png'
+const PASSWORD = 'sesame'
+
+/** Grandparent, parent and the folder with the file, and the addresses signed while everything was open. */
+interface Scene {
+  readonly host: TestHoldfast
+  readonly ownerKey: string
+  readonly grandparent: string
+  readonly folder: string
+  readonly file: Uploaded
+  readonly bytes: Bytes
+  signed: { download: string; view: string }
+}
+
+type Outcome = 'open' | 'hidden' | 'locked' | 'gone'
+
+interface State {
+  readonly name: string
+  readonly change: (scene: Scene) => Promise<void>
+  /** What everybody but the owner gets. */
+  readonly others: Outcome
+  readonly owner: Outcome
+}
+
+const open = { owner: 'open' } as const
+const gone = { owner: 'gone', others: 'gone' } as const
+const states: readonly State[] = [
+  { name: 'public', change: async () => {}, others: 'open', ...open },
+  {
+    name: 'private',
+    change: ({ host, ownerKey, folder }) => changeFolder(host, ownerKey, folder, { public: 0 }),
+    others: 'hidden',
+    ...open,
+  },
+  {
+    name: 'in a private grandparent',
+    change: ({ host, ownerKey, grandparent }) => changeFolder(host, ownerKey, grandparent, { public: 0 }),
+    others: 'hidden',
+    ...open,
+  },
+  {
+    name: 'locked',
+    change: ({ host, ownerKey, folder }) => changeFolder(host, ownerKey, folder, { password: PASSWORD }),
+    others: 'locked',
+    ...open,
+  },
+  {
+    name: 'in a locked grandparent',
+    change: ({ host, ownerKey, grandparent }) =>
+      changeFolder(host, ownerKey, grandparent, { password: PASSWORD }),
+    others: 'locked',
+    ...open,
+  },
+  {
+    name: 'private and locked',
+    change: ({ host, ownerKey, folder }) =>
+      changeFolder(host, ownerKey, folder, { public: 0, password: PASSWORD }),
+    others: 'hidden',
+    ...open,
+  },
+  {
+    name: 'locked in a private grandparent',
+    change: async ({ host, ownerKey, folder, grandparent }) => {
+      await changeFolder(host, ownerKey, folder, { password: PASSWORD })
+      await changeFolder(host, ownerKey, grandparent, { public: 0 })
+    },
+    others: 'hidden',
+    ...open,
+  },
+  {
+    name: 'expired',
+    change: async (scene) => {
+      scene.host.clock.advance(45 * DAY - 10 * MINUTE)
+      scene.signed = await signBoth(scene.host, scene.file)
+      scene.host.clock.advance(12 * MINUTE)
+      await scene.host.runJobs()
+    },
+    ...gone,
+  },
+  { name: 'deleted', change: ({ host, ownerKey, file }) => deleteFile(host, ownerKey, file.slug), ...gone },
+]
+
+async function signBoth(host: TestHoldfast, file: Uploaded): Promise<Scene['signed']> {
+  return { download: await signedAddress(host, file), view: await signedAddress(host, file, 'view') }
+}
+
+/** One public route asked in one way. */
+interface Probe {
+  readonly name: string
+  /** Method and pattern, as the route table has them with names left out. */
+  readonly route: string
+  /** A page shows its form where others refuse; a folder page outlives the file. */
+  readonly kind: 'page' | 'folder page' | 'content'
+  readonly ask: (scene: Scene, headers: Headers) => Promise<Response>
+  /** What the answer is when nothing stands in the way. */
+  readonly whenOpen: (response: Response, scene: Scene) => Promise<void>
+}
+
+async function shows(response: Response, text: string): Promise<void> {
+  expect(response.status).toBe(200)
+  expect(await response.text()).toContain(text)
+}
+
+async function isBare(response: Response): Promise<void> {
+  expect(response.status).toBe(200)
+  expect(await response.text()).toBe('')
+}
+
+async function isWhole(response: Response, { bytes }: Scene): Promise<void> {
+  expect(response.status).toBe(200)
+  expect(await response.bytes()).toEqual(bytes)
+}
+
+async function isSigned(response: Response, { file }: Scene): Promise<void> {
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject({ success: true, file: `${file.uuid}.png`, name: NAME })
+}
+
+async function isImage(response: Response): Promise<void> {
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toStartWith('image/')
+  await response.bytes()
+}
+
+async function isRedirect(response: Response): Promise<void> {
+  expect(response.status).toBe(302)
+}
+
+const probes: readonly Probe[] = [
+  {
+    name: 'page',
+    route: 'get /d/{}',
+    kind: 'page',
+    ask: ({ host, file }, headers) => visit(host, `/d/${file.slug}`, { headers }),
+    whenOpen: (response) => shows(response, NAME),
+  },
+  {
+    name: 'HEAD of the page',
+    route: 'get /d/{}',
+    kind: 'page',
+    ask: ({ host, file }, headers) => visit(host, `/d/${file.slug}`, { method: 'HEAD', headers }),
+    whenOpen: isBare,
+  },
+  {
+    name: 'folder page',
+    route: 'get /f/{}',
+    kind: 'folder page',
+    ask: ({ host, folder }, headers) => visit(host, `/f/${folder}`, { headers }),
+    whenOpen: (response) => shows(response, NAME),
+  },
+  {
+    name: 'HEAD of the folder page',
+    route: 'get /f/{}',
+    kind: 'folder page',
+    ask: ({ host, folder }, headers) => visit(host, `/f/${folder}`, { method: 'HEAD', headers }),
+    whenOpen: isBare,
+  },
+  {
+    name: 'download link',
+    route: 'get /d/{}',
+    kind: 'content',
+    ask: ({ host, file }, headers) => visit(host, `/d/${file.slug}?download=1`, { headers }),
+    whenOpen: isRedirect,
+  },
+  {
+    name: 'HEAD of the download link',
+    route: 'get /d/{}',
+    kind: 'content',
+    ask: ({ host, file }, headers) => visit(host, `/d/${file.slug}?download=1`, { method: 'HEAD', headers }),
+    whenOpen: isRedirect,
+  },
+  {
+    name: 'signing a download',
+    route: 'post /v2/api/public/download',
+    kind: 'content',
+    ask: ({ host, file }, headers) => askSigned(host, 'download', { file_slug: file.slug }, headers),
+    whenOpen: isSigned,
+  },
+  {
+    name: 'signing a view',
+    route: 'post /v2/api/public/view',
+    kind: 'content',
+    ask: ({ host, file }, headers) => askSigned(host, 'view', { file_slug: file.slug }, headers),
+    whenOpen: isSigned,
+  },
+  {
+    name: 'bytes',
+    route: 'get /v2/{}',
+    kind: 'content',
+    ask: ({ host, signed }, headers) => visit(host, signed.download, { headers }),
+    whenOpen: isWhole,
+  },
+  {
+    name: 'HEAD of the bytes',
+    route: 'get /v2/{}',
+    kind: 'content',
+    ask: ({ host, signed }, headers) => visit(host, signed.download, { method: 'HEAD', headers }),
+    whenOpen: async (response, { bytes }) => {
+      expect(response.headers.get('content-length')).toBe(String(bytes.length))
+      await isBare(response)
+    },
+  },
+  {
+    name: 'a range of the bytes',
+    route: 'get /v2/{}',
+    kind: 'content',
+    ask: ({ host, signed }, headers) =>
+      visit(host, signed.download, { headers: { ...headers, range: 'bytes=10-19' } }),
+    whenOpen: async (response, { bytes }) => {
+      expect(response.status).toBe(206)
+      expect(await response.bytes()).toEqual(bytes.slice(10, 20))
+    },
+  },
+  {
+    name: 'a range past the end',
+    route: 'get /v2/{}',
+    kind: 'content',
+    ask: ({ host, signed }, headers) =>
+      visit(host, signed.download, { headers: { ...headers, range: 'bytes=9999-' } }),
+    whenOpen: async (response) => {
+      expect(response.status).toBe(416)
+    },
+  },
+  {
+    name: 'bytes that the browser says it has',
+    route: 'get /v2/{}',
+    kind: 'content',
+    ask: ({ host, signed }, headers) =>
+      visit(host, signed.download, { headers: { ...headers, 'if-none-match': '*' } }),
+    whenOpen: async (response) => {
+      expect(response.status).toBe(304)
+    },
+  },
+  {
+    name: 'bytes for viewing',
+    route: 'get /v2/{}',
+    kind: 'content',
+    ask: ({ host, signed }, headers) => visit(host, signed.view, { headers }),
+    whenOpen: isWhole,
+  },
+  {
+    name: 'thumbnail',
+    route: 'get /t/{}',
+    kind: 'content',
+    ask: ({ host, file }, headers) => visit(host, `/t/${file.uuid}`, { headers }),
+    whenOpen: isImage,
+  },
+  {
+    name: 'HEAD of the thumbnail',
+    route: 'get /t/{}',
+    kind: 'content',
+    ask: ({ host, file }, headers) => visit(host, `/t/${file.uuid}`, { method: 'HEAD', headers }),
+    whenOpen: isImage,
+  },
+]
+
+/** Public routes that show nothing of any file, or that have a suite of their own. */
+const elsewhere = new Map([
+  ['get /', 'start page'],
+  ['post /', 'file-page.test.ts'],
+  ['get /health', 'liveness'],
+  ['get /ready', 'readiness'],
+  ['get /api/v1/openapi.json', 'the document'],
+  ['post /api/v1/upload', 'authorization-matrix.test.ts'],
+  ['post /f/{}', 'folder-password.test.ts'],
+])
+
+const failure = z.object({ success: z.literal(false), message: z.string(), error: z.string() })
+
+/** Nothing in the answer tells what the file is. */
+function tellsNothing(text: string, { file }: Scene): void {
+  for (const secret of [NAME, 'quarterly', file.sha256]) expect(text).not.toContain(secret)
+}
+
+async function check(probe: Probe, outcome: Outcome, scene: Scene, headers: Headers): Promise<void> {
+  const response = await probe.ask(scene, headers)
+  expect(response.headers.get('cache-control')).toContain('private')
+  if (outcome === 'open') return probe.whenOpen(response, scene)
+  const text = await response.text()
+  tellsNothing(text, scene)
+  const headless = text === ''
+  if (outcome === 'gone' && probe.kind === 'folder page') return expect(response.status).toBe(200)
+  if (outcome !== 'locked') return expect(response.status).toBe(404)
+  if (probe.kind !== 'content') {
+    expect(response.status).toBe(200)
+    expect(text).not.toContain(scene.file.uuid)
+    if (!headless) expect(passwordForm(text)).not.toBeNull()
+    return
+  }
+  expect(response.status).toBe(403)
+  if (!headless) expect(failure.parse(JSON.parse(text)).error).toBe('PASSWORD_REQUIRED')
+}
+
+describe.each(states)('a file that is $name', (state) => {
+  let scene: Scene
+  const viewers = new Map<string, Headers>()
+
+  beforeAll(async () => {
+    const host = await startHoldfast(GENEROUS)
+    const ownerKey = (await host.addAccount('owner')).apiKey
+    const revoked = await host.addKey('owner')
+    await host.revokeKey(revoked)
+    const grandparent = await makeFolder(host, ownerKey)
+    const parent = await makeFolder(host, ownerKey, { parent: grandparent })
+    const folder = await makeFolder(host, ownerKey, { parent })
+    const bytes = randomBytes(2000)
+    const file = await upload(host, { key: ownerKey, name: NAME, folder, bytes })
+    scene = { host, ownerKey, grandparent, folder, file, bytes, signed: await signBoth(host, file) }
+    await state.change(scene)
+    viewers.set('nobody', {})
+    viewers.set('another account', bearer((await host.addAccount('stranger')).apiKey))
+    viewers.set('a key that nobody has', bearer(`hf_${[...ownerKey.slice(3)].reverse().join('')}`))
+    viewers.set('a revoked key of the owner', bearer(revoked))
+    viewers.set('no key at all in the header', { authorization: 'Bearer' })
+    viewers.set('a made-up cookie', { cookie: `folder_access_token=${folder}` })
+    viewers.set('the owner', bearer(ownerKey))
+    if (state.others === 'locked') {
+      viewers.set('a visitor with the password', await unlock(host, `/d/${file.slug}`, PASSWORD))
+    }
+  })
+
+  afterAll(async () => {
+    await scene.host.stop()
+  })
+
+  const cases = probes.flatMap((probe) => [
+    ...['nobody', 'another account', 'a key that nobody has', 'a revoked key of the owner'].map((viewer) => ({
+      probe,
+      viewer,
+      outcome: state.others,
+    })),
+    { probe, viewer: 'no key at all in the header', outcome: state.others },
+    { probe, viewer: 'a made-up cookie', outcome: state.others },
+    { probe, viewer: 'the owner', outcome: state.owner },
+    ...(state.others === 'locked'
+      ? [{ probe, viewer: 'a visitor with the password', outcome: 'open' as const }]
+      : []),
+  ])
+
+  test.each(cases.map((row) => ({ ...row, label: row.probe.name })))(
+    'is $outcome to $viewer: $label',
+    async ({ probe, viewer, outcome }) => {
+      const headers = viewers.get(viewer)
+      if (headers === undefined) throw new Error(`no viewer ${viewer}`)
+      await check(probe, outcome, scene, headers)
+    },
+  )
+
+  test('refuses a browser with a page where it refuses a program with JSON', async () => {
+    if (state.others === 'open') return
+    const { host, file, signed } = scene
+    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+    for (const address of [`/d/${file.slug}?download=1`, signed.download]) {
+      const response = await visit(host, address, { headers })
+      expect(response.status).toBe(state.others === 'locked' ? 403 : 404)
+      expect(response.headers.get('content-type')).toStartWith('text/html')
+      tellsNothing(await response.text(), scene)
+    }
+  })
+})
+
+test('every public route of the server is in this matrix', () => {
+  const known = new Set([...probes.map(({ route }) => route), ...elsewhere.keys()])
+  const table = routes
+    .filter(({ auth }) => auth !== 'key')
+    .map(({ method, path }) => `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`)
+  expect(table.filter((route) => !known.has(route))).toEqual([])
+  expect([...known].filter((route) => !table.includes(route))).toEqual([])
+})

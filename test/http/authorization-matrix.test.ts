@@ -1,0 +1,394 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { routes } from '../../src/http/routes.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import {
+  api,
+  bearer,
+  GENEROUS,
+  type Headers,
+  makeFolder,
+  type Uploaded,
+  upload,
+  visit,
+} from '../support/public.ts'
+
+/** What a request may name: things of one account, or things that nobody has. */
+interface Things {
+  readonly slug: string
+  readonly uuid: string
+  readonly id: number
+  readonly folder: string
+  readonly parent: string
+}
+
+const NOBODYS: Things = {
+  slug: 'Zz0000000000',
+  uuid: '00000000-0000-4000-8000-000000000000',
+  id: 999_999_999,
+  folder: 'z000000000000000',
+  parent: 'z000000000000001',
+}
+
+interface Request {
+  readonly path: string
+  readonly body?: unknown
+  /** Sends a file with this `X-Folder-ID` instead of JSON. */
+  readonly uploadInto?: string
+}
+
+type FileId = string | number
+type Build = (things: Things, file: FileId, own: Things) => Request
+
+/**
+ * How each keyed route is asked for. `own` is what the caller has; the other things are what the request is about,
+ * and may be somebody else's. Routes that name nothing have no `about`.
+ */
+interface Row {
+  readonly ask: Build
+  /** The ways in which a request of this route can name what is not the caller's. */
+  readonly about: Readonly<Record<string, Build>>
+  /** The file is named by slug alone. */
+  readonly slugOnly?: boolean
+}
+
+function named(ask: Build, more: Readonly<Record<string, Build>> = {}): Row {
+  return { ask, about: { itself: ask, ...more } }
+}
+
+const deleteFiles = (path: string): Row =>
+  named((_, file) => ({ path, body: { identifiers: [file] } }), {
+    'beside one that nobody has': (_, file) => ({
+      path,
+      body: { identifiers: [file, 'Yy0000000000'] },
+    }),
+  })
+
+const deleteFolders = (path: string): Row =>
+  named(({ folder }) => ({ path, body: { identifiers: [folder] } }), {
+    'several at once': ({ folder, parent }) => ({ path, body: { identifiers: [folder, parent] } }),
+  })
+
+const uploadRow: Row = named(({ folder }) => ({ path: '/api/v1/upload', uploadInto: folder }))
+
+const matrix: Readonly<Record<string, Row>> = {
+  'post /api/v1/upload': uploadRow,
+  'get /api/v1/upload/status': {
+    ...named((_, file) => ({ path: `/api/v1/upload/status?slug=${file}` })),
+    slugOnly: true,
+  },
+  'get /api/v1/files': named(({ folder }) => ({ path: `/api/v1/files?folder=${folder}` })),
+  'get /api/v1/file/{}': named((_, file) => ({ path: `/api/v1/file/${file}` })),
+  'patch /api/v1/file/{}': named((_, file) => ({
+    path: `/api/v1/file/${file}`,
+    body: { name: 'taken.txt' },
+  })),
+  'post /api/v1/file/move': named(
+    (_, file, own) => ({ path: '/api/v1/file/move', body: { file, folder: own.folder } }),
+    {
+      destination: ({ folder }, _, own) => ({ path: '/api/v1/file/move', body: { file: own.slug, folder } }),
+    },
+  ),
+  'post /api/v1/files/move': named(
+    (_, file, own) => ({ path: '/api/v1/files/move', body: { files: [file], folder: own.folder } }),
+    {
+      destination: ({ folder }, _, own) => ({
+        path: '/api/v1/files/move',
+        body: { files: [own.slug], folder },
+      }),
+    },
+  ),
+  'post /file/delete': deleteFiles('/file/delete'),
+  'post /api/v1/file/delete': deleteFiles('/api/v1/file/delete'),
+  'get /api/v1/folders': named(({ folder }) => ({ path: `/api/v1/folders?parent=${folder}` })),
+  'post /api/v1/folder': named(
+    ({ folder }) => ({ path: '/api/v1/folder', body: { name: 'x', parent: folder } }),
+    {
+      'by its other name': ({ folder }) => ({
+        path: '/api/v1/folder',
+        body: { name: 'x', parent_id: folder },
+      }),
+    },
+  ),
+  'patch /api/v1/folder/{}': named(({ folder }) => ({
+    path: `/api/v1/folder/${folder}`,
+    body: { name: 'taken', public: 0, password: 'taken' },
+  })),
+  'get /api/v1/folder/{}/files': named(({ folder }) => ({ path: `/api/v1/folder/${folder}/files` }), {
+    'page by page': ({ folder }) => ({ path: `/api/v1/folder/${folder}/files?page=1` }),
+  }),
+  'get /api/v1/folder/{}/folders': named(({ folder }) => ({ path: `/api/v1/folder/${folder}/folders` })),
+  'post /api/v1/folder/move': named(
+    ({ folder }, _, own) => ({ path: '/api/v1/folder/move', body: { folder, parent: own.parent } }),
+    {
+      destination: ({ folder }, _, own) => ({
+        path: '/api/v1/folder/move',
+        body: { folder: own.folder, parent: folder },
+      }),
+    },
+  ),
+  'post /api/v1/folders/move': named(
+    ({ folder }, _, own) => ({
+      path: '/api/v1/folders/move',
+      body: { folders: [folder], parent: own.parent },
+    }),
+    {
+      destination: ({ folder }, _, own) => ({
+        path: '/api/v1/folders/move',
+        body: { folders: [own.folder], parent: folder },
+      }),
+    },
+  ),
+  'post /folder/delete': deleteFolders('/folder/delete'),
+  'post /api/v1/folder/delete': deleteFolders('/api/v1/folder/delete'),
+  'get /api/v1/account': { ask: () => ({ path: '/api/v1/account' }), about: {} },
+}
+
+const keyed = routes.filter(({ auth }) => auth === 'key').map(nameOf)
+const rows = Object.entries(matrix).map(([route, row]) => ({ route, row }))
+
+function nameOf({ method, path }: { method: string; path: string }): string {
+  return `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`
+}
+
+const failure = z.object({ success: z.literal(false), message: z.string().min(1), error: z.string() })
+
+let host: TestHoldfast
+let ownerKey: string
+let owners: Things
+let strangerKey: string
+let strangers: Things
+let ownersFile: Uploaded
+
+async function belongings(key: string): Promise<Things & { file: Uploaded }> {
+  const parent = await makeFolder(host, key)
+  const folder = await makeFolder(host, key)
+  const file = await upload(host, { key, folder, name: 'mine.txt' })
+  return { slug: file.slug, uuid: file.uuid, id: file.file_id, folder, parent, file }
+}
+
+beforeAll(async () => {
+  host = await startHoldfast(GENEROUS)
+  ownerKey = (await host.addAccount('owner')).apiKey
+  // So that the owner's file has a number that no count in an answer is mistaken for.
+  for (let others = 0; others < 20; others += 1) await upload(host)
+  const { file, ...things } = await belongings(ownerKey)
+  owners = things
+  ownersFile = file
+  strangerKey = (await host.addAccount('stranger')).apiKey
+})
+
+afterAll(async () => {
+  await host.stop()
+})
+
+/** Sends the request of the named route with these headers. */
+function send(route: string, request: Request, headers: Headers): Promise<Response> {
+  const method = (route.split(' ')[0] ?? '').toUpperCase()
+  if (request.uploadInto !== undefined) {
+    const form = new FormData()
+    form.set('file', new File(['x'], 'x.txt'))
+    return visit(host, request.path, {
+      method,
+      headers: { ...headers, 'x-folder-id': request.uploadInto },
+      body: form,
+    })
+  }
+  if (request.body === undefined) return visit(host, request.path, { method, headers })
+  const json = { ...headers, 'content-type': 'application/json' }
+  return visit(host, request.path, { method, headers: json, body: JSON.stringify(request.body) })
+}
+
+/** Everything the owner's API shows of the account. */
+async function snapshot(): Promise<string> {
+  const paths = [
+    `/api/v1/file/${ownersFile.slug}`,
+    '/api/v1/files',
+    '/api/v1/folders',
+    `/api/v1/folder/${owners.folder}/files`,
+    `/api/v1/folder/${owners.folder}/folders`,
+  ]
+  const answers: unknown[] = []
+  for (const path of paths) answers.push((await api(host, ownerKey, 'GET', path)).body)
+  return JSON.stringify(answers)
+}
+
+test('every keyed route of the server is in this matrix', () => {
+  expect(keyed.filter((route) => matrix[route] === undefined)).toEqual([])
+  const withKey = new Set(routes.filter(({ auth }) => auth !== 'none').map(nameOf))
+  expect(Object.keys(matrix).filter((route) => !withKey.has(route))).toEqual([])
+})
+
+describe.each(rows)('$route', ({ route, row }) => {
+  async function expectNoKey(headers: Headers): Promise<void> {
+    const response = await send(route, row.ask(owners, owners.slug, owners), headers)
+    expect(response.status).toBe(401)
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer(\s|$)/)
+    expect(failure.parse(await response.json()).error).toBe('INVALID_API_KEY')
+  }
+
+  test('is 401 without a key', async () => {
+    await expectNoKey({})
+  })
+
+  test('is 401 with a malformed key', async () => {
+    const unnamed = ownerKey.slice(3)
+    const malformed = [
+      'Bearer',
+      'Bearer ',
+      'Bearer x',
+      'Bearer hf_',
+      'Bearer null',
+      `Bearer ${unnamed}`,
+      `Bearer ${ownerKey}x`,
+      `Bearer ${ownerKey.slice(0, -1)}`,
+      `Bearer ${ownerKey} ${ownerKey}`,
+      `Bearer ${ownerKey.toUpperCase()}`,
+      `Bearer,${ownerKey}`,
+      `Token ${ownerKey}`,
+      `Basic ${Buffer.from(`owner:${ownerKey}`).toString('base64')}`,
+      ownerKey,
+      `Bearer ${'a'.repeat(5000)}`,
+    ]
+    for (const authorization of malformed) await expectNoKey({ authorization })
+  })
+
+  test('is 401 with a key that nobody has', async () => {
+    await expectNoKey(bearer(`hf_${[...ownerKey.slice(3)].reverse().join('')}`))
+  })
+
+  test('is 401 with a revoked key, while the account’s others work', async () => {
+    const revoked = await host.addKey('owner')
+    await host.revokeKey(revoked)
+    await expectNoKey(bearer(revoked))
+    expect((await api(host, ownerKey, 'GET', '/api/v1/account')).status).toBe(200)
+  })
+
+  test('is 403 with the key of a disabled account', async () => {
+    const username = `disabled-${crypto.randomUUID().slice(0, 8)}`
+    const { apiKey } = await host.addAccount(username)
+    await host.disableAccount(username)
+    const response = await send(route, row.ask(owners, owners.slug, owners), bearer(apiKey))
+    expect(response.status).toBe(403)
+    expect(failure.parse(await response.json()).error).toBe('ACCOUNT_DISABLED')
+  })
+
+  test('takes Bearer in any case', async () => {
+    for (const scheme of ['bearer', 'BEARER', 'BeArEr']) {
+      const headers = { authorization: `${scheme} ${ownerKey}` }
+      const response = await send(route, row.ask(NOBODYS, NOBODYS.slug, NOBODYS), headers)
+      expect(response.status).not.toBe(401)
+    }
+  })
+})
+
+describe.each(rows.filter(({ row }) => Object.keys(row.about).length > 0))(
+  'what another account has, asked for with $route',
+  ({ route, row }) => {
+    beforeEach(async () => {
+      strangers = await belongings(strangerKey)
+    })
+
+    /** The answer with every identifier replaced by the kind of thing it is. */
+    async function answer(build: Build, things: Things, file: FileId): Promise<string> {
+      const response = await send(route, build(things, file, strangers), bearer(strangerKey))
+      const text = JSON.stringify([response.status, await response.json()])
+      const pairs: readonly [FileId, string][] = [
+        [things.slug, '<slug>'],
+        [things.uuid, '<uuid>'],
+        [things.folder, '<folder>'],
+        [things.parent, '<parent>'],
+      ]
+      const replaced = pairs.reduce((left, [found, kind]) => left.replaceAll(String(found), kind), text)
+      return replaced
+        .replace(new RegExp(`(?<![\\w])${things.id}(?![\\w])`, 'g'), '<id>')
+        .replaceAll(NOBODYS.slug, '<slug>')
+    }
+
+    const kinds = row.slugOnly ? (['slug'] as const) : (['slug', 'uuid', 'id'] as const)
+    const cases = Object.entries(row.about).flatMap(([way, build]) =>
+      kinds.map((kind) => ({ way, build, kind })),
+    )
+
+    test.each(cases)('is answered as what does not exist: $way, by $kind', async ({ build, kind }) => {
+      const before = await snapshot()
+      const foreign = await answer(build, owners, owners[kind])
+      const missing = await answer(build, NOBODYS, NOBODYS[kind])
+      expect(foreign).toBe(missing)
+      const [status, body] = z.tuple([z.number(), z.unknown()]).parse(JSON.parse(foreign))
+      expect([200, 404]).toContain(status)
+      expect(body).toMatchObject({ success: false })
+      expect(await snapshot()).toBe(before)
+    })
+  },
+)
+
+test('a batch with somebody else’s file moves the caller’s own and no other', async () => {
+  const mine = await belongings(strangerKey)
+  const before = await snapshot()
+  for (const foreign of [owners.slug, owners.uuid, owners.id]) {
+    const body = { files: [mine.slug, foreign, mine.uuid], folder: mine.parent }
+    const moved = await api(host, strangerKey, 'POST', '/api/v1/files/move', body)
+    expect(moved.body).toMatchObject({
+      success: false,
+      data: { moved: 2, failed: 1, results: [{ success: true }, { success: false }, { success: true }] },
+    })
+  }
+  expect(await snapshot()).toBe(before)
+})
+
+test('a batch with somebody else’s folder moves the caller’s own and no other', async () => {
+  const mine = await belongings(strangerKey)
+  const before = await snapshot()
+  const body = { folders: [owners.folder, mine.folder], parent: mine.parent }
+  const moved = await api(host, strangerKey, 'POST', '/api/v1/folders/move', body)
+  expect(moved.body).toMatchObject({
+    success: false,
+    data: {
+      moved: 1,
+      failed: 1,
+      results: [{ success: false, error: 'FOLDER_NOT_FOUND' }, { success: true }],
+    },
+  })
+  expect(await snapshot()).toBe(before)
+})
+
+test('a list of deletions with somebody else’s things deletes the caller’s own and no other', async () => {
+  const mine = await belongings(strangerKey)
+  const before = await snapshot()
+  const files = { identifiers: [mine.slug, owners.slug, owners.uuid, owners.id] }
+  const deleted = await api(host, strangerKey, 'POST', '/file/delete', files)
+  expect(deleted.body).toMatchObject({
+    success: false,
+    successful_deletes: 1,
+    failed_deletes: 3,
+    files_deleted: 1,
+  })
+  const folders = { identifiers: [owners.folder, mine.folder] }
+  const gone = await api(host, strangerKey, 'POST', '/folder/delete', folders)
+  expect(gone.body).toMatchObject({ success: false, successful_deletes: 1, failed_deletes: 1 })
+  expect(await snapshot()).toBe(before)
+})
+
+test('one account sees nothing of another in its lists and counts', async () => {
+  const newcomer = (await host.addAccount('newcomer')).apiKey
+  const files = await api(host, newcomer, 'GET', '/api/v1/files')
+  expect(files.body).toMatchObject({ data: [], pagination: { total: 0 } })
+  const search = await api(host, newcomer, 'GET', '/api/v1/files?search=mine')
+  expect(search.body).toMatchObject({ data: [], pagination: { total: 0 } })
+  expect((await api(host, newcomer, 'GET', '/api/v1/folders')).body).toMatchObject({ data: [] })
+  expect((await api(host, newcomer, 'GET', '/api/v1/account')).body).toMatchObject({
+    data: { files_count: 0, folders_count: 0, storage_used: 0 },
+  })
+})
+
+test('an upload with an invalid key is never a guest’s', async () => {
+  const guest = new FormData()
+  guest.set('file', new File(['x'], 'x.txt'))
+  expect((await visit(host, '/api/v1/upload', { method: 'POST', body: guest })).status).toBe(200)
+  const form = new FormData()
+  form.set('file', new File(['x'], 'x.txt'))
+  const headers = bearer('hf_wrong')
+  const refused = await visit(host, '/api/v1/upload', { method: 'POST', headers, body: form })
+  expect(refused.status).toBe(401)
+})

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import {
+  api,
+  bearer,
+  detail,
+  elements,
+  GENEROUS,
+  makeFolder,
+  type Uploaded,
+  upload,
+  visit,
+  withHoldfast,
+} from '../support/public.ts'
+
+let host: TestHoldfast
+let key: string
+let file: Uploaded
+
+beforeAll(async () => {
+  host = await startHoldfast(GENEROUS)
+  key = (await host.addAccount('owner')).apiKey
+  file = await upload(host, { key, name: 'Zürich & more.txt', type: 'text/plain' })
+})
+
+afterAll(async () => {
+  await host.stop()
+})
+
+async function page(slug: string): Promise<string> {
+  const response = await visit(host, `/d/${slug}`)
+  expect(response.status).toBe(200)
+  return response.text()
+}
+
+/** The value that stands beside the label in the page's details. */
+function labelled(html: string, label: string): string | undefined {
+  const spans = elements(html, '#detailsContent span').map((span) => span.text)
+  const at = spans.findIndex((text) => text.replace(/:$/, '') === label)
+  return at < 0 ? undefined : spans[at + 1]
+}
+
+function meta(html: string, property: string): string | undefined {
+  return elements(html, `meta[property="${property}"]`)[0]?.attributes.content
+}
+
+describe('the page of a file', () => {
+  test('is HTML and depends on who asks', async () => {
+    const response = await visit(host, `/d/${file.slug}`)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toStartWith('text/html')
+    expect(response.headers.get('cache-control')).toContain('private')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('opens at the address that the upload answered', async () => {
+    expect(file.url).toBe(`${host.url}/d/${file.slug}`)
+    expect((await fetch(file.url)).status).toBe(200)
+  })
+
+  test('names the file and its thumbnail for other sites', async () => {
+    const html = await page(file.slug)
+    expect(meta(html, 'og:title')).toBe('Zürich & more.txt')
+    expect(meta(html, 'og:image')).toBe(`${host.url}/t/${file.uuid}`)
+  })
+
+  test('lists the details as neighbouring labels and values', async () => {
+    const html = await page(file.slug)
+    const { created_at } = await detail(host, key, file)
+    expect(labelled(html, 'UUID')).toBe(file.uuid)
+    expect(labelled(html, 'Type')).toStartWith('text/plain')
+    expect(labelled(html, 'Uploaded')).toStartWith(created_at.slice(0, 10))
+    expect(labelled(html, 'Size')).toMatch(/\d/)
+    expect(labelled(html, 'SHA-256')).toBe(file.sha256)
+  })
+
+  test('shows a guest upload in the same way', async () => {
+    const guest = await upload(host, { name: 'guest.txt' })
+    expect(meta(await page(guest.slug), 'og:title')).toBe('guest.txt')
+  })
+
+  test('never turns a name into markup', async () => {
+    const name = `<img src=x onerror=alert(1)>"'&amp;.txt`
+    const hostile = await upload(host, { key })
+    const renamed = await api(host, key, 'PATCH', `/api/v1/file/${hostile.slug}`, { name })
+    expect(renamed.status).toBe(200)
+    const html = await page(hostile.slug)
+    expect(meta(html, 'og:title')).toBe(name)
+    expect(elements(html, '[onerror]')).toEqual([])
+  })
+
+  test('answers HEAD like GET, without a body', async () => {
+    const response = await visit(host, `/d/${file.slug}`, { method: 'HEAD' })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toStartWith('text/html')
+    expect(await response.text()).toBe('')
+  })
+
+  test('is 404 for a slug that nobody has, with GET and HEAD', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const response = await visit(host, '/d/AAAAAAAAAAAA', { method, headers: { accept: 'text/html' } })
+      expect(response.status).toBe(404)
+      expect(response.headers.get('content-type')).toStartWith('text/html')
+    }
+  })
+
+  test.each(['%00', '%FF', "'%20or%201=1", 'a'.repeat(3000), '..%2f..%2fetc'])(
+    'is 404 for the impossible slug %p',
+    async (slug) => {
+      expect((await visit(host, `/d/${slug}`)).status).toBe(404)
+    },
+  )
+
+  test('is at home under the slug alone, not under a number or a UUID of somebody else’s guess', async () => {
+    const hidden = await makeFolder(host, key, { public: 0 })
+    const secret = await upload(host, { key, folder: hidden })
+    expect((await visit(host, `/d/${secret.file_id}`)).status).toBe(404)
+    expect((await visit(host, `/d/${secret.uuid}`)).status).toBe(404)
+  })
+})
+
+test('a plain form on the start page takes a guest’s file and leads on to its page', async () => {
+  const form = new FormData()
+  form.set('file', new File(['by hand'], 'by hand.txt', { type: 'text/plain' }))
+  const response = await visit(host, '/', { method: 'POST', body: form })
+  expect(response.status).toBe(303)
+  const target = new URL(response.headers.get('location') ?? '', host.url)
+  expect(target.origin).toBe(host.url)
+  const html = await (await visit(host, target.href)).text()
+  expect(meta(html, 'og:title')).toBe('by hand.txt')
+})
+
+test('the key of a disabled account opens nothing private', async () => {
+  const { apiKey } = await host.addAccount('leaver')
+  const folder = await makeFolder(host, apiKey, { public: 0 })
+  const secret = await upload(host, { key: apiKey, folder, name: 'secret.txt' })
+  expect((await visit(host, `/d/${secret.slug}`, { headers: bearer(apiKey) })).status).toBe(200)
+  await host.disableAccount('leaver')
+  for (const path of [
+    `/d/${secret.slug}`,
+    `/d/${secret.slug}?download=1`,
+    `/t/${secret.uuid}`,
+    `/f/${folder}`,
+  ]) {
+    const response = await visit(host, path, { headers: bearer(apiKey) })
+    expect([403, 404]).toContain(response.status)
+    expect(await response.text()).not.toContain('secret.txt')
+  }
+})
+
+describe('the download link of a file', () => {
+  test('redirects to the bytes as an attachment under the same name', async () => {
+    const bytes = new TextEncoder().encode('the very same bytes')
+    const named = await upload(host, { key, name: 'same name.txt', bytes })
+    const redirect = await visit(host, `/d/${named.slug}?download=1`)
+    expect(redirect.status).toBe(302)
+    expect(redirect.headers.get('cache-control')).toContain('private')
+    const content = await visit(host, redirect.headers.get('location') ?? '')
+    expect(content.status).toBe(200)
+    expect(content.headers.get('content-disposition')).toStartWith('attachment')
+    expect(content.headers.get('content-disposition')).toContain('filename="same name.txt"')
+    expect(await content.bytes()).toEqual(bytes)
+  })
+
+  test('redirects HEAD too', async () => {
+    const response = await visit(host, `/d/${file.slug}?download=1`, { method: 'HEAD' })
+    expect(response.status).toBe(302)
+    expect(response.headers.get('location')).toBeString()
+  })
+
+  test('is 404 for a slug that nobody has', async () => {
+    expect((await visit(host, '/d/AAAAAAAAAAAA?download=1')).status).toBe(404)
+  })
+})
+
+describe('public addresses', () => {
+  test('come from the configured public URL, never from the Host header', async () => {
+    await withHoldfast({ publicUrl: 'https://files.example' }, async (configured) => {
+      const apart = await upload(configured)
+      expect(apart.url).toBe(`https://files.example/d/${apart.slug}`)
+      const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' }
+      const html = await (await visit(configured, `/d/${apart.slug}`, { headers })).text()
+      expect(meta(html, 'og:image')).toBe(`https://files.example/t/${apart.uuid}`)
+      expect(html).not.toContain('evil.example')
+      const redirect = await visit(configured, `/d/${apart.slug}?download=1`, { headers })
+      const location = new URL(redirect.headers.get('location') ?? '', 'https://files.example')
+      expect(location.origin).toBe('https://files.example')
+    })
+  })
+
+  test('of the bytes lead to the content origin where one is set', async () => {
+    await withHoldfast({ contentUrl: 'https://content.example' }, async (configured) => {
+      const apart = await upload(configured)
+      const redirect = await visit(configured, `/d/${apart.slug}?download=1`)
+      expect(redirect.headers.get('location')).toStartWith('https://content.example/v2/')
+    })
+  })
+})

@@ -1,0 +1,66 @@
+/**
+ * The tests that take too long for every day: `npm run test:long` runs them all, `npm run test:long -- memory` one,
+ * `npm run test:long -- kills 200` one with its measure changed. Each prints its figures; the exit code tells.
+ */
+import { kills } from './kills.ts'
+import { bigUpload, manyUploads } from './memory.ts'
+import { soak } from './soak.ts'
+
+interface LongTest {
+  readonly about: string
+  /** What the number after the name means, and what it is when none is given. */
+  readonly measure: string
+  readonly default: number
+  /** Resolves with the figures; rejects when what was promised does not hold. */
+  readonly run: (measure: number) => Promise<string>
+}
+
+const tests: Readonly<Record<string, LongTest>> = {
+  memory: {
+    about: 'one big upload, and how far it raises the peak memory of a warm server',
+    measure: 'GB of the upload',
+    default: 10,
+    run: bigUpload,
+  },
+  parallel: {
+    about: 'uploads of 100 MB at once, and how far they raise the peak memory of a warm server',
+    measure: 'uploads',
+    default: 64,
+    run: manyUploads,
+  },
+  soak: {
+    about: 'uploads, moves, deletes and downloads without a pause',
+    measure: 'minutes',
+    default: 15,
+    run: soak,
+  },
+  kills: { about: 'kills at random moments', measure: 'kills', default: 2000, run: kills },
+}
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main([name, text]: string[]): Promise<number> {
+  const chosen = Object.entries(tests).filter(([each]) => name === undefined || each === name)
+  const measure = text === undefined ? undefined : Number(text)
+  if (chosen.length === 0 || (measure !== undefined && !(Number.isInteger(measure) && measure > 0))) {
+    console.error('usage: npm run test:long [-- <test> [<measure>]]')
+    for (const [each, test] of Object.entries(tests)) {
+      console.error(`  ${each.padEnd(9)} ${test.about} (${test.measure}; ${test.default})`)
+    }
+    return 2
+  }
+  let failed = 0
+  for (const [each, test] of chosen) {
+    console.log(`${each}: ${test.about} (${measure ?? test.default} ${test.measure})`)
+    const begin = performance.now()
+    try {
+      console.log(`${each}: ${await test.run(measure ?? test.default)}`)
+    } catch (error) {
+      failed += 1
+      console.error(`${each}: FAILED`, error)
+    }
+    console.log(`${each}: took ${Math.round((performance.now() - begin) / 1000)} s`)
+  }
+  console.log(`${chosen.length - failed} passed, ${failed} failed`)
+  return failed === 0 ? 0 : 1
+}

@@ -1,0 +1,347 @@
+import { expect } from 'bun:test'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { z } from 'zod'
+import type { Config } from '../../src/config.ts'
+import type { ErrorCode } from '../../src/domain/errors.ts'
+import { startHoldfast, type TestHoldfast } from './holdfast.ts'
+
+/** The closed list of error codes, each with the one status it is sent under. */
+export const STATUS_OF = {
+  INVALID_REQUEST: 400,
+  INVALID_NAME: 400,
+  INVALID_DESTINATION: 400,
+  MAX_DEPTH_EXCEEDED: 400,
+  INVALID_API_KEY: 401,
+  ACCOUNT_DISABLED: 403,
+  GUEST_UPLOADS_DISABLED: 403,
+  PASSWORD_REQUIRED: 403,
+  WRONG_PASSWORD: 403,
+  INVALID_TOKEN: 403,
+  NOT_FOUND: 404,
+  FILE_NOT_FOUND: 404,
+  FOLDER_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
+  DUPLICATE_NAME: 409,
+  PRECONDITION_FAILED: 412,
+  PAYLOAD_TOO_LARGE: 413,
+  FILE_TOO_LARGE: 413,
+  STORAGE_LIMIT_EXCEEDED: 413,
+  RANGE_NOT_SATISFIABLE: 416,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+  STORAGE_UNAVAILABLE: 503,
+  DATABASE_UNAVAILABLE: 503,
+  SHUTTING_DOWN: 503,
+} satisfies Record<ErrorCode, number>
+
+/** ISO 8601, UTC, milliseconds and `Z`. */
+export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The parsed JSON; the text when the answer is something else. */
+  readonly body: unknown
+}
+
+export interface Part {
+  /** What follows `form-data; ` in the part's Content-Disposition. */
+  readonly disposition: string
+  readonly type?: string
+  readonly content: string | Uint8Array
+}
+
+export interface UploadOptions {
+  readonly name?: string
+  /** The part's declared type; without it the part has no Content-Type. */
+  readonly type?: string
+  /** Sent as X-Folder-ID. */
+  readonly folder?: string
+  readonly headers?: Record<string, string>
+  /** Sends the body without a Content-Length. */
+  readonly chunked?: boolean
+}
+
+const uploaded = z.object({
+  slug: z.string(),
+  url: z.string(),
+  file_id: z.number(),
+  uuid: z.string(),
+  thumbnail_url: z.string(),
+  size: z.number(),
+  sha256: z.string(),
+})
+export type Uploaded = z.infer<typeof uploaded>
+
+const createdFolder = z.object({ data: z.object({ identifier: z.string() }) })
+const errorBody = z.strictObject({
+  success: z.literal(false),
+  message: z.string().min(1),
+  error: z.string(),
+})
+
+/** A caller of the JSON API. Every answer it gets is held against the OpenAPI document the server gives out. */
+export interface Api {
+  send(path: string, init: BunFetchRequestInit): Promise<Answer>
+  get(path: string, headers?: Record<string, string>): Promise<Answer>
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
+  patch(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
+  upload(content: string | Uint8Array, options?: UploadOptions): Promise<Answer>
+  uploadParts(parts: readonly Part[], options?: UploadOptions): Promise<Answer>
+  /** Uploads, expects success, and answers what came back. */
+  put(content: string | Uint8Array, options?: UploadOptions): Promise<Uploaded>
+  /** Creates a folder, expects success, and answers its identifier. */
+  folder(name: string, more?: Record<string, unknown>): Promise<string>
+}
+
+/** A caller with the given key, or a guest. */
+export function api(holdfast: TestHoldfast, key?: string): Api {
+  const authorization: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+
+  async function send(path: string, init: BunFetchRequestInit): Promise<Answer> {
+    const headers = new Headers(init.headers)
+    for (const [name, value] of Object.entries(authorization)) {
+      if (!headers.has(name)) headers.set(name, value)
+    }
+    const response = await fetch(holdfast.url + path, { redirect: 'manual', ...init, headers })
+    const text = await response.text()
+    const type = response.headers.get('content-type') ?? ''
+    const isJson = text !== '' && type.startsWith('application/json')
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(text) : text,
+    }
+    await checkAnswer(holdfast, init.method ?? 'GET', path, answer, isJson)
+    return answer
+  }
+
+  const sendJson = (method: string) => (path: string, body: unknown, headers?: Record<string, string>) =>
+    send(path, {
+      method,
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+
+  const uploadParts = (parts: readonly Part[], options: UploadOptions = {}) => {
+    const { type, body } = multipart(parts)
+    const folder: Record<string, string> =
+      options.folder === undefined ? {} : { 'x-folder-id': options.folder }
+    return send('/api/v1/upload', {
+      method: 'POST',
+      body: options.chunked ? inPieces(body) : body,
+      headers: { 'content-type': type, ...folder, ...options.headers },
+    })
+  }
+
+  const upload = (content: string | Uint8Array, options: UploadOptions = {}) => {
+    const disposition = `name="file"; filename="${options.name ?? 'file.bin'}"`
+    const type = options.type === undefined ? {} : { type: options.type }
+    return uploadParts([{ disposition, content, ...type }], options)
+  }
+
+  const post = sendJson('POST')
+  return {
+    send,
+    get: (path, headers) => send(path, { headers: headers ?? {} }),
+    post,
+    patch: sendJson('PATCH'),
+    upload,
+    uploadParts,
+    put: async (content, options) => {
+      const answer = await upload(content, options)
+      expect(answer).toMatchObject({ status: 200, body: { success: true } })
+      return uploaded.parse(answer.body)
+    },
+    folder: async (name, more) => {
+      const answer = await post('/api/v1/folder', { name, ...more })
+      expect(answer).toMatchObject({ status: 201, body: { success: true } })
+      return createdFolder.parse(answer.body).data.identifier
+    },
+  }
+}
+
+/** A caller with a fresh account of its own. */
+export async function newcomer(holdfast: TestHoldfast): Promise<Api> {
+  return api(holdfast, (await holdfast.addAccount()).apiKey)
+}
+
+/** Runs a test against a server with settings of its own, and stops it afterwards. */
+export async function withHoldfast(
+  settings: Partial<Config>,
+  body: (holdfast: TestHoldfast) => Promise<void>,
+) {
+  const holdfast = await startHoldfast(settings)
+  try {
+    await body(holdfast)
+  } finally {
+    await holdfast.stop()
+  }
+}
+
+/**
+ * What a refusal looks like, whatever was asked; that it has a message is checked for every answer. No matcher stands
+ * in here, because `toMatchObject` writes matchers into the object it is given.
+ */
+export function refusal(error: ErrorCode) {
+  return { status: STATUS_OF[error], body: { success: false, error } }
+}
+
+/** The body of a multipart request and the Content-Type that goes with it. */
+export function multipart(parts: readonly Part[], boundary = `----holdfast${crypto.randomUUID()}`) {
+  const pieces = parts.flatMap(({ disposition, type, content }) => [
+    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`),
+    Buffer.from(type === undefined ? '\r\n' : `Content-Type: ${type}\r\n\r\n`),
+    Buffer.from(content),
+    Buffer.from('\r\n'),
+  ])
+  const body = Buffer.concat([...pieces, Buffer.from(`--${boundary}--\r\n`)])
+  return { type: `multipart/form-data; boundary=${boundary}`, body }
+}
+
+function inPieces(body: Uint8Array): ReadableStream<Uint8Array> {
+  const length = 16 * 1024
+  let sent = 0
+  return new ReadableStream({
+    async pull(controller) {
+      if (sent >= body.length) return controller.close()
+      controller.enqueue(body.slice(sent, sent + length))
+      sent += length
+      // A turn of the loop between pieces keeps them from being gathered into one body with a length.
+      await Bun.sleep(0)
+    },
+  })
+}
+
+/** What holds for every answer, and for documented ones what the document says. */
+async function checkAnswer(
+  holdfast: TestHoldfast,
+  method: string,
+  path: string,
+  answer: Answer,
+  isJson: boolean,
+) {
+  const { status, headers, body } = answer
+  const call = `${method} ${path} answered ${status}`
+  if (!headers.get('x-request-id')) throw new Error(`${call} without X-Request-Id`)
+  if ((status === 429 || status === 503) && !/^\d+$/.test(headers.get('retry-after') ?? '')) {
+    throw new Error(`${call} without Retry-After`)
+  }
+  if (status >= 400 && method !== 'HEAD') checkError(holdfast, call, status, body)
+  const document = await openApi(holdfast)
+  const operation = findOperation(document, method, path.split('?')[0] ?? path)
+  if (operation !== undefined && method !== 'HEAD') checkDocumented(document, operation, call, answer, isJson)
+}
+
+function checkError(holdfast: TestHoldfast, call: string, status: number, body: unknown) {
+  const { success, data } = errorBody.safeParse(body)
+  if (!success) throw new Error(`${call}, but its body is not that of an error: ${Bun.inspect(body)}`)
+  const expected = Object.entries(STATUS_OF).find(([code]) => code === data.error)?.[1]
+  if (expected !== status) throw new Error(`${call} with ${data.error}, which belongs to ${expected}`)
+  if (data.message.includes(holdfast.dataDir) || /sqlite|\bselect\b .*\bfrom\b|\.ts:\d/i.test(data.message)) {
+    throw new Error(`${call}, and its message tells too much: ${data.message}`)
+  }
+}
+
+const operationShape = z.looseObject({
+  responses: z.record(z.string(), z.looseObject({})),
+  security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
+})
+const documentShape = z.looseObject({
+  openapi: z.string(),
+  paths: z.record(z.string(), z.record(z.string(), operationShape)),
+  components: z
+    .looseObject({ securitySchemes: z.record(z.string(), z.looseObject({})).optional() })
+    .optional(),
+})
+const responseShape = z.looseObject({
+  $ref: z.string().optional(),
+  content: z.record(z.string(), z.looseObject({ schema: z.looseObject({}).optional() })).optional(),
+})
+export type OpenApi = z.infer<typeof documentShape>
+export type Operation = z.infer<typeof operationShape>
+
+const documents = new WeakMap<TestHoldfast, Promise<OpenApi>>()
+
+/** The document that this server gives out, fetched once. */
+export function openApi(holdfast: TestHoldfast): Promise<OpenApi> {
+  const known = documents.get(holdfast)
+  if (known !== undefined) return known
+  const fetched = fetch(`${holdfast.url}/api/v1/openapi.json`)
+    .then((response) => response.json())
+    .then((json) => documentShape.parse(json))
+  documents.set(holdfast, fetched)
+  return fetched
+}
+
+/** The documented operation that a request belongs to; a path without parameters goes before one with them. */
+function findOperation(document: OpenApi, method: string, path: string): Operation | undefined {
+  const templates = Object.keys(document.paths).sort((a, b) => a.split('{').length - b.split('{').length)
+  const template = templates.find((each) =>
+    new RegExp(`^${each.replace(/\./g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`).test(path),
+  )
+  return template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()]
+}
+
+/** The JSON schema that the document gives for this status; null when it documents no JSON body. */
+export function responseSchema(document: OpenApi, operation: Operation, status: number): object | null {
+  const entry = operation.responses[status] ?? operation.responses[`${Math.floor(status / 100)}XX`]
+  if (entry === undefined) throw new Error(`status ${status} is not documented`)
+  let response = responseShape.parse(entry)
+  if (response.$ref !== undefined) response = responseShape.parse(resolve(document, response.$ref))
+  return response.content?.['application/json']?.schema ?? null
+}
+
+function resolve(document: OpenApi, reference: string): unknown {
+  let value: unknown = document
+  for (const step of reference.replace(/^#\//, '').split('/')) {
+    value = z.record(z.string(), z.unknown()).parse(value)[step.replace(/~1/g, '/').replace(/~0/g, '~')]
+  }
+  return value
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats(ajv)
+
+/** Compiles a schema of the document. Throws when it is not one of JSON Schema 2020-12. */
+export function compile(document: OpenApi, schema: object): ValidateFunction {
+  // The references in it start at the document's root, so that root has to hold the components too.
+  return ajv.compile({ components: document.components, allOf: [schema] })
+}
+
+const validators = new WeakMap<Operation, Map<number, ValidateFunction | null>>()
+
+/** The check for the bodies of this status; null when the document has no JSON body for it. */
+function validatorOf(document: OpenApi, operation: Operation, status: number): ValidateFunction | null {
+  const ofOperation = validators.get(operation) ?? new Map<number, ValidateFunction | null>()
+  validators.set(operation, ofOperation)
+  const known = ofOperation.get(status)
+  if (known !== undefined) return known
+  const schema = responseSchema(document, operation, status)
+  const validate = schema === null ? null : compile(document, schema)
+  ofOperation.set(status, validate)
+  return validate
+}
+
+function checkDocumented(
+  document: OpenApi,
+  operation: Operation,
+  call: string,
+  answer: Answer,
+  isJson: boolean,
+) {
+  let validate: ValidateFunction | null
+  try {
+    validate = validatorOf(document, operation, answer.status)
+  } catch (cause) {
+    throw new Error(`${call}, for which the OpenAPI document has no schema`, { cause })
+  }
+  if (isJson !== (validate !== null)) throw new Error(`${call}, and the document disagrees on it being JSON`)
+  if (validate !== null && !validate(answer.body)) {
+    throw new Error(
+      `${call}, against its schema: ${Bun.inspect(validate.errors)} ${Bun.inspect(answer.body)}`,
+    )
+  }
+}

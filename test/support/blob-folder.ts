@@ -1,0 +1,60 @@
+/** What lies in a data folder, seen from outside: the files under `blobs/` and the rows that speak of them. */
+import { Database } from 'bun:sqlite'
+import { type Dirent, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+
+const keys = z.array(z.object({ key: z.string() }))
+
+/** Names of unfinished files, `<data>/blobs/tmp/<key>`. */
+export function unfinishedBlobs(dataDir: string): string[] {
+  return entries(join(dataDir, 'blobs/tmp')).map(({ name }) => name)
+}
+
+/** Keys of finished blobs, `<data>/blobs/<2 hex>/<key>`. */
+export function finishedBlobs(dataDir: string): string[] {
+  return entries(join(dataDir, 'blobs'))
+    .filter((entry) => entry.isDirectory() && entry.name !== 'tmp')
+    .flatMap(({ name }) => entries(join(dataDir, 'blobs', name)))
+    .map(({ name }) => name)
+}
+
+/**
+ * What is wrong between the database and the blobs of a data folder that no server has open; empty when all is well.
+ * `cleaned` says that unfinished files and blobs without a row must be gone too.
+ */
+export function inconsistencies(dataDir: string, { cleaned }: { readonly cleaned: boolean }): string[] {
+  using database = new Database(join(dataDir, 'holdfast.sqlite'), { readonly: true })
+  const select = (sql: string) => new Set(keys.parse(database.query(sql).all()).map(({ key }) => key))
+  const wanted = select('select key from blobs')
+  const garbage = select('select key from blob_garbage')
+  const stored = new Set(finishedBlobs(dataDir))
+  const found = [
+    ...database
+      .query('pragma integrity_check')
+      .values()
+      .flat()
+      .filter((line) => line !== 'ok'),
+    ...database
+      .query('pragma foreign_key_check')
+      .values()
+      .map((row) => `foreign key: ${row.join(' ')}`),
+  ].map(String)
+  for (const key of wanted) if (!stored.has(key)) found.push(`blob ${key} has a row and no bytes`)
+  if (!cleaned) return found
+  for (const key of stored) {
+    if (!wanted.has(key) && !garbage.has(key)) found.push(`blob ${key} has bytes and no row`)
+  }
+  for (const key of unfinishedBlobs(dataDir)) found.push(`unfinished file ${key} stayed`)
+  return found
+}
+
+/** A folder that is not there has nothing in it: the store makes folders when it first needs them. */
+function entries(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}

@@ -1,0 +1,191 @@
+/** The real program as a child process, for tests that kill it, stop it and look at it from outside. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+
+const REPOSITORY = join(import.meta.dir, '../..')
+/** A developer's .env is not for tests. */
+const PROGRAM = [process.execPath, '--no-env-file', 'src/main.ts']
+/** What is kept of a child's output; a soak would fill the memory otherwise. */
+const KEPT_OUTPUT = 4 * 1024 * 1024
+const START_DEADLINE = 60_000
+
+const listening = z.object({ msg: z.literal('listening'), url: z.string() })
+const account = z.object({ id: z.number(), username: z.string(), api_key: z.string() })
+
+/** Variables of HOLDFAST_, without that prefix: `{ PORT: '0' }`. */
+export type ChildSettings = Readonly<Record<string, string>>
+
+export interface Exit {
+  /** null when a signal ended the process. */
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+export interface Child {
+  readonly pid: number
+  /** Resolves with the address once the server listens; rejects when the process ends before that. */
+  readonly listening: Promise<string>
+  readonly exited: Promise<Exit>
+  /** Standard output and standard error so far, or the last megabytes of them. */
+  output(): string
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>
+  /** SIGTERM; throws when the process ends with anything but 0. */
+  stop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface ChildServer extends Child {
+  readonly url: string
+}
+
+export interface ChildAccount {
+  readonly id: number
+  readonly username: string
+  readonly apiKey: string
+}
+
+export interface TemporaryFolder {
+  readonly path: string
+  [Symbol.dispose](): void
+}
+
+/** A folder that is removed when it goes out of scope, and when the tests end in another way. */
+export function temporaryFolder(): TemporaryFolder {
+  const path = mkdtempSync(join(tmpdir(), 'holdfast-test-'))
+  folders.add(path)
+  return {
+    path,
+    [Symbol.dispose]() {
+      rmSync(path, { recursive: true, force: true })
+      folders.delete(path)
+    },
+  }
+}
+
+/** Starts a server on a free port of this machine and does not wait for it. */
+export function launchChild(dataDir: string, settings: ChildSettings = {}): Child {
+  const child = Bun.spawn([...PROGRAM, 'serve'], {
+    cwd: REPOSITORY,
+    env: environment(dataDir, settings),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  running.add(child)
+  let output = ''
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  // Whoever only wants to kill the child does not wait for this.
+  promise.catch(() => {})
+  const take = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder()
+    let line = ''
+    for await (const chunk of stream) {
+      const text = decoder.decode(chunk, { stream: true })
+      output = (output + text).slice(-KEPT_OUTPUT)
+      const lines = (line + text).split('\n')
+      line = lines.pop() ?? ''
+      for (const each of lines) {
+        const { success, data } = listening.safeParse(parsed(each))
+        if (success) resolve(data.url)
+      }
+    }
+  }
+  const read = Promise.all([take(child.stdout), take(child.stderr)])
+  const exited = child.exited.then(async (): Promise<Exit> => {
+    running.delete(child)
+    await read
+    const { signalCode } = child
+    const exit = {
+      code: signalCode === null ? child.exitCode : null,
+      signal: signalCode === null ? null : String(signalCode),
+    }
+    reject(new Error(`the server ended before it listened (${Bun.inspect(exit)}):\n${output}`))
+    return exit
+  })
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  return {
+    pid: child.pid,
+    listening: promise,
+    exited,
+    output: () => output,
+    signal: (name) => child.kill(name),
+    kill,
+    async stop() {
+      child.kill('SIGTERM')
+      const { code, signal } = await exited
+      if (code !== 0) throw new Error(`the server ended with ${code ?? signal} at SIGTERM:\n${output}`)
+    },
+    [Symbol.asyncDispose]: kill,
+  }
+}
+
+/** Starts a server and waits until it listens. */
+export async function startChild(dataDir: string, settings: ChildSettings = {}): Promise<ChildServer> {
+  const child = launchChild(dataDir, settings)
+  const late = setTimeout(() => child.signal('SIGKILL'), START_DEADLINE)
+  try {
+    return { ...child, url: await child.listening }
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+/** Adds an account by the command line, beside a running server or before it. */
+export async function addAccount(dataDir: string, username: string): Promise<ChildAccount> {
+  const child = Bun.spawn([...PROGRAM, 'account', 'add', username, '--json'], {
+    cwd: REPOSITORY,
+    env: environment(dataDir, {}),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [output, errors, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  if (code !== 0) throw new Error(`account add ended with ${code}: ${errors}`)
+  const { id, username: name, api_key: apiKey } = account.parse(parsed(output))
+  return { id, username: name, apiKey }
+}
+
+/** Whole lines of a child's output that are JSON objects. */
+export function logLines(output: string): Record<string, unknown>[] {
+  return output.split('\n').flatMap((line) => {
+    const { success, data } = z.record(z.string(), z.unknown()).safeParse(parsed(line))
+    return success ? [data] : []
+  })
+}
+
+/** The tests' own variables and the machine's settings must not reach the server: it refuses what it does not know. */
+function environment(dataDir: string, settings: ChildSettings): Record<string, string> {
+  const own = Object.entries({ HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...settings })
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '/',
+    ...Object.fromEntries(own.map(([name, value]) => [`HOLDFAST_${name}`, value])),
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const running = new Set<Bun.Subprocess>()
+const folders = new Set<string>()
+
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+  for (const path of folders) rmSync(path, { recursive: true, force: true })
+})
