@@ -31,7 +31,7 @@ for (const [name, { chunk, chunks }] of Object.entries(contents)) {
 async function rate(chunk: Uint8Array, chunks: number): Promise<number> {
   let bytes = 0
   const begin = performance.now()
-  await scanMultipart(form(chunk, chunks), BOUNDARY, {
+  await scanMultipart(form(chunk, chunks).getReader(), BOUNDARY, {
     part: () => ({
       write(piece) {
         bytes += piece.length

@@ -1,6 +1,7 @@
 import type { AccountId, KeyId, Sha256 } from '../domain/ids.ts'
 import { prepared } from './prepared.ts'
 import type { Db } from './schema.ts'
+import { directReadsOf } from './sqlite.ts'
 
 export interface KeyRow {
   readonly id: KeyId
@@ -43,6 +44,11 @@ const keyHolder = prepared((db, hash: Sha256) =>
 /** Who holds the key, if it was not revoked. */
 export async function findKeyHolder(db: Db, hash: Sha256): Promise<KeyHolder | undefined> {
   return (await keyHolder(db, hash))[0]
+}
+
+/** Changes whenever something was committed, by this process or another; null when the database cannot tell. */
+export function committedVersion(db: Db): number | null {
+  return directReadsOf(db)?.version() ?? null
 }
 
 export function listKeys(db: Db, account: AccountId): Promise<KeyRow[]> {

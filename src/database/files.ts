@@ -55,26 +55,45 @@ const columns = [
 ] as const
 
 function liveFiles(db: Db) {
+  // Looked up row by row and not joined: SQLite takes several times as long to set up a join of single rows.
   return db
     .selectFrom('files')
-    .innerJoin('folders', 'folders.id', 'files.folder_id')
     .select(columns)
-    .select((row) =>
-      row
-        .case()
-        .when('folders.parent_id', 'is', null)
-        .then(null)
-        .else(row.ref('folders.identifier'))
-        .end()
+    .select((file) =>
+      file
+        .selectFrom('folders')
+        .whereRef('folders.id', '=', 'files.folder_id')
+        .select((folder) =>
+          folder
+            .case()
+            .when('folders.parent_id', 'is', null)
+            .then(null)
+            .else(folder.ref('folders.identifier'))
+            .end()
+            .as('identifier'),
+        )
         .as('folder_identifier'),
     )
     .where('files.removed_at', 'is', null)
 }
 
 function detailedFiles(db: Db) {
-  return liveFiles(db)
-    .innerJoin('blobs', 'blobs.id', 'files.blob_id')
-    .select(['blobs.key as blob_key', 'blobs.sha256'])
+  return liveFiles(db).select((file) => [
+    file
+      .selectFrom('blobs')
+      .whereRef('blobs.id', '=', 'files.blob_id')
+      .select('blobs.key')
+      .$asScalar()
+      .$notNull()
+      .as('blob_key'),
+    file
+      .selectFrom('blobs')
+      .whereRef('blobs.id', '=', 'files.blob_id')
+      .select('blobs.sha256')
+      .$asScalar()
+      .$notNull()
+      .as('sha256'),
+  ])
 }
 
 const fileById = prepared((db, id: FileId) => detailedFiles(db).where('files.id', '=', id))

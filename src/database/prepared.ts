@@ -1,5 +1,6 @@
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { Db } from './schema.ts'
+import { directReadsOf } from './sqlite.ts'
 
 /**
  * A query that runs with every request: built and compiled once, because that costs several times what SQLite
@@ -11,6 +12,8 @@ export function prepared<Args extends readonly (string | number)[], Row>(
   let compiled: CompiledQuery<Row> | null = null
   return async (db, ...args) => {
     compiled ??= compileFor(build, db, args)
+    const direct = directReadsOf(db)
+    if (direct !== null) return direct.all(compiled.sql, args)
     const query: CompiledQuery<Row> = { ...compiled, parameters: args }
     return (await db.executeQuery(query)).rows
   }

@@ -7,17 +7,53 @@ import type { Db, Tables } from './schema.ts'
  * because what Holdfast promises about power cuts rests on them.
  */
 export function openSqlite(path: string): Db {
-  const file = new SqliteFile(path, { create: true, strict: true })
-  file.run('PRAGMA busy_timeout = 10000')
+  const file = openFile(path)
   file.run('PRAGMA journal_mode = WAL')
   file.run('PRAGMA synchronous = FULL')
   file.run('PRAGMA foreign_keys = ON')
-  file.run('PRAGMA cache_size = -32768')
-  file.run('PRAGMA temp_store = MEMORY')
   expectPragma(file, 'journal_mode', 'wal')
   expectPragma(file, 'synchronous', 2)
   expectPragma(file, 'foreign_keys', 1)
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: asKyselyDatabase(file) }) })
+  const reading = openFile(path)
+  reading.run('PRAGMA query_only = ON')
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asKyselyDatabase(file, reading) }) })
+  directReads.set(db, directReader(reading))
+  return db
+}
+
+/**
+ * Answers a query at once, on a connection that only reads: it sees what is committed, waits for no transaction
+ * under way, and costs a fraction of what the way through Kysely's driver does.
+ */
+export interface DirectReads {
+  all<Row>(text: string, parameters: readonly (string | number)[]): Row[]
+  /** Another number whenever anything was committed since it was asked last. */
+  version(): number
+}
+
+const directReads = new WeakMap<Db, DirectReads>()
+
+/** Null inside a transaction, which has to see its own changes. */
+export function directReadsOf(db: Db): DirectReads | null {
+  return directReads.get(db) ?? null
+}
+
+function directReader(file: SqliteFile): DirectReads {
+  const version = file.query<{ data_version: number }, []>('PRAGMA data_version')
+  return {
+    all<Row>(text: string, parameters: readonly (string | number)[]): Row[] {
+      return file.query<Row, (string | number)[]>(text).all(...parameters)
+    },
+    version: () => version.get()?.data_version ?? 0,
+  }
+}
+
+function openFile(path: string): SqliteFile {
+  const file = new SqliteFile(path, { create: true, strict: true })
+  file.run('PRAGMA busy_timeout = 10000')
+  file.run('PRAGMA cache_size = -32768')
+  file.run('PRAGMA temp_store = MEMORY')
+  return file
 }
 
 function expectPragma(file: SqliteFile, name: string, wanted: string | number): void {
@@ -25,18 +61,32 @@ function expectPragma(file: SqliteFile, name: string, wanted: string | number): 
   if (row?.[name] !== wanted) throw new Error(`SQLite does not keep ${name} = ${wanted} on this file system`)
 }
 
-/** Gives Bun's SQLite the face that Kysely's dialect expects; statements are cached by their text. */
-function asKyselyDatabase(file: SqliteFile): SqliteDatabase {
+/** Gives Bun's SQLite the face that Kysely's dialect expects; statements are kept by their text. */
+function asKyselyDatabase(file: SqliteFile, reading: SqliteFile): SqliteDatabase {
+  const statements = new Map<string, SqliteStatement>()
   return {
-    close: () => file.close(),
-    prepare: (text) => asKyselyStatement(file, text),
+    close() {
+      reading.close()
+      file.close()
+    },
+    prepare(text) {
+      let statement = statements.get(text)
+      if (statement === undefined) {
+        statement = asKyselyStatement(file, text)
+        if (statements.size < MOST_STATEMENTS) statements.set(text, statement)
+      }
+      return statement
+    },
   }
 }
+
+/** Texts vary with the length of lists in them, so they are not kept without end. */
+const MOST_STATEMENTS = 500
 
 function asKyselyStatement(file: SqliteFile, text: string): SqliteStatement {
   // A transaction that reads before it writes would fail when another process wrote in between, so every
   // transaction takes the write lock as it begins.
-  const statement = file.query<unknown, SQLQueryBindings[]>(text === 'begin' ? 'begin immediate' : text)
+  const statement = file.prepare<unknown, SQLQueryBindings[]>(text === 'begin' ? 'begin immediate' : text)
   return {
     reader: statement.columnNames.length > 0,
     all: (parameters) => statement.all(...bindings(parameters)),

@@ -32,9 +32,10 @@ export interface UploadsUnderWay {
 export interface Call {
   readonly site: Site
   readonly request: Request
+  /** Read only where it is asked for: most requests need no more than their path. */
   readonly url: URL
   readonly params: Readonly<Record<string, string>>
-  /** The address limits count: the client's, with IPv6 by its /64. */
+  /** The address limits count: the client's, with IPv6 by its /64. To be asked while the connection is open. */
   readonly bucket: string
   /** Headers that the answer gets besides its own. */
   readonly headers: Map<string, string>

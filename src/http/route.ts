@@ -99,7 +99,10 @@ function jsonRoute<Who, Query extends Schema, Body extends Schema>(
         call,
         caller,
         params: call.params,
-        query: parse(query, Object.fromEntries([...call.url.searchParams].reverse())),
+        query: parse(
+          query,
+          query === undefined ? undefined : Object.fromEntries([...call.url.searchParams].reverse()),
+        ),
         body: parse(body, body === undefined ? undefined : await readJson(call.request)),
       })
       return result instanceof Response ? result : jsonResponse(result, { status })

@@ -37,6 +37,7 @@ export function startServer(parts: {
   const trusted = parseTrustedProxies(config.trustedProxies)
   const underWay = createUploadsUnderWay()
   const router = createRouter(routes)
+  const nextId = createRequestIds(random)
   let stopping = false
 
   const server = Bun.serve({
@@ -70,21 +71,23 @@ export function startServer(parts: {
 
   async function answer(request: Request, self: Server<undefined>): Promise<Response> {
     const began = clock.monotonic()
-    const id = Buffer.from(random(9)).toString('base64url')
-    const address = clientAddress(
-      self.requestIP(request)?.address ?? '',
-      request.headers.get('x-forwarded-for'),
-      trusted,
-    )
+    const id = nextId()
     const answerHeaders = new Map<string, string>()
     let call: Call | null = null
+    let url: URL | null = null
     const makeCall = (params: Record<string, string>): Call => {
       call = {
         site,
         request,
-        url: new URL(request.url),
+        get url() {
+          url ??= new URL(request.url)
+          return url
+        },
         params,
-        bucket: addressBucket(address),
+        get bucket() {
+          const socket = self.requestIP(request)?.address ?? ''
+          return addressBucket(clientAddress(socket, request.headers.get('x-forwarded-for'), trusted))
+        },
         headers: answerHeaders,
         caller: null,
         keepOpen: () => self.timeout(request, 0),
@@ -118,6 +121,13 @@ export function startServer(parts: {
       await server.stop(true)
     },
   }
+}
+
+/** Different for every request and every run of the program. */
+function createRequestIds(random: Random): () => string {
+  const run = Buffer.from(random(6)).toString('base64url')
+  let count = 0
+  return () => `${run}-${(++count).toString(36)}`
 }
 
 function listeningUrl(server: Server<undefined>): string {

@@ -1,6 +1,13 @@
-import { createHash } from 'node:crypto'
 import { findAccountByName } from '../database/accounts.ts'
-import { findKeyHolder, insertKey, type KeyRow, listKeys, setKeyRevoked } from '../database/api-keys.ts'
+import {
+  committedVersion,
+  findKeyHolder,
+  insertKey,
+  type KeyHolder,
+  type KeyRow,
+  listKeys,
+  setKeyRevoked,
+} from '../database/api-keys.ts'
 import type { Db } from '../database/schema.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -37,9 +44,11 @@ export interface Keys {
 const PREFIX_LENGTH = 11
 
 export function createKeys(db: Db, clock: Clock, random: Random): Keys {
+  const holderOf = createHolders(db)
+
   return {
     async authenticate(secret) {
-      const holder = await findKeyHolder(db, hashKey(secret))
+      const holder = await holderOf(secret)
       if (holder === undefined) {
         throw new Refusal('INVALID_API_KEY', 'The API key is unknown or was revoked')
       }
@@ -103,6 +112,28 @@ export async function issueKey(
   return { id, name: label, prefix, apiKey }
 }
 
+const MOST_HOLDERS = 10_000
+
+/**
+ * Who holds a key, remembered until anything is committed to the database: a key that was revoked, by the command
+ * line too, is refused with the next request.
+ */
+function createHolders(db: Db): (secret: string) => Promise<KeyHolder | undefined> {
+  const holders = new Map<string, KeyHolder>()
+  let version: number | null = null
+
+  return async (secret) => {
+    const present = committedVersion(db)
+    if (present === null || present !== version || holders.size > MOST_HOLDERS) holders.clear()
+    version = present
+    const known = holders.get(secret)
+    if (known !== undefined) return known
+    const holder = await findKeyHolder(db, hashKey(secret))
+    if (holder !== undefined) holders.set(secret, holder)
+    return holder
+  }
+}
+
 async function knownAccount(db: Db, username: string): Promise<AccountId> {
   const account = await findAccountByName(db, username.toLowerCase())
   if (account === undefined) {
@@ -112,7 +143,7 @@ async function knownAccount(db: Db, username: string): Promise<AccountId> {
 }
 
 function hashKey(secret: string): Sha256 {
-  return createHash('sha256').update(secret).digest('hex') as Sha256
+  return Bun.SHA256.hash(secret, 'hex') as Sha256
 }
 
 function keyInfo(row: KeyRow): KeyInfo {

@@ -23,7 +23,7 @@ async function scan(body: Buffer, boundary: string, lengths: readonly number[]):
     busy = false
   }
   try {
-    await scanMultipart(chunked(body, lengths), boundary, {
+    await scanMultipart(chunked(body, lengths).getReader(), boundary, {
       async part({ name, filename }, offset) {
         const part: Part = { name, filename, offset, content: '' }
         await whileBusy(() => parts.push(part))

@@ -44,7 +44,7 @@ function stream(chunks: readonly (string | Uint8Array)[]): ReadableStream<Uint8A
 
 async function parse(...chunks: readonly (string | Uint8Array)[]): Promise<Part[]> {
   const handler = collector()
-  await scanMultipart(stream(chunks), BOUNDARY, handler)
+  await scanMultipart(stream(chunks).getReader(), BOUNDARY, handler)
   expect(handler.parts.every((part) => part.ended)).toBe(true)
   return handler.parts
 }
@@ -100,7 +100,7 @@ describe('a multipart body', () => {
         else controller.close()
       },
     })
-    await scanMultipart(body, BOUNDARY, collector())
+    await scanMultipart(body.getReader(), BOUNDARY, collector())
     expect(left).toBe(-1)
   })
 
@@ -127,7 +127,7 @@ describe('a multipart body', () => {
         else controller.error(new Error('it was read on'))
       },
     })
-    expect(await outcome(scanMultipart(body, BOUNDARY, collector()))).toBeInstanceOf(Refusal)
+    expect(await outcome(scanMultipart(body.getReader(), BOUNDARY, collector()))).toBeInstanceOf(Refusal)
   })
 
   test('may have 12 parts and not 13', async () => {
@@ -232,7 +232,7 @@ describe('content', () => {
     const chunk = Buffer.from(part(FILE, 'x'.repeat(5000)) + END)
     const inner = Buffer.alloc(3000, 'y')
     const seen: Uint8Array[] = []
-    await scanMultipart(stream([chunk.subarray(0, 4000), inner, chunk.subarray(4000)]), BOUNDARY, {
+    await scanMultipart(stream([chunk.subarray(0, 4000), inner, chunk.subarray(4000)]).getReader(), BOUNDARY, {
       part: () => ({ write: (piece) => void seen.push(piece), end() {} }),
     })
     expect(seen.map(({ buffer }) => buffer)).toEqual([chunk.buffer, inner.buffer, chunk.buffer])
@@ -241,7 +241,7 @@ describe('content', () => {
 
   test('of a skipped part is passed over', async () => {
     const handler = collector()
-    await scanMultipart(stream([field('skipped', 'x') + part(FILE, 'y') + END]), BOUNDARY, {
+    await scanMultipart(stream([field('skipped', 'x') + part(FILE, 'y') + END]).getReader(), BOUNDARY, {
       part: (headers, offset) => (headers.name === 'skipped' ? null : handler.part(headers, offset)),
     })
     expect(handler.parts).toMatchObject([{ content: 'y' }])
@@ -271,7 +271,7 @@ describe('while a sink is busy', () => {
       for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
       pulledWhileBusy.push(pulled - before)
     }
-    await scanMultipart(body, BOUNDARY, {
+    await scanMultipart(body.getReader(), BOUNDARY, {
       async part() {
         await turns()
         return { write: turns, end: turns }
@@ -313,7 +313,7 @@ describe('when something fails', () => {
   for (const [place, handler] of Object.entries(places)) {
     test(`in ${place}, the error passes through and the body is cancelled and released`, async () => {
       const { body, reason } = endless()
-      expect(await outcome(scanMultipart(body, BOUNDARY, handler))).toBe(problem)
+      expect(await outcome(scanMultipart(body.getReader(), BOUNDARY, handler))).toBe(problem)
       expect(reason()).toBe(problem)
       expect(body.locked).toBe(false)
     })
@@ -329,14 +329,14 @@ describe('when something fails', () => {
       },
     })
     const handler = collector()
-    expect(await outcome(scanMultipart(body, BOUNDARY, handler))).toBe(problem)
+    expect(await outcome(scanMultipart(body.getReader(), BOUNDARY, handler))).toBe(problem)
     expect(handler.parts).toMatchObject([{ content: 'abc', ended: false }])
     expect(body.locked).toBe(false)
   })
 
   test('in the form, the body is cancelled and released', async () => {
     const { body, reason } = endless()
-    const error = await outcome(scanMultipart(body, BOUNDARY, collector()))
+    const error = await outcome(scanMultipart(body.getReader(), BOUNDARY, collector()))
     expect(error).toBeInstanceOf(Refusal)
     expect(reason()).toBe(error)
     expect(body.locked).toBe(false)
@@ -347,12 +347,12 @@ describe('when something fails', () => {
       start: (controller) => controller.enqueue(Buffer.from(part(FILE, 'x'))),
       cancel: () => new Promise(() => {}),
     })
-    expect(await outcome(scanMultipart(body, BOUNDARY, failing({ write: fail })))).toBe(problem)
+    expect(await outcome(scanMultipart(body.getReader(), BOUNDARY, failing({ write: fail })))).toBe(problem)
   })
 
   test('nothing goes wrong: the body is released', async () => {
     const body = stream([part(FILE, 'x') + END])
-    await scanMultipart(body, BOUNDARY, collector())
+    await scanMultipart(body.getReader(), BOUNDARY, collector())
     expect(body.locked).toBe(false)
   })
 })

@@ -44,7 +44,8 @@ export async function sendFile(call: Call, file: FileDetail, sending: Sending): 
   if (range.kind === 'whole' && body instanceof Blob && call.request.headers.has('range')) {
     // Bun would apply the Range header that was found not to count to a body it knows to be a file.
     sending.began()
-    return new Response(body.stream(), { status, headers })
+    const hidden = body.stream().pipeThrough(new TransformStream())
+    return new Response(hidden, { status, headers })
   }
   if (start === 0) sending.began()
   return new Response(body, { status, headers })

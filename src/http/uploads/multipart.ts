@@ -1,6 +1,13 @@
 import { type BoundaryLine, readBoundaryLine } from './boundary.ts'
 import { malformed, type PartHeaders, parsePartHeaders } from './part-headers.ts'
 
+/** Where a body comes from, chunk by chunk; the reader of a stream is one. */
+export interface BodyReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
+  /** Nobody wants the rest. */
+  cancel(reason: unknown): Promise<void>
+}
+
 /** What becomes of the parts. */
 export interface PartHandler {
   /**
@@ -36,25 +43,22 @@ const CR = 13
  * sinks were given counts only when this function has returned.
  */
 export async function scanMultipart(
-  body: ReadableStream<Uint8Array>,
+  body: BodyReader,
   boundary: string,
   handler: PartHandler,
 ): Promise<void> {
   const scan = new Scan(boundary, handler)
-  const reader = body.getReader()
   try {
     for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
+      const { done, value } = await body.read()
+      if (done || value === undefined) break
       await scan.take(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
     }
     await scan.finish()
   } catch (error) {
     // Not awaited: a source that is slow to stop must not hold back the error, which matters more than its own.
-    reader.cancel(error).catch(() => {})
+    body.cancel(error).catch(() => {})
     throw error
-  } finally {
-    reader.releaseLock()
   }
 }
 

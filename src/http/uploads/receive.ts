@@ -32,7 +32,7 @@ export async function receiveFile(call: Call, caller: Caller, place: FolderPlace
   const done = call.site.uploadsUnderWay.begin(body.end)
   let file: ReceivedFile = null
   try {
-    await scanMultipart(body.stream, boundary, {
+    await scanMultipart(body, boundary, {
       async part(headers, offset): Promise<PartSink | null> {
         if (headers.name !== 'file' || !headers.filename) return null
         if (file !== null)
@@ -98,5 +98,7 @@ async function dismiss(call: Call, declared: number | null, body: PacedBody): Pr
 export async function leaveBody(call: Call): Promise<void> {
   const source = call.request.body
   if (source === null) return
-  await dismiss(call, declaredLength(call.request), pacedBody(source, call.site.clock))
+  const body = pacedBody(source, call.site.clock)
+  await body.cancel(null)
+  await dismiss(call, declaredLength(call.request), body)
 }
