@@ -67,8 +67,12 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     const usage = createUsage(db, clock)
     const signing = createSigning(secret)
     const access = createAccess(db, signing)
-    const cleaning = createCleaning(db, blobs, clock)
-    const rooms = createRooms(db, blobs, rates, clock, config)
+    const cleaning = createCleaning(db, blobs, clock, (error) =>
+      log.error({ err: error }, 'a blob could not be removed'),
+    )
+    const rooms = createRooms(db, blobs, rates, clock, config, (error) =>
+      log.error({ err: error }, 'room could not be given back yet'),
+    )
     await cleaning.afterStart()
 
     const services: Services = {
@@ -89,7 +93,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       usage,
     }
     const expiry = createExpiry(db, cleaning, usage, clock, createClockGuard(clock), config.inactiveDays)
-    const jobs = startJobs(allJobs({ usage, rates, health, expiry, cleaning }), (job, error) =>
+    const jobs = startJobs(allJobs({ usage, rates, health, expiry, cleaning, rooms }), (job, error) =>
       log.error({ job, err: error }, 'a background job failed'),
     )
     undo.unshift(() => jobs.stop())

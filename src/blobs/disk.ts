@@ -36,7 +36,7 @@ export async function openDiskBlobs(folder: string, random: Random): Promise<Blo
         return (await stat(finished(key))).size
       } catch (error) {
         if (hasCode(error, 'ENOENT')) return null
-        throw error
+        throw asStoreFailure(error)
       }
     },
 
@@ -52,7 +52,7 @@ export async function openDiskBlobs(folder: string, random: Random): Promise<Blo
     },
 
     async freeSpace() {
-      const { bavail, bsize } = await statfs(folder)
+      const { bavail, bsize } = await failing(() => statfs(folder))
       return bavail * bsize
     },
 

@@ -29,7 +29,7 @@ export async function adoptBlob(
     .set((row) => ({ key: blob.key, refs: row('refs', '+', 1) }))
     .where('id', '=', known.id)
     .execute()
-  await trx.insertInto('blob_garbage').values({ key: known.key, due_at: garbageDueAt }).execute()
+  await discardBlob(trx, known.key, garbageDueAt)
   return known.id
 }
 
@@ -43,7 +43,16 @@ export async function releaseBlob(trx: Db, id: BlobId, garbageDueAt: number): Pr
     .executeTakeFirstOrThrow()
   if (row.refs > 0) return
   await trx.deleteFrom('blobs').where('id', '=', id).execute()
-  await trx.insertInto('blob_garbage').values({ key: row.key, due_at: garbageDueAt }).execute()
+  await discardBlob(trx, row.key, garbageDueAt)
+}
+
+/** Makes garbage of bytes that no row points to. */
+export async function discardBlob(trx: Db, key: BlobKey, dueAt: number): Promise<void> {
+  await trx
+    .insertInto('blob_garbage')
+    .values({ key, due_at: dueAt })
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .execute()
 }
 
 export async function blobExists(db: Db, key: BlobKey): Promise<boolean> {

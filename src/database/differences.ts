@@ -26,7 +26,9 @@ export function isDatabaseFailure(error: unknown): boolean {
  * trigram index; shorter ones have no trigram and are looked for in the account's names one by one.
  */
 export function nameContains(needle: string): RawBuilder<SqlBool> {
-  if ([...needle].length < 3) return sql<SqlBool>`instr(files.name_folded, ${needle}) > 0`
+  // FTS5 reads its query text up to a NUL only.
+  if ([...needle].length < 3 || needle.includes('\0'))
+    return sql<SqlBool>`instr(files.name_folded, ${needle}) > 0`
   const phrase = `"${needle.replaceAll('"', '""')}"`
   return sql<SqlBool>`files.id in (select rowid from file_names where file_names match ${phrase})`
 }

@@ -83,41 +83,45 @@ export function wronglyExpired(db: Db, cutoff: number, limit: number): Promise<R
     .execute()
 }
 
-export interface PurgeableFile {
-  readonly id: FileId
-  readonly blob_id: BlobId
-}
-
 /** Removed files that may go for good: marked no later than `markedBefore` and still unused since `cutoff`. */
-export function expiredForGood(
+export async function expiredForGood(
   db: Db,
   markedBefore: number,
   cutoff: number,
   limit: number,
-): Promise<PurgeableFile[]> {
-  return db
+): Promise<FileId[]> {
+  const rows = await db
     .selectFrom('files')
-    .select(['id', 'blob_id'])
+    .select('id')
     .where('removed_at', '<=', markedBefore)
     .where('removal', '=', 'expired')
     .where('last_used_at', '<', cutoff)
     .orderBy('last_used_at')
     .limit(limit)
     .execute()
+  return rows.map((row) => row.id)
 }
 
-export function deletedFiles(db: Db, limit: number): Promise<PurgeableFile[]> {
-  return db
+export async function deletedFiles(db: Db, limit: number): Promise<FileId[]> {
+  const rows = await db
     .selectFrom('files')
-    .select(['id', 'blob_id'])
+    .select('id')
     .where('removed_at', 'is not', null)
     .where('removal', '=', 'deleted')
     .limit(limit)
     .execute()
+  return rows.map((row) => row.id)
 }
 
-export async function dropFile(trx: Db, id: FileId): Promise<void> {
-  await trx.deleteFrom('files').where('id', '=', id).execute()
+/** Drops the row of a removed file; returns the blob it used, or null when it is gone or alive again. */
+export async function dropFile(trx: Db, id: FileId): Promise<BlobId | null> {
+  const row = await trx
+    .deleteFrom('files')
+    .where('id', '=', id)
+    .where('removed_at', 'is not', null)
+    .returning('blob_id')
+    .executeTakeFirst()
+  return row?.blob_id ?? null
 }
 
 /** Deletes all files directly in the folder; says how many were alive and what they weighed. */

@@ -84,6 +84,7 @@ function asKyselyDatabase(file: SqliteFile, reading: SqliteFile): SqliteDatabase
 const MOST_STATEMENTS = 500
 
 function asKyselyStatement(file: SqliteFile, text: string): SqliteStatement {
+  if (text === 'rollback') return rollback(file)
   // A transaction that reads before it writes would fail when another process wrote in between, so every
   // transaction takes the write lock as it begins.
   const statement = file.prepare<unknown, SQLQueryBindings[]>(text === 'begin' ? 'begin immediate' : text)
@@ -92,6 +93,17 @@ function asKyselyStatement(file: SqliteFile, text: string): SqliteStatement {
     all: (parameters) => statement.all(...bindings(parameters)),
     run: (parameters) => statement.run(...bindings(parameters)),
     iterate: (parameters) => statement.iterate(...bindings(parameters)),
+  }
+}
+
+/** SQLite rolls back by itself when a commit fails; asking again would hide why it failed. */
+function rollback(file: SqliteFile): SqliteStatement {
+  const none = { changes: 0, lastInsertRowid: 0 }
+  return {
+    reader: false,
+    all: () => [],
+    run: () => (file.inTransaction ? file.run('rollback') : none),
+    iterate: () => [][Symbol.iterator](),
   }
 }
 

@@ -1,11 +1,12 @@
 import { Refusal } from './errors.ts'
 
 const MAX_CHARACTERS = 100
-const FORBIDDEN = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069/\\]/u
+const FORBIDDEN = /[\p{Cc}/\\]/u
 
 /**
- * The name a folder is kept under: NFC, without space around it, 1–100 characters, no control or bidirectional
- * characters, no slash of either kind, not `.` or `..`. Throws Refusal INVALID_NAME.
+ * The name a folder is kept under: NFC, without space around it, 1–100 characters, no control characters, no slash
+ * of either kind, not `.` or `..`. Direction marks stay: names in Hebrew and Arabic need them, and pages isolate
+ * names. Throws Refusal INVALID_NAME.
  */
 export function parseFolderName(value: string): string {
   const name = value.normalize('NFC').trim()
@@ -16,7 +17,7 @@ export function parseFolderName(value: string): string {
   }
   if (name === '.' || name === '..') throw invalid('A folder cannot be named "." or "..".')
   if (FORBIDDEN.test(name) || !name.isWellFormed()) {
-    throw invalid('A folder name must not contain "/", "\\", control characters or text direction marks.')
+    throw invalid('A folder name must not contain "/", "\\", or control characters.')
   }
   return name
 }

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { Refusal } from '../domain/errors.ts'
-import { isDatabaseFailure } from '../services/failures.ts'
+import { outageRefusal } from '../services/failures.ts'
 import type { Call } from './call.ts'
 import { errorResponse } from './errors.ts'
 import type { Route } from './route.ts'
@@ -62,9 +62,8 @@ function asRefusal(call: Call, error: unknown): Refusal {
     return new Refusal('INVALID_REQUEST', 'The connection was closed before the body was complete')
   }
   call.site.report(error)
-  if (isDatabaseFailure(error)) {
-    return new Refusal('DATABASE_UNAVAILABLE', 'The database cannot answer at the moment; try again', 10)
-  }
+  const outage = outageRefusal(error)
+  if (outage !== null) return outage
   return new Refusal(
     'INTERNAL_ERROR',
     'Something went wrong on the server; the request id tells where to look',

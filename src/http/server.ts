@@ -95,7 +95,11 @@ export function startServer(parts: {
       return call
     }
     const handed: Handed = { call: makeCall, route: '-' }
-    const response = stopping ? shuttingDown() : await router.fetch(request, handed)
+    const response = await (stopping
+      ? shuttingDown()
+      : URL.canParse(request.url)
+        ? router.fetch(request, handed)
+        : unreadableAddress())
     for (const [name, value] of answerHeaders) response.headers.set(name, value)
     response.headers.set('X-Request-Id', id)
     response.headers.set('X-Content-Type-Options', 'nosniff')
@@ -141,6 +145,11 @@ function shuttingDown(): Response {
   const response = errorResponse(new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5))
   response.headers.set('Connection', 'close')
   return response
+}
+
+/** What the Host header and the path make together is no address. */
+function unreadableAddress(): Response {
+  return errorResponse(new Refusal('INVALID_REQUEST', 'The Host header is missing or malformed'))
 }
 
 const EXPOSED = [

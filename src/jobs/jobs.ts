@@ -2,6 +2,7 @@ import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import type { Cleaning } from '../services/cleaning.ts'
 import type { Expiry } from '../services/expiry.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
+import type { Rooms } from '../services/room.ts'
 import type { StoreHealth } from '../services/store-health.ts'
 import type { Usage } from '../services/usage.ts'
 
@@ -20,12 +21,14 @@ export function allJobs(services: {
   health: StoreHealth
   expiry: Expiry
   cleaning: Cleaning
+  rooms: Rooms
 }): readonly Job[] {
-  const { usage, rates, health, expiry, cleaning } = services
+  const { usage, rates, health, expiry, cleaning, rooms } = services
   return [
     { name: 'write counters', every: SECOND, run: () => usage.flush() },
     { name: 'write rate windows', every: SECOND, run: () => rates.flush() },
     { name: 'probe a broken store', every: 10 * SECOND, run: () => health.recover() },
+    { name: 'give back room', every: 5 * SECOND, run: () => rooms.endUnended() },
     { name: 'hide unused files', every: 20 * SECOND, run: () => expiry.mark() },
     { name: 'purge unused files', every: HOUR, run: () => expiry.purge() },
     { name: 'purge deleted files', every: 5 * SECOND, run: () => cleaning.purgeDeleted() },

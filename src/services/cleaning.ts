@@ -1,16 +1,17 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { blobExists, dueGarbage, forgetGarbage, releaseBlob } from '../database/blobs.ts'
-import { deletedFiles, dropFile, type PurgeableFile } from '../database/file-removal.ts'
+import { deletedFiles, dropFile } from '../database/file-removal.ts'
 import { dropDeletedFolders } from '../database/folders.ts'
 import { endReservation, listReservations } from '../database/reservations.ts'
 import type { Db } from '../database/schema.ts'
 import { type Clock, MINUTE } from '../domain/clock.ts'
+import type { BlobKey, FileId } from '../domain/ids.ts'
 
 /** A blob that nothing points to any more stays this long, for those who are still reading it. */
 export const GARBAGE_GRACE = MINUTE
 
 /** Rows go in steps, so that no transaction holds up the requests beside it. */
-const STEP = 100
+const STEP = 50
 
 export interface Cleaning {
   /** Clears what a killed process left: unfinished uploads and the room they had reserved. Before serving. */
@@ -20,10 +21,18 @@ export interface Cleaning {
   /** Bytes that no row points to go. */
   removeGarbage(): Promise<void>
   /** Drops the rows and leaves their bytes as garbage. */
-  purge(files: readonly PurgeableFile[]): Promise<void>
+  purge(files: readonly FileId[]): Promise<void>
 }
 
-export function createCleaning(db: Db, blobs: BlobStore, clock: Clock): Cleaning {
+/** SQLite answers without ever waiting, so requests get their turn only when it is given to them. */
+export const letOthersIn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+export function createCleaning(
+  db: Db,
+  blobs: BlobStore,
+  clock: Clock,
+  report: (error: unknown) => void,
+): Cleaning {
   const cleaning: Cleaning = {
     async afterStart() {
       for (const key of await listReservations(db)) {
@@ -38,10 +47,11 @@ export function createCleaning(db: Db, blobs: BlobStore, clock: Clock): Cleaning
       for (let at = 0; at < files.length; at += STEP) {
         await db.transaction().execute(async (trx) => {
           for (const file of files.slice(at, at + STEP)) {
-            await dropFile(trx, file.id)
-            await releaseBlob(trx, file.blob_id, dueAt)
+            const blob = await dropFile(trx, file)
+            if (blob !== null) await releaseBlob(trx, blob, dueAt)
           }
         })
+        await letOthersIn()
       }
     },
 
@@ -51,17 +61,32 @@ export function createCleaning(db: Db, blobs: BlobStore, clock: Clock): Cleaning
         if (files.length === 0) break
         await cleaning.purge(files)
       }
-      while ((await dropDeletedFolders(db, STEP)) > 0) await Bun.sleep(0)
+      while ((await dropDeletedFolders(db, STEP)) > 0) await letOthersIn()
     },
 
     async removeGarbage() {
       for (;;) {
         const keys = await dueGarbage(db, clock.now(), STEP)
-        if (keys.length === 0) break
-        for (const key of keys) await blobs.remove(key)
-        await forgetGarbage(db, keys)
+        const removed = await removeEach(keys)
+        await forgetGarbage(db, removed)
+        // What could not be removed is tried again at the next run, and does not keep the rest from going.
+        if (removed.length === 0 || keys.length < STEP) break
       }
     },
   }
+
+  async function removeEach(keys: readonly BlobKey[]): Promise<BlobKey[]> {
+    const removed: BlobKey[] = []
+    for (const key of keys) {
+      try {
+        await blobs.remove(key)
+        removed.push(key)
+      } catch (error) {
+        report(error)
+      }
+    }
+    return removed
+  }
+
   return cleaning
 }

@@ -8,7 +8,7 @@ import {
 } from '../database/file-removal.ts'
 import type { Db } from '../database/schema.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
-import type { Cleaning } from './cleaning.ts'
+import { type Cleaning, letOthersIn } from './cleaning.ts'
 import type { ClockGuard } from './clock-guard.ts'
 import type { Usage } from './usage.ts'
 
@@ -23,7 +23,7 @@ export interface Expiry {
   purge(): Promise<void>
 }
 
-const STEP = 200
+const STEP = 100
 const PURGE_AFTER = DAY
 const PURGE_AT_LEAST = 1000
 
@@ -49,6 +49,7 @@ export function createExpiry(
           return files.length
         })
         if (marked < STEP) break
+        await letOthersIn()
       }
       for (;;) {
         const restored = await db.transaction().execute(async (trx) => {
@@ -57,6 +58,7 @@ export function createExpiry(
           return files.length
         })
         if (restored < STEP) break
+        await letOthersIn()
       }
     },
 

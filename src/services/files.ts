@@ -16,6 +16,7 @@ import { type ErrorCode, Refusal } from '../domain/errors.ts'
 import { cleanFileName, foldName } from '../domain/file-name.ts'
 import type { AccountId, FileIdentifier, FolderId, FolderPlace } from '../domain/ids.ts'
 import { fileNotFound } from './access.ts'
+import { letOthersIn } from './cleaning.ts'
 import { ownFolder, placeOf } from './places.ts'
 import type { Usage } from './usage.ts'
 
@@ -134,6 +135,7 @@ export function createFiles(db: Db, usage: Usage): Files {
           if (!(error instanceof Refusal)) throw error
           results.push({ file, error: error.code })
         }
+        await letOthersIn()
       }
       return results
     },

@@ -3,6 +3,7 @@ import { folderChain, folderTree, updateFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import { type ErrorCode, Refusal } from '../domain/errors.ts'
 import type { AccountId, FolderIdentifier, FolderPlace } from '../domain/ids.ts'
+import { letOthersIn } from './cleaning.ts'
 import { refusingDuplicates, tooDeep } from './folders.ts'
 import { ownFolder, placeOf } from './places.ts'
 
@@ -58,6 +59,7 @@ export function createFolderMoves(db: Db, maxDepth: number): FolderMoves {
           if (!(error instanceof Refusal)) throw error
           results.push({ folder, outcome: { moved: false, error: error.code } })
         }
+        await letOthersIn()
       }
       return results
     },

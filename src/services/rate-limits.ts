@@ -71,17 +71,21 @@ export async function createRateLimits(db: Db, clock: Clock): Promise<RateLimits
     async flush() {
       const now = clock.now()
       const over = [...windows].filter(([, window]) => isOver(window, now))
-      const changed = [...windows].filter(([, window]) => window.unsaved && !isOver(window, now))
-      for (const [subject] of over) windows.delete(subject)
+      const changed = [...windows]
+        .filter(([, window]) => window.unsaved && !isOver(window, now))
+        .map(([subject, window]) => [subject, window, window.used] as const)
       if (over.length + changed.length === 0) return
       await db.transaction().execute(async (trx) => {
         for (const [subject] of over) await dropWindow(trx, subject)
-        for (const [subject, window] of changed) {
-          window.unsaved = false
-          const { openedAt: opened_at, endsAt: ends_at, used } = window
+        for (const [subject, { openedAt: opened_at, endsAt: ends_at }, used] of changed) {
           await saveWindow(trx, { subject, opened_at, ends_at, used })
         }
       })
+      for (const [subject, window] of over) {
+        // Another one may have opened meanwhile.
+        if (windows.get(subject) === window) windows.delete(subject)
+      }
+      for (const [, window, used] of changed) window.unsaved = window.used !== used
     },
   }
 }

@@ -7,6 +7,7 @@ import type { Db } from '../database/schema.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
+import { letOthersIn } from './cleaning.ts'
 import { ownFolder } from './places.ts'
 
 export interface RemovalCounts {
@@ -25,6 +26,7 @@ export interface Removals {
 
 export function createRemovals(db: Db, clock: Clock): Removals {
   async function deleteFile(account: AccountId, identifier: FileIdentifier): Promise<boolean> {
+    if ((await findFile(db, identifier)) === undefined) return false
     return db.transaction().execute(async (trx) => {
       const file = await findFile(trx, identifier)
       if (file === undefined || file.account_id !== account) return false
@@ -62,6 +64,7 @@ export function createRemovals(db: Db, clock: Clock): Removals {
       let deleted = 0
       for (const identifier of identifiers) {
         if (await deleteFile(account, identifier)) deleted++
+        await letOthersIn()
       }
       return { processed: identifiers.length, deleted, filesDeleted: deleted }
     },
@@ -71,6 +74,7 @@ export function createRemovals(db: Db, clock: Clock): Removals {
       let filesDeleted = 0
       for (const identifier of identifiers) {
         const files = await deleteFolder(account, identifier)
+        await letOthersIn()
         if (files === null) continue
         deleted++
         filesDeleted += files

@@ -26,11 +26,13 @@ export interface Room {
   use(trx: Db): Promise<void>
   /** To be called when that transaction is through: what a guest did not send is not held against them. */
   used(bytes: number): void
-  /** Gives everything back. Harmless when it was used. */
+  /** Gives everything back; what the database cannot take now is left to `endUnended`. Harmless when it was used. */
   giveBack(): Promise<void>
 }
 
 export interface Rooms {
+  /** Ends the reservations of failed uploads that the database could not end then. */
+  endUnended(): Promise<void>
   /** Refuses, as `setAside` would, what cannot fit anyway. Sets nothing aside. */
   check(caller: Caller, bytes: number): Promise<void>
   /**
@@ -49,6 +51,7 @@ export function createRooms(
   rates: RateLimits,
   clock: Clock,
   limits: RoomLimits,
+  report: (error: unknown) => void,
 ): Rooms {
   /** What uploads of this process were promised and have not written yet. */
   let outstanding = 0
@@ -57,6 +60,16 @@ export function createRooms(
   async function assertFreeSpace(bytes: number): Promise<void> {
     const free = await blobs.freeSpace()
     if (free !== null && free - outstanding - bytes < limits.minFreeSpace) throw unavailable()
+  }
+
+  /** Reservations of uploads that have failed, until the database has taken note of it. */
+  const unended = new Set<BlobKey>()
+
+  async function endUnended(): Promise<void> {
+    for (const key of unended) {
+      await db.transaction().execute((trx) => endReservation(trx, key))
+      unended.delete(key)
+    }
   }
 
   const ownerOf = (caller: Caller) =>
@@ -74,6 +87,8 @@ export function createRooms(
   }
 
   return {
+    endUnended,
+
     async check(caller, bytes) {
       await assertFreeSpace(bytes)
       const { account, limit } = ownerOf(caller)
@@ -92,16 +107,16 @@ export function createRooms(
         await assertFreeSpace(bytes)
         budget.take(bytes)
         const isNew = held === null
-        const reserved = await db.transaction().execute(async (trx) => {
-          if (!(await reserveRoom(trx, account, bytes, limit))) return false
-          if (isNew)
-            await insertReservation(trx, { key, account_id: account, bytes, created_at: clock.now() })
-          else await growReservation(trx, key, bytes)
-          return true
-        })
-        if (!reserved) {
+        try {
+          await db.transaction().execute(async (trx) => {
+            if (!(await reserveRoom(trx, account, bytes, limit))) throw full(caller)
+            if (isNew)
+              await insertReservation(trx, { key, account_id: account, bytes, created_at: clock.now() })
+            else await growReservation(trx, key, bytes)
+          })
+        } catch (error) {
           budget.giveBack(bytes)
-          throw full(caller)
+          throw error
         }
         held = (held ?? 0) + bytes
         outstanding += bytes
@@ -149,7 +164,8 @@ export function createRooms(
           if (held === null) return
           close()
           budget.settle(0)
-          await db.transaction().execute((trx) => endReservation(trx, key))
+          unended.add(key)
+          await endUnended().catch(report)
         },
       }
     },

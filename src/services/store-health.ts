@@ -20,6 +20,12 @@ const RETRY_AFTER = 30
 
 export function createStoreHealth(blobs: BlobStore, report: (error: unknown) => void): StoreHealth {
   let broken = false
+  let failures = 0
+
+  function fail(): void {
+    broken = true
+    failures++
+  }
 
   const health: StoreHealth = {
     assertUsable() {
@@ -29,19 +35,21 @@ export function createStoreHealth(blobs: BlobStore, report: (error: unknown) => 
     refusalFor(error) {
       if (!(error instanceof StoreFailure)) return error
       report(error)
-      if (error.reason === 'broken') broken = true
+      if (error.reason === 'broken') fail()
       return unavailable(error)
     },
 
     async probe() {
+      const before = failures
       try {
         await blobs.probe()
-        broken = false
-        return true
+        // A failure while the probe ran is not undone by it.
+        if (failures === before) broken = false
+        return !broken
       } catch (error) {
         report(error)
         // A full store is not broken: what is there can be read, and room is made by deleting.
-        if (!(error instanceof StoreFailure) || error.reason === 'broken') broken = true
+        if (!(error instanceof StoreFailure) || error.reason === 'broken') fail()
         return false
       }
     },

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { BlobStore, BlobWriter } from '../blobs/blob-store.ts'
 import { changeTotals } from '../database/accounts.ts'
-import { adoptBlob } from '../database/blobs.ts'
+import { adoptBlob, blobExists, discardBlob } from '../database/blobs.ts'
 import { isDatabaseFailure, isUniqueViolation } from '../database/differences.ts'
 import { findFile, insertFile } from '../database/files.ts'
 import { changeFileCount } from '../database/folders.ts'
@@ -11,6 +11,7 @@ import { Refusal } from '../domain/errors.ts'
 import { cleanFileName, foldName } from '../domain/file-name.ts'
 import {
   type AccountId,
+  type BlobKey,
   type FileId,
   type FolderPlace,
   GUESTS,
@@ -79,6 +80,13 @@ export function createUploads(parts: {
     }
   }
 
+  /** Leaves the bytes to be removed unless a row points to them. */
+  async function disownBlob(key: BlobKey): Promise<void> {
+    await db.transaction().execute(async (trx) => {
+      if (!(await blobExists(trx, key))) await discardBlob(trx, key, clock.now())
+    })
+  }
+
   const ownerOf = (caller: Caller): AccountId => (caller.kind === 'account' ? caller.account : GUESTS)
 
   return {
@@ -105,6 +113,7 @@ export function createUploads(parts: {
       const sha256 = new Bun.CryptoHasher('sha256')
       let checksum = 0
       let received = 0
+      let completed = false
       let stored = false
       const head = new HeadOfFile()
 
@@ -169,6 +178,7 @@ export function createUploads(parts: {
         async finish(rawName, declaredType) {
           const name = cleanFileName(rawName)
           const type = await mediaType(name, declaredType, head.bytes())
+          completed = true
           try {
             await writer.complete()
           } catch (error) {
@@ -183,8 +193,13 @@ export function createUploads(parts: {
 
         async abort() {
           if (stored) return
-          await writer.abort()
-          await room.giveBack()
+          try {
+            // Once the row may be there, the bytes may be somebody's: only the database can tell.
+            if (completed) await disownBlob(key)
+            else await writer.abort()
+          } finally {
+            await room.giveBack()
+          }
         },
       }
     },

@@ -23,6 +23,16 @@ export function createUsage(db: Db, clock: Clock): Usage {
   let files = new Map<FileId, FileUse>()
   let days = new Map<string, Map<AccountId, number>>()
   let keys = new Map<KeyId, number>()
+  /** What could not be written is counted together with what has come since. */
+  function takeBack(taken: Gathered): void {
+    for (const [file, use] of taken.files) files.set(file, merge(files.get(file), use))
+    for (const [day, counts] of taken.days) {
+      for (const [account, n] of days.get(day) ?? []) counts.set(account, (counts.get(account) ?? 0) + n)
+      days.set(day, counts)
+    }
+    for (const [key, at] of taken.keys) keys.set(key, keys.get(key) ?? at)
+  }
+
   const today = () => timestamp(clock.now()).slice(0, 10)
 
   return {
@@ -46,36 +56,38 @@ export function createUsage(db: Db, clock: Clock): Usage {
 
     async requestsToday(account) {
       const day = today()
-      const waiting = days.get(day)?.get(account) ?? 0
-      return waiting + (await requestsOn(db, account, day))
+      const written = await requestsOn(db, account, day)
+      return written + (days.get(day)?.get(account) ?? 0)
     },
 
     async flush() {
       if (files.size + days.size + keys.size === 0) return
-      await db.transaction().execute(async (trx) => {
-        // Taken inside the transaction, so that no reader finds a count in neither place or in both.
-        const written = { files, days, keys }
-        files = new Map()
-        days = new Map()
-        keys = new Map()
-        try {
-          for (const [file, use] of written.files) await addFileUse(trx, file, use)
-          for (const [day, counts] of written.days) {
+      let taken: Gathered = { files: new Map(), days: new Map(), keys: new Map() }
+      try {
+        await db.transaction().execute(async (trx) => {
+          // Taken inside the transaction, so that no reader finds a count in neither place or in both.
+          taken = { files, days, keys }
+          files = new Map()
+          days = new Map()
+          keys = new Map()
+          for (const [file, use] of taken.files) await addFileUse(trx, file, use)
+          for (const [day, counts] of taken.days) {
             for (const [account, requests] of counts) await addRequests(trx, account, day, requests)
           }
-          for (const [key, at] of written.keys) await setKeyUsed(trx, key, at)
-        } catch (error) {
-          for (const [file, use] of written.files) files.set(file, merge(files.get(file), use))
-          for (const [day, counts] of written.days) {
-            const later = days.get(day)
-            for (const [account, n] of later ?? []) counts.set(account, (counts.get(account) ?? 0) + n)
-            days.set(day, counts)
-          }
-          throw error
-        }
-      })
+          for (const [key, at] of taken.keys) await setKeyUsed(trx, key, at)
+        })
+      } catch (error) {
+        takeBack(taken)
+        throw error
+      }
     },
   }
+}
+
+interface Gathered {
+  readonly files: Map<FileId, FileUse>
+  readonly days: Map<string, Map<AccountId, number>>
+  readonly keys: Map<KeyId, number>
 }
 
 function merge(later: FileUse | undefined, use: FileUse): FileUse {

@@ -25,6 +25,8 @@ const create = (caller: Api, name: string, parent: string) => caller.post('/api/
 const deleteFolder = (caller: Api, folder: string) => caller.post('/folder/delete', { identifiers: [folder] })
 const deleteFile = (caller: Api, file: string) => caller.post('/file/delete', { identifiers: [file] })
 
+const codes = (answers: readonly Answer[]) =>
+  answers.map(({ body }) => (body instanceof Object && 'error' in body ? body.error : null))
 const sorted = (answers: readonly Answer[]) => answers.map(({ status }) => status).sort()
 
 async function expectSound(caller: Api): Promise<void> {
@@ -77,7 +79,7 @@ describe('two moves that together would make a cycle', () => {
           () => move(caller, b, a),
         )
         expect(sorted(answers)).toEqual([200, 400])
-        expect(answers).toContainEqual(expect.objectContaining(refusal('INVALID_DESTINATION')))
+        expect(codes(answers)).toContain('INVALID_DESTINATION')
         await expectSound(caller)
         await moveAll(caller, [a, b], 'root')
       }
@@ -154,7 +156,7 @@ describe('one name wanted twice at once', () => {
           ...Array.from({ length: 5 }, () => () => create(caller, name, parent)),
         )
         expect(sorted(five)).toEqual([201, 409, 409, 409, 409])
-        expect(five).toContainEqual(expect.objectContaining(refusal('DUPLICATE_NAME')))
+        expect(codes(five)).toContain('DUPLICATE_NAME')
       }
       await expectSound(caller)
     },

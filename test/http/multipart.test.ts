@@ -232,9 +232,13 @@ describe('content', () => {
     const chunk = Buffer.from(part(FILE, 'x'.repeat(5000)) + END)
     const inner = Buffer.alloc(3000, 'y')
     const seen: Uint8Array[] = []
-    await scanMultipart(stream([chunk.subarray(0, 4000), inner, chunk.subarray(4000)]).getReader(), BOUNDARY, {
-      part: () => ({ write: (piece) => void seen.push(piece), end() {} }),
-    })
+    await scanMultipart(
+      stream([chunk.subarray(0, 4000), inner, chunk.subarray(4000)]).getReader(),
+      BOUNDARY,
+      {
+        part: () => ({ write: (piece) => void seen.push(piece), end() {} }),
+      },
+    )
     expect(seen.map(({ buffer }) => buffer)).toEqual([chunk.buffer, inner.buffer, chunk.buffer])
     expect(seen.reduce((sum, { length }) => sum + length, 0)).toBe(8000)
   })

@@ -18,6 +18,9 @@ describe('parseRange', () => {
     ['bytes=007-008', part(7, 9)],
     ['bytes=0-4,', part(0, 5)],
     ['bytes=, ,0-4', part(0, 5)],
+    ['bytes =0-4', part(0, 5)],
+    ['bytes= 0-4', part(0, 5)],
+    ['bytes=0 - 4', part(0, 5)],
     ['bytes=-1', part(99, 100)],
     ['bytes=-100', part(0, 100)],
     ['bytes=-101', part(0, 100)],
@@ -47,9 +50,6 @@ describe('parseRange', () => {
     'bytes=+1-2',
     'bytes=0x1-2',
     'bytes=1.5-2',
-    'bytes =0-4',
-    'bytes= 0-4',
-    'bytes=0 - 4',
     'bytes:0-4',
     'items=0-4',
     '0-4',
@@ -80,8 +80,8 @@ describe('parseRange', () => {
       fc.property(position, fc.option(position), (first, last) => {
         const range = parseRange(`bytes=${first}-${last ?? ''}`, content.length)
         const expected = content.slice(first, last === null ? undefined : last + 1)
-        if (last !== null && last < first) expect(range).toEqual(whole)
-        else if (first >= content.length) expect(range).toEqual(unsatisfiable)
+        if (first >= content.length) expect(range).toEqual(unsatisfiable)
+        else if (last !== null && last < first) expect(range).toEqual(whole)
         else if (range.kind === 'part') expect(content.slice(range.start, range.end)).toEqual(expected)
         else throw new Error(`no part for ${first}-${last}`)
       }),

@@ -78,6 +78,8 @@ export const initial: readonly string[] = [
   'create index files_by_downloads on files (account_id, downloads, id) where removed_at is null',
   'create index folder_files_by_age on files (folder_id, created_at, id) where removed_at is null',
   'create index folder_files_by_name on files (folder_id, name_folded, id) where removed_at is null',
+  'create index folder_files_by_size on files (folder_id, size, id) where removed_at is null',
+  'create index folder_files_by_downloads on files (folder_id, downloads, id) where removed_at is null',
   'create index folder_files on files (folder_id)',
   'create index files_unused on files (last_used_at) where removed_at is null',
   'create index files_removed on files (removal, last_used_at, id) where removed_at is not null',

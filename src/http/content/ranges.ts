@@ -10,24 +10,27 @@ const UNSATISFIABLE = { kind: 'unsatisfiable' } as const
 /**
  * Reads a Range header (RFC 9110 §14.2). A header that is missing, malformed or in another unit is ignored, and several
  * ranges are answered with the whole content, which the RFC allows. `size` is in bytes.
+ *
+ * Blanks are read over, and a range that begins behind the end is unsatisfiable even where its numbers are turned
+ * round: Bun reads the header of a request for a file like that too, and the two must never disagree.
  */
 export function parseRange(header: string | null, size: number): RequestedRange {
-  const set = /^bytes=(.+)$/i.exec(header ?? '')?.[1]
+  const set = /^bytes[ \t]*=[ \t]*(.+)$/i.exec(header ?? '')?.[1]
   if (set === undefined) return WHOLE
   // Empty elements of a list are to be skipped (RFC 9110 §5.6.1).
   const specs = set.split(/[ \t]*,[ \t]*/).filter((spec) => spec !== '')
   const [spec, another] = specs
   if (spec === undefined || another !== undefined) return WHOLE
 
-  const [, first, last] = /^(\d*)-(\d*)$/.exec(spec) ?? []
+  const [, first, last] = /^(\d*)[ \t]*-[ \t]*(\d*)$/.exec(spec) ?? []
   if (first === undefined || last === undefined) return WHOLE
   if (first !== '') return between(Number(first), last === '' ? Number.POSITIVE_INFINITY : Number(last), size)
   return last === '' ? WHOLE : suffix(Number(last), size)
 }
 
 function between(first: number, last: number, size: number): RequestedRange {
-  if (last < first) return WHOLE
   if (first >= size) return UNSATISFIABLE
+  if (last < first) return WHOLE
   return { kind: 'part', start: first, end: Math.min(last + 1, size) }
 }
 

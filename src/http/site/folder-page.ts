@@ -43,7 +43,8 @@ export const getFolderPage: Route = {
         folders: contents.folders.map((sub) => ({
           name: sub.name,
           url: `/f/${sub.identifier}`,
-          fileCount: sub.file_count,
+          // What is behind a password of its own is not told.
+          fileCount: sub.password_hash === null || isOwner ? sub.file_count : 0,
         })),
         files: contents.files.map((file) => ({
           name: file.name,

@@ -42,11 +42,7 @@ const CR = 13
  * passes through. After any of these the body is cancelled, and the sink at work gets no `end`: whatever the
  * sinks were given counts only when this function has returned.
  */
-export async function scanMultipart(
-  body: BodyReader,
-  boundary: string,
-  handler: PartHandler,
-): Promise<void> {
+export async function scanMultipart(body: BodyReader, boundary: string, handler: PartHandler): Promise<void> {
   const scan = new Scan(boundary, handler)
   try {
     for (;;) {

@@ -22,7 +22,6 @@ export async function receiveFile(call: Call, caller: Caller, place: FolderPlace
   const boundary = parseBoundary(call.request.headers.get('content-type'))
   const declared = declaredLength(call.request)
   const { uploads } = call.site.services
-  await uploads.check(caller, place, Math.max(0, (declared ?? 0) - LARGEST_ENVELOPE))
   const source = call.request.body
   if (source === null) {
     throw new Refusal('INVALID_REQUEST', 'The body is empty; send a form with a part named "file"')
@@ -32,6 +31,7 @@ export async function receiveFile(call: Call, caller: Caller, place: FolderPlace
   const done = call.site.uploadsUnderWay.begin(body.end)
   let file: ReceivedFile = null
   try {
+    await uploads.check(caller, place, Math.max(0, (declared ?? 0) - LARGEST_ENVELOPE))
     await scanMultipart(body, boundary, {
       async part(headers, offset): Promise<PartSink | null> {
         if (headers.name !== 'file' || !headers.filename) return null
@@ -45,8 +45,9 @@ export async function receiveFile(call: Call, caller: Caller, place: FolderPlace
     })
     return await finish(file)
   } catch (error) {
-    await abort(file)
-    if (error instanceof Refusal) await dismiss(call, declared, body)
+    // What goes wrong now is for the log; the caller is told what went wrong first.
+    await abort(file).catch(call.site.report)
+    await dismiss(call, declared, body)
     throw error
   } finally {
     done()
