@@ -16,6 +16,7 @@ import { type Accounts, createAccounts } from './services/accounts.ts'
 import { createCleaning } from './services/cleaning.ts'
 import { createClockGuard } from './services/clock-guard.ts'
 import { createContent } from './services/content.ts'
+import { startContentHashing } from './services/content-hash.ts'
 import { createContentTokens } from './services/content-tokens.ts'
 import { createExpiry } from './services/expiry.ts'
 import { createFiles } from './services/files.ts'
@@ -74,6 +75,8 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       log.error({ err: error }, 'room could not be given back yet'),
     )
     await cleaning.afterStart()
+    const hashing = startContentHashing()
+    undo.unshift(() => hashing.close())
 
     const services: Services = {
       access,
@@ -89,7 +92,16 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       rates,
       readiness: createReadiness(db, health, clock),
       removals: createRemovals(db, clock),
-      uploads: createUploads({ db, blobs, health, rooms, clock, random, maxFileSize: config.maxFileSize }),
+      uploads: createUploads({
+        db,
+        blobs,
+        health,
+        hashing,
+        rooms,
+        clock,
+        random,
+        maxFileSize: config.maxFileSize,
+      }),
       usage,
     }
     const expiry = createExpiry(db, cleaning, usage, clock, createClockGuard(clock), config.inactiveDays)
@@ -107,6 +119,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
         await jobs.stop()
         await usage.flush()
         await rates.flush()
+        hashing.close()
         await db.destroy()
         unlock()
       },

@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib'
 import type { BlobStore, BlobWriter } from '../blobs/blob-store.ts'
 import { changeTotals } from '../database/accounts.ts'
 import { adoptBlob, blobExists, discardBlob } from '../database/blobs.ts'
@@ -24,6 +23,7 @@ import { makeBlobKey, makeSlug, makeUuid, type Random } from '../domain/random.t
 import { formatSize } from '../domain/sizes.ts'
 import type { Caller } from './caller.ts'
 import { GARBAGE_GRACE } from './cleaning.ts'
+import type { ContentHashing, Digest } from './content-hash.ts'
 import { assertPlaceLives, placeOf } from './places.ts'
 import type { Rooms } from './room.ts'
 import type { StoreHealth } from './store-health.ts'
@@ -67,12 +67,13 @@ export function createUploads(parts: {
   db: Db
   blobs: BlobStore
   health: StoreHealth
+  hashing: ContentHashing
   rooms: Rooms
   clock: Clock
   random: Random
   maxFileSize: number
 }): Uploads {
-  const { db, blobs, health, rooms, clock, random, maxFileSize } = parts
+  const { db, blobs, health, hashing, rooms, clock, random, maxFileSize } = parts
 
   function assertSize(bytes: number): void {
     if (bytes > maxFileSize) {
@@ -110,15 +111,14 @@ export function createUploads(parts: {
         throw health.refusalFor(error)
       }
 
-      const sha256 = new Bun.CryptoHasher('sha256')
-      let checksum = 0
+      const hash = hashing.start()
       let received = 0
       let completed = false
       let stored = false
       const head = new HeadOfFile()
 
-      async function commit(name: string, type: string, digest: Sha256): Promise<StoredFile> {
-        const file = { uuid: makeUuid(random), size: received, sha256: digest }
+      async function commit(name: string, type: string, digest: Digest): Promise<StoredFile> {
+        const file = { uuid: makeUuid(random), size: received, sha256: digest.sha256 }
         const slug = makeSlug(random)
         const now = clock.now()
         const id = await db
@@ -127,7 +127,7 @@ export function createUploads(parts: {
             await assertPlaceLives(trx, folder)
             const blob_id = await adoptBlob(
               trx,
-              { key, sha256: digest, crc32: checksum, size: received, created_at: now },
+              { key, ...digest, size: received, created_at: now },
               now + GARBAGE_GRACE,
             )
             const row = await insertFile(trx, {
@@ -164,12 +164,9 @@ export function createUploads(parts: {
           assertSize(received)
           await room.cover(received)
           head.take(chunk)
-          // The store writes while this thread hashes.
-          const written = writer.write(chunk)
-          sha256.update(chunk)
-          checksum = crc32(chunk, checksum)
+          await hash.update(chunk)
           try {
-            await written
+            await writer.write(chunk)
           } catch (error) {
             throw health.refusalFor(error)
           }
@@ -184,7 +181,7 @@ export function createUploads(parts: {
           } catch (error) {
             throw health.refusalFor(error)
           }
-          const digest = sha256.digest('hex') as Sha256
+          const digest = await hash.digest()
           const file = await untilUnique(() => commit(name, type, digest))
           stored = true
           room.used(received)
@@ -193,6 +190,7 @@ export function createUploads(parts: {
 
         async abort() {
           if (stored) return
+          hash.drop()
           try {
             // Once the row may be there, the bytes may be somebody's: only the database can tell.
             if (completed) await disownBlob(key)
