@@ -6,7 +6,7 @@ import { makeBlobKey, type Random } from '../domain/random.ts'
 import { BlobMissing, type BlobStore, type BlobWriter, StoreFailure } from './blob-store.ts'
 
 /** A growing file is synced every so many bytes, so that the last sync is short. */
-const SYNC_EVERY = 64 * 1024 * 1024
+const SYNC_EVERY = 16 * 1024 * 1024
 
 /**
  * Blobs as files: `<folder>/<first two characters>/<key>`, and `<folder>/tmp/<key>` until they are complete.
