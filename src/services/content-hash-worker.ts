@@ -2,22 +2,7 @@
 
 import { crc32 } from 'node:zlib'
 import type { Sha256 } from '../domain/ids.ts'
-import type { Digest } from './content-hash.ts'
-
-export interface HashRequest {
-  readonly content: number
-  /** Null: nothing more, and nobody wants the digest. */
-  readonly block: ArrayBuffer | null
-  readonly length: number
-  readonly last: boolean
-}
-
-export interface HashReply {
-  readonly content: number
-  readonly block: ArrayBuffer | null
-  /** Only after the last block. */
-  readonly digest: Digest | null
-}
+import type { HashReply, HashRequest } from './content-hash-messages.ts'
 
 declare const self: Worker
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { Sha256 } from '../domain/ids.ts'
-import type { HashReply, HashRequest } from './content-hash-worker.ts'
+import type { Digest, HashReply, HashRequest } from './content-hash-messages.ts'
 
 /** The hashes of one content as it streams by. */
 export interface ContentHash {
@@ -10,11 +10,6 @@ export interface ContentHash {
   digest(): Promise<Digest>
   /** Lets go of a content that nobody wants any more. Harmless after `digest`. */
   drop(): void
-}
-
-export interface Digest {
-  readonly sha256: Sha256
-  readonly crc32: number
 }
 
 export interface ContentHashing {
