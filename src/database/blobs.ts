@@ -71,6 +71,12 @@ export async function dueGarbage(db: Db, now: number, limit: number): Promise<Bl
   return rows.map((row) => row.key)
 }
 
+/** Puts garbage off that could not be removed, so that it does not stand before the rest. */
+export async function postponeGarbage(db: Db, keys: readonly BlobKey[], dueAt: number): Promise<void> {
+  if (keys.length === 0) return
+  await db.updateTable('blob_garbage').set({ due_at: dueAt }).where('key', 'in', keys).execute()
+}
+
 export async function forgetGarbage(db: Db, keys: readonly BlobKey[]): Promise<void> {
   if (keys.length > 0) await db.deleteFrom('blob_garbage').where('key', 'in', keys).execute()
 }

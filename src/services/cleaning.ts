@@ -1,5 +1,5 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { blobExists, dueGarbage, forgetGarbage, releaseBlob } from '../database/blobs.ts'
+import { blobExists, dueGarbage, forgetGarbage, postponeGarbage, releaseBlob } from '../database/blobs.ts'
 import { deletedFiles, dropFile } from '../database/file-removal.ts'
 import { dropDeletedFolders } from '../database/folders.ts'
 import { endReservation, listReservations } from '../database/reservations.ts'
@@ -9,6 +9,9 @@ import type { BlobKey, FileId } from '../domain/ids.ts'
 
 /** A blob that nothing points to any more stays this long, for those who are still reading it. */
 export const GARBAGE_GRACE = MINUTE
+
+/** When a blob that could not be removed is tried again. */
+const TRY_AGAIN = MINUTE
 
 /** Rows go in steps, so that no transaction holds up the requests beside it. */
 const STEP = 50
@@ -69,8 +72,9 @@ export function createCleaning(
         const keys = await dueGarbage(db, clock.now(), STEP)
         const removed = await removeEach(keys)
         await forgetGarbage(db, removed)
-        // What could not be removed is tried again at the next run, and does not keep the rest from going.
-        if (removed.length === 0 || keys.length < STEP) break
+        const stuck = keys.filter((key) => !removed.includes(key))
+        await postponeGarbage(db, stuck, clock.now() + TRY_AGAIN)
+        if (keys.length < STEP) break
       }
     },
   }

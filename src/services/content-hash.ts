@@ -21,8 +21,13 @@ export interface ContentHashing {
 const BLOCK = 256 * 1024
 /** Blocks of one content that may wait for the worker: one is hashed while the next is filled. */
 const MOST_WAITING = 2
+/**
+ * Contents that are hashed beside this thread at a time. With many, each would wait for the worker while its sender
+ * fills the memory, and both cores have enough to do anyway.
+ */
+const MOST_BESIDE = 4
 /** Blocks kept for the next content. */
-const MOST_SPARE = 16
+const MOST_SPARE = MOST_BESIDE * (MOST_WAITING + 1)
 
 /**
  * Hashes in a thread of its own: SHA-256 takes about as long as all else that is done to an uploaded byte, and
@@ -35,6 +40,7 @@ export function startContentHashing(): ContentHashing {
   const spare: ArrayBuffer[] = []
   let failure: Error | null = null
   let count = 0
+  let beside = 0
 
   worker.onmessage = ({ data }: MessageEvent<HashReply>) => {
     if (data.block !== null && spare.length < MOST_SPARE) spare.push(data.block)
@@ -47,6 +53,13 @@ export function startContentHashing(): ContentHashing {
 
   return {
     start() {
+      if (beside >= MOST_BESIDE) return hashHere()
+      beside++
+      let isOver = false
+      const over = () => {
+        if (!isOver) beside--
+        isOver = true
+      }
       const number = ++count
       const content = new WaitingContent()
       let block = new Uint8Array(spare.pop() ?? new ArrayBuffer(BLOCK))
@@ -78,6 +91,7 @@ export function startContentHashing(): ContentHashing {
         },
 
         async digest() {
+          over()
           if (failure !== null) throw failure
           if (!isAway) {
             const all = block.subarray(0, filled)
@@ -94,6 +108,7 @@ export function startContentHashing(): ContentHashing {
         },
 
         drop() {
+          over()
           if (!contents.delete(number)) return
           const request: HashRequest = { content: number, block: null, length: 0, last: true }
           worker.postMessage(request)
@@ -102,6 +117,22 @@ export function startContentHashing(): ContentHashing {
     },
 
     close: () => worker.terminate(),
+  }
+}
+
+/** Hashes on this thread, as the bytes come. */
+function hashHere(): ContentHash {
+  const sha256 = new Bun.CryptoHasher('sha256')
+  let checksum = 0
+  return {
+    async update(chunk) {
+      sha256.update(chunk)
+      checksum = crc32(chunk, checksum)
+    },
+    async digest() {
+      return { sha256: sha256.digest('hex') as Sha256, crc32: checksum }
+    },
+    drop() {},
   }
 }
 

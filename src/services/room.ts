@@ -1,5 +1,6 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { findAccount } from '../database/accounts.ts'
+import { blobExists, discardBlob } from '../database/blobs.ts'
 import { endReservation, growReservation, insertReservation, reserveRoom } from '../database/reservations.ts'
 import type { Db } from '../database/schema.ts'
 import type { Clock } from '../domain/clock.ts'
@@ -26,7 +27,10 @@ export interface Room {
   use(trx: Db): Promise<void>
   /** To be called when that transaction is through: what a guest did not send is not held against them. */
   used(bytes: number): void
-  /** Gives everything back; what the database cannot take now is left to `endUnended`. Harmless when it was used. */
+  /**
+   * Gives everything back, and leaves bytes that no row points to for removal. What the database cannot take now is
+   * left to `endUnended`. Harmless when it was used.
+   */
   giveBack(): Promise<void>
 }
 
@@ -67,7 +71,11 @@ export function createRooms(
 
   async function endUnended(): Promise<void> {
     for (const key of unended) {
-      await db.transaction().execute((trx) => endReservation(trx, key))
+      await db.transaction().execute(async (trx) => {
+        await endReservation(trx, key)
+        // Bytes that were finished and never got their row are named nowhere else.
+        if (!(await blobExists(trx, key))) await discardBlob(trx, key, clock.now())
+      })
       unended.delete(key)
     }
   }

@@ -1,6 +1,6 @@
 import type { BlobStore, BlobWriter } from '../blobs/blob-store.ts'
 import { changeTotals } from '../database/accounts.ts'
-import { adoptBlob, blobExists, discardBlob } from '../database/blobs.ts'
+import { adoptBlob } from '../database/blobs.ts'
 import { isDatabaseFailure, isUniqueViolation } from '../database/differences.ts'
 import { findFile, insertFile } from '../database/files.ts'
 import { changeFileCount } from '../database/folders.ts'
@@ -10,7 +10,6 @@ import { Refusal } from '../domain/errors.ts'
 import { cleanFileName, foldName } from '../domain/file-name.ts'
 import {
   type AccountId,
-  type BlobKey,
   type FileId,
   type FolderPlace,
   GUESTS,
@@ -80,13 +79,6 @@ export function createUploads(parts: {
     if (bytes > maxFileSize) {
       throw new Refusal('FILE_TOO_LARGE', `A file may have ${formatSize(maxFileSize)} at most`)
     }
-  }
-
-  /** Leaves the bytes to be removed unless a row points to them. */
-  async function disownBlob(key: BlobKey): Promise<void> {
-    await db.transaction().execute(async (trx) => {
-      if (!(await blobExists(trx, key))) await discardBlob(trx, key, clock.now())
-    })
   }
 
   const ownerOf = (caller: Caller): AccountId => (caller.kind === 'account' ? caller.account : GUESTS)
@@ -193,9 +185,8 @@ export function createUploads(parts: {
           if (stored) return
           hash.drop()
           try {
-            // Once the row may be there, the bytes may be somebody's: only the database can tell.
-            if (completed) await disownBlob(key)
-            else await writer.abort()
+            // Once the row may be there, the bytes may be somebody's: that is left to the room, which asks the database.
+            if (!completed) await writer.abort()
           } finally {
             await room.giveBack()
           }

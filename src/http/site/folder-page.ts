@@ -43,8 +43,7 @@ export const getFolderPage: Route = {
         folders: contents.folders.map((sub) => ({
           name: sub.name,
           url: `/f/${sub.identifier}`,
-          // What is behind a password of its own is not told.
-          fileCount: sub.password_hash === null || isOwner ? sub.file_count : 0,
+          fileCount: sub.password_hash === null || isOwner ? sub.file_count : null,
         })),
         files: contents.files.map((file) => ({
           name: file.name,

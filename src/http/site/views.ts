@@ -31,7 +31,12 @@ export interface FolderPageView {
   readonly url: string
   /** The public parent folder, or null. */
   readonly parent: { readonly name: string; readonly url: string } | null
-  readonly folders: readonly { readonly name: string; readonly url: string; readonly fileCount: number }[]
+  /** A count of null is not told: the folder has a password of its own. */
+  readonly folders: readonly {
+    readonly name: string
+    readonly url: string
+    readonly fileCount: number | null
+  }[]
   readonly files: readonly {
     readonly name: string
     readonly slug: string

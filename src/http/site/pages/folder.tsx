@@ -53,7 +53,9 @@ function Subfolders({ folders }: { folders: FolderPageView['folders'] }) {
           <a className="subfolder-item" href={folder.url}>
             <Drawing of="folder" size={24} />
             <FileName name={folder.name} />
-            <span className="small quiet">{count(folder.fileCount, 'file')}</span>
+            <span className="small quiet">
+              {folder.fileCount === null ? 'Password needed' : count(folder.fileCount, 'file')}
+            </span>
           </a>
         </li>
       ))}
