@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { parseFileIdentifier, parseFolderPlace } from '../../domain/ids.ts'
 import { keyedRoute } from '../route.ts'
+import { deletion, toDeletion } from './deletion.ts'
 import {
   batch,
   dataOf,
@@ -146,33 +147,11 @@ export const deleteFiles = keyedRoute({
       .array(fileIdentifier, 'must be a list of identifiers')
       .min(1, 'must hold at least one identifier'),
   }),
-  answer: z.object({
-    success,
-    message: z.string(),
-    total_processed: z.number().int(),
-    successful_deletes: z.number().int(),
-    failed_deletes: z.number().int(),
-    files_deleted: z.number().int(),
-  }),
+  answer: deletion,
   errors: [400, 413],
   async handle({ call, caller, body }) {
     const identifiers = [...new Set(body.identifiers)].map(parseFileIdentifier)
     const counts = await call.site.services.removals.files(caller.account, identifiers)
-    return deletionAnswer(counts, 'files')
+    return toDeletion(counts, 'files')
   },
 })
-
-/** The answer of both kinds of delete. */
-export function deletionAnswer(
-  counts: { processed: number; deleted: number; filesDeleted: number },
-  things: string,
-) {
-  return {
-    success: counts.deleted === counts.processed,
-    message: `Deleted ${counts.deleted} of ${counts.processed} ${things}`,
-    total_processed: counts.processed,
-    successful_deletes: counts.deleted,
-    failed_deletes: counts.processed - counts.deleted,
-    files_deleted: counts.filesDeleted,
-  }
-}

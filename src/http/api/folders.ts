@@ -3,8 +3,8 @@ import { timestamp } from '../../domain/clock.ts'
 import { type FolderIdentifier, parseFolderPlace } from '../../domain/ids.ts'
 import type { Folder } from '../../services/folders.ts'
 import { keyedRoute } from '../route.ts'
+import { deletion, toDeletion } from './deletion.ts'
 import { batch, dataOf, folderPlace, success, timestampField } from './fields.ts'
-import { deletionAnswer } from './files.ts'
 
 export const identifierParameter = z.object({
   identifier: z.string().openapi({ description: 'Folder identifier' }),
@@ -223,18 +223,11 @@ export const deleteFolders = keyedRoute({
       .array(z.string('must be a folder identifier'), 'must be a list of identifiers')
       .min(1, 'must hold at least one identifier'),
   }),
-  answer: z.object({
-    success,
-    message: z.string(),
-    total_processed: z.number().int(),
-    successful_deletes: z.number().int(),
-    failed_deletes: z.number().int(),
-    files_deleted: z.number().int(),
-  }),
+  answer: deletion,
   errors: [400, 413],
   async handle({ call, caller, body }) {
     const identifiers = [...new Set(body.identifiers)].map((identifier) => identifier as FolderIdentifier)
     const counts = await call.site.services.removals.folders(caller.account, identifiers)
-    return deletionAnswer(counts, 'folders')
+    return toDeletion(counts, 'folders')
   },
 })
