@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, open } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 
 /** Where things are inside a data folder. */
 export interface DataFolder {
@@ -8,10 +8,23 @@ export interface DataFolder {
   readonly blobs: string
 }
 
-/** Makes the folder when it is missing. */
+/** Makes the folder when it is missing. It and every new folder above it would survive a power cut. */
 export async function openDataFolder(path: string): Promise<DataFolder> {
-  await mkdir(path, { recursive: true, mode: 0o700 })
+  const topmost = await mkdir(path, { recursive: true, mode: 0o700 })
+  if (topmost !== undefined) await syncUpTo(path, dirname(topmost))
   return { database: join(path, 'holdfast.sqlite'), blobs: join(path, 'blobs') }
+}
+
+async function syncUpTo(path: string, top: string): Promise<void> {
+  for (let folder = resolve(path); ; folder = dirname(folder)) {
+    const handle = await open(folder, 'r')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    if (folder === resolve(top) || folder === dirname(folder)) return
+  }
 }
 
 export class DataFolderInUse extends Error {
