@@ -168,12 +168,12 @@ export function createUploads(parts: {
         async finish(rawName, declaredType) {
           const name = cleanFileName(rawName)
           const type = await mediaType(name, declaredType, head.bytes())
-          completed = true
           try {
             await writer.complete()
           } catch (error) {
             throw health.refusalFor(error)
           }
+          completed = true
           const digest = await hash.digest()
           const file = await untilUnique(() => commit(name, type, digest))
           stored = true
