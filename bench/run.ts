@@ -1,5 +1,5 @@
 /** `npm run bench`: measures Holdfast beside its peers and writes bench/results.md. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runClient } from './client-job.ts'
@@ -9,6 +9,7 @@ import { describeMachine, freeSpace } from './machine.ts'
 import { GIB, MIB, measureAll, type Scenario } from './measure.ts'
 import { report } from './report.ts'
 import { findWrk, requestScenarios } from './requests.ts'
+import { writeResults } from './results-page.ts'
 import { type Holdfast, type Nginx, type Server, startBare, startHoldfast, startNginx } from './servers.ts'
 import { uploadScenarios } from './uploads.ts'
 
@@ -101,7 +102,7 @@ async function bench(): Promise<void> {
   })
   console.log(page)
   if (!whole) return
-  writeFileSync(join(import.meta.dir, 'results.md'), page)
+  writeResults(page)
   console.error('written to bench/results.md')
 }
 

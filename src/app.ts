@@ -1,12 +1,9 @@
-import { openDiskBlobs } from './blobs/disk.ts'
+import { setTimeout } from 'node:timers/promises'
 import type { Config } from './config.ts'
-import { lockDataFolder, openDataFolder } from './data-folder.ts'
-import { ensureGuests } from './database/accounts.ts'
 import { metaValue } from './database/meta.ts'
-import { migrate } from './database/migrate.ts'
-import type { Db } from './database/schema.ts'
-import { openSqlite } from './database/sqlite.ts'
+import { missingMigrations as countMissing, MIGRATIONS } from './database/migrate.ts'
 import type { Clock } from './domain/clock.ts'
+import { Refusal } from './domain/errors.ts'
 import type { Random } from './domain/random.ts'
 import { startServer } from './http/server.ts'
 import { allJobs, startJobs } from './jobs/jobs.ts'
@@ -20,20 +17,29 @@ import { startContentHashing } from './services/content-hash.ts'
 import { createContentTokens } from './services/content-tokens.ts'
 import { createExpiry } from './services/expiry.ts'
 import { createFiles } from './services/files.ts'
+import { createFolderClearing } from './services/folder-clearing.ts'
 import { createFolderMoves } from './services/folder-moves.ts'
 import { createFolderPasswords } from './services/folder-passwords.ts'
 import { createFolders } from './services/folders.ts'
+import { createLocalClaims, createSharedClaims } from './services/job-claims.ts'
 import { createKeys, type Keys } from './services/keys.ts'
+import { joinNodes } from './services/nodes.ts'
+import { assertPaired, assertWhole } from './services/pairing.ts'
 import { createPublicFolders } from './services/public-folders.ts'
 import { createRateLimits } from './services/rate-limits.ts'
 import { createReadiness } from './services/readiness.ts'
+import { relocate as moveInstallation, type Relocated, type RelocationParts } from './services/relocation.ts'
 import { createRemovals } from './services/removals.ts'
 import { createRooms } from './services/room.ts'
 import type { Services } from './services/services.ts'
+import { createSharedRateLimits } from './services/shared-rate-limits.ts'
 import { createSigning } from './services/signing.ts'
 import { createStoreHealth } from './services/store-health.ts'
 import { createUploads } from './services/uploads.ts'
 import { createUsage } from './services/usage.ts'
+import { connect, databaseExists, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
+
+export type { Relocated, RelocationStep, RelocationWatch } from './services/relocation.ts'
 
 /** A running server. */
 export interface Holdfast {
@@ -41,6 +47,8 @@ export interface Holdfast {
   readonly url: string
   /** Runs every background job once, now. */
   runJobs(): Promise<void>
+  /** Writes what this node has counted and not written yet. */
+  flush(): Promise<void>
   /** Takes no new work, lets running uploads finish for up to 30 s, writes the counters, closes everything. */
   stop(): Promise<void>
 }
@@ -51,37 +59,47 @@ export interface Parts {
   readonly random: Random
 }
 
-/** Builds the service from its parts and starts it. Throws DataFolderInUse when another server has the folder. */
+/** Builds the service from its parts and starts it. Throws DataFolderInUse, WrongStore or DatabaseTooNew. */
 export async function startHoldfast(parts: Parts & { readonly log: Log }): Promise<Holdfast> {
   const { config, clock, random, log } = parts
-  const folder = await openDataFolder(config.dataDir)
-  const unlock = lockDataFolder(config.dataDir)
-  const undo: (() => Promise<void> | void)[] = [unlock]
+  const failed = (what: string) => (error: unknown) => log.error({ err: error }, what)
+  const storage = { ...parts, report: failed('a connection to the database broke') }
+  /** What is to be closed, the latest first. */
+  const open = new AsyncDisposableStack()
   try {
-    const db = await openDatabase(folder.database, parts)
-    undo.unshift(() => db.destroy())
-    const blobs = await openDiskBlobs(folder.blobs, random)
+    open.defer(await holdDataFolder(config))
+    const { db, light, isShared, close } = await openDatabase(storage)
+    open.defer(close)
+    const blobs = await openBlobs(storage, !isShared)
+    await assertPaired(db, blobs, random)
     const secret = await metaValue(db, 'link_secret', () => Buffer.from(random(32)).toString('hex'))
+    const nodes = await joinNodes({ db, clock, random, log, alone: !isShared })
+    open.defer(() => nodes.leave())
 
-    const health = createStoreHealth(blobs, (error) => log.error({ err: error }, 'the blob store failed'))
-    const rates = await createRateLimits(db, clock)
-    const usage = createUsage(db, clock)
+    const health = createStoreHealth(blobs, failed('the blob store failed'))
+    const rates = isShared ? createSharedRateLimits(light, clock) : await createRateLimits(db, clock)
+    const usage = createUsage(light, clock)
     const signing = createSigning(secret)
     const access = createAccess(db, signing)
-    const cleaning = createCleaning(db, blobs, clock, (error) =>
-      log.error({ err: error }, 'a blob could not be removed'),
-    )
-    const rooms = createRooms(db, blobs, rates, clock, config, (error) =>
-      log.error({ err: error }, 'room could not be given back yet'),
-    )
-    await cleaning.afterStart()
+    const cleaning = createCleaning(db, blobs, clock, failed('a blob could not be removed'))
+    const rooms = createRooms({
+      db,
+      blobs,
+      rates,
+      nodes,
+      clock,
+      limits: config,
+      report: failed('room could not be given back yet'),
+    })
+    // Where others may be at work, their uploads are told from dead ones by a job.
+    if (!isShared) await cleaning.afterStart()
     const hashing = startContentHashing()
-    undo.unshift(() => hashing.close())
+    open.defer(() => hashing.close())
 
     const services: Services = {
       access,
       accounts: createAccounts(db, clock, random),
-      content: createContent(db, blobs),
+      content: createContent(db, blobs, config.s3Redirect),
       contentTokens: createContentTokens(signing, clock),
       files: createFiles(db, usage),
       folderMoves: createFolderMoves(db, config.maxFolderDepth),
@@ -105,27 +123,37 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       usage,
     }
     const expiry = createExpiry(db, cleaning, usage, clock, createClockGuard(clock), config.inactiveDays)
-    const jobs = startJobs(allJobs({ usage, rates, health, expiry, cleaning, rooms }), (job, error) =>
-      log.error({ job, err: error }, 'a background job failed'),
+    const clearing = createFolderClearing(db, clock)
+    const claims = isShared ? createSharedClaims(db, nodes, clock) : createLocalClaims(clock)
+    const jobs = startJobs(
+      allJobs({ usage, rates, health, nodes, expiry, cleaning, clearing, rooms }),
+      claims,
+      log,
     )
-    undo.unshift(() => jobs.stop())
+    open.defer(() => jobs.stop())
     const server = startServer({ config, services, clock, random, log })
+
+    async function flush(): Promise<void> {
+      await usage.flush()
+      await rates.flush()
+    }
 
     return {
       url: server.url,
       runJobs: () => jobs.runAll(),
+      flush,
       async stop() {
-        await server.stop()
-        await jobs.stop()
-        await usage.flush()
-        await rates.flush()
-        hashing.close()
-        await db.destroy()
-        unlock()
+        try {
+          await server.stop()
+          await jobs.stop()
+          await flush()
+        } finally {
+          await open.disposeAsync()
+        }
       },
     }
   } catch (error) {
-    for (const step of undo) await step()
+    await open.disposeAsync()
     throw error
   }
 }
@@ -137,25 +165,75 @@ export interface Administration {
   close(): Promise<void>
 }
 
-export async function openAdministration(parts: Parts): Promise<Administration> {
-  const folder = await openDataFolder(parts.config.dataDir)
-  const db = await openDatabase(folder.database, parts)
-  const { clock, random } = parts
-  return {
-    accounts: createAccounts(db, clock, random),
-    keys: createKeys(db, clock, random),
-    close: () => db.destroy(),
+/** How many migrations the database lacks; a database that is not there lacks them all. Changes nothing. */
+export async function missingMigrations(parts: Parts): Promise<number> {
+  if (!databaseExists(parts.config)) return MIGRATIONS
+  const { db, close } = await connect({ ...parts, report() {} })
+  try {
+    return await countMissing(db)
+  } finally {
+    await close()
   }
 }
 
-async function openDatabase(path: string, { clock, random }: Parts): Promise<Db> {
-  const db = openSqlite(path)
+export async function applyMigrations(parts: Parts): Promise<void> {
+  const { close } = await openDatabase({ ...parts, report() {} })
+  await close()
+}
+
+export async function openAdministration(parts: Parts): Promise<Administration> {
+  const { clock, random } = parts
+  const { db, close } = await openDatabase({ ...parts, report() {} })
   try {
-    await migrate(db)
-    await ensureGuests(db, random, clock.now())
-    return db
+    await assertWhole(db)
   } catch (error) {
-    await db.destroy()
+    await close()
     throw error
+  }
+  return { accounts: createAccounts(db, clock, random), keys: createKeys(db, clock, random), close }
+}
+
+/** Which parts lie elsewhere by the other settings. */
+export function whatMoves(from: Config, to: Config): { readonly rows: boolean; readonly bytes: boolean } {
+  const database = ({ databaseUrl, dataDir }: Config) => databaseUrl ?? dataDir
+  const store = ({ s3, dataDir }: Config) => (s3 === null ? dataDir : `${s3.endpoint}/${s3.bucket}`)
+  return { rows: database(from) !== database(to), bytes: store(from) !== store(to) }
+}
+
+/**
+ * Moves what the settings name to where the settings `target` say. Keeps the data folders of both from being served.
+ * Throws DataFolderInUse, and what `services/relocation.ts` throws.
+ */
+export async function relocate(
+  parts: Parts & Pick<RelocationParts, 'signal' | 'watch' | 'skipDamaged'> & { readonly target: Config },
+): Promise<Relocated> {
+  const { config, target } = parts
+  const moves = whatMoves(config, target)
+  if (!databaseExists(config)) {
+    throw new Refusal('PRECONDITION_FAILED', `there is nothing to move: no database is in ${config.dataDir}`)
+  }
+  /** What is to be closed, the latest first. */
+  const open = new AsyncDisposableStack()
+  const partsOf = (its: Config) => ({ ...parts, config: its, report() {} })
+  const connected = async (its: Config) => {
+    const { db, isShared, close } = await connect(partsOf(its))
+    open.defer(close)
+    return { db, isShared }
+  }
+  try {
+    open.defer(await holdDataFolder(config))
+    if (moves.rows) open.defer(await holdDataFolder(target))
+    const source = { ...(await connected(config)), blobs: await openBlobs(partsOf(config), false) }
+    return await moveInstallation({
+      ...parts,
+      source,
+      target: {
+        ...(moves.rows ? await connected(target) : source),
+        blobs: moves.bytes ? await openBlobs(partsOf(target), false) : source.blobs,
+      },
+      pause: (milliseconds) => setTimeout(milliseconds),
+    })
+  } finally {
+    await open.disposeAsync()
   }
 }

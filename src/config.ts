@@ -14,6 +14,11 @@ export interface Config {
   readonly contentUrl: string | null
   /** null means SQLite in the data folder. */
   readonly databaseUrl: string | null
+  readonly databaseConnections: number
+  /** null means the data folder. */
+  readonly s3: S3Config | null
+  /** Whether content addresses send the client on to the store. */
+  readonly s3Redirect: boolean
   /** Addresses and CIDR ranges whose forwarded headers count. */
   readonly trustedProxies: readonly string[]
   readonly maxFileSize: number
@@ -28,6 +33,17 @@ export interface Config {
   readonly inactiveDays: number
   readonly maxFolderDepth: number
   readonly logLevel: LogLevel
+}
+
+export interface S3Config {
+  /** Without a trailing slash. */
+  readonly endpoint: string
+  readonly bucket: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  /** Whether the bucket stands in the path and not before the host. */
+  readonly pathStyle: boolean
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -63,7 +79,7 @@ export function loadConfig(environment: Environment): Config {
     if (value !== undefined) return value
     problems.push({
       variable: setting.variable,
-      value: withoutPassword(text ?? ''),
+      value: shown(setting, text ?? ''),
       reason: `allowed is ${setting.allowed}`,
     })
     return defaultOf(setting)
@@ -75,6 +91,9 @@ export function loadConfig(environment: Environment): Config {
     publicUrl: read(settings.publicUrl),
     contentUrl: read(settings.contentUrl),
     databaseUrl: read(settings.databaseUrl),
+    databaseConnections: read(settings.databaseConnections),
+    s3: readS3(read),
+    s3Redirect: read(settings.s3Redirect),
     trustedProxies: read(settings.trustedProxies),
     maxFileSize: read(settings.maxFileSize),
     storageLimit: read(settings.storageLimit),
@@ -99,9 +118,28 @@ export function written(setting: Setting<unknown>, environment: Environment): st
   return environment[setting.variable]?.trim() || undefined
 }
 
+/** What may be shown of a setting's text: no password, and nothing of a secret. */
+export function shown(setting: Setting<unknown>, text: string): string {
+  return setting.isSecret && text !== '' ? '…' : withoutPassword(text)
+}
+
 /** The text without the password that an address may hold. */
 export function withoutPassword(text: string): string {
   return text.replace(/(:\/\/[^:@/]*):[^@]*@/, '$1:…@')
+}
+
+type Read = <T>(setting: Setting<T>) => T
+
+function readS3(read: Read): S3Config | null {
+  const endpoint = read(settings.s3Endpoint)
+  const s3 = {
+    bucket: read(settings.s3Bucket),
+    region: read(settings.s3Region),
+    accessKeyId: read(settings.s3AccessKeyId),
+    secretAccessKey: read(settings.s3SecretAccessKey),
+    pathStyle: read(settings.s3PathStyle),
+  }
+  return endpoint === null ? null : { endpoint, ...s3 }
 }
 
 function defaultOf<T>(setting: Setting<T>): T {
@@ -110,13 +148,16 @@ function defaultOf<T>(setting: Setting<T>): T {
   return value
 }
 
+const SECRET_NAME = /KEY|SECRET|PASS|TOKEN/
+
 function unknownVariables(environment: Environment): ConfigProblem[] {
   const known = Object.values(settings).map((setting) => setting.variable)
   return Object.keys(environment)
     .filter((variable) => variable.startsWith('HOLDFAST_') && !known.includes(variable))
     .map((variable) => ({
       variable,
-      value: withoutPassword(environment[variable] ?? ''),
+      // Nobody knows what a misspelt one was meant to hold.
+      value: SECRET_NAME.test(variable) ? '…' : withoutPassword(environment[variable] ?? ''),
       reason: `there is no such variable; ${suggestion(variable, known)}`,
     }))
 }
@@ -140,7 +181,42 @@ function contradictions(config: Config, environment: Environment): ConfigProblem
       reason: `browsers refuse http content on an https page; allowed is https, as ${settings.publicUrl.variable} has it`,
     })
   }
+  problems.push(...s3Contradictions(config, environment))
   return problems
+}
+
+/** 10,000 parts of what an upload may keep in memory of each: see docs/decisions/020-s3.md. */
+const LARGEST_IN_S3 = 230 * 1024 ** 3
+
+function s3Contradictions(config: Config, environment: Environment): ConfigProblem[] {
+  const { s3Endpoint, s3Bucket, s3AccessKeyId, s3SecretAccessKey, s3Redirect } = settings
+  const needed = [s3Bucket, s3AccessKeyId, s3SecretAccessKey]
+  const isWritten = (setting: Setting<unknown>) => written(setting, environment) !== undefined
+  if (config.s3 !== null) {
+    const { maxFileSize } = settings
+    if (config.maxFileSize > LARGEST_IN_S3) {
+      return [
+        {
+          variable: maxFileSize.variable,
+          value: written(maxFileSize, environment) ?? '',
+          reason: 'a file of this size cannot be written to an S3 store part by part; allowed is up to 230GB',
+        },
+      ]
+    }
+    return needed
+      .filter((setting) => !isWritten(setting))
+      .map(({ variable, allowed }) => ({
+        variable,
+        value: '',
+        reason: `${s3Endpoint.variable} is set, so this is needed too: ${allowed}`,
+      }))
+  }
+  // The key may stand there by itself: "holdfast relocate" needs it while the store is still to come.
+  return [s3Bucket, s3Redirect].filter(isWritten).map(({ variable }: Setting<unknown>) => ({
+    variable,
+    value: environment[variable] ?? '',
+    reason: `it means nothing without ${s3Endpoint.variable}; set that too, or leave this out`,
+  }))
 }
 
 function suggestion(variable: string, known: readonly string[]): string {

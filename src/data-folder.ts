@@ -12,6 +12,11 @@ export interface DataFolder {
 export async function openDataFolder(path: string): Promise<DataFolder> {
   const topmost = await mkdir(path, { recursive: true, mode: 0o700 })
   if (topmost !== undefined) await syncUpTo(path, dirname(topmost))
+  return dataFolder(path)
+}
+
+/** Where things are in a data folder, or would be. */
+export function dataFolder(path: string): DataFolder {
   return { database: join(path, 'holdfast.sqlite'), blobs: join(path, 'blobs') }
 }
 

@@ -11,6 +11,8 @@ export interface Setting<T> {
   readonly allowed: string
   /** The value of a trimmed text, or undefined when it is not allowed. */
   readonly read: (text: string) => T | undefined
+  /** Whether it must not be shown. */
+  readonly isSecret?: true
 }
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -52,10 +54,66 @@ export const settings = {
   databaseUrl: {
     variable: 'HOLDFAST_DATABASE_URL',
     default: '',
-    description: 'Reserved for other databases. This version keeps a SQLite database in the data folder.',
-    allowed: 'nothing yet: leave it unset, the database is SQLite in the data folder',
-    read: (text) => (text === '' ? null : undefined),
-  } satisfies Setting<null>,
+    description:
+      'The PostgreSQL database that nodes share. Without it, a SQLite database in the data folder.',
+    allowed: 'an address such as postgres://user:password@host:5432/database',
+    read: readDatabaseUrl,
+  } satisfies Setting<string | null>,
+  databaseConnections: {
+    variable: 'HOLDFAST_DATABASE_CONNECTIONS',
+    default: '20',
+    description: 'Connections that this node may keep to PostgreSQL.',
+    ...whole(2, 1000),
+  },
+  s3Endpoint: {
+    variable: 'HOLDFAST_S3_ENDPOINT',
+    default: '',
+    description: 'The S3-compatible store for the bytes. Without it, they lie in the data folder.',
+    ...address(),
+  },
+  s3Bucket: {
+    variable: 'HOLDFAST_S3_BUCKET',
+    default: '',
+    description: 'The bucket. It is made when it is missing and the store allows that.',
+    allowed: 'the name of a bucket: 3 to 63 of a-z, 0-9, dots and dashes',
+    read: (text) => (text === '' || /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text) ? text : undefined),
+  } satisfies Setting<string>,
+  s3Region: {
+    variable: 'HOLDFAST_S3_REGION',
+    default: 'us-east-1',
+    description: 'The region that requests to the store are signed for.',
+    allowed: 'a name such as us-east-1',
+    read: (text) => (/^[A-Za-z0-9-]{1,64}$/.test(text) ? text : undefined),
+  } satisfies Setting<string>,
+  s3AccessKeyId: {
+    variable: 'HOLDFAST_S3_ACCESS_KEY_ID',
+    default: '',
+    description: 'Who asks the store.',
+    allowed: 'the id of an access key',
+    read: (text) => text,
+  } satisfies Setting<string>,
+  s3SecretAccessKey: {
+    variable: 'HOLDFAST_S3_SECRET_ACCESS_KEY',
+    default: '',
+    description: 'The secret of that access key.',
+    allowed: 'the secret of an access key',
+    read: (text) => text,
+    isSecret: true,
+  } satisfies Setting<string>,
+  s3PathStyle: {
+    variable: 'HOLDFAST_S3_PATH_STYLE',
+    default: 'false',
+    description: 'Whether the bucket stands in the path (https://host/bucket) and not before the host.',
+    allowed: 'true or false',
+    read: readBoolean,
+  },
+  s3Redirect: {
+    variable: 'HOLDFAST_S3_REDIRECT',
+    default: 'false',
+    description: 'Whether downloads are sent on to the store, by addresses signed for a minute.',
+    allowed: 'true or false',
+    read: readBoolean,
+  },
   trustedProxies: {
     variable: 'HOLDFAST_TRUSTED_PROXIES',
     default: '',
@@ -167,6 +225,13 @@ function address(): Reading<string | null> {
       return bare && !/[?#]/.test(text) ? url.origin : undefined
     },
   }
+}
+
+function readDatabaseUrl(text: string): string | null | undefined {
+  if (text === '') return null
+  const url = URL.parse(text)
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return undefined
+  return url.hostname !== '' && url.pathname.length > 1 ? text : undefined
 }
 
 function readBoolean(text: string): boolean | undefined {

@@ -11,7 +11,8 @@ export interface BlobStore {
   /**
    * The bytes from `start` up to but not including `end`, as a body that the server can send by itself.
    * Throws BlobMissing. Nobody removes a blob before a while has passed since it was last pointed to, so what
-   * is being sent stays there.
+   * is being sent stays there. A stream that cannot bring all of it fails with StoreFailure and never just ends; it
+   * reads from the store as it is read from, and lets go of the store as soon as it is cancelled.
    */
   read(key: BlobKey, start: number, end: number): Promise<BlobBody>
 
@@ -29,6 +30,27 @@ export interface BlobStore {
 
   /** Writes, syncs, reads back and removes a small blob. Throws StoreFailure when any of that fails. */
   probe(): Promise<void>
+
+  /** The mark that ties the store to its database, or null when it never got one. No blob: `list` does not name it. */
+  readMark(): Promise<string | null>
+
+  /** Returns once the mark would survive a power cut. It takes the place of an earlier one as a whole. */
+  writeMark(mark: string): Promise<void>
+
+  /**
+   * An address at which the store itself gives the blob out to whoever asks, without looking whether it is there;
+   * null from a store that cannot.
+   */
+  link(key: BlobKey, options: LinkOptions): Promise<string | null>
+}
+
+export interface LinkOptions {
+  /** For how long the address is good; a download that has begun goes on. */
+  readonly seconds: number
+  /** The Content-Type of the answer. */
+  readonly type: string
+  /** Its Content-Disposition as it stands in the header, the file's name included. */
+  readonly disposition: string
 }
 
 export type BlobBody = Blob | ReadableStream<Uint8Array>
@@ -57,16 +79,29 @@ export class BlobMissing extends Error {
 }
 
 /**
- * The store cannot do its work now. `full` passes when something is deleted; after `broken` nothing it says is
- * to be believed until a probe has succeeded.
+ * The store cannot do its work now.
+ * - `full`: passes when something is deleted.
+ * - `away`: it could not be reached, did not answer in time or said that it cannot serve, also after some tries.
+ *   Passes by itself, and takes back nothing that the store has said.
+ * - `refused`: it answers and does not let us, for want of a right, a key or the bucket. A person has to see to that.
+ * - `broken`: nothing that it says is to be believed until a probe has succeeded.
  */
+export type StoreFailureReason = 'full' | 'away' | 'refused' | 'broken'
+
+const meanings = {
+  full: 'the blob store is full',
+  away: 'the blob store is away',
+  refused: 'the blob store refuses its service',
+  broken: 'the blob store is broken',
+} as const satisfies Record<StoreFailureReason, string>
+
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
 
   constructor(
-    readonly reason: 'full' | 'broken',
+    readonly reason: StoreFailureReason,
     options?: ErrorOptions,
   ) {
-    super(`the blob store is ${reason}`, options)
+    super(meanings[reason], options)
   }
 }

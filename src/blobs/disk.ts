@@ -4,17 +4,32 @@ import { join } from 'node:path'
 import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { BlobMissing, type BlobStore, type BlobWriter, StoreFailure } from './blob-store.ts'
+import { isBlobKey } from './keys.ts'
 
 /** A growing file is synced every so many bytes, so that the last sync is short. */
 const SYNC_EVERY = 16 * 1024 * 1024
 
+export interface DiskOptions {
+  /**
+   * No other process has the folder open: what an earlier one left unfinished is cleared at opening. Where several
+   * nodes share a folder, it may be what another one is just writing, so it stays until it is removed by its key.
+   */
+  readonly alone: boolean
+}
+
 /**
- * Blobs as files: `<folder>/<first two characters>/<key>`, and `<folder>/tmp/<key>` until they are complete.
- * Opening clears what an earlier process left unfinished, so one process at a time may have the folder open.
+ * Blobs as files: `<folder>/<first two characters>/<key>`, and `<folder>/tmp/<key>` until they are complete. The mark
+ * is `<folder>/mark`.
  */
-export async function openDiskBlobs(folder: string, random: Random): Promise<BlobStore> {
+export async function openDiskBlobs(
+  folder: string,
+  random: Random,
+  { alone }: DiskOptions,
+): Promise<BlobStore> {
   const unfinished = join(folder, 'tmp')
-  await prepare(folder, unfinished)
+  const mark = join(folder, 'mark')
+  if (alone) await rm(unfinished, { recursive: true, force: true })
+  await makeFolders(folder, unfinished)
 
   const temporary = (key: BlobKey) => join(unfinished, key)
   const shard = (key: BlobKey) => join(folder, key.slice(0, 2))
@@ -41,13 +56,18 @@ export async function openDiskBlobs(folder: string, random: Random): Promise<Blo
     },
 
     async remove(key) {
-      await rm(temporary(key), { force: true })
-      await rm(finished(key), { force: true })
+      await failing(async () => {
+        await rm(temporary(key), { force: true })
+        await rm(finished(key), { force: true })
+      })
     },
 
     async *list() {
-      for (const name of await readdir(folder)) {
-        for (const key of await readdir(join(folder, name))) yield key as BlobKey
+      // Unfinished ones first: one that is finished meanwhile is then named twice rather than not at all.
+      for (const name of ['tmp', ...shards]) {
+        for (const key of await failing(() => readdir(join(folder, name)))) {
+          if (isBlobKey(key)) yield key
+        }
       }
     },
 
@@ -75,17 +95,50 @@ export async function openDiskBlobs(folder: string, random: Random): Promise<Blo
         await rm(path, { force: true })
       }
     },
+
+    async readMark() {
+      try {
+        return await readFile(mark, 'utf8')
+      } catch (error) {
+        if (hasCode(error, 'ENOENT')) return null
+        throw asStoreFailure(error)
+      }
+    },
+
+    async writeMark(text) {
+      // Under a name of its own until it is whole, so that nobody ever reads half of it.
+      const path = join(unfinished, makeBlobKey(random))
+      try {
+        await failing(async () => {
+          const handle = await open(path, 'wx', 0o600)
+          try {
+            await handle.writeFile(text)
+            await handle.sync()
+          } finally {
+            await handle.close()
+          }
+          await rename(path, mark)
+          await syncFolder(folder)
+        })
+      } finally {
+        await rm(path, { force: true })
+      }
+    },
+
+    async link() {
+      return null
+    },
   }
   return store
 }
 
+/** The folders that blobs lie in: by the first two characters of their keys. */
+const shards = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padStart(2, '0'))
+
 /** Makes every folder there will ever be, and makes them last, so that finishing a blob syncs one folder only. */
-async function prepare(folder: string, unfinished: string): Promise<void> {
-  await rm(unfinished, { recursive: true, force: true })
+async function makeFolders(folder: string, unfinished: string): Promise<void> {
   await mkdir(unfinished, { recursive: true, mode: 0o700 })
-  for (let shard = 0; shard < 256; shard++) {
-    await mkdir(join(folder, shard.toString(16).padStart(2, '0')), { recursive: true, mode: 0o700 })
-  }
+  for (const shard of shards) await mkdir(join(folder, shard), { recursive: true, mode: 0o700 })
   await syncFolder(folder)
   await syncFolder(join(folder, '..'))
 }

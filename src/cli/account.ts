@@ -4,6 +4,7 @@ import { timestamp } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { withAdministration } from './administration.ts'
 import { printJson, printLines, printTable } from './output.ts'
+import { databasePlace } from './places.ts'
 
 interface Format {
   readonly json?: true
@@ -35,7 +36,7 @@ function add(environment: Environment, username: string, json: boolean): Promise
     const account = await accounts.add(username)
     if (json) return printJson({ id: account.id, username: account.username, api_key: account.apiKey })
     printLines(
-      `Account ${account.username} (number ${account.id}) is in ${config.dataDir}.`,
+      `Account ${account.username} (number ${account.id}) is in ${databasePlace(config)}.`,
       'Its API key, which is shown only this once:',
       '',
       `  ${account.apiKey}`,
@@ -59,7 +60,7 @@ function list(environment: Environment, json: boolean): Promise<void> {
       )
     }
     if (all.length === 0) {
-      return printLines(`No accounts in ${config.dataDir}. Add one: holdfast account add <username>`)
+      return printLines(`No accounts in ${databasePlace(config)}. Add one: holdfast account add <username>`)
     }
     printTable(
       ['NUMBER', 'USERNAME', 'FILES', 'STORAGE', 'SINCE', 'STATE'],

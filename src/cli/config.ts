@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Environment, loadConfig, withoutPassword, written } from '../config.ts'
+import { type Environment, loadConfig, shown, written } from '../config.ts'
 import { settings } from '../settings.ts'
 import { printLines } from './output.ts'
 
@@ -15,7 +15,7 @@ function listSettings(environment: Environment): void {
     const text = written(setting, environment)
     const fallback = setting.default === '' ? 'unset' : setting.default
     printLines(
-      `${setting.variable}=${withoutPassword(text ?? setting.default)}`,
+      `${setting.variable}=${shown(setting, text ?? setting.default)}`,
       `    ${setting.description}`,
       `    ${text === undefined ? 'Default' : `Set; the default is ${fallback}`}. Allowed: ${setting.allowed}.`,
     )

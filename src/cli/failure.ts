@@ -12,11 +12,13 @@ export function explain(error: unknown, environment: Environment): string {
       ...lines,
     ].join('\n')
   }
-  // Refusals and an occupied data folder are worded for people where they are thrown.
-  if (error instanceof Refusal || (error instanceof Error && error.name === 'DataFolderInUse'))
+  if (error instanceof Refusal || (error instanceof Error && WORDED.includes(error.name)))
     return error.message
   return explainSystem(error) ?? explainUnknown(error, environment)
 }
+
+/** Like refusals, these are worded for people where they are thrown. */
+const WORDED = ['DataFolderInUse', 'DatabaseTooNew', 'WrongStore']
 
 function explainSystem(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error)) return null
@@ -36,6 +38,16 @@ function explainSystem(error: unknown): string | null {
     case 'ENOTDIR':
     case 'EEXIST':
       return `${path} is not a folder; set HOLDFAST_DATA_DIR to one.`
+    case 'ECONNREFUSED':
+    case 'ENOTFOUND':
+    case 'ETIMEDOUT':
+    case '57P03':
+      return 'the database does not answer; see that it runs, and that HOLDFAST_DATABASE_URL is its address.'
+    case '28P01':
+    case '28000':
+      return 'the database refuses the user or the password of HOLDFAST_DATABASE_URL.'
+    case '3D000':
+      return 'the database that HOLDFAST_DATABASE_URL names does not exist; make it with "createdb", or correct the name.'
     default:
       return null
   }

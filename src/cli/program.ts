@@ -5,6 +5,8 @@ import { accountCommand } from './account.ts'
 import { configCommand } from './config.ts'
 import { explain } from './failure.ts'
 import { keyCommand } from './key.ts'
+import { migrateCommand } from './migrate.ts'
+import { relocateCommand } from './relocate.ts'
 import { serve } from './serve.ts'
 
 const SUCCESS = 0
@@ -42,6 +44,8 @@ function program(environment: Environment): Command {
     .action(() => serve(environment, manifest.version))
   accountCommand(holdfast.command('account'), environment)
   keyCommand(holdfast.command('key'), environment)
+  migrateCommand(holdfast.command('migrate'), environment)
+  relocateCommand(holdfast.command('relocate'), environment)
   configCommand(holdfast.command('config'), environment)
   return holdfast
 }

@@ -1,19 +1,15 @@
-import { constants } from 'node:os'
 import type { Holdfast } from '../app.ts'
 import { type Config, type Environment, loadConfig } from '../config.ts'
-import { SECOND, systemClock } from '../domain/clock.ts'
+import { systemClock } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
 import { createLog, type Log } from '../log.ts'
 import { printLines } from './output.ts'
+import { bytesPlace, databasePlace } from './places.ts'
+import { stopSignal } from './stop-signal.ts'
 
 const ADD_ACCOUNT = 'npx holdfast account add <username>'
 
-type StopSignal = 'SIGTERM' | 'SIGINT'
-
-/**
- * Runs a server until a signal stops it, then ends the process. Throws when the server cannot start.
- * A second signal ends the process at once, with the exit code that the signal would have given it.
- */
+/** Runs a server until a signal stops it, then ends the process. Throws when the server cannot start. */
 export async function serve(environment: Environment, version: string): Promise<never> {
   const config = loadConfig(environment)
   const terminal = process.stdout.isTTY
@@ -42,36 +38,25 @@ function announce({ url }: Holdfast, { config, log, terminal, version }: Announc
     printLines(
       `Holdfast ${version} listens at ${url}`,
       ...(config.publicUrl === null ? [] : [`Links begin with   ${config.publicUrl}`]),
-      `Data folder        ${config.dataDir}`,
+      ...placeLines(config),
       `Make an account    ${ADD_ACCOUNT}`,
       'Stop               Ctrl+C',
     )
   } else {
-    log.info({ url, data: config.dataDir, version, make_an_account: ADD_ACCOUNT }, 'listening')
+    log.info(
+      { url, data: databasePlace(config), bytes: bytesPlace(config), version, make_an_account: ADD_ACCOUNT },
+      'listening',
+    )
   }
   if (config.publicUrl === null && ['0.0.0.0', '::'].includes(config.host)) {
     log.warn({}, 'HOLDFAST_PUBLIC_URL is not set: links may not work from other machines')
   }
 }
 
-/** The first signal that asks the process to stop. */
-function stopSignal(): Promise<StopSignal> {
-  return new Promise((resolve) => {
-    let first: { readonly signal: StopSignal; readonly at: number } | null = null
-    const onSignal = (signal: StopSignal) => {
-      const at = systemClock.monotonic()
-      if (first === null) {
-        first = { signal, at }
-        return resolve(signal)
-      }
-      // npm and the launcher pass on what the terminal or the service manager has already sent to everybody:
-      // the same signal again within moments is still the first.
-      if (signal === first.signal && at - first.at < SECOND) return
-      process.exit(128 + constants.signals[signal])
-    }
-    process.on('SIGTERM', onSignal)
-    process.on('SIGINT', onSignal)
-  })
+function placeLines(config: Config): string[] {
+  const [database, bytes] = [databasePlace(config), bytesPlace(config)]
+  if (database === bytes) return [`Data folder        ${database}`]
+  return [`Database           ${database}`, `Bytes              ${bytes}`]
 }
 
 /** One request's stray rejection must not end everybody's; after an exception nobody caught, nothing is certain. */

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { type AccountId, type FolderId, GUESTS } from '../domain/ids.ts'
 import { makeFolderIdentifier, type Random } from '../domain/random.ts'
+import { lockMigrations } from './differences.ts'
 import type { Db } from './schema.ts'
+import { inTransaction } from './transactions.ts'
 
 export interface AccountRow {
   readonly id: AccountId
@@ -36,7 +38,8 @@ export async function insertAccount(
 
 /** Makes the row that stands for all guests, once. Its name cannot be taken by anybody. */
 export async function ensureGuests(db: Db, random: Random, now: number): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  await inTransaction(db, async (trx) => {
+    await lockMigrations(trx)
     if ((await findAccount(trx, GUESTS)) === undefined) {
       await insertAccount(trx, random, { id: GUESTS, username: '*guests*', created_at: now })
     }

@@ -1,4 +1,5 @@
 import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
+import { forUpdate } from './differences.ts'
 import type { Db } from './schema.ts'
 
 /**
@@ -15,6 +16,7 @@ export async function adoptBlob(
     .select(['id', 'key'])
     .where('sha256', '=', blob.sha256)
     .where('size', '=', blob.size)
+    .modifyEnd(forUpdate(trx))
     .executeTakeFirst()
   if (known === undefined) {
     const { id } = await trx

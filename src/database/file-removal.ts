@@ -1,7 +1,9 @@
+import type { SelectQueryBuilder } from 'kysely'
 import type { AccountId, BlobId, FileId, FolderId } from '../domain/ids.ts'
 import { changeTotals } from './accounts.ts'
-import { changeFileCount } from './folders.ts'
-import type { Db, Removal } from './schema.ts'
+import { forUpdate, wholeSum } from './differences.ts'
+import { changeFiles, isGone } from './folders.ts'
+import type { Db, Removal, Tables } from './schema.ts'
 
 export interface RemovableFile {
   readonly id: FileId
@@ -46,41 +48,59 @@ export async function markAlive(trx: Db, files: readonly RemovableFile[]): Promi
 }
 
 async function adjustTotals(trx: Db, files: readonly RemovableFile[], sign: 1 | -1): Promise<void> {
-  const folders = new Map<FolderId, number>()
-  const accounts = new Map<AccountId, { storage: number; files: number }>()
-  for (const file of files) {
-    folders.set(file.folder_id, (folders.get(file.folder_id) ?? 0) + sign)
-    const account = accounts.get(file.account_id) ?? { storage: 0, files: 0 }
-    account.storage += sign * file.size
-    account.files += sign
-    accounts.set(file.account_id, account)
+  const folders = new Map<FolderId, { account: AccountId; files: number; bytes: number }>()
+  for (const { folder_id, account_id, size } of files) {
+    const folder = folders.get(folder_id) ?? { account: account_id, files: 0, bytes: 0 }
+    folder.files += sign
+    folder.bytes += sign * size
+    folders.set(folder_id, folder)
   }
-  for (const [folder, by] of folders) await changeFileCount(trx, folder, by)
-  for (const [account, change] of accounts) await changeTotals(trx, account, change)
+  for (const [folder, { account, files, bytes }] of folders) {
+    // What was in a deleted folder left the totals with it.
+    if (await isGone(trx, folder)) continue
+    await changeFiles(trx, folder, files, bytes)
+    await changeTotals(trx, account, { storage: bytes, files })
+  }
 }
 
-/** Live files that nobody has looked at since `cutoff`. */
-export function unusedFiles(db: Db, cutoff: number, limit: number): Promise<RemovableFile[]> {
-  return db
+/** Live files that nobody has looked at since `cutoff`; given `among`, those of them, locked. */
+export function unusedFiles(
+  db: Db,
+  cutoff: number,
+  limit: number,
+  among?: readonly FileId[],
+): Promise<RemovableFile[]> {
+  const unused = db
     .selectFrom('files')
     .select(columns)
     .where('removed_at', 'is', null)
     .where('last_used_at', '<', cutoff)
-    .orderBy('last_used_at')
-    .limit(limit)
-    .execute()
+  if (among !== undefined) return lockedAmong(db, unused, among)
+  return unused.orderBy('last_used_at').limit(limit).execute()
 }
 
-/** Files marked as expired though they were used since `cutoff`: the clock had been wrong. */
-export function wronglyExpired(db: Db, cutoff: number, limit: number): Promise<RemovableFile[]> {
-  return db
+function lockedAmong(
+  db: Db,
+  files: SelectQueryBuilder<Tables, 'files', RemovableFile>,
+  ids: readonly FileId[],
+): Promise<RemovableFile[]> {
+  return files.where('id', 'in', ids).orderBy('id').modifyEnd(forUpdate(db)).execute()
+}
+
+/** Files marked as expired though they were used since `cutoff`: the clock had been wrong. `among` as above. */
+export function wronglyExpired(
+  db: Db,
+  cutoff: number,
+  limit: number,
+  among?: readonly FileId[],
+): Promise<RemovableFile[]> {
+  const wrong = db
     .selectFrom('files')
     .select(columns)
     .where('removed_at', 'is not', null)
     .where('removal', '=', 'expired')
     .where('last_used_at', '>=', cutoff)
-    .limit(limit)
-    .execute()
+  return among === undefined ? wrong.limit(limit).execute() : lockedAmong(db, wrong, among)
 }
 
 /** Removed files that may go for good: marked no later than `markedBefore` and still unused since `cutoff`. */
@@ -124,33 +144,31 @@ export async function dropFile(trx: Db, id: FileId): Promise<BlobId | null> {
   return row?.blob_id ?? null
 }
 
-/** Deletes all files directly in the folder; says how many were alive and what they weighed. */
-export async function deleteFilesIn(
+/** Marks at most `limit` live files in deleted folders as deleted; returns how many. The totals have left them out. */
+export async function markFilesDeleted(
   trx: Db,
-  folder: FolderId,
+  folders: readonly FolderId[],
   at: number,
-): Promise<{ files: number; bytes: number }> {
-  const alive = await trx
+  limit: number,
+): Promise<number> {
+  const files = trx
     .selectFrom('files')
-    .select((row) => [
-      row.fn.countAll<number>().as('files'),
-      row.fn.coalesce(row.fn.sum<number>('size'), row.lit(0)).as('bytes'),
-    ])
-    .where('folder_id', '=', folder)
-    .where('removed_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  await trx
+    .select('id')
+    .where('folder_id', 'in', folders)
+    .where((file) => file.or([file('removed_at', 'is', null), file('removal', '=', 'expired')]))
+    .limit(limit)
+  const { numUpdatedRows } = await trx
     .updateTable('files')
     .set({ removed_at: at, removal: 'deleted' })
-    .where('folder_id', '=', folder)
-    .execute()
-  return alive
+    .where('id', 'in', files)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
 }
 
 export async function countLiveFiles(db: Db): Promise<number> {
   const row = await db
     .selectFrom('accounts')
-    .select((all) => all.fn.coalesce(all.fn.sum<number>('files_count'), all.lit(0)).as('files'))
+    .select(wholeSum(db, 'files_count').as('files'))
     .executeTakeFirstOrThrow()
   return row.files
 }

@@ -1,3 +1,4 @@
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type {
   AccountId,
   BlobId,
@@ -10,9 +11,11 @@ import type {
   Slug,
   Uuid,
 } from '../domain/ids.ts'
-import { nameContains } from './differences.ts'
+import { besideRequests } from './beside.ts'
+import { withoutIndex } from './differences.ts'
+import { goingFolders, isClearing, isGone } from './folders.ts'
 import { prepared } from './prepared.ts'
-import type { Db } from './schema.ts'
+import type { Db, Tables } from './schema.ts'
 
 export interface FileRow {
   readonly id: FileId
@@ -37,6 +40,8 @@ export interface FileListRow extends FileRow {
 export interface FileDetailRow extends FileListRow {
   readonly blob_key: BlobKey
   readonly sha256: Sha256
+  /** Not null while something below a deleted folder of the owner's is not marked as deleted yet. */
+  readonly clearing: number | null
 }
 
 const columns = [
@@ -93,6 +98,14 @@ function detailedFiles(db: Db) {
       .$asScalar()
       .$notNull()
       .as('sha256'),
+    file
+      .selectFrom('folders as going')
+      .whereRef('going.account_id', '=', 'files.account_id')
+      .where('going.deleted_at', 'is not', null)
+      .where('going.cleared_at', 'is', null)
+      .select((row) => row.lit(1).as('going'))
+      .limit(sql.lit(1))
+      .as('clearing'),
   ])
 }
 
@@ -102,13 +115,21 @@ const fileBySlug = prepared((db, slug: Slug) => detailedFiles(db).where('files.s
 
 /** The live file, whoever owns it. */
 export async function findFile(db: Db, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
+  const file = await fileCalled(db, identifier)
+  if (file === undefined || file.clearing === null) return file
+  return (await isGone(db, file.folder_id)) ? undefined : file
+}
+
+const SLUG = /^[A-Za-z0-9]{12}$/
+
+async function fileCalled(db: Db, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
   switch (identifier.kind) {
     case 'id':
       return (await fileById(db, identifier.id))[0]
     case 'uuid':
       return (await fileByUuid(db, identifier.uuid))[0]
     case 'slug':
-      return (await fileBySlug(db, identifier.slug))[0]
+      return SLUG.test(identifier.slug) ? (await fileBySlug(db, identifier.slug))[0] : undefined
   }
 }
 
@@ -116,19 +137,47 @@ export type FileSort = 'created_at' | 'name' | 'size' | 'downloads'
 
 export interface FileQuery {
   readonly account: AccountId
+  /** A live folder, or null for every file of the account. */
   readonly folder: FolderId | null
-  /** Folded, or null for every name. */
-  readonly needle: string | null
   readonly sort: FileSort
   readonly order: 'asc' | 'desc'
   readonly offset: number
   readonly limit: number
 }
 
-export function listFiles(db: Db, query: FileQuery): Promise<FileListRow[]> {
+export async function listFiles(db: Db, query: FileQuery): Promise<FileListRow[]> {
+  const skipsGoing = await hasFilesGoing(db, query)
+  const files = listedFiles(db, query, placedFiles(db, query, skipsGoing))
+  return skipsGoing ? besideRequests(db, files) : files.execute()
+}
+
+/** Whether the files in question may include some that went with a deleted folder and are not marked yet. */
+export async function hasFilesGoing(db: Db, place: Pick<FileQuery, 'account' | 'folder'>): Promise<boolean> {
+  return place.folder === null && (await isClearing(db, place.account))
+}
+
+/** The live files of an account or a folder; given `among`, those of them, which are few. */
+export function placedFiles(
+  db: Db,
+  place: Pick<FileQuery, 'account' | 'folder'>,
+  skipsGoing: boolean,
+  among: RawBuilder<FileId> | null = null,
+) {
+  const live = db.selectFrom('files').where('files.removed_at', 'is', null)
+  const files = among === null ? live : live.where('files.id', 'in', among)
+  // SQLite would take any account for a small one, and walk its index before that of the ids.
+  const column = <T>(name: string) => (among === null ? sql.ref<T>(name) : withoutIndex<T>(name))
+  // A folder belongs to one account, so naming the account as well would only keep its index from being used.
+  if (place.folder !== null) return files.where(column<FolderId>('files.folder_id'), '=', place.folder)
+  const owned = files.where(column<AccountId>('files.account_id'), '=', place.account)
+  return skipsGoing ? owned.where('files.folder_id', 'not in', goingFolders(place.account)) : owned
+}
+
+/** The page of `some` that the query asks for. */
+export function listedFiles(db: Db, query: FileQuery, some: SelectQueryBuilder<Tables, 'files', unknown>) {
   const column = query.sort === 'name' ? 'files.name_folded' : (`files.${query.sort}` as const)
   // The rows that a late page skips are passed over in the index alone, without looking at their folders.
-  const page = matching(db, query)
+  const page = some
     .select('files.id')
     .orderBy(column, query.order)
     .orderBy('files.id', query.order)
@@ -138,25 +187,6 @@ export function listFiles(db: Db, query: FileQuery): Promise<FileListRow[]> {
     .where('files.id', 'in', page)
     .orderBy(column, query.order)
     .orderBy('files.id', query.order)
-    .execute()
-}
-
-/** How many files a search finds. Without a needle the kept totals answer. */
-export async function countMatches(db: Db, query: FileQuery): Promise<number> {
-  const { total } = await matching(db, query)
-    .select((row) => row.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
-  return total
-}
-
-function matching(db: Db, query: FileQuery) {
-  const files = db.selectFrom('files').where('files.removed_at', 'is', null)
-  // A folder belongs to one account, so naming the account as well would only keep its index from being used.
-  const placed =
-    query.folder === null
-      ? files.where('files.account_id', '=', query.account)
-      : files.where('files.folder_id', '=', query.folder)
-  return query.needle === null ? placed : placed.where(nameContains(query.needle))
 }
 
 /** The folder's files after `before`, newest first: for walking a folder of any size in steps. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { AccountId, FolderId, FolderIdentifier } from '../domain/ids.ts'
 import type { Db } from './schema.ts'
 
@@ -11,6 +11,9 @@ export interface FolderRow {
   readonly is_public: 0 | 1
   readonly password_hash: string | null
   readonly file_count: number
+  readonly tree_files: number
+  readonly tree_bytes: number
+  readonly tree_folders: number
   readonly created_at: number
 }
 
@@ -28,6 +31,9 @@ const columns = [
   'folders.is_public',
   'folders.password_hash',
   'folders.file_count',
+  'folders.tree_files',
+  'folders.tree_bytes',
+  'folders.tree_folders',
   'folders.created_at',
 ] as const
 
@@ -49,16 +55,49 @@ function liveFolders(db: Db) {
     .where('folders.deleted_at', 'is', null)
 }
 
+const SHAPE = /^[a-z][a-z0-9]{15}$/
+
 /** The live folder of that identifier, whoever owns it. */
-export function findFolder(db: Db, identifier: FolderIdentifier): Promise<FolderListRow | undefined> {
-  return liveFolders(db).where('folders.identifier', '=', identifier).executeTakeFirst()
+export async function findFolder(db: Db, identifier: FolderIdentifier): Promise<FolderListRow | undefined> {
+  if (!SHAPE.test(identifier)) return undefined
+  const row = await liveFolders(db).where('folders.identifier', '=', identifier).executeTakeFirst()
+  return row === undefined || (await isGone(db, row.id)) ? undefined : row
 }
 
-/** All live folders of the account, or those directly in `parent`, oldest first. */
-export function listFolders(db: Db, account: AccountId, parent: FolderId | null): Promise<FolderListRow[]> {
-  const all = liveFolders(db).where('folders.account_id', '=', account)
-  const some = parent === null ? all : all.where('folders.parent_id', '=', parent)
-  return some.orderBy('folders.id').execute()
+/** All live folders of the account, or those directly in the live folder `parent`, oldest first. */
+export async function listFolders(
+  db: Db,
+  account: AccountId,
+  parent: FolderId | null,
+): Promise<FolderListRow[]> {
+  const folders = liveFolders(db).where('folders.account_id', '=', account).orderBy('folders.id')
+  if (parent !== null) return folders.where('folders.parent_id', '=', parent).execute()
+  if (!(await isClearing(db, account))) return folders.execute()
+  return folders.where('folders.id', 'not in', goingFolders(account)).execute()
+}
+
+/** The live folders directly in a live one that a viewer may see, a page of them, oldest first. */
+export function subfolderPage(
+  db: Db,
+  query: {
+    readonly parent: FolderId
+    readonly publicOnly: boolean
+    readonly offset: number
+    readonly limit: number
+  },
+): Promise<FolderListRow[]> {
+  const all = liveFolders(db).where('folders.parent_id', '=', query.parent)
+  const seen = query.publicOnly ? all.where('folders.is_public', '=', 1) : all
+  return seen.orderBy('folders.id').limit(query.limit).offset(query.offset).execute()
+}
+
+export async function countSubfolders(db: Db, parent: FolderId, publicOnly: boolean): Promise<number> {
+  const all = db.selectFrom('folders').where('parent_id', '=', parent).where('deleted_at', 'is', null)
+  const seen = publicOnly ? all.where('is_public', '=', 1) : all
+  const { folders } = await seen
+    .select((row) => row.fn.countAll<number>().as('folders'))
+    .executeTakeFirstOrThrow()
+  return folders
 }
 
 export function insertFolder(
@@ -111,41 +150,143 @@ export async function folderChain(db: Db, id: FolderId): Promise<ChainRow[]> {
   return rows
 }
 
-export interface TreeRow {
-  readonly id: FolderId
-  /** 1 for the folder itself. */
-  readonly level: number
+/** Whether the folder or one above it is deleted. */
+export async function isGone(db: Db, id: FolderId): Promise<boolean> {
+  return (await folderChain(db, id)).some((step) => step.deleted_at !== null)
 }
 
-/** The folder and every live folder below it. */
-export async function folderTree(db: Db, id: FolderId): Promise<TreeRow[]> {
-  const { rows } = await sql<TreeRow>`
-    with recursive tree as (
-      select id, 1 as level from folders where id = ${id}
-      union all
-      select folders.id, tree.level + 1
-      from folders join tree on folders.parent_id = tree.id
-      where folders.deleted_at is null
+/** Whether something below a deleted folder of the account is not marked as deleted yet. */
+export async function isClearing(db: Db, account: AccountId): Promise<boolean> {
+  const row = await db
+    .selectFrom('folders')
+    .select('id')
+    .where('account_id', '=', account)
+    .where('deleted_at', 'is not', null)
+    .where('cleared_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The account's folders that are deleted, or below a deleted one, and not cleared yet: ids in parentheses. */
+export function goingFolders(account: AccountId): RawBuilder<FolderId> {
+  return sql<FolderId>`(
+    with recursive going (id) as (
+      select id from folders where account_id = ${account} and deleted_at is not null and cleared_at is null
+      union
+      select folders.id from folders join going on folders.parent_id = going.id
     )
-    select id, level from tree`.execute(db)
-  return rows
+    select id from going
+  )`
 }
 
-export async function markFoldersDeleted(trx: Db, ids: readonly FolderId[], at: number): Promise<void> {
-  await trx
-    .updateTable('folders')
-    .set({ deleted_at: at, file_count: 0 })
-    .where('id', 'in', ids)
-    .where('deleted_at', 'is', null)
-    .execute()
+/**
+ * Whether some folder stands more than `levels` below the folder, which itself is level 1.
+ * Walked a level at a time, because a tree may be larger than one statement should look at.
+ */
+export async function isDeeperThan(trx: Db, id: FolderId, levels: number): Promise<boolean> {
+  let present: FolderId[] = [id]
+  for (let level = 1; present.length > 0; level++) {
+    if (level > levels) return true
+    const below: FolderId[] = []
+    for (let at = 0; at < present.length; at += WALK_STEP) {
+      const rows = await trx
+        .selectFrom('folders')
+        .select('id')
+        .where('parent_id', 'in', present.slice(at, at + WALK_STEP))
+        .where('deleted_at', 'is', null)
+        .execute()
+      for (const row of rows) below.push(row.id)
+    }
+    present = below
+  }
+  return false
 }
 
-export async function changeFileCount(trx: Db, id: FolderId, by: number): Promise<void> {
+const WALK_STEP = 500
+
+/** What is added to a tree, or with negative numbers taken away. */
+export interface TreeChange {
+  readonly files?: number
+  readonly bytes?: number
+  readonly folders?: number
+}
+
+/** The change that undoes this one. */
+export function takenAway({ files = 0, bytes = 0, folders = 0 }: TreeChange): TreeChange {
+  return { files: -files, bytes: -bytes, folders: -folders }
+}
+
+/** Adds to the sums of the folder and of all above it. */
+export async function changeTree(trx: Db, id: FolderId, change: TreeChange): Promise<void> {
+  const { files = 0, bytes = 0, folders = 0 } = change
+  await sql`
+    update folders
+    set tree_files = tree_files + ${files}, tree_bytes = tree_bytes + ${bytes}, tree_folders = tree_folders + ${folders}
+    where id in (
+      with recursive chain (id, parent_id) as (
+        select id, parent_id from folders where id = ${id}
+        union all
+        select folders.id, folders.parent_id from folders join chain on folders.id = chain.parent_id
+      )
+      select id from chain
+    )`.execute(trx)
+}
+
+/** Counts files in or out of the folder itself, and of the trees it is in. */
+export async function changeFiles(trx: Db, id: FolderId, files: number, bytes: number): Promise<void> {
   await trx
     .updateTable('folders')
-    .set((row) => ({ file_count: row('file_count', '+', by) }))
+    .set((row) => ({ file_count: row('file_count', '+', files) }))
     .where('id', '=', id)
     .execute()
+  await changeTree(trx, id, { files, bytes })
+}
+
+/** Deletes the folder, and with it all below. */
+export async function markFolderDeleted(trx: Db, id: FolderId, at: number): Promise<void> {
+  await trx.updateTable('folders').set({ deleted_at: at }).where('id', '=', id).execute()
+}
+
+/** Deleted folders below which something may still be alive, at most `limit` of one account. */
+export async function foldersToClear(
+  db: Db,
+  limit: number,
+): Promise<{ account: AccountId; folders: FolderId[] } | null> {
+  const uncleared = db
+    .selectFrom('folders')
+    .where('deleted_at', 'is not', null)
+    .where('cleared_at', 'is', null)
+    .select(['id', 'account_id'])
+  const first = await uncleared.limit(1).executeTakeFirst()
+  if (first === undefined) return null
+  const rows = await uncleared.where('account_id', '=', first.account_id).limit(limit).execute()
+  return { account: first.account_id, folders: rows.map((row) => row.id) }
+}
+
+/** Marks at most `limit` live folders directly below deleted ones as deleted themselves; returns how many. */
+export async function markChildrenDeleted(
+  trx: Db,
+  parents: readonly FolderId[],
+  at: number,
+  limit: number,
+): Promise<number> {
+  const children = trx
+    .selectFrom('folders')
+    .select('id')
+    .where('parent_id', 'in', parents)
+    .where('deleted_at', 'is', null)
+    .limit(limit)
+  const { numUpdatedRows } = await trx
+    .updateTable('folders')
+    .set({ deleted_at: at })
+    .where('id', 'in', children)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}
+
+export async function markCleared(trx: Db, ids: readonly FolderId[], at: number): Promise<void> {
+  await trx.updateTable('folders').set({ cleared_at: at }).where('id', 'in', ids).execute()
 }
 
 /**
@@ -156,7 +297,7 @@ export async function dropDeletedFolders(trx: Db, limit: number): Promise<number
   const { numAffectedRows } = await sql`
     delete from folders where id in (
       select id from folders as gone
-      where gone.deleted_at is not null
+      where gone.deleted_at is not null and gone.cleared_at is not null
         and not exists (select 1 from folders as child where child.parent_id = gone.id)
         and not exists (select 1 from files where files.folder_id = gone.id)
       limit ${limit}

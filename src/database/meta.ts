@@ -2,6 +2,8 @@ import type { Db } from './schema.ts'
 
 /** The value kept under the key; the first caller's becomes everybody's. */
 export async function metaValue(db: Db, key: string, make: () => string): Promise<string> {
+  const present = await metaOf(db, key)
+  if (present !== null) return present
   await db
     .insertInto('meta')
     .values({ key, value: make() })
@@ -9,4 +11,21 @@ export async function metaValue(db: Db, key: string, make: () => string): Promis
     .execute()
   const row = await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirstOrThrow()
   return row.value
+}
+
+export async function metaOf(db: Db, key: string): Promise<string | null> {
+  const row = await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst()
+  return row?.value ?? null
+}
+
+export async function setMeta(trx: Db, key: string, value: string): Promise<void> {
+  await trx
+    .insertInto('meta')
+    .values({ key, value })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+    .execute()
+}
+
+export async function dropMeta(trx: Db, keys: readonly string[]): Promise<void> {
+  await trx.deleteFrom('meta').where('key', 'in', keys).execute()
 }

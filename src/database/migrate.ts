@@ -1,26 +1,40 @@
 import { sql } from 'kysely'
+import { isPostgres, lockMigrations } from './differences.ts'
 import { initial } from './migrations/001-initial.ts'
+import { manyNodes } from './migrations/002-many-nodes.ts'
+import { namesInIndexes } from './migrations/003-names-in-indexes.ts'
 import type { Db } from './schema.ts'
+import { inTransaction } from './transactions.ts'
+
+interface Migration {
+  readonly sqlite: readonly string[]
+  readonly postgres: readonly string[]
+}
 
 /** In order; the position is the version. */
-const migrations: readonly (readonly string[])[] = [initial]
+const migrations: readonly Migration[] = [{ sqlite: initial, postgres: [] }, manyNodes, namesInIndexes]
+
+/** How many there are. */
+export const MIGRATIONS = migrations.length
+
+export class DatabaseTooNew extends Error {
+  override readonly name = 'DatabaseTooNew'
+}
 
 /**
- * Brings the database to this program's version, in one transaction, so that two that start together do it once.
- * Throws when the database is newer than the program.
+ * Brings the database to this program's version, in one transaction under a lock, so that nodes that start together
+ * do it once. Throws DatabaseTooNew when the database knows more than the program.
  */
 export async function migrate(db: Db): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+  if ((await databaseVersion(db)) === migrations.length) return
+  await inTransaction(db, async (trx) => {
+    await lockMigrations(trx)
     await sql`create table if not exists meta (key text primary key, value text not null)`.execute(trx)
-    const row = await trx.selectFrom('meta').select('value').where('key', '=', 'version').executeTakeFirst()
-    const version = Number(row?.value ?? 0)
-    if (version > migrations.length) {
-      throw new Error(
-        `the database has version ${version}, this program knows ${migrations.length}: install a newer Holdfast`,
-      )
-    }
-    for (const statements of migrations.slice(version)) {
-      for (const statement of statements) await sql.raw(statement).execute(trx)
+    const version = await databaseVersion(trx)
+    for (const migration of migrations.slice(version)) {
+      for (const statement of migration[isPostgres(trx) ? 'postgres' : 'sqlite']) {
+        await sql.raw(statement).execute(trx)
+      }
     }
     await trx
       .insertInto('meta')
@@ -28,4 +42,26 @@ export async function migrate(db: Db): Promise<void> {
       .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: String(migrations.length) }))
       .execute()
   })
+}
+
+/** How many of this program's migrations the database still lacks. Throws DatabaseTooNew. */
+export async function missingMigrations(db: Db): Promise<number> {
+  return migrations.length - (await databaseVersion(db))
+}
+
+/** Whether no Holdfast has ever had the database. Throws DatabaseTooNew. */
+export async function isBlank(db: Db): Promise<boolean> {
+  return (await databaseVersion(db)) === 0
+}
+
+/** 0 for an empty database. */
+async function databaseVersion(db: Db): Promise<number> {
+  const tables = await db.introspection.getTables()
+  if (!tables.some((table) => table.name === 'meta')) return 0
+  const row = await db.selectFrom('meta').select('value').where('key', '=', 'version').executeTakeFirst()
+  const version = Number(row?.value ?? 0)
+  if (version <= migrations.length) return version
+  throw new DatabaseTooNew(
+    `the database has version ${version}, this program knows ${migrations.length}: install a newer Holdfast`,
+  )
 }

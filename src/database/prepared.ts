@@ -1,4 +1,5 @@
 import type { Compilable, CompiledQuery } from 'kysely'
+import { isPostgres } from './differences.ts'
 import type { Db } from './schema.ts'
 import { directReadsOf } from './sqlite.ts'
 
@@ -9,9 +10,12 @@ import { directReadsOf } from './sqlite.ts'
 export function prepared<Args extends readonly (string | number)[], Row>(
   build: (db: Db, ...args: Args) => Compilable<Row>,
 ): (db: Db, ...args: Args) => Promise<Row[]> {
-  let compiled: CompiledQuery<Row> | null = null
+  /** One for each of the databases, because one process may have both open. */
+  const texts = new Map<boolean, CompiledQuery<Row>>()
   return async (db, ...args) => {
-    compiled ??= compileFor(build, db, args)
+    const dialect = isPostgres(db)
+    const compiled = texts.get(dialect) ?? compileFor(build, db, args)
+    texts.set(dialect, compiled)
     const direct = directReadsOf(db)
     if (direct !== null) return direct.all(compiled.sql, args)
     const query: CompiledQuery<Row> = { ...compiled, parameters: args }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { AccountId, BlobKey } from '../domain/ids.ts'
+import type { AccountId, BlobKey, NodeId } from '../domain/ids.ts'
 import type { Db } from './schema.ts'
 
 /**
@@ -23,35 +23,52 @@ export async function reserveRoom(
 
 export async function insertReservation(
   trx: Db,
-  reservation: { key: BlobKey; account_id: AccountId; bytes: number; created_at: number },
+  reservation: { key: BlobKey; account_id: AccountId; bytes: number; created_at: number; node: NodeId },
 ): Promise<void> {
   await trx.insertInto('reservations').values(reservation).execute()
 }
 
-export async function growReservation(trx: Db, key: BlobKey, bytes: number): Promise<void> {
-  await trx
+/** False when the reservation is gone. */
+export async function growReservation(trx: Db, key: BlobKey, bytes: number): Promise<boolean> {
+  const result = await trx
     .updateTable('reservations')
     .set((row) => ({ bytes: row('bytes', '+', bytes) }))
     .where('key', '=', key)
-    .execute()
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
 }
 
-/** Ends the reservation and gives its room back. Ending one that is gone does nothing. */
-export async function endReservation(trx: Db, key: BlobKey): Promise<void> {
+/**
+ * Ends the reservation and gives its room back; false when it is gone, and then nothing is done. Of an upload that
+ * brings its row in and whoever takes it for dead, the one for whom this is true decides.
+ */
+export async function endReservation(trx: Db, key: BlobKey): Promise<boolean> {
   const row = await trx
     .deleteFrom('reservations')
     .where('key', '=', key)
     .returning(['account_id', 'bytes'])
     .executeTakeFirst()
-  if (row === undefined) return
+  if (row === undefined) return false
   await trx
     .updateTable('accounts')
     .set((account) => ({ storage_reserved: account('storage_reserved', '-', row.bytes) }))
     .where('id', '=', row.account_id)
     .execute()
+  return true
 }
 
-export async function listReservations(db: Db): Promise<BlobKey[]> {
-  const rows = await db.selectFrom('reservations').select('key').execute()
-  return rows.map((row) => row.key)
+export interface DeadReservation {
+  readonly key: BlobKey
+  readonly account_id: AccountId
+}
+
+/** At most `limit` reservations of nodes that are dead. */
+export function deadReservations(db: Db, limit: number): Promise<DeadReservation[]> {
+  return db
+    .selectFrom('reservations')
+    .leftJoin('nodes', 'nodes.id', 'reservations.node')
+    .select(['reservations.key', 'reservations.account_id'])
+    .where('nodes.id', 'is', null)
+    .limit(limit)
+    .execute()
 }

@@ -7,6 +7,7 @@ import type {
   FolderId,
   FolderIdentifier,
   KeyId,
+  NodeId,
   Sha256,
   Slug,
   Uuid,
@@ -21,7 +22,9 @@ export interface Tables {
   files: FilesTable
   blobs: BlobsTable
   blob_garbage: { key: BlobKey; due_at: number }
-  reservations: { key: BlobKey; account_id: AccountId; bytes: number; created_at: number }
+  nodes: NodesTable
+  jobs: JobsTable
+  reservations: ReservationsTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   request_days: { account_id: AccountId; day: string; requests: number }
   /** The search index: `rowid` is the file's id. Kept by triggers on `files`. */
@@ -63,8 +66,15 @@ interface FoldersTable {
   password_hash: string | null
   /** Live files directly in the folder. */
   file_count: Generated<number>
+  /** Live files in the folder and in everything below it, what they weigh, and how many folders are below it. */
+  tree_files: Generated<number>
+  tree_bytes: Generated<number>
+  tree_folders: Generated<number>
   created_at: number
+  /** What is below a deleted folder is deleted with it, and marked so in steps behind that. */
   deleted_at: number | null
+  /** When nothing alive was left in a deleted folder. */
+  cleared_at: number | null
 }
 
 export type Removal = 'expired' | 'deleted'
@@ -89,6 +99,33 @@ interface FilesTable {
   removed_at: number | null
   /** Why it was removed. The mark `expired` can be taken back, `deleted` cannot. */
   removal: Removal | null
+}
+
+/** The nodes that share this database. One that stops beating is taken for dead, and its row removed. */
+interface NodesTable {
+  id: NodeId
+  /** Counts up for as long as the node lives. */
+  beats: Generated<number>
+  started_at: number
+}
+
+interface JobsTable {
+  name: string
+  /** The node that runs it at the moment. */
+  node: NodeId | null
+  /** When it was through last. */
+  ended_at: number | null
+  /** Failures in a row. */
+  failures: Generated<number>
+}
+
+interface ReservationsTable {
+  key: BlobKey
+  account_id: AccountId
+  bytes: number
+  created_at: number
+  /** The node that takes the upload in; when it is dead, so is the upload. */
+  node: NodeId | null
 }
 
 interface BlobsTable {

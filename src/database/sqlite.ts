@@ -1,6 +1,8 @@
-import { type SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite'
+import type { SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
 import type { Db, Tables } from './schema.ts'
+import { bindings, openFile, openForReading } from './sqlite-file.ts'
+import { createReaders, type Readers } from './sqlite-readers.ts'
 
 /**
  * Opens the SQLite file, making it when it is missing. Write-ahead log, full sync and foreign keys are asserted,
@@ -14,10 +16,16 @@ export function openSqlite(path: string): Db {
   expectPragma(file, 'journal_mode', 'wal')
   expectPragma(file, 'synchronous', 2)
   expectPragma(file, 'foreign_keys', 1)
-  const reading = openFile(path)
-  reading.run('PRAGMA query_only = ON')
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asKyselyDatabase(file, reading) }) })
+  const reading = openForReading(path)
+  const beside = createReaders(path)
+  const close = () => {
+    beside.close()
+    reading.close()
+    file.close()
+  }
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asKyselyDatabase(file, close) }) })
   directReads.set(db, directReader(reading))
+  readers.set(db, beside)
   return db
 }
 
@@ -38,6 +46,13 @@ export function directReadsOf(db: Db): DirectReads | null {
   return directReads.get(db) ?? null
 }
 
+const readers = new WeakMap<Db, Readers>()
+
+/** The threads that answer long queries on SQLite; null for PostgreSQL, and inside a transaction. */
+export function readersOf(db: Db): Readers | null {
+  return readers.get(db) ?? null
+}
+
 function directReader(file: SqliteFile): DirectReads {
   const version = file.query<{ data_version: number }, []>('PRAGMA data_version')
   return {
@@ -48,27 +63,16 @@ function directReader(file: SqliteFile): DirectReads {
   }
 }
 
-function openFile(path: string): SqliteFile {
-  const file = new SqliteFile(path, { create: true, strict: true })
-  file.run('PRAGMA busy_timeout = 10000')
-  file.run('PRAGMA cache_size = -32768')
-  file.run('PRAGMA temp_store = MEMORY')
-  return file
-}
-
 function expectPragma(file: SqliteFile, name: string, wanted: string | number): void {
   const row = file.query<Record<string, string | number>, []>(`PRAGMA ${name}`).get()
   if (row?.[name] !== wanted) throw new Error(`SQLite does not keep ${name} = ${wanted} on this file system`)
 }
 
 /** Gives Bun's SQLite the face that Kysely's dialect expects; statements are kept by their text. */
-function asKyselyDatabase(file: SqliteFile, reading: SqliteFile): SqliteDatabase {
+function asKyselyDatabase(file: SqliteFile, close: () => void): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>()
   return {
-    close() {
-      reading.close()
-      file.close()
-    },
+    close,
     prepare(text) {
       let statement = statements.get(text)
       if (statement === undefined) {
@@ -105,11 +109,4 @@ function rollback(file: SqliteFile): SqliteStatement {
     run: () => (file.inTransaction ? file.run('rollback') : none),
     iterate: () => [][Symbol.iterator](),
   }
-}
-
-function bindings(parameters: readonly unknown[]): SQLQueryBindings[] {
-  return parameters.map((value) => {
-    if (value === null || typeof value === 'string' || typeof value === 'number') return value
-    throw new TypeError(`a ${typeof value} cannot be bound to a statement`)
-  })
 }

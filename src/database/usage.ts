@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
+import { greatest } from './differences.ts'
 import type { Db } from './schema.ts'
 
 export interface FileUse {
@@ -14,7 +15,7 @@ export async function addFileUse(trx: Db, file: FileId, use: FileUse): Promise<v
     .set((row) => ({
       views: row('views', '+', use.views),
       downloads: row('downloads', '+', use.downloads),
-      last_used_at: sql<number>`max(last_used_at, ${use.lastUsedAt})`,
+      last_used_at: greatest(trx, 'last_used_at', use.lastUsedAt),
     }))
     .where('id', '=', file)
     .execute()

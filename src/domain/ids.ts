@@ -17,6 +17,8 @@ export type Uuid = Branded<string, 'Uuid'>
 export type FolderIdentifier = Branded<string, 'FolderIdentifier'>
 /** The blob's name in the store: 32 lower-case hexadecimal characters, random. */
 export type BlobKey = Branded<string, 'BlobKey'>
+/** One run of the program, among those that share a database. */
+export type NodeId = Branded<string, 'NodeId'>
 /** 64 lower-case hexadecimal characters. */
 export type Sha256 = Branded<string, 'Sha256'>
 
@@ -33,7 +35,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Digits only is an id, UUID shape is a UUID, the rest is a slug. */
 export function parseFileIdentifier(text: string): FileIdentifier {
-  if (/^\d+$/.test(text)) return { kind: 'id', id: Number(text) as FileId }
+  // A number beyond what a database can count is nobody's, like a slug that was never drawn.
+  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text)))
+    return { kind: 'id', id: Number(text) as FileId }
   if (UUID.test(text)) return { kind: 'uuid', uuid: text.toLowerCase() as Uuid }
   return { kind: 'slug', slug: text as Slug }
 }

@@ -1,4 +1,4 @@
-import type { BlobKey, FolderIdentifier, Slug, Uuid } from './ids.ts'
+import type { BlobKey, FolderIdentifier, NodeId, Slug, Uuid } from './ids.ts'
 
 /** Random bytes from a CSPRNG, handed in everywhere so that tests can repeat themselves. */
 export type Random = (length: number) => Uint8Array
@@ -22,6 +22,11 @@ export function makeFolderIdentifier(random: Random): FolderIdentifier {
 /** 128 random bits in hexadecimal. */
 export function makeBlobKey(random: Random): BlobKey {
   return Buffer.from(random(16)).toString('hex') as BlobKey
+}
+
+/** 128 random bits in hexadecimal, used by one run of the program. */
+export function makeNodeId(random: Random): NodeId {
+  return Buffer.from(random(16)).toString('hex') as NodeId
 }
 
 /** A version 4 UUID (RFC 9562). */

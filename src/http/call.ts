@@ -65,7 +65,7 @@ export async function keyedCaller(call: Call): Promise<AccountCaller> {
   const caller = await call.site.services.keys.authenticate(key)
   call.caller = caller
   const { services, config } = call.site
-  const verdict = services.rates.take(`key:${caller.key}`, 1, config.rateLimit, HOUR)
+  const verdict = await services.rates.take(`key:${caller.key}`, 1, config.rateLimit, HOUR)
   for (const prefix of ['RateLimit', 'X-RateLimit']) {
     call.headers.set(`${prefix}-Limit`, String(verdict.limit))
     call.headers.set(`${prefix}-Remaining`, String(verdict.remaining))

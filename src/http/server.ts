@@ -118,11 +118,14 @@ export function startServer(parts: {
     url,
     async stop() {
       stopping = true
+      // With other nodes behind a balancer, a refused connection sends the client to one of them.
+      const closed = config.databaseUrl === null ? null : server.stop(false)
       await underWay.finished(UPLOADS_MAY_TAKE)
       // The answers of the last uploads are still on their way, and downloads that end soon may do so.
       const deadline = clock.monotonic() + ANSWERS_MAY_TAKE
       while (server.pendingRequests > 0 && clock.monotonic() < deadline) await Bun.sleep(10)
       await server.stop(true)
+      await closed
     },
   }
 }

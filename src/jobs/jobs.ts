@@ -1,74 +1,136 @@
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import type { Log } from '../log.ts'
 import type { Cleaning } from '../services/cleaning.ts'
 import type { Expiry } from '../services/expiry.ts'
+import { outageRefusal } from '../services/failures.ts'
+import type { FolderClearing } from '../services/folder-clearing.ts'
+import { type Claim, type Claims, type Outcome, SET_ASIDE_AFTER } from '../services/job-claims.ts'
+import { BEAT, type Nodes } from '../services/nodes.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
 import type { Rooms } from '../services/room.ts'
 import type { StoreHealth } from '../services/store-health.ts'
 import type { Usage } from '../services/usage.ts'
 
-/** Something that runs by itself: safe to repeat, and never twice at the same time. */
+/** Something that runs by itself: safe to repeat, and never twice at the same time in one node. */
 export interface Job {
   readonly name: string
+  /** Whether every node runs it for itself, or one node at a time for all of them. */
+  readonly on: 'every node' | 'one node'
   /** Milliseconds between the end of one run and the next. */
   readonly every: number
-  readonly run: () => Promise<void>
+  /** A long run asks `mayGoOn` between its steps, and stops when the answer is no. */
+  readonly run: (mayGoOn: () => boolean) => Promise<void>
 }
 
 /** The jobs in the order in which one may feed the next. */
 export function allJobs(services: {
+  nodes: Nodes
   usage: Usage
   rates: RateLimits
   health: StoreHealth
   expiry: Expiry
+  clearing: FolderClearing
   cleaning: Cleaning
   rooms: Rooms
 }): readonly Job[] {
-  const { usage, rates, health, expiry, cleaning, rooms } = services
-  return [
+  const { nodes, usage, rates, health, expiry, clearing, cleaning, rooms } = services
+  const forItself = [
+    { name: 'beat', every: BEAT, run: () => nodes.beat() },
+    { name: 'watch other nodes', every: BEAT, run: () => nodes.removeDead() },
     { name: 'write counters', every: SECOND, run: () => usage.flush() },
     { name: 'write rate windows', every: SECOND, run: () => rates.flush() },
     { name: 'probe a broken store', every: 10 * SECOND, run: () => health.recover() },
     { name: 'give back room', every: 5 * SECOND, run: () => rooms.endUnended() },
-    { name: 'hide unused files', every: 20 * SECOND, run: () => expiry.mark() },
-    { name: 'purge unused files', every: HOUR, run: () => expiry.purge() },
-    { name: 'purge deleted files', every: 5 * SECOND, run: () => cleaning.purgeDeleted() },
-    { name: 'remove garbage', every: MINUTE / 4, run: () => cleaning.removeGarbage() },
+  ]
+  const forAll: readonly Omit<Job, 'on'>[] = [
+    { name: 'end uploads of dead nodes', every: 10 * SECOND, run: cleaning.sweepDead },
+    { name: 'hide unused files', every: 20 * SECOND, run: expiry.mark },
+    { name: 'purge unused files', every: HOUR, run: expiry.purge },
+    { name: 'clear deleted folders', every: SECOND, run: clearing.run },
+    { name: 'purge deleted files', every: 5 * SECOND, run: cleaning.purgeDeleted },
+    { name: 'remove garbage', every: MINUTE / 4, run: cleaning.removeGarbage },
+  ]
+  return [
+    ...forItself.map((job) => ({ ...job, on: 'every node' }) as const),
+    ...forAll.map((job) => ({ ...job, on: 'one node' }) as const),
   ]
 }
 
 export interface Runner {
-  /** Every job once, now, one after another. */
+  /**
+   * Every job once, now, one after another, whenever it ran last. What another node is running is waited for and then
+   * run again.
+   */
   runAll(): Promise<void>
-  /** No job starts any more; returns when the running ones are through. */
+  /** No job starts any more; returns when the running ones have stopped. */
   stop(): Promise<void>
 }
 
-/** Runs each job in its rhythm. A failure is reported and the job tried again at its next time. */
-export function startJobs(jobs: readonly Job[], report: (job: string, error: unknown) => void): Runner {
-  let stopped = false
-  const running = new Map<string, Promise<void>>()
-  const timers = new Map<string, Timer>()
+/** Milliseconds until a job that another node runs is asked for again. */
+const ASK_AGAIN = 20
 
-  async function attempt(job: Job): Promise<void> {
+/**
+ * Runs each job in its rhythm, and those for all nodes when this one gets the claim. A failure is logged and the job
+ * tried again at its next time, or a day later when it keeps failing.
+ */
+export function startJobs(jobs: readonly Job[], claims: Claims, log: Log): Runner {
+  let stopped = false
+  const running = new Map<string, Promise<boolean>>()
+  const timers = new Map<string, Timer>()
+  const failed = (job: Job, error: unknown) =>
+    log.error({ job: job.name, err: error }, 'a background job failed')
+
+  async function runClaimed(job: Job, claim: Claim): Promise<Outcome> {
+    const { failures } = claim
+    if (failures >= SET_ASIDE_AFTER) {
+      log.warn({ job: job.name, failures }, 'a background job that was set aside is tried again')
+    }
+    const mayGoOn = () => !stopped && claim.isHeld()
     try {
-      await job.run()
+      await job.run(mayGoOn)
+      return mayGoOn() ? 'done' : 'left'
     } catch (error) {
-      report(job.name, error)
+      if (outageRefusal(error) !== null) {
+        failed(job, error)
+        return 'postponed'
+      }
+      if (failures + 1 < SET_ASIDE_AFTER) failed(job, error)
+      else {
+        const fields = { job: job.name, failures: failures + 1, err: error }
+        log.error(fields, 'a background job failed too often in a row and is set aside for a day')
+      }
+      return 'failed'
     }
   }
 
+  /** False when the job did not get its turn. Never throws. */
+  async function attempt(job: Job, every: number | null): Promise<boolean> {
+    try {
+      if (job.on === 'every node') {
+        await job.run(() => !stopped)
+        return true
+      }
+      const claim = await claims.claim(job.name, every)
+      if (claim === null) return false
+      await claim.end(await runClaimed(job, claim))
+    } catch (error) {
+      failed(job, error)
+    }
+    return true
+  }
+
   /** Joins a run that is under way rather than starting a second one beside it. */
-  function once(job: Job): Promise<void> {
+  function once(job: Job, every: number | null): Promise<boolean> {
     const present = running.get(job.name)
     if (present !== undefined) return present
-    const run = attempt(job).finally(() => running.delete(job.name))
+    const run = attempt(job, every).finally(() => running.delete(job.name))
     running.set(job.name, run)
     return run
   }
 
   function schedule(job: Job): void {
     const timer = setTimeout(async () => {
-      await once(job)
+      await once(job, job.every)
       if (!stopped) schedule(job)
     }, job.every)
     timers.set(job.name, timer)
@@ -80,7 +142,7 @@ export function startJobs(jobs: readonly Job[], report: (job: string, error: unk
     async runAll() {
       for (const job of jobs) {
         await running.get(job.name)
-        await once(job)
+        while (!(await once(job, null)) && !stopped) await Bun.sleep(ASK_AGAIN)
       }
     },
 

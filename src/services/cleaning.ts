@@ -1,9 +1,18 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { blobExists, dueGarbage, forgetGarbage, postponeGarbage, releaseBlob } from '../database/blobs.ts'
+import {
+  blobExists,
+  discardBlob,
+  dueGarbage,
+  forgetGarbage,
+  postponeGarbage,
+  releaseBlob,
+} from '../database/blobs.ts'
+import { lockAccount } from '../database/differences.ts'
 import { deletedFiles, dropFile } from '../database/file-removal.ts'
 import { dropDeletedFolders } from '../database/folders.ts'
-import { endReservation, listReservations } from '../database/reservations.ts'
+import { type DeadReservation, deadReservations, endReservation } from '../database/reservations.ts'
 import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
 import { type Clock, MINUTE } from '../domain/clock.ts'
 import type { BlobKey, FileId } from '../domain/ids.ts'
 
@@ -16,16 +25,30 @@ const TRY_AGAIN = MINUTE
 /** Rows go in steps, so that no transaction holds up the requests beside it. */
 const STEP = 50
 
+/** Bytes that the store is asked to remove at the same time. */
+const AT_ONCE = 8
+
+/** What takes long goes in steps, and stops between two of them when `mayGoOn` says no. */
 export interface Cleaning {
-  /** Clears what a killed process left: unfinished uploads and the room they had reserved. Before serving. */
+  /**
+   * Clears at once what a killed process left: unfinished uploads, bytes and room. Before serving, by a node that has
+   * just joined a database that nobody else has.
+   */
   afterStart(): Promise<void>
+  /**
+   * Ends the uploads of dead nodes: gives back their room and leaves their bytes as garbage. A node that only stood
+   * still has that time to notice and to stop writing.
+   */
+  sweepDead(mayGoOn?: () => boolean): Promise<void>
   /** Rows of deleted files and folders go. */
-  purgeDeleted(): Promise<void>
+  purgeDeleted(mayGoOn?: () => boolean): Promise<void>
   /** Bytes that no row points to go. */
-  removeGarbage(): Promise<void>
+  removeGarbage(mayGoOn?: () => boolean): Promise<void>
   /** Drops the rows and leaves their bytes as garbage. */
-  purge(files: readonly FileId[]): Promise<void>
+  purge(files: readonly FileId[], mayGoOn?: () => boolean): Promise<void>
 }
+
+const always = () => true
 
 /** SQLite answers without ever waiting, so requests get their turn only when it is given to them. */
 export const letOthersIn = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -38,17 +61,27 @@ export function createCleaning(
 ): Cleaning {
   const cleaning: Cleaning = {
     async afterStart() {
-      for (const key of await listReservations(db)) {
-        // The reservation ends in the transaction that brings the row in, so there is no row: the bytes are nobody's.
-        if (!(await blobExists(db, key))) await blobs.remove(key)
-        await db.transaction().execute((trx) => endReservation(trx, key))
+      for (;;) {
+        const dead = await deadReservations(db, STEP)
+        const left: BlobKey[] = []
+        for (const upload of dead) if (await endDead(upload, clock.now())) left.push(upload.key)
+        await forgetGarbage(db, await removeEach(left))
+        if (dead.length < STEP) break
       }
     },
 
-    async purge(files) {
+    async sweepDead(mayGoOn = always) {
+      while (mayGoOn()) {
+        const dead = await deadReservations(db, STEP)
+        for (const upload of dead) if (mayGoOn()) await endDead(upload, clock.now() + GARBAGE_GRACE)
+        if (dead.length < STEP) break
+      }
+    },
+
+    async purge(files, mayGoOn = always) {
       const dueAt = clock.now() + GARBAGE_GRACE
-      for (let at = 0; at < files.length; at += STEP) {
-        await db.transaction().execute(async (trx) => {
+      for (let at = 0; at < files.length && mayGoOn(); at += STEP) {
+        await inTransaction(db, async (trx) => {
           for (const file of files.slice(at, at + STEP)) {
             const blob = await dropFile(trx, file)
             if (blob !== null) await releaseBlob(trx, blob, dueAt)
@@ -58,17 +91,17 @@ export function createCleaning(
       }
     },
 
-    async purgeDeleted() {
-      for (;;) {
+    async purgeDeleted(mayGoOn = always) {
+      while (mayGoOn()) {
         const files = await deletedFiles(db, STEP)
         if (files.length === 0) break
-        await cleaning.purge(files)
+        await cleaning.purge(files, mayGoOn)
       }
-      while ((await dropDeletedFolders(db, STEP)) > 0) await letOthersIn()
+      while (mayGoOn() && (await dropDeletedFolders(db, STEP)) > 0) await letOthersIn()
     },
 
-    async removeGarbage() {
-      for (;;) {
+    async removeGarbage(mayGoOn = always) {
+      while (mayGoOn()) {
         const keys = await dueGarbage(db, clock.now(), STEP)
         const removed = await removeEach(keys)
         await forgetGarbage(db, removed)
@@ -79,15 +112,30 @@ export function createCleaning(
     },
   }
 
+  /** Says whether that has made garbage of the upload's bytes. */
+  function endDead(upload: DeadReservation, dueAt: number): Promise<boolean> {
+    const { key, account_id } = upload
+    return inTransaction(db, async (trx) => {
+      await lockAccount(trx, account_id)
+      // Whoever ends the reservation decides: an upload that finds it gone brings no row in any more.
+      if (!(await endReservation(trx, key)) || (await blobExists(trx, key))) return false
+      await discardBlob(trx, key, dueAt)
+      return true
+    })
+  }
+
   async function removeEach(keys: readonly BlobKey[]): Promise<BlobKey[]> {
     const removed: BlobKey[] = []
-    for (const key of keys) {
+    const remove = async (key: BlobKey) => {
       try {
         await blobs.remove(key)
         removed.push(key)
       } catch (error) {
         report(error)
       }
+    }
+    for (let at = 0; at < keys.length; at += AT_ONCE) {
+      await Promise.all(keys.slice(at, at + AT_ONCE).map(remove))
     }
     return removed
   }

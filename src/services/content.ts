@@ -8,10 +8,25 @@ import { fileNotFound } from './access.ts'
 export interface Content {
   /** Bytes `start` to `end` (exclusive). Throws Refusal FILE_NOT_FOUND when the file went meanwhile. */
   read(file: FileDetailRow, start: number, end: number): Promise<BlobBody>
+  /**
+   * An address where the store gives the bytes out by itself, for a minute; null where it does not, or is not meant
+   * to. Whoever has it needs no other permission.
+   */
+  link(
+    file: FileDetailRow,
+    headers: { readonly type: string; readonly disposition: string },
+  ): Promise<string | null>
 }
 
-export function createContent(db: Db, blobs: BlobStore): Content {
+/** Seconds. Short, so that a file that is taken down is gone. */
+const LINK_LIFETIME = 60
+
+export function createContent(db: Db, blobs: BlobStore, redirects: boolean): Content {
   return {
+    async link(file, headers) {
+      return redirects ? blobs.link(file.blob_key, { seconds: LINK_LIFETIME, ...headers }) : null
+    },
+
     async read(file, start, end) {
       try {
         return await blobs.read(file.blob_key, start, end)

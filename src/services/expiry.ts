@@ -1,13 +1,17 @@
+import { lockAccount } from '../database/differences.ts'
 import {
   countLiveFiles,
   expiredForGood,
   markAlive,
   markRemoved,
+  type RemovableFile,
   unusedFiles,
   wronglyExpired,
 } from '../database/file-removal.ts'
 import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
+import type { FileId } from '../domain/ids.ts'
 import { type Cleaning, letOthersIn } from './cleaning.ts'
 import type { ClockGuard } from './clock-guard.ts'
 import type { Usage } from './usage.ts'
@@ -18,12 +22,13 @@ import type { Usage } from './usage.ts'
  */
 export interface Expiry {
   /** Hides what is due, brings back what a wrong clock had hidden. */
-  mark(): Promise<void>
+  mark(mayGoOn?: () => boolean): Promise<void>
   /** Removes for good what was hidden at least a day ago: per call 1,000 files or 1 %, whichever is more. */
-  purge(): Promise<void>
+  purge(mayGoOn?: () => boolean): Promise<void>
 }
 
 const STEP = 100
+const always = () => true
 const PURGE_AFTER = DAY
 const PURGE_AT_LEAST = 1000
 
@@ -38,22 +43,26 @@ export function createExpiry(
   const cutoff = () => clock.now() - inactiveDays * DAY
 
   return {
-    async mark() {
+    async mark(mayGoOn = always) {
       guard.agreedFor()
       // What was looked at in the last second counts, though it is not written yet.
       await usage.flush()
-      for (;;) {
-        const marked = await db.transaction().execute(async (trx) => {
-          const files = await unusedFiles(trx, cutoff(), STEP)
+      while (mayGoOn()) {
+        const marked = await inTransaction(db, async (trx) => {
+          const files = await lockedFiles(trx, await unusedFiles(trx, cutoff(), STEP), (ids) =>
+            unusedFiles(trx, cutoff(), STEP, ids),
+          )
           if (files.length > 0) await markRemoved(trx, files, 'expired', clock.now())
           return files.length
         })
         if (marked < STEP) break
         await letOthersIn()
       }
-      for (;;) {
-        const restored = await db.transaction().execute(async (trx) => {
-          const files = await wronglyExpired(trx, cutoff(), STEP)
+      while (mayGoOn()) {
+        const restored = await inTransaction(db, async (trx) => {
+          const files = await lockedFiles(trx, await wronglyExpired(trx, cutoff(), STEP), (ids) =>
+            wronglyExpired(trx, cutoff(), STEP, ids),
+          )
           if (files.length > 0) await markAlive(trx, files)
           return files.length
         })
@@ -62,10 +71,22 @@ export function createExpiry(
       }
     },
 
-    async purge() {
+    async purge(mayGoOn = always) {
       if (guard.agreedFor() < PURGE_AFTER) return
       const most = Math.max(PURGE_AT_LEAST, Math.floor((await countLiveFiles(db)) / 100))
-      await cleaning.purge(await expiredForGood(db, clock.now() - PURGE_AFTER, cutoff(), most))
+      await cleaning.purge(await expiredForGood(db, clock.now() - PURGE_AFTER, cutoff(), most), mayGoOn)
     },
   }
+}
+
+/** Locks the accounts whose files these are, then asks again which of the files it still is true of. */
+async function lockedFiles(
+  trx: Db,
+  files: readonly RemovableFile[],
+  again: (ids: readonly FileId[]) => Promise<RemovableFile[]>,
+): Promise<RemovableFile[]> {
+  if (files.length === 0) return []
+  const accounts = new Set(files.map((file) => file.account_id))
+  for (const account of [...accounts].sort((a, b) => a - b)) await lockAccount(trx, account)
+  return again(files.map((file) => file.id))
 }

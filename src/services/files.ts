@@ -1,6 +1,7 @@
 import { findAccount, topFolder } from '../database/accounts.ts'
+import { lockAccount } from '../database/differences.ts'
+import { searchFiles } from '../database/file-search.ts'
 import {
-  countMatches,
   type FileDetailRow,
   type FileListRow,
   type FileSort,
@@ -10,8 +11,9 @@ import {
   placeFile,
   renameFile,
 } from '../database/files.ts'
-import { changeFileCount } from '../database/folders.ts'
+import { changeFiles } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
 import { type ErrorCode, Refusal } from '../domain/errors.ts'
 import { cleanFileName, foldName } from '../domain/file-name.ts'
 import type { AccountId, FileIdentifier, FolderId, FolderPlace } from '../domain/ids.ts'
@@ -84,18 +86,19 @@ export function createFiles(db: Db, usage: Usage): Files {
 
     async list(account, query) {
       const folder = query.folder === null ? null : await placeWithCount(db, account, query.folder)
-      const needle = query.search === '' ? null : foldName(query.search)
       const found = {
         account,
         folder: folder?.id ?? null,
-        needle,
         sort: query.sort,
         order: query.order,
         offset: (query.page - 1) * query.perPage,
         limit: query.perPage,
       }
+      if (query.search !== '') {
+        const hits = await searchFiles(db, { ...found, needle: foldName(query.search) })
+        return { files: hits.files.map(counted), total: hits.total }
+      }
       const rows = await listFiles(db, found)
-      if (needle !== null) return { files: rows.map(counted), total: await countMatches(db, found) }
       const total = folder?.fileCount ?? (await findAccount(db, account))?.files_count ?? 0
       return { files: rows.map(counted), total }
     },
@@ -106,7 +109,8 @@ export function createFiles(db: Db, usage: Usage): Files {
 
     async rename(account, identifier, newName) {
       const name = cleanFileName(newName)
-      await db.transaction().execute(async (trx) => {
+      await inTransaction(db, async (trx) => {
+        await lockAccount(trx, account)
         const file = await owned(trx, account, identifier)
         await renameFile(trx, file.id, name, foldName(name))
       })
@@ -114,13 +118,14 @@ export function createFiles(db: Db, usage: Usage): Files {
     },
 
     async move(account, identifier, place) {
-      await db.transaction().execute(async (trx) => {
+      await inTransaction(db, async (trx) => {
+        await lockAccount(trx, account)
         const file = await owned(trx, account, identifier)
         const folder = await placeOf(trx, account, place)
         if (folder === file.folder_id) return
         await placeFile(trx, file.id, folder)
-        await changeFileCount(trx, file.folder_id, -1)
-        await changeFileCount(trx, folder, 1)
+        await changeFiles(trx, file.folder_id, -1, -file.size)
+        await changeFiles(trx, folder, 1, file.size)
       })
     },
 

@@ -1,6 +1,7 @@
-import { lockTree } from '../database/differences.ts'
-import { folderChain, folderTree, updateFolder } from '../database/folders.ts'
+import { lockAccount } from '../database/differences.ts'
+import { changeTree, folderChain, isDeeperThan, takenAway, updateFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
 import { type ErrorCode, Refusal } from '../domain/errors.ts'
 import type { AccountId, FolderIdentifier, FolderPlace } from '../domain/ids.ts'
 import { letOthersIn } from './cleaning.ts'
@@ -31,8 +32,8 @@ export interface FolderMoves {
 export function createFolderMoves(db: Db, maxDepth: number): FolderMoves {
   const moves: FolderMoves = {
     async move(account, identifier, parent) {
-      return db.transaction().execute(async (trx) => {
-        await lockTree(trx, account)
+      return inTransaction(db, async (trx) => {
+        await lockAccount(trx, account)
         const folder = await ownFolder(trx, account, identifier)
         const destination = await placeOf(trx, account, parent)
         if (folder.parent_id === destination) return 0
@@ -40,11 +41,20 @@ export function createFolderMoves(db: Db, maxDepth: number): FolderMoves {
         if (way.some((step) => step.id === folder.id)) {
           throw new Refusal('INVALID_DESTINATION', 'A folder cannot be moved into itself or below itself')
         }
-        const tree = await folderTree(trx, folder.id)
-        const levels = tree.reduce((deepest, { level }) => Math.max(deepest, level), 0)
-        if (way.length + levels > maxDepth) throw tooDeep(maxDepth)
+        const levelsLeft = maxDepth - way.length
+        // A tree is no deeper than it has folders, so most need not be walked.
+        if (folder.tree_folders + 1 > levelsLeft && (await isDeeperThan(trx, folder.id, levelsLeft))) {
+          throw tooDeep(maxDepth)
+        }
         await refusingDuplicates(folder.name, () => updateFolder(trx, folder.id, { parent_id: destination }))
-        return tree.length
+        const moved = {
+          files: folder.tree_files,
+          bytes: folder.tree_bytes,
+          folders: folder.tree_folders + 1,
+        }
+        if (folder.parent_id !== null) await changeTree(trx, folder.parent_id, takenAway(moved))
+        await changeTree(trx, destination, moved)
+        return moved.folders
       })
     },
 

@@ -67,28 +67,32 @@ export function createFolderPasswords(
   }
 
   /** Counts the try before it is made, so that guesses sent side by side are counted too. */
-  function countTry(folder: FolderId, bucket: string): () => void {
+  async function countTry(folder: FolderId, bucket: string): Promise<() => Promise<void>> {
     const subjects = [
       { name: `password:${folder}:${bucket}`, limit: TRIES_PER_ADDRESS, length: 15 * MINUTE },
       { name: `password:${folder}`, limit: TRIES_PER_FOLDER, length: HOUR },
     ]
     const counted: { readonly name: string; readonly openedAt: number }[] = []
-    const takeBack = () => {
-      for (const { name, openedAt } of counted) rates.giveBack(name, 1, openedAt)
+    const takeBack = async () => {
+      for (const { name, openedAt } of counted) await rates.giveBack(name, 1, openedAt)
     }
-    for (const { name, limit, length } of subjects) {
-      const verdict = rates.take(name, 1, limit, length)
-      if (!verdict.allowed) {
-        takeBack()
-        throw new Refusal(
-          'RATE_LIMITED',
-          'Too many wrong passwords; wait a while and try again',
-          verdict.resetsIn,
-        )
+    try {
+      for (const { name, limit, length } of subjects) {
+        const verdict = await rates.take(name, 1, limit, length)
+        if (!verdict.allowed) {
+          throw new Refusal(
+            'RATE_LIMITED',
+            'Too many wrong passwords; wait a while and try again',
+            verdict.resetsIn,
+          )
+        }
+        counted.push({ name, openedAt: verdict.openedAt })
       }
-      counted.push({ name, openedAt: verdict.openedAt })
+      return takeBack
+    } catch (error) {
+      await takeBack()
+      throw error
     }
-    return takeBack
   }
 
   return {
@@ -101,11 +105,11 @@ export function createFolderPasswords(
 
     async unlock(folder, input, bucket, cookie) {
       if (folder.password_hash === null) return cookie ?? signing.sign(COOKIE, [])
-      const takeBack = countTry(folder.id, bucket)
+      const takeBack = await countTry(folder.id, bucket)
       if (!(await verifyPassword(decode(folder.id, input), folder.password_hash))) {
         throw new Refusal('WRONG_PASSWORD', 'That is not the password; check it and try again')
       }
-      takeBack()
+      await takeBack()
       const others = readCookie(cookie).filter((grant) => grant.f !== folder.id)
       const grant = {
         f: folder.id,

@@ -1,6 +1,7 @@
 import { changeTotals, topFolder } from '../database/accounts.ts'
-import { isUniqueViolation, lockTree } from '../database/differences.ts'
+import { isUniqueViolation, lockAccount } from '../database/differences.ts'
 import {
+  changeTree,
   type FolderListRow,
   findFolder,
   folderChain,
@@ -9,6 +10,7 @@ import {
   updateFolder,
 } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseFolderName } from '../domain/folder-name.ts'
@@ -58,8 +60,8 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
       const password_hash = folder.password === null ? null : await hashPassword(folder.password)
       const identifier = makeFolderIdentifier(random)
       await refusingDuplicates(name, () =>
-        db.transaction().execute(async (trx) => {
-          await lockTree(trx, account)
+        inTransaction(db, async (trx) => {
+          await lockAccount(trx, account)
           const parent_id = await placeOf(trx, account, folder.parent)
           if ((await folderChain(trx, parent_id)).length + 1 > maxDepth) throw tooDeep(maxDepth)
           await insertFolder(trx, {
@@ -71,6 +73,7 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
             password_hash,
             created_at: clock.now(),
           })
+          await changeTree(trx, parent_id, { folders: 1 })
           await changeTotals(trx, account, { folders: 1 })
         }),
       )
@@ -92,7 +95,8 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
       const password_hash =
         typeof change.password === 'string' ? await hashPassword(change.password) : change.password
       await refusingDuplicates(name ?? '', () =>
-        db.transaction().execute(async (trx) => {
+        inTransaction(db, async (trx) => {
+          await lockAccount(trx, account)
           const folder = await ownFolder(trx, account, identifier)
           await updateFolder(trx, folder.id, {
             ...(name === undefined ? {} : { name }),

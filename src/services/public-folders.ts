@@ -1,10 +1,13 @@
 import { type FileListRow, listFiles } from '../database/files.ts'
-import { type FolderListRow, listFolders } from '../database/folders.ts'
+import { countSubfolders, type FolderListRow, subfolderPage } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 
 /** What the page of a folder shows to somebody who may see the folder. */
 export interface PublicFolders {
-  /** One page of its files, newest first, and its subfolders; private ones only for their owner. */
+  /**
+   * One page of what is in it: its subfolders first, then its files, newest first. Private subfolders only for their
+   * owner. `page` is from 1.
+   */
   contents(folder: FolderListRow, page: number, isOwner: boolean): Promise<FolderContents>
 }
 
@@ -19,21 +22,26 @@ const PER_PAGE = 100
 export function createPublicFolders(db: Db): PublicFolders {
   return {
     async contents(folder, page, isOwner) {
-      const folders = await listFolders(db, folder.account_id, folder.id)
-      const files = await listFiles(db, {
-        account: folder.account_id,
-        folder: folder.id,
-        needle: null,
-        sort: 'created_at',
-        order: 'desc',
-        offset: (page - 1) * PER_PAGE,
-        limit: PER_PAGE,
-      })
-      return {
-        folders: folders.filter((sub) => isOwner || sub.is_public === 1),
-        files,
-        pages: Math.max(1, Math.ceil(folder.file_count / PER_PAGE)),
-      }
+      const first = (page - 1) * PER_PAGE
+      const publicOnly = !isOwner
+      const count = await countSubfolders(db, folder.id, publicOnly)
+      const folders =
+        first < count
+          ? await subfolderPage(db, { parent: folder.id, publicOnly, offset: first, limit: PER_PAGE })
+          : []
+      const room = PER_PAGE - folders.length
+      const files =
+        room === 0
+          ? []
+          : await listFiles(db, {
+              account: folder.account_id,
+              folder: folder.id,
+              sort: 'created_at',
+              order: 'desc',
+              offset: Math.max(0, first - count),
+              limit: room,
+            })
+      return { folders, files, pages: Math.max(1, Math.ceil((count + folder.file_count) / PER_PAGE)) }
     },
   }
 }

@@ -12,26 +12,58 @@ export interface Verdict {
   readonly openedAt: number
 }
 
-/**
- * Counts what subjects use in windows that open with the first use. What is refused is not counted.
- * Windows are kept in memory and written by `flush`, so that a restart does not forget them.
- */
+/** Counts what subjects use in windows that open with the first use. */
 export interface RateLimits {
-  take(subject: string, amount: number, limit: number, length: number): Verdict
-  /** Takes back what turned out not to be used, unless the window that it was counted in is over. */
-  giveBack(subject: string, amount: number, openedAt: number): void
+  /**
+   * Takes `amount` when no more than `limit` is used then in the window, which is `length` milliseconds long. What is
+   * refused is not counted and opens no window. Takes at once never pass the limit together. Where windows are shared,
+   * throws what the database throws.
+   */
+  take(subject: string, amount: number, limit: number, length: number): Promise<Verdict>
+  /**
+   * Takes back what turned out not to be used, unless the window that it was counted in is over. Never throws: what
+   * cannot be given back now is given back by `flush`.
+   */
+  giveBack(subject: string, amount: number, openedAt: number): Promise<void>
+  /** Writes what is not written yet and drops windows that are over. To be called again and again. */
   flush(): Promise<void>
 }
 
-interface Window {
-  openedAt: number
-  endsAt: number
+export interface Window {
+  readonly openedAt: number
+  readonly endsAt: number
+  readonly used: number
+}
+
+/** What a caller is told of a window with the length `length` at the time `now`. */
+export function verdictOf(
+  window: Window,
+  allowed: boolean,
+  limit: number,
+  length: number,
+  now: number,
+): Verdict {
+  return {
+    allowed,
+    limit,
+    remaining: Math.max(0, limit - window.used),
+    openedAt: window.openedAt,
+    // A window that another node has opened may begin a little later by this one's clock.
+    resetsIn: Math.max(1, Math.ceil(Math.min(window.endsAt - now, length) / 1000)),
+  }
+}
+
+interface KeptWindow extends Window {
   used: number
   unsaved: boolean
 }
 
+/**
+ * For a node alone: windows are kept in memory and written by `flush`, so that a restart does not forget them. Takes
+ * and gives back without the database.
+ */
 export async function createRateLimits(db: Db, clock: Clock): Promise<RateLimits> {
-  const windows = new Map<string, Window>()
+  const windows = new Map<string, KeptWindow>()
   for (const row of await listWindows(db)) {
     windows.set(row.subject, { openedAt: row.opened_at, endsAt: row.ends_at, used: row.used, unsaved: false })
   }
@@ -40,28 +72,23 @@ export async function createRateLimits(db: Db, clock: Clock): Promise<RateLimits
   const isOver = (window: Window, now: number) => now >= window.endsAt || now < window.openedAt
 
   return {
-    take(subject, amount, limit, length) {
+    async take(subject, amount, limit, length) {
       const now = clock.now()
-      let window = windows.get(subject)
-      if (window === undefined || isOver(window, now)) {
-        window = { openedAt: now, endsAt: now + length, used: 0, unsaved: true }
-        windows.set(subject, window)
-      }
+      const present = windows.get(subject)
+      const window =
+        present === undefined || isOver(present, now)
+          ? { openedAt: now, endsAt: now + length, used: 0, unsaved: false }
+          : present
       const allowed = window.used + amount <= limit
       if (allowed) {
         window.used += amount
         window.unsaved = true
+        windows.set(subject, window)
       }
-      return {
-        allowed,
-        limit,
-        remaining: Math.max(0, limit - window.used),
-        openedAt: window.openedAt,
-        resetsIn: Math.max(1, Math.ceil((window.endsAt - now) / 1000)),
-      }
+      return verdictOf(window, allowed, limit, length, now)
     },
 
-    giveBack(subject, amount, openedAt) {
+    async giveBack(subject, amount, openedAt) {
       const window = windows.get(subject)
       if (window?.openedAt !== openedAt) return
       window.used = Math.max(0, window.used - amount)

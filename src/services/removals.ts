@@ -1,9 +1,10 @@
 import { changeTotals } from '../database/accounts.ts'
-import { lockTree } from '../database/differences.ts'
-import { deleteFilesIn, markRemoved } from '../database/file-removal.ts'
+import { lockAccount } from '../database/differences.ts'
+import { markRemoved } from '../database/file-removal.ts'
 import { findFile } from '../database/files.ts'
-import { folderTree, markFoldersDeleted } from '../database/folders.ts'
+import { changeTree, markFolderDeleted, takenAway } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
@@ -16,7 +17,10 @@ export interface RemovalCounts {
   readonly filesDeleted: number
 }
 
-/** Deletes by their owner: final, and at once for everybody. Rows and bytes are cleared behind that. */
+/**
+ * Deletes by their owner: final, and at once for everybody. What was in a folder is marked, and rows and bytes are
+ * cleared, behind that.
+ */
 export interface Removals {
   /** Unknown and foreign identifiers are processed and not deleted. */
   files(account: AccountId, identifiers: readonly FileIdentifier[]): Promise<RemovalCounts>
@@ -27,7 +31,8 @@ export interface Removals {
 export function createRemovals(db: Db, clock: Clock): Removals {
   async function deleteFile(account: AccountId, identifier: FileIdentifier): Promise<boolean> {
     if ((await findFile(db, identifier)) === undefined) return false
-    return db.transaction().execute(async (trx) => {
+    return inTransaction(db, async (trx) => {
+      await lockAccount(trx, account)
       const file = await findFile(trx, identifier)
       if (file === undefined || file.account_id !== account) return false
       await markRemoved(trx, [file], 'deleted', clock.now())
@@ -37,20 +42,16 @@ export function createRemovals(db: Db, clock: Clock): Removals {
 
   /** How many files went with the folder, or null when there is no such folder. */
   async function deleteFolder(account: AccountId, identifier: FolderIdentifier): Promise<number | null> {
-    return db.transaction().execute(async (trx) => {
-      await lockTree(trx, account)
+    return inTransaction(db, async (trx) => {
+      await lockAccount(trx, account)
       try {
         const folder = await ownFolder(trx, account, identifier)
-        const tree = await folderTree(trx, folder.id)
-        let files = 0
-        let bytes = 0
-        for (const { id } of tree) {
-          const gone = await deleteFilesIn(trx, id, clock.now())
-          files += gone.files
-          bytes += gone.bytes
-          await markFoldersDeleted(trx, [id], clock.now())
-        }
-        await changeTotals(trx, account, { storage: -bytes, files: -files, folders: -tree.length })
+        const { tree_files: files, tree_bytes: bytes } = folder
+        const folders = folder.tree_folders + 1
+        await markFolderDeleted(trx, folder.id, clock.now())
+        if (folder.parent_id !== null)
+          await changeTree(trx, folder.parent_id, takenAway({ files, bytes, folders }))
+        await changeTotals(trx, account, { storage: -bytes, files: -files, folders: -folders })
         return files
       } catch (error) {
         if (error instanceof Refusal) return null

@@ -1,14 +1,17 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { findAccount } from '../database/accounts.ts'
 import { blobExists, discardBlob } from '../database/blobs.ts'
+import { lockAccount } from '../database/differences.ts'
 import { endReservation, growReservation, insertReservation, reserveRoom } from '../database/reservations.ts'
 import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { type BlobKey, GUESTS } from '../domain/ids.ts'
+import { type AccountId, type BlobKey, GUESTS } from '../domain/ids.ts'
 import { formatSize } from '../domain/sizes.ts'
 import type { Caller } from './caller.ts'
 import { guestBudget } from './guest-budget.ts'
+import type { Nodes } from './nodes.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { unavailable } from './store-health.ts'
 
@@ -21,12 +24,18 @@ export interface RoomLimits {
 
 /** Room for one upload, set aside before its bytes come, so that they can never pass a limit. */
 export interface Room {
-  /** Makes sure of `bytes` in all before they are written. Throws Refusal as `setAside` does. */
+  /**
+   * Makes sure of `bytes` in all before they are written. Throws Refusal as `setAside` does, and when this node was
+   * taken for dead since then.
+   */
   cover(bytes: number): Promise<void>
-  /** Ends the reservation inside the transaction that stores the file. */
+  /**
+   * Ends the reservation inside the transaction that stores the file. Throws Refusal STORAGE_UNAVAILABLE when
+   * somebody has ended it before, because this node was taken for dead.
+   */
   use(trx: Db): Promise<void>
   /** To be called when that transaction is through: what a guest did not send is not held against them. */
-  used(bytes: number): void
+  used(bytes: number): Promise<void>
   /**
    * Gives everything back, and leaves bytes that no row points to for removal. What the database cannot take now is
    * left to `endUnended`. Harmless when it was used.
@@ -49,14 +58,19 @@ export interface Rooms {
 const FIRST_STEP = 8 * 1024 * 1024
 const LARGEST_STEP = 256 * 1024 * 1024
 
-export function createRooms(
-  db: Db,
-  blobs: BlobStore,
-  rates: RateLimits,
-  clock: Clock,
-  limits: RoomLimits,
-  report: (error: unknown) => void,
-): Rooms {
+/** Seconds until an upload that was taken from this node may be sent again. */
+const INTERRUPTED_RETRY = 5
+
+export function createRooms(parts: {
+  db: Db
+  blobs: BlobStore
+  rates: RateLimits
+  nodes: Nodes
+  clock: Clock
+  limits: RoomLimits
+  report: (error: unknown) => void
+}): Rooms {
+  const { db, blobs, rates, nodes, clock, limits, report } = parts
   /** What uploads of this process were promised and have not written yet. */
   let outstanding = 0
 
@@ -66,18 +80,24 @@ export function createRooms(
     if (free !== null && free - outstanding - bytes < limits.minFreeSpace) throw unavailable()
   }
 
-  /** Reservations of uploads that have failed, until the database has taken note of it. */
-  const unended = new Set<BlobKey>()
+  /** The same, and the bytes are promised from then on, so that uploads which begin at once see each other. */
+  async function promise(bytes: number): Promise<void> {
+    await assertFreeSpace(bytes)
+    outstanding += bytes
+  }
 
-  async function endUnended(): Promise<void> {
-    for (const key of unended) {
-      await db.transaction().execute(async (trx) => {
-        await endReservation(trx, key)
-        // Bytes that were finished and never got their row are named nowhere else.
-        if (!(await blobExists(trx, key))) await discardBlob(trx, key, clock.now())
-      })
-      unended.delete(key)
-    }
+  /** Reservations of uploads that have failed, until the database has taken note of it. */
+  const unended = new Map<BlobKey, AccountId>()
+
+  async function end(key: BlobKey, account: AccountId): Promise<void> {
+    await inTransaction(db, async (trx) => {
+      // A transaction of this upload whose end nobody has heard of has the account, and is waited for.
+      await lockAccount(trx, account)
+      await endReservation(trx, key)
+      // Bytes that were finished and never got their row are named nowhere else.
+      if (!(await blobExists(trx, key))) await discardBlob(trx, key, clock.now())
+    })
+    unended.delete(key)
   }
 
   const ownerOf = (caller: Caller) =>
@@ -95,7 +115,9 @@ export function createRooms(
   }
 
   return {
-    endUnended,
+    async endUnended() {
+      for (const [key, account] of unended) await end(key, account)
+    },
 
     async check(caller, bytes) {
       await assertFreeSpace(bytes)
@@ -107,27 +129,32 @@ export function createRooms(
     async setAside(caller, key, least, wanted) {
       const { account, limit } = ownerOf(caller)
       const budget = guestBudget(caller, rates, limits.guestHourlySize)
+      const node = nodes.id()
       let held: number | null = null
       let written = 0
 
       /** Adds to the reservation, or throws and changes nothing. */
       async function add(bytes: number): Promise<void> {
-        await assertFreeSpace(bytes)
-        budget.take(bytes)
+        await promise(bytes)
         const isNew = held === null
+        let isTaken = false
         try {
-          await db.transaction().execute(async (trx) => {
+          await budget.take(bytes)
+          isTaken = true
+          await inTransaction(db, async (trx) => {
             if (!(await reserveRoom(trx, account, bytes, limit))) throw full(caller)
-            if (isNew)
-              await insertReservation(trx, { key, account_id: account, bytes, created_at: clock.now() })
-            else await growReservation(trx, key, bytes)
+            const reservation = { key, account_id: account, bytes, created_at: clock.now(), node }
+            if (isNew) await insertReservation(trx, reservation)
+            else if (!(await growReservation(trx, key, bytes))) throw interrupted()
           })
         } catch (error) {
-          budget.giveBack(bytes)
+          // The answer to the commit may have been lost, not the commit.
+          if (isNew && isTaken && !(error instanceof Refusal)) unended.set(key, account)
+          outstanding -= bytes
+          if (isTaken) await budget.giveBack(bytes)
           throw error
         }
         held = (held ?? 0) + bytes
-        outstanding += bytes
       }
 
       async function addAtLeast(least: number, wanted: number): Promise<void> {
@@ -149,6 +176,7 @@ export function createRooms(
 
       return {
         async cover(bytes) {
+          if (nodes.id() !== node) throw interrupted()
           const present = held ?? 0
           if (bytes > present) {
             const missing = bytes - present
@@ -160,22 +188,31 @@ export function createRooms(
         },
 
         async use(trx) {
-          await endReservation(trx, key)
+          if (!(await endReservation(trx, key))) throw interrupted()
         },
 
-        used(bytes) {
-          budget.settle(bytes)
+        async used(bytes) {
           close()
+          await budget.settle(bytes)
         },
 
         async giveBack() {
           if (held === null) return
           close()
-          budget.settle(0)
-          unended.add(key)
-          await endUnended().catch(report)
+          unended.set(key, account)
+          await budget.settle(0)
+          await end(key, account).catch(report)
         },
       }
     },
   }
+}
+
+/** The others took this node for dead and ended its uploads. */
+function interrupted(): Refusal {
+  return new Refusal(
+    'STORAGE_UNAVAILABLE',
+    'The server was interrupted and cannot finish this upload; send it again',
+    INTERRUPTED_RETRY,
+  )
 }

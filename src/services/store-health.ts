@@ -48,7 +48,8 @@ export function createStoreHealth(blobs: BlobStore, report: (error: unknown) => 
         return !broken
       } catch (error) {
         report(error)
-        // A full store is not broken: what is there can be read, and room is made by deleting.
+        // A full store can be read and deleted from, and one that is away or refuses us has lied about nothing: each is
+        // asked again with the next upload. Only a broken one has to prove itself first.
         if (!(error instanceof StoreFailure) || error.reason === 'broken') fail()
         return false
       }

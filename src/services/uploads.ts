@@ -1,10 +1,11 @@
 import type { BlobStore, BlobWriter } from '../blobs/blob-store.ts'
 import { changeTotals } from '../database/accounts.ts'
 import { adoptBlob } from '../database/blobs.ts'
-import { isDatabaseFailure, isUniqueViolation } from '../database/differences.ts'
+import { isDatabaseFailure, isUniqueViolation, lockAccount } from '../database/differences.ts'
 import { findFile, insertFile } from '../database/files.ts'
-import { changeFileCount } from '../database/folders.ts'
+import { changeFiles } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { cleanFileName, foldName } from '../domain/file-name.ts'
@@ -114,40 +115,38 @@ export function createUploads(parts: {
         const file = { uuid: makeUuid(random), size: received, sha256: digest.sha256 }
         const slug = makeSlug(random)
         const now = clock.now()
-        const id = await db
-          .transaction()
-          .execute(async (trx) => {
-            await assertPlaceLives(trx, folder)
-            const blob_id = await adoptBlob(
-              trx,
-              { key, ...digest, size: received, created_at: now },
-              now + GARBAGE_GRACE,
-            )
-            const row = await insertFile(trx, {
-              uuid: file.uuid,
-              slug,
-              account_id: account,
-              folder_id: folder,
-              blob_id,
-              name,
-              name_folded: foldName(name),
-              size: received,
-              type,
-              created_at: now,
-              last_used_at: now,
-            })
-            await room.use(trx)
-            await changeTotals(trx, account, { storage: received, files: 1 })
-            await changeFileCount(trx, folder, 1)
-            return row.id
+        const id = await inTransaction(db, async (trx) => {
+          await lockAccount(trx, account)
+          await assertPlaceLives(trx, folder)
+          const blob_id = await adoptBlob(
+            trx,
+            { key, ...digest, size: received, created_at: now },
+            now + GARBAGE_GRACE,
+          )
+          const row = await insertFile(trx, {
+            uuid: file.uuid,
+            slug,
+            account_id: account,
+            folder_id: folder,
+            blob_id,
+            name,
+            name_folded: foldName(name),
+            size: received,
+            type,
+            created_at: now,
+            last_used_at: now,
           })
-          .catch(async (error: unknown) => {
-            if (!isDatabaseFailure(error)) throw error
-            // The answer to the commit may have been lost, not the commit: what is there decides.
-            const row = await findFile(db, { kind: 'uuid', uuid: file.uuid }).catch(() => undefined)
-            if (row === undefined) throw error
-            return row.id
-          })
+          await room.use(trx)
+          await changeTotals(trx, account, { storage: received, files: 1 })
+          await changeFiles(trx, folder, 1, received)
+          return row.id
+        }).catch(async (error: unknown) => {
+          if (!isDatabaseFailure(error)) throw error
+          // SQLite may say that a commit failed which went through: what is there decides.
+          const row = await findFile(db, { kind: 'uuid', uuid: file.uuid }).catch(() => undefined)
+          if (row === undefined) throw error
+          return row.id
+        })
         return { ...file, id, slug }
       }
 
@@ -174,10 +173,12 @@ export function createUploads(parts: {
             throw health.refusalFor(error)
           }
           completed = true
+          // Another upload's failed sync puts in doubt what the store has said of this one.
+          health.assertUsable()
           const digest = await hash.digest()
           const file = await untilUnique(() => commit(name, type, digest))
           stored = true
-          room.used(received)
+          await room.used(received)
           return file
         },
 

@@ -1,4 +1,5 @@
 import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
 import { addFileUse, addRequests, type FileUse, requestsOn, setKeyUsed } from '../database/usage.ts'
 import { type Clock, timestamp } from '../domain/clock.ts'
 import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
@@ -33,6 +34,14 @@ export function createUsage(db: Db, clock: Clock): Usage {
     for (const [key, at] of taken.keys) keys.set(key, keys.get(key) ?? at)
   }
 
+  function take(): Gathered {
+    const taken = { files, days, keys }
+    files = new Map()
+    days = new Map()
+    keys = new Map()
+    return taken
+  }
+
   const today = () => timestamp(clock.now()).slice(0, 10)
 
   return {
@@ -62,26 +71,32 @@ export function createUsage(db: Db, clock: Clock): Usage {
 
     async flush() {
       if (files.size + days.size + keys.size === 0) return
-      let taken: Gathered = { files: new Map(), days: new Map(), keys: new Map() }
+      let taken: Gathered | null = null
       try {
-        await db.transaction().execute(async (trx) => {
-          // Taken inside the transaction, so that no reader finds a count in neither place or in both.
-          taken = { files, days, keys }
-          files = new Map()
-          days = new Map()
-          keys = new Map()
-          for (const [file, use] of taken.files) await addFileUse(trx, file, use)
-          for (const [day, counts] of taken.days) {
-            for (const [account, requests] of counts) await addRequests(trx, account, day, requests)
-          }
-          for (const [key, at] of taken.keys) await setKeyUsed(trx, key, at)
+        await inTransaction(db, async (trx) => {
+          // Taken inside the transaction, so that no reader of SQLite finds a count in neither place or in both.
+          taken ??= take()
+          await write(trx, taken)
         })
       } catch (error) {
-        takeBack(taken)
+        if (taken !== null) takeBack(taken)
         throw error
       }
     },
   }
+}
+
+/** Rows in the order of their keys, so that no two nodes wait for each other. */
+async function write(trx: Db, { files, days, keys }: Gathered): Promise<void> {
+  for (const [file, use] of inOrder(files)) await addFileUse(trx, file, use)
+  for (const [day, counts] of [...days].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [account, requests] of inOrder(counts)) await addRequests(trx, account, day, requests)
+  }
+  for (const [key, at] of inOrder(keys)) await setKeyUsed(trx, key, at)
+}
+
+function inOrder<Id extends number, Value>(rows: ReadonlyMap<Id, Value>): [Id, Value][] {
+  return [...rows].sort(([a], [b]) => a - b)
 }
 
 interface Gathered {

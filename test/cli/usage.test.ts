@@ -15,6 +15,8 @@ describe('help', () => {
     ['key add --help'],
     ['key list --help'],
     ['key revoke --help'],
+    ['migrate --help'],
+    ['relocate --help'],
     ['config --help'],
   ])('holdfast %s explains the command and ends with 0', async (words) => {
     using folder = temporaryFolder()

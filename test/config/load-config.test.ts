@@ -13,6 +13,9 @@ describe('settings', () => {
       publicUrl: null,
       contentUrl: null,
       databaseUrl: null,
+      databaseConnections: 20,
+      s3: null,
+      s3Redirect: false,
       trustedProxies: [],
       maxFileSize: 10 * GB,
       storageLimit: 10 * GB,
@@ -35,6 +38,15 @@ describe('settings', () => {
       HOLDFAST_DATA_DIR: '/srv/holdfast',
       HOLDFAST_PUBLIC_URL: 'https://files.example.org/',
       HOLDFAST_CONTENT_URL: 'https://content.example.org:8443',
+      HOLDFAST_DATABASE_URL: 'postgres://me:secret@db.example.org/holdfast',
+      HOLDFAST_DATABASE_CONNECTIONS: '4',
+      HOLDFAST_S3_ENDPOINT: 'https://s3.example.org/',
+      HOLDFAST_S3_BUCKET: 'my-bucket',
+      HOLDFAST_S3_REGION: 'eu-north-1',
+      HOLDFAST_S3_ACCESS_KEY_ID: 'id',
+      HOLDFAST_S3_SECRET_ACCESS_KEY: 'sec/ret=',
+      HOLDFAST_S3_PATH_STYLE: 'true',
+      HOLDFAST_S3_REDIRECT: '1',
       HOLDFAST_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,fd00::/8',
       HOLDFAST_MAX_FILE_SIZE: '500MB',
       HOLDFAST_STORAGE_LIMIT: '1.5 GB',
@@ -54,7 +66,17 @@ describe('settings', () => {
       dataDir: '/srv/holdfast',
       publicUrl: 'https://files.example.org',
       contentUrl: 'https://content.example.org:8443',
-      databaseUrl: null,
+      databaseUrl: 'postgres://me:secret@db.example.org/holdfast',
+      databaseConnections: 4,
+      s3: {
+        endpoint: 'https://s3.example.org',
+        bucket: 'my-bucket',
+        region: 'eu-north-1',
+        accessKeyId: 'id',
+        secretAccessKey: 'sec/ret=',
+        pathStyle: true,
+      },
+      s3Redirect: true,
       trustedProxies: ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'],
       maxFileSize: 500 * 1024 ** 2,
       storageLimit: 1.5 * GB,
@@ -91,7 +113,13 @@ describe('a value that is not allowed', () => {
       'https://me:secret@example.org',
     ],
     HOLDFAST_CONTENT_URL: ['content.example.org', 'javascript:alert(1)'],
-    HOLDFAST_DATABASE_URL: ['sqlite:/tmp/x.db', 'postgres://localhost/holdfast'],
+    HOLDFAST_DATABASE_URL: ['sqlite:/tmp/x.db', 'postgres://localhost', 'mysql://localhost/holdfast'],
+    HOLDFAST_DATABASE_CONNECTIONS: ['1', 'many', '1001'],
+    HOLDFAST_S3_ENDPOINT: ['s3.example.org', 'https://s3.example.org/bucket'],
+    HOLDFAST_S3_BUCKET: ['ab', 'My-Bucket', '-bucket', 'a/b'],
+    HOLDFAST_S3_REGION: ['eu north', 'a/b'],
+    HOLDFAST_S3_PATH_STYLE: ['maybe'],
+    HOLDFAST_S3_REDIRECT: ['maybe'],
     HOLDFAST_TRUSTED_PROXIES: [
       'proxy.example.org',
       '10.0.0.0/33',
@@ -135,10 +163,36 @@ describe('a value that is not allowed', () => {
   })
 
   test('the password in an address is not repeated', () => {
-    const { message } = errorOf({ HOLDFAST_DATABASE_URL: 'postgres://me:hunter2@db/holdfast' })
+    const { message } = errorOf({ HOLDFAST_DATABASE_URL: 'postgres://me:hunter2@db' })
     expect(message).toContain('postgres://me:')
     expect(message).not.toContain('hunter2')
   })
+})
+
+describe('a store', () => {
+  const store = {
+    HOLDFAST_S3_ENDPOINT: 'https://s3.example.org',
+    HOLDFAST_S3_BUCKET: 'bucket',
+    HOLDFAST_S3_ACCESS_KEY_ID: 'id',
+    HOLDFAST_S3_SECRET_ACCESS_KEY: 'hunter2',
+  }
+
+  test.each(['HOLDFAST_S3_BUCKET', 'HOLDFAST_S3_ACCESS_KEY_ID', 'HOLDFAST_S3_SECRET_ACCESS_KEY'])(
+    'without %s is refused',
+    (variable) => {
+      const problems = problemsOf({ ...store, [variable]: '' })
+      expect(problems.map((problem) => problem.variable)).toEqual([variable])
+    },
+  )
+
+  test.each(['HOLDFAST_S3_BUCKET', 'HOLDFAST_S3_REDIRECT'])(
+    'without an endpoint makes %s meaningless',
+    (variable) => {
+      const [problem] = problemsOf({ [variable]: variable === 'HOLDFAST_S3_REDIRECT' ? 'true' : 'bucket' })
+      expect(problem?.variable).toBe(variable)
+      expect(problem?.reason).toContain('HOLDFAST_S3_ENDPOINT')
+    },
+  )
 })
 
 describe('an unknown HOLDFAST_ variable', () => {
@@ -198,3 +252,9 @@ function errorOf(environment: Environment): ConfigError {
 function problemsOf(environment: Environment) {
   return errorOf(environment).problems
 }
+
+test('what stands in a misspelt secret is not repeated', () => {
+  const { message } = errorOf({ HOLDFAST_S3_SECRET_ACESS_KEY: 'hunter2' })
+  expect(message).toContain('HOLDFAST_S3_SECRET_ACCESS_KEY')
+  expect(message).not.toContain('hunter2')
+})

@@ -93,18 +93,18 @@ describe.each(failures)('a database %s', (_, build) => {
   test('gets the rate windows of a failed flush later', async () => {
     await using parts = await build({})
     const { rates, clock } = parts
-    rates.take('key:1', 3, 10, HOUR)
+    await rates.take('key:1', 3, 10, HOUR)
     const end = parts.outage()
     await expect(rates.flush()).rejects.toThrow()
-    rates.take('key:1', 1, 10, HOUR)
-    rates.take('key:2', 1, 10, HOUR)
+    await rates.take('key:1', 1, 10, HOUR)
+    await rates.take('key:2', 1, 10, HOUR)
     await expect(rates.flush()).rejects.toThrow()
     end()
     await rates.flush()
 
     const afterRestart = await createRateLimits(parts.db, clock)
-    expect(afterRestart.take('key:1', 0, 10, HOUR)).toMatchObject({ remaining: 6 })
-    expect(afterRestart.take('key:2', 0, 10, HOUR)).toMatchObject({ remaining: 9 })
+    expect(await afterRestart.take('key:1', 0, 10, HOUR)).toMatchObject({ remaining: 6 })
+    expect(await afterRestart.take('key:2', 0, 10, HOUR)).toMatchObject({ remaining: 9 })
   })
 
   test('gets back the room of a failed upload later', async () => {

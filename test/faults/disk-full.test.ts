@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { finishedBlobs, inconsistencies, unfinishedBlobs } from '../support/blob-folder.ts'
 import { caller, readBack, sha256 } from '../support/caller.ts'
@@ -9,6 +7,8 @@ import { addAccount, type ChildSettings, startChild } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast } from '../support/holdfast.ts'
 import { openUpload, type RawAnswer } from '../support/raw-upload.ts'
+import { smallDisk, whyNoSmallDisk } from '../support/small-disk.ts'
+import { expectStorageUnavailable, sendWhole } from '../support/whole-upload.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -16,26 +16,18 @@ const MIB = 1024 * KIB
 const PIECE = 900 * KIB
 const SETTINGS: ChildSettings = { MIN_FREE_SPACE: '1MB', RATE_LIMIT: '1000000', STORAGE_LIMIT: '64MB' }
 
-interface SmallDisk {
-  readonly dataDir: string
-  /** Writes a file beside the data until not one page is left; returns what takes it away again. */
-  fill(name: string): () => void
-  [Symbol.dispose](): void
-}
-
-const obstacle = whyNoMount()
-if (obstacle !== null) console.warn(`disk-full: ${obstacle}`)
-
-if (obstacle !== null && process.env.CI === 'true') {
-  test('a small disk can be mounted', () => {
+const obstacle = whyNoSmallDisk()
+if (obstacle !== null) {
+  console.warn(`disk-full: skipped, because ${obstacle}`)
+  test.if(process.env.CI === 'true')('a small disk can be mounted', () => {
     throw new Error(obstacle)
   })
 }
 
 describe.skipIf(obstacle !== null)('a full disk', () => {
   test('refuses uploads, keeps nothing of them, and takes files again once some are purged', async () => {
-    using disk = smallDisk()
-    const { dataDir } = disk
+    using disk = smallDisk(32)
+    const dataDir = join(disk.path, 'data')
     await using stack = new AsyncDisposableStack()
     const holdfast = stack.adopt(await startHoldfast({ dataDir, minFreeSpace: 1 * MIB }), (server) =>
       server.stop(),
@@ -48,7 +40,7 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
     let refused: RawAnswer | null = null
     while (refused === null) {
       const bytes = content.bytes(PIECE)
-      const answer = await send(holdfast, key, bytes)
+      const answer = await sendWhole(holdfast.url, key, bytes)
       if (answer.status === 200) kept.set(slugOf(answer), sha256(bytes))
       else refused = answer
     }
@@ -66,14 +58,14 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
     holdfast.clock.advance(2 * 60_000)
     await holdfast.runJobs()
     for (let upload = 0; upload < 9; upload++) {
-      expect(await send(holdfast, key, content.bytes(PIECE))).toMatchObject({ status: 200 })
+      expect(await sendWhole(holdfast.url, key, content.bytes(PIECE))).toMatchObject({ status: 200 })
     }
     expect(inconsistencies(dataDir, { cleaned: true })).toEqual([])
   })
 
   test('takes as many of several uploads at once as fit, and refuses the rest', async () => {
-    using disk = smallDisk()
-    const { dataDir } = disk
+    using disk = smallDisk(32)
+    const dataDir = join(disk.path, 'data')
     const { apiKey: key } = await addAccount(dataDir, 'together')
     await using server = await startChild(dataDir, SETTINGS)
     const uploads = await Promise.all(
@@ -102,8 +94,8 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
   })
 
   test('that has not one page left fails a running upload, and the server goes on when there is room', async () => {
-    using disk = smallDisk()
-    const { dataDir } = disk
+    using disk = smallDisk(32)
+    const dataDir = join(disk.path, 'data')
     const { apiKey: key } = await addAccount(dataDir, 'runs-out')
     await using server = await startChild(dataDir, { ...SETTINGS, STORAGE_LIMIT: '10MB' })
     const account = caller(server.url, key)
@@ -112,14 +104,14 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
     await upload.send(chance(2).bytes(2 * MIB))
     await eventually('the upload has begun', () => unfinishedBlobs(dataDir).length === 1)
 
-    const takeAway = disk.fill('filler')
+    const takeAway = disk.fill()
     await upload.send(chance(3).bytes(2 * MIB))
     expectStorageUnavailable(await upload.answer)
     expect(await readBack(server.url, first.slug)).toMatchObject({ sha256: first.sha256 })
     expect((await fetch(`${server.url}/health`)).status).toBe(200)
     await eventually('nothing unfinished stays', () => unfinishedBlobs(dataDir).length === 0)
-    const takeRest = disk.fill('what the upload had taken')
-    expectStorageUnavailable(await send(server, key, chance(4).bytes(PIECE)))
+    const takeRest = disk.fill()
+    expectStorageUnavailable(await sendWhole(server.url, key, chance(4).bytes(PIECE)))
 
     takeAway()
     takeRest()
@@ -131,7 +123,7 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
     // All the room that the failed upload had reserved is free again.
     await eventually(
       'an upload of all the room left is taken',
-      async () => (await send(server, key, chance(5).bytes(10 * MIB - PIECE))).status === 200,
+      async () => (await sendWhole(server.url, key, chance(5).bytes(10 * MIB - PIECE))).status === 200,
       90,
     )
     expect(await account.account()).toMatchObject({ files_count: 2, storage_used: 10 * MIB })
@@ -140,82 +132,7 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
   }, 120_000)
 })
 
-async function send(server: { readonly url: string }, key: string, content: Uint8Array): Promise<RawAnswer> {
-  const upload = await openUpload(server.url, { key, size: content.length })
-  // Bytes that the server no longer wants are no failure of the test: the answer tells.
-  await upload.send(content).catch(() => {})
-  return upload.finish().catch(() => upload.answer)
-}
-
 function slugOf(answer: RawAnswer): string {
   const { slug } = JSON.parse(answer.body)
   return String(slug)
-}
-
-function expectStorageUnavailable({ status, headers, body }: RawAnswer): void {
-  expect({ status, body: JSON.parse(body) }).toMatchObject({
-    status: 503,
-    body: { success: false, error: 'STORAGE_UNAVAILABLE' },
-  })
-  expect(headers.get('retry-after')).toMatch(/^\d+$/)
-}
-
-/** A data folder on a disk of its own, of 32 MB; it is unmounted when it goes out of scope. */
-function smallDisk(): SmallDisk {
-  const mountPoint = mkdtempSync(join(tmpdir(), 'holdfast-disk-'))
-  const failure = mount(mountPoint)
-  if (failure !== null) throw new Error(failure)
-  const unmount = () => {
-    // Lazily: a server that is still dying must not keep the disk.
-    Bun.spawnSync(['umount', '--lazy', mountPoint])
-    rmdirSync(mountPoint)
-    process.off('exit', unmount)
-  }
-  process.on('exit', unmount)
-  const dataDir = join(mountPoint, 'data')
-  mkdirSync(dataDir)
-  return {
-    dataDir,
-    fill(name) {
-      const path = join(mountPoint, name)
-      const file = openSync(path, 'w')
-      const page = new Uint8Array(4 * KIB)
-      try {
-        for (;;) writeSync(file, page)
-      } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
-      } finally {
-        closeSync(file)
-      }
-      return () => rmSync(path)
-    },
-    [Symbol.dispose]: unmount,
-  }
-}
-
-/** What stands in the way of mounting a small disk, or null. */
-function whyNoMount(): string | null {
-  if (process.getuid?.() !== 0) return 'skipped, because only root may mount a small disk'
-  const probe = mkdtempSync(join(tmpdir(), 'holdfast-disk-'))
-  const failure = mount(probe)
-  if (failure === null) Bun.spawnSync(['umount', probe])
-  rmdirSync(probe)
-  return failure === null ? null : `skipped, because this root may not mount a small disk: ${failure}`
-}
-
-function mount(mountPoint: string): string | null {
-  try {
-    const { exitCode, stderr } = Bun.spawnSync([
-      'mount',
-      '-t',
-      'tmpfs',
-      '-o',
-      'size=32m',
-      'tmpfs',
-      mountPoint,
-    ])
-    return exitCode === 0 ? null : `mount ended with ${exitCode}: ${stderr.toString().trim()}`
-  } catch (error) {
-    return `mount could not be run: ${error}`
-  }
 }

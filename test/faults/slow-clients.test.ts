@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { readdirSync, readlinkSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { finishedBlobs, unfinishedBlobs } from '../support/blob-folder.ts'
@@ -8,6 +7,7 @@ import { chance } from '../support/chance.ts'
 import { addAccount, startChild, temporaryFolder } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast } from '../support/holdfast.ts'
+import { openBlobs, openFiles } from '../support/open-files.ts'
 import { openUpload } from '../support/raw-upload.ts'
 
 const KIB = 1024
@@ -109,20 +109,5 @@ function beginDownload(address: string): Promise<Socket> {
       resolve(socket)
     })
     socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`)
-  })
-}
-
-function openBlobs(pid: number, dataDir: string): number {
-  return openFiles(pid).filter((target) => target.startsWith(join(dataDir, 'blobs'))).length
-}
-
-function openFiles(pid: number): string[] {
-  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
-    try {
-      return [readlinkSync(`/proc/${pid}/fd/${fd}`)]
-    } catch {
-      // Closed between the listing and the look.
-      return []
-    }
   })
 }

@@ -85,6 +85,7 @@ describe('the requests of today', () => {
       await caller.get('/api/v1/files')
       await caller.get('/api/v1/file/Abcdefghijkl')
       await api(holdfast, await holdfast.addKey(username)).get('/api/v1/folders')
+      await holdfast.settle()
       expect((await account(caller)).api_requests_today).toBe(before + 4)
       holdfast.clock.advance(22 * HOUR)
       await holdfast.runJobs()

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { DAY } from '../../src/domain/clock.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import type { TestHoldfast } from '../support/holdfast.ts'
+import { ownedHost } from '../support/owned-host.ts'
 import {
   api,
   askSigned,
   bearer,
   detail,
-  GENEROUS,
   type Headers,
   makeFolder,
   randomBytes,
@@ -18,19 +18,8 @@ import {
   withHoldfast,
 } from '../support/public.ts'
 
-let host: TestHoldfast
-let key: string
-let stranger: string
-
-beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
-  key = (await host.addAccount('owner')).apiKey
-  stranger = (await host.addAccount('stranger')).apiKey
-})
-
-afterAll(async () => {
-  await host.stop()
-})
+const { host, key } = await ownedHost()
+const stranger = (await host.addAccount('stranger')).apiKey
 
 function picture(folder?: string): Promise<Uploaded> {
   const placed = folder === undefined ? {} : { folder }
@@ -45,6 +34,7 @@ async function read(address: string, headers: Headers = {}, method = 'GET'): Pro
 }
 
 async function counts(file: Uploaded): Promise<{ views: number; downloads: number }> {
+  await host.settle()
   const { views, downloads } = await detail(host, key, file)
   return { views, downloads }
 }

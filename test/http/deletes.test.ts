@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Api, api, multipart, newcomer, refusal } from '../support/api.ts'
+import { type Api, api, multipart, newcomer, refusal, type Uploaded } from '../support/api.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 
 let holdfast: TestHoldfast
@@ -152,10 +152,13 @@ describe.each(['/folder/delete', '/api/v1/folder/delete'])('POST %s', (path) => 
     for (let index = 0; index < 40; index += 1) {
       tree.push(await caller.folder(`folder ${index}`, { parent: tree[Math.floor(index / 2)] }))
     }
-    const uploads = Array.from({ length: 400 }, (_, index) =>
-      caller.put('x', { folder: tree[index % 41] ?? '' }),
-    )
-    const files = await Promise.all(uploads)
+    const files: Uploaded[] = []
+    for (let round = 0; round < 4; round++) {
+      const uploads = Array.from({ length: 100 }, (_, index) =>
+        caller.put('x', { folder: tree[(round * 100 + index) % 41] ?? '' }),
+      )
+      files.push(...(await Promise.all(uploads)))
+    }
     const { body } = await caller.post(path, { identifiers: [tree[0]] })
     expect(body).toMatchObject({ success: true, total_processed: 1, files_deleted: 400 })
     await expectCounts(caller, { files_count: 0, folders_count: 0, storage_used: 0 })

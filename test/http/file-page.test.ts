@@ -1,31 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import {
-  api,
-  bearer,
-  detail,
-  elements,
-  GENEROUS,
-  makeFolder,
-  type Uploaded,
-  upload,
-  visit,
-  withHoldfast,
-} from '../support/public.ts'
+import { describe, expect, test } from 'bun:test'
+import { atNode } from '../support/holdfast.ts'
+import { ownedHost } from '../support/owned-host.ts'
+import { api, bearer, detail, elements, makeFolder, upload, visit, withHoldfast } from '../support/public.ts'
 
-let host: TestHoldfast
-let key: string
-let file: Uploaded
-
-beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
-  key = (await host.addAccount('owner')).apiKey
-  file = await upload(host, { key, name: 'Zürich & more.txt', type: 'text/plain' })
-})
-
-afterAll(async () => {
-  await host.stop()
-})
+const { host, key } = await ownedHost()
+const file = await upload(host, { key, name: 'Zürich & more.txt', type: 'text/plain' })
 
 async function page(slug: string): Promise<string> {
   const response = await visit(host, `/d/${slug}`)
@@ -107,7 +86,7 @@ describe('the page of a file', () => {
   test.each(['%00', '%FF', "'%20or%201=1", 'a'.repeat(3000), '..%2f..%2fetc'])(
     'is 404 for the impossible slug %p',
     async (slug) => {
-      expect((await visit(host, `/d/${slug}`)).status).toBe(404)
+      expect((await visit(atNode(host), `/d/${slug}`)).status).toBe(404)
     },
   )
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { DAY } from '../../src/domain/clock.ts'
+import { detail, list, names } from '../support/answers.ts'
 import { type Api, api, newcomer, refusal, TIMESTAMP } from '../support/api.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { atNode, startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 
 let holdfast: TestHoldfast
 beforeAll(async () => {
@@ -10,41 +10,12 @@ beforeAll(async () => {
 })
 afterAll(() => holdfast.stop())
 
-const listShape = z.object({
-  data: z.array(z.object({ id: z.number(), name: z.string(), size: z.number(), created_at: z.string() })),
-  pagination: z.object({ page: z.number(), per_page: z.number(), total: z.number(), pages: z.number() }),
-})
-const detailShape = z.object({
-  data: z.object({
-    created_at: z.string(),
-    expires_at: z.string(),
-    downloads: z.number(),
-    views: z.number(),
-  }),
-})
-
-async function list(caller: Api, query = '') {
-  const answer = await caller.get(`/api/v1/files${query}`)
-  expect(answer).toMatchObject({ status: 200, body: { success: true } })
-  return listShape.parse(answer.body)
-}
-
-const names = async (caller: Api, query: string) => (await list(caller, query)).data.map((file) => file.name)
-
-async function detail(caller: Api, id: string | number) {
-  const answer = await caller.get(`/api/v1/file/${id}`)
-  expect(answer).toMatchObject({ status: 200, body: { success: true } })
-  return detailShape.parse(answer.body).data
-}
-
 /** A caller with files of the given names, uploaded in their order. */
 async function owner(...fileNames: string[]): Promise<Api> {
   const caller = await newcomer(holdfast)
   for (const name of fileNames) await caller.put(name, { name })
   return caller
 }
-
-const search = (text: string) => `?search=${encodeURIComponent(text)}`
 
 describe('the list of files', () => {
   test('describes a file with every field', async () => {
@@ -225,67 +196,6 @@ describe('the list of files in a folder', () => {
   })
 })
 
-describe('the search for files', () => {
-  test.each([
-    ['a part of the name', 'eport', 'Report 2024.pdf'],
-    ['another case', 'REPORT', 'Report 2024.pdf'],
-    ['one letter', 'R', 'Report 2024.pdf'],
-    ['words with a blank', 'port 20', 'Report 2024.pdf'],
-    ['Cyrillic in another case', 'ОТЧЁТ', 'отчёт.doc'],
-    ['an accented letter in another case', 'ÉTÉ', 'été.jpg'],
-    ['a decomposed letter', 'e\u0301te\u0301', 'été.jpg'],
-    ['Greek in another case', 'οδοσ', 'ΟΔΟΣΑ.txt'],
-    ['Greek with a sigma inside the word', 'ΟΔΟΣ', 'ΟΔΟΣΑ.txt'],
-    ['Armenian in another case', 'ՀԱՅ', 'հայ.txt'],
-    ['a script beyond the basic plane in another case', '𐐔𐐇𐐝', '𐐼𐐯𐑅.txt'],
-    ['Chinese, one character', '告', '報告.txt'],
-    ['a percent sign', '0%', '100% done.txt'],
-    ['an underscore', 'snake_', 'snake_case.ts'],
-    ['a quotation mark', "'", "it's.txt"],
-    ['a star and a bracket', '*[', 'star*[x].txt'],
-    ['words of a query language', 'AND NOT', 'this AND NOT that.txt'],
-  ])('finds %s', async (_, text, name) => {
-    const caller = await owner(name, 'something else', 'zzz', 'snakeXcase.ts', '1000 done.txt')
-    const found = await names(caller, search(text))
-    expect(found).toContain(name)
-    expect(found).not.toContain('zzz')
-  })
-
-  test('takes percent sign, underscore and backslash as they are', async () => {
-    const caller = await owner('100% done.txt', '1000 done.txt', 'snake_case', 'snakeXcase')
-    expect(await names(caller, search('%'))).toEqual(['100% done.txt'])
-    expect(await names(caller, search('_'))).toEqual(['snake_case'])
-    expect(await names(caller, search('\\'))).toEqual([])
-    expect(await names(caller, search('snake_case'))).toEqual(['snake_case'])
-    expect(await names(caller, search('"'))).toEqual([])
-  })
-
-  test('counts and pages only what it finds', async () => {
-    const caller = await owner('apple 1', 'pear', 'apple 2', 'apple 3')
-    const page = await list(caller, '?search=apple&per_page=2&page=2')
-    expect(page.data.map((file) => file.name)).toEqual(['apple 1'])
-    expect(page.pagination).toEqual({ page: 2, per_page: 2, total: 3, pages: 2 })
-    expect((await list(caller, '?search=apple&sort=name&order=asc')).data[0]?.name).toBe('apple 1')
-  })
-
-  test('can be within a folder', async () => {
-    const caller = await newcomer(holdfast)
-    const folder = await caller.folder('fruit')
-    await caller.put('x', { name: 'apple inside', folder })
-    await caller.put('x', { name: 'apple outside' })
-    expect(await names(caller, `?search=apple&folder=${folder}`)).toEqual(['apple inside'])
-    expect(await names(caller, '?search=apple&folder=root')).toEqual(['apple outside'])
-  })
-
-  test('finds nothing of others, and everything when it is empty', async () => {
-    const caller = await owner('mine')
-    await owner('mine too')
-    expect(await names(caller, '?search=mine')).toEqual(['mine'])
-    expect(await names(caller, '?search=')).toEqual(['mine'])
-    expect(await names(caller, '?search=nothing')).toEqual([])
-  })
-})
-
 describe('one file', () => {
   test('is described with every field, by slug, UUID and number alike', async () => {
     const caller = await newcomer(holdfast)
@@ -323,7 +233,7 @@ describe('one file', () => {
   })
 
   test('is not found when there is none, or when it is of another account or a guest', async () => {
-    const caller = await newcomer(holdfast)
+    const caller = await newcomer(atNode(holdfast))
     const foreign = await (await newcomer(holdfast)).put('x')
     const guest = await api(holdfast).put('x')
     const unknown = [
@@ -439,78 +349,6 @@ describe('a rename', () => {
       expect(await caller.patch(`/api/v1/file/${id}`, { name: 'taken' })).toMatchObject(
         refusal('FILE_NOT_FOUND'),
       )
-    }
-  })
-})
-
-describe('a file that nobody looks at', () => {
-  test('tells when it would be removed: after 45 days', async () => {
-    const caller = await newcomer(holdfast)
-    const { slug } = await caller.put('x')
-    const { created_at, expires_at } = await detail(caller, slug)
-    expect(Date.parse(expires_at) - Date.parse(created_at)).toBeGreaterThanOrEqual(45 * DAY)
-    expect(Date.parse(expires_at) - Date.parse(created_at)).toBeLessThan(45 * DAY + 60_000)
-  })
-
-  test('is given the days of the settings', async () => {
-    const own = await startHoldfast({ inactiveDays: 3 })
-    try {
-      const caller = await newcomer(own)
-      const { slug } = await caller.put('x')
-      const { created_at, expires_at } = await detail(caller, slug)
-      expect(Math.round((Date.parse(expires_at) - Date.parse(created_at)) / DAY)).toBe(3)
-      own.clock.advance(3 * DAY + 60_000)
-      await own.runJobs()
-      expect(await caller.get(`/api/v1/file/${slug}`)).toMatchObject(refusal('FILE_NOT_FOUND'))
-    } finally {
-      await own.stop()
-    }
-  })
-
-  test('is gone for its owner and from every count after 45 days, and not before', async () => {
-    const own = await startHoldfast()
-    try {
-      const caller = await newcomer(own)
-      const folder = await caller.folder('old')
-      const file = await caller.put('hello', { folder })
-      own.clock.advance(45 * DAY - 3_600_000)
-      await own.runJobs()
-      expect((await list(caller)).pagination.total).toBe(1)
-      own.clock.advance(2 * 3_600_000)
-      await own.runJobs()
-      expect((await list(caller)).pagination.total).toBe(0)
-      for (const id of [file.slug, file.uuid, file.file_id]) {
-        expect(await caller.get(`/api/v1/file/${id}`)).toMatchObject(refusal('FILE_NOT_FOUND'))
-      }
-      expect(await caller.get(`/api/v1/upload/status?slug=${file.slug}`)).toMatchObject({ status: 404 })
-      expect((await caller.get('/api/v1/account')).body).toMatchObject({
-        data: { storage_used: 0, files_count: 0, folders_count: 1 },
-      })
-      expect((await caller.get(`/api/v1/folder/${folder}/files`)).body).toMatchObject({ data: [] })
-      expect((await caller.get('/api/v1/folders')).body).toMatchObject({ data: [{ file_count: 0 }] })
-      expect((await fetch(file.url)).status).toBe(404)
-    } finally {
-      await own.stop()
-    }
-  })
-
-  test('lives on when it was downloaded or viewed meanwhile', async () => {
-    const own = await startHoldfast()
-    try {
-      const caller = await newcomer(own)
-      const viewed = await caller.put('v')
-      const downloaded = await caller.put('d')
-      await caller.put('neither')
-      own.clock.advance(30 * DAY)
-      await fetch(viewed.url).then((response) => response.bytes())
-      await fetch(`${downloaded.url}?download=1`).then((response) => response.bytes())
-      await own.runJobs()
-      own.clock.advance(30 * DAY)
-      await own.runJobs()
-      const left = (await list(caller)).data.map((file) => file.id)
-      expect(left).toEqual([downloaded.file_id, viewed.file_id])
-    } finally {
-      await own.stop()
     }
   })
 })

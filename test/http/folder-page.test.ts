@@ -1,29 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { describe, expect, test } from 'bun:test'
+import { ownedHost } from '../support/owned-host.ts'
 import {
   api,
   bearer,
   changeFolder,
   deleteFile,
   elements,
-  GENEROUS,
   type Headers,
   makeFolder,
   upload,
   visit,
 } from '../support/public.ts'
 
-let host: TestHoldfast
-let key: string
-
-beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
-  key = (await host.addAccount('owner')).apiKey
-})
-
-afterAll(async () => {
-  await host.stop()
-})
+const { host, key } = await ownedHost()
 
 async function page(address: string, headers: Headers = {}): Promise<string> {
   const response = await visit(host, address, { headers })

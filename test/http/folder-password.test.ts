@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { HOUR, MINUTE } from '../../src/domain/clock.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import type { TestHoldfast } from '../support/holdfast.ts'
+import { ownedHost } from '../support/owned-host.ts'
 import {
   bearer,
   changeFolder,
   elements,
   folderCookie,
-  GENEROUS,
   type Headers,
   makeFolder,
   openForm,
@@ -19,17 +19,7 @@ import {
   withHoldfast,
 } from '../support/public.ts'
 
-let host: TestHoldfast
-let key: string
-
-beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
-  key = (await host.addAccount('owner')).apiKey
-})
-
-afterAll(async () => {
-  await host.stop()
-})
+const { host, key } = await ownedHost()
 
 /** `password|epoch_ms|nonce` in base64url, as the page's script sends it. */
 function encoded(password: string, nonce: string): string {

@@ -1,13 +1,16 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { changeTotals } from '../../src/database/accounts.ts'
+import { changeFiles } from '../../src/database/folders.ts'
+import type { FileId, Slug, Uuid } from '../../src/domain/ids.ts'
 import { api } from '../support/api.ts'
-import { startHoldfast, type TestAccount, type TestHoldfast } from '../support/holdfast.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { visit } from '../support/public.ts'
 
 const FILES = 2000
 /** One or two may slip in before the work begins, whatever the server does then. */
 const SEVERAL = 10
+/** Rows in one statement, which may hold so many values. */
+const AT_ONCE = 500
 
 let holdfast: TestHoldfast
 
@@ -21,7 +24,7 @@ test('deleting 2,000 files in one request lets others be answered in between', a
   const owner = await holdfast.addAccount()
   const account = api(holdfast, owner.apiKey)
   const { file_id } = await account.put('x')
-  const identifiers = copies(owner, file_id, FILES)
+  const identifiers = await copies(file_id, FILES)
   expect(await account.get('/api/v1/account')).toMatchObject({ body: { data: { files_count: FILES + 1 } } })
 
   let deleted = false
@@ -42,31 +45,31 @@ test('deleting 2,000 files in one request lets others be answered in between', a
 })
 
 /** Files of the same content as the given one, written straight into the database: uploading them takes long. */
-function copies(owner: TestAccount, original: number, count: number): number[] {
-  using database = new Database(join(holdfast.dataDir, 'holdfast.sqlite'))
-  const copy = database.query<{ id: number }, [string, string, number]>(
-    `insert into files (uuid, slug, account_id, folder_id, blob_id, name, name_folded, size, type, created_at, last_used_at)
-     select ?, ?, account_id, folder_id, blob_id, name, name_folded, size, type, created_at, last_used_at
-     from files where id = ? returning id`,
-  )
-  return database.transaction(() => {
-    const ids = Array.from({ length: count }, (_, number) => {
-      const row = copy.get(crypto.randomUUID(), `Copy${String(number).padStart(8, '0')}`, original)
-      if (row === null) throw new Error(`there is no file ${original}`)
-      return row.id
-    })
-    database.run('update blobs set refs = refs + ? where id = (select blob_id from files where id = ?)', [
-      count,
-      original,
-    ])
-    database.run(
-      'update folders set file_count = file_count + ? where id = (select folder_id from files where id = ?)',
-      [count, original],
-    )
-    database.run(
-      'update accounts set files_count = files_count + ?, storage_used = storage_used + ? where id = ?',
-      [count, count, owner.id],
-    )
+async function copies(original: number, count: number): Promise<number[]> {
+  return holdfast.database.transaction().execute(async (trx) => {
+    const row = await trx
+      .selectFrom('files')
+      .selectAll()
+      .where('id', '=', original as FileId)
+      .executeTakeFirstOrThrow()
+    const { id: _, ...columns } = row
+    const ids: number[] = []
+    for (let first = 0; first < count; first += AT_ONCE) {
+      const rows = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, number) => ({
+        ...columns,
+        uuid: crypto.randomUUID() as Uuid,
+        slug: `Copy${String(first + number).padStart(8, '0')}` as Slug,
+      }))
+      const made = await trx.insertInto('files').values(rows).returning('id').execute()
+      ids.push(...made.map(({ id }) => id))
+    }
+    await trx
+      .updateTable('blobs')
+      .set((blob) => ({ refs: blob('refs', '+', count) }))
+      .where('id', '=', row.blob_id)
+      .execute()
+    await changeTotals(trx, row.account_id, { files: count, storage: count * row.size })
+    await changeFiles(trx, row.folder_id, count, count * row.size)
     return ids
-  })()
+  })
 }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { routes } from '../../src/http/routes.ts'
-import { compile, type OpenApi, type Operation, openApi, responseSchema, STATUS_OF } from '../support/api.ts'
+import { STATUS_OF } from '../support/api.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { compile, type OpenApi, type Operation, openApi, responseSchema } from '../support/openapi.ts'
 
 let holdfast: TestHoldfast
 let document: OpenApi

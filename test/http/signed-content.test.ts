@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { DAY, MINUTE, SECOND } from '../../src/domain/clock.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { ownedHost } from '../support/owned-host.ts'
 import {
   api,
   askSigned,
   bearer,
   changeFolder,
   deleteFile,
-  GENEROUS,
   makeFolder,
   randomBytes,
   signedAddress,
@@ -29,17 +28,7 @@ const answer = z.object({
 })
 const failure = z.object({ success: z.literal(false), message: z.string(), error: z.string() })
 
-let host: TestHoldfast
-let key: string
-
-beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
-  key = (await host.addAccount('owner')).apiKey
-})
-
-afterAll(async () => {
-  await host.stop()
-})
+const { host, key } = await ownedHost()
 
 async function codeOf(response: Response): Promise<string> {
   return failure.parse(await response.json()).error

@@ -1,40 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { describe, expect, test } from 'bun:test'
+import { atNode } from '../support/holdfast.ts'
+import { ownedHost } from '../support/owned-host.ts'
+import { PNG } from '../support/picture.ts'
 import {
   api,
   changeFolder,
   deleteFile,
   detail,
-  GENEROUS,
   makeFolder,
   textBytes,
   upload,
   visit,
 } from '../support/public.ts'
 
-/** One transparent pixel. */
-const PIXEL = new Uint8Array(
-  Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-    'base64',
-  ),
-)
-
-let host: TestHoldfast
-let key: string
-
-beforeAll(async () => {
-  host = await startHoldfast(GENEROUS)
-  key = (await host.addAccount('owner')).apiKey
-})
-
-afterAll(async () => {
-  await host.stop()
-})
+const { host, key } = await ownedHost()
 
 describe('the thumbnail address', () => {
   test.each([
-    ['photo.png', PIXEL],
+    ['photo.png', PNG],
     ['broken.png', textBytes('not a picture')],
     ['notes.txt', textBytes('hello')],
     ['film.mp4', textBytes('film')],
@@ -81,13 +64,13 @@ describe('the thumbnail address', () => {
 
   test('is 404 for a file that nobody has', async () => {
     for (const uuid of [crypto.randomUUID(), 'x', '%00', '1', 'AAAAAAAAAAAA']) {
-      expect((await visit(host, `/t/${uuid}`)).status).toBe(404)
+      expect((await visit(atNode(host), `/t/${uuid}`)).status).toBe(404)
     }
   })
 
   test('follows what happens to the file', async () => {
     const folder = await makeFolder(host, key)
-    const file = await upload(host, { key, folder, name: 'photo.png', bytes: PIXEL })
+    const file = await upload(host, { key, folder, name: 'photo.png', bytes: PNG })
     await changeFolder(host, key, folder, { public: 0 })
     expect((await visit(host, file.thumbnail_url)).status).toBe(404)
     await changeFolder(host, key, folder, { public: 1, password: 'sesame' })
@@ -99,7 +82,7 @@ describe('the thumbnail address', () => {
   })
 
   test('is the one that the upload status names', async () => {
-    const file = await upload(host, { key, name: 'photo.png', bytes: PIXEL })
+    const file = await upload(host, { key, name: 'photo.png', bytes: PNG })
     const status = await api(host, key, 'GET', `/api/v1/upload/status?slug=${file.slug}`)
     expect(status.body).toMatchObject({ thumbnail_url: `/t/${file.uuid}` })
   })

@@ -3,7 +3,7 @@
  * `npm run test:long -- kills 200` one with its measure changed. Each prints its figures; the exit code tells.
  */
 import { kills } from './kills.ts'
-import { bigUpload, manyUploads } from './memory.ts'
+import { bigUpload, bigUploadToS3, manyUploads } from './memory.ts'
 import { soak } from './soak.ts'
 
 interface LongTest {
@@ -21,6 +21,12 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'GB of the upload',
     default: 10,
     run: bigUpload,
+  },
+  's3-memory': {
+    about: 'one big upload to an S3 store, and how far it raises the peak memory of a warm server',
+    measure: 'GB of the upload',
+    default: 10,
+    run: bigUploadToS3,
   },
   parallel: {
     about: 'uploads of 100 MB at once, and how far they raise the peak memory of a warm server',

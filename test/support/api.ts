@@ -1,10 +1,9 @@
 import { expect } from 'bun:test'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
 import { z } from 'zod'
 import type { Config } from '../../src/config.ts'
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { startHoldfast, type TestHoldfast } from './holdfast.ts'
+import { checkDocumented } from './openapi.ts'
 
 /** The closed list of error codes, each with the one status it is sent under. */
 export const STATUS_OF = {
@@ -76,11 +75,15 @@ const uploaded = z.object({
 export type Uploaded = z.infer<typeof uploaded>
 
 const createdFolder = z.object({ data: z.object({ identifier: z.string() }) })
-const errorBody = z.strictObject({
+const plainError = z.strictObject({
   success: z.literal(false),
   message: z.string().min(1),
   error: z.string(),
 })
+const part = z.enum(['ok', 'down'])
+/** What `/ready` adds, for programs that want to know which part is down. */
+const notReady = plainError.extend({ status: z.literal('not ready'), database: part, store: part })
+const errorBody = z.union([plainError, notReady])
 
 /** A caller of the JSON API. Every answer it gets is held against the OpenAPI document the server gives out. */
 export interface Api {
@@ -230,9 +233,7 @@ async function checkAnswer(
     throw new Error(`${call} without Retry-After`)
   }
   if (status >= 400 && method !== 'HEAD') checkError(holdfast, call, status, body)
-  const document = await openApi(holdfast)
-  const operation = findOperation(document, method, path.split('?')[0] ?? path)
-  if (operation !== undefined && method !== 'HEAD') checkDocumented(document, operation, call, answer, isJson)
+  if (method !== 'HEAD') await checkDocumented(holdfast, method, path, { status, body, isJson })
 }
 
 function checkError(holdfast: TestHoldfast, call: string, status: number, body: unknown) {
@@ -242,106 +243,5 @@ function checkError(holdfast: TestHoldfast, call: string, status: number, body: 
   if (expected !== status) throw new Error(`${call} with ${data.error}, which belongs to ${expected}`)
   if (data.message.includes(holdfast.dataDir) || /sqlite|\bselect\b .*\bfrom\b|\.ts:\d/i.test(data.message)) {
     throw new Error(`${call}, and its message tells too much: ${data.message}`)
-  }
-}
-
-const operationShape = z.looseObject({
-  responses: z.record(z.string(), z.looseObject({})),
-  security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
-})
-const documentShape = z.looseObject({
-  openapi: z.string(),
-  paths: z.record(z.string(), z.record(z.string(), operationShape)),
-  components: z
-    .looseObject({ securitySchemes: z.record(z.string(), z.looseObject({})).optional() })
-    .optional(),
-})
-const responseShape = z.looseObject({
-  $ref: z.string().optional(),
-  content: z.record(z.string(), z.looseObject({ schema: z.looseObject({}).optional() })).optional(),
-})
-export type OpenApi = z.infer<typeof documentShape>
-export type Operation = z.infer<typeof operationShape>
-
-const documents = new WeakMap<TestHoldfast, Promise<OpenApi>>()
-
-/** The document that this server gives out, fetched once. */
-export function openApi(holdfast: TestHoldfast): Promise<OpenApi> {
-  const known = documents.get(holdfast)
-  if (known !== undefined) return known
-  const fetched = fetch(`${holdfast.url}/api/v1/openapi.json`)
-    .then((response) => response.json())
-    .then((json) => documentShape.parse(json))
-  documents.set(holdfast, fetched)
-  return fetched
-}
-
-/** The documented operation that a request belongs to; a path without parameters goes before one with them. */
-function findOperation(document: OpenApi, method: string, path: string): Operation | undefined {
-  const templates = Object.keys(document.paths).sort((a, b) => a.split('{').length - b.split('{').length)
-  const template = templates.find((each) =>
-    new RegExp(`^${each.replace(/\./g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`).test(path),
-  )
-  return template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()]
-}
-
-/** The JSON schema that the document gives for this status; null when it documents no JSON body. */
-export function responseSchema(document: OpenApi, operation: Operation, status: number): object | null {
-  const entry = operation.responses[status] ?? operation.responses[`${Math.floor(status / 100)}XX`]
-  if (entry === undefined) throw new Error(`status ${status} is not documented`)
-  let response = responseShape.parse(entry)
-  if (response.$ref !== undefined) response = responseShape.parse(resolve(document, response.$ref))
-  return response.content?.['application/json']?.schema ?? null
-}
-
-function resolve(document: OpenApi, reference: string): unknown {
-  let value: unknown = document
-  for (const step of reference.replace(/^#\//, '').split('/')) {
-    value = z.record(z.string(), z.unknown()).parse(value)[step.replace(/~1/g, '/').replace(/~0/g, '~')]
-  }
-  return value
-}
-
-const ajv = new Ajv2020({ strict: false, allErrors: true })
-addFormats(ajv)
-
-/** Compiles a schema of the document. Throws when it is not one of JSON Schema 2020-12. */
-export function compile(document: OpenApi, schema: object): ValidateFunction {
-  // The references in it start at the document's root, so that root has to hold the components too.
-  return ajv.compile({ components: document.components, allOf: [schema] })
-}
-
-const validators = new WeakMap<Operation, Map<number, ValidateFunction | null>>()
-
-/** The check for the bodies of this status; null when the document has no JSON body for it. */
-function validatorOf(document: OpenApi, operation: Operation, status: number): ValidateFunction | null {
-  const ofOperation = validators.get(operation) ?? new Map<number, ValidateFunction | null>()
-  validators.set(operation, ofOperation)
-  const known = ofOperation.get(status)
-  if (known !== undefined) return known
-  const schema = responseSchema(document, operation, status)
-  const validate = schema === null ? null : compile(document, schema)
-  ofOperation.set(status, validate)
-  return validate
-}
-
-function checkDocumented(
-  document: OpenApi,
-  operation: Operation,
-  call: string,
-  answer: Answer,
-  isJson: boolean,
-) {
-  let validate: ValidateFunction | null
-  try {
-    validate = validatorOf(document, operation, answer.status)
-  } catch (cause) {
-    throw new Error(`${call}, for which the OpenAPI document has no schema`, { cause })
-  }
-  if (isJson !== (validate !== null)) throw new Error(`${call}, and the document disagrees on it being JSON`)
-  if (validate !== null && !validate(answer.body)) {
-    throw new Error(
-      `${call}, against its schema: ${Bun.inspect(validate.errors)} ${Bun.inspect(answer.body)}`,
-    )
   }
 }

@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { openAdministration, startHoldfast as start } from '../../src/app.ts'
+import { openAdministration } from '../../src/app.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
+import type { Db } from '../../src/database/schema.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { createLog } from '../../src/log.ts'
+import { clusterPair, folderPair } from './pair.ts'
 
 /** The system's time plus what the test has added to it. */
 export interface TestClock {
@@ -22,39 +21,74 @@ export interface TestAccount {
   readonly apiKey: string
 }
 
-/** A real server on a real port, with SQLite and a folder of its own. */
+/**
+ * A real server on a real port, with SQLite and a folder of its own; with HOLDFAST_TEST_PAIR=cluster three of them
+ * behind a balancer, with a PostgreSQL database and a bucket of their own.
+ */
 export interface TestHoldfast {
   readonly url: string
+  /** A node's own address: the same as `url` where there is no balancer. */
+  readonly nodeUrl: string
+  /** Where SQLite and the blobs are; of no use on the cluster. */
   readonly dataDir: string
   readonly clock: TestClock
+  /** A connection of the test's own to the database. */
+  readonly database: Db
+  /** The keys of all that lies in the store, unfinished blobs included, sorted. */
+  storedBlobs(): Promise<string[]>
   addAccount(username?: string): Promise<TestAccount>
   addKey(username: string): Promise<string>
   disableAccount(username: string): Promise<void>
   revokeKey(apiKey: string): Promise<void>
   /** Writes the counters and runs every background job once. */
   runJobs(): Promise<void>
-  /** Stops the server and starts another on the same data. The address changes. */
+  /**
+   * Returns when all that was counted so far shows at every node, which it need not for a second. One node always
+   * shows what it has counted, so there this does nothing.
+   */
+  settle(): Promise<void>
+  /** Stops the servers and starts others on the same data. The address changes. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
+/** The same servers, spoken to without the balancer, which answers by itself what it takes for no HTTP. */
+export function atNode(holdfast: TestHoldfast): TestHoldfast {
+  return { ...holdfast, url: holdfast.nodeUrl }
+}
+
+/** Whether servers are three nodes that share PostgreSQL and S3, for the few tests that look behind the interface. */
+export const onCluster = process.env.HOLDFAST_TEST_PAIR === 'cluster'
+
 export async function startHoldfast(settings: Partial<Config> = {}): Promise<TestHoldfast> {
-  const dataDir = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'holdfast-test-')))
-  const config: Config = { ...loadConfig({}), port: 0, minFreeSpace: 0, ...settings, dataDir }
+  await using started = new AsyncDisposableStack()
+  const pair = started.adopt(onCluster ? await clusterPair() : await folderPair(settings.dataDir), (it) =>
+    it.remove(),
+  )
+  const config: Config = { ...loadConfig({}), port: 0, minFreeSpace: 0, ...settings, ...pair.config }
   const clock = testClock()
   const log = createLog('silent', { terminal: false })
   const parts = { config, clock, random: systemRandom, log }
-  let server = await start(parts)
-  const administration = await openAdministration(parts)
+  let nodes = await pair.start(parts)
+  started.defer(() => nodes.stop())
+  const administration = started.adopt(await openAdministration(parts), (it) => it.close())
+  const running = started.move()
   const owners = new Map<string, string>()
   let accounts = 0
 
   return {
     get url() {
-      return server.url
+      return nodes.url
     },
-    dataDir,
+    get nodeUrl() {
+      return nodes.nodeUrl
+    },
+    dataDir: config.dataDir,
     clock,
+    get database() {
+      return pair.database
+    },
+    storedBlobs: async () => (await pair.blobs()).sort(),
 
     async addAccount(username = `user${++accounts}`) {
       const account = await administration.accounts.add(username)
@@ -76,18 +110,15 @@ export async function startHoldfast(settings: Partial<Config> = {}): Promise<Tes
       await administration.keys.revoke(owner, apiKey)
     },
 
-    runJobs: () => server.runJobs(),
+    runJobs: () => nodes.runJobs(),
+    settle: () => nodes.settle(),
 
     async restart() {
-      await server.stop()
-      server = await start(parts)
+      await nodes.stop()
+      nodes = await pair.start(parts)
     },
 
-    async stop() {
-      await server.stop()
-      await administration.close()
-      await rm(dataDir, { recursive: true, force: true })
-    },
+    stop: () => running.disposeAsync(),
   }
 }
 

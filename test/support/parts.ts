@@ -10,11 +10,13 @@ import { migrate } from '../../src/database/migrate.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { systemRandom } from '../../src/domain/random.ts'
+import { createLog } from '../../src/log.ts'
 import { createAccounts } from '../../src/services/accounts.ts'
 import type { AccountCaller, Caller } from '../../src/services/caller.ts'
 import { type Cleaning, createCleaning } from '../../src/services/cleaning.ts'
 import { startContentHashing } from '../../src/services/content-hash.ts'
 import { createKeys } from '../../src/services/keys.ts'
+import { joinNodes } from '../../src/services/nodes.ts'
 import { createRateLimits, type RateLimits } from '../../src/services/rate-limits.ts'
 import { createRemovals, type Removals } from '../../src/services/removals.ts'
 import { createRooms, type RoomLimits, type Rooms } from '../../src/services/room.ts'
@@ -75,7 +77,7 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
   const caller = await createKeys(db, clock, systemRandom).authenticate(apiKey)
 
   const seen = options.between?.(db) ?? db
-  const blobs = await openDiskBlobs(join(folder, 'blobs'), systemRandom)
+  const blobs = await openDiskBlobs(join(folder, 'blobs'), systemRandom, { alone: true })
   const health = createStoreHealth(blobs, report)
   const rates = await createRateLimits(seen, clock)
   const limits: RoomLimits = {
@@ -85,7 +87,9 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
     minFreeSpace: 0,
     ...options.limits,
   }
-  const rooms = createRooms(seen, blobs, rates, clock, limits, report)
+  const log = createLog('silent', { terminal: false })
+  const nodes = await joinNodes({ db, clock, random: systemRandom, log, alone: true })
+  const rooms = createRooms({ db: seen, blobs, rates, nodes, clock, limits, report })
   const hashing = startContentHashing()
   const uploads = createUploads({
     db: seen,

@@ -1,5 +1,14 @@
 /** A disk that a test can fill to its last page. */
-import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -14,19 +23,12 @@ const PAGE = 4096
 
 /** An empty disk of its own, held in memory; it is unmounted when it goes out of scope. Throws when it cannot be mounted. */
 export function smallDisk(megabytes: number): SmallDisk {
-  const path = mkdtempSync(join(tmpdir(), 'holdfast-disk-'))
+  const path = mkdtempSync(join(tmpdir(), `holdfast-disk-${process.pid}-`))
   const failure = mount(path, megabytes)
   if (failure !== null) {
     rmdirSync(path)
     throw new Error(failure)
   }
-  const unmount = () => {
-    // Lazily: a database that is still open must not keep the disk.
-    Bun.spawnSync(['umount', '--lazy', path])
-    rmdirSync(path)
-    process.off('exit', unmount)
-  }
-  process.on('exit', unmount)
   let fillers = 0
   return {
     path,
@@ -43,13 +45,14 @@ export function smallDisk(megabytes: number): SmallDisk {
       }
       return () => rmSync(filler, { force: true })
     },
-    [Symbol.dispose]: unmount,
+    [Symbol.dispose]: () => unmount(path),
   }
 }
 
 /** What stands in the way of mounting a small disk, or null. */
 export function whyNoSmallDisk(): string | null {
   if (process.getuid?.() !== 0) return 'only root may mount a small disk'
+  unmountLeftovers()
   try {
     smallDisk(1)[Symbol.dispose]()
     return null
@@ -65,5 +68,24 @@ function mount(path: string, megabytes: number): string | null {
     return exitCode === 0 ? null : `mount ended with ${exitCode}: ${stderr.toString().trim()}`
   } catch (error) {
     return `mount could not be run: ${error}`
+  }
+}
+
+function unmount(path: string): void {
+  // Lazily: a database that is still open, or a server that is still dying, must not keep the disk.
+  Bun.spawnSync(['umount', '--lazy', path])
+  rmdirSync(path)
+}
+
+/** Tests that were killed leave their disks mounted, and `bun test` tells nobody when it ends. */
+function unmountLeftovers(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const owner = /^holdfast-disk-(\d+)-/.exec(name)?.[1]
+    if (owner === undefined || existsSync(`/proc/${owner}`)) continue
+    try {
+      unmount(join(tmpdir(), name))
+    } catch {
+      // Another run clears it at the same time.
+    }
   }
 }

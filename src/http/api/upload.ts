@@ -45,7 +45,8 @@ export const uploadFile: Route = {
     try {
       const caller = await uploadCaller(call)
       const place = parseFolderPlace(call.request.headers.get('x-folder-id'))
-      if (caller.kind === 'guest') admitGuest(call, caller.bucket, call.request.headers.has('x-folder-id'))
+      if (caller.kind === 'guest')
+        await admitGuest(call, caller.bucket, call.request.headers.has('x-folder-id'))
       return jsonResponse(await uploadAnswer(call, caller, place))
     } catch (error) {
       if (error instanceof Refusal && !call.request.bodyUsed) await leaveBody(call)
@@ -74,7 +75,7 @@ async function uploadAnswer(
 }
 
 /** Throws Refusal when guests may not upload, not into a folder, or not so often. */
-export function admitGuest(call: Call, bucket: string, intoFolder: boolean): void {
+export async function admitGuest(call: Call, bucket: string, intoFolder: boolean): Promise<void> {
   const { config, services } = call.site
   if (intoFolder) {
     throw new Refusal('INVALID_API_KEY', 'Uploading into a folder needs an API key')
@@ -82,7 +83,7 @@ export function admitGuest(call: Call, bucket: string, intoFolder: boolean): voi
   if (!config.guestUploads) {
     throw new Refusal('GUEST_UPLOADS_DISABLED', 'This server takes uploads with an API key only')
   }
-  const verdict = services.rates.take(`guest:${bucket}`, 1, config.guestRateLimit, HOUR)
+  const verdict = await services.rates.take(`guest:${bucket}`, 1, config.guestRateLimit, HOUR)
   if (!verdict.allowed) {
     throw new Refusal(
       'RATE_LIMITED',

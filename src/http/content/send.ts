@@ -40,6 +40,17 @@ export async function sendFile(call: Call, file: FileDetail, sending: Sending): 
   const status = range.kind === 'part' ? 206 : 200
   headers.set('Content-Length', String(end - start))
   if (call.request.method === 'HEAD') return new Response(null, { status, headers })
+  const link = await call.site.services.content.link(file, {
+    type: headers.get('Content-Type') ?? file.type,
+    disposition: headers.get('Content-Disposition') ?? 'attachment',
+  })
+  if (link !== null) {
+    if (start === 0) sending.began()
+    return new Response(null, {
+      status: 302,
+      headers: { Location: link, 'Cache-Control': 'private, no-store' },
+    })
+  }
   const body = end > start ? await call.site.services.content.read(file, start, end) : null
   if (start === 0) sending.began()
   return new Response(body, { status, headers })

@@ -1,15 +1,13 @@
 import type { ErrorCode, Refusal } from '../../domain/errors.ts'
 import type { Call, Site } from '../call.ts'
 import { errorHeaders, errorResponse, statusOf } from '../errors.ts'
+import { contentOrigins } from './content-origins.ts'
 import { renderErrorPage } from './render.ts'
 
 /** A page of the site. Nothing in it runs, and nothing in it is loaded from elsewhere. */
 export function page(site: Site, html: string, status = 200): Response {
   // Named besides 'self', because the page may have been opened at another address of this server.
-  const content = [
-    "'self'",
-    ...new Set([site.publicUrl, site.contentUrl].map((url) => new URL(url).origin)),
-  ].join(' ')
+  const content = ["'self'", ...contentOrigins(site)].join(' ')
   const policy = [
     "default-src 'none'",
     "style-src 'self'",

@@ -40,7 +40,7 @@ export const postStartPage: Route = {
     const guest = { kind: 'guest', bucket: call.bucket } as const
     call.caller = guest
     try {
-      admitGuest(call, guest.bucket, false)
+      await admitGuest(call, guest.bucket, false)
     } catch (error) {
       await leaveBody(call)
       throw error

@@ -1,0 +1,16 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const PAGE = join(import.meta.dir, 'results.md')
+
+/**
+ * Puts one part into bench/results.md: what stands there under the same heading of the first level is replaced, the
+ * other parts stay. The part begins with that heading.
+ */
+export function writeResults(part: string): void {
+  const [heading] = part.split('\n', 1)
+  const others = existsSync(PAGE) ? readFileSync(PAGE, 'utf8').split(/^(?=# )/m) : []
+  const at = others.findIndex((other) => other.split('\n', 1)[0] === heading)
+  const parts = at === -1 ? [...others, part] : others.with(at, part)
+  writeFileSync(PAGE, `${parts.map((each) => each.trim()).join('\n\n')}\n`)
+}

@@ -1,0 +1,99 @@
+import type { BlobKey } from '../domain/ids.ts'
+import { isBlobKey } from './keys.ts'
+import type { Patience } from './retries.ts'
+import type { S3Client } from './s3-client.ts'
+import { S3Failure } from './s3-failure.ts'
+import type { SealedPart } from './s3-part.ts'
+
+/** Where blobs lie in the bucket. */
+export const BLOBS = 'blobs/'
+
+export function objectOf(key: BlobKey): string {
+  return `${BLOBS}${key.slice(0, 2)}/${key}`
+}
+
+/** Null for the name of an object that is no blob. */
+export function keyOf(object: string): BlobKey | null {
+  const name = object.slice(object.lastIndexOf('/') + 1)
+  return isBlobKey(name) && object === objectOf(name) ? name : null
+}
+
+/** What an upload in the middle is worth: a store that restarts is waited for. */
+export const patient: Patience = { tries: 7, giveUpAfter: 60_000 }
+
+/**
+ * Puts a whole object there. The store checks the content by its MD5 before it takes it.
+ * Throws S3Failure; a lasting `BadDigest` means that the bytes are changed on their way.
+ */
+export async function putObject(
+  client: S3Client,
+  object: string,
+  { bytes, md5 }: SealedPart,
+  options: {
+    readonly signal?: AbortSignal
+    readonly patience?: Patience
+    readonly answerWithin?: number
+  } = {},
+): Promise<void> {
+  const { headers } = await client.send({
+    method: 'PUT',
+    object,
+    headers: { 'Content-MD5': md5.toString('base64') },
+    body: bytes,
+    ...options,
+  })
+  assertSame(headers, md5)
+}
+
+/** Size in bytes, or null when there is no such object. */
+export async function objectSize(client: S3Client, object: string): Promise<number | null> {
+  try {
+    const { headers } = await client.send({ method: 'HEAD', object })
+    return lengthOf(headers)
+  } catch (error) {
+    if (!(error instanceof S3Failure) || error.status !== 404) throw error
+  }
+  // To a HEAD the store cannot say what is missing, the object or the whole bucket.
+  try {
+    const { headers } = await client.send({ method: 'GET', object, headers: { Range: 'bytes=0-0' } })
+    const [, total] = /\/(\d+)$/.exec(headers.get('Content-Range') ?? '') ?? []
+    return total === undefined ? lengthOf(headers) : Number(total)
+  } catch (error) {
+    if (isNoSuchKey(error)) return null
+    throw error
+  }
+}
+
+/** Removing a missing object succeeds. */
+export async function deleteObject(client: S3Client, object: string): Promise<void> {
+  try {
+    await client.send({ method: 'DELETE', object })
+  } catch (error) {
+    if (!isNoSuchKey(error)) throw error
+  }
+}
+
+export function isNoSuchKey(error: unknown): boolean {
+  return error instanceof S3Failure && error.code === 'NoSuchKey'
+}
+
+/** The store's ETag of what it took is its MD5, unless it encrypts with keys of its own: then it looks different. */
+export function assertSame(headers: Headers, md5: Buffer): void {
+  const etag = (headers.get('ETag') ?? '').replaceAll('"', '').toLowerCase()
+  if (/^[0-9a-f]{32}$/.test(etag) && etag !== md5.toString('hex') && !isEncrypted(headers)) {
+    throw new S3Failure(null, 'BadDigest', 'the store took other bytes than it was sent')
+  }
+}
+
+function isEncrypted(headers: Headers): boolean {
+  const scheme = headers.get('x-amz-server-side-encryption')
+  return (
+    (scheme !== null && scheme !== 'AES256') || headers.has('x-amz-server-side-encryption-customer-algorithm')
+  )
+}
+
+function lengthOf(headers: Headers): number {
+  const length = headers.get('Content-Length')
+  if (length === null) throw new S3Failure(200, '', 'the store does not tell the length of an object')
+  return Number(length)
+}

@@ -1,0 +1,116 @@
+/** S3's multipart uploads: objects in the making, which the bucket's list of objects does not show. */
+import type { S3Client } from './s3-client.ts'
+import { S3Failure } from './s3-failure.ts'
+import { assertSame, patient } from './s3-objects.ts'
+import type { SealedPart } from './s3-part.ts'
+import { elements, encode, text } from './s3-xml.ts'
+
+export interface UnfinishedUpload {
+  readonly object: string
+  readonly id: string
+}
+
+/** Joining many parts takes the store a while, and most stores answer only then. */
+const JOIN_WITHIN = 60_000
+
+/** Returns the upload's id. */
+export async function beginUpload(client: S3Client, object: string, signal: AbortSignal): Promise<string> {
+  const answer = await client.send({
+    method: 'POST',
+    object,
+    query: { uploads: '' },
+    signal,
+    patience: patient,
+  })
+  const id = text(answer.text, 'UploadId')
+  if (id === null) throw new S3Failure(200, '', `the store began an upload of ${object} and named no id`)
+  return id
+}
+
+/** Returns the part's ETag, by which the finished object is asked for. Parts are numbered from 1. */
+export async function uploadPart(
+  client: S3Client,
+  upload: UnfinishedUpload,
+  number: number,
+  { bytes, md5 }: SealedPart,
+  signal: AbortSignal,
+): Promise<string> {
+  const { headers } = await client.send({
+    method: 'PUT',
+    object: upload.object,
+    query: { partNumber: String(number), uploadId: upload.id },
+    headers: { 'Content-MD5': md5.toString('base64') },
+    body: bytes,
+    signal,
+    patience: patient,
+    answerWithin: client.timeouts.stall,
+  })
+  assertSame(headers, md5)
+  const etag = headers.get('ETag')
+  if (etag === null) throw new S3Failure(200, '', `the store took part ${number} and gave no ETag`)
+  return etag
+}
+
+/**
+ * Joins the parts. Throws S3Failure `NoSuchUpload` when there is no such upload, which may mean that an earlier
+ * try, whose answer was lost, has succeeded.
+ */
+export async function joinParts(
+  client: S3Client,
+  upload: UnfinishedUpload,
+  etags: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const parts = etags.map(
+    (etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${encode(etag)}</ETag></Part>`,
+  )
+  await client.send({
+    method: 'POST',
+    object: upload.object,
+    query: { uploadId: upload.id },
+    headers: { 'Content-Type': 'application/xml' },
+    body: new TextEncoder().encode(
+      `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
+    ),
+    signal,
+    patience: patient,
+    answerWithin: Math.max(client.timeouts.answer, JOIN_WITHIN),
+  })
+}
+
+/** Ends an upload and drops its parts. Succeeds when there is no such upload. */
+export async function dropUpload(client: S3Client, { object, id }: UnfinishedUpload): Promise<void> {
+  try {
+    await client.send({ method: 'DELETE', object, query: { uploadId: id } })
+  } catch (error) {
+    if (!isNoSuchUpload(error)) throw error
+  }
+}
+
+/** Ends every unfinished upload of one object. */
+export async function dropUploadsOf(client: S3Client, object: string): Promise<void> {
+  for await (const upload of unfinishedUploads(client, object)) {
+    if (upload.object === object) await dropUpload(client, upload)
+  }
+}
+
+/** Every unfinished upload of objects whose names begin so. */
+export async function* unfinishedUploads(client: S3Client, prefix: string): AsyncIterable<UnfinishedUpload> {
+  let from: Record<string, string> = {}
+  for (;;) {
+    const answer = await client.send({ method: 'GET', query: { uploads: '', prefix, ...from } })
+    for (const upload of elements(answer.text, 'Upload')) {
+      const object = text(upload, 'Key')
+      const id = text(upload, 'UploadId')
+      if (object !== null && id !== null) yield { object, id }
+    }
+    const key = text(answer.text, 'NextKeyMarker')
+    const id = text(answer.text, 'NextUploadIdMarker')
+    if (text(answer.text, 'IsTruncated') !== 'true' || key === null) return
+    from = { 'key-marker': key, ...(id === null ? {} : { 'upload-id-marker': id }) }
+  }
+}
+
+export function isNoSuchUpload(error: unknown): boolean {
+  return error instanceof S3Failure && error.code === 'NoSuchUpload'
+}

@@ -1,0 +1,47 @@
+/**
+ * What is read of the store's answers: a handful of elements without attributes, comments or CDATA, from a sender
+ * that the operator has chosen. Not a parser of XML in general.
+ */
+
+/** The contents of every element of that name, as they stand. */
+export function elements(xml: string, name: string): string[] {
+  return [...xml.matchAll(new RegExp(`<${name}(?:\\s[^>]*)?>([\\s\\S]*?)</${name}\\s*>`, 'g'))].map(
+    ([, content]) => content ?? '',
+  )
+}
+
+/** The text of the first element of that name, or null when there is none or it is empty. */
+export function text(xml: string, name: string): string | null {
+  const [content] = elements(xml, name)
+  return content === undefined || content === '' ? null : decode(content)
+}
+
+/** Whether the answer is an error, whatever its status says. */
+export function isErrorDocument(xml: string): boolean {
+  return /^\s*(?:<\?xml[^>]*\?>\s*)?<Error[\s>]/.test(xml)
+}
+
+/** For the content of an element that we send. */
+export function encode(value: string): string {
+  return value
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}
+
+const named = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+])
+
+function decode(content: string): string {
+  return content.replaceAll(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w+));/gi, (whole, hex, decimal, name) => {
+    if (name !== undefined) return named.get(name) ?? whole
+    const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    return point <= 0x10ffff ? String.fromCodePoint(point) : whole
+  })
+}

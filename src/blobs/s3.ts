@@ -1,0 +1,177 @@
+import { makeBlobKey, type Random } from '../domain/random.ts'
+import { BlobMissing, type BlobStore } from './blob-store.ts'
+import { partMemory } from './part-memory.ts'
+import { type Pacing, type Patience, systemPacing } from './retries.ts'
+import { s3Body, s3Bytes } from './s3-body.ts'
+import { assertBucket } from './s3-bucket.ts'
+import { type S3Settings, type S3Timeouts, s3Client, usualTimeouts } from './s3-client.ts'
+import { failing, S3Failure } from './s3-failure.ts'
+import { BLOBS, deleteObject, isNoSuchKey, keyOf, objectOf, objectSize, putObject } from './s3-objects.ts'
+import { newPart, type SealedPart } from './s3-part.ts'
+import { dropUploadsOf, unfinishedUploads } from './s3-uploads.ts'
+import { s3Writer } from './s3-writer.ts'
+import { elements, text } from './s3-xml.ts'
+
+const MARK = 'mark'
+
+/** Bytes that the parts of all uploads may take beyond one part for each upload. */
+const SHARED_MEMORY = 192 * 1024 * 1024
+
+/** Less than this is read at once: it takes less time, and a connection that breaks in the middle is made good. */
+const LARGEST_WHOLE_READ = 512 * 1024
+
+/** Whoever asks how the store is wants to know soon. */
+const PROBE_PATIENCE: Patience = { tries: 2, giveUpAfter: 1000 }
+const PROBE_ANSWER = 5000
+
+/** For tests, which do not want to wait. */
+export interface S3Options {
+  readonly pacing?: Pacing
+  readonly timeouts?: S3Timeouts
+}
+
+/**
+ * Blobs as objects of an S3-compatible store: `blobs/<first two characters>/<key>`. The mark is the object `mark`.
+ * The bucket is made when it is missing. Throws Error, with what to do about it, when the store cannot be used.
+ */
+export async function openS3Blobs(
+  settings: S3Settings,
+  random: Random,
+  { pacing = systemPacing(random), timeouts = usualTimeouts }: S3Options = {},
+): Promise<BlobStore> {
+  const client = s3Client(settings, pacing, timeouts)
+  const memory = partMemory(SHARED_MEMORY)
+  const probing = { patience: PROBE_PATIENCE, answerWithin: Math.min(PROBE_ANSWER, timeouts.answer) }
+  await assertBucket(client, settings)
+
+  const store: BlobStore = {
+    async create(key) {
+      return s3Writer(client, objectOf(key), memory)
+    },
+
+    async read(key, start, end) {
+      const length = end - start
+      if (length <= 0) {
+        if ((await store.size(key)) === null) throw new BlobMissing(key)
+        return new Blob([])
+      }
+      const request = {
+        method: 'GET',
+        object: objectOf(key),
+        headers: { Range: `bytes=${start}-${end - 1}` },
+      } as const
+      return failing(async () => {
+        try {
+          return await client.open(request, async (answer) => {
+            assertRange(answer.status, answer.headers, start, end)
+            return length > LARGEST_WHOLE_READ
+              ? s3Body(answer, length, timeouts.stall)
+              : new Blob([await s3Bytes(answer, length, timeouts.stall)])
+          })
+        } catch (error) {
+          throw isNoSuchKey(error) ? new BlobMissing(key, { cause: error }) : error
+        }
+      })
+    },
+
+    size: (key) => failing(() => objectSize(client, objectOf(key))),
+
+    remove: (key) =>
+      failing(async () => {
+        await Promise.all([dropUploadsOf(client, objectOf(key)), deleteObject(client, objectOf(key))])
+      }),
+
+    async *list() {
+      // Unfinished ones first: one that is finished meanwhile is then named twice rather than not at all.
+      const uploads = unfinishedUploads(client, BLOBS)
+      const objects = finishedObjects()
+      for (const source of [uploads, objects]) {
+        const names = source[Symbol.asyncIterator]()
+        for (;;) {
+          const { done, value } = await failing(() => names.next())
+          if (done) break
+          const key = keyOf(value.object)
+          if (key !== null) yield key
+        }
+      }
+    },
+
+    async freeSpace() {
+      return null
+    },
+
+    async probe() {
+      const key = makeBlobKey(random)
+      const object = objectOf(key)
+      const content = sealed(random(512))
+      await failing(async () => {
+        await putObject(client, object, content, probing)
+        const back = await client.open({ method: 'GET', object, ...probing }, (answer) =>
+          s3Bytes(answer, content.bytes.byteLength, probing.answerWithin),
+        )
+        if (!Buffer.from(back).equals(content.bytes)) {
+          throw new S3Failure(200, '', 'the probe came back changed')
+        }
+        await client.send({ method: 'DELETE', object, ...probing })
+      })
+    },
+
+    readMark: () =>
+      failing(async () => {
+        try {
+          return (await client.send({ method: 'GET', object: MARK })).text
+        } catch (error) {
+          if (isNoSuchKey(error)) return null
+          throw error
+        }
+      }),
+
+    writeMark: (mark) => failing(() => putObject(client, MARK, sealed(new TextEncoder().encode(mark)))),
+
+    link(key, { seconds, type, disposition }) {
+      return client.presign(
+        objectOf(key),
+        {
+          'response-content-type': type,
+          'response-content-disposition': disposition,
+          'response-cache-control': 'private',
+        },
+        seconds,
+      )
+    },
+  }
+
+  async function* finishedObjects(): AsyncIterable<{ readonly object: string }> {
+    let from: Record<string, string> = {}
+    for (;;) {
+      const answer = await client.send({ method: 'GET', query: { 'list-type': '2', prefix: BLOBS, ...from } })
+      for (const content of elements(answer.text, 'Contents')) {
+        const object = text(content, 'Key')
+        if (object !== null) yield { object }
+      }
+      const next = text(answer.text, 'NextContinuationToken')
+      if (text(answer.text, 'IsTruncated') !== 'true' || next === null) return
+      from = { 'continuation-token': next }
+    }
+  }
+
+  return store
+}
+
+/** A store that pays no heed to ranges must not pass for one that sent the bytes that were asked for. */
+function assertRange(status: number, headers: Headers, start: number, end: number): void {
+  const range = headers.get('Content-Range') ?? ''
+  const isAll = status === 200 && start === 0 && headers.get('Content-Length') === String(end)
+  if (isAll || (status === 206 && range.startsWith(`bytes ${start}-${end - 1}/`))) return
+  throw new S3Failure(
+    status,
+    '',
+    `bytes ${start} to ${end - 1} were asked for, ${range === '' ? 'no range' : range} came`,
+  )
+}
+
+function sealed(bytes: Uint8Array): SealedPart {
+  const part = newPart(bytes.byteLength)
+  part.take(bytes)
+  return part.seal()
+}

@@ -1,0 +1,32 @@
+import type { Command } from 'commander'
+import { type Environment, loadConfig } from '../config.ts'
+import { systemClock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { systemRandom } from '../domain/random.ts'
+import { printLines } from './output.ts'
+import { databasePlace } from './places.ts'
+
+/** `holdfast migrate`: what every start does by itself, for those who want it done, or known, before. */
+export function migrateCommand(migrate: Command, environment: Environment): void {
+  migrate
+    .description("bring the database to this program's version; every start does so too")
+    .option('--check', 'change nothing; exit 1 when something is to be done')
+    .action(({ check }: { readonly check?: true }) => run(environment, check === true))
+}
+
+async function run(environment: Environment, check: boolean): Promise<void> {
+  const config = loadConfig(environment)
+  const { applyMigrations, missingMigrations } = await import('../app.ts')
+  const parts = { config, clock: systemClock, random: systemRandom }
+  const missing = await missingMigrations(parts)
+  const place = databasePlace(config)
+  if (missing === 0) return printLines(`The database in ${place} is up to date.`)
+  const steps = missing === 1 ? '1 migration' : `${missing} migrations`
+  if (check)
+    throw new Refusal(
+      'PRECONDITION_FAILED',
+      `The database in ${place} lacks ${steps}; "holdfast migrate" applies them.`,
+    )
+  await applyMigrations(parts)
+  printLines(`The database in ${place} is up to date: ${steps} applied.`)
+}

@@ -1,0 +1,145 @@
+import type { Command } from 'commander'
+import type { Relocated } from '../app.ts'
+import { type Config, type Environment, loadConfig } from '../config.ts'
+import { systemClock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { systemRandom } from '../domain/random.ts'
+import { settings } from '../settings.ts'
+import { printLines } from './output.ts'
+import { databasePlace } from './places.ts'
+import { relocationProgress } from './relocation-progress.ts'
+import {
+  asSetting,
+  changedSettings,
+  readS3Address,
+  type TargetOptions,
+  targetEnvironment,
+} from './relocation-target.ts'
+import { stopSignal } from './stop-signal.ts'
+
+type Options = TargetOptions & { readonly skipDamaged?: true }
+
+/** `holdfast relocate`: from the places that the settings name to those that the options name. */
+export function relocateCommand(relocate: Command, environment: Environment): void {
+  relocate
+    .description(
+      'move everything to another database, another store or both; the server is stopped meanwhile',
+    )
+    .option(
+      '--to-database <place>',
+      'postgres://user@host/database, or sqlite; a password may stand in PGPASSWORD',
+      asSetting(settings.databaseUrl, 'sqlite'),
+    )
+    .option(
+      '--to-s3 <place>',
+      'https://host/bucket with the key in the settings, or none: a data folder',
+      readS3Address,
+    )
+    .option('--to-s3-region <region>', 'the region of that store', asSetting(settings.s3Region))
+    .option('--to-s3-path-style', 'the bucket stands in the path, not before the host')
+    .option(
+      '--to-data-dir <folder>',
+      'the folder for what goes to SQLite or to files',
+      asSetting(settings.dataDir),
+    )
+    .option('--skip-damaged', 'go on without the bytes of files that are missing or damaged already')
+    .action((options: Options) => run(environment, options))
+}
+
+async function run(environment: Environment, options: Options): Promise<void> {
+  const config = loadConfig(environment)
+  const to = targetEnvironment(environment, options)
+  const target = loadConfig(to)
+  const { relocate, whatMoves } = await import('../app.ts')
+  const moves = whatMoves(config, target)
+  assertMoves(config, target, moves, options)
+
+  const stop = new AbortController()
+  void stopSignal().then(() => {
+    stop.abort(
+      new Refusal('SHUTTING_DOWN', 'stopped; nothing is switched, and the same command goes on from here'),
+    )
+  })
+  const progress = relocationProgress(
+    { rewrites: process.stderr.isTTY, write: (text) => process.stderr.write(text) },
+    systemClock,
+  )
+  let relocated: Relocated
+  try {
+    relocated = await relocate({
+      config,
+      target,
+      clock: systemClock,
+      random: systemRandom,
+      signal: stop.signal,
+      watch: progress,
+      skipDamaged: options.skipDamaged === true,
+    })
+  } catch (error) {
+    progress.end()
+    if (!(error instanceof Refusal)) {
+      process.stderr.write('Not everything is done. The same command, run again, goes on from here.\n')
+    }
+    throw error
+  }
+  progress.end()
+  tellDamage(relocated)
+  if (!relocated.isSwitched) {
+    throw new Refusal(
+      'PRECONDITION_FAILED',
+      'some files cannot be moved, so nothing is switched. Put their bytes back or delete them, and run this again; or run it with --skip-damaged to leave their bytes behind.',
+    )
+  }
+  tellSettings(environment, to)
+  tellLeftBehind(config, moves)
+}
+
+type Moves = { readonly rows: boolean; readonly bytes: boolean }
+
+function assertMoves(config: Config, target: Config, moves: Moves, options: Options): void {
+  if (!moves.rows && !moves.bytes) {
+    throw new Refusal('INVALID_REQUEST', 'that is where everything is; name another place (see --help).')
+  }
+  if (options.toDataDir !== undefined && target.databaseUrl !== null && target.s3 !== null) {
+    throw new Refusal('INVALID_REQUEST', 'nothing would go to the folder of --to-data-dir; leave it out.')
+  }
+  const sharesKey = moves.bytes && config.s3 !== null && target.s3 !== null
+  if (sharesKey && config.s3?.endpoint !== target.s3?.endpoint) {
+    process.stderr.write(`Both stores are asked with the key of ${settings.s3AccessKeyId.variable}.\n`)
+  }
+}
+
+function tellDamage({ damaged }: Relocated): void {
+  for (const { key, reason, files } of damaged) {
+    process.stderr.write(`damaged: blob ${key} ${reason}\n`)
+    for (const { slug, name, username, isRemoved } of files) {
+      process.stderr.write(`  ${slug}  ${name}, of ${username}${isRemoved ? ', deleted or expired' : ''}\n`)
+    }
+  }
+}
+
+function tellSettings(from: Environment, to: Environment): void {
+  const { put, takeOut } = changedSettings(from, to)
+  printLines('Everything is in its new place. Before the server starts again, change its settings:', '')
+  if (put.length > 0) printLines('  put in', ...put.map((line) => `    ${line}`))
+  if (takeOut.length > 0) printLines('  take out', ...takeOut.map((variable) => `    ${variable}`))
+}
+
+function tellLeftBehind(config: Config, moves: Moves): void {
+  const left: string[] = []
+  if (moves.rows) {
+    const place = databasePlace(config)
+    left.push(config.databaseUrl === null ? `${place}/holdfast.sqlite, -wal and -shm` : place)
+  }
+  if (moves.bytes)
+    left.push(config.s3 === null ? `${config.dataDir}/blobs` : `${config.s3.endpoint}/${config.s3.bucket}`)
+  printLines(
+    '',
+    'What is left behind may be deleted when all is well there:',
+    '',
+    ...left.map((line) => `    ${line}`),
+  )
+  if (moves.rows && moves.bytes) {
+    printLines('', 'Until then a server with the old settings would serve the old state: do not start one.')
+  }
+}

@@ -1,0 +1,100 @@
+import type { RelocationStep, RelocationWatch } from '../app.ts'
+import { type Clock, HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import { formatSize } from '../domain/sizes.ts'
+
+export interface Terminal {
+  /** Whether what was written last can be written over. */
+  readonly rewrites: boolean
+  write(text: string): void
+}
+
+/** Milliseconds between two looks at how far it is. */
+const OFTEN = SECOND / 4
+const SELDOM = 10 * SECOND
+
+const titles = {
+  watch: 'Looking whether a server runs; where one was killed, this takes half a minute',
+  bytes: 'Moving files',
+  rows: 'Copying rows',
+  compare: 'Comparing rows',
+  switch: 'Switching over',
+} as const satisfies Record<RelocationStep, string>
+
+/** Says on a terminal in one line, and elsewhere in a line now and then, how far a relocation is. */
+export function relocationProgress(
+  terminal: Terminal,
+  clock: Pick<Clock, 'monotonic'>,
+): RelocationWatch & { end(): void } {
+  let step: RelocationStep | null = null
+  let total = { count: 0, bytes: 0 }
+  let done = { count: 0, bytes: 0 }
+  /** Without what an earlier run had done. */
+  let now = { count: 0, bytes: 0 }
+  let began = 0
+  let told = 0
+  /** What a rewritten line has to cover. */
+  let width = 0
+
+  function tell(text: string): void {
+    terminal.write(terminal.rewrites ? `\r${text.padEnd(width)}` : `${text}\n`)
+    width = text.length
+    told = clock.monotonic()
+  }
+
+  function amounts(): string {
+    if (step === 'watch' || step === 'switch' || step === null) return ''
+    const counts = `${done.count} of ${total.count}`
+    if (step !== 'bytes') return `: ${counts}`
+    const sizes = `${formatSize(done.bytes)} of ${formatSize(total.bytes)}`
+    return `: ${[counts, sizes, ...rate()].join(', ')}`
+  }
+
+  function rate(): string[] {
+    const seconds = (clock.monotonic() - began) / SECOND
+    if (seconds < 1 || now.bytes === 0) return []
+    const perSecond = now.bytes / seconds
+    const left = total.bytes - done.bytes
+    const speed = `${formatSize(Math.round(perSecond))}/s`
+    return left > 0 ? [speed, `${formatTime((left / perSecond) * SECOND)} left`] : [speed]
+  }
+
+  function finishStep(): void {
+    if (step === null) return
+    tell(`${titles[step]}${amounts()}`)
+    if (terminal.rewrites) terminal.write('\n')
+    width = 0
+  }
+
+  return {
+    begin(next, amount) {
+      // Where lines cannot be rewritten, a step without amounts is told of once.
+      if (step !== null && (terminal.rewrites || amounts() !== '')) finishStep()
+      step = next
+      total = { count: amount.count, bytes: amount.bytes }
+      done = { count: 0, bytes: 0 }
+      now = { count: 0, bytes: 0 }
+      began = clock.monotonic()
+      tell(`${titles[next]}${amounts()}`)
+    },
+
+    advance({ count, bytes, wasThere }) {
+      done = { count: done.count + count, bytes: Math.min(total.bytes, done.bytes + bytes) }
+      if (!wasThere) now = { count: now.count + count, bytes: now.bytes + bytes }
+      if (clock.monotonic() - told < (terminal.rewrites ? OFTEN : SELDOM)) return
+      if (step !== null) tell(`${titles[step]}${amounts()}`)
+    },
+
+    end() {
+      if (terminal.rewrites || amounts() !== '') finishStep()
+      step = null
+    },
+  }
+}
+
+/** A length of time, for people: `45 s`, `12 min`, `3 h 5 min`. */
+function formatTime(milliseconds: number): string {
+  if (milliseconds < MINUTE) return `${Math.ceil(milliseconds / SECOND)} s`
+  if (milliseconds < HOUR) return `${Math.round(milliseconds / MINUTE)} min`
+  const minutes = Math.round(milliseconds / MINUTE)
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}

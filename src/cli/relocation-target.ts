@@ -1,0 +1,73 @@
+import { InvalidArgumentError } from 'commander'
+import { type Environment, shown, written } from '../config.ts'
+import { type Setting, settings } from '../settings.ts'
+
+/** What the options of `holdfast relocate` say, each undefined for what stays as the environment has it. */
+export interface TargetOptions {
+  /** An address of PostgreSQL, or `sqlite`. */
+  readonly toDatabase?: string
+  readonly toS3?: S3Address | 'none'
+  readonly toS3Region?: string
+  readonly toS3PathStyle?: true
+  readonly toDataDir?: string
+}
+
+export interface S3Address {
+  readonly endpoint: string
+  readonly bucket: string
+}
+
+/** The environment that a server has to have at the target. */
+export function targetEnvironment(environment: Environment, options: TargetOptions): Environment {
+  const { toDatabase, toS3, toS3Region, toS3PathStyle, toDataDir } = options
+  const to: Environment = { ...environment }
+  if (toDatabase !== undefined) {
+    to[settings.databaseUrl.variable] = toDatabase === 'sqlite' ? undefined : toDatabase
+  }
+  if (toS3 !== undefined) {
+    const address = toS3 === 'none' ? undefined : toS3
+    to[settings.s3Endpoint.variable] = address?.endpoint
+    to[settings.s3Bucket.variable] = address?.bucket
+    if (toS3 === 'none') to[settings.s3Redirect.variable] = undefined
+  }
+  if (toS3Region !== undefined) to[settings.s3Region.variable] = toS3Region
+  if (toS3PathStyle) to[settings.s3PathStyle.variable] = 'true'
+  if (toDataDir !== undefined) to[settings.dataDir.variable] = toDataDir
+  return to
+}
+
+/** What is to be changed in the settings: lines to put in, without secrets, and variables to take out. */
+export function changedSettings(from: Environment, to: Environment) {
+  const every: readonly Setting<unknown>[] = Object.values(settings)
+  const changed = every.filter((setting) => written(setting, from) !== written(setting, to))
+  return {
+    put: changed.flatMap((setting) => {
+      const text = written(setting, to)
+      return text === undefined ? [] : [`${setting.variable}=${shown(setting, text)}`]
+    }),
+    takeOut: changed.filter((setting) => written(setting, to) === undefined).map(({ variable }) => variable),
+  }
+}
+
+/** Reads an option as the setting of the same meaning is read. Commander shows what it throws. */
+export function asSetting(setting: Setting<unknown>, ...words: readonly string[]) {
+  return (text: string): string => {
+    if (words.includes(text)) return text
+    if (text.trim() !== '' && setting.read(text.trim()) !== undefined) return text.trim()
+    throw new InvalidArgumentError(`Allowed is ${[setting.allowed, ...words].join(', or ')}.`)
+  }
+}
+
+export function readS3Address(text: string): S3Address | 'none' {
+  if (text === 'none') return text
+  const url = URL.parse(text)
+  const [bucket = '', ...rest] = url?.pathname.slice(1).replace(/\/$/, '').split('/') ?? []
+  const isBare = url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text)
+  if (isBare && rest.length === 0 && bucket !== '') {
+    const endpoint = settings.s3Endpoint.read(url.origin)
+    if (endpoint && settings.s3Bucket.read(bucket) !== undefined) return { endpoint, bucket }
+  }
+  throw new InvalidArgumentError(
+    `Allowed is the address of a service with a bucket, such as https://s3.example.org/holdfast, or none. The key comes from ${settings.s3AccessKeyId.variable} and ${settings.s3SecretAccessKey.variable}.`,
+  )
+}

@@ -1,0 +1,113 @@
+import { findJob, releaseJob, takeJob } from '../database/jobs.ts'
+import type { Db } from '../database/schema.ts'
+import { type Clock, DAY } from '../domain/clock.ts'
+import type { Nodes } from './nodes.ts'
+
+/** Jobs that one node at a time runs for all. */
+export interface Claims {
+  /**
+   * The right to run the job now. Null while somebody runs it, less than `every` milliseconds after it ended, and
+   * for a day after it has failed `SET_ASIDE_AFTER` times in a row. With `every` null only a run under way counts.
+   */
+  claim(job: string, every: number | null): Promise<Claim | null>
+}
+
+export interface Claim {
+  /** Failures in a row before this run. */
+  readonly failures: number
+  /** To be asked between steps: false when this node may have been taken for dead, and the job taken over. */
+  isHeld(): boolean
+  /** Gives the right back, once. What somebody else has taken over by now is left to them. */
+  end(outcome: Outcome): Promise<void>
+}
+
+/**
+ * `done` and `failed` are the job's own doing. `postponed` is an outage that it cannot help: it comes again in its
+ * rhythm. `left` in the middle, it may be gone on with at once.
+ */
+export type Outcome = 'done' | 'failed' | 'postponed' | 'left'
+
+/** A job that fails this often in a row is set aside for a day, so that it cannot keep every node busy failing. */
+export const SET_ASIDE_AFTER = 5
+
+/** Timers and wall clocks do not agree to the millisecond. */
+const NEARLY = 0.9
+
+interface History {
+  readonly ended_at: number | null
+  readonly failures: number
+}
+
+/** An end in the future was noted by a wrong clock. */
+function isDue({ ended_at, failures }: History, every: number | null, now: number): boolean {
+  if (every === null || ended_at === null || ended_at > now) return true
+  return now - ended_at >= (failures >= SET_ASIDE_AFTER ? DAY : every * NEARLY)
+}
+
+function noted(outcome: Outcome, failures: number, now: number): Partial<History> {
+  switch (outcome) {
+    case 'done':
+      return { ended_at: now, failures: 0 }
+    case 'failed':
+      return { ended_at: now, failures: failures + 1 }
+    case 'postponed':
+      return { ended_at: now }
+    case 'left':
+      return {}
+  }
+}
+
+/** For a node alone: kept in memory, so that an idle disk stays idle. */
+export function createLocalClaims(clock: Clock): Claims {
+  const histories = new Map<string, History>()
+  const running = new Set<string>()
+
+  return {
+    async claim(job, every) {
+      const history = histories.get(job) ?? { ended_at: null, failures: 0 }
+      if (running.has(job) || !isDue(history, every, clock.now())) return null
+      running.add(job)
+      return {
+        failures: history.failures,
+        isHeld: () => true,
+        async end(outcome) {
+          running.delete(job)
+          histories.set(job, { ...history, ...noted(outcome, history.failures, clock.now()) })
+        },
+      }
+    },
+  }
+}
+
+/** For nodes that share a database. A claim is a lease that lasts as long as its node is taken for alive. */
+export function createSharedClaims(db: Db, nodes: Nodes, clock: Clock): Claims {
+  /** Jobs under way here. What is in the database under this node's id and not here was never released there. */
+  const running = new Set<string>()
+
+  return {
+    async claim(job, every) {
+      if (running.has(job) || !nodes.isSurelyAlive()) return null
+      running.add(job)
+      let isOurs = false
+      try {
+        const node = nodes.id()
+        const row = await findJob(db, job)
+        const isFree = row === undefined || row.holder === null || row.holder === node
+        const history = row ?? { ended_at: null, failures: 0 }
+        if (!isFree || !isDue(history, every, clock.now())) return null
+        isOurs = await takeJob(db, job, node, row)
+        if (!isOurs) return null
+        return {
+          failures: history.failures,
+          isHeld: () => nodes.id() === node && nodes.isSurelyAlive(),
+          async end(outcome) {
+            running.delete(job)
+            await releaseJob(db, job, node, noted(outcome, history.failures, clock.now()))
+          },
+        }
+      } finally {
+        if (!isOurs) running.delete(job)
+      }
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { lockMigrations } from '../database/differences.ts'
+import { metaOf, metaValue, setMeta } from '../database/meta.ts'
+import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Random } from '../domain/random.ts'
+
+export class WrongStore extends Error {
+  override readonly name = 'WrongStore'
+}
+
+/** Rows of `meta` that tie a database to its store. */
+export const pairMeta = {
+  /** What the store has to carry. */
+  mark: 'store_mark',
+  /** The same once the store was seen to carry it: between the two a start may be interrupted. */
+  marked: 'store_marked',
+  /** What the store carries from which a relocation has taken the bytes away. */
+  former: 'former_store_mark',
+  /** There while a relocation fills this database: the mark of the pair that it comes from. */
+  relocating: 'relocating',
+  /** There while a relocation is under way that ends in this database: what the store will have to carry then. */
+  next: 'next_store_mark',
+} as const
+
+/** Marks are random, so that no two pairs have the same. */
+export function makeMark(random: Random): string {
+  return Buffer.from(random(16)).toString('hex')
+}
+
+/** Throws Refusal PRECONDITION_FAILED for a database that a relocation has begun to fill and not finished. */
+export async function assertWhole(db: Db): Promise<void> {
+  if ((await metaOf(db, pairMeta.relocating)) === null) return
+  throw new Refusal(
+    'PRECONDITION_FAILED',
+    'the database that is configured is being filled by "holdfast relocate" and is not whole yet; run that again with the settings it began with, and it goes on',
+  )
+}
+
+/**
+ * Makes sure that database and store belong together: both carry the same random mark, put there when they first
+ * meet. Nodes that start together take turns. Throws WrongStore, and Refusal for a database that is not whole.
+ */
+export async function assertPaired(db: Db, blobs: BlobStore, random: Random): Promise<void> {
+  await assertWhole(db)
+  const wanted = await metaValue(db, pairMeta.mark, () => makeMark(random))
+  await inTransaction(db, async (trx) => {
+    await lockMigrations(trx)
+    const present = await blobs.readMark()
+    if (present === wanted) return
+    if (present !== null && present === (await metaOf(trx, pairMeta.former))) {
+      throw new WrongStore(
+        'the files of this database were moved away from the store that is configured; configure the one that they were moved to',
+      )
+    }
+    if (present !== null) {
+      throw new WrongStore(
+        'the store that is configured belongs to another database; configure that database, or an empty store',
+      )
+    }
+    if ((await metaOf(trx, pairMeta.marked)) !== null) {
+      throw new WrongStore(
+        'the store that is configured is not the one in which this database keeps its files; configure that one, or move the files with "holdfast relocate"',
+      )
+    }
+    await blobs.writeMark(wanted)
+    await setMeta(trx, pairMeta.marked, wanted)
+  })
+}

@@ -1,0 +1,181 @@
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { copyRows, countRows } from '../database/copying.ts'
+import { dropMeta, metaOf, setMeta } from '../database/meta.ts'
+import { blobsAmong, blobsNotRelocated, dropRelocatedBlobs, sumOfBlobs } from '../database/relocated-blobs.ts'
+import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { BlobKey } from '../domain/ids.ts'
+import type { Random } from '../domain/random.ts'
+import { letOthersIn } from './cleaning.ts'
+import { type Move, movesOf } from './installation.ts'
+import { assertNobodyServes, type Quiet } from './nodes-quiet.ts'
+import { pairMeta } from './pairing.ts'
+import { carryBytes, type Damage } from './relocation-bytes.ts'
+import { claimTarget } from './relocation-claim.ts'
+
+export type RelocationStep = 'watch' | 'bytes' | 'rows' | 'compare' | 'switch'
+
+/** Who looks on. */
+export interface RelocationWatch {
+  /** A step begins, in which there is so much to do. */
+  begin(step: RelocationStep, total: { readonly count: number; readonly bytes: number }): void
+  /** So much more of the step is done. `wasThere`: by an earlier run. */
+  advance(done: { readonly count: number; readonly bytes: number; readonly wasThere: boolean }): void
+}
+
+export interface RelocationParts extends Move {
+  readonly clock: Clock
+  readonly random: Random
+  readonly pause: (milliseconds: number) => Promise<void>
+  /** Ends the work, which then throws the signal's reason, as long as nothing is switched. */
+  readonly signal: AbortSignal
+  readonly watch: RelocationWatch
+  /** Whether to switch although the bytes of some files cannot be moved. */
+  readonly skipDamaged: boolean
+}
+
+export interface Relocated {
+  /** False when damage was found that was not to be skipped: then everything is as it was. */
+  readonly isSwitched: boolean
+  readonly damaged: readonly Damage[]
+}
+
+/**
+ * Moves an installation that nobody serves: every blob, read back where it arrives and held against its SHA-256, then
+ * every row, compared one by one. Until the last step the source is what it was and the target refuses to be served.
+ * However a run ends before that, another one goes on from there.
+ *
+ * Database and store of the target carry a mark of their own in the end, so that neither goes with what is left of
+ * the source.
+ *
+ * Throws Refusal PRECONDITION_FAILED when a server runs or the target is in use.
+ */
+export async function relocate(parts: RelocationParts): Promise<Relocated> {
+  const { source, target, watch, signal, random } = parts
+  const moves = movesOf(parts)
+  if (!moves.rows && !moves.bytes) throw new Refusal('INVALID_REQUEST', 'everything is there already')
+
+  const quiet = await watchForServers(parts)
+  const claim = await claimTarget(parts, random)
+  if (claim === 'only the last step is missing') {
+    await switchOver(parts)
+    return { isSwitched: true, damaged: [] }
+  }
+  const goesOn = claim === 'goes on'
+  const damaged = moves.bytes ? await moveBytes(parts, goesOn) : []
+  if (damaged.length > 0 && !parts.skipDamaged) return { isSwitched: false, damaged }
+  if (goesOn) await removeStrays(source.db, target.blobs)
+  // As late as can be: commands for accounts and keys write to the source beside all this.
+  if (moves.rows) await moveRows(parts)
+  if (moves.bytes) await assertAllThere(target.db, damaged)
+  for (const stillQuiet of quiet) await stillQuiet()
+  signal.throwIfAborted()
+  watch.begin('switch', { count: 1, bytes: 0 })
+  await switchOver(parts)
+  return { isSwitched: true, damaged }
+}
+
+async function watchForServers({
+  source,
+  target,
+  clock,
+  pause,
+  signal,
+  watch,
+}: RelocationParts): Promise<Quiet[]> {
+  const shared = [source, target].filter(({ isShared, db }, at, both) => {
+    return isShared && (at === 0 || both[0]?.db !== db)
+  })
+  if (shared.length > 0) watch.begin('watch', { count: shared.length, bytes: 0 })
+  return Promise.all(shared.map(({ db }) => assertNobodyServes(db, { clock, pause, signal })))
+}
+
+async function moveBytes({ source, target, ...parts }: RelocationParts, goesOn: boolean): Promise<Damage[]> {
+  const { watch, signal, pause } = parts
+  watch.begin('bytes', await sumOfBlobs(source.db))
+  return carryBytes({
+    rows: source.db,
+    memory: target.db,
+    from: source.blobs,
+    to: target.blobs,
+    goesOn,
+    signal,
+    pause,
+    onBytes: (bytes) => watch.advance({ count: 0, bytes, wasThere: false }),
+    onBlob: ({ size }, wasThere) => watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere }),
+  })
+}
+
+async function moveRows(parts: RelocationParts): Promise<void> {
+  const { source, target, watch, signal } = parts
+  const withGarbage = !movesOf(parts).bytes
+  const count = await countRows(source.db, { withGarbage })
+  let step: 'copied' | 'compared' = 'copied'
+  watch.begin('rows', { count, bytes: 0 })
+  await copyRows({
+    from: source.db,
+    to: target.db,
+    ownMeta: Object.values(pairMeta),
+    withGarbage,
+    async onRows(present, rows) {
+      signal.throwIfAborted()
+      if (present !== step) watch.begin('compare', { count, bytes: 0 })
+      step = present
+      watch.advance({ count: rows, bytes: 0, wasThere: false })
+      await letOthersIn()
+    },
+  })
+}
+
+/** Throws when the rows speak of bytes that were not carried: somebody has changed the source meanwhile. */
+async function assertAllThere(db: Db, damaged: readonly Damage[]): Promise<void> {
+  const known = new Set(damaged.map(({ key }) => key))
+  let after: BlobKey | null = null
+  for (;;) {
+    const missing: BlobKey[] = await blobsNotRelocated(db, after, STEP)
+    if (missing.some((key) => !known.has(key))) {
+      throw new Refusal(
+        'PRECONDITION_FAILED',
+        'files were uploaded while they were moved: stop every server, then start this again, and it goes on',
+      )
+    }
+    after = missing.at(-1) ?? null
+    if (after === null) return
+  }
+}
+
+const STEP = 500
+
+/** What an earlier run has carried may have been deleted at the source since. */
+async function removeStrays(db: Db, blobs: BlobStore): Promise<void> {
+  const remove = async (keys: readonly BlobKey[]) => {
+    const wanted = await blobsAmong(db, keys)
+    for (const key of keys) if (!wanted.has(key)) await blobs.remove(key)
+  }
+  const keys: BlobKey[] = []
+  for await (const key of blobs.list()) {
+    keys.push(key)
+    if (keys.length === STEP) await remove(keys.splice(0))
+  }
+  await remove(keys)
+}
+
+/** The moment before which the source is the one to serve, and after which the target is. */
+async function switchOver(move: Move): Promise<void> {
+  const { source, target } = move
+  const moves = movesOf(move)
+  const next = await metaOf(target.db, pairMeta.next)
+  if (next === null) throw new Error('the target has no mark to switch to')
+  // A store that stays is taken from the old database first: two databases on one store would remove each other's files.
+  if (!moves.bytes) await source.blobs.writeMark(next)
+  await inTransaction(target.db, async (trx) => {
+    const former = await metaOf(trx, pairMeta.mark)
+    if (!moves.rows && former !== null) await setMeta(trx, pairMeta.former, former)
+    await setMeta(trx, pairMeta.mark, next)
+    await setMeta(trx, pairMeta.marked, next)
+    await dropMeta(trx, [pairMeta.relocating, pairMeta.next])
+    await dropRelocatedBlobs(trx)
+  })
+}

@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs'
+import type { BlobStore } from './blobs/blob-store.ts'
+import { openDiskBlobs } from './blobs/disk.ts'
+import { openS3Blobs } from './blobs/s3.ts'
+import type { Config } from './config.ts'
+import { dataFolder, lockDataFolder, openDataFolder } from './data-folder.ts'
+import { ensureGuests } from './database/accounts.ts'
+import { migrate } from './database/migrate.ts'
+import { openPostgres } from './database/postgres.ts'
+import type { Db } from './database/schema.ts'
+import { openSqlite } from './database/sqlite.ts'
+import type { Clock } from './domain/clock.ts'
+import type { Random } from './domain/random.ts'
+
+/** A database at this program's version. */
+export interface OpenDatabase {
+  readonly db: Db
+  /** For what may lose a moment and must not hold up a request: rate windows, counters. */
+  readonly light: Db
+  /** Whether other nodes may have it open at the same time. */
+  readonly isShared: boolean
+  close(): Promise<void>
+}
+
+export interface StorageParts {
+  readonly config: Config
+  readonly clock: Clock
+  readonly random: Random
+  readonly report: (error: unknown) => void
+}
+
+/** Connections for counters and rate windows: each is used for a moment only. */
+const LIGHT_SHARE = 0.25
+
+/** Opens the database that the settings name, and brings it to this program's version. */
+export async function openDatabase(parts: StorageParts): Promise<OpenDatabase> {
+  const database = await connect(parts)
+  try {
+    await migrated(database.db, parts)
+    await ensureGuests(database.db, parts.random, parts.clock.now())
+    return database
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** A migration may take longer than any request should, and other nodes wait for it. */
+async function migrated(db: Db, { config, report }: StorageParts): Promise<void> {
+  if (config.databaseUrl === null) return migrate(db)
+  const patient = openPostgres(config.databaseUrl, { connections: 1, durable: true, isPatient: true, report })
+  try {
+    await migrate(patient)
+  } finally {
+    await patient.destroy()
+  }
+}
+
+/** The same, as it is. */
+export async function connect({ config, report }: StorageParts): Promise<OpenDatabase> {
+  if (config.databaseUrl === null) {
+    const folder = await openDataFolder(config.dataDir)
+    const db = openSqlite(folder.database)
+    return { db, light: db, isShared: false, close: () => db.destroy() }
+  }
+  const light = Math.max(1, Math.floor(config.databaseConnections * LIGHT_SHARE))
+  const durable = config.databaseConnections - light
+  const pools = {
+    db: openPostgres(config.databaseUrl, { connections: durable, durable: true, report }),
+    light: openPostgres(config.databaseUrl, { connections: light, durable: false, report }),
+  }
+  return {
+    ...pools,
+    isShared: true,
+    async close() {
+      await pools.db.destroy()
+      await pools.light.destroy()
+    },
+  }
+}
+
+/** False for a SQLite database that nobody has made yet. PostgreSQL's are made by others. */
+export function databaseExists(config: Config): boolean {
+  return config.databaseUrl !== null || existsSync(dataFolder(config.dataDir).database)
+}
+
+/** Opens the store that the settings name. `alone`: no other process has it open, so what is unfinished is nobody's. */
+export async function openBlobs({ config, random }: StorageParts, alone: boolean): Promise<BlobStore> {
+  if (config.s3 !== null) return openS3Blobs(config.s3, random)
+  const folder = await openDataFolder(config.dataDir)
+  return openDiskBlobs(folder.blobs, random, { alone })
+}
+
+/**
+ * Keeps the data folder for this server where SQLite lies in it; nodes that share a PostgreSQL may share a folder.
+ * Returns what gives it back. Throws DataFolderInUse.
+ */
+export async function holdDataFolder(config: Config): Promise<() => void> {
+  if (config.databaseUrl !== null) return () => {}
+  await openDataFolder(config.dataDir)
+  return lockDataFolder(config.dataDir)
+}

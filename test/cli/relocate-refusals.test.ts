@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { finishedBlobs, inconsistencies } from '../support/blob-folder.ts'
+import { startChild, temporaryFolder } from '../support/child.ts'
+import { holdfast } from './command.ts'
+import {
+  blobPath,
+  everyRow,
+  furnish,
+  holdfastAt,
+  home,
+  type Place,
+  relocate,
+  relocateUntil,
+} from './relocation-fixture.ts'
+
+describe('damage at the source', () => {
+  async function damage(place: Place) {
+    const [changed = '', short = '', missing = ''] = finishedBlobs(place.DATA_DIR).filter(
+      (key) => statSync(blobPath(place, key)).size > 0,
+    )
+    const path = blobPath(place, changed)
+    const bytes = new Uint8Array(await Bun.file(path).arrayBuffer())
+    bytes[0] = 255 - (bytes[0] ?? 0)
+    writeFileSync(path, bytes)
+    truncateSync(blobPath(place, short), 0)
+    rmSync(blobPath(place, missing))
+    return { changed, short, missing }
+  }
+
+  test('is listed with the files that it touches, and nothing is switched', async () => {
+    using folder = home()
+    const inventory = await furnish(folder.place, 10)
+    const { changed, short, missing } = await damage(folder.place)
+    const other = join(folder.path, 'other')
+    const { code, errors } = await relocate(folder.place, ['--to-data-dir', other])
+    expect(code).toBe(1)
+    expect(errors).toContain(`blob ${changed} has other bytes than it was uploaded with`)
+    expect(errors).toMatch(new RegExp(`blob ${short} has 0 bytes instead of \\d+`))
+    expect(errors).toContain(`blob ${missing} is missing`)
+    expect(inventory.files.filter(({ slug }) => errors.includes(slug)).length).toBeGreaterThan(0)
+    expect(errors).toContain('nothing is switched')
+    expect((await holdfastAt({ DATA_DIR: other }, ['serve'])).errors).toContain('is not whole yet')
+    await (await startChild(folder.place.DATA_DIR)).stop()
+  })
+
+  test('is left behind when that is asked for, and the rows go all the same', async () => {
+    using folder = home()
+    await furnish(folder.place, 10)
+    const before = await everyRow(folder.place)
+    const lost = Object.values(await damage(folder.place)).sort()
+    const target = { DATA_DIR: join(folder.path, 'other') }
+    const { code } = await relocate(folder.place, ['--to-data-dir', target.DATA_DIR, '--skip-damaged'])
+    expect(code).toBe(0)
+    expect(await everyRow(target)).toEqual(before)
+    const missing = lost.map((key) => `blob ${key} has a row and no bytes`)
+    expect(inconsistencies(target.DATA_DIR, { cleaned: true }).sort()).toEqual(missing)
+    await (await startChild(target.DATA_DIR)).stop()
+  })
+})
+
+describe('refused', () => {
+  test('while a server runs on the source', async () => {
+    using folder = home()
+    await furnish(folder.place, 0)
+    await using _server = await startChild(folder.place.DATA_DIR)
+    const { code, errors } = await relocate(folder.place, ['--to-data-dir', join(folder.path, 'other')])
+    expect(code).toBe(1)
+    expect(errors).toContain('another Holdfast server is using the data folder')
+  })
+
+  test('into a database that somebody uses', async () => {
+    using folder = home()
+    using other = home()
+    await furnish(folder.place, 0)
+    await furnish(other.place, 1)
+    const before = await everyRow(other.place)
+    const { code, errors } = await relocate(folder.place, ['--to-data-dir', other.place.DATA_DIR])
+    expect(code).toBe(1)
+    expect(errors).toContain('the target database is not empty')
+    expect(await everyRow(other.place)).toEqual(before)
+  })
+
+  test('into a target that another installation has begun to fill', async () => {
+    using folder = home()
+    using other = home()
+    await furnish(folder.place, 0)
+    await furnish(other.place, 1)
+    const words = ['--to-data-dir', join(folder.path, 'target')]
+    await relocateUntil(folder.place, words, 'Copying rows', 'SIGKILL')
+    const { code, errors } = await relocate(other.place, words)
+    expect(code).toBe(1)
+    expect(errors).toContain('the unfinished relocation of another Holdfast')
+  })
+
+  test('into a store that belongs to another database, or has files of nobody', async () => {
+    using folder = home()
+    using other = home()
+    await furnish(folder.place, 0)
+    await furnish(other.place, 1)
+    const database = join(other.place.DATA_DIR, 'holdfast.sqlite')
+    for (const file of [database, `${database}-wal`, `${database}-shm`]) rmSync(file, { force: true })
+    const words = ['--to-data-dir', other.place.DATA_DIR]
+    expect((await relocate(folder.place, words)).errors).toContain('belongs to a database already')
+    rmSync(join(other.place.DATA_DIR, 'blobs/mark'))
+    expect((await relocate(folder.place, words)).errors).toContain(
+      'there are files in the target store already',
+    )
+  })
+
+  test('from where nothing is, and nothing is made there', async () => {
+    using folder = home()
+    const { code, errors } = await relocate(folder.place, ['--to-data-dir', join(folder.path, 'other')])
+    expect(code).toBe(1)
+    expect(errors).toContain('there is nothing to move')
+    expect(readdirSync(folder.path)).toEqual([])
+  })
+
+  test('to where everything is', async () => {
+    using folder = home()
+    await furnish(folder.place, 0)
+    for (const words of [[], ['--to-database', 'sqlite'], ['--to-data-dir', folder.place.DATA_DIR]]) {
+      const { code, errors } = await relocate(folder.place, words)
+      expect(code).toBe(1)
+      expect(errors).toContain('that is where everything is')
+    }
+  })
+
+  test.each([
+    ['--to-database mysql://host/database'],
+    ['--to-database'],
+    ['--to-s3 https://s3.example.org'],
+    ['--to-s3 https://s3.example.org/bucket/folder'],
+    ['--to-s3 https://key:secret@s3.example.org/bucket'],
+    ['--to-s3 s3://bucket'],
+    ['--to-data-dir ~/data'],
+  ])('%s, with 2', async (words) => {
+    using folder = temporaryFolder()
+    const { code, errors } = await holdfast(folder.path, ['relocate', ...words.split(' ')])
+    expect(code).toBe(2)
+    expect(errors).toStartWith('error: ')
+  })
+
+  test('a bucket without the key that opens it', async () => {
+    using folder = temporaryFolder()
+    const words = ['relocate', '--to-s3', 'https://s3.example.org/bucket']
+    const { code, errors } = await holdfast(folder.path, words)
+    expect(code).toBe(1)
+    expect(errors).toContain('HOLDFAST_S3_SECRET_ACCESS_KEY')
+  })
+})

@@ -1,0 +1,338 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { openS3Blobs } from '../../src/blobs/s3.ts'
+import { systemRandom } from '../../src/domain/random.ts'
+import { finishedBlobs, inconsistencies, unfinishedBlobs } from '../support/blob-folder.ts'
+import { caller } from '../support/caller.ts'
+import { newBucket, whyNoCeph } from '../support/ceph.ts'
+import { startChild } from '../support/child.ts'
+import { createDatabase, whyNoPostgres } from '../support/postgres.ts'
+import {
+  assertServed,
+  blobPath,
+  everyRow,
+  furnish,
+  holdfastAt,
+  home,
+  type Place,
+  relocate,
+  relocateUntil,
+  withDatabase,
+} from './relocation-fixture.ts'
+
+const noPostgres = whyNoPostgres()
+const noCeph = whyNoCeph()
+const missing = [noPostgres, noCeph].filter((reason) => reason !== null)
+if (missing.length > 0) console.warn(`relocation: some tests are left out, because ${missing.join('; ')}`)
+
+const databases: { drop(): Promise<void> }[] = []
+afterAll(async () => {
+  for (const database of databases) await database.drop()
+})
+
+async function newDatabase(): Promise<string> {
+  const database = await createDatabase()
+  databases.push(database)
+  return database.url
+}
+
+/** The same place with its rows in PostgreSQL, and the words that lead there. */
+async function toPostgres(place: Place): Promise<{ words: string[]; target: Place }> {
+  const url = await newDatabase()
+  return { words: ['--to-database', url], target: { ...place, DATABASE_URL: url } }
+}
+
+/** The same place with its bytes in a new bucket, the words that lead there, and the key that they need. */
+async function toBucket(place: Place) {
+  const store = await newBucket()
+  const { endpoint, bucket, region, accessKeyId, secretAccessKey } = store
+  const key = { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey }
+  const words = ['--to-s3', `${endpoint}/${bucket}`, '--to-s3-region', region, '--to-s3-path-style']
+  const where = { S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_REGION: region, S3_PATH_STYLE: 'true' }
+  return { words, key, store, target: { ...place, ...where, ...key } satisfies Place }
+}
+
+test('with CI=true nothing is left out', () => {
+  if (process.env.CI === 'true') expect(missing).toEqual([])
+})
+
+describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () => {
+  test('everything is there, works as before, and comes back the same', async () => {
+    using folder = home()
+    const inventory = await furnish(folder.place)
+    const before = await everyRow(folder.place)
+    const rows = await toPostgres(folder.place)
+    const bytes = await toBucket(folder.place)
+    const there = { ...rows.target, ...bytes.target } satisfies Place
+
+    const out = await relocate(folder.place, [...rows.words, ...bytes.words], bytes.key)
+    expect(out).toMatchObject({ code: 0 })
+    expect(out.output).toContain(`HOLDFAST_S3_BUCKET=${bytes.target.S3_BUCKET}`)
+    expect(out.output + out.errors).not.toContain(bytes.key.S3_SECRET_ACCESS_KEY)
+    expect(await everyRow(there)).toEqual(before)
+
+    const home2 = join(folder.path, 'home')
+    const words = ['--to-database', 'sqlite', '--to-s3', 'none', '--to-data-dir', home2]
+    const back = await relocate(there, words)
+    expect(back).toMatchObject({ code: 0 })
+    expect(back.output).toContain('take out\n    HOLDFAST_DATABASE_URL\n    HOLDFAST_S3_ENDPOINT')
+    expect(await everyRow({ DATA_DIR: home2 })).toEqual(before)
+    expect(inconsistencies(home2, { cleaned: true })).toEqual([])
+
+    await assertServed(there, inventory)
+    await assertServed({ DATA_DIR: home2 }, inventory)
+    await assertServed(folder.place, inventory)
+  })
+
+  test('neither database goes with the other one’s store', async () => {
+    using folder = home()
+    await furnish(folder.place, 0)
+    const rows = await toPostgres(folder.place)
+    const bytes = await toBucket(folder.place)
+    expect(await relocate(folder.place, [...rows.words, ...bytes.words], bytes.key)).toMatchObject({
+      code: 0,
+    })
+    const crossed = await Promise.all([
+      holdfastAt(rows.target, ['serve']),
+      holdfastAt(bytes.target, ['serve']),
+    ])
+    for (const { code, errors } of crossed) {
+      expect(code).toBe(1)
+      expect(errors).toContain('belongs to another database')
+    }
+  })
+
+  test('the bytes alone move, and the store they came from is no longer taken', async () => {
+    using folder = home()
+    const inventory = await furnish(folder.place)
+    const before = await everyRow(folder.place)
+    const { words, key, target } = await toBucket(folder.place)
+    expect(await relocate(folder.place, words, key)).toMatchObject({ code: 0 })
+    expect(await everyRow(target)).toEqual(before)
+    const old = await holdfastAt(folder.place, ['serve'])
+    expect(old.code).toBe(1)
+    expect(old.errors).toContain('the files of this database were moved away')
+    await assertServed(target, inventory)
+  })
+
+  test('a run that is killed in the middle of the bytes leaves nothing behind in the end', async () => {
+    using folder = home()
+    const inventory = await furnish(folder.place, 150)
+    const { words, key, target, store } = await toBucket(folder.place)
+    for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
+      await relocateUntil(folder.place, words, 'Moving files', signal, key)
+    }
+    expect(await relocate(folder.place, words, key)).toMatchObject({ code: 0 })
+    const blobs = await openS3Blobs(store, systemRandom)
+    const stored: string[] = await Array.fromAsync(blobs.list())
+    expect(stored.sort()).toEqual((await blobKeys(target)).sort())
+    await assertServed(target, inventory)
+  })
+})
+
+describe.if(noPostgres === null)('the rows alone', () => {
+  test('move, and the store goes with them', async () => {
+    using folder = home()
+    const inventory = await furnish(folder.place)
+    const before = await everyRow(folder.place)
+    const { words, target } = await toPostgres(folder.place)
+    expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
+    expect(await everyRow(target)).toEqual(before)
+    const old = await holdfastAt(folder.place, ['serve'])
+    expect(old.code).toBe(1)
+    expect(old.errors).toContain('belongs to another database')
+    await assertServed(target, inventory)
+  })
+
+  test.each(['Copying rows', 'Comparing rows', 'Switching over'])(
+    'a run that is killed at "%s" is finished by the next one',
+    async (step) => {
+      using folder = home()
+      const inventory = await furnish(folder.place, 10)
+      const before = await everyRow(folder.place)
+      const { words, target } = await toPostgres(folder.place)
+      await relocateUntil(folder.place, words, step, 'SIGKILL')
+      await relocate(folder.place, words)
+      expect(await everyRow(target)).toEqual(before)
+      await assertServed(target, inventory)
+    },
+  )
+
+  test('a run that ended between the last two steps is finished by the next one', async () => {
+    using folder = home()
+    const inventory = await furnish(folder.place)
+    const { words, target } = await toPostgres(folder.place)
+    const origin = await markOf(folder.place)
+    expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
+    const mark = await markOf(target)
+    // The store has its new mark, and the new database does not know yet that it is the one.
+    await withDatabase(target, async (db) => {
+      await sql`update meta set key = 'next_store_mark' where key = 'store_mark'`.execute(db)
+      await sql`update meta set key = 'relocating', value = ${origin} where key = 'store_marked'`.execute(db)
+    })
+    for (const place of [folder.place, target]) {
+      expect(await holdfastAt(place, ['serve'])).toMatchObject({ code: 1 })
+    }
+    expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
+    expect(await markOf(target)).toBe(mark)
+    await assertServed(target, inventory)
+  })
+
+  test('bytes of an upload that a killed server has left are removed at the target', async () => {
+    using folder = home()
+    await furnish(folder.place, 0)
+    const key = 'f'.repeat(32)
+    await withDatabase(folder.place, async (db) => {
+      await sql`insert into reservations select ${key}, id, 10, 0, null from accounts where username = 'ann'`.execute(
+        db,
+      )
+      await sql`update accounts set storage_reserved = 10 where username = 'ann'`.execute(db)
+    })
+    const { words, target } = await toPostgres(folder.place)
+    expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
+    await withDatabase(target, async (db) => {
+      const reserving = await sql`select id from accounts where storage_reserved > 0`.execute(db)
+      expect(reserving.rows).toEqual([])
+      const garbage = await sql`select key from blob_garbage where key = ${key}`.execute(db)
+      expect(garbage.rows).toEqual([{ key }])
+    })
+  })
+
+  test('a server on the source’s PostgreSQL is noticed', async () => {
+    using folder = home()
+    await furnish(folder.place, 0)
+    const { words, target } = await toPostgres(folder.place)
+    expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
+    await using _server = await startChild(target.DATA_DIR, target)
+    const { code, errors } = await relocate(target, [
+      '--to-database',
+      'sqlite',
+      '--to-data-dir',
+      join(folder.path, 'x'),
+    ])
+    expect(code).toBe(1)
+    expect(errors).toContain('a server runs on one of the databases')
+  })
+
+  test('a target that was only tried out counts as empty', async () => {
+    using folder = home()
+    const inventory = await furnish(folder.place)
+    const { words, target } = await toPostgres(folder.place)
+    const tried = { ...target, DATA_DIR: join(folder.path, 'tried') }
+    await (await startChild(tried.DATA_DIR, tried)).stop()
+    expect(await relocate(folder.place, [...words, '--to-data-dir', tried.DATA_DIR])).toMatchObject({
+      code: 0,
+    })
+    await assertServed(tried, inventory)
+  })
+})
+
+describe('from folder to folder', () => {
+  const elsewhere = (folder: { readonly path: string }) => {
+    const target = { DATA_DIR: join(folder.path, 'other') } satisfies Place
+    return { target, words: ['--to-data-dir', target.DATA_DIR] }
+  }
+
+  test('everything moves, and the source stays as it was', async () => {
+    using folder = home()
+    const inventory = await furnish(folder.place)
+    const before = await everyRow(folder.place)
+    const { target, words } = elsewhere(folder)
+    const { code, errors, output } = await relocate(folder.place, words)
+    expect({ code, errors: errors.includes('error') }).toEqual({ code: 0, errors: false })
+    expect(output).toContain(`HOLDFAST_DATA_DIR=${target.DATA_DIR}`)
+    expect(await everyRow(target)).toEqual(before)
+    expect(await everyRow(folder.place)).toEqual(before)
+    expect(inconsistencies(target.DATA_DIR, { cleaned: true })).toEqual([])
+    await assertServed(target, inventory)
+    await assertServed(folder.place, inventory)
+  })
+
+  test('a run that is killed again and again is finished by the last one', async () => {
+    using folder = home()
+    const inventory = await furnish(folder.place, 150)
+    const before = await everyRow(folder.place)
+    const { target, words } = elsewhere(folder)
+    for (const step of ['Moving files', 'Moving files', 'Copying rows', 'Comparing rows']) {
+      await relocateUntil(folder.place, words, step, 'SIGKILL')
+    }
+    const serve = await holdfastAt(target, ['serve'])
+    expect(serve.code).toBe(1)
+    expect(serve.errors).toContain('is not whole yet')
+    const addAccount = await holdfastAt(target, ['account', 'add', 'zoe'])
+    expect(addAccount.code).toBe(1)
+    expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
+    expect(await everyRow(target)).toEqual(before)
+    expect(inconsistencies(target.DATA_DIR, { cleaned: true })).toEqual([])
+    await assertServed(target, inventory)
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it, and it says how to go on', async (signal) => {
+    using folder = home()
+    const inventory = await furnish(folder.place, 150)
+    const { target, words } = elsewhere(folder)
+    const { code, errors } = await relocateUntil(folder.place, words, 'Moving files', signal)
+    expect(code).toBe(1)
+    expect(errors).toContain('error: stopped; nothing is switched, and the same command goes on from here')
+    expect(unfinishedBlobs(target.DATA_DIR)).toEqual([])
+    expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
+    await assertServed(target, inventory)
+  })
+
+  test('what changes between two runs is at the target in the end, and nothing else', async () => {
+    using folder = home()
+    const inventory = await furnish(folder.place)
+    const { target, words } = elsewhere(folder)
+    await relocateUntil(folder.place, words, 'Copying rows', 'SIGKILL')
+    const [dropped, ...kept] = inventory.files
+    if (dropped === undefined) throw new Error('there are no files')
+    const server = await startChild(folder.place.DATA_DIR)
+    const api = caller(server.url, inventory.key)
+    await api.deleteFiles([dropped.slug])
+    const added = await api.upload(new Uint8Array([1, 2, 3]), 'added.bin')
+    await server.stop()
+    // As the server's jobs do it, minutes later.
+    await withDatabase(folder.place, async (db) => {
+      const gone = sql`select blob_id from files where slug = ${dropped.slug}`
+      const { rows } = await sql<{ key: string }>`select key from blobs where id = (${gone})`.execute(db)
+      await sql`delete from files where slug = ${dropped.slug}`.execute(db)
+      for (const { key } of rows) {
+        await sql`delete from blobs where key = ${key}`.execute(db)
+        rmSync(blobPath(folder.place, key))
+      }
+    })
+    const before = await everyRow(folder.place)
+    expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
+    expect(await everyRow(target)).toEqual(before)
+    expect(inconsistencies(target.DATA_DIR, { cleaned: true })).toEqual([])
+    await assertServed(target, { ...inventory, files: [...kept, added] })
+  })
+
+  test('bytes that were lost at the target between two runs are moved once more', async () => {
+    using folder = home()
+    const inventory = await furnish(folder.place)
+    const { target, words } = elsewhere(folder)
+    await relocateUntil(folder.place, words, 'Copying rows', 'SIGKILL')
+    const [lost = ''] = finishedBlobs(target.DATA_DIR)
+    rmSync(blobPath(target, lost))
+    expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
+    expect(finishedBlobs(target.DATA_DIR)).toContain(lost)
+    await assertServed(target, inventory)
+  })
+})
+
+async function markOf(place: Place): Promise<string | undefined> {
+  return withDatabase(place, async (db) => {
+    const { rows } = await sql<{ value: string }>`select value from meta where key = 'store_mark'`.execute(db)
+    return rows[0]?.value
+  })
+}
+
+async function blobKeys(place: Place): Promise<string[]> {
+  return withDatabase(place, async (db) => {
+    const { rows } = await sql<{ key: string }>`select key from blobs`.execute(db)
+    return rows.map(({ key }) => key)
+  })
+}

@@ -1,0 +1,250 @@
+/** Rows from either database to either, more of them than go in one statement. */
+import { describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { copyRows, countRows, holdsNothing } from '../../src/database/copying.ts'
+import { lastId, setLastId } from '../../src/database/differences.ts'
+import type { Db } from '../../src/database/schema.ts'
+import { type ContractDatabase, databases } from '../support/databases.ts'
+
+const MANY = 1201
+const COPIED = [
+  'accounts',
+  'api_keys',
+  'folders',
+  'blobs',
+  'files',
+  'blob_garbage',
+  'rate_windows',
+  'request_days',
+] as const
+
+const both = databases('copying of rows')
+const ways = both.flatMap(([from, openFrom]) => both.map(([to, openTo]) => ({ from, to, openFrom, openTo })))
+
+interface Pair extends AsyncDisposable {
+  readonly from: Db
+  readonly to: Db
+}
+
+async function pairOf(openFrom: () => Promise<ContractDatabase>, openTo: () => Promise<ContractDatabase>) {
+  const from = await openFrom()
+  const to = await openTo()
+  await fill(from.db)
+  return {
+    from: from.db,
+    to: to.db,
+    async [Symbol.asyncDispose]() {
+      await from[Symbol.asyncDispose]()
+      await to[Symbol.asyncDispose]()
+    },
+  } satisfies Pair
+}
+
+/** Every table, with names of any script and folders that are older than their parents. */
+async function fill(db: Db): Promise<void> {
+  const numbers = Array.from({ length: MANY }, (_, at) => at + 1)
+  const hex = (at: number) => at.toString(16).padStart(32, '0')
+  await insert(db, 'accounts', ['id', 'username', 'created_at', 'storage_reserved'], [[7, 'ann', 1, 99]])
+  await insert(
+    db,
+    'api_keys',
+    ['id', 'account_id', 'name', 'prefix', 'hash', 'created_at'],
+    numbers.map((at) => [at, 7, `key ${at}`, 'hf_', hex(at), at]),
+  )
+  await insert(
+    db,
+    'folders',
+    ['id', 'identifier', 'account_id', 'name', 'is_public', 'created_at'],
+    [[100, 'top', 7, '', 1, 1]],
+  )
+  await insert(
+    db,
+    'folders',
+    ['id', 'identifier', 'account_id', 'parent_id', 'name', 'is_public', 'created_at'],
+    numbers.map((at) => [100 + at, `folder${at}`, 7, 100, `папка ${at}`, at % 2, at]),
+  )
+  // Each hangs below the one that came after it, all in one chain.
+  await sql`update folders set parent_id = id + 1 where id > 100 and id < ${100 + MANY}`.execute(db)
+  await insert(
+    db,
+    'blobs',
+    ['id', 'key', 'sha256', 'crc32', 'size', 'refs', 'created_at'],
+    numbers.map((at) => [at, hex(at), `sha ${at}`, 4_294_967_295, 2 ** 40 + at, 1, at]),
+  )
+  await insert(
+    db,
+    'files',
+    [
+      'id',
+      'uuid',
+      'slug',
+      'account_id',
+      'folder_id',
+      'blob_id',
+      'name',
+      'name_folded',
+      'size',
+      'type',
+      'created_at',
+      'last_used_at',
+      'removed_at',
+      'removal',
+    ],
+    numbers.map((at) => {
+      const removal = at % 3 === 0 ? [at, 'expired'] : [null, null]
+      return [
+        at * 2,
+        `uuid ${at}`,
+        `slug ${at}`,
+        7,
+        100 + at,
+        at,
+        `Ünï 日本 🚀 ${at}`,
+        `ünï 日本 🚀 ${at}`,
+        2 ** 40 + at,
+        'a/b',
+        at,
+        at,
+        ...removal,
+      ]
+    }),
+  )
+  await insert(
+    db,
+    'blob_garbage',
+    ['key', 'due_at'],
+    numbers.map((at) => [hex(at * 3), at]),
+  )
+  const subjects = numbers.map((at) => [`${['a', 'Z', 'é', '日', '🚀'][at % 5]} ${at}`, at, at, at])
+  await insert(db, 'rate_windows', ['subject', 'opened_at', 'ends_at', 'used'], subjects)
+  await insert(
+    db,
+    'request_days',
+    ['account_id', 'day', 'requests'],
+    numbers.flatMap((at) => [
+      [7, `day ${at}`, at],
+      [0, `day ${at}`, at],
+    ]),
+  )
+  await insert(
+    db,
+    'meta',
+    ['key', 'value'],
+    [
+      ['link_secret', 'the secret'],
+      ['own', 'of the source'],
+    ],
+  )
+}
+
+async function insert(
+  db: Db,
+  table: string,
+  columns: string[],
+  rows: (string | number | null | undefined)[][],
+) {
+  for (let at = 0; at < rows.length; at += 400) {
+    const values = rows.slice(at, at + 400).map((row) => sql`(${sql.join(row)})`)
+    const names = sql.join(columns.map((column) => sql.ref(column)))
+    await sql`insert into ${sql.table(table)} (${names}) values ${sql.join(values)}`.execute(db)
+  }
+}
+
+async function rowsOf(db: Db, table: string): Promise<object[]> {
+  return (await sql<object>`select * from ${sql.table(table)} order by 1, 2`.execute(db)).rows
+}
+
+const idle = async () => {}
+
+describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
+  test('every row arrives as it is', async () => {
+    await using pair = await pairOf(openFrom, openTo)
+    const told = { copied: 0, compared: 0 }
+    const onRows = async (step: 'copied' | 'compared', count: number) => {
+      told[step] += count
+    }
+    await copyRows({ ...pair, ownMeta: [], withGarbage: true, onRows })
+    const count = await countRows(pair.from, { withGarbage: true })
+    expect(told).toEqual({ copied: count, compared: count })
+    for (const table of COPIED) {
+      const arrived = await rowsOf(pair.to, table)
+      const sent = await rowsOf(pair.from, table)
+      expect(arrived).toEqual(
+        table === 'accounts' ? sent.map((row) => ({ ...row, storage_reserved: 0 })) : sent,
+      )
+    }
+  })
+
+  test('ids go on where they were, also after the last ones are gone', async () => {
+    await using pair = await pairOf(openFrom, openTo)
+    await setLastId(pair.from, 'files', 1_000_000)
+    await copyRows({ ...pair, ownMeta: [], withGarbage: true, onRows: idle })
+    for (const table of ['accounts', 'api_keys', 'folders', 'blobs', 'files']) {
+      expect(await lastId(pair.to, table)).toBe(await lastId(pair.from, table))
+    }
+    const { id } = await pair.to
+      .insertInto('accounts')
+      .values({ username: 'next', created_at: 1 })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    expect(Number(id)).toBe(((await lastId(pair.from, 'accounts')) ?? 0) + 1)
+    expect(await lastId(pair.to, 'files')).toBe(1_000_000)
+  })
+
+  test('what was there before gives way, except what each keeps for itself', async () => {
+    await using pair = await pairOf(openFrom, openTo)
+    await fill(pair.to)
+    await sql`update files set name = 'stale'`.execute(pair.to)
+    await sql`update meta set value = 'of the target' where key in ('own', 'link_secret')`.execute(pair.to)
+    await insert(pair.to, 'meta', ['key', 'value'], [['stale', 'row']])
+    await copyRows({ ...pair, ownMeta: ['own'], withGarbage: false, onRows: idle })
+    expect(await rowsOf(pair.to, 'files')).toEqual(await rowsOf(pair.from, 'files'))
+    expect(await rowsOf(pair.to, 'blob_garbage')).toEqual([])
+    const meta = await pair.to
+      .selectFrom('meta')
+      .selectAll()
+      .where('key', '!=', 'version')
+      .orderBy('key')
+      .execute()
+    expect(meta).toEqual([
+      { key: 'link_secret', value: 'the secret' },
+      { key: 'own', value: 'of the target' },
+    ])
+  })
+
+  test('a row that arrives otherwise than it left is noticed', async () => {
+    await using pair = await pairOf(openFrom, openTo)
+    let isSpoiled = false
+    const copying = copyRows({
+      ...pair,
+      ownMeta: [],
+      withGarbage: true,
+      async onRows(step) {
+        if (step === 'copied' || isSpoiled) return
+        isSpoiled = true
+        await sql`update files set slug = 'another' where id = ${MANY * 2}`.execute(pair.to)
+      },
+    })
+    await expect(copying).rejects.toThrow(`the row ${MANY * 2} of files arrived with another slug`)
+  })
+
+  test('a folder must have its parent at the target, as everywhere', async () => {
+    await using pair = await pairOf(openFrom, openTo)
+    await copyRows({ ...pair, ownMeta: [], withGarbage: true, onRows: idle })
+    const orphan = pair.to
+      .updateTable('folders')
+      .set({ parent_id: sql`123456789` })
+      .where('name', '=', 'папка 5')
+      .execute()
+    await expect(orphan).rejects.toThrow()
+  })
+})
+
+describe.each(both)('%s', (_name, open) => {
+  test('holds nothing until somebody puts something in', async () => {
+    await using database = await open()
+    expect(await holdsNothing(database.db)).toBe(true)
+    await insert(database.db, 'accounts', ['id', 'username', 'created_at'], [[7, 'ann', 1]])
+    expect(await holdsNothing(database.db)).toBe(false)
+  })
+})

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { readBack, sha256, uploadResult } from '../support/caller.ts'
+import { chance } from '../support/chance.ts'
+import type { ChildAccount, ChildServer } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
+import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts'
+import {
+  onSharedServers,
+  type SharedInstallation,
+  sharedInstallation,
+} from '../support/shared-installation.ts'
+import { unsoundness } from '../support/soundness.ts'
+
+/** The transactions of an upload, by what only they do: the one that stores it, and the one before that. */
+const STORING = 'insert into "files"'
+const SETTING_ASIDE = 'insert into "reservations"'
+const random = chance(31)
+
+onSharedServers('a commit between a node and PostgreSQL', () => {
+  const open = new AsyncDisposableStack()
+  let installation: SharedInstallation
+  let proxy: PostgresProxy
+  let alice: ChildAccount
+  let node: ChildServer
+
+  beforeAll(async () => {
+    installation = open.use(await sharedInstallation())
+    alice = await installation.addAccount('alice')
+    proxy = open.adopt(await startPostgresProxy(installation.settings.DATABASE_URL ?? ''), (it) => it.stop())
+    node = await installation.startNode({ DATABASE_URL: proxy.url })
+  })
+  beforeEach(() => proxy.comeBack())
+  afterAll(() => open.disposeAsync())
+
+  interface Outcome {
+    readonly status: number
+    readonly retryAfter: string | null
+    readonly rows: number
+    readonly slug: string | null
+    readonly content: Uint8Array
+  }
+
+  /** What the client was told of an upload, and how often it is there. */
+  async function upload(): Promise<Outcome> {
+    const name = `${crypto.randomUUID()}.bin`
+    const content = random.bytes(50_000)
+    const form = new FormData()
+    form.set('file', new File([content], name))
+    const response = await fetch(`${node.url}/api/v1/upload`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${alice.apiKey}` },
+      body: form,
+      keepalive: false,
+    })
+    const text = await response.text()
+    const { status, headers } = response
+    const rows = await installation.database
+      .selectFrom('files')
+      .select('id')
+      .where('name', '=', name)
+      .execute()
+    return {
+      status,
+      retryAfter: headers.get('retry-after'),
+      rows: rows.length,
+      slug: status === 200 ? uploadResult.parse(JSON.parse(text)).slug : null,
+      content,
+    }
+  }
+
+  async function expectSound(): Promise<void> {
+    await eventually('room is given back', async () => {
+      const { reserved } = await installation.database
+        .selectFrom('accounts')
+        .select('storage_reserved as reserved')
+        .where('username', '=', alice.username)
+        .executeTakeFirstOrThrow()
+      return reserved === 0
+    })
+    await installation.runJobs()
+    expect(await unsoundness(installation)).toEqual([])
+  }
+
+  test('that was carried out and whose answer was lost is a success', async () => {
+    proxy.lose('after', STORING)
+    const before = proxy.lost()
+    const { status, rows, slug, content } = await upload()
+    expect(proxy.lost()).toBe(before + 1)
+    expect({ status, rows }).toEqual({ status: 200, rows: 1 })
+    expect(await readBack(node.url, slug ?? '')).toEqual({ size: content.length, sha256: sha256(content) })
+    await expectSound()
+  })
+
+  test('whose answer was lost is a success also when the database comes back seconds later', async () => {
+    proxy.lose('after', STORING, { thenAway: true })
+    const uploaded = upload()
+    const before = proxy.lost()
+    await eventually('the commit is lost', () => proxy.lost() > before)
+    await Bun.sleep(3000)
+    proxy.comeBack()
+    expect(await uploaded).toMatchObject({ status: 200, rows: 1 })
+    await expectSound()
+  })
+
+  test('that never arrived stores nothing and says so', async () => {
+    proxy.lose('before', STORING)
+    expect(await upload()).toMatchObject({
+      status: 503,
+      retryAfter: expect.stringMatching(/^\d+$/),
+      rows: 0,
+    })
+    expect(await upload()).toMatchObject({ status: 200, rows: 1 })
+    await expectSound()
+  })
+
+  test('that never arrived stores nothing also when the database comes back seconds later', async () => {
+    proxy.lose('before', STORING, { thenAway: true })
+    const before = proxy.lost()
+    const uploaded = upload()
+    await eventually('the commit is lost', () => proxy.lost() > before)
+    await Bun.sleep(3000)
+    proxy.comeBack()
+    expect(await uploaded).toMatchObject({ status: 503, rows: 0 })
+    await expectSound()
+  })
+
+  test('that the server has in hand when the connection ends is never guessed', async () => {
+    for (let round = 0; round < 10; round++) {
+      proxy.lose('during', STORING)
+      const { status, rows } = await upload()
+      expect([
+        { status: 200, rows: 1 },
+        { status: 503, rows: 0 },
+      ]).toContainEqual({ status, rows })
+    }
+    await expectSound()
+  })
+
+  test('of the room for an upload takes no room for good, whichever way it is lost', async () => {
+    for (const loss of ['before', 'during', 'after'] as const) {
+      const before = proxy.lost()
+      proxy.lose(loss, SETTING_ASIDE)
+      const { status, rows, retryAfter } = await upload()
+      expect({ loss, lost: proxy.lost(), status, rows }).toEqual({
+        loss,
+        lost: before + 1,
+        status: 503,
+        rows: 0,
+      })
+      expect(retryAfter).toMatch(/^\d+$/)
+    }
+    expect(await upload()).toMatchObject({ status: 200, rows: 1 })
+    await expectSound()
+  })
+
+  test('whose end nobody could learn in time leaves a whole file or none', async () => {
+    proxy.lose('after', STORING, { thenAway: true })
+    const uploaded = upload()
+    const { status, retryAfter, rows } = await uploaded
+    expect(status).toBe(503)
+    expect(retryAfter).toMatch(/^\d+$/)
+    expect(rows).toBe(1)
+    proxy.comeBack()
+    await expectSound()
+  })
+
+  /** A request of alice's with a JSON body. */
+  async function post(path: string, body: unknown): Promise<{ status: number; answer: unknown }> {
+    const response = await fetch(`${node.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${alice.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      keepalive: false,
+    })
+    return { status: response.status, answer: await response.json() }
+  }
+
+  test('that made a folder and whose answer was lost is a success', async () => {
+    const before = proxy.lost()
+    proxy.lose('after', 'insert into "folders"')
+    const { status } = await post('/api/v1/folder', { name: 'made' })
+    expect({ status, lost: proxy.lost() }).toEqual({ status: 201, lost: before + 1 })
+    expect((await post('/api/v1/folder', { name: 'made' })).status).toBe(409)
+  })
+
+  test('that would have made a folder and never arrived is a failure that may be tried again', async () => {
+    proxy.lose('before', 'insert into "folders"')
+    expect((await post('/api/v1/folder', { name: 'not made' })).status).toBe(503)
+    expect((await post('/api/v1/folder', { name: 'not made' })).status).toBe(201)
+  })
+
+  test('that deleted a file and whose answer was lost counts as a delete', async () => {
+    const { slug } = await upload()
+    proxy.lose('after', 'update "files"')
+    const { status, answer } = await post('/file/delete', { identifiers: [slug] })
+    expect(status).toBe(200)
+    expect(answer).toMatchObject({ success: true, files_deleted: 1 })
+    await expectSound()
+  })
+})

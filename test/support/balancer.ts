@@ -1,0 +1,138 @@
+/** nginx in front of several nodes: each request goes to one of them by chance. */
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from './eventually.ts'
+
+export interface Balancer {
+  stop(): Promise<void>
+}
+
+/**
+ * The address from which the balancer comes to the nodes. It is another one than the tests', so that nodes can trust
+ * the balancer alone and what a test writes into X-Forwarded-For means what it means without one.
+ */
+export const BALANCER_ADDRESS = '127.0.0.2'
+
+/** What stands in the way of a balancer, or null. */
+export function whyNoBalancer(): string | null {
+  return program() === null ? 'nginx is not installed: `apt-get install nginx`' : null
+}
+
+/**
+ * Listens on the port of 127.0.0.1, in front of nodes on other ports of it, and ends with this process.
+ * Throws what `whyNoBalancer` says.
+ */
+export async function startBalancer(port: number, nodes: readonly number[]): Promise<Balancer> {
+  const found = program()
+  if (found === null) throw new Error(whyNoBalancer() ?? '')
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-nginx-'))
+  const log = join(folder, 'error.log')
+  writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port, nodes))
+  let isReady = false
+  let stopped = false
+  let nginx = launch()
+
+  function launch(): Bun.Subprocess {
+    const output = openSync(log, 'a')
+    // `bun test` runs no handlers of `exit`.
+    const command = [
+      'setpriv',
+      '--pdeathsig=SIGKILL',
+      found ?? '',
+      '-p',
+      folder,
+      '-e',
+      log,
+      '-c',
+      join(folder, 'nginx.conf'),
+    ]
+    const started = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: output })
+    closeSync(output)
+    // Bun kills every child when a test takes too long, and the tests after it need the balancer.
+    void started.exited.then((code) => {
+      const wasKilled = code === 0 || started.signalCode !== null
+      if (isReady && wasKilled && !stopped) nginx = launch()
+    })
+    return started
+  }
+
+  function remove(): void {
+    stopped = true
+    nginx.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+
+  process.on('exit', remove)
+  await eventually('nginx listens', () => {
+    if (nginx.exitCode !== null) throw new Error(`nginx does not start: ${readFileSync(log, 'utf8')}`)
+    return listens(port)
+  })
+  isReady = true
+  return {
+    async stop() {
+      stopped = true
+      nginx.kill('SIGTERM')
+      await nginx.exited
+      remove()
+      process.off('exit', remove)
+    },
+  }
+}
+
+/** Debian puts it where only root's path leads. */
+function program(): string | null {
+  return Bun.which('nginx', { PATH: `${process.env.PATH}:/usr/sbin` })
+}
+
+function listens(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.once('connect', () => resolve(true))
+  socket.once('error', () => resolve(false))
+  return promise.finally(() => socket.destroy())
+}
+
+/** Nothing is held back, limited, tried again or left out: an answer is what the one node gave that was asked. */
+function configuration(folder: string, port: number, nodes: readonly number[]): string {
+  const servers = nodes.map((node) => `server 127.0.0.1:${node} max_fails=0;`)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  return `
+${process.getuid?.() === 0 ? 'user root;' : ''}
+daemon off;
+master_process off;
+pid ${folder}/nginx.pid;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}
+  upstream nodes {
+    random;
+    ${servers.join('\n    ')}
+    keepalive 64;
+  }
+  server {
+    listen 127.0.0.1:${port} backlog=1024;
+    client_max_body_size 0;
+    large_client_header_buffers 8 64k;
+    ignore_invalid_headers off;
+    underscores_in_headers on;
+    merge_slashes off;
+    location / {
+      proxy_pass http://nodes;
+      proxy_bind ${BALANCER_ADDRESS};
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Host $http_host;
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_request_buffering off;
+      proxy_buffering off;
+      proxy_next_upstream off;
+      proxy_read_timeout 1h;
+      proxy_send_timeout 1h;
+    }
+  }
+}
+`
+}

@@ -1,0 +1,25 @@
+import type { Clock } from '../../src/domain/clock.ts'
+
+/** Time that passes only when it is told to. */
+export interface HandClock extends Clock {
+  /** Both clocks. */
+  advance(milliseconds: number): void
+  /** Sets the wall clock alone. */
+  leap(milliseconds: number): void
+}
+
+export function handClock(): HandClock {
+  let wall = Date.UTC(2030, 0, 1)
+  let monotonic = 1_000_000
+  return {
+    now: () => wall,
+    monotonic: () => monotonic,
+    advance(milliseconds) {
+      wall += milliseconds
+      monotonic += milliseconds
+    },
+    leap(milliseconds) {
+      wall += milliseconds
+    },
+  }
+}

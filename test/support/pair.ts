@@ -1,0 +1,84 @@
+/** What lies under the servers of a test: a database and a store, empty, and gone afterwards. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openS3Blobs } from '../../src/blobs/s3.ts'
+import type { Config } from '../../src/config.ts'
+import { openPostgres } from '../../src/database/postgres.ts'
+import type { Db } from '../../src/database/schema.ts'
+import { openSqlite } from '../../src/database/sqlite.ts'
+import { systemRandom } from '../../src/domain/random.ts'
+import { finishedBlobs, unfinishedBlobs } from './blob-folder.ts'
+import { newBucket } from './ceph.ts'
+import { type NodeGroup, type NodeParts, startCluster, startOneNode } from './node-group.ts'
+import { createDatabase } from './postgres.ts'
+
+export interface Pair {
+  readonly config: Pick<Config, 'dataDir' | 'databaseUrl' | 's3'>
+  /** A connection beside those of the servers, opened when it is first asked for, after they have made the tables. */
+  readonly database: Db
+  /** Keys in the store, unfinished blobs included. */
+  blobs(): Promise<string[]>
+  start(parts: NodeParts): Promise<NodeGroup>
+  remove(): Promise<void>
+}
+
+/** SQLite and a folder, with one node. */
+export async function folderPair(given: string | undefined): Promise<Pair> {
+  const dataDir = given ?? (await temporaryFolder())
+  const database = once(() => openSqlite(join(dataDir, 'holdfast.sqlite')))
+  return {
+    config: { dataDir, databaseUrl: null, s3: null },
+    get database() {
+      return database.get()
+    },
+    blobs: async () => [...finishedBlobs(dataDir), ...unfinishedBlobs(dataDir)],
+    start: startOneNode,
+    async remove() {
+      await database.made()?.destroy()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** PostgreSQL and S3, with three nodes behind a balancer. */
+export async function clusterPair(): Promise<Pair> {
+  const [dataDir, { url, drop }, s3] = await Promise.all([temporaryFolder(), createDatabase(), newBucket()])
+  const database = once(() =>
+    openPostgres(url, {
+      connections: 2,
+      durable: true,
+      report: (error) => console.error('the test’s own connection failed', error),
+    }),
+  )
+  const store = once(() => openS3Blobs(s3, systemRandom))
+  return {
+    config: { dataDir, databaseUrl: url, s3 },
+    get database() {
+      return database.get()
+    },
+    blobs: async () => Array.fromAsync((await store.get()).list(), String),
+    start: startCluster,
+    async remove() {
+      await database.made()?.destroy()
+      await drop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function temporaryFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'holdfast-test-'))
+}
+
+/** Makes the value when it is first wanted. */
+function once<T>(make: () => T): { get(): T; made(): T | null } {
+  let value: { readonly it: T } | null = null
+  return {
+    get() {
+      value ??= { it: make() }
+      return value.it
+    },
+    made: () => value?.it ?? null,
+  }
+}

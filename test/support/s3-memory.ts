@@ -1,0 +1,41 @@
+/** How much memory one upload to S3 takes, seen in a process of its own. */
+import { z } from 'zod'
+import { openS3Blobs } from '../../src/blobs/s3.ts'
+import type { S3Settings } from '../../src/blobs/s3-client.ts'
+import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
+
+const CHUNK = 64 * 1024
+const figures = z.object({ raised: z.number(), size: z.number() })
+
+/** Uploads and removes so many bytes; returns by how many bytes that raised the process's memory at its peak. */
+export async function memoryOfUpload(settings: S3Settings, bytes: number): Promise<number> {
+  const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(settings), String(bytes)], {
+    env: { PATH: process.env.PATH ?? '' },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const output = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error(`the upload ended with ${child.exitCode}`)
+  const { raised, size } = figures.parse(JSON.parse(output))
+  if (size !== bytes) throw new Error(`the store has ${size} of ${bytes} bytes`)
+  return raised
+}
+
+if (import.meta.main) {
+  const [settings = '', length = ''] = process.argv.slice(2)
+  const store = await openS3Blobs(JSON.parse(settings), systemRandom)
+  const key = makeBlobKey(systemRandom)
+  const chunk = new Uint8Array(CHUNK).fill(1)
+  const before = process.memoryUsage.rss()
+  let peak = before
+  setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss())
+  }, 5).unref()
+  const writer = await store.create(key)
+  for (let left = Number(length); left > 0; left -= CHUNK) await writer.write(chunk.subarray(0, left))
+  await writer.complete()
+  const size = await store.size(key)
+  await store.remove(key)
+  console.log(JSON.stringify({ raised: peak - before, size }))
+}

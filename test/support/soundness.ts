@@ -1,0 +1,57 @@
+/** What must hold of an installation when nothing is under way, whatever has happened to it. */
+import { wholeSum } from '../../src/database/differences.ts'
+import type { SharedInstallation } from './shared-installation.ts'
+
+/** What is wrong with totals, rows and the store, a line each. Nothing may be under way, and the jobs must have run. */
+export async function unsoundness(installation: SharedInstallation): Promise<string[]> {
+  const db = installation.database
+  const store = await installation.store()
+  const wrong: string[] = []
+  const same = (what: string, is: unknown, shouldBe: unknown) => {
+    if (!Bun.deepEquals(is, shouldBe)) wrong.push(`${what}: ${Bun.inspect(is)}, not ${Bun.inspect(shouldBe)}`)
+  }
+  for (const account of await db.selectFrom('accounts').selectAll().execute()) {
+    const { bytes, files } = await db
+      .selectFrom('files')
+      .select((row) => [wholeSum(db, 'size').as('bytes'), row.fn.countAll<number>().as('files')])
+      .where('account_id', '=', account.id)
+      .where('removed_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    const top = await db
+      .selectFrom('folders')
+      .select(['tree_files', 'tree_bytes'])
+      .where('account_id', '=', account.id)
+      .where('parent_id', 'is', null)
+      .executeTakeFirst()
+    const { username } = account
+    same(`storage used of ${username}`, account.storage_used, bytes)
+    same(`storage reserved of ${username}`, account.storage_reserved, 0)
+    same(`files counted of ${username}`, account.files_count, files)
+    same(`tree of ${username}`, top ?? { tree_files: 0, tree_bytes: 0 }, {
+      tree_files: files,
+      tree_bytes: bytes,
+    })
+  }
+  const reservations = await db.selectFrom('reservations').select('key').execute()
+  same('reservations', reservations, [])
+  const garbage = await db.selectFrom('blob_garbage').select('key').execute()
+  same('garbage', garbage, [])
+  const blobs = await db
+    .selectFrom('blobs')
+    .select(['key', 'size', 'refs'])
+    .select((row) =>
+      row
+        .selectFrom('files')
+        .select(row.fn.countAll<number>().as('users'))
+        .whereRef('files.blob_id', '=', 'blobs.id')
+        .as('users'),
+    )
+    .execute()
+  const stored: string[] = await Array.fromAsync(store.list(), String)
+  same('keys in the store', stored.sort(), blobs.map(({ key }) => String(key)).sort())
+  for (const { key, size, refs, users } of blobs) {
+    same(`references to ${key}`, refs, users)
+    same(`size of ${key}`, await store.size(key), size)
+  }
+  return wrong
+}
