@@ -29,7 +29,12 @@ export interface ScaleData {
   /** Oldest first. What the blobs hold must be there. */
   files(): Iterable<Row>
   /** What the account and its top level count. */
-  readonly totals: { readonly files: number; readonly bytes: number; readonly folders: number }
+  readonly totals: {
+    readonly files: number
+    readonly bytes: number
+    readonly folders: number
+    readonly height: number
+  }
   /** Known once the rows were made. */
   facts(): ScaleFacts
 }
@@ -101,6 +106,7 @@ export function scaleData(size: ScaleSize, place: Place, now: number): ScaleData
       files: total,
       bytes: bytes + outsideBytes,
       folders: size.folders + OUTSIDE.folders,
+      height: (shape.treeHeights[0] ?? 0) + 1,
     },
 
     *folders() {
@@ -122,6 +128,7 @@ export function scaleData(size: ScaleSize, place: Place, now: number): ScaleData
           tree_files: shape.treeFiles[index] ?? 0,
           tree_bytes: shape.treeBytes[index] ?? 0,
           tree_folders: shape.treeFolders[index] ?? 0,
+          tree_height: shape.treeHeights[index] ?? 0,
           created_at: now - FIVE_YEARS,
           deleted_at: null,
           cleared_at: null,
@@ -213,6 +220,7 @@ interface Shape {
   readonly treeFiles: Int32Array
   readonly treeBytes: Float64Array
   readonly treeFolders: Int32Array
+  readonly treeHeights: Int32Array
   readonly heap: number
 }
 
@@ -230,6 +238,7 @@ function shapeOf(size: ScaleSize): Shape {
     treeFiles: new Int32Array(folders),
     treeBytes: new Float64Array(folders),
     treeFolders: new Int32Array(folders),
+    treeHeights: new Int32Array(folders),
     heap: Math.floor(size.folders / 3),
   }
   // As deep, whatever the size: so many children each that the last level is reached.
@@ -254,6 +263,8 @@ function shapeOf(size: ScaleSize): Shape {
     add(shape.treeFiles, parent, shape.treeFiles[index] ?? 0)
     add(shape.treeBytes, parent, shape.treeBytes[index] ?? 0)
     add(shape.treeFolders, parent, (shape.treeFolders[index] ?? 0) + 1)
+    const height = (shape.treeHeights[index] ?? 0) + 1
+    shape.treeHeights[parent] = Math.max(shape.treeHeights[parent] ?? 0, height)
   }
   return shape
 }

@@ -97,15 +97,15 @@ function* batches(rows: Iterable<Row>): Generator<Row[]> {
 
 /** What the account and its top level count, as statements with their values. */
 function totals(account: number, top: number, { totals }: ScaleData): [string, number[]][] {
-  const { files, bytes, folders } = totals
+  const { files, bytes, folders, height } = totals
   return [
     [
       'update accounts set files_count = ?, storage_used = ?, folders_count = ? where id = ?',
       [files, bytes, folders, account],
     ],
     [
-      'update folders set tree_files = ?, tree_bytes = ?, tree_folders = ? where id = ?',
-      [files, bytes, folders, top],
+      'update folders set tree_files = ?, tree_bytes = ?, tree_folders = ?, tree_height = ? where id = ?',
+      [files, bytes, folders, height, top],
     ],
   ]
 }

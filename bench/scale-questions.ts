@@ -105,11 +105,6 @@ function rareSearches(): Asked[] {
       check: finds(() => 0),
     },
     {
-      title: 'search a whole name of a photo',
-      goal: 'twice',
-      questions: (facts) => [files({ search: facts.fullName })],
-    },
-    {
       title: 'search ".jpg" in a folder of 2,500',
       goal: 'twice',
       questions: (facts) => [files({ search: '.jpg', folder: facts.heap })],
@@ -176,6 +171,11 @@ function hardSearches(): Asked[] {
     hard('img_', { sort: 'name', order: 'desc' }),
     hard('jp', { sort: 'downloads', page: '100' }),
     hard(RARE.two, { sort: 'size' }),
+    {
+      title: 'search a whole name of a photo',
+      goal: 'absolute',
+      questions: (facts) => [files({ search: facts.fullName })],
+    },
   ]
 }
 

@@ -14,6 +14,7 @@ export interface FolderRow {
   readonly tree_files: number
   readonly tree_bytes: number
   readonly tree_folders: number
+  readonly tree_height: number
   readonly created_at: number
 }
 
@@ -34,6 +35,7 @@ const columns = [
   'folders.tree_files',
   'folders.tree_bytes',
   'folders.tree_folders',
+  'folders.tree_height',
   'folders.created_at',
 ] as const
 
@@ -210,27 +212,33 @@ export interface TreeChange {
   readonly files?: number
   readonly bytes?: number
   readonly folders?: number
+  /** How many levels the added folders are high, the highest of them included. */
+  readonly height?: number
 }
 
-/** The change that undoes this one. */
+/** The change that undoes this one, but for the height, which may still be there through another folder. */
 export function takenAway({ files = 0, bytes = 0, folders = 0 }: TreeChange): TreeChange {
   return { files: -files, bytes: -bytes, folders: -folders }
 }
 
 /** Adds to the sums of the folder and of all above it. */
 export async function changeTree(trx: Db, id: FolderId, change: TreeChange): Promise<void> {
-  const { files = 0, bytes = 0, folders = 0 } = change
+  const { files = 0, bytes = 0, folders = 0, height = 0 } = change
   await sql`
+    with recursive chain (id, parent_id, height) as (
+      select id, parent_id, cast(${height} as bigint) from folders where id = ${id}
+      union all
+      select folders.id, folders.parent_id, chain.height + 1 from folders join chain on folders.id = chain.parent_id
+    )
     update folders
-    set tree_files = tree_files + ${files}, tree_bytes = tree_bytes + ${bytes}, tree_folders = tree_folders + ${folders}
-    where id in (
-      with recursive chain (id, parent_id) as (
-        select id, parent_id from folders where id = ${id}
-        union all
-        select folders.id, folders.parent_id from folders join chain on folders.id = chain.parent_id
-      )
-      select id from chain
-    )`.execute(trx)
+    set
+      tree_files = tree_files + ${files},
+      tree_bytes = tree_bytes + ${bytes},
+      tree_folders = tree_folders + ${folders},
+      tree_height = case
+        when ${height} > 0 and chain.height > tree_height then chain.height else tree_height
+      end
+    from chain where chain.id = folders.id`.execute(trx)
 }
 
 /** Counts files in or out of the folder itself, and of the trees it is in. */

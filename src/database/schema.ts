@@ -70,6 +70,8 @@ interface FoldersTable {
   tree_files: Generated<number>
   tree_bytes: Generated<number>
   tree_folders: Generated<number>
+  /** How many levels are below it at most: what is taken away does not lower it. */
+  tree_height: Generated<number>
   created_at: number
   /** What is below a deleted folder is deleted with it, and marked so in steps behind that. */
   deleted_at: number | null

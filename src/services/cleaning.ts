@@ -15,6 +15,7 @@ import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, MINUTE } from '../domain/clock.ts'
 import type { BlobKey, FileId } from '../domain/ids.ts'
+import { unhurried } from './turns.ts'
 
 /** A blob that nothing points to any more stays this long, for those who are still reading it. */
 export const GARBAGE_GRACE = MINUTE
@@ -50,9 +51,6 @@ export interface Cleaning {
 
 const always = () => true
 
-/** SQLite answers without ever waiting, so requests get their turn only when it is given to them. */
-export const letOthersIn = () => new Promise<void>((resolve) => setImmediate(resolve))
-
 export function createCleaning(
   db: Db,
   blobs: BlobStore,
@@ -81,13 +79,7 @@ export function createCleaning(
     async purge(files, mayGoOn = always) {
       const dueAt = clock.now() + GARBAGE_GRACE
       for (let at = 0; at < files.length && mayGoOn(); at += STEP) {
-        await inTransaction(db, async (trx) => {
-          for (const file of files.slice(at, at + STEP)) {
-            const blob = await dropFile(trx, file)
-            if (blob !== null) await releaseBlob(trx, blob, dueAt)
-          }
-        })
-        await letOthersIn()
+        await unhurried(clock, () => drop(files.slice(at, at + STEP), dueAt))
       }
     },
 
@@ -97,7 +89,7 @@ export function createCleaning(
         if (files.length === 0) break
         await cleaning.purge(files, mayGoOn)
       }
-      while (mayGoOn() && (await dropDeletedFolders(db, STEP)) > 0) await letOthersIn()
+      while (mayGoOn() && (await unhurried(clock, () => dropDeletedFolders(db, STEP))) > 0);
     },
 
     async removeGarbage(mayGoOn = always) {
@@ -110,6 +102,15 @@ export function createCleaning(
         if (keys.length < STEP) break
       }
     },
+  }
+
+  async function drop(files: readonly FileId[], dueAt: number): Promise<void> {
+    await inTransaction(db, async (trx) => {
+      for (const file of files) {
+        const blob = await dropFile(trx, file)
+        if (blob !== null) await releaseBlob(trx, blob, dueAt)
+      }
+    })
   }
 
   /** Says whether that has made garbage of the upload's bytes. */

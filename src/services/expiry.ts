@@ -12,8 +12,9 @@ import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import type { FileId } from '../domain/ids.ts'
-import { type Cleaning, letOthersIn } from './cleaning.ts'
+import type { Cleaning } from './cleaning.ts'
 import type { ClockGuard } from './clock-guard.ts'
+import { letOthersIn } from './turns.ts'
 import type { Usage } from './usage.ts'
 
 /**

@@ -18,8 +18,8 @@ import { type ErrorCode, Refusal } from '../domain/errors.ts'
 import { cleanFileName, foldName } from '../domain/file-name.ts'
 import type { AccountId, FileIdentifier, FolderId, FolderPlace } from '../domain/ids.ts'
 import { fileNotFound } from './access.ts'
-import { letOthersIn } from './cleaning.ts'
 import { ownFolder, placeOf } from './places.ts'
+import { letOthersIn } from './turns.ts'
 import type { Usage } from './usage.ts'
 
 /** A file with its content's hash and key. */

@@ -4,7 +4,7 @@ import { foldersToClear, markChildrenDeleted, markCleared } from '../database/fo
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
-import { letOthersIn } from './cleaning.ts'
+import { unhurried } from './turns.ts'
 
 /** Marks what was below deleted folders, in steps: a tree of any size is deleted at once and cleared behind that. */
 export interface FolderClearing {
@@ -35,13 +35,7 @@ export function createFolderClearing(db: Db, clock: Clock): FolderClearing {
 
   return {
     async run(mayGoOn = () => true) {
-      for (;;) {
-        const began = clock.monotonic()
-        if (!mayGoOn() || !(await step())) return
-        // Half of the time is left to requests, which wait for one step at most.
-        await Bun.sleep(clock.monotonic() - began)
-        await letOthersIn()
-      }
+      while (mayGoOn() && (await unhurried(clock, step)));
     },
   }
 }

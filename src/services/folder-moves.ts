@@ -4,9 +4,9 @@ import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type ErrorCode, Refusal } from '../domain/errors.ts'
 import type { AccountId, FolderIdentifier, FolderPlace } from '../domain/ids.ts'
-import { letOthersIn } from './cleaning.ts'
 import { refusingDuplicates, tooDeep } from './folders.ts'
 import { ownFolder, placeOf } from './places.ts'
+import { letOthersIn } from './turns.ts'
 
 export interface FolderMoveResult {
   readonly folder: FolderIdentifier
@@ -42,8 +42,8 @@ export function createFolderMoves(db: Db, maxDepth: number): FolderMoves {
           throw new Refusal('INVALID_DESTINATION', 'A folder cannot be moved into itself or below itself')
         }
         const levelsLeft = maxDepth - way.length
-        // A tree is no deeper than it has folders, so most need not be walked.
-        if (folder.tree_folders + 1 > levelsLeft && (await isDeeperThan(trx, folder.id, levelsLeft))) {
+        // No tree is higher than its folder knows, so most need not be walked.
+        if (folder.tree_height + 1 > levelsLeft && (await isDeeperThan(trx, folder.id, levelsLeft))) {
           throw tooDeep(maxDepth)
         }
         await refusingDuplicates(folder.name, () => updateFolder(trx, folder.id, { parent_id: destination }))
@@ -51,6 +51,7 @@ export function createFolderMoves(db: Db, maxDepth: number): FolderMoves {
           files: folder.tree_files,
           bytes: folder.tree_bytes,
           folders: folder.tree_folders + 1,
+          height: folder.tree_height + 1,
         }
         if (folder.parent_id !== null) await changeTree(trx, folder.parent_id, takenAway(moved))
         await changeTree(trx, destination, moved)

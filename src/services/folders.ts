@@ -73,7 +73,7 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
             password_hash,
             created_at: clock.now(),
           })
-          await changeTree(trx, parent_id, { folders: 1 })
+          await changeTree(trx, parent_id, { folders: 1, height: 1 })
           await changeTotals(trx, account, { folders: 1 })
         }),
       )

@@ -8,12 +8,12 @@ import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { BlobKey } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
-import { letOthersIn } from './cleaning.ts'
 import { type Move, movesOf } from './installation.ts'
 import { assertNobodyServes, type Quiet } from './nodes-quiet.ts'
 import { pairMeta } from './pairing.ts'
 import { carryBytes, type Damage } from './relocation-bytes.ts'
 import { claimTarget } from './relocation-claim.ts'
+import { letOthersIn } from './turns.ts'
 
 export type RelocationStep = 'watch' | 'bytes' | 'rows' | 'compare' | 'switch'
 

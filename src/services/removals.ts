@@ -8,8 +8,8 @@ import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
-import { letOthersIn } from './cleaning.ts'
 import { ownFolder } from './places.ts'
+import { letOthersIn } from './turns.ts'
 
 export interface RemovalCounts {
   readonly processed: number

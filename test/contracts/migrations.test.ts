@@ -62,16 +62,16 @@ describe('a SQLite database of the first version', () => {
     await migrate(db)
     const sums = await db
       .selectFrom('folders')
-      .select(['id', 'tree_files', 'tree_bytes', 'tree_folders', 'cleared_at'])
+      .select(['id', 'tree_files', 'tree_bytes', 'tree_folders', 'tree_height', 'cleared_at'])
       .orderBy('id')
       .execute()
     await db.destroy()
     expect(sums.map((row) => Object.values(row))).toEqual([
-      [1, 3, 111, 3, null],
-      [2, 2, 11, 2, null],
-      [3, 1, 10, 1, null],
-      [4, 1, 10, 0, null],
-      [5, 0, 0, 0, 7],
+      [1, 3, 111, 3, 3, null],
+      [2, 2, 11, 2, 2, null],
+      [3, 1, 10, 1, 1, null],
+      [4, 1, 10, 0, 0, null],
+      [5, 0, 0, 0, 0, 7],
     ])
   })
 })

@@ -138,6 +138,15 @@ describe('the depth of folders', () => {
     expect(await move(caller, x, x)).toMatchObject(refusal('INVALID_DESTINATION'))
   })
 
+  test('counts what is there, not what once was', async () => {
+    const caller = await newcomer(holdfast)
+    const [, , z = ''] = await chain(caller, 'x', 'y', 'z')
+    const [a = '', b = ''] = await chain(caller, 'a', 'b', 'c')
+    expect(await move(caller, a, z)).toMatchObject(refusal('MAX_DEPTH_EXCEEDED'))
+    await caller.post('/api/v1/folder/delete', { identifiers: [b] })
+    expect(await move(caller, a, z)).toMatchObject({ status: 200 })
+  })
+
   test('is limited in a batch, folder by folder', async () => {
     const caller = await newcomer(holdfast)
     const [, , z = ''] = await chain(caller, 'x', 'y', 'z')

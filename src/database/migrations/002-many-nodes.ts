@@ -7,24 +7,27 @@ export const manyNodes = {
     'alter table folders add column tree_files integer not null default 0 check (tree_files >= 0)',
     'alter table folders add column tree_bytes integer not null default 0 check (tree_bytes >= 0)',
     'alter table folders add column tree_folders integer not null default 0 check (tree_folders >= 0)',
+    'alter table folders add column tree_height integer not null default 0 check (tree_height >= 0)',
     'alter table folders add column cleared_at integer',
     // Until now a deletion was through with everything below before it answered.
     'update folders set cleared_at = deleted_at where deleted_at is not null',
-    `with recursive up (folder, ancestor) as (
-      select id, id from folders where deleted_at is null
+    `with recursive up (folder, ancestor, distance) as (
+      select id, id, 0 from folders where deleted_at is null
       union all
-      select up.folder, folders.parent_id from up join folders on folders.id = up.ancestor
+      select up.folder, folders.parent_id, up.distance + 1 from up join folders on folders.id = up.ancestor
       where folders.parent_id is not null
     ),
     direct (folder, files, bytes) as (
       select folder_id, count(*), sum(size) from files where removed_at is null group by folder_id
     ),
-    sums (ancestor, files, bytes, folders) as (
-      select up.ancestor, coalesce(sum(direct.files), 0), coalesce(sum(direct.bytes), 0), count(*) - 1
+    sums (ancestor, files, bytes, folders, height) as (
+      select up.ancestor, coalesce(sum(direct.files), 0), coalesce(sum(direct.bytes), 0), count(*) - 1,
+        max(up.distance)
       from up left join direct on direct.folder = up.folder
       group by up.ancestor
     )
-    update folders set tree_files = sums.files, tree_bytes = sums.bytes, tree_folders = sums.folders
+    update folders set tree_files = sums.files, tree_bytes = sums.bytes, tree_folders = sums.folders,
+      tree_height = sums.height
     from sums where sums.ancestor = folders.id`,
     'create index folders_clearing on folders (account_id) where deleted_at is not null and cleared_at is null',
 
@@ -74,6 +77,7 @@ export const manyNodes = {
       tree_files bigint not null default 0 check (tree_files >= 0),
       tree_bytes bigint not null default 0 check (tree_bytes >= 0),
       tree_folders bigint not null default 0 check (tree_folders >= 0),
+      tree_height bigint not null default 0 check (tree_height >= 0),
       created_at bigint not null,
       deleted_at bigint,
       cleared_at bigint
