@@ -30,6 +30,8 @@ export interface Route {
   readonly path: string
   readonly auth: Auth
   readonly documentation: Documentation
+  /** Whether the answer's body may be a stream of a known length, or is one where the bytes lie in S3. */
+  readonly streams?: 'always' | 'from S3'
   readonly handle: (call: Call) => Promise<Response>
 }
 

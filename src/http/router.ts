@@ -23,7 +23,7 @@ export function createRouter(routes: readonly Route[]): Hono<Env> {
     app.get(path, () => new Response(asset.body, { headers: assetHeaders(asset.type) }))
   }
   for (const route of routes) {
-    app.on(route.method.toUpperCase(), pattern(route.path), (c) => {
+    app.on(route.method.toUpperCase(), routerPattern(route.path), (c) => {
       c.env.route = route.path
       return answering(c.env.call(c.req.param()), route, (call) => route.handle(call))
     })
@@ -77,7 +77,7 @@ function methodNotAllowed(allowed: readonly string[]): Response {
 }
 
 /** `{name}` of the table is `:name` here. */
-function pattern(path: string): string {
+export function routerPattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 

@@ -8,9 +8,10 @@ import type { Services } from '../services/services.ts'
 import type { Call, Site } from './call.ts'
 import { addressBucket, clientAddress, parseTrustedProxies } from './client-address.ts'
 import { errorResponse } from './errors.ts'
+import { type Connection, listen } from './listener.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { logged } from './request-log.ts'
-import { createRouter, type Handed } from './router.ts'
+import { createRouter, type Handed, routerPattern } from './router.ts'
 import { routes } from './routes.ts'
 import { createUploadsUnderWay } from './uploads/under-way.ts'
 
@@ -40,17 +41,11 @@ export function startServer(parts: {
   const nextId = createRequestIds(random)
   let stopping = false
 
-  const server = Bun.serve({
-    hostname: config.host,
-    port: config.port,
-    idleTimeout: QUIET,
-    // Limits on size are ours: the body is streamed, never held.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    development: false,
-    // Without this two servers could share the port, and each would get some of the requests.
-    reusePort: false,
-    fetch: answer,
-  })
+  const server = listen(
+    { hostname: config.host, port: config.port, quiet: QUIET, streaming: streamingPaths(config) },
+    answer,
+    log,
+  )
   const url = listeningUrl(server)
   const publicUrl = config.publicUrl ?? url
   let document: unknown
@@ -69,7 +64,7 @@ export function startServer(parts: {
     },
   }
 
-  async function answer(request: Request, self: Server<undefined>): Promise<Response> {
+  async function answer(request: Request, connection: Connection): Promise<Response> {
     const began = clock.monotonic()
     const id = nextId()
     const answerHeaders = new Map<string, string>()
@@ -85,12 +80,12 @@ export function startServer(parts: {
         },
         params,
         get bucket() {
-          const socket = self.requestIP(request)?.address ?? ''
-          return addressBucket(clientAddress(socket, request.headers.get('x-forwarded-for'), trusted))
+          const forwarded = request.headers.get('x-forwarded-for')
+          return addressBucket(clientAddress(connection.address, forwarded, trusted))
         },
         headers: answerHeaders,
         caller: null,
-        keepOpen: () => self.timeout(request, 0),
+        keepOpen: () => connection.keepOpen(),
       }
       return call
     }
@@ -128,6 +123,13 @@ export function startServer(parts: {
       await closed
     },
   }
+}
+
+/** Where the body may be a stream of a known length: with S3 whatever a store's bytes are sent from. */
+function streamingPaths(config: Config): string[] {
+  const kinds: readonly unknown[] = config.s3 === null ? ['always'] : ['always', 'from S3']
+  const paths = routes.filter(({ streams }) => kinds.includes(streams)).map(({ path }) => routerPattern(path))
+  return [...new Set(paths)]
 }
 
 /** Different for every request and every run of the program. */

@@ -80,6 +80,19 @@ describe('the whole content', () => {
     await expectWhole(response)
   })
 
+  test('comes with its length however large it is', async () => {
+    const large = randomBytes(2 * 1024 * 1024)
+    const content = await signedAddress(host, await upload(host, { key, name: 'large.bin', bytes: large }))
+    const [whole, part] = [
+      await visit(host, content),
+      await visit(host, content, { headers: { range: 'bytes=1-' } }),
+    ]
+    expect(whole.headers.get('content-length')).toBe(String(large.length))
+    expect(part.headers.get('content-length')).toBe(String(large.length - 1))
+    expect(Buffer.from(await whole.bytes()).equals(large)).toBe(true)
+    expect(Buffer.from(await part.bytes()).equals(large.subarray(1))).toBe(true)
+  })
+
   test('is kept to the one who asked and cannot act as a page of ours', async () => {
     const { headers } = await get()
     expect(headers.get('cache-control')).toContain('private')

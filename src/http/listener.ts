@@ -1,0 +1,158 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import type { Server } from 'bun'
+import { SECOND } from '../domain/clock.ts'
+import type { Log } from '../log.ts'
+
+/** The connection that a request came on. */
+export interface Connection {
+  /** The address at its other end, empty when there is none. */
+  readonly address: string
+  /** Lets it be quiet for as long as the request takes. */
+  keepOpen(): void
+}
+
+/** Answers a request, whatever it asks. Never throws. */
+export type Answer = (request: Request, connection: Connection) => Promise<Response>
+
+export interface ListenOptions {
+  readonly hostname: string
+  /** 0 picks a free one. */
+  readonly port: number
+  /** Seconds that a connection may be quiet. */
+  readonly quiet: number
+  /** Paths, with parameters as `:name`, whose answers may be streams of a known length. */
+  readonly streaming: readonly string[]
+}
+
+/**
+ * Listens on one port with two ways to answer. Bun's own is the fast one and sends files by the kernel's own copying,
+ * but it drops Content-Length from a body that is streamed, and with it every progress bar. Its `node:http` keeps it, and
+ * gets the paths that may answer so. See docs/decisions/030-two-ways-to-answer.md.
+ */
+export function listen(options: ListenOptions, answer: Answer, log: Log): Server<undefined> {
+  const { hostname, port, quiet, streaming } = options
+  // What arrives is timed by those who read it, and connections are kept as long as Bun's own.
+  const node = createServer({ requestTimeout: 0, keepAliveTimeout: quiet * SECOND }, (incoming, outgoing) => {
+    answerStreaming(incoming, outgoing, answer).catch((error: unknown) => {
+      log.error({ err: error }, 'an answer broke off')
+      outgoing.destroy()
+    })
+  })
+  return servingBeside(node, (handler) =>
+    Bun.serve({
+      ...handler,
+      hostname,
+      port,
+      idleTimeout: quiet,
+      // Limits on size are ours: the body is streamed, never held.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      development: false,
+      // Without this two servers could share the port, and each would get some of the requests.
+      reusePort: false,
+      routes: {
+        '/*': (request, server) => answer(request, bunConnection(request, server)),
+        // Handed on to the other one.
+        ...Object.fromEntries(streaming.map((path) => [path, false as const])),
+      },
+    }),
+  )
+}
+
+function bunConnection(request: Request, server: Server<undefined>): Connection {
+  return {
+    get address() {
+      return server.requestIP(request)?.address ?? ''
+    },
+    keepOpen: () => server.timeout(request, 0),
+  }
+}
+
+/**
+ * Bun's `node:http` listens by calling `Bun.serve` with its handler among the options, and there is no other way to that
+ * handler: the call is met here, and the handler taken along.
+ */
+function servingBeside(
+  node: ReturnType<typeof createServer>,
+  serve: (handler: object) => Server<undefined>,
+): Server<undefined> {
+  const original = Object.getOwnPropertyDescriptor(Bun, 'serve')
+  let server: Server<undefined> | null = null
+  const meeting = (options: object) => {
+    Object.defineProperty(Bun, 'serve', { ...original })
+    if ('onNodeHTTPRequest' in options) server = serve({ onNodeHTTPRequest: options.onNodeHTTPRequest })
+    return server
+  }
+  Object.defineProperty(Bun, 'serve', { ...original, value: meeting })
+  try {
+    node.listen(0)
+  } finally {
+    Object.defineProperty(Bun, 'serve', { ...original })
+  }
+  if (server === null) throw new Error('node:http of this Bun does not listen as that of 1.4.5 does')
+  return server
+}
+
+async function answerStreaming(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  answer: Answer,
+): Promise<void> {
+  const gone = new AbortController()
+  outgoing.once('close', () => gone.abort())
+  const request = asRequest(incoming, gone.signal)
+  const response = await answer(request, {
+    address: incoming.socket.remoteAddress ?? '',
+    keepOpen: () => incoming.socket.setTimeout(0),
+  })
+  outgoing.writeHead(response.status, [...response.headers].flat())
+  if (response.body === null || request.method === 'HEAD') {
+    await response.body?.cancel()
+    outgoing.end()
+    return
+  }
+  await sendBody(response.body, outgoing, gone.signal)
+}
+
+function asRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
+  const {
+    method = 'GET',
+    headers: { host = '' },
+    url = '/',
+  } = incoming
+  const headers = new Headers()
+  for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {
+    headers.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '')
+  }
+  const body = method === 'GET' || method === 'HEAD' ? null : Readable.toWeb(incoming)
+  return new Request(`http://${host}${url}`, { method, headers, body, signal })
+}
+
+/** Sends as fast as the other end takes it, and lets go of the body as soon as that has gone. */
+async function sendBody(
+  body: ReadableStream<Uint8Array>,
+  outgoing: ServerResponse,
+  gone: AbortSignal,
+): Promise<void> {
+  const reader = body.getReader()
+  gone.addEventListener('abort', () => reader.cancel().catch(() => {}), { once: true })
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done || gone.aborted) break
+    if (!outgoing.write(value)) await drained(outgoing, gone)
+  }
+  outgoing.end()
+}
+
+function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      outgoing.off('drain', done)
+      gone.removeEventListener('abort', done)
+      resolve()
+    }
+    if (gone.aborted) return resolve()
+    outgoing.once('drain', done)
+    gone.addEventListener('abort', done, { once: true })
+  })
+}
