@@ -1,12 +1,19 @@
 import { expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { validate } from 'dockerfile-utils'
 import { startChild, temporaryFolder } from '../support/child.ts'
 import { execForm, type Instruction, parseDockerfile } from './dockerfile.ts'
 
 const REPOSITORY = join(import.meta.dir, '../..')
-const stages = parseDockerfile(readFileSync(join(REPOSITORY, 'deploy/Dockerfile'), 'utf8'))
+const text = readFileSync(join(REPOSITORY, 'deploy/Dockerfile'), 'utf8')
+const stages = parseDockerfile(text)
 const last = stages.at(-1)?.instructions ?? []
+
+test('the linter has nothing to say', () => {
+  expect(validate('FROM a\nEXPOSE none\n')).not.toEqual([])
+  expect(validate(text)).toEqual([])
+})
 
 test('every base is pinned to a version, and none to the newest', () => {
   expect(stages.length).toBeGreaterThan(1)
