@@ -1,9 +1,9 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { FileId } from '../domain/ids.ts'
 import { besideRequests } from './beside.ts'
 import { indexedNames, nameHolds } from './differences.ts'
 import { type FileListRow, type FileQuery, hasFilesGoing, listedFiles, placedFiles } from './files.ts'
-import type { Db } from './schema.ts'
+import type { Db, Tables } from './schema.ts'
 
 export interface FileSearch extends FileQuery {
   /** Folded, not empty. */
@@ -15,6 +15,8 @@ export interface FileSearch extends FileQuery {
  * names are read in the order asked for.
  */
 const FEW = 20_000
+/** The same where all names are read for them: so many are met soon, or there are no more. */
+const FEW_READ = 200
 
 /** One page of the files whose names hold the needle, and how many there are in all. */
 export async function searchFiles(
@@ -22,11 +24,11 @@ export async function searchFiles(
   search: FileSearch,
 ): Promise<{ files: FileListRow[]; total: number }> {
   const skipsGoing = await hasFilesGoing(db, search)
-  const few = await fewHits(db, search.needle)
-  const hits =
-    few === null
-      ? placedFiles(db, search, skipsGoing).where(nameHolds(db, search.needle))
-      : placedFiles(db, search, skipsGoing, few)
+  const named = placedFiles(db, search, skipsGoing).where(nameHolds(db, search.needle))
+  // No index of trigrams knows what is shorter than one.
+  const isShort = [...search.needle].length < 3
+  const few = isShort ? await fewRead(db, named) : await fewHits(db, search.needle)
+  const hits = few === null ? named : placedFiles(db, search, skipsGoing, few)
   const [files, [count]] = await Promise.all([
     besideRequests(db, listedFiles(db, search, hits)),
     besideRequests(db, hits.select(sql<number>`count(*)`.as('total'))),
@@ -41,4 +43,14 @@ async function fewHits(db: Db, needle: string): Promise<RawBuilder<FileId> | nul
   const counted = db.selectFrom(sql`${hits}`.as('hits')).select(sql<number>`count(*)`.as('names'))
   const [found] = await besideRequests(db, counted)
   return found !== undefined && found.names <= FEW ? hits : null
+}
+
+/** All of the files; null when they are many. */
+async function fewRead(
+  db: Db,
+  files: SelectQueryBuilder<Tables, 'files', unknown>,
+): Promise<RawBuilder<FileId> | null> {
+  const found = await besideRequests(db, files.select('files.id').limit(FEW_READ + 1))
+  if (found.length > FEW_READ) return null
+  return found.length === 0 ? sql<FileId>`(null)` : sql<FileId>`(${sql.join(found.map(({ id }) => id))})`
 }
