@@ -17,6 +17,8 @@ export type Uuid = Branded<string, 'Uuid'>
 export type FolderIdentifier = Branded<string, 'FolderIdentifier'>
 /** The blob's name in the store: 32 lower-case hexadecimal characters, random. */
 export type BlobKey = Branded<string, 'BlobKey'>
+/** What a store wants to be told when it goes on with a blob that is half there. Only the store reads it. */
+export type BlobProgress = Branded<string, 'BlobProgress'>
 /** One run of the program, among those that share a database. */
 export type NodeId = Branded<string, 'NodeId'>
 /** 64 lower-case hexadecimal characters. */
