@@ -4,13 +4,10 @@ import { findFile } from '../database/files.ts'
 import { nodeExists } from '../database/nodes.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
-import {
-  completePart,
-  endUpload,
-  type UploadRow,
-  unfinishedProcessing,
-  uploadById,
-} from '../database/uploads.ts'
+import { endUpload } from '../database/upload-ends.ts'
+import { completePart } from '../database/upload-parts.ts'
+import { unfinishedProcessing } from '../database/upload-sittings.ts'
+import { type UploadRow, uploadById } from '../database/uploads.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { BlobKey, UploadId } from '../domain/ids.ts'

@@ -1,6 +1,7 @@
 import type { KeptBlob, ResumableWriter } from '../blobs/blob-store.ts'
 import type { Db } from '../database/schema.ts'
-import { recordProgress, type UploadRow } from '../database/uploads.ts'
+import { recordProgress } from '../database/upload-sittings.ts'
+import type { UploadRow } from '../database/uploads.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { formatSize } from '../domain/sizes.ts'
