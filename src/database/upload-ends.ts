@@ -8,6 +8,7 @@ export type UploadEnd = {
   readonly ended_at: number
   readonly state: 'completed' | 'failed'
   readonly file_id?: FileId
+  readonly received?: number
   readonly failure?: string
 }
 

@@ -4,10 +4,10 @@ import type { Db } from './schema.ts'
 import type { UploadRow } from './uploads.ts'
 
 /** A partial upload is whole and waits to be joined. False when the sitting is over. */
-export async function completePart(db: Db, id: UploadId, sitting: number): Promise<boolean> {
+export async function completePart(db: Db, id: UploadId, sitting: number, size: number): Promise<boolean> {
   const result = await db
     .updateTable('uploads')
-    .set({ state: 'completed', node: null, asked: null, sitting: sitting + 1 })
+    .set({ state: 'completed', received: size, node: null, asked: null, sitting: sitting + 1 })
     .where('id', '=', id)
     .where('sitting', '=', sitting)
     .where('ended_at', 'is', null)

@@ -93,7 +93,7 @@ export function createFinishing(parts: {
       await lockAccount(trx, account)
       const now = clock.now()
       const file_id = await insertStoredFile(trx, { ...upload, account, folder, digest, type }, now)
-      const end = { ended_at: now, state: 'completed', file_id } as const
+      const end = { ended_at: now, state: 'completed', file_id, received: upload.size } as const
       if (!(await endUpload(trx, upload, end, sitting.number))) throw interrupted()
       await endParts(trx, upload, { ended_at: now, state: 'completed' })
     }).catch(async (error: unknown) => {
@@ -119,7 +119,7 @@ export function createFinishing(parts: {
       return
     }
     hash?.drop()
-    if (!(await completePart(db, upload.id, sitting.number))) throw interrupted()
+    if (!(await completePart(db, upload.id, sitting.number, upload.size))) throw interrupted()
     sitting.released()
   }
 

@@ -161,14 +161,12 @@ export function createResumableUploads(parts: {
       }
       creation.assertSize(bytes.size ?? 0)
       const size = upload.size ?? bytes.size
-      if (size !== null && bytes.offset + (bytes.length ?? 0) > size) {
-        throw new Refusal(
-          'PAYLOAD_TOO_LARGE',
-          `The upload was declared with ${size} bytes, and this would be more`,
-        )
-      }
-      if (upload.state !== 'uploading') return upload.state === 'processing' ? processed(upload) : upload
+      if (size !== null && bytes.offset + (bytes.length ?? 0) > size) throw tooLong({ size })
       const { source } = bytes
+      if (upload.state !== 'uploading') {
+        if (!(await source.read()).done) throw tooLong(upload)
+        return upload.state === 'processing' ? processed(upload) : upload
+      }
       const interruptible = {
         isIdle: () => source.quietFor() >= QUIET_AFTER,
         stop: () => source.end(locked()),
@@ -207,4 +205,11 @@ export function createResumableUploads(parts: {
 function conflict(upload: UploadRow): Refusal {
   const message = `The upload is at offset ${upload.received}; ask for its offset and go on from there`
   return new Refusal('OFFSET_CONFLICT', message)
+}
+
+function tooLong({ size }: Pick<UploadRow, 'size'>): Refusal {
+  return new Refusal(
+    'PAYLOAD_TOO_LARGE',
+    `The upload was declared with ${size} bytes, and this would be more`,
+  )
 }
