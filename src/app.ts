@@ -21,6 +21,7 @@ import { createFolderClearing } from './services/folder-clearing.ts'
 import { createFolderMoves } from './services/folder-moves.ts'
 import { createFolderPasswords } from './services/folder-passwords.ts'
 import { createFolders } from './services/folders.ts'
+import { createIdempotency } from './services/idempotency.ts'
 import { createLocalClaims, createSharedClaims } from './services/job-claims.ts'
 import { createKeys, type Keys } from './services/keys.ts'
 import { joinNodes } from './services/nodes.ts'
@@ -30,6 +31,7 @@ import { createRateLimits } from './services/rate-limits.ts'
 import { createReadiness } from './services/readiness.ts'
 import { relocate as moveInstallation, type Relocated, type RelocationParts } from './services/relocation.ts'
 import { createRemovals } from './services/removals.ts'
+import { createResumable } from './services/resumable.ts'
 import { createRooms } from './services/room.ts'
 import type { Services } from './services/services.ts'
 import { createSharedRateLimits } from './services/shared-rate-limits.ts'
@@ -96,6 +98,27 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     const hashing = startContentHashing()
     open.defer(() => hashing.close())
 
+    const idempotency = createIdempotency({
+      db,
+      nodes,
+      clock,
+      report: failed('a key could not be given back'),
+    })
+    const resumable = createResumable({
+      db,
+      isShared,
+      blobs,
+      health,
+      hashing,
+      nodes,
+      rates,
+      rooms,
+      clock,
+      random,
+      limits: config,
+      report: failed('a resumable upload failed'),
+    })
+
     const services: Services = {
       access,
       accounts: createAccounts(db, clock, random),
@@ -105,11 +128,13 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       folderMoves: createFolderMoves(db, config.maxFolderDepth),
       folderPasswords: createFolderPasswords(access, rates, signing, clock, random),
       folders: createFolders(db, clock, random, config.maxFolderDepth),
+      idempotency,
       keys: createKeys(db, clock, random),
       publicFolders: createPublicFolders(db),
       rates,
       readiness: createReadiness(db, health, clock),
       removals: createRemovals(db, clock),
+      resumable: resumable.uploads,
       uploads: createUploads({
         db,
         blobs,
@@ -126,7 +151,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     const clearing = createFolderClearing(db, clock)
     const claims = isShared ? createSharedClaims(db, nodes, clock) : createLocalClaims(clock)
     const jobs = startJobs(
-      allJobs({ usage, rates, health, nodes, expiry, cleaning, clearing, rooms }),
+      allJobs({ usage, rates, health, nodes, expiry, cleaning, clearing, rooms, resumable, idempotency }),
       claims,
       log,
     )

@@ -1,0 +1,87 @@
+/** The rows of resumable uploads. */
+import type { Insertable, Selectable } from 'kysely'
+import type { AccountId, FileIdentifier, Sha256, Slug, UploadId, Uuid } from '../domain/ids.ts'
+import { wholeSum } from './differences.ts'
+import { reserveRoom } from './reservations.ts'
+import type { Db, Tables } from './schema.ts'
+
+export type UploadRow = Readonly<Selectable<Tables['uploads']>>
+type NewUpload = Omit<Insertable<Tables['uploads']>, 'id' | 'reserved' | 'progress' | 'sitting'>
+
+export async function insertUpload(trx: Db, upload: NewUpload): Promise<UploadId> {
+  const { id } = await trx.insertInto('uploads').values(upload).returning('id').executeTakeFirstOrThrow()
+  return id
+}
+
+export function uploadById(db: Db, id: UploadId): Promise<UploadRow | undefined> {
+  return db.selectFrom('uploads').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export function uploadByToken(db: Db, hash: Sha256): Promise<UploadRow | undefined> {
+  return db.selectFrom('uploads').selectAll().where('token_hash', '=', hash).executeTakeFirst()
+}
+
+/** The upload whose file is going to have that slug. */
+export function uploadBySlug(db: Db, slug: Slug): Promise<UploadRow | undefined> {
+  return db
+    .selectFrom('uploads')
+    .selectAll()
+    .where('slug', '=', slug)
+    .where('kind', '!=', 'partial')
+    .executeTakeFirst()
+}
+
+/** The upload that is going to be that file. */
+export async function arrivingUpload(db: Db, file: FileIdentifier): Promise<UploadRow | undefined> {
+  if (file.kind === 'id') return undefined
+  const upload = file.kind === 'slug' ? await uploadBySlug(db, file.slug) : await uploadByUuid(db, file.uuid)
+  return upload?.state === 'uploading' || upload?.state === 'processing' ? upload : undefined
+}
+
+function uploadByUuid(db: Db, uuid: Uuid): Promise<UploadRow | undefined> {
+  return db
+    .selectFrom('uploads')
+    .selectAll()
+    .where('uuid', '=', uuid)
+    .where('kind', '!=', 'partial')
+    .executeTakeFirst()
+}
+
+/** Unfinished uploads of the account, oldest first. */
+export function openUploads(db: Db, account: AccountId, limit: number): Promise<UploadRow[]> {
+  return db
+    .selectFrom('uploads')
+    .selectAll()
+    .where('account_id', '=', account)
+    .where('ended_at', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** Bytes that unfinished uploads were promised and have not recorded yet. */
+export async function unwrittenBytes(db: Db): Promise<number> {
+  const { reserved, received } = await db
+    .selectFrom('uploads')
+    .select([wholeSum(db, 'reserved').as('reserved'), wholeSum(db, 'received').as('received')])
+    .where('ended_at', 'is', null)
+    .where('joined_into', 'is', null)
+    .executeTakeFirstOrThrow()
+  return Math.max(0, reserved - received)
+}
+
+/** Adds to the room that the upload has set aside. False when the account has not that much left. */
+export async function reserveForUpload(
+  trx: Db,
+  upload: { readonly id: UploadId; readonly account_id: AccountId },
+  bytes: number,
+  limit: number,
+): Promise<boolean> {
+  if (!(await reserveRoom(trx, upload.account_id, bytes, limit))) return false
+  await trx
+    .updateTable('uploads')
+    .set((row) => ({ reserved: row('reserved', '+', bytes) }))
+    .where('id', '=', upload.id)
+    .execute()
+  return true
+}
