@@ -1,4 +1,5 @@
 import { getAccount } from './api/account.ts'
+import { downloadFolder, signArchive } from './api/archives.ts'
 import { deleteFiles, getFile, listFiles, moveFile, moveFiles, renameFile } from './api/files.ts'
 import { listFolderFiles } from './api/folder-files.ts'
 import {
@@ -13,6 +14,7 @@ import {
 import { getHealth, getReadiness } from './api/health.ts'
 import { getOpenApi } from './api/openapi.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
+import { getArchive } from './content/archives.ts'
 import { getContent, getThumbnail, signDownload, signView } from './content/routes.ts'
 import { aliasOf, type Route } from './route.ts'
 import { getFilePage } from './site/file-page.ts'
@@ -29,6 +31,7 @@ export const routes: readonly Route[] = [
   renameFile,
   moveFile,
   moveFiles,
+  signArchive,
   deleteFiles,
   aliasOf(deleteFiles, '/api/v1/file/delete'),
   listFolders,
@@ -36,6 +39,7 @@ export const routes: readonly Route[] = [
   changeFolder,
   listFolderFiles,
   listSubfolders,
+  downloadFolder,
   moveFolder,
   moveFolders,
   deleteFolders,
@@ -47,6 +51,7 @@ export const routes: readonly Route[] = [
   signDownload,
   signView,
   getContent,
+  getArchive,
   getThumbnail,
   getStartPage,
   postStartPage,
