@@ -30,7 +30,7 @@ async function unzipped(bytes: Uint8Array): Promise<Record<string, string>> {
   await Bun.write(`${folder.path}/it.zip`, bytes)
   const [program] = zipPrograms
   if (program === undefined) throw new Error('there is no program')
-  return unpacked(program, `${folder.path}/it.zip`, `${folder.path}/it`)
+  return await unpacked(program, `${folder.path}/it.zip`, `${folder.path}/it`)
 }
 
 describe('a selection of files', () => {

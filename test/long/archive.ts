@@ -1,14 +1,12 @@
 /** Zips larger than any test of every day makes: beyond 4 GB and 65,535 files. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { changeTotals } from '../../src/database/accounts.ts'
-import { changeFiles } from '../../src/database/folders.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
-import { foldName } from '../../src/domain/file-name.ts'
-import type { Slug, Uuid } from '../../src/domain/ids.ts'
+import type { Slug } from '../../src/domain/ids.ts'
 import { type Caller, caller } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
 import { addAccount, startChild, temporaryFolder } from '../support/child.ts'
+import { addCopies } from '../support/file-copies.ts'
 import { openUpload } from '../support/raw-upload.ts'
 import { run, zipMembers, zipPrograms } from '../support/zip-programs.ts'
 import { megabytes, processFigures, resetPeak } from './process-figures.ts'
@@ -16,8 +14,6 @@ import { megabytes, processFigures, resetPeak } from './process-figures.ts'
 const MIB = 1024 * 1024
 const GIB = 1024 * MIB
 const MEMORY_LIMIT = 64 * MIB
-/** Rows in one statement, which may hold so many values. */
-const AT_ONCE = 500
 const SMALL_FILES = 70_000
 
 interface Scene {
@@ -52,7 +48,7 @@ export async function archivePrograms(gigabytes: number): Promise<string> {
     await scene.account.upload(chance(1).bytes(1000), '0 before.bin', scene.folder)
     await uploadLarge(scene, gigabytes * GIB)
     const small = await scene.account.upload(chance(2).bytes(1000), '2 behind.bin', scene.folder)
-    await addCopies(scene, small.slug, SMALL_FILES)
+    await addPhotos(scene, small.slug, SMALL_FILES)
     const zip = join(scene.scratch, 'it.zip')
     const address = `${scene.url}/f/${scene.folder}?download=zip`
     const { size, seconds } = await download(address, zip)
@@ -75,7 +71,7 @@ export async function archiveMemory(files: number): Promise<string> {
     }
     for (let round = 0; round < 5; round++) await read(`${scene.url}/f/${warming}?download=zip`)
     const { slug } = await scene.account.upload(chance(3).bytes(4000), 'original.bin', scene.folder)
-    await addCopies(scene, slug, files - 1)
+    await addPhotos(scene, slug, files - 1)
     await Bun.sleep(3000)
     resetPeak(scene.pid)
     const warm = processFigures(scene.pid).peak
@@ -99,37 +95,16 @@ async function uploadLarge({ url, key, folder }: Scene, size: number): Promise<v
   if (status !== 200) throw new Error(`the upload was answered ${status}: ${body}`)
 }
 
-/** Files with the content of the given one and names of their own, written straight into the database. */
-async function addCopies({ dataDir }: Scene, slug: string, count: number): Promise<void> {
+/** Files with the content of the given one and names of their own. */
+async function addPhotos({ dataDir }: Scene, original: string, count: number): Promise<void> {
   const database = openSqlite(join(dataDir, 'holdfast.sqlite'))
   try {
-    await database.transaction().execute(async (trx) => {
-      const { id: _, ...original } = await trx
-        .selectFrom('files')
-        .selectAll()
-        .where('slug', '=', slug as Slug)
-        .executeTakeFirstOrThrow()
-      for (let first = 0; first < count; first += AT_ONCE) {
-        const rows = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, each) => {
-          const name = `a photo of some day in the summer ${first + each}.jpeg`
-          return {
-            ...original,
-            name,
-            name_folded: foldName(name),
-            uuid: crypto.randomUUID() as Uuid,
-            slug: `Copy${String(first + each).padStart(8, '0')}` as Slug,
-          }
-        })
-        await trx.insertInto('files').values(rows).execute()
-      }
-      await trx
-        .updateTable('blobs')
-        .set((blob) => ({ refs: blob('refs', '+', count) }))
-        .where('id', '=', original.blob_id)
-        .execute()
-      await changeTotals(trx, original.account_id, { files: count, storage: count * original.size })
-      await changeFiles(trx, original.folder_id, count, count * original.size)
-    })
+    const { id } = await database
+      .selectFrom('files')
+      .select('id')
+      .where('slug', '=', original as Slug)
+      .executeTakeFirstOrThrow()
+    await addCopies(database, id, count, (number) => `a photo of some day in the summer ${number}.jpeg`)
   } finally {
     await database.destroy()
   }
