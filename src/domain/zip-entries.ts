@@ -24,9 +24,10 @@ export interface ZipEntries {
   pathLength(entry: number): number
   size(entry: number): number
   at(entry: number): ZipEntry
+  /** What tells these entries from all others, check sums of their contents aside: bytes in several parts. */
+  identity(): Uint8Array[]
 }
 
-const SLASH = new Uint8Array([0x2f])
 const NOTHING = new Uint8Array(0)
 
 export function zipEntries(): ZipEntries {
@@ -38,7 +39,6 @@ export function zipEntries(): ZipEntries {
   const sizes = numberList()
   const sums = numberList()
   const times = numberList()
-  const encoder = new TextEncoder()
   /** Most entries lie in the folder of the one before. */
   let last = { folder: ZIP_TOP, path: NOTHING }
 
@@ -64,8 +64,8 @@ export function zipEntries(): ZipEntries {
 
     add({ folder, name, isFolder, size, crc32, modifiedAt }) {
       const before = names.length
-      names.push(encoder.encode(name))
-      if (isFolder) names.push(SLASH)
+      names.push(name, 'utf8')
+      if (isFolder) names.push('/', 'utf8')
       nameEnds.push(names.length)
       pathLengths.push((folder === ZIP_TOP ? 0 : pathLengths.at(folder)) + names.length - before)
       folders.push(folder)
@@ -75,6 +75,11 @@ export function zipEntries(): ZipEntries {
       times.push(modifiedAt)
       return sizes.length - 1
     },
+
+    identity: () => [
+      names.slice(0, names.length),
+      ...[nameEnds, folders, kinds, sizes, times].map((list) => list.bytes()),
+    ],
 
     pathLength: (entry) => pathLengths.at(entry),
     size: (entry) => sizes.at(entry),

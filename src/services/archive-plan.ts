@@ -33,7 +33,7 @@ export interface PlanBuilder {
 const FORM = 'holdfast zip 1\n'
 const KEY_BYTES = 16
 const NO_FILE = 0
-const NO_KEY = new Uint8Array(KEY_BYTES)
+const NO_KEY = '00'.repeat(KEY_BYTES)
 
 export function planBuilder(): PlanBuilder {
   const entries = zipEntries()
@@ -53,23 +53,23 @@ export function planBuilder(): PlanBuilder {
 
   return {
     addFolder(parent, name, createdAt) {
-      keys.push(NO_KEY)
+      keys.push(NO_KEY, 'hex')
       fileIds.push(NO_FILE)
       blobIds.push(0)
-      hash.update(`${parent} ${createdAt} ${name}/\n`)
       const folder = { folder: parent, name, isFolder: true, size: 0, crc32: 0, modifiedAt: createdAt }
       return checkedPath(entries.add(folder), name)
     },
 
     addFile(folder, name, { id, size, crc32, created_at: modifiedAt, sha256, blob_id, blob_key }) {
-      keys.push(Buffer.from(blob_key, 'hex'))
+      keys.push(blob_key, 'hex')
       fileIds.push(id)
       blobIds.push(blob_id)
-      hash.update(`${folder} ${modifiedAt} ${size} ${sha256} ${name}\n`)
+      hash.update(sha256)
       checkedPath(entries.add({ folder, name, isFolder: false, size, crc32, modifiedAt }), name)
     },
 
     finish() {
+      for (const part of entries.identity()) hash.update(part)
       return {
         layout: zipLayout(entries),
         etag: `"zip-${hash.digest('base64url')}"`,
