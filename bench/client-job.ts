@@ -1,5 +1,5 @@
 /** What the client process is asked to do, and what it found. Times are seconds, sizes bytes. */
-export type ClientJob = UploadJob | DownloadJob
+export type ClientJob = UploadJob | DownloadJob | DownloadsJob
 
 export interface UploadJob {
   readonly kind: 'upload'
@@ -22,6 +22,12 @@ export interface DownloadJob {
   readonly ranges: { readonly count: number; readonly length: number; readonly size: number } | null
   /** Also answer the SHA-256 of what came; it costs the client time. */
   readonly hash: boolean
+}
+
+export interface DownloadsJob {
+  readonly kind: 'downloads'
+  /** A JSON file with addresses of one server, which are read whole, one after another on one connection. */
+  readonly list: string
 }
 
 export interface ClientResult {

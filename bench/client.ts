@@ -1,6 +1,6 @@
 /** The client process: runs the one job it is given as its argument and prints what it found as JSON. */
 import { open } from 'node:fs/promises'
-import type { ClientJob, ClientResult, DownloadJob, UploadJob } from './client-job.ts'
+import type { ClientJob, ClientResult, DownloadJob, DownloadsJob, UploadJob } from './client-job.ts'
 import { content, repeatableRandom, sha256 } from './content.ts'
 import { type Answer, type Connection, connect } from './http-connection.ts'
 
@@ -8,9 +8,20 @@ const BOUNDARY = '----holdfast-bench-4f1c9a7e2b'
 const MIB = 1024 * 1024
 
 const job: ClientJob = JSON.parse(process.argv[2] ?? '')
-const result = job.kind === 'upload' ? await upload(job) : await download(job)
+const result = await run(job)
 process.stdout.write(JSON.stringify(result))
 process.exit(0)
+
+function run(job: ClientJob): Promise<ClientResult> {
+  switch (job.kind) {
+    case 'upload':
+      return upload(job)
+    case 'download':
+      return download(job)
+    case 'downloads':
+      return downloads(job)
+  }
+}
 
 async function upload(job: UploadJob): Promise<ClientResult> {
   const url = new URL(job.to.url)
@@ -79,6 +90,26 @@ function stored(answer: Answer, pieces: readonly Uint8Array[]): string {
   if (body.sha256 !== sha256(pieces))
     throw new Error(`the server's hash is not the content's: ${answer.text}`)
   return body.slug
+}
+
+async function downloads({ list }: DownloadsJob): Promise<ClientResult> {
+  const addresses: string[] = await Bun.file(list).json()
+  const [first] = addresses
+  if (first === undefined) throw new Error('there are no addresses')
+  const connection = await connect(new URL(first))
+  const requests = addresses.map((address) => {
+    const url = new URL(address)
+    return Buffer.from(`GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`)
+  })
+  let bytes = 0
+
+  const start = performance.now()
+  for (const request of requests) {
+    const answer = await connection.request([request])
+    if (answer.status !== 200) throw new Error(`GET: ${answer.status} ${answer.text}`)
+    bytes += answer.length
+  }
+  return { seconds: (performance.now() - start) / 1000, bytes, slugs: [], sha256: null }
 }
 
 async function download(job: DownloadJob): Promise<ClientResult> {

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { archiveScenario } from './archives.ts'
 import { runClient } from './client-job.ts'
 import { content, sha256 } from './content.ts'
 import { contentAddress, downloadScenarios } from './downloads.ts'
@@ -17,14 +18,14 @@ const REPOSITORY = join(import.meta.dir, '..')
 const USAGE = `npm run bench -- [options]
   --quick          256 MiB and 2 rounds instead of 1 GiB and 5; writes to the terminal only
   --rounds N       how many rounds
-  --only A,B       any of uploads, downloads, requests; writes to the terminal only
+  --only A,B       any of uploads, downloads, archive, requests; writes to the terminal only
   --profile DIR    also write CPU profiles of Holdfast there when it stops; it runs slower then`
 
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     rounds: { type: 'string' },
-    only: { type: 'string', default: 'uploads,downloads,requests' },
+    only: { type: 'string', default: 'uploads,downloads,archive,requests' },
     profile: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -34,7 +35,7 @@ if (values.help) {
   process.exit(0)
 }
 const only = values.only.split(',')
-const whole = !values.quick && only.length === 3 && values.profile === undefined
+const whole = !values.quick && only.length === 4 && values.profile === undefined
 const rounds = Number(values.rounds ?? (values.quick ? 2 : 5))
 if (!Number.isInteger(rounds) || rounds < 1) {
   console.error(`--rounds must be a whole number from 1\n${USAGE}`)
@@ -42,8 +43,8 @@ if (!Number.isInteger(rounds) || rounds < 1) {
 }
 const bigSize = values.quick ? 256 * MIB : GIB
 const counts = values.quick
-  ? { small: 200, ranges: 200, seconds: 2 }
-  : { small: 1000, ranges: 1000, seconds: 5 }
+  ? { small: 200, ranges: 200, archived: 1000, seconds: 2 }
+  : { small: 1000, ranges: 1000, archived: 10_000, seconds: 5 }
 /** Listed: the page must be found among many. */
 const FILES = 10_000
 
@@ -59,7 +60,8 @@ try {
 
 async function bench(): Promise<void> {
   // What is uploaded to Holdfast stays to the end, so that clearing it away is not measured with something else.
-  const needed = (rounds + 6) * bigSize + rounds * 2 * counts.small * 100 * 1024 + 3 * GIB
+  const needed =
+    (rounds + 6) * bigSize + (rounds * 2 * counts.small + 2 * counts.archived) * 100 * 1024 + 3 * GIB
   if (freeSpace(folder) < needed) {
     throw new Error(`${Math.ceil(needed / GIB)} GiB must be free on the disk under ${relative('.', folder)}`)
   }
@@ -82,6 +84,9 @@ async function bench(): Promise<void> {
   if (only.includes('downloads')) {
     const parts = { holdfast, slug, nginx, name: 'source.bin', size: bigSize, rangeCount: counts.ranges }
     scenarios.push(...downloadScenarios(parts))
+  }
+  if (only.includes('archive')) {
+    scenarios.push(await archiveScenario({ holdfast, key, count: counts.archived, scratch: folder }))
   }
   if (only.includes('requests')) {
     if (findWrk() === null)

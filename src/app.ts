@@ -10,6 +10,8 @@ import { allJobs, startJobs } from './jobs/jobs.ts'
 import type { Log } from './log.ts'
 import { createAccess } from './services/access.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
+import { createArchiveTokens } from './services/archive-tokens.ts'
+import { createArchives } from './services/archives.ts'
 import { createCleaning } from './services/cleaning.ts'
 import { createClockGuard } from './services/clock-guard.ts'
 import { createContent } from './services/content.ts'
@@ -122,6 +124,8 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     const services: Services = {
       access,
       accounts: createAccounts(db, clock, random),
+      archives: createArchives(db, blobs, access),
+      archiveTokens: createArchiveTokens(signing, clock),
       content: createContent(db, blobs, config.s3Redirect),
       contentTokens: createContentTokens(signing, clock),
       files: createFiles(db, usage),

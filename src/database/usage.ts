@@ -9,7 +9,8 @@ export interface FileUse {
   lastUsedAt: number
 }
 
-export async function addFileUse(trx: Db, file: FileId, use: FileUse): Promise<void> {
+/** Adds the same use to each of the files. */
+export async function addFileUse(trx: Db, files: readonly FileId[], use: FileUse): Promise<void> {
   await trx
     .updateTable('files')
     .set((row) => ({
@@ -17,7 +18,7 @@ export async function addFileUse(trx: Db, file: FileId, use: FileUse): Promise<v
       downloads: row('downloads', '+', use.downloads),
       last_used_at: greatest(trx, 'last_used_at', use.lastUsedAt),
     }))
-    .where('id', '=', file)
+    .where('id', 'in', files)
     .execute()
 }
 

@@ -54,11 +54,16 @@ function foldOnce(name: string): string {
 
 /** Cuts between code points; the stem gives way, not the extension, unless that alone would fill the name. */
 function shorten(name: string): string {
-  if (Buffer.byteLength(name) <= MAX_BYTES) return name
+  return Buffer.byteLength(name) <= MAX_BYTES ? name : markedName(name, '')
+}
+
+/** The name with the mark before its extension, at most 255 bytes of UTF-8: shortened where that is too much. */
+export function markedName(name: string, mark: string): string {
   const extension = EXTENSION.exec(name)?.[1]
   const suffix = extension === undefined ? '' : `.${extension}`
-  const stem = takeBytes(name.slice(0, name.length - suffix.length), MAX_BYTES - Buffer.byteLength(suffix))
-  return stem === '' ? takeBytes(name, MAX_BYTES) : stem + suffix
+  const room = MAX_BYTES - Buffer.byteLength(mark)
+  const stem = takeBytes(name.slice(0, name.length - suffix.length), room - Buffer.byteLength(suffix))
+  return stem === '' ? takeBytes(name, room) + mark : stem + mark + suffix
 }
 
 /** The longest beginning of the text, in whole code points, that fits. */

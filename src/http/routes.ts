@@ -1,4 +1,5 @@
 import { getAccount } from './api/account.ts'
+import { downloadFolder, signArchive } from './api/archives.ts'
 import { deleteFiles, getFile, listFiles, moveFile, moveFiles, renameFile } from './api/files.ts'
 import { listFolderFiles } from './api/folder-files.ts'
 import {
@@ -14,6 +15,7 @@ import { getHealth, getReadiness } from './api/health.ts'
 import { getOpenApi } from './api/openapi.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
 import { listUploads } from './api/uploads.ts'
+import { getArchive } from './content/archives.ts'
 import { getContent, getThumbnail, signDownload, signView } from './content/routes.ts'
 import { aliasOf, type Route } from './route.ts'
 import { getFilePage } from './site/file-page.ts'
@@ -33,6 +35,7 @@ export const routes: readonly Route[] = [
   renameFile,
   moveFile,
   moveFiles,
+  signArchive,
   deleteFiles,
   aliasOf(deleteFiles, '/api/v1/file/delete'),
   listFolders,
@@ -40,6 +43,7 @@ export const routes: readonly Route[] = [
   changeFolder,
   listFolderFiles,
   listSubfolders,
+  downloadFolder,
   moveFolder,
   moveFolders,
   deleteFolders,
@@ -51,6 +55,7 @@ export const routes: readonly Route[] = [
   signDownload,
   signView,
   getContent,
+  getArchive,
   getThumbnail,
   getStartPage,
   postStartPage,

@@ -2,7 +2,7 @@ import { type FileDetailRow, findFile } from '../database/files.ts'
 import { type ChainRow, type FolderListRow, findFolder, folderChain } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import { arrivingUpload } from '../database/uploads.ts'
-import { decideAccess, type Viewer } from '../domain/access.ts'
+import { type ChainFolder, decideAccess, type Viewer } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FileIdentifier, FolderId, FolderIdentifier } from '../domain/ids.ts'
 import { folderNotFound } from './places.ts'
@@ -19,18 +19,29 @@ export type Seen<T> =
   | { readonly kind: 'open'; readonly item: T; readonly chain: readonly ChainRow[] }
   | { readonly kind: 'locked'; readonly folder: LockedFolder }
 
+/** What of a folder may keep somebody out. */
+export type Barrier = Pick<FolderListRow, 'id' | 'account_id' | 'is_public' | 'password_hash'>
+
 /** Asked by every public route, at every request; the rule itself is `decideAccess`. */
 export interface Access {
   /** Throws Refusal FILE_NOT_FOUND when there is no such file for this viewer, FILE_ARRIVING before all of it is here. */
   file(viewer: Viewer, identifier: FileIdentifier): Promise<Seen<FileDetailRow>>
   /** Throws Refusal FOLDER_NOT_FOUND when there is no such folder for this viewer. */
   folder(viewer: Viewer, identifier: FolderIdentifier): Promise<Seen<FolderListRow>>
+  /** Whether a viewer who may see a folder may also see this one, which is directly in it. */
+  opens(viewer: Viewer, folder: Barrier): boolean
   /** Changes with every change of the password, and says nothing about it. */
   passwordTag(folder: FolderId, passwordHash: string): string
 }
 
 export function createAccess(db: Db, signing: Signing): Access {
   const tag = (folder: FolderId, hash: string) => signing.tag('folder-password', `${folder}\n${hash}`)
+
+  const asChainFolder = ({ id, is_public, password_hash }: Omit<Barrier, 'account_id'>): ChainFolder => ({
+    id,
+    isPublic: is_public === 1,
+    passwordTag: password_hash === null ? null : tag(id, password_hash),
+  })
 
   async function decide<T>(
     viewer: Viewer,
@@ -41,15 +52,7 @@ export function createAccess(db: Db, signing: Signing): Access {
   ): Promise<Seen<T>> {
     const chain = await folderChain(db, folder)
     if (chain.some((step) => step.deleted_at !== null)) throw missing()
-    const access = decideAccess(
-      viewer,
-      owner,
-      chain.map((step) => ({
-        id: step.id,
-        isPublic: step.is_public === 1,
-        passwordTag: step.password_hash === null ? null : tag(step.id, step.password_hash),
-      })),
-    )
+    const access = decideAccess(viewer, owner, chain.map(asChainFolder))
     switch (access.kind) {
       case 'open':
         return { kind: 'open', item, chain }
@@ -79,6 +82,9 @@ export function createAccess(db: Db, signing: Signing): Access {
       if (folder === undefined) throw folderNotFound()
       return decide(viewer, folder, folder.account_id, folder.id, folderNotFound)
     },
+
+    opens: (viewer, folder) =>
+      decideAccess(viewer, folder.account_id, [asChainFolder(folder)]).kind === 'open',
 
     passwordTag: tag,
   }

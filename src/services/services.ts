@@ -1,5 +1,7 @@
 import type { Access } from './access.ts'
 import type { Accounts } from './accounts.ts'
+import type { ArchiveTokens } from './archive-tokens.ts'
+import type { Archives } from './archives.ts'
 import type { Content } from './content.ts'
 import type { ContentTokens } from './content-tokens.ts'
 import type { Files } from './files.ts'
@@ -20,6 +22,8 @@ import type { Usage } from './usage.ts'
 export interface Services {
   readonly access: Access
   readonly accounts: Accounts
+  readonly archives: Archives
+  readonly archiveTokens: ArchiveTokens
   readonly content: Content
   readonly contentTokens: ContentTokens
   readonly files: Files

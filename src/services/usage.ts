@@ -1,12 +1,13 @@
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { addFileUse, addRequests, type FileUse, requestsOn, setKeyUsed } from '../database/usage.ts'
-import { type Clock, timestamp } from '../domain/clock.ts'
+import { type Clock, SECOND, timestamp } from '../domain/clock.ts'
 import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
 import type { AccountCaller } from './caller.ts'
+import { letOthersIn } from './cleaning.ts'
 
 /**
- * What changes with every request: gathered in memory and written once a second in one transaction.
+ * What changes with every request: gathered in memory and written once a second, very many files in steps.
  * A process that is killed loses a second of counting, never a file.
  */
 export interface Usage {
@@ -21,7 +22,7 @@ export interface Usage {
 }
 
 export function createUsage(db: Db, clock: Clock): Usage {
-  let files = new Map<FileId, FileUse>()
+  const files = new Map<FileId, FileUse>()
   let days = new Map<string, Map<AccountId, number>>()
   let keys = new Map<KeyId, number>()
   /** What could not be written is counted together with what has come since. */
@@ -34,12 +35,27 @@ export function createUsage(db: Db, clock: Clock): Usage {
     for (const [key, at] of taken.keys) keys.set(key, keys.get(key) ?? at)
   }
 
+  /** Everything but files, of which the first `MOST_FILES` are taken. */
   function take(): Gathered {
-    const taken = { files, days, keys }
-    files = new Map()
+    const taken = { files: new Map([...files.entries().take(MOST_FILES)]), days, keys }
+    for (const file of taken.files.keys()) files.delete(file)
     days = new Map()
     keys = new Map()
     return taken
+  }
+
+  async function flushSome(): Promise<void> {
+    let taken: Gathered | null = null
+    try {
+      await inTransaction(db, async (trx) => {
+        // Taken inside the transaction, so that no reader of SQLite finds a count in neither place or in both.
+        taken ??= take()
+        await write(trx, taken)
+      })
+    } catch (error) {
+      if (taken !== null) takeBack(taken)
+      throw error
+    }
   }
 
   const today = () => timestamp(clock.now()).slice(0, 10)
@@ -71,28 +87,43 @@ export function createUsage(db: Db, clock: Clock): Usage {
 
     async flush() {
       if (files.size + days.size + keys.size === 0) return
-      let taken: Gathered | null = null
-      try {
-        await inTransaction(db, async (trx) => {
-          // Taken inside the transaction, so that no reader of SQLite finds a count in neither place or in both.
-          taken ??= take()
-          await write(trx, taken)
-        })
-      } catch (error) {
-        if (taken !== null) takeBack(taken)
-        throw error
+      // What comes meanwhile waits for the next time.
+      for (let rounds = Math.max(1, Math.ceil(files.size / MOST_FILES)); rounds > 0; rounds--) {
+        await flushSome()
+        await letOthersIn()
       }
     },
   }
 }
 
-/** Rows in the order of their keys, so that no two nodes wait for each other. */
+/** Files of one transaction: SQLite keeps everybody waiting while it writes them. */
+const MOST_FILES = 250
+
+/** Rows in the order of their keys as far as that goes, so that nodes hardly ever wait for each other. */
 async function write(trx: Db, { files, days, keys }: Gathered): Promise<void> {
-  for (const [file, use] of inOrder(files)) await addFileUse(trx, file, use)
+  for (const { ids, use } of usedAlike(files)) await addFileUse(trx, ids, use)
   for (const [day, counts] of [...days].sort(([a], [b]) => (a < b ? -1 : 1))) {
     for (const [account, requests] of inOrder(counts)) await addRequests(trx, account, day, requests)
   }
   for (const [key, at] of inOrder(keys)) await setKeyUsed(trx, key, at)
+}
+
+interface UsedAlike {
+  readonly ids: FileId[]
+  use: FileUse
+}
+
+/** Files that were used as often within the same second take one statement: an archive is of very many. */
+function usedAlike(files: ReadonlyMap<FileId, FileUse>): Iterable<UsedAlike> {
+  const groups = new Map<string, UsedAlike>()
+  for (const [id, use] of inOrder(files)) {
+    const alike = `${use.views} ${use.downloads} ${Math.floor(use.lastUsedAt / SECOND)}`
+    const group = groups.get(alike) ?? { ids: [], use }
+    group.ids.push(id)
+    if (use.lastUsedAt > group.use.lastUsedAt) group.use = use
+    groups.set(alike, group)
+  }
+  return groups.values()
 }
 
 function inOrder<Id extends number, Value>(rows: ReadonlyMap<Id, Value>): [Id, Value][] {

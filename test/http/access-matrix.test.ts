@@ -112,8 +112,8 @@ interface Probe {
   readonly name: string
   /** Method and pattern, as the route table has them with names left out. */
   readonly route: string
-  /** A page shows its form where others refuse; a folder page outlives the file. */
-  readonly kind: 'page' | 'folder page' | 'content'
+  /** A page shows its form where others refuse; a folder outlives the file, as a page and as a zip. */
+  readonly kind: 'page' | 'folder page' | 'folder zip' | 'content'
   readonly ask: (scene: Scene, headers: Headers) => Promise<Response>
   /** What the answer is when nothing stands in the way. */
   readonly whenOpen: (response: Response, scene: Scene) => Promise<void>
@@ -132,6 +132,12 @@ async function isBare(response: Response): Promise<void> {
 async function isWhole(response: Response, { bytes }: Scene): Promise<void> {
   expect(response.status).toBe(200)
   expect(await response.bytes()).toEqual(bytes)
+}
+
+async function isZip(response: Response): Promise<void> {
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('application/zip')
+  expect(await response.text()).toContain(NAME)
 }
 
 async function isSigned(response: Response, { file }: Scene): Promise<void> {
@@ -177,6 +183,31 @@ const probes: readonly Probe[] = [
     kind: 'folder page',
     ask: ({ host, folder }, headers) => visit(host, `/f/${folder}`, { method: 'HEAD', headers }),
     whenOpen: isBare,
+  },
+  {
+    name: 'folder as a zip',
+    route: 'get /f/{}',
+    kind: 'folder zip',
+    ask: ({ host, folder }, headers) => visit(host, `/f/${folder}?download=zip`, { headers }),
+    whenOpen: (response) => isZip(response),
+  },
+  {
+    name: 'HEAD of the folder as a zip',
+    route: 'get /f/{}',
+    kind: 'folder zip',
+    ask: ({ host, folder }, headers) => visit(host, `/f/${folder}?download=zip`, { method: 'HEAD', headers }),
+    whenOpen: isBare,
+  },
+  {
+    name: 'a range of the folder as a zip',
+    route: 'get /f/{}',
+    kind: 'folder zip',
+    ask: ({ host, folder }, headers) =>
+      visit(host, `/f/${folder}?download=zip`, { headers: { ...headers, range: 'bytes=30-49' } }),
+    whenOpen: async (response) => {
+      expect(response.status).toBe(206)
+      expect(await response.text()).toBe(NAME.slice(0, 20))
+    },
   },
   {
     name: 'download link',
@@ -286,6 +317,7 @@ const elsewhere = new Map([
   ['get /api/v1/openapi.json', 'the document'],
   ['post /api/v1/upload', 'authorization-matrix.test.ts'],
   ['post /f/{}', 'folder-password.test.ts'],
+  ['get /z/{}', 'zip-access.test.ts'],
 ])
 
 const failure = z.object({ success: z.literal(false), message: z.string(), error: z.string() })
@@ -302,9 +334,12 @@ async function check(probe: Probe, outcome: Outcome, scene: Scene, headers: Head
   const text = await response.text()
   tellsNothing(text, scene)
   const headless = text === ''
-  if (outcome === 'gone' && probe.kind === 'folder page') return expect(response.status).toBe(200)
+  if (outcome === 'gone' && probe.kind.startsWith('folder')) {
+    // The folder is empty: there is its page, and an empty zip, in which no range begins at byte 30.
+    return expect(response.status).toBe(response.headers.has('content-range') ? 416 : 200)
+  }
   if (outcome !== 'locked') return expect(response.status).toBe(404)
-  if (probe.kind !== 'content') {
+  if (probe.kind === 'page' || probe.kind === 'folder page') {
     expect(response.status).toBe(200)
     expect(text).not.toContain(scene.file.uuid)
     if (!headless) expect(passwordForm(text)).not.toBeNull()

@@ -99,6 +99,15 @@ const matrix: Readonly<Record<string, Row>> = {
       }),
     },
   ),
+  'post /api/v1/files/download': named(
+    (_, file) => ({ path: '/api/v1/files/download', body: { files: [file] } }),
+    {
+      'beside one of the caller’s own': (_, file, own) => ({
+        path: '/api/v1/files/download',
+        body: { files: [own.slug, file] },
+      }),
+    },
+  ),
   'post /file/delete': deleteFiles('/file/delete'),
   'post /api/v1/file/delete': deleteFiles('/api/v1/file/delete'),
   'get /api/v1/folders': named(({ folder }) => ({ path: `/api/v1/folders?parent=${folder}` })),
@@ -119,6 +128,7 @@ const matrix: Readonly<Record<string, Row>> = {
     'page by page': ({ folder }) => ({ path: `/api/v1/folder/${folder}/files?page=1` }),
   }),
   'get /api/v1/folder/{}/folders': named(({ folder }) => ({ path: `/api/v1/folder/${folder}/folders` })),
+  'get /api/v1/folder/{}/download': named(({ folder }) => ({ path: `/api/v1/folder/${folder}/download` })),
   'post /api/v1/folder/move': named(
     ({ folder }, _, own) => ({ path: '/api/v1/folder/move', body: { folder, parent: own.parent } }),
     {

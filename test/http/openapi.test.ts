@@ -23,6 +23,7 @@ const TABLE = [
   ['patch', '/api/v1/file/{id}', 'key'],
   ['post', '/api/v1/file/move', 'key'],
   ['post', '/api/v1/files/move', 'key'],
+  ['post', '/api/v1/files/download', 'key'],
   ['post', '/file/delete', 'key'],
   ['post', '/api/v1/file/delete', 'key'],
   ['get', '/api/v1/folders', 'key'],

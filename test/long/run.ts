@@ -2,6 +2,7 @@
  * The tests that take too long for every day: `npm run test:long` runs them all, `npm run test:long -- memory` one,
  * `npm run test:long -- kills 200` one with its measure changed. Each prints its figures; the exit code tells.
  */
+import { archiveMemory, archivePrograms } from './archive.ts'
 import { kills } from './kills.ts'
 import { bigUpload, bigUploadToS3, manyUploads } from './memory.ts'
 import { soak } from './soak.ts'
@@ -34,6 +35,18 @@ const tests: Readonly<Record<string, LongTest>> = {
     default: 64,
     run: manyUploads,
   },
+  archive: {
+    about: 'a zip with one large file and 70,000 small ones, read by every program',
+    measure: 'GB of the large file',
+    default: 5,
+    run: archivePrograms,
+  },
+  'archive-memory': {
+    about: 'a zip of very many files, and how far it raises the peak memory of a warm server',
+    measure: 'files',
+    default: 100_000,
+    run: archiveMemory,
+  },
   soak: {
     about: 'uploads, moves, deletes and downloads without a pause',
     measure: 'minutes',
@@ -51,7 +64,7 @@ async function main([name, text]: string[]): Promise<number> {
   if (chosen.length === 0 || (measure !== undefined && !(Number.isInteger(measure) && measure > 0))) {
     console.error('usage: npm run test:long [-- <test> [<measure>]]')
     for (const [each, test] of Object.entries(tests)) {
-      console.error(`  ${each.padEnd(9)} ${test.about} (${test.measure}; ${test.default})`)
+      console.error(`  ${each.padEnd(14)} ${test.about} (${test.measure}; ${test.default})`)
     }
     return 2
   }

@@ -10,6 +10,7 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
   'test/http/pages.test.ts': 'starts no server',
   'test/http/part-headers.test.ts': 'starts no server',
   'test/http/ranges.test.ts': 'starts no server',
+  'test/http/zip-stream.test.ts': 'starts no server',
 }
 
 /** Of the files given, those that run on the cluster. */

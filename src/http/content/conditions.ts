@@ -3,8 +3,11 @@ import { parseHttpDate } from './http-date.ts'
 export interface Validators {
   /** As it is sent, quotes included. */
   readonly etag: string
-  /** Milliseconds since the epoch. Compared in whole seconds, which is all that HTTP dates carry. */
-  readonly lastModified: number
+  /**
+   * Milliseconds since the epoch, compared in whole seconds, which is all that HTTP dates carry. null where no date
+   * tells of every change: conditions with one are ignored then, and a range with one does not count.
+   */
+  readonly lastModified: number | null
 }
 
 export type Outcome = 'send' | 'not-modified' | 'precondition-failed'
@@ -34,13 +37,14 @@ export function rangeApplies(headers: Headers, validators: Validators): boolean 
   const ifRange = headers.get('If-Range')
   if (ifRange === null) return true
   if (strongly(ifRange, validators.etag)) return true
-  return parseHttpDate(ifRange) === inSeconds(validators.lastModified)
+  const { lastModified } = validators
+  return lastModified !== null && parseHttpDate(ifRange) === inSeconds(lastModified)
 }
 
-/** null when there is no date or it is malformed. */
-function changedSince(date: string | null, validators: Validators): boolean | null {
+/** null when there is no date on either side or it is malformed. */
+function changedSince(date: string | null, { lastModified }: Validators): boolean | null {
   const seconds = date === null ? null : parseHttpDate(date)
-  return seconds === null ? null : inSeconds(validators.lastModified) > seconds
+  return seconds === null || lastModified === null ? null : inSeconds(lastModified) > seconds
 }
 
 function inSeconds(milliseconds: number): number {

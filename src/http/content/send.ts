@@ -1,11 +1,9 @@
 import { timestamp } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
 import { isInlineSafe } from '../../domain/safe-types.ts'
 import type { FileDetail } from '../../services/files.ts'
 import type { Call } from '../call.ts'
-import { checkConditions, rangeApplies } from './conditions.ts'
 import { contentDisposition } from './disposition.ts'
-import { parseRange } from './ranges.ts'
+import { partToSend } from './part.ts'
 
 export interface Sending {
   readonly disposition: 'inline' | 'attachment'
@@ -17,29 +15,9 @@ export interface Sending {
 export async function sendFile(call: Call, file: FileDetail, sending: Sending): Promise<Response> {
   const validators = { etag: `"${file.sha256}"`, lastModified: file.created_at }
   const headers = contentHeaders(file, sending, validators)
-  switch (checkConditions(call.request.headers, validators)) {
-    case 'not-modified':
-      for (const name of ['Content-Type', 'Content-Disposition', 'Repr-Digest']) headers.delete(name)
-      return new Response(null, { status: 304, headers })
-    case 'precondition-failed':
-      throw new Refusal('PRECONDITION_FAILED', 'The file is not the one that the request names')
-    case 'send':
-      break
-  }
-  // Ranges are defined for GET alone (RFC 9110 §14.2).
-  const isRanged = call.request.method === 'GET' && rangeApplies(call.request.headers, validators)
-  const header = isRanged ? call.request.headers.get('range') : null
-  const range = parseRange(header, file.size)
-  if (range.kind === 'unsatisfiable') {
-    const refusal = new Refusal('RANGE_NOT_SATISFIABLE', `The file has ${file.size} bytes`)
-    call.headers.set('Content-Range', `bytes */${file.size}`)
-    throw refusal
-  }
-  const [start, end] = range.kind === 'part' ? [range.start, range.end] : [0, file.size]
-  if (range.kind === 'part') headers.set('Content-Range', `bytes ${start}-${end - 1}/${file.size}`)
-  const status = range.kind === 'part' ? 206 : 200
-  headers.set('Content-Length', String(end - start))
-  if (call.request.method === 'HEAD') return new Response(null, { status, headers })
+  const part = partToSend(call, file.size, validators, headers)
+  if (part instanceof Response) return part
+  const { status, start, end } = part
   const link = await call.site.services.content.link(file, {
     type: headers.get('Content-Type') ?? file.type,
     disposition: headers.get('Content-Disposition') ?? 'attachment',

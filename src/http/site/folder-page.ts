@@ -1,9 +1,12 @@
 import { z } from '@hono/zod-openapi'
+import type { Viewer } from '../../domain/access.ts'
 import { timestamp } from '../../domain/clock.ts'
 import type { FolderIdentifier } from '../../domain/ids.ts'
-import { fileNotFound } from '../../services/access.ts'
+import { fileNotFound, unlocked } from '../../services/access.ts'
+import type { Folder } from '../../services/folders.ts'
 import { thumbnailPath } from '../api/file-answers.ts'
-import { viewerOf } from '../call.ts'
+import { type Call, viewerOf } from '../call.ts'
+import { archiveAnswers, sendArchive } from '../content/archives.ts'
 import type { Route } from '../route.ts'
 import { passwordForm } from './folder-password.ts'
 import { page } from './pages.ts'
@@ -14,18 +17,19 @@ export const getFolderPage: Route = {
   path: '/f/{identifier}',
   auth: 'none',
   documentation: {
-    summary: 'The page of a folder',
+    summary: 'The page of a folder; with ?download=zip what is in it as one ZIP file',
     tag: 'Site',
     params: z.object({ identifier: z.string() }),
-    query: z.object({ page: z.string().optional() }),
-    answers: { 200: { description: 'A page' } },
-    errors: [404],
+    query: z.object({ page: z.string().optional(), download: z.string().optional() }),
+    answers: { ...archiveAnswers, 200: { description: 'A page, or a ZIP file' } },
+    errors: [403, 404, 412, 416],
   },
   async handle(call) {
     const { access, publicFolders } = call.site.services
     const viewer = await viewerOf(call)
     const identifier = (call.params.identifier ?? '') as FolderIdentifier
     const seen = await access.folder(viewer, identifier)
+    if (call.url.searchParams.get('download') === 'zip') return toArchive(call, viewer, unlocked(seen))
     if (seen.kind === 'locked') return passwordForm(call, seen.folder, `/f/${identifier}`, null)
     const folder = seen.item
     const isOwner = viewer.account === folder.account_id
@@ -59,6 +63,14 @@ export const getFolderPage: Route = {
       }),
     )
   },
+}
+
+async function toArchive(call: Call, viewer: Viewer, folder: Folder): Promise<Response> {
+  const archive = await call.site.services.archives.folder(viewer, folder.id)
+  return sendArchive(call, archive, {
+    folder: folder.name,
+    isOwner: viewer.account === folder.account_id,
+  })
 }
 
 function pageNumber(text: string | null): number {

@@ -23,7 +23,14 @@ export function FolderPage({ view }: { view: FolderPageView }) {
         <h1>
           <bdi>{view.name}</bdi>
         </h1>
-        {empty ? null : <p className="quiet">{content}</p>}
+        {empty ? null : (
+          <>
+            <p className="quiet">{content}</p>
+            <a className="button button-quiet" href="?download=zip" rel="nofollow">
+              Download all as a zip
+            </a>
+          </>
+        )}
         <Subfolders folders={view.folders} />
         {view.files.length === 0 ? null : <Files files={view.files} />}
         {empty ? <p className="empty quiet">Files put into this folder will show up here.</p> : null}

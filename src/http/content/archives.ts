@@ -1,0 +1,68 @@
+import { z } from '@hono/zod-openapi'
+import type { FileId } from '../../domain/ids.ts'
+import type { Archive } from '../../services/archives.ts'
+import type { Call } from '../call.ts'
+import type { Documentation, Route } from '../route.ts'
+import { contentDisposition } from './disposition.ts'
+import { partToSend } from './part.ts'
+
+/** What the OpenAPI document says of an archive. */
+export const archiveAnswers: Documentation['answers'] = {
+  200: { description: 'A ZIP file' },
+  206: { description: 'The range asked for' },
+  304: { description: 'Not changed' },
+}
+
+/** The name of an archive that is not of one folder. */
+const FILES = 'files'
+
+/** Answers a GET or HEAD for an archive. `folder`: the name of the folder it is of, or null. */
+export function sendArchive(
+  call: Call,
+  archive: Archive,
+  whose: { readonly folder: string | null; readonly isOwner: boolean },
+): Response {
+  const { site } = call
+  // Nothing here has a date that changes whenever the archive does.
+  const validators = { etag: archive.etag, lastModified: null }
+  const headers = archiveHeaders(archive.etag, `${whose.folder ?? FILES}.zip`)
+  const part = partToSend(call, archive.size, validators, headers)
+  if (part instanceof Response) return part
+  const body = archive.read(part.start, part.end, {
+    began: (file: FileId) => site.services.usage.fileUsed(file, whose.isOwner ? null : 'download'),
+    failed: site.report,
+  })
+  return new Response(body, { status: part.status, headers })
+}
+
+function archiveHeaders(etag: string, name: string): Headers {
+  return new Headers({
+    'Content-Type': 'application/zip',
+    'Content-Disposition': contentDisposition('attachment', name),
+    'Accept-Ranges': 'bytes',
+    ETag: etag,
+    'Cache-Control': 'private, max-age=0, must-revalidate',
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+  })
+}
+
+export const getArchive: Route = {
+  method: 'get',
+  path: '/z/{token}',
+  auth: 'none',
+  documentation: {
+    summary: 'Several files as one ZIP file, at its signed address',
+    tag: 'Public',
+    params: z.object({ token: z.string() }),
+    answers: archiveAnswers,
+    errors: [403, 404, 412, 416],
+  },
+  async handle(call) {
+    const { archives, archiveTokens } = call.site.services
+    const { viewer, files } = archiveTokens.read(call.params.token ?? '')
+    const archive = await archives.files(viewer, files)
+    // Only owners get such an address, so whoever uses it looks in their name.
+    return sendArchive(call, archive, { folder: null, isOwner: true })
+  },
+}

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { MINUTE } from '../../src/domain/clock.ts'
+import { temporaryFolder } from '../support/child.ts'
+import { startHoldfast } from '../support/holdfast.ts'
+import { ownedHost } from '../support/owned-host.ts'
+import {
+  api,
+  type Bytes,
+  deleteFile,
+  GENEROUS,
+  makeFolder,
+  randomBytes,
+  upload,
+  visit,
+} from '../support/public.ts'
+import { unpacked, zipPrograms } from '../support/zip-programs.ts'
+
+const { host, key } = await ownedHost()
+const signed = z.object({ data: z.object({ url: z.url(), expires_in: z.literal(1800) }) })
+
+async function sign(files: readonly (string | number)[], on = host, owner = key): Promise<string> {
+  const answer = await api(on, owner, 'POST', '/api/v1/files/download', { files })
+  expect(answer.status).toBe(200)
+  return signed.parse(answer.body).data.url
+}
+
+async function unzipped(bytes: Uint8Array): Promise<Record<string, string>> {
+  using folder = temporaryFolder()
+  await Bun.write(`${folder.path}/it.zip`, bytes)
+  const [program] = zipPrograms
+  if (program === undefined) throw new Error('there is no program')
+  return await unpacked(program, `${folder.path}/it.zip`, `${folder.path}/it`)
+}
+
+describe('a selection of files', () => {
+  test('is one zip at a signed address, whatever the files are called by', async () => {
+    const folder = await makeFolder(host, key, { public: 0 })
+    const bytes = [randomBytes(10), randomBytes(20), randomBytes(30)] as const
+    const one = await upload(host, { key, name: 'a.txt', bytes: bytes[0] })
+    const two = await upload(host, { key, name: 'a.txt', bytes: bytes[1], folder })
+    const three = await upload(host, { key, name: 'b.txt', bytes: bytes[2] })
+    const url = await sign([one.slug, two.uuid, three.file_id, one.slug, one.file_id])
+    expect(url).toStartWith(`${host.url}/z/`)
+    const answer = await visit(host, url)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="files.zip"')
+    const whole = await answer.bytes()
+    const hex = (content: Bytes) => Buffer.from(content).toString('hex')
+    expect(await unzipped(whole)).toEqual({
+      'a.txt': hex(bytes[0]),
+      'a (2).txt': hex(bytes[1]),
+      'b.txt': hex(bytes[2]),
+    })
+    const part = await visit(host, url, { headers: { range: 'bytes=20-90' } })
+    expect(part.status).toBe(206)
+    expect(await part.bytes()).toEqual(whole.slice(20, 91))
+  })
+
+  test('of 200 files has an address that still works', async () => {
+    const files = await Promise.all(
+      Array.from({ length: 200 }, (_, number) => upload(host, { key, name: `${number}.txt` })),
+    )
+    const answer = await visit(host, await sign(files.map(({ slug }) => slug)))
+    expect(answer.status).toBe(200)
+    expect(Object.keys(await unzipped(await answer.bytes()))).toHaveLength(200)
+  })
+
+  test('is refused when it is empty, too long or not of files', async () => {
+    const { slug } = await upload(host, { key })
+    const wrong = [[], Array.from({ length: 201 }, () => slug), [null], 'all', undefined]
+    for (const files of wrong) {
+      const answer = await api(host, key, 'POST', '/api/v1/files/download', { files })
+      expect(answer).toMatchObject({ status: 400, body: { error: 'INVALID_REQUEST' } })
+    }
+    const missing = await api(host, key, 'POST', '/api/v1/files/download', { files: [slug, 'Zz0000000000'] })
+    expect(missing).toMatchObject({ status: 404, body: { error: 'FILE_NOT_FOUND' } })
+  })
+
+  test('is not found any more when one of the files has gone', async () => {
+    const [kept, gone] = [await upload(host, { key }), await upload(host, { key })]
+    const url = await sign([kept.slug, gone.slug])
+    await deleteFile(host, key, gone.slug)
+    expect((await visit(host, url)).status).toBe(404)
+  })
+
+  test('is not given at an address that was changed or is for something else', async () => {
+    const file = await upload(host, { key })
+    const url = await sign([file.slug])
+    const [payload, signature] = (url.split('/z/')[1] ?? '').split('.')
+    const other = Buffer.from(JSON.stringify({ a: 1, e: 9_999_999_999, f: [1] })).toString('base64url')
+    for (const token of [`${other}.${signature}`, `${payload}.x`, payload, 'x', `${payload}.${signature}x`]) {
+      const answer = await visit(host, `/z/${token}`)
+      expect(answer.status).toBe(403)
+      expect(await answer.json()).toMatchObject({ error: 'INVALID_TOKEN' })
+    }
+  })
+
+  test('is given for half an hour', async () => {
+    const own = await startHoldfast(GENEROUS)
+    try {
+      const owner = (await own.addAccount('owner')).apiKey
+      const file = await upload(own, { key: owner })
+      const url = await sign([file.slug], own, owner)
+      own.clock.advance(29 * MINUTE)
+      expect((await visit(own, url, { method: 'HEAD' })).status).toBe(200)
+      own.clock.advance(2 * MINUTE)
+      expect((await visit(own, url, { method: 'HEAD' })).status).toBe(403)
+    } finally {
+      await own.stop()
+    }
+  })
+})
