@@ -13,6 +13,7 @@ import {
 import { getHealth, getReadiness } from './api/health.ts'
 import { getOpenApi } from './api/openapi.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
+import { listPublicFolder } from './content/public-folder.ts'
 import { getContent, getThumbnail, signDownload, signView } from './content/routes.ts'
 import { aliasOf, type Route } from './route.ts'
 import { getFilePage } from './site/file-page.ts'
@@ -46,6 +47,7 @@ export const routes: readonly Route[] = [
   getOpenApi,
   signDownload,
   signView,
+  listPublicFolder,
   getContent,
   getThumbnail,
   getStartPage,
