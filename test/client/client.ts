@@ -1,0 +1,83 @@
+/** The client as a person has it: the real program with a home of its own. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MAIN, type Outcome, onlyThese } from '../cli/command.ts'
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
+}
+
+export interface Client {
+  /** The folder in which it runs, empty at first. */
+  readonly folder: string
+  /** Where it keeps logins and what is half done. */
+  readonly home: string
+  run(...words: string[]): Promise<Outcome>
+  runWith(options: RunOptions, ...words: string[]): Promise<Outcome>
+  /** Starts it and does not wait. */
+  start(...words: string[]): Started
+  /** Logs in; throws when that fails. */
+  login(server: string, key: string): Promise<void>
+  [Symbol.dispose](): void
+}
+
+export interface Started {
+  /** How it ends. */
+  readonly outcome: Promise<Outcome>
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>
+}
+
+export function newClient(): Client {
+  const home = mkdtempSync(join(tmpdir(), 'holdfast-test-'))
+  const folder = join(home, 'work')
+  mkdirSync(folder)
+
+  function spawn(words: readonly string[], { env = {}, stdin }: RunOptions): Started {
+    const child = Bun.spawn([process.execPath, '--no-env-file', MAIN, ...words], {
+      cwd: folder,
+      env: {
+        ...onlyThese(env),
+        HOME: home,
+        XDG_CONFIG_HOME: join(home, 'config'),
+        XDG_STATE_HOME: join(home, 'state'),
+      },
+      stdin: stdin ?? 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const outcome = Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]).then(([output, errors, code]) => ({ output, errors, code }))
+    return {
+      outcome,
+      async kill() {
+        child.kill('SIGKILL')
+        await outcome
+      },
+    }
+  }
+
+  const runWith = (options: RunOptions, ...words: string[]) => spawn(words, options).outcome
+  return {
+    folder,
+    home,
+    run: (...words) => runWith({}, ...words),
+    runWith,
+    start: (...words) => spawn(words, {}),
+    async login(server, key) {
+      const { code, errors } = await runWith({ env: { HOLDFAST_API_KEY: key } }, 'login', server)
+      if (code !== 0) throw new Error(`the login failed: ${errors}`)
+    },
+    [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),
+  }
+}
+
+/** The lines of an output, without the last, empty one. */
+export function lines(output: string): string[] {
+  return output.split('\n').filter((line) => line !== '')
+}
