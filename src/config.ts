@@ -24,6 +24,8 @@ export interface Config {
   readonly maxFileSize: number
   readonly storageLimit: number
   readonly rateLimit: number
+  /** Hours without a byte after which an unfinished upload is given up. */
+  readonly uploadExpires: number
   readonly guestUploads: boolean
   readonly guestRateLimit: number
   /** Bytes a guest's address may send in an hour. */
@@ -98,6 +100,7 @@ export function loadConfig(environment: Environment): Config {
     maxFileSize: read(settings.maxFileSize),
     storageLimit: read(settings.storageLimit),
     rateLimit: read(settings.rateLimit),
+    uploadExpires: read(settings.uploadExpires),
     guestUploads: read(settings.guestUploads),
     guestRateLimit: read(settings.guestRateLimit),
     guestHourlySize: read(settings.guestHourlySize),

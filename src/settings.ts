@@ -139,6 +139,12 @@ export const settings = {
     description: 'Requests that one API key may make in an hour.',
     ...whole(1, 1_000_000_000),
   },
+  uploadExpires: {
+    variable: 'HOLDFAST_UPLOAD_EXPIRES',
+    default: '24',
+    description: 'Hours without a byte after which an unfinished resumable upload is given up.',
+    ...whole(1, 8760),
+  },
   guestUploads: {
     variable: 'HOLDFAST_GUEST_UPLOADS',
     default: 'true',

@@ -1,4 +1,4 @@
-import type { BlobKey } from '../domain/ids.ts'
+import type { BlobKey, BlobProgress } from '../domain/ids.ts'
 
 /**
  * Where bytes live. A blob is written once under a key nobody else uses, becomes readable as a whole when it
@@ -7,6 +7,19 @@ import type { BlobKey } from '../domain/ids.ts'
 export interface BlobStore {
   /** Starts a blob. Nothing can be read under the key until the writer's `complete` has returned. */
   create(key: BlobKey): Promise<BlobWriter>
+
+  /**
+   * Starts a blob that is written in several sittings (`null`), or goes on where `kept` ends, whichever process kept
+   * it; what was written after that is thrown away. What `kept` says must be the last that was recorded of it. Started
+   * once more because nothing was ever recorded, it must be removed first.
+   *
+   * A blob has one sitting at a time: the one before was closed, or its process is gone. What a dead one still has on
+   * its way never gets into the blob unseen.
+   *
+   * When `complete` had gone through already, it may be asked for again, and there is nothing more to be written.
+   * Throws BlobMissing when what was kept is lost or not what it was, which nothing will mend.
+   */
+  resume(key: BlobKey, kept: KeptBlob | null): Promise<ResumableWriter>
 
   /**
    * The bytes from `start` up to but not including `end`, as a body that the server can send by itself.
@@ -19,10 +32,16 @@ export interface BlobStore {
   /** The size in bytes, or null when there is no such blob. */
   size(key: BlobKey): Promise<number | null>
 
-  /** Removes the blob and whatever is left of an unfinished one. Removing a missing blob succeeds. */
+  /**
+   * Removes the blob and whatever is left of an unfinished one, all that was kept of it included. Removing a missing
+   * blob succeeds.
+   */
   remove(key: BlobKey): Promise<void>
 
-  /** Every key there is, unfinished ones included, in no particular order. */
+  /**
+   * Every key there is, some of them twice, in no particular order. Those of unfinished blobs are among them: also of
+   * one that waits for its next sitting, which nothing but a row of the database tells from garbage.
+   */
   list(): AsyncIterable<BlobKey>
 
   /** Bytes that may still be written, or null when the store does not know. */
@@ -68,6 +87,47 @@ export interface BlobWriter {
 
   /** Leaves nothing behind, also after a failed `complete`. Never throws for what is already gone. */
   abort(): Promise<void>
+}
+
+/** How far a blob is safe that is written in several sittings. Whoever writes it records both as one. */
+export interface KeptBlob {
+  /** Every byte before it would survive a power cut. */
+  readonly offset: number
+  readonly progress: BlobProgress
+}
+
+/**
+ * One sitting of a blob that is written in several. One call at a time. Throws StoreFailure from every method when the
+ * store cannot take the bytes; then only `close` makes sense, and another sitting may go on with what was recorded.
+ *
+ * Asking for `keep` or `safe` says that what either returned before was recorded: until then both that and what was
+ * recorded before it can be gone on with, whatever is killed in between.
+ */
+export interface ResumableWriter {
+  /** As that of BlobWriter. */
+  write(chunk: Uint8Array): Promise<void>
+
+  /** Returns once all that was written would survive a power cut. */
+  keep(): Promise<KeptBlob>
+
+  /**
+   * What is safe already, without waiting for anything, to be recorded in the middle of a long sitting; it ends
+   * before what was written last. Null where that is no more than was kept before.
+   */
+  safe(): KeptBlob | null
+
+  /**
+   * Returns once the blob is whole, readable, and would survive a power cut. All of it must have been kept and recorded
+   * before, so that whoever finds it whole knows that nothing is wanting; one of which nothing was ever kept may be
+   * completed at once.
+   */
+  complete(): Promise<void>
+
+  /**
+   * Ends the sitting and lets go of what it holds; never throws. What was kept stays as it is, also that of a sitting
+   * in which nothing was. Harmless after `complete`.
+   */
+  close(): Promise<void>
 }
 
 export class BlobMissing extends Error {

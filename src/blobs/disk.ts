@@ -1,13 +1,12 @@
-import { writeSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
-import { BlobMissing, type BlobStore, type BlobWriter, StoreFailure } from './blob-store.ts'
+import { BlobMissing, type BlobStore, type BlobWriter } from './blob-store.ts'
+import { failing, syncFolder, unlessMissing } from './disk-files.ts'
+import { resumeOnDisk } from './disk-resumable.ts'
+import { growingFile } from './growing-file.ts'
 import { isBlobKey } from './keys.ts'
-
-/** A growing file is synced every so many bytes, so that the last sync is short. */
-const SYNC_EVERY = 16 * 1024 * 1024
 
 export interface DiskOptions {
   /**
@@ -18,8 +17,8 @@ export interface DiskOptions {
 }
 
 /**
- * Blobs as files: `<folder>/<first two characters>/<key>`, and `<folder>/tmp/<key>` until they are complete. The mark
- * is `<folder>/mark`.
+ * Blobs as files: `<folder>/<first two characters>/<key>`. Until they are complete they are `<folder>/tmp/<key>`, or
+ * `<folder>/resumable/<key>` where a later sitting may go on with them. The mark is `<folder>/mark`.
  */
 export async function openDiskBlobs(
   folder: string,
@@ -27,11 +26,13 @@ export async function openDiskBlobs(
   { alone }: DiskOptions,
 ): Promise<BlobStore> {
   const unfinished = join(folder, 'tmp')
+  const resumable = join(folder, 'resumable')
   const mark = join(folder, 'mark')
   if (alone) await rm(unfinished, { recursive: true, force: true })
-  await makeFolders(folder, unfinished)
+  await makeFolders(folder, [unfinished, resumable])
 
   const temporary = (key: BlobKey) => join(unfinished, key)
+  const waiting = (key: BlobKey) => join(resumable, key)
   const shard = (key: BlobKey) => join(folder, key.slice(0, 2))
   const finished = (key: BlobKey) => join(shard(key), key)
 
@@ -41,30 +42,37 @@ export async function openDiskBlobs(
       return diskWriter(handle, temporary(key), finished(key), shard(key))
     },
 
+    resume(key, kept) {
+      const places = {
+        folder: resumable,
+        growing: waiting(key),
+        shard: shard(key),
+        finished: finished(key),
+      }
+      return resumeOnDisk(key, places, kept)
+    },
+
     async read(key, start, end) {
       if ((await store.size(key)) === null) throw new BlobMissing(key)
       return Bun.file(finished(key)).slice(start, end)
     },
 
     async size(key) {
-      try {
-        return (await stat(finished(key))).size
-      } catch (error) {
-        if (hasCode(error, 'ENOENT')) return null
-        throw asStoreFailure(error)
-      }
+      const found = await failing(() => stat(finished(key)).catch(unlessMissing))
+      return found?.size ?? null
     },
 
     async remove(key) {
       await failing(async () => {
         await rm(temporary(key), { force: true })
+        await rm(waiting(key), { force: true })
         await rm(finished(key), { force: true })
       })
     },
 
     async *list() {
       // Unfinished ones first: one that is finished meanwhile is then named twice rather than not at all.
-      for (const name of ['tmp', ...shards]) {
+      for (const name of ['tmp', 'resumable', ...shards]) {
         for (const key of await failing(() => readdir(join(folder, name)))) {
           if (isBlobKey(key)) yield key
         }
@@ -96,14 +104,7 @@ export async function openDiskBlobs(
       }
     },
 
-    async readMark() {
-      try {
-        return await readFile(mark, 'utf8')
-      } catch (error) {
-        if (hasCode(error, 'ENOENT')) return null
-        throw asStoreFailure(error)
-      }
-    },
+    readMark: () => failing(() => readFile(mark, 'utf8').catch(unlessMissing)),
 
     async writeMark(text) {
       // Under a name of its own until it is whole, so that nobody ever reads half of it.
@@ -136,52 +137,21 @@ export async function openDiskBlobs(
 const shards = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padStart(2, '0'))
 
 /** Makes every folder there will ever be, and makes them last, so that finishing a blob syncs one folder only. */
-async function makeFolders(folder: string, unfinished: string): Promise<void> {
-  await mkdir(unfinished, { recursive: true, mode: 0o700 })
+async function makeFolders(folder: string, unfinished: readonly string[]): Promise<void> {
+  for (const path of unfinished) await mkdir(path, { recursive: true, mode: 0o700 })
   for (const shard of shards) await mkdir(join(folder, shard), { recursive: true, mode: 0o700 })
   await syncFolder(folder)
   await syncFolder(join(folder, '..'))
 }
 
 function diskWriter(handle: FileHandle, from: string, to: string, shard: string): BlobWriter {
-  let position = 0
-  let syncedUpTo = 0
-  let syncing: Promise<void> | null = null
-  let failure: StoreFailure | null = null
-
-  /** Runs beside the writing. Its failure is final: after a failed sync the kernel may have dropped the bytes. */
-  function syncBeside(): void {
-    syncedUpTo = position
-    syncing = handle
-      .datasync()
-      .catch((error: unknown) => {
-        failure = asStoreFailure(error)
-      })
-      .finally(() => {
-        syncing = null
-      })
-  }
-
+  const file = growingFile(handle, () => handle.datasync())
   return {
-    async write(chunk) {
-      if (failure !== null) throw failure
-      // Into the page cache and on this thread: while a write elsewhere is awaited, the server gathers what each
-      // sender sends meanwhile, which takes more memory with many senders and more time with one.
-      await failing(async () => {
-        for (let done = 0; done < chunk.byteLength; ) {
-          const written = writeSync(handle.fd, chunk, done, chunk.byteLength - done, position)
-          done += written
-          position += written
-        }
-      })
-      if (syncing === null && position - syncedUpTo >= SYNC_EVERY) syncBeside()
-    },
+    write: (chunk) => file.write(chunk),
 
     async complete() {
-      await syncing
-      if (failure !== null) throw failure
+      await file.sync()
       await failing(async () => {
-        await handle.datasync()
         await handle.close()
         await rename(from, to)
         await syncFolder(shard)
@@ -189,36 +159,9 @@ function diskWriter(handle: FileHandle, from: string, to: string, shard: string)
     },
 
     async abort() {
-      await syncing
-      await handle.close().catch(() => {})
+      await file.close()
       await rm(from, { force: true })
       await rm(to, { force: true })
     },
   }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-async function failing<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw asStoreFailure(error)
-  }
-}
-
-function asStoreFailure(error: unknown): StoreFailure {
-  const full = hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')
-  return new StoreFailure(full ? 'full' : 'broken', { cause: error })
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

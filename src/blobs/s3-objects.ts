@@ -4,6 +4,7 @@ import type { Patience } from './retries.ts'
 import type { S3Client } from './s3-client.ts'
 import { S3Failure } from './s3-failure.ts'
 import type { SealedPart } from './s3-part.ts'
+import { elements, text } from './s3-xml.ts'
 
 /** Where blobs lie in the bucket. */
 export const BLOBS = 'blobs/'
@@ -70,6 +71,24 @@ export async function deleteObject(client: S3Client, object: string): Promise<vo
     await client.send({ method: 'DELETE', object })
   } catch (error) {
     if (!isNoSuchKey(error)) throw error
+  }
+}
+
+/** Every object whose name begins so. */
+export async function* objectsUnder(
+  client: S3Client,
+  prefix: string,
+): AsyncIterable<{ readonly object: string }> {
+  let from: Record<string, string> = {}
+  for (;;) {
+    const answer = await client.send({ method: 'GET', query: { 'list-type': '2', prefix, ...from } })
+    for (const content of elements(answer.text, 'Contents')) {
+      const object = text(content, 'Key')
+      if (object !== null) yield { object }
+    }
+    const next = text(answer.text, 'NextContinuationToken')
+    if (text(answer.text, 'IsTruncated') !== 'true' || next === null) return
+    from = { 'continuation-token': next }
   }
 }
 

@@ -1,10 +1,12 @@
 /** What of a blob goes to the store in one request: gathered here, so that it can be sent again. */
 export interface Part {
   readonly size: number
+  /** Bytes taken so far. */
+  readonly filled: number
   readonly isFull: boolean
   /** Takes what fits; returns how many bytes that were. The chunk may be reused at once. */
   take(chunk: Uint8Array): number
-  /** All that was taken, with its MD5. Nothing more is taken after this. */
+  /** All that was taken so far, with its MD5; good until more is taken. */
   seal(): SealedPart
   /** Lets the memory go at once. Left to the garbage collector, parts would pile up between its rounds. */
   free(): void
@@ -31,6 +33,9 @@ export function newPart(size: number): Part {
 
   return {
     size,
+    get filled() {
+      return filled
+    },
     get isFull() {
       return filled === size
     },
@@ -42,7 +47,7 @@ export function newPart(size: number): Part {
       filled += bytes.byteLength
       return bytes.byteLength
     },
-    seal: () => ({ bytes: new Uint8Array(buffer, 0, filled), md5: hash.digest() }),
+    seal: () => ({ bytes: new Uint8Array(buffer, 0, filled), md5: hash.copy().digest() }),
     free() {
       buffer.transfer(0)
     },
@@ -56,6 +61,9 @@ export interface PartPlan {
   readonly size: number
   readonly held: number
 }
+
+/** Parts are numbered from 1. */
+export type PlanPart = (number: number) => PartPlan
 
 /**
  * S3 takes 10,000 parts of 5 MiB to 5 GiB each. Parts grow with the blob, so that they suffice for 232 GiB, while an

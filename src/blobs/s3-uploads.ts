@@ -10,6 +10,12 @@ export interface UnfinishedUpload {
   readonly id: string
 }
 
+export interface StoredPart {
+  /** As the store names what it has; it stands in quotation marks. */
+  readonly etag: string
+  readonly size: number
+}
+
 /** Joining many parts takes the store a while, and most stores answer only then. */
 const JOIN_WITHIN = 60_000
 
@@ -49,6 +55,30 @@ export async function uploadPart(
   const etag = headers.get('ETag')
   if (etag === null) throw new S3Failure(200, '', `the store took part ${number} and gave no ETag`)
   return etag
+}
+
+/**
+ * The parts that the store has, as many as there are from the first on without a gap. Throws S3Failure `NoSuchUpload`.
+ * `page`: how many the store is asked for at a time; it may give fewer.
+ */
+export async function* storedParts(
+  client: S3Client,
+  { object, id }: UnfinishedUpload,
+  page = 1000,
+): AsyncIterable<StoredPart> {
+  let last = 0
+  for (;;) {
+    const query = { uploadId: id, 'max-parts': String(page), 'part-number-marker': String(last) }
+    const answer = await client.send({ method: 'GET', object, query })
+    const before = last
+    for (const part of elements(answer.text, 'Part')) {
+      const etag = text(part, 'ETag')
+      if (Number(text(part, 'PartNumber')) !== last + 1 || etag === null) return
+      last++
+      yield { etag, size: Number(text(part, 'Size')) }
+    }
+    if (text(answer.text, 'IsTruncated') !== 'true' || last === before) return
+  }
 }
 
 /**

@@ -6,11 +6,21 @@ import { s3Body, s3Bytes } from './s3-body.ts'
 import { assertBucket } from './s3-bucket.ts'
 import { type S3Settings, type S3Timeouts, s3Client, usualTimeouts } from './s3-client.ts'
 import { failing, S3Failure } from './s3-failure.ts'
-import { BLOBS, deleteObject, isNoSuchKey, keyOf, objectOf, objectSize, putObject } from './s3-objects.ts'
+import {
+  BLOBS,
+  deleteObject,
+  isNoSuchKey,
+  keyOf,
+  objectOf,
+  objectSize,
+  objectsUnder,
+  putObject,
+} from './s3-objects.ts'
 import { newPart, type SealedPart } from './s3-part.ts'
+import { resumeOnS3 } from './s3-resumable.ts'
+import { dropTails, keyOfTail, TAILS } from './s3-tails.ts'
 import { dropUploadsOf, unfinishedUploads } from './s3-uploads.ts'
 import { s3Writer } from './s3-writer.ts'
-import { elements, text } from './s3-xml.ts'
 
 const MARK = 'mark'
 
@@ -31,7 +41,8 @@ export interface S3Options {
 }
 
 /**
- * Blobs as objects of an S3-compatible store: `blobs/<first two characters>/<key>`. The mark is the object `mark`.
+ * Blobs as objects of an S3-compatible store: `blobs/<first two characters>/<key>`, and beside them the tails of those
+ * that are not complete: `tails/<first two characters>/<key>/<name>`. The mark is the object `mark`.
  * The bucket is made when it is missing. Throws Error, with what to do about it, when the store cannot be used.
  */
 export async function openS3Blobs(
@@ -48,6 +59,8 @@ export async function openS3Blobs(
     async create(key) {
       return s3Writer(client, objectOf(key), memory)
     },
+
+    resume: (key, kept) => resumeOnS3({ client, memory, random }, key, kept),
 
     async read(key, start, end) {
       const length = end - start
@@ -78,19 +91,26 @@ export async function openS3Blobs(
 
     remove: (key) =>
       failing(async () => {
-        await Promise.all([dropUploadsOf(client, objectOf(key)), deleteObject(client, objectOf(key))])
+        await Promise.all([
+          dropUploadsOf(client, objectOf(key)),
+          dropTails(client, key),
+          deleteObject(client, objectOf(key)),
+        ])
       }),
 
     async *list() {
       // Unfinished ones first: one that is finished meanwhile is then named twice rather than not at all.
-      const uploads = unfinishedUploads(client, BLOBS)
-      const objects = finishedObjects()
-      for (const source of [uploads, objects]) {
-        const names = source[Symbol.asyncIterator]()
+      const sources = [
+        [unfinishedUploads(client, BLOBS), keyOf],
+        [objectsUnder(client, TAILS), keyOfTail],
+        [objectsUnder(client, BLOBS), keyOf],
+      ] as const
+      for (const [objects, keyOfObject] of sources) {
+        const names = objects[Symbol.asyncIterator]()
         for (;;) {
           const { done, value } = await failing(() => names.next())
           if (done) break
-          const key = keyOf(value.object)
+          const key = keyOfObject(value.object)
           if (key !== null) yield key
         }
       }
@@ -139,20 +159,6 @@ export async function openS3Blobs(
         seconds,
       )
     },
-  }
-
-  async function* finishedObjects(): AsyncIterable<{ readonly object: string }> {
-    let from: Record<string, string> = {}
-    for (;;) {
-      const answer = await client.send({ method: 'GET', query: { 'list-type': '2', prefix: BLOBS, ...from } })
-      for (const content of elements(answer.text, 'Contents')) {
-        const object = text(content, 'Key')
-        if (object !== null) yield { object }
-      }
-      const next = text(answer.text, 'NextContinuationToken')
-      if (text(answer.text, 'IsTruncated') !== 'true' || next === null) return
-      from = { 'continuation-token': next }
-    }
   }
 
   return store

@@ -18,9 +18,9 @@ interface CopiedTable {
 
 /**
  * What is not copied: the version is the other database's own, and the rest of `meta` goes by its keys; nodes, their
- * jobs and their uploads end with the servers; the search index is kept by the database itself.
+ * jobs and the uploads under way end with the servers, resumable ones too; the search index is kept by the database itself.
  */
-type NotCopied = 'meta' | 'nodes' | 'jobs' | 'reservations' | 'file_names'
+type NotCopied = 'meta' | 'nodes' | 'jobs' | 'reservations' | 'uploads' | 'file_names'
 
 /** What others point to comes before them. */
 const copied = {
@@ -33,9 +33,13 @@ const copied = {
   blob_garbage: { key: ['key'] },
   rate_windows: { key: ['subject'] },
   request_days: { key: ['account_id', 'day'] },
+  idempotency_keys: { key: ['caller', 'hash'] },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
 
 const tables: readonly (readonly [string, CopiedTable])[] = Object.entries(copied)
+
+/** Tables of uploads under way, which point to what is copied. */
+const unfinished = ['reservations', 'uploads']
 
 /** Rows of a batch: with the columns of the widest table they stay below what a statement may have of parameters. */
 const BATCH = 500
@@ -58,8 +62,8 @@ export interface Copying {
 export async function copyRows(copying: Copying): Promise<void> {
   const { from, to } = copying
   await inTransaction(from, async (source) => {
-    await holdStill(source, ['meta', 'reservations', ...Object.keys(copied)])
-    await inTransaction(to, (trx) => emptyTables(trx, ['reservations', ...Object.keys(copied).reverse()]))
+    await holdStill(source, ['meta', ...unfinished, ...Object.keys(copied)])
+    await inTransaction(to, (trx) => emptyTables(trx, [...unfinished, ...Object.keys(copied).reverse()]))
     for (const [table, { hasIds }] of tables) {
       await copyTable({ ...copying, from: source }, table)
       const last = hasIds ? await lastId(source, table) : null
@@ -170,18 +174,21 @@ async function copyMeta({ from, to, ownMeta }: Copying): Promise<void> {
   })
 }
 
-/** What a killed server has left of uploads in the store is to be removed by whoever has the store from now on. */
+/** What is left of uploads in the store is to be removed by whoever has the store from now on. */
 async function uploadsToGarbage(from: Db, to: Db): Promise<void> {
-  const left = await from
-    .selectFrom('reservations')
-    .leftJoin('blobs', 'blobs.key', 'reservations.key')
-    .select('reservations.key')
-    .where('blobs.key', 'is', null)
-    .execute()
-  if (left.length === 0) return
-  await to
-    .insertInto('blob_garbage')
-    .values(left.map(({ key }) => ({ key, due_at: 0 })))
-    .onConflict((conflict) => conflict.column('key').doNothing())
-    .execute()
+  for (const table of ['reservations', 'uploads'] as const) {
+    const left = await from
+      .selectFrom(table)
+      .leftJoin('blobs', 'blobs.key', `${table}.key`)
+      .select(`${table}.key`)
+      .where('blobs.key', 'is', null)
+      .execute()
+    for (let at = 0; at < left.length; at += BATCH) {
+      await to
+        .insertInto('blob_garbage')
+        .values(left.slice(at, at + BATCH).map(({ key }) => ({ key, due_at: 0 })))
+        .onConflict((conflict) => conflict.column('key').doNothing())
+        .execute()
+    }
+  }
 }

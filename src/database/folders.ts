@@ -115,6 +115,18 @@ export function insertFolder(
   return trx.insertInto('folders').values(folder).returning('id').executeTakeFirstOrThrow()
 }
 
+/** The live folder of that name directly in the live folder `parent`. */
+export async function childNamed(trx: Db, parent: FolderId, name: string): Promise<FolderId | undefined> {
+  const row = await trx
+    .selectFrom('folders')
+    .select('id')
+    .where('parent_id', '=', parent)
+    .where('name', '=', name)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return row?.id
+}
+
 export async function updateFolder(
   trx: Db,
   id: FolderId,
@@ -300,6 +312,7 @@ export async function dropDeletedFolders(trx: Db, limit: number): Promise<number
       where gone.deleted_at is not null and gone.cleared_at is not null
         and not exists (select 1 from folders as child where child.parent_id = gone.id)
         and not exists (select 1 from files where files.folder_id = gone.id)
+        and not exists (select 1 from uploads where uploads.folder_id = gone.id)
       limit ${limit}
     )`.execute(trx)
   return Number(numAffectedRows ?? 0n)

@@ -3,6 +3,7 @@ import { isPostgres, lockMigrations } from './differences.ts'
 import { initial } from './migrations/001-initial.ts'
 import { manyNodes } from './migrations/002-many-nodes.ts'
 import { namesInIndexes } from './migrations/003-names-in-indexes.ts'
+import { resumableUploads } from './migrations/004-resumable-uploads.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -12,7 +13,12 @@ interface Migration {
 }
 
 /** In order; the position is the version. */
-const migrations: readonly Migration[] = [{ sqlite: initial, postgres: [] }, manyNodes, namesInIndexes]
+const migrations: readonly Migration[] = [
+  { sqlite: initial, postgres: [] },
+  manyNodes,
+  namesInIndexes,
+  resumableUploads,
+]
 
 /** How many there are. */
 export const MIGRATIONS = migrations.length

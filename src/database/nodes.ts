@@ -44,3 +44,8 @@ export async function removeQuietNode(db: Db, id: NodeId, beats: number): Promis
 export async function removeAllNodes(trx: Db): Promise<void> {
   await trx.deleteFrom('nodes').execute()
 }
+
+/** False for a node that was taken for dead, or has left. */
+export async function nodeExists(db: Db, id: NodeId): Promise<boolean> {
+  return (await db.selectFrom('nodes').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+}

@@ -3,6 +3,7 @@ import type {
   AccountId,
   BlobId,
   BlobKey,
+  BlobProgress,
   FileId,
   FolderId,
   FolderIdentifier,
@@ -10,6 +11,7 @@ import type {
   NodeId,
   Sha256,
   Slug,
+  UploadId,
   Uuid,
 } from '../domain/ids.ts'
 
@@ -25,6 +27,8 @@ export interface Tables {
   nodes: NodesTable
   jobs: JobsTable
   reservations: ReservationsTable
+  uploads: UploadsTable
+  idempotency_keys: IdempotencyKeysTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   request_days: { account_id: AccountId; day: string; requests: number }
   /** The search index: `rowid` is the file's id. Kept by triggers on `files`. */
@@ -37,7 +41,7 @@ interface AccountsTable {
   created_at: number
   disabled_at: number | null
   storage_used: Generated<number>
-  /** What uploads under way may still use: the sum of the account's reservations. */
+  /** What uploads under way may still use: all that their rows in `reservations` and `uploads` set aside. */
   storage_reserved: Generated<number>
   files_count: Generated<number>
   folders_count: Generated<number>
@@ -126,6 +130,70 @@ interface ReservationsTable {
   created_at: number
   /** The node that takes the upload in; when it is dead, so is the upload. */
   node: NodeId | null
+}
+
+/** `whole` becomes a file; so does a `final` one, which is made of `partial` ones. */
+export type UploadKind = 'whole' | 'partial' | 'final'
+
+/**
+ * `uploading`: bytes are wanting. `processing`: all are here and safe. `completed`: there is a file, or a part that may
+ * be joined. `failed`: it will never be one.
+ */
+export type UploadState = 'uploading' | 'processing' | 'completed' | 'failed'
+
+/** Resumable uploads, for a while also those that have ended. */
+interface UploadsTable {
+  id: Generated<UploadId>
+  /** Of the secret part of its address, which is kept nowhere. */
+  token_hash: Sha256
+  /** Slug and UUID of the file that it becomes. */
+  slug: Slug
+  uuid: Uuid
+  account_id: AccountId
+  folder_id: FolderId
+  name: string
+  declared_type: string | null
+  /** Upload-Metadata as it was sent. */
+  metadata: string
+  kind: UploadKind
+  /** Upload-Concat as it was sent. */
+  concat: string | null
+  /** Of a partial one that is used up: the final one that it is a part of, and which part it is. */
+  joined_into: UploadId | null
+  part: number | null
+  /** Null as long as nobody knows it. */
+  size: number | null
+  /** Bytes that are safe, and by what the store goes on there. Both change together. */
+  received: Generated<number>
+  progress: BlobProgress | null
+  key: BlobKey
+  /** Room set aside, part of the account's `storage_reserved`. */
+  reserved: Generated<number>
+  state: UploadState
+  failure: string | null
+  created_at: number
+  /** When bytes last came. */
+  used_at: number
+  /** When it let go of its room, and of its bytes or to its file. */
+  ended_at: number | null
+  /** Counts those who have written to it: what an earlier one still tries to record is not taken. */
+  sitting: Generated<number>
+  /** Where the present one is. Null: nobody writes. */
+  node: NodeId | null
+  /** The sitting that somebody else waits for to end. */
+  asked: number | null
+  file_id: FileId | null
+}
+
+interface IdempotencyKeysTable {
+  /** `account:<id>`, or `guest`. */
+  caller: string
+  hash: Sha256
+  created_at: number
+  /** Where the first request is under way. */
+  node: NodeId | null
+  /** What it led to, as JSON. Null: not through yet. */
+  result: string | null
 }
 
 interface BlobsTable {

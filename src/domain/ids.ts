@@ -11,12 +11,18 @@ export type FileId = Branded<number, 'FileId'>
 export type BlobId = Branded<number, 'BlobId'>
 /** The folder's row. Callers outside only ever see its identifier. */
 export type FolderId = Branded<number, 'FolderId'>
+/** A resumable upload's row. Callers outside only ever see its address. */
+export type UploadId = Branded<number, 'UploadId'>
+/** The secret part of a resumable upload's address: 32 lower-case hexadecimal characters, random. */
+export type UploadToken = Branded<string, 'UploadToken'>
 export type Slug = Branded<string, 'Slug'>
 export type Uuid = Branded<string, 'Uuid'>
 /** What the world knows a folder by: 16 characters a–z 0–9, the first a letter. */
 export type FolderIdentifier = Branded<string, 'FolderIdentifier'>
 /** The blob's name in the store: 32 lower-case hexadecimal characters, random. */
 export type BlobKey = Branded<string, 'BlobKey'>
+/** What a store wants to be told when it goes on with a blob that is half there. Only the store reads it. */
+export type BlobProgress = Branded<string, 'BlobProgress'>
 /** One run of the program, among those that share a database. */
 export type NodeId = Branded<string, 'NodeId'>
 /** 64 lower-case hexadecimal characters. */

@@ -1,4 +1,4 @@
-import type { BlobKey, FolderIdentifier, NodeId, Slug, Uuid } from './ids.ts'
+import type { BlobKey, FolderIdentifier, NodeId, Slug, UploadToken, Uuid } from './ids.ts'
 
 /** Random bytes from a CSPRNG, handed in everywhere so that tests can repeat themselves. */
 export type Random = (length: number) => Uint8Array
@@ -27,6 +27,11 @@ export function makeBlobKey(random: Random): BlobKey {
 /** 128 random bits in hexadecimal, used by one run of the program. */
 export function makeNodeId(random: Random): NodeId {
   return Buffer.from(random(16)).toString('hex') as NodeId
+}
+
+/** 128 random bits in hexadecimal: whoever has them may go on with the upload. */
+export function makeUploadToken(random: Random): UploadToken {
+  return Buffer.from(random(16)).toString('hex') as UploadToken
 }
 
 /** A version 4 UUID (RFC 9562). */

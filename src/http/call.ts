@@ -4,6 +4,7 @@ import type { Clock } from '../domain/clock.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountCaller, Caller } from '../services/caller.ts'
+import type { Verdict } from '../services/rate-limits.ts'
 import type { Services } from '../services/services.ts'
 import { cookieValue } from './cookies.ts'
 
@@ -58,19 +59,7 @@ export function bearerKey(request: Request): string | null {
 
 /** Authenticates and counts the request. Throws Refusal INVALID_API_KEY, ACCOUNT_DISABLED or RATE_LIMITED. */
 export async function keyedCaller(call: Call): Promise<AccountCaller> {
-  const key = bearerKey(call.request)
-  if (key === null) {
-    throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
-  }
-  const caller = await call.site.services.keys.authenticate(key)
-  call.caller = caller
-  const { services, config } = call.site
-  const verdict = await services.rates.take(`key:${caller.key}`, 1, config.rateLimit, HOUR)
-  for (const prefix of ['RateLimit', 'X-RateLimit']) {
-    call.headers.set(`${prefix}-Limit`, String(verdict.limit))
-    call.headers.set(`${prefix}-Remaining`, String(verdict.remaining))
-    call.headers.set(`${prefix}-Reset`, String(verdict.resetsIn))
-  }
+  const { caller, verdict } = await authenticated(call, 1)
   if (!verdict.allowed) {
     throw new Refusal(
       'RATE_LIMITED',
@@ -78,8 +67,29 @@ export async function keyedCaller(call: Call): Promise<AccountCaller> {
       verdict.resetsIn,
     )
   }
-  services.usage.requested(caller)
+  call.site.services.usage.requested(caller)
   return caller
+}
+
+/** The caller, and what is left of the rate once so many requests more are counted. */
+async function authenticated(
+  call: Call,
+  requests: 0 | 1,
+): Promise<{ caller: AccountCaller; verdict: Verdict }> {
+  const key = bearerKey(call.request)
+  if (key === null) {
+    throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
+  }
+  const caller = await call.site.services.keys.authenticate(key)
+  call.caller = caller
+  const { services, config } = call.site
+  const verdict = await services.rates.take(`key:${caller.key}`, requests, config.rateLimit, HOUR)
+  for (const prefix of ['RateLimit', 'X-RateLimit']) {
+    call.headers.set(`${prefix}-Limit`, String(verdict.limit))
+    call.headers.set(`${prefix}-Remaining`, String(verdict.remaining))
+    call.headers.set(`${prefix}-Reset`, String(verdict.resetsIn))
+  }
+  return { caller, verdict }
 }
 
 /** With a key, its account; without any Authorization header, a guest. A bad key is never a guest. */
@@ -88,6 +98,13 @@ export async function uploadCaller(call: Call): Promise<Caller> {
   const guest = { kind: 'guest', bucket: call.bucket } as const
   call.caller = guest
   return guest
+}
+
+/** The same for a request that carries bytes of an upload: there may be any number, and none is counted. */
+export async function bytesCaller(call: Call): Promise<Caller> {
+  return call.request.headers.has('authorization')
+    ? (await authenticated(call, 0)).caller
+    : uploadCaller(call)
 }
 
 export const FOLDER_COOKIE = 'folder_access_token'

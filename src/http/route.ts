@@ -5,7 +5,7 @@ import { readJson } from './body.ts'
 import { type Call, keyedCaller } from './call.ts'
 import { jsonResponse } from './json.ts'
 
-export type Method = 'get' | 'post' | 'patch'
+export type Method = 'get' | 'post' | 'patch' | 'delete' | 'options'
 
 /** `key`: an API key is needed. `optional`: without one the caller is a guest. `none`: nobody is asked. */
 export type Auth = 'key' | 'optional' | 'none'

@@ -4,6 +4,7 @@ import { Refusal } from '../domain/errors.ts'
 import { outageRefusal } from '../services/failures.ts'
 import type { Call } from './call.ts'
 import { errorResponse } from './errors.ts'
+import { preflight } from './preflight.ts'
 import type { Route } from './route.ts'
 import { assets } from './site/assets.ts'
 import { siteError } from './site/pages.ts'
@@ -96,18 +97,6 @@ function createAllowedMethods(routes: readonly Route[]): (path: string) => Allow
     if (route === undefined) return [null, []]
     return [route.path, [...new Set([...fitting.flatMap((pattern) => pattern.methods), 'OPTIONS'])]]
   }
-}
-
-function preflight(allowed: readonly string[]): Response {
-  return new Response(null, {
-    status: 204,
-    headers: {
-      Allow: allowed.join(', '),
-      'Access-Control-Allow-Methods': allowed.join(', '),
-      'Access-Control-Allow-Headers': 'Authorization, Content-Type, X-Folder-ID',
-      'Access-Control-Max-Age': '86400',
-    },
-  })
 }
 
 function assetHeaders(type: string): Record<string, string> {

@@ -13,6 +13,7 @@ import {
 import { getHealth, getReadiness } from './api/health.ts'
 import { getOpenApi } from './api/openapi.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
+import { listUploads } from './api/uploads.ts'
 import { listPublicFolder } from './content/public-folder.ts'
 import { getContent, getThumbnail, signDownload, signView } from './content/routes.ts'
 import { aliasOf, type Route } from './route.ts'
@@ -20,11 +21,14 @@ import { getFilePage } from './site/file-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
 import { getStartPage, postStartPage } from './site/start-page.ts'
+import { tusRoutes } from './uploads/tus-routes.ts'
 
 /** Every route of the server. The OpenAPI document and the authorization tests are made from this table. */
 export const routes: readonly Route[] = [
   uploadFile,
   getUploadStatus,
+  listUploads,
+  ...tusRoutes,
   listFiles,
   getFile,
   renameFile,

@@ -9,6 +9,7 @@ import type { Call, Site } from './call.ts'
 import { addressBucket, clientAddress, parseTrustedProxies } from './client-address.ts'
 import { errorResponse } from './errors.ts'
 import { openApiDocument } from './openapi-document.ts'
+import { EXPOSED_HEADERS } from './preflight.ts'
 import { logged } from './request-log.ts'
 import { createRouter, type Handed } from './router.ts'
 import { routes } from './routes.ts'
@@ -155,23 +156,11 @@ function unreadableAddress(): Response {
   return errorResponse(new Refusal('INVALID_REQUEST', 'The Host header is missing or malformed'))
 }
 
-const EXPOSED = [
-  'Content-Length',
-  'Retry-After',
-  'RateLimit-Limit',
-  'RateLimit-Remaining',
-  'RateLimit-Reset',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'X-Request-Id',
-].join(', ')
-
 /** The API may be called from any origin with a key; cookies play no part in it. */
 function allowAnyOrigin(route: string, headers: Headers): void {
   const isPage = route === '/' || /^\/[dft]\//.test(route)
   if (isPage) return
   if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
   headers.set('Access-Control-Allow-Origin', '*')
-  headers.set('Access-Control-Expose-Headers', EXPOSED)
+  headers.set('Access-Control-Expose-Headers', EXPOSED_HEADERS)
 }

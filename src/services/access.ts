@@ -1,11 +1,15 @@
 import { type FileDetailRow, findFile } from '../database/files.ts'
 import { type ChainRow, type FolderListRow, findFolder, folderChain } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { arrivingUpload } from '../database/uploads.ts'
 import { decideAccess, type Viewer } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FileIdentifier, FolderId, FolderIdentifier } from '../domain/ids.ts'
 import { folderNotFound } from './places.ts'
 import type { Signing } from './signing.ts'
+
+/** Seconds until it is worth asking for a file again that is still arriving. */
+const ARRIVING_RETRY = 10
 
 /** The outermost folder whose password comes next. */
 export type LockedFolder = ChainRow
@@ -17,7 +21,7 @@ export type Seen<T> =
 
 /** Asked by every public route, at every request; the rule itself is `decideAccess`. */
 export interface Access {
-  /** Throws Refusal FILE_NOT_FOUND when there is no such file for this viewer. */
+  /** Throws Refusal FILE_NOT_FOUND when there is no such file for this viewer, FILE_ARRIVING before all of it is here. */
   file(viewer: Viewer, identifier: FileIdentifier): Promise<Seen<FileDetailRow>>
   /** Throws Refusal FOLDER_NOT_FOUND when there is no such folder for this viewer. */
   folder(viewer: Viewer, identifier: FolderIdentifier): Promise<Seen<FolderListRow>>
@@ -62,8 +66,12 @@ export function createAccess(db: Db, signing: Signing): Access {
   return {
     async file(viewer, identifier) {
       const file = await findFile(db, identifier)
-      if (file === undefined) throw fileNotFound()
-      return decide(viewer, file, file.account_id, file.folder_id, fileNotFound)
+      if (file !== undefined) return decide(viewer, file, file.account_id, file.folder_id, fileNotFound)
+      const upload = await arrivingUpload(db, identifier)
+      if (upload === undefined) throw fileNotFound()
+      const seen = await decide(viewer, upload, upload.account_id, upload.folder_id, fileNotFound)
+      if (seen.kind === 'locked') return seen
+      throw new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', ARRIVING_RETRY)
     },
 
     async folder(viewer, identifier) {

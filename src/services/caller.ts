@@ -1,4 +1,4 @@
-import type { AccountId, KeyId } from '../domain/ids.ts'
+import { type AccountId, GUESTS, type KeyId } from '../domain/ids.ts'
 
 /** Somebody with an API key. */
 export interface AccountCaller {
@@ -15,3 +15,8 @@ export interface GuestCaller {
 }
 
 export type Caller = AccountCaller | GuestCaller
+
+/** Whose account it is that pays for what the caller stores. */
+export function ownerOf(caller: Caller): AccountId {
+  return caller.kind === 'account' ? caller.account : GUESTS
+}

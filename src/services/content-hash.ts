@@ -6,6 +6,8 @@ import type { Digest, HashReply, HashRequest } from './content-hash-messages.ts'
 export interface ContentHash {
   /** Takes the bytes, which are the caller's again at once. Resolves when it wants more. */
   update(chunk: Uint8Array): Promise<void>
+  /** More may come, but not soon: what is held for this content alone is given to others. */
+  rest(): void
   /** SHA-256 and CRC-32 of all there was. Called once, at the end. */
   digest(): Promise<Digest>
   /** Lets go of a content that nobody wants any more. Harmless after `digest`. */
@@ -55,51 +57,63 @@ export function startContentHashing(): ContentHashing {
     start() {
       if (beside >= MOST_BESIDE) return hashHere()
       beside++
-      let isOver = false
+      let isBeside = true
       const over = () => {
-        if (!isOver) beside--
-        isOver = true
+        if (isBeside) beside--
+        isBeside = false
       }
       const number = ++count
       const content = new WaitingContent()
-      let block = new Uint8Array(spare.pop() ?? new ArrayBuffer(BLOCK))
+      const newBlock = () => new Uint8Array(spare.pop() ?? new ArrayBuffer(BLOCK))
+      let block: Uint8Array<ArrayBuffer> | null = newBlock()
       let filled = 0
       let isAway = false
 
-      function send(last: boolean): void {
+      function send(full: Uint8Array<ArrayBuffer>, last: boolean): void {
         if (!isAway) contents.set(number, content)
         isAway = true
         content.waiting++
-        const request: HashRequest = { content: number, block: block.buffer, length: filled, last }
-        worker.postMessage(request, [block.buffer])
+        const request: HashRequest = { content: number, block: full.buffer, length: filled, last }
+        worker.postMessage(request, [full.buffer])
         filled = 0
+        block = null
       }
 
       return {
         async update(chunk) {
           for (let at = 0; at < chunk.byteLength; ) {
             if (failure !== null) throw failure
+            if (!isBeside) beside++
+            isBeside = true
+            block ??= newBlock()
             const part = chunk.subarray(at, at + BLOCK - filled)
             block.set(part, filled)
             filled += part.byteLength
             at += part.byteLength
             if (filled < BLOCK) continue
-            send(false)
-            block = new Uint8Array(spare.pop() ?? new ArrayBuffer(BLOCK))
+            send(block, false)
             if (content.waiting >= MOST_WAITING) await content.hasRoom()
           }
+        },
+
+        rest() {
+          if (block !== null && filled > 0) send(block, false)
+          else if (block !== null && spare.length < MOST_SPARE) spare.push(block.buffer)
+          block = null
+          over()
         },
 
         async digest() {
           over()
           if (failure !== null) throw failure
+          block ??= newBlock()
           if (!isAway) {
             const all = block.subarray(0, filled)
             const sha256 = new Bun.CryptoHasher('sha256').update(all).digest('hex') as Sha256
             if (spare.length < MOST_SPARE) spare.push(block.buffer)
             return { sha256, crc32: crc32(all) }
           }
-          send(true)
+          send(block, true)
           try {
             return await content.digest()
           } finally {
@@ -129,6 +143,7 @@ function hashHere(): ContentHash {
       sha256.update(chunk)
       checksum = crc32(chunk, checksum)
     },
+    rest() {},
     async digest() {
       return { sha256: sha256.digest('hex') as Sha256, crc32: checksum }
     },

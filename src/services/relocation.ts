@@ -4,6 +4,7 @@ import { dropMeta, metaOf, setMeta } from '../database/meta.ts'
 import { blobsAmong, blobsNotRelocated, dropRelocatedBlobs, sumOfBlobs } from '../database/relocated-blobs.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
+import { endEveryUpload } from '../database/uploads.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { BlobKey } from '../domain/ids.ts'
@@ -163,8 +164,8 @@ async function removeStrays(db: Db, blobs: BlobStore): Promise<void> {
 }
 
 /** The moment before which the source is the one to serve, and after which the target is. */
-async function switchOver(move: Move): Promise<void> {
-  const { source, target } = move
+async function switchOver(move: Move & Pick<RelocationParts, 'clock'>): Promise<void> {
+  const { source, target, clock } = move
   const moves = movesOf(move)
   const next = await metaOf(target.db, pairMeta.next)
   if (next === null) throw new Error('the target has no mark to switch to')
@@ -177,5 +178,7 @@ async function switchOver(move: Move): Promise<void> {
     await setMeta(trx, pairMeta.marked, next)
     await dropMeta(trx, [pairMeta.relocating, pairMeta.next])
     await dropRelocatedBlobs(trx)
+    // What they have kept stays behind in the old store.
+    if (!moves.rows) await endEveryUpload(trx, clock.now())
   })
 }

@@ -5,11 +5,12 @@ import { lockAccount } from '../database/differences.ts'
 import { endReservation, growReservation, insertReservation, reserveRoom } from '../database/reservations.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
+import { unwrittenBytes } from '../database/uploads.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { type AccountId, type BlobKey, GUESTS } from '../domain/ids.ts'
 import { formatSize } from '../domain/sizes.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, ownerOf } from './caller.ts'
 import { guestBudget } from './guest-budget.ts'
 import type { Nodes } from './nodes.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -46,6 +47,11 @@ export interface Room {
 export interface Rooms {
   /** Ends the reservations of failed uploads that the database could not end then. */
   endUnended(): Promise<void>
+  /**
+   * Runs work that sets so many bytes aside by itself, while nobody else is promised the same space of the disk.
+   * Throws Refusal STORAGE_UNAVAILABLE when the disk has not that much.
+   */
+  withFreeSpace<T>(bytes: number, work: () => Promise<T>): Promise<T>
   /** Refuses, as `setAside` would, what cannot fit anyway. Sets nothing aside. */
   check(caller: Caller, bytes: number): Promise<void>
   /**
@@ -77,7 +83,9 @@ export function createRooms(parts: {
   /** No upload may take the disk below its floor, what others were promised included. */
   async function assertFreeSpace(bytes: number): Promise<void> {
     const free = await blobs.freeSpace()
-    if (free !== null && free - outstanding - bytes < limits.minFreeSpace) throw unavailable()
+    if (free === null) return
+    const promised = outstanding + (await unwrittenBytes(db))
+    if (free - promised - bytes < limits.minFreeSpace) throw unavailable()
   }
 
   /** The same, and the bytes are promised from then on, so that uploads which begin at once see each other. */
@@ -100,34 +108,31 @@ export function createRooms(parts: {
     unended.delete(key)
   }
 
-  const ownerOf = (caller: Caller) =>
-    caller.kind === 'account'
-      ? { account: caller.account, limit: limits.storageLimit }
-      : { account: GUESTS, limit: limits.guestStorage }
-
-  function full(caller: Caller): Refusal {
-    if (caller.kind === 'guest') return unavailable()
-    const limit = formatSize(limits.storageLimit)
-    return new Refusal(
-      'STORAGE_LIMIT_EXCEEDED',
-      `This file does not fit into the ${limit} of this account; delete something first`,
-    )
-  }
-
   return {
     async endUnended() {
       for (const [key, account] of unended) await end(key, account)
     },
 
+    async withFreeSpace(bytes, work) {
+      await promise(bytes)
+      try {
+        return await work()
+      } finally {
+        outstanding -= bytes
+      }
+    },
+
     async check(caller, bytes) {
       await assertFreeSpace(bytes)
-      const { account, limit } = ownerOf(caller)
+      const account = ownerOf(caller)
       const row = await findAccount(db, account)
-      if (row !== undefined && row.storage_used + bytes > limit) throw full(caller)
+      if (row !== undefined && row.storage_used + bytes > limitOf(account, limits))
+        throw full(account, limits)
     },
 
     async setAside(caller, key, least, wanted) {
-      const { account, limit } = ownerOf(caller)
+      const account = ownerOf(caller)
+      const limit = limitOf(account, limits)
       const budget = guestBudget(caller, rates, limits.guestHourlySize)
       const node = nodes.id()
       let held: number | null = null
@@ -142,7 +147,7 @@ export function createRooms(parts: {
           await budget.take(bytes)
           isTaken = true
           await inTransaction(db, async (trx) => {
-            if (!(await reserveRoom(trx, account, bytes, limit))) throw full(caller)
+            if (!(await reserveRoom(trx, account, bytes, limit))) throw full(account, limits)
             const reservation = { key, account_id: account, bytes, created_at: clock.now(), node }
             if (isNew) await insertReservation(trx, reservation)
             else if (!(await growReservation(trx, key, bytes))) throw interrupted()
@@ -208,8 +213,23 @@ export function createRooms(parts: {
   }
 }
 
+/** What the account may have in all. */
+export function limitOf(account: AccountId, limits: RoomLimits): number {
+  return account === GUESTS ? limits.guestStorage : limits.storageLimit
+}
+
+/** What somebody is told for whom that is too little. */
+export function full(account: AccountId, limits: RoomLimits): Refusal {
+  if (account === GUESTS) return unavailable()
+  const limit = formatSize(limits.storageLimit)
+  return new Refusal(
+    'STORAGE_LIMIT_EXCEEDED',
+    `This file does not fit into the ${limit} of this account; delete something first`,
+  )
+}
+
 /** The others took this node for dead and ended its uploads. */
-function interrupted(): Refusal {
+export function interrupted(): Refusal {
   return new Refusal(
     'STORAGE_UNAVAILABLE',
     'The server was interrupted and cannot finish this upload; send it again',

@@ -6,11 +6,13 @@ import type { Files } from './files.ts'
 import type { FolderMoves } from './folder-moves.ts'
 import type { FolderPasswords } from './folder-passwords.ts'
 import type { Folders } from './folders.ts'
+import type { Idempotency } from './idempotency.ts'
 import type { Keys } from './keys.ts'
 import type { PublicFolders } from './public-folders.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Readiness } from './readiness.ts'
 import type { Removals } from './removals.ts'
+import type { ResumableUploads } from './resumable-uploads.ts'
 import type { Uploads } from './uploads.ts'
 import type { Usage } from './usage.ts'
 
@@ -24,11 +26,13 @@ export interface Services {
   readonly folderMoves: FolderMoves
   readonly folderPasswords: FolderPasswords
   readonly folders: Folders
+  readonly idempotency: Idempotency
   readonly keys: Keys
   readonly publicFolders: PublicFolders
   readonly rates: RateLimits
   readonly readiness: Readiness
   readonly removals: Removals
+  readonly resumable: ResumableUploads
   readonly uploads: Uploads
   readonly usage: Usage
 }

@@ -1,48 +1,33 @@
 import type { BlobStore, BlobWriter } from '../blobs/blob-store.ts'
-import { changeTotals } from '../database/accounts.ts'
-import { adoptBlob } from '../database/blobs.ts'
 import { isDatabaseFailure, isUniqueViolation, lockAccount } from '../database/differences.ts'
-import { findFile, insertFile } from '../database/files.ts'
-import { changeFiles } from '../database/folders.ts'
+import { findFile } from '../database/files.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { cleanFileName, foldName } from '../domain/file-name.ts'
-import {
-  type AccountId,
-  type FileId,
-  type FolderPlace,
-  GUESTS,
-  type Sha256,
-  type Slug,
-  type Uuid,
-} from '../domain/ids.ts'
+import { cleanFileName } from '../domain/file-name.ts'
+import type { FolderPlace } from '../domain/ids.ts'
 import { mediaType } from '../domain/media-type.ts'
 import { makeBlobKey, makeSlug, makeUuid, type Random } from '../domain/random.ts'
 import { formatSize } from '../domain/sizes.ts'
-import type { Caller } from './caller.ts'
-import { GARBAGE_GRACE } from './cleaning.ts'
+import { type Caller, ownerOf } from './caller.ts'
 import type { ContentHashing } from './content-hash.ts'
 import type { Digest } from './content-hash-messages.ts'
-import { assertPlaceLives, placeOf } from './places.ts'
+import { FileHead } from './file-head.ts'
+import { placeOf } from './places.ts'
 import type { Rooms } from './room.ts'
 import type { StoreHealth } from './store-health.ts'
+import { insertStoredFile, type StoredFile } from './stored-file.ts'
 
-export interface StoredFile {
-  readonly id: FileId
-  readonly uuid: Uuid
-  readonly slug: Slug
-  readonly size: number
-  readonly sha256: Sha256
-}
+/** Done in the transaction that stores the file. */
+export type Alongside = (trx: Db, file: StoredFile) => Promise<void>
 
 /** One file on its way in. After any error only `abort` makes sense. */
 export interface Incoming {
   /** Takes the bytes, hashed on the way. Throws Refusal when a limit is passed or the store fails. */
   write(chunk: Uint8Array): Promise<void>
-  /** Returns once bytes and row would survive a power cut. */
-  finish(name: string, declaredType: string | null): Promise<StoredFile>
+  /** Returns once bytes and row would survive a power cut, and what is done alongside. */
+  finish(name: string, declaredType: string | null, alongside?: Alongside): Promise<StoredFile>
   /** Leaves nothing behind. Harmless after `finish`. */
   abort(): Promise<void>
 }
@@ -61,9 +46,6 @@ export interface Uploads {
   begin(caller: Caller, place: FolderPlace, size: { least: number; most: number }): Promise<Incoming>
 }
 
-/** The type of a file without a telling name is read from its first bytes. */
-const HEAD_LENGTH = 4100
-
 export function createUploads(parts: {
   db: Db
   blobs: BlobStore
@@ -81,8 +63,6 @@ export function createUploads(parts: {
       throw new Refusal('FILE_TOO_LARGE', `A file may have ${formatSize(maxFileSize)} at most`)
     }
   }
-
-  const ownerOf = (caller: Caller): AccountId => (caller.kind === 'account' ? caller.account : GUESTS)
 
   return {
     async check(caller, place, least) {
@@ -109,37 +89,23 @@ export function createUploads(parts: {
       let received = 0
       let completed = false
       let stored = false
-      const head = new HeadOfFile()
+      const head = new FileHead()
 
-      async function commit(name: string, type: string, digest: Digest): Promise<StoredFile> {
-        const file = { uuid: makeUuid(random), size: received, sha256: digest.sha256 }
-        const slug = makeSlug(random)
-        const now = clock.now()
+      async function commit(
+        name: string,
+        type: string,
+        digest: Digest,
+        alongside: Alongside,
+      ): Promise<StoredFile> {
+        const { sha256 } = digest
+        const file = { uuid: makeUuid(random), slug: makeSlug(random), size: received, sha256 }
         const id = await inTransaction(db, async (trx) => {
           await lockAccount(trx, account)
-          await assertPlaceLives(trx, folder)
-          const blob_id = await adoptBlob(
-            trx,
-            { key, ...digest, size: received, created_at: now },
-            now + GARBAGE_GRACE,
-          )
-          const row = await insertFile(trx, {
-            uuid: file.uuid,
-            slug,
-            account_id: account,
-            folder_id: folder,
-            blob_id,
-            name,
-            name_folded: foldName(name),
-            size: received,
-            type,
-            created_at: now,
-            last_used_at: now,
-          })
+          const whole = { ...file, account, folder, key, digest, name, type }
+          const id = await insertStoredFile(trx, whole, clock.now())
           await room.use(trx)
-          await changeTotals(trx, account, { storage: received, files: 1 })
-          await changeFiles(trx, folder, 1, received)
-          return row.id
+          await alongside(trx, { ...file, id })
+          return id
         }).catch(async (error: unknown) => {
           if (!isDatabaseFailure(error)) throw error
           // SQLite may say that a commit failed which went through: what is there decides.
@@ -147,7 +113,7 @@ export function createUploads(parts: {
           if (row === undefined) throw error
           return row.id
         })
-        return { ...file, id, slug }
+        return { ...file, id }
       }
 
       return {
@@ -164,7 +130,7 @@ export function createUploads(parts: {
           }
         },
 
-        async finish(rawName, declaredType) {
+        async finish(rawName, declaredType, alongside = async () => {}) {
           const name = cleanFileName(rawName)
           const type = await mediaType(name, declaredType, head.bytes())
           try {
@@ -176,7 +142,7 @@ export function createUploads(parts: {
           // Another upload's failed sync puts in doubt what the store has said of this one.
           health.assertUsable()
           const digest = await hash.digest()
-          const file = await untilUnique(() => commit(name, type, digest))
+          const file = await untilUnique(() => commit(name, type, digest, alongside))
           stored = true
           await room.used(received)
           return file
@@ -205,22 +171,5 @@ async function untilUnique<T>(insert: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!isUniqueViolation(error) || tries === 5) throw error
     }
-  }
-}
-
-/** The first bytes of what streams by. */
-class HeadOfFile {
-  readonly #chunks: Buffer[] = []
-  #length = 0
-
-  take(chunk: Uint8Array): void {
-    if (this.#length >= HEAD_LENGTH) return
-    const part = Buffer.from(chunk.subarray(0, HEAD_LENGTH - this.#length))
-    this.#chunks.push(part)
-    this.#length += part.length
-  }
-
-  bytes(): Uint8Array {
-    return Buffer.concat(this.#chunks)
   }
 }

@@ -6,6 +6,11 @@ import { z } from 'zod'
 
 const keys = z.array(z.object({ key: z.string() }))
 
+/** Names of files that wait for their next sitting, `<data>/blobs/resumable/<key>`. */
+export function resumableBlobs(dataDir: string): string[] {
+  return entries(join(dataDir, 'blobs/resumable')).map(({ name }) => name)
+}
+
 /** Names of unfinished files, `<data>/blobs/tmp/<key>`. */
 export function unfinishedBlobs(dataDir: string): string[] {
   return entries(join(dataDir, 'blobs/tmp')).map(({ name }) => name)
@@ -14,7 +19,7 @@ export function unfinishedBlobs(dataDir: string): string[] {
 /** Keys of finished blobs, `<data>/blobs/<2 hex>/<key>`. */
 export function finishedBlobs(dataDir: string): string[] {
   return entries(join(dataDir, 'blobs'))
-    .filter((entry) => entry.isDirectory() && entry.name !== 'tmp')
+    .filter((entry) => entry.isDirectory() && /^[0-9a-f]{2}$/.test(entry.name))
     .flatMap(({ name }) => entries(join(dataDir, 'blobs', name)))
     .map(({ name }) => name)
 }

@@ -8,7 +8,7 @@ import { openPostgres } from '../../src/database/postgres.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { systemRandom } from '../../src/domain/random.ts'
-import { finishedBlobs, unfinishedBlobs } from './blob-folder.ts'
+import { finishedBlobs, resumableBlobs, unfinishedBlobs } from './blob-folder.ts'
 import { newBucket } from './ceph.ts'
 import { type NodeGroup, type NodeParts, startCluster, startOneNode } from './node-group.ts'
 import { createDatabase } from './postgres.ts'
@@ -32,7 +32,7 @@ export async function folderPair(given: string | undefined): Promise<Pair> {
     get database() {
       return database.get()
     },
-    blobs: async () => [...finishedBlobs(dataDir), ...unfinishedBlobs(dataDir)],
+    blobs: async () => [...finishedBlobs(dataDir), ...unfinishedBlobs(dataDir), ...resumableBlobs(dataDir)],
     start: startOneNode,
     async remove() {
       await database.made()?.destroy()

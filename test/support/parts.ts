@@ -21,7 +21,8 @@ import { createRateLimits, type RateLimits } from '../../src/services/rate-limit
 import { createRemovals, type Removals } from '../../src/services/removals.ts'
 import { createRooms, type RoomLimits, type Rooms } from '../../src/services/room.ts'
 import { createStoreHealth } from '../../src/services/store-health.ts'
-import { createUploads, type StoredFile, type Uploads } from '../../src/services/uploads.ts'
+import type { StoredFile } from '../../src/services/stored-file.ts'
+import { createUploads, type Uploads } from '../../src/services/uploads.ts'
 import { createUsage, type Usage } from '../../src/services/usage.ts'
 
 const GIB = 1024 ** 3

@@ -1,28 +1,17 @@
 import { z } from '@hono/zod-openapi'
-import { HOUR, timestamp } from '../../domain/clock.ts'
+import { timestamp } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { parseFolderPlace, type Slug } from '../../domain/ids.ts'
+import { type FolderPlace, parseFolderPlace, type Slug, type Uuid } from '../../domain/ids.ts'
 import type { Caller } from '../../services/caller.ts'
+import type { StoredFile } from '../../services/stored-file.ts'
 import { type Call, uploadCaller } from '../call.ts'
 import { jsonResponse } from '../json.ts'
 import { keyedRoute, type Route } from '../route.ts'
 import { leaveBody, receiveFile } from '../uploads/receive.ts'
 import { timestampField } from './fields.ts'
-import { fileUrl, thumbnailPath } from './file-answers.ts'
-
-const uploadResult = z
-  .object({
-    success: z.literal(true),
-    message: z.string(),
-    slug: z.string(),
-    url: z.string(),
-    file_id: z.number().int(),
-    thumbnail_url: z.string(),
-    uuid: z.uuid(),
-    size: z.number().int(),
-    sha256: z.string(),
-  })
-  .openapi('UploadResult')
+import { thumbnailPath } from './file-answers.ts'
+import { admitGuest } from './guests.ts'
+import { toUploadResult, uploadResult, uploadStates } from './upload-answers.ts'
 
 export const uploadFile: Route = {
   method: 'post',
@@ -33,13 +22,16 @@ export const uploadFile: Route = {
     tag: 'Uploads',
     headers: z.object({
       'X-Folder-ID': z.string().optional().openapi({ description: 'Folder to upload into; needs a key' }),
+      'Idempotency-Key': z.string().optional().openapi({
+        description: 'Sent again within 24 hours, it answers what the first request led to',
+      }),
     }),
     body: {
       type: 'multipart/form-data',
       schema: z.object({ file: z.string().openapi({ type: 'string', format: 'binary' }) }),
     },
     answers: { 200: { description: 'Stored, safe from a power cut', schema: uploadResult } },
-    errors: [400, 401, 403, 404, 413],
+    errors: [400, 401, 403, 404, 409, 413],
   },
   async handle(call) {
     try {
@@ -47,7 +39,7 @@ export const uploadFile: Route = {
       const place = parseFolderPlace(call.request.headers.get('x-folder-id'))
       if (caller.kind === 'guest')
         await admitGuest(call, caller.bucket, call.request.headers.has('x-folder-id'))
-      return jsonResponse(await uploadAnswer(call, caller, place))
+      return jsonResponse(toUploadResult(call.site, await receiveOnce(call, caller, place)))
     } catch (error) {
       if (error instanceof Refusal && !call.request.bodyUsed) await leaveBody(call)
       throw error
@@ -55,48 +47,41 @@ export const uploadFile: Route = {
   },
 }
 
-async function uploadAnswer(
-  call: Call,
-  caller: Caller,
-  place: ReturnType<typeof parseFolderPlace>,
-): Promise<z.infer<typeof uploadResult>> {
-  const file = await receiveFile(call, caller, place)
-  return {
-    success: true,
-    message: 'File uploaded',
-    slug: file.slug,
-    url: fileUrl(call.site, file.slug),
-    file_id: file.id,
-    thumbnail_url: thumbnailPath(file.uuid),
-    uuid: file.uuid,
-    size: file.size,
-    sha256: file.sha256,
-  }
+/** The longest key that is taken, and the shortest of a guest, whose keys are all guests'. */
+const LONGEST_KEY = 255
+const SHORTEST_GUEST_KEY = 16
+
+/** Throws Refusal INVALID_REQUEST for a key that nobody could rely on. */
+function idempotencyKey(request: Request, caller: Caller): string | null {
+  const key = request.headers.get('idempotency-key')
+  if (key === null) return null
+  const shortest = caller.kind === 'guest' ? SHORTEST_GUEST_KEY : 1
+  if (key.length >= shortest && key.length <= LONGEST_KEY) return key
+  throw new Refusal('INVALID_REQUEST', `An Idempotency-Key has ${shortest} to ${LONGEST_KEY} characters`)
 }
 
-/** Throws Refusal when guests may not upload, not into a folder, or not so often. */
-export async function admitGuest(call: Call, bucket: string, intoFolder: boolean): Promise<void> {
-  const { config, services } = call.site
-  if (intoFolder) {
-    throw new Refusal('INVALID_API_KEY', 'Uploading into a folder needs an API key')
+/** The file, received now or by an earlier request with the same Idempotency-Key. */
+async function receiveOnce(call: Call, caller: Caller, place: FolderPlace): Promise<StoredFile> {
+  const key = idempotencyKey(call.request, caller)
+  if (key === null) return receiveFile(call, caller, place)
+  const begun = await call.site.services.idempotency.begin(caller, key)
+  if ('file' in begun) {
+    await leaveBody(call)
+    return begun.file
   }
-  if (!config.guestUploads) {
-    throw new Refusal('GUEST_UPLOADS_DISABLED', 'This server takes uploads with an API key only')
-  }
-  const verdict = await services.rates.take(`guest:${bucket}`, 1, config.guestRateLimit, HOUR)
-  if (!verdict.allowed) {
-    throw new Refusal(
-      'RATE_LIMITED',
-      `Guests may upload ${verdict.limit} files an hour; try again later`,
-      verdict.resetsIn,
-    )
+  try {
+    return await receiveFile(call, caller, place, begun.first.record)
+  } finally {
+    await begun.first.end()
   }
 }
 
 const uploadStatus = z
   .object({
     slug: z.string(),
-    status: z.enum(['uploading', 'processing', 'completed', 'failed']),
+    status: uploadStates,
+    received: z.number().int().openapi({ description: 'Bytes that are safe' }),
+    size: z.number().int().nullable().openapi({ description: 'null while nobody has said it' }),
     upload_date: timestampField,
     thumbnail_url: z.string(),
   })
@@ -111,16 +96,24 @@ export const getUploadStatus = keyedRoute({
   answer: uploadStatus,
   errors: [400, 404],
   async handle({ call, caller, query }) {
-    // By slug alone: a number here is a slug that does not exist, not an id.
-    const file = await call.site.services.files.get(caller.account, {
-      kind: 'slug',
-      slug: query.slug as Slug,
-    })
-    return {
-      slug: file.slug,
-      status: 'completed',
-      upload_date: timestamp(file.created_at),
-      thumbnail_url: thumbnailPath(file.uuid),
+    const { files, resumable } = call.site.services
+    const slug = query.slug as Slug
+    const upload = await resumable.bySlug(caller.account, slug)
+    if (upload !== null && upload.state !== 'completed') {
+      return statusOf(slug, upload.state, upload.uuid, upload, upload.created_at)
     }
+    // By slug alone: a number here is a slug that does not exist, not an id.
+    const file = await files.get(caller.account, { kind: 'slug', slug })
+    return statusOf(slug, 'completed', file.uuid, { received: file.size, size: file.size }, file.created_at)
   },
 })
+
+function statusOf(
+  slug: Slug,
+  status: z.infer<typeof uploadStates>,
+  uuid: Uuid,
+  { received, size }: { readonly received: number; readonly size: number | null },
+  date: number,
+): z.infer<typeof uploadStatus> {
+  return { slug, status, received, size, upload_date: timestamp(date), thumbnail_url: thumbnailPath(uuid) }
+}

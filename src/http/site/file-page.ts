@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Viewer } from '../../domain/access.ts'
 import { timestamp } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
 import type { Slug } from '../../domain/ids.ts'
 import { isInlineSafe } from '../../domain/safe-types.ts'
 import { unlocked } from '../../services/access.ts'
@@ -11,7 +12,7 @@ import { contentAddress } from '../content/addresses.ts'
 import type { Route } from '../route.ts'
 import { passwordForm } from './folder-password.ts'
 import { page } from './pages.ts'
-import { renderFilePage } from './render.ts'
+import { renderArrivingPage, renderFilePage } from './render.ts'
 import type { FilePageView } from './views.ts'
 
 export const getFilePage: Route = {
@@ -30,8 +31,13 @@ export const getFilePage: Route = {
     const { access, usage } = call.site.services
     const viewer = await viewerOf(call)
     const slug = (call.params.slug ?? '') as Slug
-    const seen = await access.file(viewer, { kind: 'slug', slug })
-    if (call.url.searchParams.get('download') === '1') return toBytes(call, viewer, unlocked(seen))
+    const isDownload = call.url.searchParams.get('download') === '1'
+    const seen = await access.file(viewer, { kind: 'slug', slug }).catch((error: unknown) => {
+      if (isDownload || !isArriving(error)) throw error
+      return null
+    })
+    if (seen === null) return page(call.site, renderArrivingPage())
+    if (isDownload) return toBytes(call, viewer, unlocked(seen))
     if (seen.kind === 'locked') return passwordForm(call, seen.folder, `/d/${slug}`, null)
     const file = seen.item
     const isOwner = viewer.account === file.account_id
@@ -56,6 +62,11 @@ export const getFilePage: Route = {
     }
     return page(call.site, renderFilePage(view))
   },
+}
+
+/** Whether the link is that of an upload whose bytes are still coming. */
+function isArriving(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'FILE_ARRIVING'
 }
 
 function toBytes(call: Call, viewer: Viewer, file: FileDetail): Response {

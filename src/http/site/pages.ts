@@ -36,6 +36,7 @@ export function wantsPage(request: Request): boolean {
 
 const titles: Partial<Record<ErrorCode, string>> = {
   FILE_NOT_FOUND: 'This file is not here',
+  FILE_ARRIVING: 'This file is still arriving',
   FOLDER_NOT_FOUND: 'This folder is not here',
   NOT_FOUND: 'This page is not here',
   PASSWORD_REQUIRED: 'A password comes first',

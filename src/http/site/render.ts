@@ -1,5 +1,6 @@
 import { createElement, type ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
+import { ArrivingPage } from './pages/arriving.tsx'
 import { ErrorPage } from './pages/error.tsx'
 import { FilePage } from './pages/file.tsx'
 import { withOnclick } from './pages/file-item.tsx'
@@ -15,6 +16,11 @@ import type { ErrorPageView, FilePageView, FolderPageView, PasswordPageView, Sta
 
 export function renderFilePage(view: FilePageView): string {
   return page(createElement(FilePage, { view }))
+}
+
+/** The page of a file whose bytes are still coming: it tells nothing about the file. */
+export function renderArrivingPage(): string {
+  return page(createElement(ArrivingPage))
 }
 
 export function renderFolderPage(view: FolderPageView): string {

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { admitGuest } from '../api/upload.ts'
+import { admitGuest } from '../api/guests.ts'
 import type { Route } from '../route.ts'
 import { leaveBody, receiveFile } from '../uploads/receive.ts'
 import { page } from './pages.ts'

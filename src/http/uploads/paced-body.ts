@@ -10,6 +10,8 @@ const LOOK_EVERY = 1000
 export interface PacedBody extends BodyReader {
   /** Bytes that have come so far. */
   received(): number
+  /** Milliseconds for which the present read has waited for the sender; 0 when nobody reads. */
+  quietFor(): number
   /** Lets the next read fail with the error, a pending one too. */
   end(reason: Refusal): void
   /**
@@ -87,6 +89,7 @@ export function pacedBody(body: ReadableStream<Uint8Array>, clock: Clock): Paced
     },
 
     received: () => received,
+    quietFor: () => (waitingSince === null ? 0 : clock.monotonic() - waitingSince),
     end,
 
     // What has not been read stays where it is, for `readOff`.

@@ -1,7 +1,8 @@
 import { Refusal } from '../../domain/errors.ts'
 import type { FolderPlace } from '../../domain/ids.ts'
 import type { Caller } from '../../services/caller.ts'
-import type { Incoming, StoredFile } from '../../services/uploads.ts'
+import type { StoredFile } from '../../services/stored-file.ts'
+import type { Alongside, Incoming } from '../../services/uploads.ts'
 import type { Call } from '../call.ts'
 import { parseBoundary } from './boundary.ts'
 import { type PartSink, scanMultipart } from './multipart.ts'
@@ -16,9 +17,15 @@ const READ_OFF = 1024 * 1024
 
 /**
  * Receives the one file of a multipart request. Folder, declared length and room are checked before the body is
- * read. Returns once the file would survive a power cut; whatever goes wrong leaves nothing behind.
+ * read. Returns once the file, and what is done alongside, would survive a power cut; whatever goes wrong leaves
+ * nothing behind.
  */
-export async function receiveFile(call: Call, caller: Caller, place: FolderPlace): Promise<StoredFile> {
+export async function receiveFile(
+  call: Call,
+  caller: Caller,
+  place: FolderPlace,
+  alongside: Alongside = async () => {},
+): Promise<StoredFile> {
   const boundary = parseBoundary(call.request.headers.get('content-type'))
   const declared = declaredLength(call.request)
   const { uploads } = call.site.services
@@ -43,7 +50,7 @@ export async function receiveFile(call: Call, caller: Caller, place: FolderPlace
         return { write: (chunk) => incoming.write(chunk), end: () => {} }
       },
     })
-    return await finish(file)
+    return await finish(file, alongside)
   } catch (error) {
     // What goes wrong now is for the log; the caller is told what went wrong first.
     await abort(file).catch(call.site.report)
@@ -56,11 +63,11 @@ export async function receiveFile(call: Call, caller: Caller, place: FolderPlace
 
 type ReceivedFile = { readonly headers: PartHeaders; readonly incoming: Incoming } | null
 
-function finish(file: ReceivedFile): Promise<StoredFile> {
+function finish(file: ReceivedFile, alongside: Alongside): Promise<StoredFile> {
   if (file === null) {
     throw new Refusal('INVALID_REQUEST', 'The form has no part named "file" with a file name')
   }
-  return file.incoming.finish(file.headers.filename ?? '', file.headers.contentType)
+  return file.incoming.finish(file.headers.filename ?? '', file.headers.contentType, alongside)
 }
 
 async function abort(file: ReceivedFile): Promise<void> {
@@ -78,7 +85,8 @@ function contentSize(
   return { least: Math.max(0, most - LARGEST_ENVELOPE), most }
 }
 
-function declaredLength(request: Request): number | null {
+/** The length of the body, as far as it is declared. */
+export function declaredLength(request: Request): number | null {
   const header = request.headers.get('content-length')
   return header === null ? null : Number(header)
 }
@@ -87,7 +95,7 @@ function declaredLength(request: Request): number | null {
  * Deals with what is left of a refused body, so that a sender that sends on regardless sees the answer and not a
  * reset, where what is left is little: it is read off. With more to come the connection is closed after the answer.
  */
-async function dismiss(call: Call, declared: number | null, body: PacedBody): Promise<void> {
+export async function dismiss(call: Call, declared: number | null, body: PacedBody): Promise<void> {
   if (declared !== null && declared - body.received() > READ_OFF) {
     call.headers.set('Connection', 'close')
     return

@@ -1,0 +1,36 @@
+import { open } from 'node:fs/promises'
+import { StoreFailure } from './blob-store.ts'
+
+/** Returns once the names in the folder would survive a power cut. */
+export async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Runs the work; whatever the disk has against it comes out as StoreFailure. */
+export async function failing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw asStoreFailure(error)
+  }
+}
+
+export function asStoreFailure(error: unknown): StoreFailure {
+  const full = hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')
+  return new StoreFailure(full ? 'full' : 'broken', { cause: error })
+}
+
+/** For `catch`: null where the file is missing; every other error is thrown on. */
+export function unlessMissing(error: unknown): null {
+  if (hasCode(error, 'ENOENT')) return null
+  throw error
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

@@ -1,0 +1,64 @@
+import { z } from '@hono/zod-openapi'
+import { timestamp } from '../../domain/clock.ts'
+import type { ResumableUpload } from '../../services/resumable-uploads.ts'
+import type { StoredFile } from '../../services/stored-file.ts'
+import type { Site } from '../call.ts'
+import { timestampField } from './fields.ts'
+import { fileUrl, thumbnailPath } from './file-answers.ts'
+
+export const uploadResult = z
+  .object({
+    success: z.literal(true),
+    message: z.string(),
+    slug: z.string(),
+    url: z.string(),
+    file_id: z.number().int(),
+    thumbnail_url: z.string(),
+    uuid: z.uuid(),
+    size: z.number().int(),
+    sha256: z.string(),
+  })
+  .openapi('UploadResult')
+
+export function toUploadResult(site: Site, file: StoredFile): z.infer<typeof uploadResult> {
+  return {
+    success: true,
+    message: 'File uploaded',
+    slug: file.slug,
+    url: fileUrl(site, file.slug),
+    file_id: file.id,
+    thumbnail_url: thumbnailPath(file.uuid),
+    uuid: file.uuid,
+    size: file.size,
+    sha256: file.sha256,
+  }
+}
+
+export const uploadStates = z.enum(['uploading', 'processing', 'completed', 'failed'])
+
+/** An upload that is not over. */
+export const unfinishedUpload = z
+  .object({
+    status: uploadStates,
+    name: z.string(),
+    received: z.number().int().openapi({ description: 'Bytes that are safe' }),
+    size: z.number().int().nullable().openapi({ description: 'null while nobody has said it' }),
+    slug: z.string(),
+    url: z.string(),
+    created_at: timestampField,
+    expires_at: timestampField,
+  })
+  .openapi('UnfinishedUpload')
+
+export function toUnfinishedUpload(site: Site, upload: ResumableUpload): z.infer<typeof unfinishedUpload> {
+  return {
+    status: upload.state,
+    name: upload.name,
+    received: upload.received,
+    size: upload.size,
+    slug: upload.slug,
+    url: fileUrl(site, upload.slug),
+    created_at: timestamp(upload.created_at),
+    expires_at: timestamp(site.services.resumable.expiresAt(upload)),
+  }
+}

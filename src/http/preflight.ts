@@ -1,0 +1,56 @@
+/** What scripts of other sites may send along. */
+const ALLOWED_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'X-Folder-ID',
+  'Idempotency-Key',
+  'X-HTTP-Method-Override',
+  'X-Request-ID',
+  'Tus-Resumable',
+  'Upload-Offset',
+  'Upload-Length',
+  'Upload-Defer-Length',
+  'Upload-Metadata',
+  'Upload-Checksum',
+  'Upload-Concat',
+].join(', ')
+
+/** What scripts of other sites may read of an answer. */
+export const EXPOSED_HEADERS = [
+  'Content-Length',
+  'Retry-After',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+  'Location',
+  'Holdfast-Slug',
+  'Holdfast-Url',
+  'Tus-Resumable',
+  'Tus-Version',
+  'Tus-Extension',
+  'Tus-Max-Size',
+  'Tus-Checksum-Algorithm',
+  'Upload-Offset',
+  'Upload-Length',
+  'Upload-Defer-Length',
+  'Upload-Metadata',
+  'Upload-Expires',
+  'Upload-Concat',
+].join(', ')
+
+/** The answer to the question what may be asked at an address. */
+export function preflight(allowed: readonly string[]): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      Allow: allowed.join(', '),
+      'Access-Control-Allow-Methods': allowed.join(', '),
+      'Access-Control-Allow-Headers': ALLOWED_HEADERS,
+      'Access-Control-Max-Age': '86400',
+    },
+  })
+}

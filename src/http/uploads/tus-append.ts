@@ -1,0 +1,59 @@
+import { Refusal } from '../../domain/errors.ts'
+import type { UploadToken } from '../../domain/ids.ts'
+import type { Caller } from '../../services/caller.ts'
+import type { ResumableUpload } from '../../services/resumable-uploads.ts'
+import { bytesCaller, type Call } from '../call.ts'
+import { pacedBody } from './paced-body.ts'
+import { declaredLength, dismiss } from './receive.ts'
+import { assertTus, bytesHeader, CHUNK_TYPE, expectedChecksum, hasChunk } from './tus-headers.ts'
+import { stateHeaders } from './tus-state.ts'
+
+/** PATCH: adds bytes to an upload. */
+export async function appendToUpload(call: Call, token: UploadToken): Promise<Response> {
+  const caller = await bytesCaller(call)
+  assertTus(call)
+  if (!hasChunk(call.request)) {
+    throw new Refusal('UNSUPPORTED_MEDIA_TYPE', `The Content-Type must be ${CHUNK_TYPE}`)
+  }
+  const offset = bytesHeader(call.request, 'Upload-Offset')
+  if (offset === null) throw new Refusal('INVALID_REQUEST', 'Upload-Offset is missing')
+  const size = bytesHeader(call.request, 'Upload-Length')
+  const upload = await takeChunk(call, caller, token, { offset, size })
+  return new Response(null, { status: 204, headers: stateHeaders(call.site, upload) })
+}
+
+/** Hands the body to the upload, and deals with what a refusal leaves of it. */
+export async function takeChunk(
+  call: Call,
+  caller: Caller,
+  token: UploadToken,
+  { offset, size }: { readonly offset: number; readonly size: number | null },
+): Promise<ResumableUpload> {
+  const checksum = expectedChecksum(call.request)
+  const length = declaredLength(call.request)
+  call.keepOpen()
+  const source = pacedBody(call.request.body ?? emptyBody(), call.site.clock)
+  const done = call.site.uploadsUnderWay.begin(source.end)
+  try {
+    return await call.site.services.resumable.append(caller, token, {
+      offset,
+      size,
+      length,
+      checksum,
+      source,
+    })
+  } catch (error) {
+    await source.cancel(error)
+    await dismiss(call, length, source)
+    throw error
+  } finally {
+    await source.cancel(null)
+    done()
+  }
+}
+
+function emptyBody(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => controller.close(),
+  })
+}

@@ -1,0 +1,57 @@
+import { Refusal } from '../../domain/errors.ts'
+import { parseFolderPlace } from '../../domain/ids.ts'
+import type { Caller } from '../../services/caller.ts'
+import type { NewUpload } from '../../services/resumable-uploads.ts'
+import { admitGuest } from '../api/guests.ts'
+import { toUnfinishedUpload } from '../api/upload-answers.ts'
+import { type Call, uploadCaller } from '../call.ts'
+import { jsonResponse } from '../json.ts'
+import { takeChunk } from './tus-append.ts'
+import { assertTus, declaredSize, hasChunk, parseConcat, parseMetadata } from './tus-headers.ts'
+import { stateHeaders } from './tus-state.ts'
+
+export const UPLOADS_PATH = '/api/v1/uploads'
+
+/** POST: starts an upload, with its first bytes where the request brings some. */
+export async function createUpload(call: Call): Promise<Response> {
+  const caller = await uploadCaller(call)
+  assertTus(call)
+  const request = newUpload(call, caller)
+  if (caller.kind === 'guest') await admitGuest(call, caller.bucket, request.place !== 'root')
+  const { token, upload } = await call.site.services.resumable.create(caller, request)
+  const location = `${UPLOADS_PATH}/${token}`
+  // Also an answer that refuses the first bytes tells where to go on.
+  call.headers.set('Location', location)
+  const brings = hasChunk(call.request) && upload.state === 'uploading'
+  const present = brings ? await takeChunk(call, caller, token, { offset: 0, size: null }) : upload
+  return jsonResponse(
+    { success: true, location, ...toUnfinishedUpload(call.site, present) },
+    { status: 201, headers: stateHeaders(call.site, present) },
+  )
+}
+
+function newUpload({ request }: Call, caller: Caller): NewUpload {
+  const header = request.headers.get('upload-metadata') ?? ''
+  const metadata = parseMetadata(header)
+  const path = (metadata.get('relativePath') ?? '').split('/').filter((name) => name !== '')
+  const common = {
+    place: parseFolderPlace(metadata.get('folder')),
+    // Guests have no folders.
+    path: caller.kind === 'guest' ? [] : path.slice(0, -1),
+    name: metadata.get('filename') ?? metadata.get('name') ?? path.at(-1) ?? '',
+    declaredType: metadata.get('filetype') ?? metadata.get('type') ?? null,
+    metadata: header,
+  }
+  const concat = request.headers.get('upload-concat')
+  const concatenation = parseConcat(concat)
+  if (concatenation === null || concat === null) {
+    return { ...common, content: { kind: 'whole', size: declaredSize(request) } }
+  }
+  if (concatenation.kind === 'partial') {
+    return { ...common, content: { kind: 'partial', size: declaredSize(request), concat } }
+  }
+  if (request.headers.has('upload-length') || request.headers.has('upload-defer-length')) {
+    throw new Refusal('INVALID_REQUEST', 'A final upload has the size of its parts: leave Upload-Length out')
+  }
+  return { ...common, content: { ...concatenation, concat } }
+}

@@ -1,0 +1,22 @@
+import type { ResumableUpload } from '../../services/resumable-uploads.ts'
+import { fileUrl } from '../api/file-answers.ts'
+import type { Site } from '../call.ts'
+
+/** What the headers of an answer tell of an upload. */
+export function stateHeaders(site: Site, upload: ResumableUpload): Headers {
+  const headers = new Headers({ 'Cache-Control': 'no-store' })
+  const isJoined = upload.kind !== 'final' || upload.state === 'completed'
+  if (isJoined) headers.set('Upload-Offset', String(upload.received))
+  if (upload.size === null) headers.set('Upload-Defer-Length', '1')
+  else headers.set('Upload-Length', String(upload.size))
+  if (upload.metadata !== '') headers.set('Upload-Metadata', upload.metadata)
+  if (upload.concat !== null) headers.set('Upload-Concat', upload.concat)
+  if (upload.state === 'uploading' || upload.kind === 'partial') {
+    headers.set('Upload-Expires', new Date(site.services.resumable.expiresAt(upload)).toUTCString())
+  }
+  if (upload.kind !== 'partial') {
+    headers.set('Holdfast-Slug', upload.slug)
+    headers.set('Holdfast-Url', fileUrl(site, upload.slug))
+  }
+  return headers
+}

@@ -1,0 +1,44 @@
+import { changeTotals } from '../database/accounts.ts'
+import { changeTree, childNamed, folderChain, insertFolder } from '../database/folders.ts'
+import type { Db } from '../database/schema.ts'
+import type { AccountId, FolderId } from '../domain/ids.ts'
+import { makeFolderIdentifier, type Random } from '../domain/random.ts'
+import { tooDeep } from './folders.ts'
+import { folderNotFound } from './places.ts'
+
+/**
+ * The folder that is reached by these names, from the outside in, below `start`; what is not there is made. Under the
+ * account's lock, so that several who make the same one at once get the same. Throws Refusal MAX_DEPTH_EXCEEDED, or
+ * FOLDER_NOT_FOUND when `start` was deleted.
+ */
+export async function ensurePath(
+  trx: Db,
+  account: AccountId,
+  start: FolderId,
+  names: readonly string[],
+  options: { readonly random: Random; readonly now: number; readonly maxDepth: number },
+): Promise<FolderId> {
+  const chain = await folderChain(trx, start)
+  if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()
+  if (chain.length + names.length > options.maxDepth) throw tooDeep(options.maxDepth)
+  let place = start
+  for (const name of names) {
+    place = (await childNamed(trx, place, name)) ?? (await addFolder(place, name))
+  }
+  return place
+
+  async function addFolder(parent_id: FolderId, name: string): Promise<FolderId> {
+    const { id } = await insertFolder(trx, {
+      identifier: makeFolderIdentifier(options.random),
+      account_id: account,
+      parent_id,
+      name,
+      is_public: 1,
+      password_hash: null,
+      created_at: options.now,
+    })
+    await changeTree(trx, parent_id, { folders: 1 })
+    await changeTotals(trx, account, { folders: 1 })
+    return id
+  }
+}

@@ -1,0 +1,65 @@
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { discardBlob } from '../database/blobs.ts'
+import { lockAccount } from '../database/differences.ts'
+import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { changeKey, partsOf, type UploadRow } from '../database/uploads.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { BlobKey } from '../domain/ids.ts'
+import { makeBlobKey, type Random } from '../domain/random.ts'
+import { blobBytes } from './blob-bytes.ts'
+import { GARBAGE_GRACE } from './cleaning.ts'
+import type { ContentHashing } from './content-hash.ts'
+import type { Digest } from './content-hash-messages.ts'
+import { interrupted } from './room.ts'
+import type { Sitting } from './sittings.ts'
+
+/** Makes one blob of several. */
+export interface Joining {
+  /** Writes the parts of a final upload one after another to a blob of its own, which is complete then. */
+  join(final: UploadRow, sitting: Sitting): Promise<{ key: BlobKey; digest: Digest }>
+}
+
+export function createJoining(parts: {
+  db: Db
+  blobs: BlobStore
+  hashing: ContentHashing
+  clock: Clock
+  random: Random
+}): Joining {
+  const { db, blobs, hashing, clock, random } = parts
+
+  /** A blob that nobody has begun: an earlier try may have been at the one before, and may still be. */
+  async function freshKey(final: UploadRow, sitting: Sitting): Promise<BlobKey> {
+    const key = makeBlobKey(random)
+    await inTransaction(db, async (trx) => {
+      await lockAccount(trx, final.account_id)
+      if (!(await changeKey(trx, final.id, sitting.number, key))) throw interrupted()
+      await discardBlob(trx, final.key, clock.now() + GARBAGE_GRACE)
+    })
+    return key
+  }
+
+  return {
+    async join(final, sitting) {
+      const key = final.sitting === 0 ? final.key : await freshKey(final, sitting)
+      const writer = await blobs.create(key)
+      const hash = hashing.start()
+      try {
+        for (const part of await partsOf(db, final.id)) {
+          for await (const chunk of blobBytes(blobs, part.key, part.received)) {
+            sitting.assertOurs()
+            await hash.update(chunk)
+            await writer.write(chunk)
+          }
+        }
+        await writer.complete()
+        return { key, digest: await hash.digest() }
+      } catch (error) {
+        hash.drop()
+        await writer.abort()
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,214 @@
+import type { KeptBlob, ResumableWriter } from '../blobs/blob-store.ts'
+import type { Db } from '../database/schema.ts'
+import { recordProgress, type UploadRow } from '../database/uploads.ts'
+import { type Clock, SECOND } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { formatSize } from '../domain/sizes.ts'
+import type { Caller } from './caller.ts'
+import { type ChunkChecksum, type ExpectedChecksum, startChecksum } from './chunk-checksum.ts'
+import type { ContentHash } from './content-hash.ts'
+import type { Finishing } from './finishing.ts'
+import type { RunningHashes } from './running-hashes.ts'
+import { locked, type Sitting } from './sittings.ts'
+import type { StoreHealth } from './store-health.ts'
+import type { UploadRooms } from './upload-room.ts'
+
+/** The bytes of one request as they come. */
+export interface ByteSource {
+  /** A chunk is good until the next read. Rejects when the sender is gone or too slow, and with what `end` was given. */
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
+  /** Milliseconds for which the present read has waited for the sender; 0 when nobody reads. */
+  quietFor(): number
+  end(reason: Refusal): void
+}
+
+/** What one request brings. */
+export interface Arrival {
+  readonly caller: Caller
+  readonly source: ByteSource
+  readonly checksum: ExpectedChecksum | null
+}
+
+export interface ReceptionParts {
+  readonly db: Db
+  readonly health: StoreHealth
+  readonly hashes: RunningHashes
+  readonly finishing: Finishing
+  readonly rooms: UploadRooms
+  readonly clock: Clock
+  readonly maxFileSize: number
+}
+
+/** In a long sitting so much, or what came in so long, is recorded at a time. */
+const RECORD_BYTES = 32 * 1024 * 1024
+const RECORD_EVERY = SECOND
+
+/** An upload that came in one piece and is no larger is not kept before it is completed. */
+const AT_ONCE = 16 * 1024 * 1024
+
+/** Room is added in such steps to an upload whose size nobody knows. */
+const FIRST_STEP = 8 * 1024 * 1024
+const LARGEST_STEP = 256 * 1024 * 1024
+
+/** Why a source has ended before its end. */
+interface BrokenOff {
+  readonly reason: unknown
+}
+
+/** One sitting: what a request brings is added to the upload. */
+export class Reception {
+  readonly #parts: ReceptionParts
+  readonly #upload: UploadRow
+  readonly #sitting: Sitting
+  readonly #writer: ResumableWriter
+  readonly #arrival: Arrival
+  readonly #sum: ChunkChecksum | null
+  /** Of all bytes from the first one on, while this process has seen them all. */
+  #hash: ContentHash | null
+  #received: number
+  #reserved: number
+  #recorded: number
+  #recordedAt: number
+
+  constructor(
+    parts: ReceptionParts,
+    upload: UploadRow,
+    sitting: Sitting,
+    writer: ResumableWriter,
+    arrival: Arrival,
+  ) {
+    this.#parts = parts
+    this.#upload = upload
+    this.#sitting = sitting
+    this.#writer = writer
+    this.#arrival = arrival
+    this.#sum = arrival.checksum === null ? null : startChecksum(arrival.checksum)
+    this.#hash = parts.hashes.take(upload.id, upload.received)
+    this.#received = upload.received
+    this.#reserved = upload.reserved
+    this.#recorded = upload.received
+    this.#recordedAt = parts.clock.monotonic()
+  }
+
+  /**
+   * Takes in what comes, to its end, and makes the file when the upload is whole. What came before the source broke off
+   * is kept, unless a checksum was to be held against all of it. Throws what broke it off.
+   */
+  async run(): Promise<void> {
+    try {
+      const broken = await this.#takeIn()
+      await this.#conclude(broken)
+    } finally {
+      this.#hash?.drop()
+    }
+  }
+
+  async #takeIn(): Promise<BrokenOff | null> {
+    for (;;) {
+      let chunk: Uint8Array
+      try {
+        const { done, value } = await this.#arrival.source.read()
+        if (done || value === undefined) return null
+        chunk = value
+        this.#assertFits(chunk)
+        await this.#cover(chunk)
+      } catch (reason) {
+        return { reason }
+      }
+      await this.#write(chunk)
+      await this.#recordOnTheWay()
+    }
+  }
+
+  #assertFits(chunk: Uint8Array): void {
+    const { size } = this.#upload
+    const most = size ?? this.#parts.maxFileSize
+    if (this.#received + chunk.byteLength <= most) return
+    throw size === null
+      ? new Refusal('FILE_TOO_LARGE', `A file may have ${formatSize(most)} at most`)
+      : new Refusal('PAYLOAD_TOO_LARGE', `The upload was declared with ${size} bytes, and more came`)
+  }
+
+  /** An upload of unknown size gets its room as it grows. */
+  async #cover(chunk: Uint8Array): Promise<void> {
+    const missing = this.#received + chunk.byteLength - this.#reserved
+    if (missing <= 0) return
+    const step = Math.min(LARGEST_STEP, Math.max(FIRST_STEP, this.#reserved))
+    const { rooms } = this.#parts
+    this.#reserved += await rooms.add(this.#arrival.caller, this.#upload, missing, Math.max(missing, step))
+  }
+
+  async #write(chunk: Uint8Array): Promise<void> {
+    this.#sitting.assertOurs()
+    this.#sum?.update(chunk)
+    await this.#hash?.update(chunk)
+    await this.#storing(() => this.#writer.write(chunk))
+    this.#received += chunk.byteLength
+  }
+
+  async #storing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.#parts.health.refusalFor(error)
+    }
+  }
+
+  /** A kill in the middle of a long sitting costs little, where nothing may make all of it void. */
+  async #recordOnTheWay(): Promise<void> {
+    if (this.#sum !== null || this.#received === this.#upload.size) return
+    const isMuch = this.#received - this.#recorded >= RECORD_BYTES
+    if (!isMuch && this.#parts.clock.monotonic() - this.#recordedAt < RECORD_EVERY) return
+    const safe = this.#writer.safe()
+    if (safe !== null) await this.#record(safe)
+    else this.#recordedAt = this.#parts.clock.monotonic()
+  }
+
+  async #record(
+    { offset: received, progress }: KeptBlob,
+    change: { state?: 'processing'; node?: null } = {},
+  ): Promise<void> {
+    const { db, clock } = this.#parts
+    this.#sitting.assertOurs()
+    const { upload, number } = this.#sitting
+    const row = { received, progress, used_at: clock.now(), ...change }
+    if (!(await recordProgress(db, upload, number, row))) throw locked()
+    this.#recorded = received
+    this.#recordedAt = clock.monotonic()
+  }
+
+  async #conclude(broken: BrokenOff | null): Promise<void> {
+    if (this.#sum !== null) {
+      if (broken !== null) throw broken.reason
+      if (!this.#sum.matches()) {
+        throw new Refusal('CHECKSUM_MISMATCH', 'The bytes do not match their checksum; send them again')
+      }
+    }
+    // More than the declared size makes what came doubtful, and it is not taken for the file.
+    if (this.#received === this.#upload.size && !isTooLarge(broken)) return this.#finish()
+    await this.#keep()
+    if (broken !== null) throw broken.reason
+  }
+
+  async #keep(): Promise<void> {
+    if (this.#received === this.#upload.received || this.#received === this.#upload.size) return
+    await this.#record(await this.#storing(() => this.#writer.keep()), { node: null })
+    this.#sitting.released()
+    if (this.#hash !== null) this.#parts.hashes.leave(this.#upload.id, this.#received, this.#hash)
+    this.#hash = null
+  }
+
+  async #finish(): Promise<void> {
+    const isInOnePiece = this.#upload.progress === null && this.#recorded === 0
+    if (!isInOnePiece || this.#received > AT_ONCE) {
+      await this.#record(await this.#storing(() => this.#writer.keep()), { state: 'processing' })
+    }
+    const upload = { ...this.#upload, received: this.#received }
+    await this.#parts.finishing.finish(upload, this.#sitting, this.#writer, this.#hash)
+    this.#hash = null
+  }
+}
+
+function isTooLarge(broken: BrokenOff | null): boolean {
+  return broken?.reason instanceof Refusal && broken.reason.code === 'PAYLOAD_TOO_LARGE'
+}

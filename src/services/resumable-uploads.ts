@@ -1,0 +1,297 @@
+import { findFile } from '../database/files.ts'
+import type { Db } from '../database/schema.ts'
+import {
+  insertUpload,
+  openUploads,
+  type UploadRow,
+  uploadById,
+  uploadBySlug,
+  uploadByToken,
+} from '../database/uploads.ts'
+import { type Clock, HOUR } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { cleanFileName } from '../domain/file-name.ts'
+import { parseFolderName } from '../domain/folder-name.ts'
+import {
+  type AccountId,
+  type FolderPlace,
+  GUESTS,
+  type Sha256,
+  type Slug,
+  type UploadToken,
+} from '../domain/ids.ts'
+import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '../domain/random.ts'
+import { formatSize } from '../domain/sizes.ts'
+import { type Caller, ownerOf } from './caller.ts'
+import type { ExpectedChecksum } from './chunk-checksum.ts'
+import type { Finishing } from './finishing.ts'
+import { ensurePath } from './folder-path.ts'
+import { placeOf } from './places.ts'
+import { QUIET_AFTER, type Receiving } from './receiving.ts'
+import type { ByteSource } from './reception.ts'
+import { locked, type Sittings, uploadNotFound } from './sittings.ts'
+import type { StoreHealth } from './store-health.ts'
+import type { StoredFile } from './stored-file.ts'
+import { forget } from './upload-endings.ts'
+import type { UploadJoins } from './upload-joins.ts'
+import type { UploadRooms } from './upload-room.ts'
+
+/** An upload that may take any number of requests. Times are milliseconds since the epoch. */
+export type ResumableUpload = Pick<
+  UploadRow,
+  | 'id'
+  | 'slug'
+  | 'uuid'
+  | 'name'
+  | 'metadata'
+  | 'kind'
+  | 'concat'
+  | 'size'
+  | 'received'
+  | 'state'
+  | 'created_at'
+  | 'used_at'
+>
+
+export interface NewUpload {
+  readonly place: FolderPlace
+  /** Folders on the way from there to the file, which are made where they are missing. */
+  readonly path: readonly string[]
+  readonly name: string
+  readonly declaredType: string | null
+  /** As it was sent, to be given back so. */
+  readonly metadata: string
+  readonly content:
+    | { readonly kind: 'whole'; readonly size: number | null }
+    | { readonly kind: 'partial'; readonly size: number | null; readonly concat: string }
+    | { readonly kind: 'final'; readonly parts: readonly UploadToken[]; readonly concat: string }
+}
+
+export interface NextBytes {
+  readonly offset: number
+  /** The size, when this request is the one to declare it. */
+  readonly size: number | null
+  /** Bytes that the request says it brings. */
+  readonly length: number | null
+  readonly checksum: ExpectedChecksum | null
+  readonly source: ByteSource
+}
+
+/** Uploads that go on after a break. Their rows are the only memory: any node may take any request. */
+export interface ResumableUploads {
+  /**
+   * Starts an upload, with room for all of it. An empty one, and one that is made of parts, is processed at once.
+   * Throws Refusal as `Uploads.begin` does, INVALID_NAME, MAX_DEPTH_EXCEEDED, or UPLOAD_NOT_FOUND and OFFSET_CONFLICT
+   * for parts that are not there or not whole.
+   */
+  create(caller: Caller, upload: NewUpload): Promise<{ token: UploadToken; upload: ResumableUpload }>
+  /** The upload as it is recorded. Throws Refusal UPLOAD_NOT_FOUND, UPLOAD_GONE, or INVALID_API_KEY. */
+  find(caller: Caller, token: UploadToken): Promise<ResumableUpload>
+  /**
+   * The same at rest: no writer is at work whose bytes would still count, so its offset stays true. Of one that is
+   * processing, the end is waited for a while. Throws Refusal UPLOAD_LOCKED besides.
+   */
+  atRest(caller: Caller, token: UploadToken): Promise<ResumableUpload>
+  /** Adds bytes; all that the answer tells is safe. */
+  append(caller: Caller, token: UploadToken, bytes: NextBytes): Promise<ResumableUpload>
+  /** Ends the upload. Of a completed one the file stays. */
+  terminate(caller: Caller, token: UploadToken): Promise<void>
+  /** The file that a completed upload became. Throws Refusal UPLOAD_GONE when it was deleted. */
+  result(upload: ResumableUpload): Promise<StoredFile>
+  /** Unfinished ones of the account, oldest first, at most 1,000. */
+  list(account: AccountId): Promise<ResumableUpload[]>
+  /** The account's upload whose link that is. */
+  bySlug(account: AccountId, slug: Slug): Promise<ResumableUpload | null>
+  /** When an upload that gets no more bytes is given up. */
+  expiresAt(upload: ResumableUpload): number
+}
+
+/** Milliseconds for which a request waits for an upload that is being processed. */
+const PROCESSING_PATIENCE = 5000
+
+const MOST_LISTED = 1000
+
+export function createResumableUploads(parts: {
+  db: Db
+  health: StoreHealth
+  sittings: Sittings
+  receiving: Receiving
+  finishing: Finishing
+  joins: UploadJoins
+  rooms: UploadRooms
+  clock: Clock
+  random: Random
+  maxFileSize: number
+  maxFolderDepth: number
+  expireHours: number
+  report: (error: unknown) => void
+}): ResumableUploads {
+  const { db, health, sittings, receiving, finishing, joins, rooms, clock, random, report } = parts
+  const expiresAt = ({ used_at }: Pick<UploadRow, 'used_at'>) => used_at + parts.expireHours * HOUR
+
+  async function authorized(caller: Caller, token: UploadToken): Promise<UploadRow> {
+    const upload = await uploadByToken(db, hashToken(token))
+    if (upload === undefined) throw uploadNotFound()
+    if (upload.account_id !== GUESTS) {
+      if (caller.kind === 'guest') {
+        throw new Refusal(
+          'INVALID_API_KEY',
+          'This upload was started with an API key and needs one of that account',
+        )
+      }
+      if (caller.account !== upload.account_id) throw uploadNotFound()
+    }
+    return upload
+  }
+
+  function assertAlive(upload: UploadRow): UploadRow {
+    const isOver =
+      upload.state === 'failed' || (upload.state === 'uploading' && expiresAt(upload) <= clock.now())
+    if (!isOver) return upload
+    throw new Refusal('UPLOAD_GONE', 'This upload has expired or failed; start a new one')
+  }
+
+  function assertSize(bytes: number): void {
+    if (bytes <= parts.maxFileSize) return
+    throw new Refusal('FILE_TOO_LARGE', `A file may have ${formatSize(parts.maxFileSize)} at most`)
+  }
+
+  /** Waits for the end of the processing, which goes on when that takes longer. */
+  async function processed(upload: UploadRow): Promise<UploadRow> {
+    const end = finishing.takeUp(upload).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) report(error)
+    })
+    await Promise.race([end, Bun.sleep(PROCESSING_PATIENCE)])
+    return (await uploadById(db, upload.id)) ?? upload
+  }
+
+  async function insert(caller: Caller, request: NewUpload, token: UploadToken, size: number | null) {
+    const { content, place, path } = request
+    const account = ownerOf(caller)
+    const names = path.map(parseFolderName)
+    // Before room is set aside, so that a place that is not there is told as such.
+    const start = await placeOf(db, account, place)
+    const now = clock.now()
+    return rooms.create(caller, size ?? 0, async (trx) =>
+      insertUpload(trx, {
+        token_hash: hashToken(token),
+        slug: makeSlug(random),
+        uuid: makeUuid(random),
+        account_id: account,
+        folder_id: await ensurePath(trx, account, start, names, {
+          random,
+          now,
+          maxDepth: parts.maxFolderDepth,
+        }),
+        name: cleanFileName(request.name),
+        declared_type: request.declaredType,
+        metadata: request.metadata,
+        kind: content.kind,
+        concat: content.kind === 'whole' ? null : content.concat,
+        size,
+        received: 0,
+        key: makeBlobKey(random),
+        state: size === 0 ? 'processing' : 'uploading',
+        created_at: now,
+        used_at: now,
+      }),
+    )
+  }
+
+  return {
+    expiresAt,
+
+    async create(caller, request) {
+      health.assertUsable()
+      const token = makeUploadToken(random)
+      const { content } = request
+      if (content.kind === 'final') {
+        const found = await Promise.all(content.parts.map((part) => authorized(caller, part)))
+        const size = joins.sizeOf(found)
+        assertSize(size)
+        const upload = await joins.claim(await insert(caller, request, token, null), found, size)
+        return { token, upload: await processed(upload) }
+      }
+      assertSize(content.size ?? 0)
+      const upload = await insert(caller, request, token, content.size)
+      return { token, upload: upload.state === 'processing' ? await processed(upload) : upload }
+    },
+
+    async find(caller, token) {
+      return assertAlive(await authorized(caller, token))
+    },
+
+    async atRest(caller, token) {
+      const upload = assertAlive(await authorized(caller, token))
+      const free = upload.state === 'uploading' ? await sittings.whenFree(upload.id) : upload
+      return assertAlive(free.state === 'processing' ? await processed(free) : free)
+    },
+
+    async append(caller, token, bytes) {
+      const found = assertAlive(await authorized(caller, token))
+      if (found.kind === 'final') {
+        throw new Refusal('UPLOAD_IS_FINAL', 'This upload is made of parts and takes no bytes')
+      }
+      // What is recorded only grows, so this needs nobody's turn.
+      if (bytes.offset < found.received) throw conflict(found)
+      const upload = assertAlive(found.state === 'uploading' ? await sittings.whenFree(found.id) : found)
+      if (bytes.offset !== upload.received) throw conflict(upload)
+      if (bytes.size !== null && upload.size !== null && bytes.size !== upload.size) {
+        throw new Refusal(
+          'INVALID_REQUEST',
+          `The size of this upload is ${upload.size} bytes and cannot be changed`,
+        )
+      }
+      assertSize(bytes.size ?? 0)
+      const size = upload.size ?? bytes.size
+      if (size !== null && bytes.offset + (bytes.length ?? 0) > size) {
+        throw new Refusal(
+          'PAYLOAD_TOO_LARGE',
+          `The upload was declared with ${size} bytes, and this would be more`,
+        )
+      }
+      if (upload.state !== 'uploading') return upload.state === 'processing' ? processed(upload) : upload
+      const { source } = bytes
+      const interruptible = {
+        isIdle: () => source.quietFor() >= QUIET_AFTER,
+        stop: () => source.end(locked()),
+      }
+      await sittings.run(upload, interruptible, async (sitting) => {
+        const isNew = upload.size === null && size !== null
+        if (isNew) await rooms.declareSize(caller, upload, size)
+        const sized = isNew ? { ...upload, size, reserved: Math.max(upload.reserved, size) } : upload
+        await receiving.receive(sized, sitting, { caller, source, checksum: bytes.checksum })
+      })
+      return (await uploadById(db, upload.id)) ?? upload
+    },
+
+    async terminate(caller, token) {
+      const upload = await authorized(caller, token)
+      await sittings.stop(upload.id)
+      await forget(db, upload, clock.now())
+    },
+
+    async result({ uuid }) {
+      const file = await findFile(db, { kind: 'uuid', uuid })
+      if (file === undefined)
+        throw new Refusal('UPLOAD_GONE', 'The file that was uploaded here has been deleted')
+      return file
+    },
+
+    list: (account) => openUploads(db, account, MOST_LISTED),
+
+    async bySlug(account, slug) {
+      const upload = await uploadBySlug(db, slug)
+      return upload?.account_id === account ? upload : null
+    },
+  }
+}
+
+function hashToken(token: UploadToken): Sha256 {
+  return Bun.SHA256.hash(token, 'hex') as Sha256
+}
+
+function conflict(upload: UploadRow): Refusal {
+  const message = `The upload is at offset ${upload.received}; ask for its offset and go on from there`
+  return new Refusal('OFFSET_CONFLICT', message)
+}
