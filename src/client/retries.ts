@@ -84,7 +84,8 @@ const PASSING = [408, 423, 425, 429, 500, 502, 503, 504]
 
 function passes(error: unknown): error is AnswerError | ConnectionError {
   if (error instanceof ConnectionError) return error.passes
-  return error instanceof AnswerError && PASSING.includes(error.status)
+  if (!(error instanceof AnswerError)) return false
+  return error.retryAfter !== null || PASSING.includes(error.status)
 }
 
 function isRateLimit(error: AnswerError | ConnectionError): boolean {

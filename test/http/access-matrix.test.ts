@@ -112,8 +112,8 @@ interface Probe {
   readonly name: string
   /** Method and pattern, as the route table has them with names left out. */
   readonly route: string
-  /** A page shows its form where others refuse; a folder page outlives the file. */
-  readonly kind: 'page' | 'folder page' | 'content'
+  /** A page shows its form where others refuse; what is of the folder outlives the file. */
+  readonly kind: 'page' | 'folder page' | 'content' | 'folder content'
   readonly ask: (scene: Scene, headers: Headers) => Promise<Response>
   /** What the answer is when nothing stands in the way. */
   readonly whenOpen: (response: Response, scene: Scene) => Promise<void>
@@ -177,6 +177,20 @@ const probes: readonly Probe[] = [
     kind: 'folder page',
     ask: ({ host, folder }, headers) => visit(host, `/f/${folder}`, { method: 'HEAD', headers }),
     whenOpen: isBare,
+  },
+  {
+    name: 'folder for programs',
+    route: 'get /v2/api/public/folder/{}',
+    kind: 'folder content',
+    ask: ({ host, folder }, headers) => visit(host, `/v2/api/public/folder/${folder}`, { headers }),
+    whenOpen: async (response, { file }) => {
+      expect(response.status).toBe(200)
+      expect(await response.json()).toMatchObject({
+        pages: 1,
+        folders: [],
+        files: [{ slug: file.slug, name: NAME, size: 2000 }],
+      })
+    },
   },
   {
     name: 'download link',
@@ -302,9 +316,9 @@ async function check(probe: Probe, outcome: Outcome, scene: Scene, headers: Head
   const text = await response.text()
   tellsNothing(text, scene)
   const headless = text === ''
-  if (outcome === 'gone' && probe.kind === 'folder page') return expect(response.status).toBe(200)
+  if (outcome === 'gone' && probe.kind.startsWith('folder')) return expect(response.status).toBe(200)
   if (outcome !== 'locked') return expect(response.status).toBe(404)
-  if (probe.kind !== 'content') {
+  if (probe.kind === 'page' || probe.kind === 'folder page') {
     expect(response.status).toBe(200)
     expect(text).not.toContain(scene.file.uuid)
     if (!headless) expect(passwordForm(text)).not.toBeNull()
