@@ -52,6 +52,7 @@ export function uploadId(file: FoundFile, { server, account, folder }: Destinati
 /** `folder`: where programs keep the state of the user, such as `~/.local/state`. */
 export function createUploadStates(folder: string): UploadStates {
   const states = join(folder, 'holdfast', 'uploads')
+  let made: Promise<unknown> | null = null
   const pathOf = (id: UploadId) => join(states, `${id}.json`)
 
   return {
@@ -67,7 +68,8 @@ export function createUploadStates(folder: string): UploadStates {
     },
 
     async write(id, value, durable) {
-      await mkdir(states, { recursive: true, mode: 0o700 })
+      made ??= mkdir(states, { recursive: true, mode: 0o700 })
+      await made
       const fresh = `${pathOf(id)}.${process.pid}`
       const file = await open(fresh, 'w', 0o600)
       try {

@@ -6,7 +6,7 @@ import { type FoundFile, openFile } from './local-file.ts'
 import { uploadResumably } from './resumable-upload.ts'
 import { MOVING } from './retries.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
-import { type Destination, uploadId } from './upload-states.ts'
+import { type Destination, type UploadState, uploadId } from './upload-states.ts'
 import { uploadWhole } from './whole-upload.ts'
 
 /** In one request, which is quickest for a small file. */
@@ -28,7 +28,7 @@ export async function uploadFile(
   const transfer = parts.watch.begin(file.shown, file.size, 0)
   try {
     const job: UploadJob = { id, file, opened, folder: destination.folder, transfer }
-    const result = await send(parts, job, state?.kind === 'resumable' ? state.upload : null)
+    const result = await send(parts, job, state)
     await opened.assertUnchanged()
     if (result.sha256 !== (await opened.sha256())) {
       throw new ClientError(
@@ -43,14 +43,18 @@ export async function uploadFile(
   }
 }
 
-async function send(parts: UploadParts, job: UploadJob, begun: string | null): Promise<Uploaded> {
+/** More than a form has besides the file. */
+const ENVELOPE = 1024
+
+async function send(parts: UploadParts, job: UploadJob, state: UploadState | null): Promise<Uploaded> {
   const isSmall = job.file.size <= Math.min(LARGEST_WHOLE, parts.chunkSize.current())
-  if (begun !== null || !isSmall) return uploadResumably(parts, job, begun)
+  if (state?.kind === 'resumable') return uploadResumably(parts, job, state.upload)
+  if (!isSmall) return uploadResumably(parts, job, null)
   try {
-    return await uploadWhole(parts, job)
+    return await uploadWhole(parts, job, state?.kind === 'whole' ? state.idempotencyKey : null)
   } catch (error) {
     if (!isProxyLimit(error)) throw error
-    parts.chunkSize.refused(job.file.size)
+    parts.chunkSize.refused(job.file.size + ENVELOPE)
     return uploadResumably(parts, job, null)
   }
 }

@@ -10,15 +10,15 @@ const QUIET = 120 * SECOND
 
 /**
  * A small file in one request. It goes under an idempotency key that is noted before the first byte, so that it is
- * stored once although an answer was lost or the client killed.
+ * stored once although an answer was lost or the client killed. `begun`: the key of an earlier run.
  */
 export async function uploadWhole(
   { server, retries, states }: UploadParts,
   { id, opened, file, folder, transfer }: UploadJob,
+  begun: string | null,
 ): Promise<Uploaded> {
-  const before = await states.read(id)
-  const idempotencyKey = before?.kind === 'whole' ? before.idempotencyKey : crypto.randomUUID()
-  if (before?.kind !== 'whole') await states.write(id, { kind: 'whole', idempotencyKey }, false)
+  const idempotencyKey = begun ?? crypto.randomUUID()
+  if (begun === null) await states.write(id, { kind: 'whole', idempotencyKey }, false)
   const bytes = await opened.bytes()
   await opened.assertUnchanged()
   return retries.persist(MOVING, async () => {

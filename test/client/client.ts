@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MAIN, type Outcome, onlyThese } from '../cli/command.ts'
+import { LAUNCHER, MAIN, type Outcome, onlyThese, outcome } from '../cli/command.ts'
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
@@ -16,6 +16,8 @@ export interface Client {
   readonly home: string
   run(...words: string[]): Promise<Outcome>
   runWith(options: RunOptions, ...words: string[]): Promise<Outcome>
+  /** By the launcher that npm puts into the path. */
+  launch(...words: string[]): Promise<Outcome>
   /** Starts it and does not wait. */
   start(...words: string[]): Started
   /** Logs in; throws when that fails. */
@@ -35,29 +37,30 @@ export function newClient(): Client {
   const folder = join(home, 'work')
   mkdirSync(folder)
 
+  const homes = {
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, 'config'),
+    XDG_STATE_HOME: join(home, 'state'),
+  }
+
   function spawn(words: readonly string[], { env = {}, stdin }: RunOptions): Started {
     const child = Bun.spawn([process.execPath, '--no-env-file', MAIN, ...words], {
       cwd: folder,
-      env: {
-        ...onlyThese(env),
-        HOME: home,
-        XDG_CONFIG_HOME: join(home, 'config'),
-        XDG_STATE_HOME: join(home, 'state'),
-      },
+      env: onlyThese({ ...homes, ...env }),
       stdin: stdin ?? 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',
     })
-    const outcome = Promise.all([
+    const ended = Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
       child.exited,
     ]).then(([output, errors, code]) => ({ output, errors, code }))
     return {
-      outcome,
+      outcome: ended,
       async kill() {
         child.kill('SIGKILL')
-        await outcome
+        await ended
       },
     }
   }
@@ -68,6 +71,7 @@ export function newClient(): Client {
     home,
     run: (...words) => runWith({}, ...words),
     runWith,
+    launch: (...words) => outcome(['node', LAUNCHER, ...words], folder, homes),
     start: (...words) => spawn(words, {}),
     async login(server, key) {
       const { code, errors } = await runWith({ env: { HOLDFAST_API_KEY: key } }, 'login', server)

@@ -81,6 +81,15 @@ test('a file of logins that is damaged is named', async () => {
   expect(errors).toContain(path)
 })
 
+test('an .env in the folder where it runs is not its user speaking', async () => {
+  using client = newClient()
+  await client.login(host.url, key)
+  writeFileSync(join(client.folder, '.env'), 'HOLDFAST_SERVER=http://127.0.0.1:1\n')
+  const { code, output } = await client.launch('info')
+  expect(code).toBe(0)
+  expect(output).toContain(host.url)
+})
+
 test('the server does not mind the variables of the client', async () => {
   using client = newClient()
   const env = { HOLDFAST_SERVER: host.url, HOLDFAST_API_KEY: key, HOLDFAST_PASSWORD: 'sesame' }
