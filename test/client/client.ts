@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LAUNCHER, MAIN, type Outcome, onlyThese, outcome } from '../cli/command.ts'
+import { eventually } from '../support/eventually.ts'
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
@@ -20,6 +21,8 @@ export interface Client {
   launch(...words: string[]): Promise<Outcome>
   /** Starts it and does not wait. */
   start(...words: string[]): Started
+  /** Starts it for somebody at a terminal. */
+  onTerminal(...words: string[]): AtTerminal
   /** Logs in; throws when that fails. */
   login(server: string, key: string): Promise<void>
   [Symbol.dispose](): void
@@ -30,6 +33,17 @@ export interface Started {
   readonly outcome: Promise<Outcome>
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>
+}
+
+export interface AtTerminal {
+  readonly exited: Promise<number>
+  /** All that was written to the terminal so far. */
+  shown(): string
+  /** Returns when the text has been shown. */
+  until(text: string): Promise<void>
+  type(keys: string): void
+  /** SIGTERM. */
+  end(): void
 }
 
 export function newClient(): Client {
@@ -71,6 +85,7 @@ export function newClient(): Client {
     home,
     run: (...words) => runWith({}, ...words),
     runWith,
+    onTerminal: (...words) => atTerminal(words, folder, homes),
     launch: (...words) => outcome(['node', LAUNCHER, ...words], folder, homes),
     start: (...words) => spawn(words, {}),
     async login(server, key) {
@@ -78,6 +93,33 @@ export function newClient(): Client {
       if (code !== 0) throw new Error(`the login failed: ${errors}`)
     },
     [Symbol.dispose]: () => rmSync(home, { recursive: true, force: true }),
+  }
+}
+
+function atTerminal(
+  words: readonly string[],
+  folder: string,
+  variables: Readonly<Record<string, string>>,
+): AtTerminal {
+  let shown = ''
+  const decoder = new TextDecoder()
+  const child = Bun.spawn([process.execPath, '--no-env-file', MAIN, ...words], {
+    cwd: folder,
+    env: onlyThese({ TERM: 'xterm-256color', ...variables }),
+    terminal: {
+      cols: 100,
+      rows: 30,
+      data(_terminal, data) {
+        shown += decoder.decode(data, { stream: true })
+      },
+    },
+  })
+  return {
+    exited: child.exited.finally(() => child.terminal?.close()),
+    shown: () => shown,
+    until: (text) => eventually(`"${text}" is shown`, () => shown.includes(text)),
+    type: (keys) => void child.terminal?.write(keys),
+    end: () => child.kill('SIGTERM'),
   }
 }
 
