@@ -80,32 +80,24 @@ export function createPublicSide(server: Server, retries: Retries, password: Pas
     return folder
   }
 
+  function post(path: string, body: unknown): Promise<Response> {
+    const headers = { 'Content-Type': 'application/json', ...cookieHeader() }
+    return ask(server, { method: 'POST', path, headers, body: JSON.stringify(body) })
+  }
+
   return {
     server,
     sign: (slug) =>
       unlocking(
         async () =>
-          readJson(
-            server,
-            await ask(server, {
-              method: 'POST',
-              path: '/v2/api/public/download',
-              headers: { 'Content-Type': 'application/json', ...cookieHeader() },
-              body: JSON.stringify({ file_slug: slug }),
-            }),
-            signedAddress,
-          ),
+          readJson(server, await post('/v2/api/public/download', { file_slug: slug }), signedAddress),
         () => lockOf(slug),
       ),
     folder: (identifier, page) =>
       unlocking(
         async () => {
-          const path = `/v2/api/public/folder/${encodeURIComponent(identifier)}?page=${page}`
-          return readJson(
-            server,
-            await ask(server, { method: 'GET', path, headers: cookieHeader() }),
-            publicFolder,
-          )
+          const asked = { folder: identifier, page }
+          return readJson(server, await post('/v2/api/public/folder', asked), publicFolder)
         },
         async () => identifier,
       ),

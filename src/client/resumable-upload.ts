@@ -104,7 +104,9 @@ export async function sendChunk(
   chunkSize: ChunkSize,
 ): Promise<number> {
   try {
-    return await appendChunk(server, upload, chunk)
+    const offset = await appendChunk(server, upload, chunk)
+    if (offset > chunk.offset || chunk.length === 0) return offset
+    throw new ConnectionError(`${server.url} keeps nothing of what is sent`, { passes: true, isUnsent: false })
   } catch (error) {
     if (!isProxyLimit(error)) throw error
     chunkSize.refused(chunk.length)

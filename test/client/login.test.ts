@@ -51,7 +51,7 @@ describe('holdfast login', () => {
   test('keys of several servers stay apart', async () => {
     using client = newClient()
     await client.login(host.url, key)
-    const other = host.url.replace('127.0.0.1', 'localhost')
+    const other = host.url.replace('localhost', '127.0.0.1')
     const bob = await host.addAccount('bob')
     await client.login(other, bob.apiKey)
     expect((await client.run('info')).output).toContain('bob')

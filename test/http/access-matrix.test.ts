@@ -4,6 +4,7 @@ import { DAY, MINUTE } from '../../src/domain/clock.ts'
 import { routes } from '../../src/http/routes.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import {
+  askPublic,
   askSigned,
   type Bytes,
   bearer,
@@ -180,9 +181,9 @@ const probes: readonly Probe[] = [
   },
   {
     name: 'folder for programs',
-    route: 'get /v2/api/public/folder/{}',
+    route: 'post /v2/api/public/folder',
     kind: 'folder content',
-    ask: ({ host, folder }, headers) => visit(host, `/v2/api/public/folder/${folder}`, { headers }),
+    ask: ({ host, folder }, headers) => askPublic(host, '/v2/api/public/folder', { folder }, headers),
     whenOpen: async (response, { file }) => {
       expect(response.status).toBe(200)
       expect(await response.json()).toMatchObject({

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { timestamp } from '../../domain/clock.ts'
 import type { FolderIdentifier } from '../../domain/ids.ts'
 import { unlocked } from '../../services/access.ts'
-import { queryNumber, timestampField } from '../api/fields.ts'
+import { timestampField } from '../api/fields.ts'
 import { fileUrl } from '../api/file-answers.ts'
 import { viewerOf } from '../call.ts'
 import { openRoute, type Route } from '../route.ts'
@@ -29,20 +29,26 @@ const folderContents = z
 
 /** What the page of a folder shows, for programs. */
 export const listPublicFolder: Route = openRoute({
-  method: 'get',
-  path: '/v2/api/public/folder/{identifier}',
+  method: 'post',
+  path: '/v2/api/public/folder',
   summary: 'One page of what is in a folder that you may see: subfolders first, then files, 100 a page',
   tag: 'Public',
-  params: z.object({ identifier: z.string() }),
-  query: z.object({ page: queryNumber(1, 1_000_000).optional() }),
+  body: z.object({
+    folder: z.string('must be the identifier of the folder'),
+    page: z
+      .int('must be a whole number from 1')
+      .min(1, 'must be a whole number from 1')
+      .max(1_000_000)
+      .optional(),
+  }),
   answer: folderContents,
-  errors: [400, 403, 404],
-  async handle({ call, params, query }) {
+  errors: [400, 403, 404, 413],
+  async handle({ call, body }) {
     const { access, publicFolders } = call.site.services
     const viewer = await viewerOf(call)
-    const folder = unlocked(await access.folder(viewer, (params.identifier ?? '') as FolderIdentifier))
+    const folder = unlocked(await access.folder(viewer, body.folder as FolderIdentifier))
     call.headers.set('Cache-Control', 'private, no-store')
-    const page = query.page ?? 1
+    const page = body.page ?? 1
     const contents = await publicFolders.contents(folder, page, viewer.account === folder.account_id)
     return {
       success: true,
