@@ -17,34 +17,26 @@ import { startContentHashing } from './services/content-hash.ts'
 import { createContentTokens } from './services/content-tokens.ts'
 import { createExpiry } from './services/expiry.ts'
 import { createFiles } from './services/files.ts'
-import { createFinishing } from './services/finishing.ts'
 import { createFolderClearing } from './services/folder-clearing.ts'
 import { createFolderMoves } from './services/folder-moves.ts'
 import { createFolderPasswords } from './services/folder-passwords.ts'
 import { createFolders } from './services/folders.ts'
 import { createIdempotency } from './services/idempotency.ts'
 import { createLocalClaims, createSharedClaims } from './services/job-claims.ts'
-import { createJoining } from './services/joining.ts'
 import { createKeys, type Keys } from './services/keys.ts'
 import { joinNodes } from './services/nodes.ts'
 import { assertPaired, assertWhole } from './services/pairing.ts'
 import { createPublicFolders } from './services/public-folders.ts'
 import { createRateLimits } from './services/rate-limits.ts'
 import { createReadiness } from './services/readiness.ts'
-import { createReceiving } from './services/receiving.ts'
 import { relocate as moveInstallation, type Relocated, type RelocationParts } from './services/relocation.ts'
 import { createRemovals } from './services/removals.ts'
-import { createResumableUploads } from './services/resumable-uploads.ts'
+import { createResumable } from './services/resumable.ts'
 import { createRooms } from './services/room.ts'
-import { createRunningHashes } from './services/running-hashes.ts'
 import type { Services } from './services/services.ts'
 import { createSharedRateLimits } from './services/shared-rate-limits.ts'
 import { createSigning } from './services/signing.ts'
-import { createSittings } from './services/sittings.ts'
 import { createStoreHealth } from './services/store-health.ts'
-import { createUploadExpiry } from './services/upload-expiry.ts'
-import { createUploadJoins } from './services/upload-joins.ts'
-import { createUploadRooms } from './services/upload-room.ts'
 import { createUploads } from './services/uploads.ts'
 import { createUsage } from './services/usage.ts'
 import { connect, databaseExists, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
@@ -106,51 +98,25 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     const hashing = startContentHashing()
     open.defer(() => hashing.close())
 
-    const sittings = createSittings({ db, nodes, clock, report: failed('an upload could not be released') })
-    const finishing = createFinishing({
-      db,
-      blobs,
-      health,
-      hashing,
-      sittings,
-      joining: createJoining({ db, blobs, hashing, clock, random }),
-      nodes,
-      clock,
-      report: failed('an upload could not be finished'),
-    })
-    const uploadRooms = createUploadRooms({ db, rates, rooms, limits: config })
     const idempotency = createIdempotency({
       db,
       nodes,
       clock,
       report: failed('a key could not be given back'),
     })
-    const { maxFileSize, maxFolderDepth, uploadExpires } = config
-    const resumable = createResumableUploads({
+    const resumable = createResumable({
       db,
+      isShared,
+      blobs,
       health,
-      sittings,
-      receiving: createReceiving({
-        db,
-        blobs,
-        health,
-        hashes: createRunningHashes(hashing),
-        finishing,
-        rooms: uploadRooms,
-        clock,
-        maxFileSize,
-        isShared,
-        report: failed('an upload could not be looked after'),
-      }),
-      finishing,
-      joins: createUploadJoins(db),
-      rooms: uploadRooms,
+      hashing,
+      nodes,
+      rates,
+      rooms,
       clock,
       random,
-      maxFileSize,
-      maxFolderDepth,
-      expireHours: uploadExpires,
-      report: failed('an upload could not be finished'),
+      limits: config,
+      report: failed('a resumable upload failed'),
     })
 
     const services: Services = {
@@ -159,16 +125,16 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       content: createContent(db, blobs, config.s3Redirect),
       contentTokens: createContentTokens(signing, clock),
       files: createFiles(db, usage),
-      folderMoves: createFolderMoves(db, maxFolderDepth),
+      folderMoves: createFolderMoves(db, config.maxFolderDepth),
       folderPasswords: createFolderPasswords(access, rates, signing, clock, random),
-      folders: createFolders(db, clock, random, maxFolderDepth),
+      folders: createFolders(db, clock, random, config.maxFolderDepth),
       idempotency,
       keys: createKeys(db, clock, random),
       publicFolders: createPublicFolders(db),
       rates,
       readiness: createReadiness(db, health, clock),
       removals: createRemovals(db, clock),
-      resumable,
+      resumable: resumable.uploads,
       uploads: createUploads({
         db,
         blobs,
@@ -177,29 +143,15 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
         rooms,
         clock,
         random,
-        maxFileSize,
+        maxFileSize: config.maxFileSize,
       }),
       usage,
     }
     const expiry = createExpiry(db, cleaning, usage, clock, createClockGuard(clock), config.inactiveDays)
     const clearing = createFolderClearing(db, clock)
-    const uploadExpiry = createUploadExpiry(db, clock, uploadExpires)
     const claims = isShared ? createSharedClaims(db, nodes, clock) : createLocalClaims(clock)
     const jobs = startJobs(
-      allJobs({
-        usage,
-        rates,
-        health,
-        nodes,
-        expiry,
-        cleaning,
-        clearing,
-        rooms,
-        sittings,
-        finishing,
-        uploadExpiry,
-        idempotency,
-      }),
+      allJobs({ usage, rates, health, nodes, expiry, cleaning, clearing, rooms, resumable, idempotency }),
       claims,
       log,
     )

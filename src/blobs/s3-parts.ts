@@ -106,9 +106,9 @@ export function partsOf(
   function send(part: Part): void {
     const number = ++sent
     upload ??= begin()
-    const begun = upload
+    const beginning = upload
     const work = (async () => {
-      const etag = await uploadPart(client, await begun, number, part.seal(), cancel.signal)
+      const etag = await uploadPart(client, await beginning, number, part.seal(), cancel.signal)
       stored.set(number, { etag, size: part.filled })
     })()
     const settled = work.catch(fail).finally(() => {
@@ -123,11 +123,11 @@ export function partsOf(
     assertGoing()
   }
 
-  async function join(begun: Promise<UnfinishedUpload>): Promise<void> {
+  async function join(beginning: Promise<UnfinishedUpload>): Promise<void> {
     await settle()
     const etags = leading(stored).map(({ etag }) => etag)
     try {
-      await joinParts(client, await begun, etags, cancel.signal)
+      await joinParts(client, await beginning, etags, cancel.signal)
     } catch (error) {
       // Joined already, by a try whose answer was lost: the object itself tells.
       if (!isNoSuchUpload(error)) throw error

@@ -3,16 +3,14 @@ import type { Log } from '../log.ts'
 import type { Cleaning } from '../services/cleaning.ts'
 import type { Expiry } from '../services/expiry.ts'
 import { outageRefusal } from '../services/failures.ts'
-import type { Finishing } from '../services/finishing.ts'
 import type { FolderClearing } from '../services/folder-clearing.ts'
 import type { Idempotency } from '../services/idempotency.ts'
 import { type Claim, type Claims, type Outcome, SET_ASIDE_AFTER } from '../services/job-claims.ts'
 import { BEAT, type Nodes } from '../services/nodes.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
+import type { Resumable } from '../services/resumable.ts'
 import type { Rooms } from '../services/room.ts'
-import type { Sittings } from '../services/sittings.ts'
 import type { StoreHealth } from '../services/store-health.ts'
-import type { UploadExpiry } from '../services/upload-expiry.ts'
 import type { Usage } from '../services/usage.ts'
 
 /** Something that runs by itself: safe to repeat, and never twice at the same time in one node. */
@@ -36,13 +34,11 @@ export function allJobs(services: {
   clearing: FolderClearing
   cleaning: Cleaning
   rooms: Rooms
-  sittings: Sittings
-  finishing: Finishing
-  uploadExpiry: UploadExpiry
+  resumable: Resumable
   idempotency: Idempotency
 }): readonly Job[] {
   const { nodes, usage, rates, health, expiry, clearing, cleaning, rooms } = services
-  const { sittings, finishing, uploadExpiry, idempotency } = services
+  const { resumable, idempotency } = services
   const forItself = [
     { name: 'beat', every: BEAT, run: () => nodes.beat() },
     { name: 'watch other nodes', every: BEAT, run: () => nodes.removeDead() },
@@ -50,13 +46,13 @@ export function allJobs(services: {
     { name: 'write rate windows', every: SECOND, run: () => rates.flush() },
     { name: 'probe a broken store', every: 10 * SECOND, run: () => health.recover() },
     { name: 'give back room', every: 5 * SECOND, run: () => rooms.endUnended() },
-    { name: 'release uploads', every: 5 * SECOND, run: () => sittings.releaseLeft() },
+    { name: 'release uploads', every: 5 * SECOND, run: () => resumable.sittings.releaseLeft() },
     // Also what this node itself has left in the middle, which no other can tell from work under way.
-    { name: 'finish uploads', every: 10 * SECOND, run: finishing.takeUpAll },
+    { name: 'finish uploads', every: 10 * SECOND, run: resumable.finishing.takeUpAll },
   ]
   const forAll: readonly Omit<Job, 'on'>[] = [
     { name: 'end uploads of dead nodes', every: 10 * SECOND, run: cleaning.sweepDead },
-    { name: 'give up unused uploads', every: MINUTE, run: uploadExpiry.run },
+    { name: 'give up unused uploads', every: MINUTE, run: resumable.expiry.run },
     { name: 'forget old idempotency keys', every: 10 * MINUTE, run: () => idempotency.forgetOld() },
     { name: 'hide unused files', every: 20 * SECOND, run: expiry.mark },
     { name: 'purge unused files', every: HOUR, run: expiry.purge },

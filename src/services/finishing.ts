@@ -4,13 +4,10 @@ import { findFile } from '../database/files.ts'
 import { nodeExists } from '../database/nodes.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
-import {
-  completePart,
-  endUpload,
-  type UploadRow,
-  unfinishedProcessing,
-  uploadById,
-} from '../database/uploads.ts'
+import { endUpload } from '../database/upload-ends.ts'
+import { completePart } from '../database/upload-parts.ts'
+import { unfinishedProcessing } from '../database/upload-sittings.ts'
+import { type UploadRow, uploadById } from '../database/uploads.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { BlobKey, UploadId } from '../domain/ids.ts'
@@ -96,7 +93,7 @@ export function createFinishing(parts: {
       await lockAccount(trx, account)
       const now = clock.now()
       const file_id = await insertStoredFile(trx, { ...upload, account, folder, digest, type }, now)
-      const end = { ended_at: now, state: 'completed', file_id } as const
+      const end = { ended_at: now, state: 'completed', file_id, received: upload.size } as const
       if (!(await endUpload(trx, upload, end, sitting.number))) throw interrupted()
       await endParts(trx, upload, { ended_at: now, state: 'completed' })
     }).catch(async (error: unknown) => {
@@ -122,7 +119,7 @@ export function createFinishing(parts: {
       return
     }
     hash?.drop()
-    if (!(await completePart(db, upload.id, sitting.number))) throw interrupted()
+    if (!(await completePart(db, upload.id, sitting.number, upload.size))) throw interrupted()
     sitting.released()
   }
 

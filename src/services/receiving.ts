@@ -1,5 +1,6 @@
 import { BlobMissing, type BlobStore, type ResumableWriter } from '../blobs/blob-store.ts'
-import { lookAtSitting, type UploadRow } from '../database/uploads.ts'
+import { lookAtSitting } from '../database/upload-sittings.ts'
+import type { UploadRow } from '../database/uploads.ts'
 import { SECOND } from '../domain/clock.ts'
 import { bytesLost } from './finishing.ts'
 import { type Arrival, type ByteSource, Reception, type ReceptionParts } from './reception.ts'

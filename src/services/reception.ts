@@ -1,6 +1,7 @@
 import type { KeptBlob, ResumableWriter } from '../blobs/blob-store.ts'
 import type { Db } from '../database/schema.ts'
-import { recordProgress, type UploadRow } from '../database/uploads.ts'
+import { recordProgress } from '../database/upload-sittings.ts'
+import type { UploadRow } from '../database/uploads.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { formatSize } from '../domain/sizes.ts'
@@ -39,9 +40,11 @@ export interface ReceptionParts {
   readonly maxFileSize: number
 }
 
-/** In a long sitting so much, or what came in so long, is recorded at a time. */
+/** In a long sitting what is safe by itself is recorded after so many bytes, or so long. */
 const RECORD_BYTES = 32 * 1024 * 1024
 const RECORD_EVERY = SECOND
+/** A sender so slow that nothing is safe by itself has what it sent kept this often. */
+const KEEP_EVERY = 5 * SECOND
 
 /** An upload that came in one piece and is no larger is not kept before it is completed. */
 const AT_ONCE = 16 * 1024 * 1024
@@ -69,6 +72,7 @@ export class Reception {
   #reserved: number
   #recorded: number
   #recordedAt: number
+  #lookedAt: number
 
   constructor(
     parts: ReceptionParts,
@@ -88,6 +92,7 @@ export class Reception {
     this.#reserved = upload.reserved
     this.#recorded = upload.received
     this.#recordedAt = parts.clock.monotonic()
+    this.#lookedAt = this.#recordedAt
   }
 
   /**
@@ -157,11 +162,13 @@ export class Reception {
   /** A kill in the middle of a long sitting costs little, where nothing may make all of it void. */
   async #recordOnTheWay(): Promise<void> {
     if (this.#sum !== null || this.#received === this.#upload.size) return
+    const now = this.#parts.clock.monotonic()
     const isMuch = this.#received - this.#recorded >= RECORD_BYTES
-    if (!isMuch && this.#parts.clock.monotonic() - this.#recordedAt < RECORD_EVERY) return
-    const safe = this.#writer.safe()
+    if (!isMuch && now - this.#lookedAt < RECORD_EVERY) return
+    this.#lookedAt = now
+    const isOverdue = now - this.#recordedAt >= KEEP_EVERY
+    const safe = this.#writer.safe() ?? (isOverdue ? await this.#storing(() => this.#writer.keep()) : null)
     if (safe !== null) await this.#record(safe)
-    else this.#recordedAt = this.#parts.clock.monotonic()
   }
 
   async #record(

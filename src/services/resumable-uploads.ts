@@ -1,39 +1,18 @@
 import { findFile } from '../database/files.ts'
 import type { Db } from '../database/schema.ts'
-import {
-  insertUpload,
-  openUploads,
-  type UploadRow,
-  uploadById,
-  uploadBySlug,
-  uploadByToken,
-} from '../database/uploads.ts'
+import { openUploads, type UploadRow, uploadById, uploadBySlug, uploadByToken } from '../database/uploads.ts'
 import { type Clock, HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { cleanFileName } from '../domain/file-name.ts'
-import { parseFolderName } from '../domain/folder-name.ts'
-import {
-  type AccountId,
-  type FolderPlace,
-  GUESTS,
-  type Sha256,
-  type Slug,
-  type UploadToken,
-} from '../domain/ids.ts'
-import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '../domain/random.ts'
-import { formatSize } from '../domain/sizes.ts'
-import { type Caller, ownerOf } from './caller.ts'
+import { type AccountId, GUESTS, type Slug, type UploadToken } from '../domain/ids.ts'
+import type { Caller } from './caller.ts'
 import type { ExpectedChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
-import { ensurePath } from './folder-path.ts'
-import { placeOf } from './places.ts'
 import { QUIET_AFTER, type Receiving } from './receiving.ts'
 import type { ByteSource } from './reception.ts'
 import { locked, type Sittings, uploadNotFound } from './sittings.ts'
-import type { StoreHealth } from './store-health.ts'
 import type { StoredFile } from './stored-file.ts'
+import { hashToken, type NewUpload, type UploadCreation } from './upload-creation.ts'
 import { forget } from './upload-endings.ts'
-import type { UploadJoins } from './upload-joins.ts'
 import type { UploadRooms } from './upload-room.ts'
 
 /** An upload that may take any number of requests. Times are milliseconds since the epoch. */
@@ -52,20 +31,6 @@ export type ResumableUpload = Pick<
   | 'created_at'
   | 'used_at'
 >
-
-export interface NewUpload {
-  readonly place: FolderPlace
-  /** Folders on the way from there to the file, which are made where they are missing. */
-  readonly path: readonly string[]
-  readonly name: string
-  readonly declaredType: string | null
-  /** As it was sent, to be given back so. */
-  readonly metadata: string
-  readonly content:
-    | { readonly kind: 'whole'; readonly size: number | null }
-    | { readonly kind: 'partial'; readonly size: number | null; readonly concat: string }
-    | { readonly kind: 'final'; readonly parts: readonly UploadToken[]; readonly concat: string }
-}
 
 export interface NextBytes {
   readonly offset: number
@@ -113,20 +78,16 @@ const MOST_LISTED = 1000
 
 export function createResumableUploads(parts: {
   db: Db
-  health: StoreHealth
+  creation: UploadCreation
   sittings: Sittings
   receiving: Receiving
   finishing: Finishing
-  joins: UploadJoins
   rooms: UploadRooms
   clock: Clock
-  random: Random
-  maxFileSize: number
-  maxFolderDepth: number
   expireHours: number
   report: (error: unknown) => void
 }): ResumableUploads {
-  const { db, health, sittings, receiving, finishing, joins, rooms, clock, random, report } = parts
+  const { db, creation, sittings, receiving, finishing, rooms, clock, report } = parts
   const expiresAt = ({ used_at }: Pick<UploadRow, 'used_at'>) => used_at + parts.expireHours * HOUR
 
   async function authorized(caller: Caller, token: UploadToken): Promise<UploadRow> {
@@ -151,11 +112,6 @@ export function createResumableUploads(parts: {
     throw new Refusal('UPLOAD_GONE', 'This upload has expired or failed; start a new one')
   }
 
-  function assertSize(bytes: number): void {
-    if (bytes <= parts.maxFileSize) return
-    throw new Refusal('FILE_TOO_LARGE', `A file may have ${formatSize(parts.maxFileSize)} at most`)
-  }
-
   /** Waits for the end of the processing, which goes on when that takes longer. */
   async function processed(upload: UploadRow): Promise<UploadRow> {
     const end = finishing.takeUp(upload).catch((error: unknown) => {
@@ -165,55 +121,16 @@ export function createResumableUploads(parts: {
     return (await uploadById(db, upload.id)) ?? upload
   }
 
-  async function insert(caller: Caller, request: NewUpload, token: UploadToken, size: number | null) {
-    const { content, place, path } = request
-    const account = ownerOf(caller)
-    const names = path.map(parseFolderName)
-    // Before room is set aside, so that a place that is not there is told as such.
-    const start = await placeOf(db, account, place)
-    const now = clock.now()
-    return rooms.create(caller, size ?? 0, async (trx) =>
-      insertUpload(trx, {
-        token_hash: hashToken(token),
-        slug: makeSlug(random),
-        uuid: makeUuid(random),
-        account_id: account,
-        folder_id: await ensurePath(trx, account, start, names, {
-          random,
-          now,
-          maxDepth: parts.maxFolderDepth,
-        }),
-        name: cleanFileName(request.name),
-        declared_type: request.declaredType,
-        metadata: request.metadata,
-        kind: content.kind,
-        concat: content.kind === 'whole' ? null : content.concat,
-        size,
-        received: 0,
-        key: makeBlobKey(random),
-        state: size === 0 ? 'processing' : 'uploading',
-        created_at: now,
-        used_at: now,
-      }),
-    )
-  }
-
   return {
     expiresAt,
 
     async create(caller, request) {
-      health.assertUsable()
-      const token = makeUploadToken(random)
       const { content } = request
-      if (content.kind === 'final') {
-        const found = await Promise.all(content.parts.map((part) => authorized(caller, part)))
-        const size = joins.sizeOf(found)
-        assertSize(size)
-        const upload = await joins.claim(await insert(caller, request, token, null), found, size)
-        return { token, upload: await processed(upload) }
-      }
-      assertSize(content.size ?? 0)
-      const upload = await insert(caller, request, token, content.size)
+      const found =
+        content.kind === 'final'
+          ? await Promise.all(content.parts.map((part) => authorized(caller, part)))
+          : []
+      const { token, upload } = await creation.create(caller, request, found)
       return { token, upload: upload.state === 'processing' ? await processed(upload) : upload }
     },
 
@@ -242,16 +159,14 @@ export function createResumableUploads(parts: {
           `The size of this upload is ${upload.size} bytes and cannot be changed`,
         )
       }
-      assertSize(bytes.size ?? 0)
+      creation.assertSize(bytes.size ?? 0)
       const size = upload.size ?? bytes.size
-      if (size !== null && bytes.offset + (bytes.length ?? 0) > size) {
-        throw new Refusal(
-          'PAYLOAD_TOO_LARGE',
-          `The upload was declared with ${size} bytes, and this would be more`,
-        )
-      }
-      if (upload.state !== 'uploading') return upload.state === 'processing' ? processed(upload) : upload
+      if (size !== null && bytes.offset + (bytes.length ?? 0) > size) throw tooLong({ size })
       const { source } = bytes
+      if (upload.state !== 'uploading') {
+        if (!(await source.read()).done) throw tooLong(upload)
+        return upload.state === 'processing' ? processed(upload) : upload
+      }
       const interruptible = {
         isIdle: () => source.quietFor() >= QUIET_AFTER,
         stop: () => source.end(locked()),
@@ -287,11 +202,14 @@ export function createResumableUploads(parts: {
   }
 }
 
-function hashToken(token: UploadToken): Sha256 {
-  return Bun.SHA256.hash(token, 'hex') as Sha256
-}
-
 function conflict(upload: UploadRow): Refusal {
   const message = `The upload is at offset ${upload.received}; ask for its offset and go on from there`
   return new Refusal('OFFSET_CONFLICT', message)
+}
+
+function tooLong({ size }: Pick<UploadRow, 'size'>): Refusal {
+  return new Refusal(
+    'PAYLOAD_TOO_LARGE',
+    `The upload was declared with ${size} bytes, and this would be more`,
+  )
 }

@@ -1,6 +1,7 @@
 import { nodeExists } from '../database/nodes.ts'
 import type { Db } from '../database/schema.ts'
-import { askToEnd, endSitting, takeSitting, type UploadRow, uploadById } from '../database/uploads.ts'
+import { askToEnd, endSitting, takeSitting } from '../database/upload-sittings.ts'
+import { type UploadRow, uploadById } from '../database/uploads.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { UploadId } from '../domain/ids.ts'

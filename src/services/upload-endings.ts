@@ -3,7 +3,9 @@ import { discardBlob } from '../database/blobs.ts'
 import { lockAccount } from '../database/differences.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { dropUpload, endUpload, partsOf, type UploadEnd, type UploadRow } from '../database/uploads.ts'
+import { dropUpload, endUpload, type UploadEnd } from '../database/upload-ends.ts'
+import { partsOf } from '../database/upload-parts.ts'
+import type { UploadRow } from '../database/uploads.ts'
 import { GARBAGE_GRACE } from './cleaning.ts'
 
 /**

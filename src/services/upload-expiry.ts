@@ -1,5 +1,5 @@
 import type { Db } from '../database/schema.ts'
-import { dropEndedUploads, unusedUploads } from '../database/uploads.ts'
+import { dropEndedUploads, unusedUploads } from '../database/upload-ends.ts'
 import { type Clock, HOUR } from '../domain/clock.ts'
 import { letOthersIn } from './cleaning.ts'
 import { giveUp } from './upload-endings.ts'

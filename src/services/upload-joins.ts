@@ -1,7 +1,9 @@
 import { lockAccount } from '../database/differences.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { beginProcessing, claimPart, dropUpload, type UploadRow, uploadById } from '../database/uploads.ts'
+import { dropUpload } from '../database/upload-ends.ts'
+import { beginProcessing, claimPart } from '../database/upload-parts.ts'
+import { type UploadRow, uploadById } from '../database/uploads.ts'
 import { Refusal } from '../domain/errors.ts'
 
 /** Final uploads and the partial ones that they are made of. */

@@ -77,6 +77,7 @@ const matrix: Readonly<Record<string, Row>> = {
     ...named((_, file) => ({ path: `/api/v1/upload/status?slug=${file}` })),
     slugOnly: true,
   },
+  'get /api/v1/uploads': { ask: () => ({ path: '/api/v1/uploads' }), about: {} },
   'get /api/v1/files': named(({ folder }) => ({ path: `/api/v1/files?folder=${folder}` })),
   'get /api/v1/file/{}': named((_, file) => ({ path: `/api/v1/file/${file}` })),
   'patch /api/v1/file/{}': named((_, file) => ({

@@ -43,6 +43,11 @@ describe('a preflight', () => {
     ['POST', '/folder/delete'],
     ['POST', '/api/v1/folder/delete'],
     ['GET', '/api/v1/account'],
+    ['POST', '/api/v1/uploads'],
+    ['GET', '/api/v1/uploads'],
+    ...['HEAD', 'GET', 'PATCH', 'POST', 'DELETE'].map(
+      (method) => [method, `/api/v1/uploads/${'0'.repeat(32)}`] as const,
+    ),
   ])('for %s %s is answered without a key', async (method, path) => {
     const answer = await api(holdfast).send(path, {
       method: 'OPTIONS',
@@ -57,6 +62,55 @@ describe('a preflight', () => {
     expect(list(answer, 'access-control-allow-methods')).toContain(method.toLowerCase())
     for (const header of ['authorization', 'content-type', 'x-folder-id']) {
       expect(list(answer, 'access-control-allow-headers')).toContain(header)
+    }
+  })
+})
+
+const TUS_REQUEST = [
+  'Tus-Resumable',
+  'Upload-Offset',
+  'Upload-Length',
+  'Upload-Defer-Length',
+  'Upload-Metadata',
+  'Upload-Checksum',
+  'Upload-Concat',
+  'X-HTTP-Method-Override',
+  'Idempotency-Key',
+]
+const TUS_ANSWER = [
+  'Location',
+  'Tus-Resumable',
+  'Tus-Version',
+  'Tus-Extension',
+  'Tus-Max-Size',
+  'Tus-Checksum-Algorithm',
+  'Upload-Offset',
+  'Upload-Length',
+  'Upload-Expires',
+  'Upload-Metadata',
+  'Upload-Concat',
+  'Upload-Defer-Length',
+  'Holdfast-Slug',
+  'Holdfast-Url',
+]
+
+describe('a script of another origin', () => {
+  test('may send every header of a resumable upload, and read those of the answers', async () => {
+    const asked = await api(holdfast).send('/api/v1/uploads', { method: 'OPTIONS', headers: ORIGIN })
+    for (const header of TUS_REQUEST) {
+      expect(list(asked, 'access-control-allow-headers')).toContain(header.toLowerCase())
+    }
+    const started = await api(holdfast).send('/api/v1/uploads', {
+      method: 'POST',
+      headers: { ...ORIGIN, 'tus-resumable': '1.0.0', 'upload-length': '1' },
+    })
+    const refused = await api(holdfast).send('/api/v1/uploads', { method: 'POST', headers: ORIGIN })
+    expect([started.status, refused.status]).toEqual([201, 412])
+    for (const answer of [asked, started, refused]) {
+      expectOpen(answer)
+      for (const header of TUS_ANSWER) {
+        expect(list(answer, 'access-control-expose-headers')).toContain(header.toLowerCase())
+      }
     }
   })
 })

@@ -17,6 +17,7 @@ afterAll(() => holdfast.stop())
 const TABLE = [
   ['post', '/api/v1/upload', 'optional'],
   ['get', '/api/v1/upload/status', 'key'],
+  ['get', '/api/v1/uploads', 'key'],
   ['get', '/api/v1/files', 'key'],
   ['get', '/api/v1/file/{id}', 'key'],
   ['patch', '/api/v1/file/{id}', 'key'],

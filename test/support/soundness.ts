@@ -34,6 +34,8 @@ export async function unsoundness(installation: SharedInstallation): Promise<str
   }
   const reservations = await db.selectFrom('reservations').select('key').execute()
   same('reservations', reservations, [])
+  const uploads = await db.selectFrom('uploads').select('slug').where('ended_at', 'is', null).execute()
+  same('resumable uploads', uploads, [])
   const garbage = await db.selectFrom('blob_garbage').select('key').execute()
   same('garbage', garbage, [])
   const blobs = await db

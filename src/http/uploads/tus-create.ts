@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/errors.ts'
 import { parseFolderPlace } from '../../domain/ids.ts'
 import type { Caller } from '../../services/caller.ts'
-import type { NewUpload } from '../../services/resumable-uploads.ts'
+import type { NewUpload } from '../../services/upload-creation.ts'
 import { admitGuest } from '../api/guests.ts'
 import { toUnfinishedUpload } from '../api/upload-answers.ts'
 import { type Call, uploadCaller } from '../call.ts'

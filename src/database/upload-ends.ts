@@ -1,0 +1,110 @@
+/** How resumable uploads end. */
+import type { FileId, UploadId } from '../domain/ids.ts'
+import { wholeSum } from './differences.ts'
+import type { Db } from './schema.ts'
+import type { UploadRow } from './uploads.ts'
+
+export type UploadEnd = {
+  readonly ended_at: number
+  readonly state: 'completed' | 'failed'
+  readonly file_id?: FileId
+  readonly received?: number
+  readonly failure?: string
+}
+
+/**
+ * Ends the upload and gives its room back; false when somebody else has ended it, or, given a sitting, when another
+ * one has begun. To be asked for under the account's lock.
+ */
+export async function endUpload(
+  trx: Db,
+  upload: Pick<UploadRow, 'id' | 'account_id'>,
+  end: UploadEnd,
+  sitting: number | null = null,
+): Promise<boolean> {
+  const open = trx
+    .selectFrom('uploads')
+    .select(['reserved', 'sitting'])
+    .where('id', '=', upload.id)
+    .where('ended_at', 'is', null)
+  const row = await open.executeTakeFirst()
+  if (row === undefined || (sitting !== null && row.sitting !== sitting)) return false
+  const result = await trx
+    .updateTable('uploads')
+    .set({ ...end, reserved: 0, node: null, asked: null, progress: null, sitting: row.sitting + 1 })
+    .where('id', '=', upload.id)
+    .where('sitting', '=', row.sitting)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  if (result.numUpdatedRows === 0n) return false
+  await trx
+    .updateTable('accounts')
+    .set((account) => ({ storage_reserved: account('storage_reserved', '-', row.reserved) }))
+    .where('id', '=', upload.account_id)
+    .execute()
+  return true
+}
+
+/** Ends all uploads at once. Nobody else may be at work. */
+export async function endEveryUpload(trx: Db, at: number): Promise<void> {
+  await trx
+    .updateTable('accounts')
+    .set((account) => ({
+      storage_reserved: account(
+        'storage_reserved',
+        '-',
+        account
+          .selectFrom('uploads')
+          .select(wholeSum(trx, 'uploads.reserved').as('reserved'))
+          .whereRef('uploads.account_id', '=', 'accounts.id')
+          .$asScalar()
+          .$notNull(),
+      ),
+    }))
+    .where('id', 'in', trx.selectFrom('uploads').select('account_id').where('reserved', '>', 0))
+    .execute()
+  await trx
+    .updateTable('uploads')
+    .set({
+      ended_at: at,
+      state: 'failed',
+      failure: 'the server was moved',
+      reserved: 0,
+      node: null,
+      progress: null,
+    })
+    .where('ended_at', 'is', null)
+    .execute()
+}
+
+/** Open uploads to which no byte has come since `before`, the oldest first. */
+export function unusedUploads(db: Db, before: number, limit: number): Promise<UploadRow[]> {
+  return (
+    db
+      .selectFrom('uploads')
+      .selectAll()
+      .where('ended_at', 'is', null)
+      // What is being joined ends with the whole.
+      .where('joined_into', 'is', null)
+      .where('used_at', '<=', before)
+      .orderBy('used_at')
+      .limit(limit)
+      .execute()
+  )
+}
+
+/** Forgets uploads that ended before then; returns how many. */
+export async function dropEndedUploads(db: Db, before: number, limit: number): Promise<number> {
+  const ended = db
+    .selectFrom('uploads')
+    .select('id')
+    .where('ended_at', '<=', before)
+    .orderBy('ended_at')
+    .limit(limit)
+  const { numDeletedRows } = await db.deleteFrom('uploads').where('id', 'in', ended).executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+export async function dropUpload(trx: Db, id: UploadId): Promise<void> {
+  await trx.deleteFrom('uploads').where('id', '=', id).execute()
+}

@@ -1,0 +1,71 @@
+/** Partial uploads, and final ones that are made of them. */
+import type { BlobKey, UploadId } from '../domain/ids.ts'
+import type { Db } from './schema.ts'
+import type { UploadRow } from './uploads.ts'
+
+/** A partial upload is whole and waits to be joined. False when the sitting is over. */
+export async function completePart(db: Db, id: UploadId, sitting: number, size: number): Promise<boolean> {
+  const result = await db
+    .updateTable('uploads')
+    .set({ state: 'completed', received: size, node: null, asked: null, sitting: sitting + 1 })
+    .where('id', '=', id)
+    .where('sitting', '=', sitting)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/**
+ * Makes the completed partial upload a part of the final one, and its room that one's. False when it cannot be: it is
+ * not whole, or used up.
+ */
+export async function claimPart(
+  trx: Db,
+  part: Pick<UploadRow, 'id' | 'reserved'>,
+  final: UploadId,
+  position: number,
+): Promise<boolean> {
+  const result = await trx
+    .updateTable('uploads')
+    .set({ joined_into: final, part: position, reserved: 0 })
+    .where('id', '=', part.id)
+    .where('reserved', '=', part.reserved)
+    .where('kind', '=', 'partial')
+    .where('state', '=', 'completed')
+    .where('joined_into', 'is', null)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  if (result.numUpdatedRows === 0n) return false
+  await trx
+    .updateTable('uploads')
+    .set((row) => ({ reserved: row('reserved', '+', part.reserved) }))
+    .where('id', '=', final)
+    .execute()
+  return true
+}
+
+/** All bytes of the final upload are here, in its parts. */
+export async function beginProcessing(trx: Db, final: UploadId, size: number): Promise<void> {
+  await trx
+    .updateTable('uploads')
+    .set({ size, received: size, state: 'processing' })
+    .where('id', '=', final)
+    .execute()
+}
+
+/** The parts of a final upload in their order. */
+export function partsOf(db: Db, final: UploadId): Promise<UploadRow[]> {
+  return db.selectFrom('uploads').selectAll().where('joined_into', '=', final).orderBy('part').execute()
+}
+
+/** Gives the upload another blob to be written; false when the sitting is over. */
+export async function changeKey(trx: Db, id: UploadId, sitting: number, key: BlobKey): Promise<boolean> {
+  const result = await trx
+    .updateTable('uploads')
+    .set({ key })
+    .where('id', '=', id)
+    .where('sitting', '=', sitting)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}

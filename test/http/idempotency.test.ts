@@ -1,0 +1,76 @@
+/** A plain upload that is sent again with its Idempotency-Key. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { stored } from '../support/answers.ts'
+import { type Api, api, newcomer, refusal } from '../support/api.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+
+const KEY = 'f3b1c9e0-8a75-4d0e-9c37-2f5b6a1d8e44'
+const HOUR = 3_600_000
+
+let holdfast: TestHoldfast
+beforeAll(async () => {
+  holdfast = await startHoldfast({ maxFileSize: 1000 })
+})
+afterAll(() => holdfast.stop())
+
+const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
+
+async function filesOf(caller: Api): Promise<number> {
+  return (await stored(caller)).files_count
+}
+
+test('the same key answers the first result, and nothing is stored twice', async () => {
+  const caller = await newcomer(holdfast)
+  const first = await caller.upload('once', { ...keyed(KEY), name: 'a.txt' })
+  expect(first.status).toBe(200)
+  const again = await caller.upload('once', { ...keyed(KEY), name: 'a.txt' })
+  expect(again).toMatchObject({ status: 200, body: first.body })
+  expect(await filesOf(caller)).toBe(1)
+})
+
+test('many at once are one', async () => {
+  const caller = await newcomer(holdfast)
+  const answers = await Promise.all(Array.from({ length: 8 }, () => caller.upload('once', keyed(KEY))))
+  for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: answers[0]?.body })
+  expect(await filesOf(caller)).toBe(1)
+})
+
+test('another key, another account and no key are other uploads', async () => {
+  const [caller, other] = [await newcomer(holdfast), await newcomer(holdfast)]
+  await caller.put('a', keyed('one'))
+  await caller.put('a', keyed('two'))
+  await caller.put('a')
+  await other.put('a', keyed('one'))
+  expect([await filesOf(caller), await filesOf(other)]).toEqual([3, 1])
+})
+
+test('a first request that was refused does not stand in the way of the next', async () => {
+  const caller = await newcomer(holdfast)
+  expect(await caller.upload('x'.repeat(2000), keyed(KEY))).toMatchObject(refusal('FILE_TOO_LARGE'))
+  expect(await caller.upload('fits', keyed(KEY))).toMatchObject({ status: 200 })
+  expect(await filesOf(caller)).toBe(1)
+})
+
+test('after 24 hours the key is new', async () => {
+  const caller = await newcomer(holdfast)
+  const first = await caller.put('a', keyed(KEY))
+  holdfast.clock.advance(25 * HOUR)
+  expect((await caller.put('a', keyed(KEY))).slug).not.toBe(first.slug)
+  await holdfast.runJobs()
+  holdfast.clock.advance(25 * HOUR)
+  await holdfast.runJobs()
+  expect(await holdfast.database.selectFrom('idempotency_keys').select('hash').execute()).toEqual([])
+})
+
+test('for guests the key alone counts, and has to be long', async () => {
+  const guest = api(holdfast)
+  expect(await guest.upload('a', keyed('short'))).toMatchObject(refusal('INVALID_REQUEST'))
+  const first = await guest.put('a', keyed(KEY))
+  expect((await guest.put('a', keyed(KEY))).slug).toBe(first.slug)
+})
+
+test('a key that is too long is refused', async () => {
+  const caller = await newcomer(holdfast)
+  expect(await caller.upload('a', keyed('x'.repeat(256)))).toMatchObject(refusal('INVALID_REQUEST'))
+  expect(await filesOf(caller)).toBe(0)
+})

@@ -1,0 +1,124 @@
+/** The concatenation extension. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { wholeSum } from '../../src/database/differences.ts'
+import { type Api, api, newcomer, refusal } from '../support/api.ts'
+import { readBack, sha256 } from '../support/caller.ts'
+import { chance } from '../support/chance.ts'
+import { eventually } from '../support/eventually.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { metadata, type Tus, tus } from '../support/tus.ts'
+
+const MB = 1024 * 1024
+const random = chance(8)
+
+let holdfast: TestHoldfast
+let caller: Api
+let client: Tus
+beforeAll(async () => {
+  holdfast = await startHoldfast({ storageLimit: 40 * MB })
+  caller = await newcomer(holdfast)
+  client = tus(caller)
+})
+afterAll(() => holdfast.stop())
+
+/** A part of these bytes that is whole. */
+async function part(by: Tus, content: Uint8Array<ArrayBuffer>): Promise<string> {
+  const { path } = await by.start(content.length, {}, { 'upload-concat': 'partial' })
+  if (content.length > 0) expect((await by.patch(path, 0, content)).status).toBe(204)
+  return path
+}
+
+const final = (by: Tus, parts: readonly string[], about: Record<string, string> = {}) =>
+  by.create({ 'upload-concat': `final;${parts.join(' ')}`, 'upload-metadata': metadata(about) })
+
+test('parts that came side by side are one file, in the order named', async () => {
+  const contents = [random.bytes(3 * MB), random.bytes(1), random.bytes(6 * MB)]
+  const paths = await Promise.all(contents.map((content) => part(client, content)))
+  // Whole addresses are as good as paths.
+  const named = paths.map((path, at) => (at === 0 ? holdfast.url + path : path))
+  const answer = await final(client, named, { filename: 'joined.bin' })
+  expect(answer.status).toBe(201)
+  const path = answer.headers.get('location') ?? ''
+  const whole = Buffer.concat(contents)
+  await eventually('it is joined', async () => (await client.head(path)).headers.has('upload-offset'))
+  const head = await client.head(path)
+  expect(head.headers.get('upload-offset')).toBe(String(whole.length))
+  expect(head.headers.get('upload-length')).toBe(String(whole.length))
+  expect(head.headers.get('upload-concat')).toBe(`final;${named.join(' ')}`)
+  expect(await client.look(path)).toMatchObject({ body: { status: 'completed', sha256: sha256(whole) } })
+  const slug = answer.headers.get('holdfast-slug') ?? ''
+  expect(await readBack(holdfast.url, slug)).toEqual({ size: whole.length, sha256: sha256(whole) })
+  expect(await caller.get(`/api/v1/file/${slug}`)).toMatchObject({ body: { data: { name: 'joined.bin' } } })
+})
+
+test('HEAD tells a part for what it is', async () => {
+  const path = await part(client, random.bytes(10))
+  const head = await client.head(path)
+  expect(head.headers.get('upload-concat')).toBe('partial')
+  expect(head.headers.get('upload-offset')).toBe('10')
+})
+
+test('parts are no files, and joining them takes no second room', async () => {
+  const own = await newcomer(holdfast)
+  const by = tus(own)
+  const paths = [await part(by, random.bytes(15 * MB)), await part(by, random.bytes(15 * MB))]
+  expect(await own.get('/api/v1/account')).toMatchObject({
+    body: { data: { files_count: 0, storage_used: 0 } },
+  })
+  const answer = await final(by, paths)
+  expect(answer.status).toBe(201)
+  const joined = answer.headers.get('location') ?? ''
+  await eventually('it is joined', async () => (await by.head(joined)).headers.has('upload-offset'))
+  expect(await own.get('/api/v1/account')).toMatchObject({
+    body: { data: { files_count: 1, storage_used: 30 * MB } },
+  })
+})
+
+describe('a final upload is refused', () => {
+  test('when bytes are sent to it', async () => {
+    const answer = await final(client, [await part(client, random.bytes(5))])
+    const path = answer.headers.get('location') ?? ''
+    expect(await client.patch(path, 5, random.bytes(1))).toMatchObject(refusal('UPLOAD_IS_FINAL'))
+  })
+
+  test('with a length of its own', async () => {
+    const path = await part(client, random.bytes(5))
+    const answer = await client.create({ 'upload-concat': `final;${path}`, 'upload-length': '5' })
+    expect(answer).toMatchObject(refusal('INVALID_REQUEST'))
+  })
+
+  test('when a part is unknown, somebody else’s, no part, not whole, named twice or used up', async () => {
+    const good = await part(client, random.bytes(5))
+    const { path: unfinished } = await client.start(10, {}, { 'upload-concat': 'partial' })
+    const { path: whole } = await client.start(10)
+    const theirs = await part(tus(await newcomer(holdfast)), random.bytes(5))
+    const nobodys = `/api/v1/uploads/${'0'.repeat(32)}`
+    expect(await final(client, [good, nobodys])).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+    expect(await final(client, [good, theirs])).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+    expect(await final(client, [good, whole])).toMatchObject(refusal('INVALID_REQUEST'))
+    expect(await final(client, [good, unfinished])).toMatchObject(refusal('OFFSET_CONFLICT'))
+    expect(await final(client, [good, good])).toMatchObject(refusal('INVALID_REQUEST'))
+    expect(await final(client, ['https://elsewhere.example/x'])).toMatchObject(refusal('INVALID_REQUEST'))
+    const answer = await final(client, [good])
+    expect(answer.status).toBe(201)
+    const joined = answer.headers.get('location') ?? ''
+    await eventually('it is joined', async () => (await client.head(joined)).headers.has('upload-offset'))
+    expect(await final(client, [good])).toMatchObject(refusal('OFFSET_CONFLICT'))
+  })
+})
+
+test('parts that nobody joins expire with their room', async () => {
+  const by = tus(api(holdfast))
+  await part(by, random.bytes(5 * MB))
+  const db = holdfast.database
+  const reserved = async () =>
+    db
+      .selectFrom('accounts')
+      .select(wholeSum(db, 'storage_reserved').as('bytes'))
+      .executeTakeFirstOrThrow()
+      .then(({ bytes }) => bytes)
+  expect(await reserved()).toBeGreaterThanOrEqual(5 * MB)
+  holdfast.clock.advance(25 * 3_600_000)
+  await holdfast.runJobs()
+  expect(await reserved()).toBe(0)
+})

@@ -1,0 +1,118 @@
+/** The extensions termination and expiration. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { wholeSum } from '../../src/database/differences.ts'
+import { type Api, api, newcomer, refusal } from '../support/api.ts'
+import { chance } from '../support/chance.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { type Tus, tus } from '../support/tus.ts'
+
+const MB = 1024 * 1024
+const HOUR = 3_600_000
+const random = chance(7)
+
+let holdfast: TestHoldfast
+let caller: Api
+let client: Tus
+beforeAll(async () => {
+  holdfast = await startHoldfast({ guestRateLimit: 1000, rateLimit: 10_000, uploadExpires: 24 })
+  caller = await newcomer(holdfast)
+  client = tus(caller)
+})
+afterAll(() => holdfast.stop())
+
+/** What uploads hold at present: room, rows that are not over, and blobs. */
+async function held() {
+  const db = holdfast.database
+  const { reserved } = await db
+    .selectFrom('accounts')
+    .select(wholeSum(db, 'storage_reserved').as('reserved'))
+    .executeTakeFirstOrThrow()
+  const open = await db.selectFrom('uploads').select('id').where('ended_at', 'is', null).execute()
+  return { reserved, open: open.length, blobs: (await holdfast.storedBlobs()).length }
+}
+
+/** Lets garbage come of age, and removes it. */
+async function clearUp(): Promise<void> {
+  await holdfast.runJobs()
+  holdfast.clock.advance(2 * 60_000)
+  await holdfast.runJobs()
+}
+
+test('DELETE gives an upload up, with its bytes and its room', async () => {
+  const before = await held()
+  const { path } = await client.start(10 * MB)
+  await client.patch(path, 0, random.bytes(6 * MB))
+  expect((await client.remove(path)).status).toBe(204)
+  expect((await client.head(path)).status).toBe(404)
+  expect(await client.patch(path, 6 * MB, random.bytes(1))).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+  expect(await client.remove(path)).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+  await clearUp()
+  expect(await held()).toEqual(before)
+})
+
+test('DELETE of a completed upload leaves its file', async () => {
+  const { path, slug } = await client.start(5)
+  await client.patch(path, 0, random.bytes(5))
+  expect((await client.remove(path)).status).toBe(204)
+  expect((await client.head(path)).status).toBe(404)
+  expect(await caller.get(`/api/v1/file/${slug}`)).toMatchObject({ status: 200 })
+})
+
+test('every answer tells when an upload without another byte expires', async () => {
+  const { path } = await client.start(10)
+  const first = Date.parse((await client.head(path)).headers.get('upload-expires') ?? '')
+  expect(Math.abs(first - (holdfast.clock.now() + 24 * HOUR))).toBeLessThan(60_000)
+  holdfast.clock.advance(5 * HOUR)
+  const patched = await client.patch(path, 0, random.bytes(5))
+  const second = Date.parse(patched.headers.get('upload-expires') ?? '')
+  expect(second - first).toBeGreaterThan(4 * HOUR)
+})
+
+test('an upload that expired is 410, before anything has cleared it and after, and 404 a day later', async () => {
+  const { path } = await client.start(10)
+  await client.patch(path, 0, random.bytes(5))
+  holdfast.clock.advance(25 * HOUR)
+  const expectGone = async () => {
+    expect((await client.head(path)).status).toBe(410)
+    expect(await client.look(path)).toMatchObject(refusal('UPLOAD_GONE'))
+    expect(await client.patch(path, 5, random.bytes(5))).toMatchObject(refusal('UPLOAD_GONE'))
+  }
+  await expectGone()
+  await holdfast.runJobs()
+  await expectGone()
+  holdfast.clock.advance(25 * HOUR)
+  await holdfast.runJobs()
+  expect((await client.head(path)).status).toBe(404)
+})
+
+test('bytes keep an upload alive', async () => {
+  const { path } = await client.start(10)
+  for (let offset = 0; offset < 4; offset++) {
+    holdfast.clock.advance(20 * HOUR)
+    expect((await client.patch(path, offset, random.bytes(1))).status).toBe(204)
+    await holdfast.runJobs()
+  }
+  expect(await client.offset(path)).toBe(4)
+})
+
+test('200 uploads that nobody finished leave nothing behind once they expired', async () => {
+  await clearUp()
+  const before = await held()
+  const guest = tus(api(holdfast))
+  const begin = async (number: number) => {
+    const by = number % 2 === 0 ? client : guest
+    const { path } = await by.start(number % 5 === 0 ? null : MB, { filename: `${number}.bin` })
+    const sent = random.bytes((number % 3) * 40_000)
+    if (sent.length > 0) await by.patch(path, 0, sent)
+  }
+  for (let at = 0; at < 200; at += 20) {
+    await Promise.all(Array.from({ length: 20 }, (_, number) => begin(at + number)))
+  }
+  expect((await held()).open).toBe(before.open + 200)
+  expect(await caller.get('/api/v1/account')).toMatchObject({ body: { data: { files_count: 1 } } })
+  holdfast.clock.advance(25 * HOUR)
+  await clearUp()
+  const after = await held()
+  expect(after).toMatchObject({ reserved: 0, open: 0 })
+  expect(after.blobs).toBeLessThanOrEqual(before.blobs)
+})
