@@ -16,6 +16,8 @@ export interface Asking {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | FormData
   readonly signal?: AbortSignal
+  /** A connection of its own: the other side may have given up one that was kept, and a stream is sent but once. */
+  readonly isAlone?: true
 }
 
 /**
@@ -23,7 +25,7 @@ export interface Asking {
  * followed: the key is for this server alone.
  */
 export async function ask({ url, key }: Server, asking: Asking): Promise<Response> {
-  const { method, path, headers, body, signal } = asking
+  const { method, path, headers, body, signal, isAlone } = asking
   const response = await reach(url, () =>
     fetch(url + path, {
       method,
@@ -31,6 +33,7 @@ export async function ask({ url, key }: Server, asking: Asking): Promise<Respons
       redirect: 'manual',
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
+      ...(isAlone ? { keepalive: false } : {}),
     }),
   )
   if (response.ok) return response

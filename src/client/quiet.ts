@@ -11,12 +11,17 @@ export function quietLimit(milliseconds: number): QuietLimit {
   const controller = new AbortController()
   const abort = () => controller.abort(new Error(`nothing for ${Math.round(milliseconds / 1000)} s`))
   let timer = setTimeout(abort, milliseconds)
+  let isStopped = false
   return {
     signal: controller.signal,
     stir() {
       clearTimeout(timer)
-      timer = setTimeout(abort, milliseconds)
+      // What was under way may stir once more, and must not keep the process waiting.
+      if (!isStopped) timer = setTimeout(abort, milliseconds)
     },
-    stop: () => clearTimeout(timer),
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
   }
 }

@@ -106,7 +106,10 @@ export async function sendChunk(
   try {
     const offset = await appendChunk(server, upload, chunk)
     if (offset > chunk.offset || chunk.length === 0) return offset
-    throw new ConnectionError(`${server.url} keeps nothing of what is sent`, { passes: true, isUnsent: false })
+    throw new ConnectionError(`${server.url} keeps nothing of what is sent`, {
+      passes: true,
+      isUnsent: false,
+    })
   } catch (error) {
     if (!isProxyLimit(error)) throw error
     chunkSize.refused(chunk.length)

@@ -84,6 +84,7 @@ export async function appendChunk(server: Server, path: UploadPath, chunk: Chunk
       },
       body: body(quiet.stir),
       signal: quiet.signal,
+      isAlone: true,
     })
     return offsetOf(server, response)
   } catch (error) {

@@ -210,7 +210,7 @@ test('a server that has no room is not taken for such a proxy', async () => {
     writeFileSync(join(client.folder, 'film.bin'), randomBytes(6 * MIB))
     const { code, errors } = await client.run('upload', 'film.bin')
     expect(code).toBe(1)
-    expect(errors).toContain('storage')
+    expect(errors).toContain('does not fit')
     expect(errors).not.toContain('proxy')
   } finally {
     await small.stop()
