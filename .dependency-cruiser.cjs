@@ -55,11 +55,16 @@ module.exports = {
       '^src/domain/',
       '^src/(config|log)\\.ts$',
     ]),
-    only('command-line', 'Commands get their parts from app.ts.', '^src/(cli/|main\\.ts$)', [
-      '^src/cli/',
+    only('client', 'The client knows a server by its protocols alone.', '^src/client/', [
+      '^src/client/',
       '^src/domain/',
-      '^src/(app|config|settings|log)\\.ts$',
     ]),
+    only(
+      'command-line',
+      'Commands get their parts from app.ts, or are those of the client.',
+      '^src/(cli/|main\\.ts$)',
+      ['^src/cli/', '^src/client/', '^src/domain/', '^src/(app|config|settings|log)\\.ts$'],
+    ),
     only('settings', 'Settings and log depend on nobody who uses them.', '^src/(config|settings|log)\\.ts$', [
       '^src/(config|settings|log)\\.ts$',
       '^src/domain/',

@@ -1,4 +1,5 @@
 import { ARCHIVE, ONE_FILE } from './archives.ts'
+import { CLIENT_BIG, CLIENT_SMALL, CURL } from './command-line.ts'
 import { BIG_DOWNLOAD } from './downloads.ts'
 import type { Figures, Measured } from './measure.ts'
 import { MIB, OURS } from './measure.ts'
@@ -106,6 +107,16 @@ function goals(measured: readonly Measured[]): Goal[] {
         reached: ours.rate >= Math.min(20_000, 0.3 * bare.rate),
       }
     }),
+    ...[
+      { title: CLIENT_BIG, least: 0.8 },
+      { title: CLIENT_SMALL, least: 2 },
+    ].flatMap(({ title, least }) =>
+      goal(measured, title, `${least.toFixed(2)} × curl`, (ours, peer) => {
+        const curl = peer(CURL)
+        if (curl === null) return null
+        return { got: `${times(ours, curl)} × curl`, reached: ours.rate >= least * curl.rate }
+      }),
+    ),
   ]
 }
 

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { archiveScenario } from './archives.ts'
 import { runClient } from './client-job.ts'
+import { commandLineScenarios, findCurl } from './command-line.ts'
 import { content, sha256 } from './content.ts'
 import { contentAddress, downloadScenarios } from './downloads.ts'
 import { describeMachine, freeSpace } from './machine.ts'
@@ -15,17 +16,18 @@ import { type Holdfast, type Nginx, type Server, startBare, startHoldfast, start
 import { uploadScenarios } from './uploads.ts'
 
 const REPOSITORY = join(import.meta.dir, '..')
+const EVERYTHING = ['uploads', 'downloads', 'archive', 'requests', 'client']
 const USAGE = `npm run bench -- [options]
   --quick          256 MiB and 2 rounds instead of 1 GiB and 5; writes to the terminal only
   --rounds N       how many rounds
-  --only A,B       any of uploads, downloads, archive, requests; writes to the terminal only
+  --only A,B       any of uploads, downloads, archive, requests, client; writes to the terminal only
   --profile DIR    also write CPU profiles of Holdfast there when it stops; it runs slower then`
 
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     rounds: { type: 'string' },
-    only: { type: 'string', default: 'uploads,downloads,archive,requests' },
+    only: { type: 'string', default: EVERYTHING.join(',') },
     profile: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -35,7 +37,7 @@ if (values.help) {
   process.exit(0)
 }
 const only = values.only.split(',')
-const whole = !values.quick && only.length === 4 && values.profile === undefined
+const whole = !values.quick && EVERYTHING.every((part) => only.includes(part)) && values.profile === undefined
 const rounds = Number(values.rounds ?? (values.quick ? 2 : 5))
 if (!Number.isInteger(rounds) || rounds < 1) {
   console.error(`--rounds must be a whole number from 1\n${USAGE}`)
@@ -61,7 +63,7 @@ try {
 async function bench(): Promise<void> {
   // What is uploaded to Holdfast stays to the end, so that clearing it away is not measured with something else.
   const needed =
-    (rounds + 6) * bigSize + (rounds * 2 * counts.small + 2 * counts.archived) * 100 * 1024 + 3 * GIB
+    (3 * rounds + 6) * bigSize + (rounds * 4 * counts.small + 2 * counts.archived) * 100 * 1024 + 3 * GIB
   if (freeSpace(folder) < needed) {
     throw new Error(`${Math.ceil(needed / GIB)} GiB must be free on the disk under ${relative('.', folder)}`)
   }
@@ -92,6 +94,13 @@ async function bench(): Promise<void> {
     if (findWrk() === null)
       missing.push('requests a second, because wrk is not installed: `apt-get install wrk`')
     else scenarios.push(...(await requests(holdfast)))
+  }
+  const curl = findCurl()
+  if (only.includes('client') && curl === null) {
+    missing.push('the command line, because curl is not installed: `apt-get install curl`')
+  } else if (only.includes('client') && curl !== null) {
+    const parts = { holdfast, key, scratch: join(folder, 'client'), bigSize, smallCount: counts.small }
+    scenarios.push(...commandLineScenarios(parts, curl))
   }
   for (const line of missing) console.error(`not measured: ${line}`)
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Setting, settings } from './settings.ts'
+import { clientVariables, type Setting, settings } from './settings.ts'
 
 /** The settings of one Holdfast, all of them, typed and free of contradictions. Sizes are bytes, rates are per hour. */
 export interface Config {
@@ -154,7 +154,10 @@ function defaultOf<T>(setting: Setting<T>): T {
 const SECRET_NAME = /KEY|SECRET|PASS|TOKEN/
 
 function unknownVariables(environment: Environment): ConfigProblem[] {
-  const known = Object.values(settings).map((setting) => setting.variable)
+  const known = [
+    ...Object.values(settings).map(({ variable }) => variable),
+    ...Object.values(clientVariables),
+  ]
   return Object.keys(environment)
     .filter((variable) => variable.startsWith('HOLDFAST_') && !known.includes(variable))
     .map((variable) => ({

@@ -197,6 +197,13 @@ export const settings = {
   } satisfies Setting<(typeof LOG_LEVELS)[number]>,
 }
 
+/** What the client's commands read. A server knows them only to let them stand. */
+export const clientVariables = {
+  server: 'HOLDFAST_SERVER',
+  apiKey: 'HOLDFAST_API_KEY',
+  password: 'HOLDFAST_PASSWORD',
+} as const
+
 type Reading<T> = Pick<Setting<T>, 'allowed' | 'read'>
 
 function whole(least: number, most: number): Reading<number> {

@@ -18,7 +18,15 @@ export function explain(error: unknown, environment: Environment): string {
 }
 
 /** Like refusals, these are worded for people where they are thrown. */
-const WORDED = ['DataFolderInUse', 'DatabaseTooNew', 'WrongStore']
+const WORDED = [
+  'DataFolderInUse',
+  'DatabaseTooNew',
+  'WrongStore',
+  'ClientError',
+  'ConnectionError',
+  'AnswerError',
+  'FileChanged',
+]
 
 function explainSystem(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error)) return null

@@ -11,14 +11,25 @@ export function printJson(value: unknown): void {
 /** Columns as wide as their widest cell, two spaces apart. */
 export function printTable(heads: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = heads.map((head, column) =>
-    Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)),
+    rows.reduce((widest, row) => Math.max(widest, Bun.stringWidth(row[column] ?? '')), head.length),
   )
   for (const row of [heads, ...rows]) {
     printLines(
       row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .map((cell, column) => padded(cell, widths[column] ?? 0))
         .join('  ')
         .trimEnd(),
     )
   }
+}
+
+/** A line for each name with its value, the values below each other. */
+export function printPairs(pairs: readonly (readonly [name: string, value: string])[]): void {
+  const width = Math.max(...pairs.map(([name]) => name.length))
+  for (const [name, value] of pairs) printLines(`${padded(name, width)}  ${value}`)
+}
+
+/** Some characters take two columns, and some none. */
+function padded(cell: string, width: number): string {
+  return cell + ' '.repeat(Math.max(0, width - Bun.stringWidth(cell)))
 }

@@ -3,11 +3,19 @@ import manifest from '../../package.json' with { type: 'json' }
 import type { Environment } from '../config.ts'
 import { accountCommand } from './account.ts'
 import { configCommand } from './config.ts'
+import { downloadCommand } from './download.ts'
 import { explain } from './failure.ts'
+import { infoCommand } from './info.ts'
 import { keyCommand } from './key.ts'
+import { listCommand, searchCommand } from './list.ts'
+import { loginCommand } from './login.ts'
 import { migrateCommand } from './migrate.ts'
+import { makeFolderCommand } from './mkdir.ts'
+import { moveCommand } from './move.ts'
 import { relocateCommand } from './relocate.ts'
+import { removeCommand } from './remove.ts'
 import { serve } from './serve.ts'
+import { uploadCommand } from './upload.ts'
 
 const SUCCESS = 0
 const FAILURE = 1
@@ -38,6 +46,7 @@ function program(environment: Environment): Command {
     )
     .exitOverride()
     .showHelpAfterError('Run it with --help to see how it is used.')
+  holdfast.commandsGroup('A server of your own:')
   holdfast
     .command('serve')
     .description('start the server; SIGTERM or Ctrl+C stops it')
@@ -47,5 +56,15 @@ function program(environment: Environment): Command {
   migrateCommand(holdfast.command('migrate'), environment)
   relocateCommand(holdfast.command('relocate'), environment)
   configCommand(holdfast.command('config'), environment)
+  holdfast.commandsGroup('Files on a server:')
+  loginCommand(holdfast.command('login'), environment)
+  uploadCommand(holdfast.command('upload'), environment)
+  downloadCommand(holdfast.command('download'), environment)
+  listCommand(holdfast.command('ls'), environment)
+  makeFolderCommand(holdfast.command('mkdir'), environment)
+  moveCommand(holdfast.command('mv'), environment)
+  removeCommand(holdfast.command('rm'), environment)
+  infoCommand(holdfast.command('info'), environment)
+  searchCommand(holdfast.command('search'), environment)
   return holdfast
 }

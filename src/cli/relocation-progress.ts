@@ -1,6 +1,7 @@
 import type { RelocationStep, RelocationWatch } from '../app.ts'
-import { type Clock, HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
+import { formatTime } from './words.ts'
 
 export interface Terminal {
   /** Whether what was written last can be written over. */
@@ -89,12 +90,4 @@ export function relocationProgress(
       step = null
     },
   }
-}
-
-/** A length of time, for people: `45 s`, `12 min`, `3 h 5 min`. */
-function formatTime(milliseconds: number): string {
-  if (milliseconds < MINUTE) return `${Math.ceil(milliseconds / SECOND)} s`
-  if (milliseconds < HOUR) return `${Math.round(milliseconds / MINUTE)} min`
-  const minutes = Math.round(milliseconds / MINUTE)
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }

@@ -16,6 +16,7 @@ import { getOpenApi } from './api/openapi.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
 import { listUploads } from './api/uploads.ts'
 import { getArchive } from './content/archives.ts'
+import { listPublicFolder } from './content/public-folder.ts'
 import { getContent, getThumbnail, signDownload, signView } from './content/routes.ts'
 import { aliasOf, type Route } from './route.ts'
 import { getFilePage } from './site/file-page.ts'
@@ -54,6 +55,7 @@ export const routes: readonly Route[] = [
   getOpenApi,
   signDownload,
   signView,
+  listPublicFolder,
   getContent,
   getArchive,
   getThumbnail,

@@ -10,7 +10,7 @@ import type { FolderId } from '../domain/ids.ts'
 import { ZIP_TOP } from '../domain/zip-entries.ts'
 import { type ZipNames, zipNames } from '../domain/zip-names.ts'
 import type { PlanBuilder } from './archive-plan.ts'
-import { letOthersIn } from './cleaning.ts'
+import { letOthersIn } from './turns.ts'
 
 /** Rows that one statement reads, or a few more where files came meanwhile. */
 const PAGE = 500

@@ -4,7 +4,7 @@ import { addFileUse, addRequests, type FileUse, requestsOn, setKeyUsed } from '.
 import { type Clock, SECOND, timestamp } from '../domain/clock.ts'
 import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
 import type { AccountCaller } from './caller.ts'
-import { letOthersIn } from './cleaning.ts'
+import { letOthersIn } from './turns.ts'
 
 /**
  * What changes with every request: gathered in memory and written once a second, very many files in steps.

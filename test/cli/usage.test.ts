@@ -18,6 +18,9 @@ describe('help', () => {
     ['migrate --help'],
     ['relocate --help'],
     ['config --help'],
+    ...['login', 'upload', 'download', 'ls', 'mkdir', 'mv', 'rm', 'info', 'search'].map((name) => [
+      `${name} --help`,
+    ]),
   ])('holdfast %s explains the command and ends with 0', async (words) => {
     using folder = temporaryFolder()
     const { code, output, errors } = await holdfast(folder.path, words.split(' '))
@@ -53,6 +56,18 @@ describe('wrong use', () => {
     ['serve now'],
     ['serve --port 80'],
     ['config everything'],
+    ['login'],
+    ['upload'],
+    ['upload - a.txt'],
+    ['upload a.txt --parallel 0'],
+    ['upload a.txt --chunk-size 1KB'],
+    ['upload a.txt --guest --folder /photos'],
+    ['download'],
+    ['mkdir'],
+    ['mv /photos'],
+    ['rm'],
+    ['rm /photos'],
+    ['search'],
   ])('holdfast %s ends with 2 and says what is wrong on standard error', async (words) => {
     using folder = temporaryFolder()
     const { code, output, errors } = await holdfast(folder.path, words.split(' ').filter(Boolean))

@@ -4,6 +4,7 @@ import { DAY, MINUTE } from '../../src/domain/clock.ts'
 import { routes } from '../../src/http/routes.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import {
+  askPublic,
   askSigned,
   type Bytes,
   bearer,
@@ -112,8 +113,8 @@ interface Probe {
   readonly name: string
   /** Method and pattern, as the route table has them with names left out. */
   readonly route: string
-  /** A page shows its form where others refuse; a folder outlives the file, as a page and as a zip. */
-  readonly kind: 'page' | 'folder page' | 'folder zip' | 'content'
+  /** A page shows its form where others refuse; what is of the folder outlives the file. */
+  readonly kind: 'page' | 'folder page' | 'folder zip' | 'content' | 'folder content'
   readonly ask: (scene: Scene, headers: Headers) => Promise<Response>
   /** What the answer is when nothing stands in the way. */
   readonly whenOpen: (response: Response, scene: Scene) => Promise<void>
@@ -207,6 +208,20 @@ const probes: readonly Probe[] = [
     whenOpen: async (response) => {
       expect(response.status).toBe(206)
       expect(await response.text()).toBe(NAME.slice(0, 20))
+    },
+  },
+  {
+    name: 'folder for programs',
+    route: 'post /v2/api/public/folder',
+    kind: 'folder content',
+    ask: ({ host, folder }, headers) => askPublic(host, '/v2/api/public/folder', { folder }, headers),
+    whenOpen: async (response, { file }) => {
+      expect(response.status).toBe(200)
+      expect(await response.json()).toMatchObject({
+        pages: 1,
+        folders: [],
+        files: [{ slug: file.slug, name: NAME, size: 2000 }],
+      })
     },
   },
   {

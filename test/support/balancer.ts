@@ -9,6 +9,11 @@ export interface Balancer {
   stop(): Promise<void>
 }
 
+export interface BalancerOptions {
+  /** As nginx writes sizes, such as `2m`; 0 is without a limit. */
+  readonly largestBody?: string
+}
+
 /**
  * The address from which the balancer comes to the nodes. It is another one than the tests', so that nodes can trust
  * the balancer alone and what a test writes into X-Forwarded-For means what it means without one.
@@ -24,12 +29,16 @@ export function whyNoBalancer(): string | null {
  * Listens on the port of 127.0.0.1, in front of nodes on other ports of it, and ends with this process.
  * Throws what `whyNoBalancer` says.
  */
-export async function startBalancer(port: number, nodes: readonly number[]): Promise<Balancer> {
+export async function startBalancer(
+  port: number,
+  nodes: readonly number[],
+  { largestBody = '0' }: BalancerOptions = {},
+): Promise<Balancer> {
   const found = program()
   if (found === null) throw new Error(whyNoBalancer() ?? '')
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-nginx-'))
   const log = join(folder, 'error.log')
-  writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port, nodes))
+  writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port, nodes, largestBody))
   let isReady = false
   let stopped = false
   let nginx = launch()
@@ -94,8 +103,8 @@ function listens(port: number): Promise<boolean> {
   return promise.finally(() => socket.destroy())
 }
 
-/** Nothing is held back, limited, tried again or left out: an answer is what the one node gave that was asked. */
-function configuration(folder: string, port: number, nodes: readonly number[]): string {
+/** Nothing is held back, limited unless it is asked for, tried again or left out: an answer is what the one node gave that was asked. */
+function configuration(folder: string, port: number, nodes: readonly number[], largestBody: string): string {
   const servers = nodes.map((node) => `server 127.0.0.1:${node} max_fails=0;`)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   return `
@@ -114,7 +123,7 @@ http {
   }
   server {
     listen 127.0.0.1:${port} backlog=1024;
-    client_max_body_size 0;
+    client_max_body_size ${largestBody};
     large_client_header_buffers 8 64k;
     ignore_invalid_headers off;
     underscores_in_headers on;

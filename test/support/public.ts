@@ -160,7 +160,17 @@ export function askSigned(
   body: unknown,
   headers: Headers = {},
 ): Promise<Response> {
-  return visit(host, `/v2/api/public/${mode}`, {
+  return askPublic(host, `/v2/api/public/${mode}`, body, headers)
+}
+
+/** Asks one of the public routes that take JSON. */
+export function askPublic(
+  host: TestHoldfast,
+  path: string,
+  body: unknown,
+  headers: Headers = {},
+): Promise<Response> {
+  return visit(host, path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),

@@ -18,6 +18,7 @@ export const downloadFolder: Route = {
     answers: archiveAnswers,
     errors: [400, 404, 412, 416],
   },
+  streams: 'always',
   async handle(call) {
     const { account } = await keyedCaller(call)
     const { archives, folders } = call.site.services

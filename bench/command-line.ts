@@ -1,0 +1,141 @@
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { content } from './content.ts'
+import { type Contender, GIB, MIB, OURS, type Sample, type Scenario } from './measure.ts'
+import type { Holdfast } from './servers.ts'
+
+export const CLIENT_BIG = 'Command line: upload of one big file'
+export const CLIENT_SMALL = 'Command line: upload of many small files'
+export const CURL = 'curl -F'
+
+const SMALL = 100 * 1024
+
+export interface CommandLineParts {
+  readonly holdfast: Holdfast
+  readonly key: string
+  /** An empty folder for the files that are sent. */
+  readonly scratch: string
+  readonly bigSize: number
+  readonly smallCount: number
+}
+
+/** curl when it is installed, else null. */
+export function findCurl(): string | null {
+  return Bun.which('curl')
+}
+
+/** The whole command is measured, from its start to its end, as somebody waits for it. */
+export function commandLineScenarios(parts: CommandLineParts, curl: string): Scenario[] {
+  const { bigSize, smallCount } = parts
+  mkdirSync(parts.scratch, { recursive: true })
+  const big = () => writeFiles(parts.scratch, bigSize, 1)
+  const small = () => writeFiles(parts.scratch, SMALL, smallCount)
+  return [
+    {
+      title: CLIENT_BIG,
+      unit: 'MiB/s',
+      per: 'GiB',
+      contenders: [
+        contender(OURS, parts, MIB, big, (files) => ours(parts, files)),
+        contender(CURL, parts, MIB, big, (files) => theirs(parts, curl, files)),
+      ],
+    },
+    {
+      title: CLIENT_SMALL,
+      unit: 'files/s',
+      per: 'GiB',
+      contenders: [
+        contender(OURS, parts, SMALL, small, (files) => ours(parts, files)),
+        contender(CURL, parts, SMALL, small, (files) => theirs(parts, curl, files)),
+      ],
+    },
+  ]
+}
+
+interface Command {
+  readonly words: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** Each file that was taken leads to a match. */
+  readonly answer: RegExp
+}
+
+function ours({ holdfast, key, scratch }: CommandLineParts, files: readonly string[]): Command {
+  return {
+    words: [process.execPath, join(import.meta.dir, '../src/main.ts'), 'upload', ...files],
+    env: {
+      HOLDFAST_SERVER: holdfast.url,
+      HOLDFAST_API_KEY: key,
+      XDG_CONFIG_HOME: join(scratch, 'config'),
+      XDG_STATE_HOME: join(scratch, 'state'),
+    },
+    answer: /\/d\/\w+$/gm,
+  }
+}
+
+/** One after another on one connection, in one process. */
+function theirs(
+  { holdfast, key, scratch }: CommandLineParts,
+  curl: string,
+  files: readonly string[],
+): Command {
+  const requests = files.map(
+    (file) =>
+      `url = "${holdfast.url}/api/v1/upload"\nheader = "Authorization: Bearer ${key}"\nform = "file=@${file}"\n`,
+  )
+  const config = join(scratch, 'curl.config')
+  writeFileSync(config, requests.join('next\n'))
+  return { words: [curl, '-s', '-K', config], env: {}, answer: /"slug"/g }
+}
+
+function contender(
+  name: string,
+  parts: CommandLineParts,
+  unit: number,
+  write: () => string[],
+  command: (files: readonly string[]) => Command,
+): Contender {
+  return {
+    name,
+    async run(): Promise<Sample> {
+      const files = write()
+      const { words, env, answer } = command(files)
+      const start = performance.now()
+      const child = Bun.spawn([...words], {
+        env: { PATH: process.env.PATH ?? '', HOME: parts.scratch, ...env },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'inherit',
+      })
+      const [output, code] = await Promise.all([child.stdout.text(), child.exited])
+      const seconds = (performance.now() - start) / 1000
+      const bytes = files.reduce((sum, file) => sum + Bun.file(file).size, 0)
+      for (const file of files) rmSync(file)
+      const taken = output.match(answer)?.length ?? 0
+      if (code !== 0 || taken !== files.length) {
+        throw new Error(
+          `${name} ended with ${code}, having sent ${taken} of ${files.length} files: ${output.slice(0, 500)}`,
+        )
+      }
+      const used = child.resourceUsage()
+      return {
+        rate: bytes / unit / seconds,
+        cpu: used === undefined ? null : Number(used.cpuTime.total) / 1e6 / (bytes / GIB),
+        peakBytes: used?.maxRSS ?? null,
+      }
+    },
+  }
+}
+
+/** No two files of a run carry the same bytes. */
+let nextNumber = 2_000_000_000
+
+function writeFiles(folder: string, size: number, count: number): string[] {
+  return Array.from({ length: count }, () => {
+    const path = join(folder, `${nextNumber}.bin`)
+    const file = openSync(path, 'w')
+    for (const piece of content(size, nextNumber)) writeSync(file, piece)
+    closeSync(file)
+    nextNumber += 1
+    return path
+  })
+}

@@ -1,0 +1,220 @@
+import { mkdir } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { createApi } from '../client/api.ts'
+import { type Downloaded, type DownloadParts, downloadFile, type Wanted } from '../client/downloading.ts'
+import { ClientError } from '../client/failure.ts'
+import { walkFolder } from '../client/folder-walk.ts'
+import { type Link, parseLink } from '../client/links.ts'
+import { createPlaces } from '../client/places.ts'
+import { createPublicSide, type PublicSide } from '../client/public-side.ts'
+import { parseRemoteName } from '../client/remote-names.ts'
+import { createRemoteTree } from '../client/remote-tree.ts'
+import type { Retries } from '../client/retries.ts'
+import { sideBySide } from '../client/side-by-side.ts'
+import type { Environment } from '../config.ts'
+import { systemClock } from '../domain/clock.ts'
+import { clientVariables } from '../settings.ts'
+import { explain } from './failure.ts'
+import { printJson, printLines } from './output.ts'
+import { barWatch, plainWatch, type ShownWatch } from './progress-bars.ts'
+import { askSecret, isSomebodyThere } from './prompt.ts'
+import {
+  asClient,
+  keyFor,
+  keyForLink,
+  locally,
+  notLoggedIn,
+  openRetries,
+  type ServerOption,
+  serverAddress,
+} from './session.ts'
+import { readParallel } from './upload.ts'
+import { count } from './words.ts'
+
+interface Options extends ServerOption {
+  readonly output: string
+  readonly password?: string
+  readonly parallel: number
+  readonly force?: true
+  readonly json?: true
+}
+
+/** `holdfast download`: run again after whatever stopped it, it goes on. */
+export function downloadCommand(download: Command, environment: Environment): void {
+  download
+    .description('download files and folders, verified; run again, it goes on where it stopped')
+    .argument('<link...>', 'links, slugs, identifiers of folders, or your own paths such as /photos/2026')
+    .option('--output <folder>', 'the local folder to put them in; it is made when it is missing', '.')
+    .option('--password <password>', `of a folder; else from ${clientVariables.password}, or asked for`)
+    .option('--parallel <number>', 'files fetched at once', readParallel, 4)
+    .option('--force', 'overwrite files of the same name, which otherwise stay and the new one gets a number')
+    .option('--json', 'print one JSON object a line')
+    .option('--server <url>', 'another server than the one logged in to last')
+    .action((links: string[], options: Options) => asClient(() => run(environment, links, options)))
+}
+
+async function run(environment: Environment, texts: readonly string[], options: Options): Promise<void> {
+  const watch = process.stderr.isTTY
+    ? barWatch({ stream: process.stderr, clock: systemClock })
+    : plainWatch((text) => process.stderr.write(text))
+  const retries = openRetries(watch.say)
+  const parts = { retries, places: createPlaces({ force: options.force === true }), watch }
+  let files = 0
+  let failed = 0
+  const tell = (outcome: Outcome) => {
+    files += 1
+    if ('error' in outcome) failed += 1
+    watch.aside(() => print(outcome, options, environment))
+  }
+  try {
+    const sides = createSides(environment, options, retries, watch)
+    const wanted = findWanted(texts, { environment, options, retries, sides })
+    await sideBySide(wanted, options.parallel, (item) => fetchOne(parts, item), tell)
+  } finally {
+    watch.end()
+  }
+  if (failed > 0) {
+    throw new ClientError(
+      `${failed} of ${count(files, 'file')} could not be downloaded; the same command, run again, goes on with them.`,
+    )
+  }
+}
+
+/** One side for each server, so that a password is given once. */
+type Sides = (server: string) => Promise<PublicSide>
+
+function createSides(environment: Environment, options: Options, retries: Retries, watch: ShownWatch): Sides {
+  const sides = new Map<string, Promise<PublicSide>>()
+  let asked: Promise<string> | null = null
+
+  function password(): Promise<string> {
+    asked ??= options.password ? Promise.resolve(options.password) : findPassword(environment, watch)
+    return asked
+  }
+
+  async function open(server: string): Promise<PublicSide> {
+    const key = await keyForLink(environment, server, options)
+    return createPublicSide({ url: server, key }, retries, password)
+  }
+
+  return (server) => {
+    const side = sides.get(server) ?? open(server)
+    sides.set(server, side)
+    return side
+  }
+}
+
+async function findPassword(environment: Environment, watch: ShownWatch): Promise<string> {
+  const given = environment[clientVariables.password]
+  if (given) return given
+  if (!isSomebodyThere()) {
+    throw new ClientError(`a password is needed: give it with --password or ${clientVariables.password}.`)
+  }
+  return watch.paused(() => askSecret('Password: '))
+}
+
+interface Finding {
+  readonly environment: Environment
+  readonly options: Options
+  readonly retries: Retries
+  readonly sides: Sides
+}
+
+type Item =
+  | { readonly name: string; readonly wanted: Wanted }
+  | { readonly name: string; readonly error: unknown }
+
+async function* findWanted(texts: readonly string[], finding: Finding): AsyncGenerator<Item> {
+  const { options, sides } = finding
+  for (const text of texts) {
+    try {
+      const link = await readTarget(text, finding)
+      switch (link.kind) {
+        case 'bytes':
+          yield { name: text, wanted: { address: async () => link.url, name: null, folder: options.output } }
+          break
+        case 'file':
+          yield { name: text, wanted: fileWanted(await sides(link.server), link.slug, null, options.output) }
+          break
+        case 'folder':
+          yield* folderWanted(await sides(link.server), link.identifier, options.output)
+      }
+    } catch (error) {
+      yield { name: text, error }
+    }
+  }
+}
+
+async function* folderWanted(side: PublicSide, identifier: string, output: string): AsyncGenerator<Item> {
+  for await (const walked of walkFolder(side, identifier, output)) {
+    switch (walked.kind) {
+      case 'folder':
+        await mkdir(walked.folder, { recursive: true })
+        break
+      case 'failure':
+        yield { name: walked.folder, error: walked.error }
+        break
+      case 'file':
+        yield { name: walked.name, wanted: fileWanted(side, walked.slug, walked.name, walked.folder) }
+    }
+  }
+}
+
+function fileWanted(side: PublicSide, slug: string, name: string | null, folder: string): Wanted {
+  return {
+    async address() {
+      const { server, file, token } = await side.sign(slug)
+      return `${server}/v2/${file}?token=${encodeURIComponent(token)}&download=true`
+    },
+    name,
+    folder,
+  }
+}
+
+/** A link as it is; everything else is looked for on the server that is meant. */
+async function readTarget(text: string, { environment, options, retries }: Finding): Promise<Link> {
+  if (/^https?:\/\//i.test(text)) return parseLink(text)
+  const server = await serverAddress(environment, options)
+  const name = parseRemoteName(text)
+  if (name.kind === 'folder') return { kind: 'folder', server, identifier: name.identifier }
+  if (name.kind === 'file' && /^[A-Za-z][A-Za-z0-9]{11}$/.test(name.identifier)) {
+    return { kind: 'file', server, slug: name.identifier }
+  }
+  const key = await keyFor(environment, server)
+  if (key === null) throw notLoggedIn(server)
+  const api = createApi({ url: server, key }, retries, true)
+  const thing = await createRemoteTree(api).find(name)
+  switch (thing.kind) {
+    case 'root':
+      throw new ClientError('the top level has no link; name its folders and files.')
+    case 'folder':
+      return { kind: 'folder', server, identifier: thing.folder.id }
+    case 'file':
+      return { kind: 'file', server, slug: (await api.file(thing.identifier)).slug }
+  }
+}
+
+type Outcome =
+  | { readonly name: string; readonly file: Downloaded }
+  | { readonly name: string; readonly error: unknown }
+
+async function fetchOne(parts: DownloadParts, item: Item): Promise<Outcome> {
+  if ('error' in item) return item
+  try {
+    return { name: item.name, file: await downloadFile(parts, item.wanted) }
+  } catch (error) {
+    return { name: item.name, error }
+  }
+}
+
+function print(outcome: Outcome, { json }: Options, environment: Environment): void {
+  if ('file' in outcome) {
+    const { path, size, sha256, wasThere } = outcome.file
+    if (json) printJson({ path, size, sha256, was_there: wasThere })
+    else printLines(path)
+    return
+  }
+  const message = explain(locally(outcome.error), environment)
+  if (json) printJson({ name: outcome.name, error: message })
+  process.stderr.write(`error: ${outcome.name}: ${message}\n`)
+}

@@ -1,0 +1,216 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Uploaded } from '../client/answers.ts'
+import { createApi, type FolderName } from '../client/api.ts'
+import { createChunkSize, DEFAULT_CHUNK, SMALLEST_CHUNK } from '../client/chunk-size.ts'
+import { ClientError } from '../client/failure.ts'
+import { type Found, findFiles } from '../client/find-files.ts'
+import { parseRemoteName } from '../client/remote-names.ts'
+import { createRemoteTree, type RemoteTree } from '../client/remote-tree.ts'
+import { sideBySide } from '../client/side-by-side.ts'
+import { uploadStream } from '../client/stream-upload.ts'
+import type { UploadParts } from '../client/upload-job.ts'
+import { createUploadStates, type Destination, uploadId } from '../client/upload-states.ts'
+import { uploadFile } from '../client/uploading.ts'
+import type { Environment } from '../config.ts'
+import { systemClock } from '../domain/clock.ts'
+import { formatSize, parseSize } from '../domain/sizes.ts'
+import { explain } from './failure.ts'
+import { printJson, printLines } from './output.ts'
+import { barWatch, plainWatch, type ShownWatch } from './progress-bars.ts'
+import {
+  asClient,
+  locally,
+  notLoggedIn,
+  openLogins,
+  openSession,
+  type ServerOption,
+  type Session,
+  stateFolder,
+} from './session.ts'
+import { count } from './words.ts'
+
+interface Options extends ServerOption {
+  readonly folder?: string
+  readonly guest?: true
+  readonly parallel: number
+  readonly chunkSize: number
+  readonly name?: string
+  readonly json?: true
+}
+
+/** `holdfast upload`: run again after whatever stopped it, it goes on. */
+export function uploadCommand(upload: Command, environment: Environment): void {
+  upload
+    .description(
+      'upload files and folders, and print a link for each file; run again, it goes on where it stopped',
+    )
+    .argument('<path...>', 'files and folders; - reads standard input')
+    .option(
+      '--folder <folder>',
+      'the folder to upload into: an identifier, a link or a path such as /photos/2026',
+    )
+    .option('--guest', 'without an account')
+    .option('--parallel <number>', 'files sent at once', readParallel, 4)
+    .option('--chunk-size <size>', 'bytes sent in one request, such as 16MB', readChunkSize, DEFAULT_CHUNK)
+    .option('--name <name>', 'what standard input is called', undefined)
+    .option('--json', 'print one JSON object a line')
+    .option('--server <url>', 'another server than the one logged in to last')
+    .action((paths: string[], options: Options) => {
+      if (paths.includes('-') && paths.length > 1) {
+        upload.error('error: standard input (-) is uploaded by itself, without other paths.')
+      }
+      if (options.guest && options.folder !== undefined) {
+        upload.error('error: guests have no folders; leave out --folder or --guest.')
+      }
+      return asClient(() => run(environment, paths, options))
+    })
+}
+
+export function readParallel(text: string): number {
+  const number = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (number >= 1 && number <= 64) return number
+  throw new InvalidArgumentError('Allowed is a whole number from 1 to 64.')
+}
+
+function readChunkSize(text: string): number {
+  const size = parseSize(text)
+  if (size !== null && size >= SMALLEST_CHUNK) return size
+  throw new InvalidArgumentError(`Allowed is a size from ${formatSize(SMALLEST_CHUNK)} up, such as 16MB.`)
+}
+
+async function run(environment: Environment, paths: readonly string[], options: Options): Promise<void> {
+  const watch = process.stderr.isTTY
+    ? barWatch({ stream: process.stderr, clock: systemClock })
+    : plainWatch((text) => process.stderr.write(text))
+  try {
+    const session = await openSession(environment, options, watch.say)
+    const command = await begin(environment, session, options, watch)
+    if (paths[0] === '-') await uploadInput(command, options)
+    else await uploadAll(command, paths, options)
+  } finally {
+    watch.end()
+  }
+}
+
+interface UploadCommand {
+  readonly parts: UploadParts
+  readonly watch: ShownWatch
+  readonly environment: Environment
+  /** Null for a guest. */
+  readonly tree: RemoteTree | null
+  /** Where files go that are named by themselves. */
+  readonly destination: Destination
+}
+
+async function begin(
+  environment: Environment,
+  { server, retries }: Session,
+  { guest, folder, chunkSize }: Options,
+  watch: ShownWatch,
+): Promise<UploadCommand> {
+  const { url } = server
+  const states = createUploadStates(stateFolder(environment))
+  await states.removeOld(systemClock.now())
+  const shared = { retries, states, chunkSize: createChunkSize(chunkSize, watch.say), watch }
+  if (guest) {
+    const parts = { ...shared, server: { url, key: null } }
+    return {
+      parts,
+      watch,
+      environment,
+      tree: null,
+      destination: { server: url, account: null, folder: 'root' },
+    }
+  }
+  if (server.key === null) throw notLoggedIn(url, ', or upload as a guest with --guest')
+  const api = createApi(server, retries, true)
+  const login = await openLogins(environment).at(url)
+  const account = login?.api_key === server.key ? login.account_id : (await api.account()).id
+  const tree = createRemoteTree(api)
+  const into = folder === undefined ? 'root' : await tree.folder(parseRemoteName(folder))
+  const destination = { server: url, account, folder: into }
+  return { parts: { ...shared, server }, watch, environment, tree, destination }
+}
+
+async function uploadInput({ parts, destination, watch }: UploadCommand, options: Options): Promise<void> {
+  const name = options.name ?? 'stdin'
+  const transfer = watch.begin(name, null, 0)
+  const { server, retries, chunkSize } = parts
+  const { folder } = destination
+  const source = Bun.stdin.stream()
+  const result = await uploadStream(source, { server, retries, chunkSize, transfer, name, folder }).finally(
+    () => transfer.end(),
+  )
+  watch.aside(() => print({ path: '-', result }, options))
+}
+
+type Outcome =
+  | { readonly path: string; readonly result: Uploaded }
+  | { readonly path: string; readonly error: unknown }
+  /** A folder was made; there is nothing to print. */
+  | null
+
+async function uploadAll(command: UploadCommand, paths: readonly string[], options: Options): Promise<void> {
+  const { watch, environment, parts, destination } = command
+  const leave = (path: string) => watch.say(`left out, being neither a file nor a folder: ${path}`)
+  const found = await Array.fromAsync(findFiles(paths, leave))
+  const files = found.flatMap((item) => (item.kind === 'file' ? [item.file] : []))
+  watch.expect(
+    files.length,
+    files.reduce((sum, { size }) => sum + size, 0),
+  )
+  const done: string[] = []
+  let failed = 0
+  await sideBySide(
+    inOrder(found),
+    options.parallel,
+    (item) => uploadOne(command, item, done),
+    (outcome) => {
+      if (outcome === null) return
+      if ('error' in outcome) failed += 1
+      watch.aside(() => print(outcome, options, environment))
+    },
+  )
+  if (failed > 0) {
+    throw new ClientError(
+      `${failed} of ${count(files.length, 'file')} could not be uploaded; the same command, run again, goes on with them.`,
+    )
+  }
+  // Kept until now, so that a command that is stopped prints the links of what it has done when it is run again.
+  for (const id of done) await parts.states.remove(id)
+  if (files.length === 0 && destination.account === null) throw new ClientError('there is no file to upload.')
+}
+
+async function* inOrder(found: readonly Found[]): AsyncGenerator<Found> {
+  yield* found
+}
+
+async function uploadOne(
+  { parts, tree, destination }: UploadCommand,
+  item: Found,
+  done: string[],
+): Promise<Outcome> {
+  const path = item.kind === 'file' ? item.file.shown : item.folders.join('/')
+  try {
+    const folder: FolderName = tree === null ? 'root' : await tree.ensure(destination.folder, item.folders)
+    if (item.kind === 'folder') return null
+    const target = { ...destination, folder }
+    const result = await uploadFile(parts, item.file, target)
+    done.push(uploadId(item.file, target))
+    return { path, result }
+  } catch (error) {
+    return { path, error }
+  }
+}
+
+function print(outcome: Exclude<Outcome, null>, { json }: Options, environment: Environment = {}): void {
+  if ('result' in outcome) {
+    const { path, result } = outcome
+    if (json) printJson({ path, ...result })
+    else printLines(result.url)
+    return
+  }
+  const message = explain(locally(outcome.error), environment)
+  if (json) printJson({ path: outcome.path, error: message })
+  process.stderr.write(`error: ${outcome.path}: ${message}\n`)
+}

@@ -1,0 +1,22 @@
+import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+
+/** A length of time, for people: `45 s`, `12 min`, `3 h 5 min`. */
+export function formatTime(milliseconds: number): string {
+  if (milliseconds < MINUTE) return `${Math.ceil(milliseconds / SECOND)} s`
+  if (milliseconds < HOUR) return `${Math.round(milliseconds / MINUTE)} min`
+  const minutes = Math.round(milliseconds / MINUTE)
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** `1 file`, `2 files`. */
+export function count(number: number, thing: string): string {
+  return `${number} ${thing}${number === 1 ? '' : 's'}`
+}
+
+/** A time of the server's, in this machine's zone and to the minute. */
+export function shortTime(iso: string): string {
+  const date = new Date(iso)
+  const two = (number: number) => String(number).padStart(2, '0')
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
+}

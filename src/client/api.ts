@@ -1,0 +1,122 @@
+import * as z from 'zod'
+import {
+  type Account,
+  account,
+  type Deletion,
+  deletion,
+  type FileDetail,
+  type FileItem,
+  type FolderItem,
+  fileDetail,
+  fileList,
+  folderCreated,
+  folderList,
+} from './answers.ts'
+import { ConnectionError } from './failure.ts'
+import { ask, readJson, type Server } from './http.ts'
+import { ASKING, MOVING, type Patience, type Retries } from './retries.ts'
+
+/** A folder's identifier, or `root`. */
+export type FolderName = string
+
+/** The JSON API, as far as the client needs it. Every method throws AnswerError or ConnectionError. */
+export interface Api {
+  readonly server: Server
+  account(): Promise<Account>
+  /** All folders of the account. */
+  folders(): Promise<FolderItem[]>
+  subfolders(parent: FolderName): Promise<FolderItem[]>
+  createFolder(name: string, parent: FolderName, more?: NewFolder): Promise<string>
+  changeFolder(folder: string, name: string): Promise<void>
+  moveFolder(folder: string, parent: FolderName): Promise<void>
+  deleteFolders(identifiers: readonly string[]): Promise<Deletion>
+  /** Files page by page, as they come. */
+  files(filter: FileFilter): AsyncIterable<FileItem>
+  /** By slug, UUID or number. */
+  file(identifier: string): Promise<FileDetail>
+  renameFile(identifier: string, name: string): Promise<void>
+  moveFile(identifier: string, folder: FolderName): Promise<void>
+  deleteFiles(identifiers: readonly string[]): Promise<Deletion>
+}
+
+export interface NewFolder {
+  readonly public?: 0 | 1
+  readonly password?: string
+}
+
+export interface FileFilter {
+  readonly folder?: FolderName
+  readonly search?: string
+  readonly sort?: 'created_at' | 'name' | 'size' | 'downloads'
+  readonly order?: 'asc' | 'desc'
+}
+
+/** `isLong`: what is asked belongs to a transfer that would rather wait for long than fail. */
+export function createApi(server: Server, retries: Retries, isLong = false): Api {
+  const patience: Patience = isLong ? MOVING : ASKING
+
+  async function get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+    return retries.persist(patience, async () =>
+      readJson(server, await ask(server, { method: 'GET', path }), shape),
+    )
+  }
+
+  /** What was sent may have been done although no answer came, so that is not repeated unless it is refused. */
+  async function send<T>(
+    method: 'POST' | 'PATCH',
+    path: string,
+    body: unknown,
+    shape: z.ZodType<T>,
+  ): Promise<T> {
+    const attempt = async () => {
+      const headers = { 'Content-Type': 'application/json' }
+      return readJson(server, await ask(server, { method, path, headers, body: JSON.stringify(body) }), shape)
+    }
+    return retries.persist(patience, () => attempt().catch(withDoubt))
+  }
+
+  return {
+    server,
+    account: async () => (await get('/api/v1/account', account)).data,
+    folders: async () => (await get('/api/v1/folders', folderList)).data,
+    subfolders: async (parent) =>
+      (await get(`/api/v1/folders?parent=${encodeURIComponent(parent)}`, folderList)).data,
+    createFolder: async (name, parent, more = {}) => {
+      const created = await send('POST', '/api/v1/folder', { name, parent, ...more }, folderCreated)
+      return created.data.identifier
+    },
+    async changeFolder(folder, name) {
+      await send('PATCH', `/api/v1/folder/${encodeURIComponent(folder)}`, { name }, anything)
+    },
+    async moveFolder(folder, parent) {
+      await send('POST', '/api/v1/folder/move', { folder, parent }, anything)
+    },
+    deleteFolders: (identifiers) => send('POST', '/api/v1/folder/delete', { identifiers }, deletion),
+    async *files(filter) {
+      for (let page = 1, pages = 1; page <= pages; page++) {
+        const query = new URLSearchParams({ ...filter, per_page: '100', page: String(page) })
+        const answer = await get(`/api/v1/files?${query}`, fileList)
+        pages = answer.pagination.pages
+        yield* answer.data
+      }
+    },
+    file: async (identifier) =>
+      (await get(`/api/v1/file/${encodeURIComponent(identifier)}`, fileDetail)).data,
+    async renameFile(identifier, name) {
+      await send('PATCH', `/api/v1/file/${encodeURIComponent(identifier)}`, { name }, anything)
+    },
+    async moveFile(identifier, folder) {
+      await send('POST', '/api/v1/file/move', { file: identifier, folder }, anything)
+    },
+    deleteFiles: (identifiers) => send('POST', '/api/v1/file/delete', { identifiers }, deletion),
+  }
+}
+
+const anything = z.unknown()
+
+/** A change whose answer was lost may have been made. */
+function withDoubt(error: unknown): never {
+  if (!(error instanceof ConnectionError) || error.isUnsent) throw error
+  const message = `${error.message}; whether it was done is not known, so look before you repeat it`
+  throw new ConnectionError(message, { passes: false, isUnsent: false, cause: error })
+}

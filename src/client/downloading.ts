@@ -1,0 +1,136 @@
+import { constants } from 'node:fs'
+import { mkdir, open } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { SECOND } from '../domain/clock.ts'
+import { ClientError, ConnectionError } from './failure.ts'
+import { reach } from './http.ts'
+import { partName } from './local-names.ts'
+import type { Places } from './places.ts'
+import { quietLimit } from './quiet.ts'
+import { hashedPart, type Received } from './received.ts'
+import { type Content, continues, describeContent, openContent } from './remote-content.ts'
+import { MOVING, type Retries } from './retries.ts'
+import { syncFolder } from './sync-folder.ts'
+import type { Transfer, Watch } from './watch.ts'
+
+/** One file to download. */
+export interface Wanted {
+  /** Where its bytes are now; asked again for every attempt, because addresses expire. */
+  readonly address: () => Promise<string>
+  /** Its name where that is known; else the server tells it. */
+  readonly name: string | null
+  /** The local folder it goes to. */
+  readonly folder: string
+}
+
+export interface Downloaded {
+  readonly path: string
+  readonly size: number
+  /** Null when the server does not tell it, as for a folder's archive. */
+  readonly sha256: string | null
+  /** Whether the same content stood there before. */
+  readonly wasThere: boolean
+}
+
+export interface DownloadParts {
+  readonly retries: Retries
+  readonly places: Places
+  readonly watch: Watch
+}
+
+/** Nothing has come for so long: the connection is taken for dead, and a new one is tried. */
+const QUIET = 60 * SECOND
+
+/**
+ * Downloads a file, going on where an earlier run was stopped. It gets its name when it is whole, verified and safe
+ * from a power cut.
+ */
+export async function downloadFile(
+  { retries, places, watch }: DownloadParts,
+  { address, name, folder }: Wanted,
+): Promise<Downloaded> {
+  const describe = async () => describeContent(await address())
+  const content = await retries.persist(MOVING, describe)
+  await mkdir(folder, { recursive: true })
+  const place = await places.take(folder, name ?? content.name ?? 'download', content)
+  const { size, sha256 } = content
+  if (place.isThere) return { path: place.path, size, sha256, wasThere: true }
+  const part = join(folder, partName(basename(place.path), tagOf(content)))
+  const transfer = watch.begin(place.path, size, 0)
+  // What cannot be recognized later begins anew.
+  const fresh = content.etag === null ? constants.O_TRUNC : 0
+  const file = await open(part, constants.O_RDWR | constants.O_CREAT | fresh)
+  try {
+    const received = await hashedPart(file, size)
+    let isFirst = true
+    await retries.persist(
+      MOVING,
+      async () => {
+        const now = isFirst ? content : await describe()
+        isFirst = false
+        if (now.etag !== content.etag || now.size !== size) {
+          throw new ClientError(
+            `${place.path} changed on the server; run the command again to have it as it is now.`,
+          )
+        }
+        await receiveWhole(now, received, transfer)
+      },
+      () => received.position(),
+    )
+    await file.sync()
+  } finally {
+    transfer.end()
+    await file.close()
+  }
+  const path = await places.settle(part, place)
+  await syncFolder(dirname(path))
+  return { path, size, sha256, wasThere: false }
+}
+
+/** What an earlier run has left may be damaged, by a power cut above all: then all of it comes once more. */
+async function receiveWhole(content: Content, received: Received, transfer: Transfer): Promise<void> {
+  for (const isLast of [false, true]) {
+    if (received.position() < content.size) await receive(content, received, transfer)
+    if (content.sha256 === null || received.sha256() === content.sha256) return
+    await received.clear()
+    if (isLast) {
+      const { origin } = new URL(content.url)
+      throw new ClientError(`what came from ${origin} is not the file: its SHA-256 is another.`)
+    }
+  }
+}
+
+async function receive(content: Content, received: Received, transfer: Transfer): Promise<void> {
+  const quiet = quietLimit(QUIET)
+  const { origin } = new URL(content.url)
+  try {
+    const response = await openContent(content, received.position(), quiet.signal)
+    if (!continues(response, received.position())) await received.clear()
+    transfer.at(received.position())
+    if (response.body === null) return
+    await reach(origin, async () => {
+      for await (const bytes of response.body ?? []) {
+        quiet.stir()
+        if (received.position() + bytes.length > content.size) throw new Error('more came than was announced')
+        await received.append(bytes).catch((error) => {
+          throw new ClientError(
+            `what came could not be written: ${error instanceof Error ? error.message : error}`,
+          )
+        })
+        transfer.at(received.position())
+      }
+    })
+  } finally {
+    quiet.stop()
+  }
+  if (received.position() < content.size) {
+    throw new ConnectionError('the connection ended too early', { passes: true, isUnsent: false })
+  }
+}
+
+function tagOf({ etag }: Content): string {
+  return new Bun.CryptoHasher('sha256')
+    .update(etag ?? '')
+    .digest('hex')
+    .slice(0, 12)
+}

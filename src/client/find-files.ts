@@ -1,0 +1,56 @@
+import { readdir, stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import type { FoundFile } from './local-file.ts'
+
+/** One thing to upload, and the folders it stands in below the one it is sent to. */
+export type Found =
+  | { readonly kind: 'file'; readonly folders: readonly string[]; readonly file: FoundFile }
+  /** A folder with nothing in it. */
+  | { readonly kind: 'folder'; readonly folders: readonly string[] }
+
+/**
+ * The files that paths name, folders with all that is below them. Links inside of folders are followed to files and
+ * not to folders, which may be above them. `left` hears of what is neither file nor folder. Throws for a path that
+ * is not there.
+ */
+export async function* findFiles(
+  paths: readonly string[],
+  left: (shown: string) => void,
+): AsyncGenerator<Found> {
+  for (const path of paths) {
+    const found = await stat(path)
+    if (found.isDirectory()) {
+      yield* below(
+        path,
+        [basename(resolve(path))].filter((name) => name !== ''),
+      )
+    } else if (found.isFile()) yield { kind: 'file', folders: [], file: toFile(path, found) }
+    else left(path)
+  }
+
+  async function* below(folder: string, folders: readonly string[]): AsyncGenerator<Found> {
+    const entries = await readdir(folder, { withFileTypes: true })
+    if (entries.length === 0) yield { kind: 'folder', folders }
+    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) {
+        yield* below(path, [...folders, entry.name])
+        continue
+      }
+      const found = await stat(path).catch(() => null)
+      if (found?.isFile()) yield { kind: 'file', folders, file: toFile(path, found) }
+      else left(path)
+    }
+  }
+}
+
+function toFile(path: string, found: { readonly size: number; readonly mtimeMs: number }): FoundFile {
+  const absolute = resolve(path)
+  return {
+    shown: path,
+    path: absolute,
+    name: basename(absolute),
+    size: found.size,
+    changedAt: found.mtimeMs,
+  }
+}

@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import { localName } from './local-names.ts'
+import type { PublicSide } from './public-side.ts'
+
+/** What is in a folder and below it. */
+export type Walked =
+  | {
+      readonly kind: 'file'
+      readonly folder: string
+      readonly name: string
+      readonly slug: string
+      readonly size: number
+    }
+  /** A folder that could not be looked into. */
+  | { readonly kind: 'failure'; readonly folder: string; readonly error: unknown }
+  | { readonly kind: 'folder'; readonly folder: string }
+
+/** Walks a folder and all below it. `into`: the local folder that it is put into, under its own name. */
+export async function* walkFolder(
+  side: PublicSide,
+  identifier: string,
+  into: string,
+): AsyncGenerator<Walked> {
+  const subfolders: string[] = []
+  let folder = into
+  try {
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const contents = await side.folder(identifier, page)
+      pages = contents.pages
+      folder = join(into, localName(contents.name))
+      if (page === 1) yield { kind: 'folder', folder }
+      subfolders.push(...contents.folders.map((sub) => sub.identifier))
+      for (const { name, slug, size } of contents.files) yield { kind: 'file', folder, name, slug, size }
+    }
+  } catch (error) {
+    yield { kind: 'failure', folder, error }
+  }
+  for (const subfolder of subfolders) yield* walkFolder(side, subfolder, folder)
+}

@@ -1,0 +1,112 @@
+import * as z from 'zod'
+import { AnswerError, ClientError, ConnectionError } from './failure.ts'
+
+/** A server, and who asks it. */
+export interface Server {
+  /** Without a trailing slash. */
+  readonly url: string
+  /** Null for a guest. */
+  readonly key: string | null
+}
+
+export interface Asking {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
+  /** With the query. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | FormData
+  readonly signal?: AbortSignal
+  /** A connection of its own: the other side may have given up one that was kept, and a stream is sent but once. */
+  readonly isAlone?: true
+}
+
+/**
+ * One request. Returns the answer when it is a success; throws ConnectionError or AnswerError. Redirects are not
+ * followed: the key is for this server alone.
+ */
+export async function ask({ url, key }: Server, asking: Asking): Promise<Response> {
+  const { method, path, headers, body, signal, isAlone } = asking
+  const response = await reach(url, () =>
+    fetch(url + path, {
+      method,
+      headers: { ...(key === null ? {} : { Authorization: `Bearer ${key}` }), ...headers },
+      redirect: 'manual',
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+      ...(isAlone ? { keepalive: false } : {}),
+    }),
+  )
+  if (response.ok) return response
+  throw await refusalOf(response, url)
+}
+
+/** Runs what speaks with a server. Throws ConnectionError for every way in which a connection fails. */
+export async function reach<T>(url: string, speak: () => Promise<T>): Promise<T> {
+  try {
+    return await speak()
+  } catch (error) {
+    if (isOurs(error)) throw error
+    throw broken(url, error)
+  }
+}
+
+function isOurs(error: unknown): boolean {
+  return error instanceof ClientError || error instanceof ConnectionError || error instanceof AnswerError
+}
+
+/** The body of an answer. Throws AnswerError when it is not what Holdfast would say. */
+export async function readJson<T>({ url }: Server, response: Response, shape: z.ZodType<T>): Promise<T> {
+  const text = await reach(url, () => response.text())
+  const { success, data } = shape.safeParse(parsed(text))
+  if (success) return data
+  throw new AnswerError(`${url} does not answer as a Holdfast server does`, response.status, null, null)
+}
+
+const errorBody = z.object({ success: z.literal(false), message: z.string(), error: z.string() })
+
+/** What an answer that is no success says. Reads its body. */
+export async function refusalOf(response: Response, url: string): Promise<AnswerError> {
+  const { status } = response
+  const text = await response.text().catch(() => '')
+  const said = errorBody.safeParse(parsed(text))
+  const retryAfter = readRetryAfter(response.headers.get('retry-after'))
+  if (said.success) return new AnswerError(said.data.message, status, said.data.error, retryAfter)
+  const location = response.headers.get('location')
+  const stranger = text === '' ? '' : ', and not as a Holdfast server does'
+  const message =
+    location === null
+      ? `${url} answered ${status}${stranger}`
+      : `${url} sends on to ${location}; use the address of the server itself`
+  return new AnswerError(message, status, null, retryAfter)
+}
+
+function broken(url: string, error: unknown): ConnectionError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const reason = code || (error instanceof Error ? error.message : String(error))
+  if (/CERT|TLS|SSL/.test(code)) {
+    const message = `the certificate of ${url} is not valid (${reason})`
+    return new ConnectionError(message, { passes: false, isUnsent: true, cause: error })
+  }
+  if (/^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|EAI_AGAIN)$/.test(code)) {
+    const message = `nothing answers at ${url} (${reason}); see that the address is right and the server runs`
+    return new ConnectionError(message, { passes: true, isUnsent: true, cause: error })
+  }
+  const message = `the connection to ${url} failed (${reason})`
+  return new ConnectionError(message, { passes: true, isUnsent: false, cause: error })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Seconds or a date (RFC 9110 §10.2.3). */
+function readRetryAfter(header: string | null): number | null {
+  if (header === null) return null
+  if (/^\d{1,9}$/.test(header)) return Number(header)
+  const date = Date.parse(header)
+  return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - Date.now()) / 1000))
+}

@@ -1,0 +1,91 @@
+import type { Stats } from 'node:fs'
+import { link, lstat, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { foldName } from '../domain/file-name.ts'
+import { hashFile } from './hash-file.ts'
+import { localName, numberedName } from './local-names.ts'
+
+/** Where a download goes. */
+export interface Place {
+  readonly path: string
+  /** Whether the very content stands there already. */
+  readonly isThere: boolean
+}
+
+/** Gives out names, so that nothing that stands there is overwritten unless that is wanted. */
+export interface Places {
+  /**
+   * The name in the folder, or the same with a number where another file has it. What is given out is not given out
+   * again, whatever upper and lower case are to the file system.
+   */
+  take(folder: string, name: string, content: { size: number; sha256: string | null }): Promise<Place>
+  /** Gives the finished file its name; another one if somebody else took that meanwhile. Returns its path. */
+  settle(part: string, place: Place): Promise<string>
+}
+
+export function createPlaces({ force }: { readonly force: boolean }): Places {
+  const taken = new Set<string>()
+  /** Two that come at once must not both find a name free. */
+  let turn: Promise<unknown> = Promise.resolve()
+
+  async function find(
+    folder: string,
+    name: string,
+    content: { size: number; sha256: string | null },
+  ): Promise<Place> {
+    for (let number = 1; ; number++) {
+      const path = join(folder, number === 1 ? name : numberedName(name, number))
+      if (taken.has(foldName(path))) continue
+      const found = await lstat(path).catch(() => null)
+      const isThere = found !== null && (await holds(path, found, content))
+      if (found !== null && !isThere && !(force && found.isFile())) continue
+      taken.add(foldName(path))
+      return { path, isThere }
+    }
+  }
+
+  return {
+    take(folder, name, content) {
+      const place = turn.then(() => find(folder, localName(name), content))
+      turn = place.catch(() => {})
+      return place
+    },
+
+    async settle(part, { path }) {
+      if (force) {
+        await rename(part, path)
+        return path
+      }
+      for (let number = 1; ; number++) {
+        const free = number === 1 ? path : join(dirname(path), numberedName(basename(path), number))
+        if (await renameNew(part, free)) return free
+      }
+    },
+  }
+}
+
+async function holds(
+  path: string,
+  found: Stats,
+  { size, sha256 }: { size: number; sha256: string | null },
+): Promise<boolean> {
+  if (!found.isFile() || found.size !== size || sha256 === null) return false
+  return (await hashFile(path)) === sha256
+}
+
+/** Renames unless the name is taken; false then. */
+async function renameNew(from: string, to: string): Promise<boolean> {
+  try {
+    // A link, other than a rename, never replaces what is there.
+    await link(from, to)
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error)) throw error
+    if (error.code === 'EEXIST') return false
+    // A file system without links.
+    if ((await lstat(to).catch(() => null)) !== null) return false
+    await rename(from, to)
+    return true
+  }
+  await rm(from)
+  return true
+}

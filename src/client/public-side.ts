@@ -1,0 +1,105 @@
+import * as z from 'zod'
+import { type SignedAddress, signedAddress } from './answers.ts'
+import { AnswerError, ClientError, isAnswer } from './failure.ts'
+import { ask, reach, readJson, refusalOf, type Server } from './http.ts'
+import type { Retries } from './retries.ts'
+import { MOVING } from './retries.ts'
+
+/** What anybody may see of a server who has a link, and the password where one is needed. */
+export interface PublicSide {
+  readonly server: Server
+  /** A signed address of a file's bytes, good for half an hour. */
+  sign(slug: string): Promise<SignedAddress>
+  /** One page of a folder; pages count from 1. */
+  folder(identifier: string, page: number): Promise<PublicFolder>
+}
+
+const publicFolder = z.object({
+  name: z.string(),
+  pages: z.number(),
+  folders: z.array(z.object({ identifier: z.string(), name: z.string() })),
+  files: z.array(z.object({ slug: z.string(), name: z.string(), size: z.number() })),
+})
+export type PublicFolder = z.infer<typeof publicFolder>
+
+/** Throws ClientError when there is no password to be had. */
+export type Password = () => Promise<string>
+
+/** More folders than this inside each other, each with a password of its own, are nobody's. */
+const MOST_LOCKS = 256
+
+export function createPublicSide(server: Server, retries: Retries, password: Password): PublicSide {
+  /** `folder_access_token` grows with every folder that is unlocked. */
+  let cookie: string | null = null
+  const cookieHeader = (): Record<string, string> => (cookie === null ? {} : { Cookie: cookie })
+
+  /** Asks, and gives passwords for as long as they open something. `lock` finds the folder to be opened. */
+  async function unlocking<T>(attempt: () => Promise<T>, lock: () => Promise<string>): Promise<T> {
+    for (let opened = 0; ; opened++) {
+      try {
+        return await retries.persist(MOVING, attempt)
+      } catch (error) {
+        if (!isAnswer(error, 403, 'PASSWORD_REQUIRED') || opened === MOST_LOCKS) throw error
+      }
+      await unlock(await lock(), await password())
+    }
+  }
+
+  async function unlock(folder: string, given: string): Promise<void> {
+    const response = await retries.persist(MOVING, () => postPassword(folder, given))
+    const [name] = response.headers.getSetCookie().map((text) => text.split(';', 1)[0])
+    // Without a cookie it was open already: somebody has taken the password off.
+    if (name !== undefined) cookie = name
+  }
+
+  async function postPassword(folder: string, given: string): Promise<Response> {
+    const response = await reach(server.url, () =>
+      fetch(`${server.url}/f/${folder}`, {
+        method: 'POST',
+        body: new URLSearchParams({ password: given }),
+        headers: cookieHeader(),
+        redirect: 'manual',
+      }),
+    )
+    if (response.status === 303) return response
+    const refusal = await refusalOf(response, server.url)
+    if (response.status === 403) throw new ClientError('the password is wrong.')
+    throw refusal.status === 429
+      ? new AnswerError('Too many wrong passwords', 429, 'RATE_LIMITED', refusal.retryAfter)
+      : refusal
+  }
+
+  /** The form on a locked file's page leads to the folder that locks it. */
+  async function lockOf(slug: string): Promise<string> {
+    const response = await retries.persist(MOVING, () =>
+      ask(server, { method: 'GET', path: `/d/${slug}`, headers: cookieHeader() }),
+    )
+    const page = await reach(server.url, () => response.text())
+    const folder = /<form[^>]*action="\/f\/([a-z0-9]+)"/.exec(page)?.[1]
+    if (folder === undefined) throw new ClientError('the server asks for a password without saying what for.')
+    return folder
+  }
+
+  function post(path: string, body: unknown): Promise<Response> {
+    const headers = { 'Content-Type': 'application/json', ...cookieHeader() }
+    return ask(server, { method: 'POST', path, headers, body: JSON.stringify(body) })
+  }
+
+  return {
+    server,
+    sign: (slug) =>
+      unlocking(
+        async () =>
+          readJson(server, await post('/v2/api/public/download', { file_slug: slug }), signedAddress),
+        () => lockOf(slug),
+      ),
+    folder: (identifier, page) =>
+      unlocking(
+        async () => {
+          const asked = { folder: identifier, page }
+          return readJson(server, await post('/v2/api/public/folder', asked), publicFolder)
+        },
+        async () => identifier,
+      ),
+  }
+}

@@ -1,0 +1,76 @@
+import { ClientError } from './failure.ts'
+import { reach, refusalOf } from './http.ts'
+
+/** What a server says of the bytes at an address. */
+export interface Content {
+  readonly url: string
+  readonly size: number
+  readonly etag: string | null
+  readonly sha256: string | null
+  readonly name: string | null
+}
+
+/** Asks for all but the bytes. */
+export async function describeContent(url: string): Promise<Content> {
+  const { origin } = new URL(url)
+  const response = await reach(origin, () =>
+    fetch(url, { method: 'HEAD', redirect: 'manual', headers: { 'Accept-Encoding': 'identity' } }),
+  )
+  if (!response.ok) throw await refusalOf(response, origin)
+  const length = response.headers.get('content-length')
+  if (length === null) throw new ClientError(`${origin} does not say how large the file is.`)
+  const digest = /sha-256=:([A-Za-z0-9+/=]+):/.exec(response.headers.get('repr-digest') ?? '')?.[1]
+  return {
+    url,
+    size: Number(length),
+    etag: response.headers.get('etag'),
+    sha256: digest === undefined ? null : Buffer.from(digest, 'base64').toString('hex'),
+    name: dispositionName(response.headers.get('content-disposition')),
+  }
+}
+
+/**
+ * Asks for the bytes from a position to the end. A store that the server sends on to knows nothing of our validators;
+ * what comes is verified all the same.
+ */
+export async function openContent(
+  { url, etag }: Content,
+  from: number,
+  signal: AbortSignal,
+): Promise<Response> {
+  const range: Record<string, string> = from === 0 ? {} : { Range: `bytes=${from}-` }
+  const condition: Record<string, string> = from === 0 || etag === null ? {} : { 'If-Range': etag }
+  const options = { redirect: 'manual', signal } as const
+  const encoding = { 'Accept-Encoding': 'identity' }
+  const { origin } = new URL(url)
+  const first = await reach(origin, () =>
+    fetch(url, { ...options, headers: { ...range, ...condition, ...encoding } }),
+  )
+  const location = first.headers.get('location')
+  const response =
+    first.status === 302 && location !== null
+      ? await reach(origin, () =>
+          fetch(new URL(location, url), { ...options, headers: { ...range, ...encoding } }),
+        )
+      : first
+  if (response.status === 200 || response.status === 206) return response
+  throw await refusalOf(response, origin)
+}
+
+/** Whether the answer begins where the part ends; else it is the whole. */
+export function continues(response: Response, position: number): boolean {
+  const start = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1]
+  return response.status === 206 && Number(start) === position
+}
+
+/** The name in a Content-Disposition header, as RFC 6266 reads it. */
+function dispositionName(header: string | null): string | null {
+  if (header === null) return null
+  const encoded = /filename\*=UTF-8''([^;\s]+)/i.exec(header)?.[1]
+  try {
+    if (encoded !== undefined) return decodeURIComponent(encoded)
+  } catch {
+    // Wrongly encoded: the plain name is there too.
+  }
+  return /filename="([^"]*)"/i.exec(header)?.[1] ?? null
+}

@@ -1,0 +1,140 @@
+import type { Uploaded } from './answers.ts'
+import { type ChunkSize, isProxyLimit } from './chunk-size.ts'
+import { ClientError, ConnectionError } from './failure.ts'
+import type { Server } from './http.ts'
+import { FileChanged } from './local-file.ts'
+import { MOVING, type Retries } from './retries.ts'
+import {
+  appendChunk,
+  type Chunk,
+  createUpload,
+  terminateUpload,
+  type UploadPath,
+  uploadOffset,
+  uploadStatus,
+} from './tus.ts'
+import type { UploadJob, UploadParts } from './upload-job.ts'
+
+/**
+ * A large file in as many requests as it takes. `begun`: the upload that an earlier run has begun. Where it is gone,
+ * a new one begins.
+ */
+export async function uploadResumably(
+  parts: UploadParts,
+  job: UploadJob,
+  begun: UploadPath | null,
+): Promise<Uploaded> {
+  const { server, retries, states, chunkSize } = parts
+  const { opened, file, folder, id, transfer } = job
+  let upload = begun
+  let offset = 0
+  let isNew = false
+
+  const reached = (position: number) => {
+    offset = position
+    transfer.at(position)
+  }
+
+  async function begin(): Promise<UploadPath> {
+    const path = await createUpload(server, { name: file.name, size: file.size, folder })
+    await states.write(id, { kind: 'resumable', upload: path }, true)
+    reached(0)
+    isNew = true
+    return path
+  }
+
+  async function forget(): Promise<void> {
+    upload = null
+    await states.remove(id)
+  }
+
+  async function attempt(): Promise<Uploaded> {
+    await opened.assertUnchanged()
+    upload ??= await begin()
+    if (!isNew) {
+      const kept = await uploadOffset(server, upload)
+      if (kept === null) {
+        await forget()
+        return attempt()
+      }
+      reached(kept)
+    }
+    isNew = false
+    while (offset < file.size) {
+      const length = Math.min(chunkSize.current(), file.size - offset)
+      reached(await sendChunk(server, upload, chunkOf(length), chunkSize))
+      await opened.assertUnchanged()
+    }
+    return settled(server, upload, retries)
+  }
+
+  function chunkOf(length: number): Chunk {
+    const start = offset
+    return {
+      offset: start,
+      length,
+      body: (stir) => {
+        let sent = start
+        return opened.stream(start, start + length, (bytes) => {
+          sent += bytes
+          stir()
+          transfer.at(sent)
+        })
+      },
+    }
+  }
+
+  try {
+    return await retries.persist(MOVING, attempt, () => offset)
+  } catch (error) {
+    if (error instanceof FileChanged && upload !== null) {
+      // Nobody will go on with this one; where the server cannot be told, it expires by itself.
+      await terminateUpload(server, upload).catch(() => {})
+      await forget()
+    }
+    throw error
+  }
+}
+
+/** Sends a chunk, and looks what arrived of one that a proxy took for too large. Answers the new offset. */
+export async function sendChunk(
+  server: Server,
+  upload: UploadPath,
+  chunk: Chunk,
+  chunkSize: ChunkSize,
+): Promise<number> {
+  try {
+    const offset = await appendChunk(server, upload, chunk)
+    if (offset > chunk.offset || chunk.length === 0) return offset
+    throw new ConnectionError(`${server.url} keeps nothing of what is sent`, {
+      passes: true,
+      isUnsent: false,
+    })
+  } catch (error) {
+    if (!isProxyLimit(error)) throw error
+    chunkSize.refused(chunk.length)
+    return (await uploadOffset(server, upload)) ?? chunk.offset
+  }
+}
+
+const OFTEN = 100
+const SELDOM = 2000
+
+/** Waits until the server has the file under its name. */
+export async function settled(server: Server, upload: UploadPath, retries: Retries): Promise<Uploaded> {
+  for (let pause = OFTEN; ; pause = Math.min(SELDOM, pause * 2)) {
+    const state = await retries.persist(MOVING, () => uploadStatus(server, upload))
+    switch (state?.status) {
+      case 'completed':
+        return state.result
+      case 'failed':
+        throw new ClientError(`the server could not store it: ${state.message}`)
+      case undefined:
+        throw new ClientError('the server has lost the upload; run the command again')
+      case 'uploading':
+        throw new ConnectionError('the server waits for more of the file', { passes: true, isUnsent: false })
+      case 'processing':
+        await Bun.sleep(pause)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import type { Uploaded } from './answers.ts'
+import type { ChunkSize } from './chunk-size.ts'
+import { ClientError } from './failure.ts'
+import type { Server } from './http.ts'
+import { sendChunk, settled } from './resumable-upload.ts'
+import { MOVING, type Retries } from './retries.ts'
+import { createUpload, terminateUpload, uploadOffset } from './tus.ts'
+import type { Transfer } from './watch.ts'
+
+export interface StreamUpload {
+  readonly server: Server
+  readonly retries: Retries
+  readonly chunkSize: ChunkSize
+  readonly transfer: Transfer
+  readonly name: string
+  /** A folder's identifier, or `root`. */
+  readonly folder: string
+}
+
+/** What is held to be sent again, and so what a stream takes of memory. */
+const LARGEST_HELD = 8 * 1024 * 1024
+
+/**
+ * Uploads what can be read but once and whose length nobody knows. A cut connection is survived, the end of the
+ * process is not: what had come across is given up then.
+ */
+export async function uploadStream(
+  source: AsyncIterable<Uint8Array>,
+  { server, retries, chunkSize, transfer, name, folder }: StreamUpload,
+): Promise<Uploaded> {
+  const hash = new Bun.CryptoHasher('sha256')
+  const create = () => createUpload(server, { name, size: null, folder })
+  const upload = await retries.persist(MOVING, create)
+  try {
+    let base = 0
+    for await (const { bytes, isLast } of inChunks(source, LARGEST_HELD)) {
+      hash.update(bytes)
+      const size = isLast ? base + bytes.length : null
+      await sendHeld({ base, bytes, size })
+      base += bytes.length
+    }
+    const result = await settled(server, upload, retries)
+    if (result.sha256 === hash.digest('hex')) return result
+    throw new ClientError(`what arrived as ${result.url} is not what was sent: it has another SHA-256.`)
+  } catch (error) {
+    // Nobody can go on with it; where the server cannot be told, it expires by itself.
+    await terminateUpload(server, upload).catch(() => {})
+    throw error
+  }
+
+  async function sendHeld(held: Held): Promise<void> {
+    const end = held.base + held.bytes.length
+    let offset = held.base
+    let failed = false
+    /** An empty end still has to tell the size. */
+    let isTold = held.size === null
+    await retries.persist(
+      MOVING,
+      async () => {
+        if (failed) offset = await keptOffset(held)
+        failed = true
+        while (offset < end || !isTold) {
+          const length = Math.min(chunkSize.current(), end - offset)
+          const reachesEnd = offset + length === end
+          const body = held.bytes.subarray(offset - held.base, offset - held.base + length)
+          const sized = held.size !== null && reachesEnd ? { size: held.size } : {}
+          offset = await sendChunk(server, upload, { offset, length, body: () => body, ...sized }, chunkSize)
+          isTold ||= reachesEnd && offset === end
+          transfer.at(offset)
+        }
+      },
+      () => offset,
+    )
+  }
+
+  async function keptOffset({ base }: Held): Promise<number> {
+    const kept = await uploadOffset(server, upload)
+    if (kept !== null && kept >= base) return kept
+    throw new ClientError('the server has lost what it had of the upload; run the command again')
+  }
+}
+
+interface Held {
+  /** Where in the whole the bytes begin. */
+  readonly base: number
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Of the whole, when these are its last bytes. */
+  readonly size: number | null
+}
+
+/** The same bytes in chunks of one size, the last of them shorter and known to be the last. */
+async function* inChunks(
+  source: AsyncIterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly isLast: boolean }> {
+  let chunk = new Uint8Array(size)
+  let filled = 0
+  for await (const piece of source) {
+    for (let at = 0; at < piece.length; ) {
+      // Only when more has come is a full chunk known not to be the last.
+      if (filled === size) {
+        yield { bytes: chunk, isLast: false }
+        chunk = new Uint8Array(size)
+        filled = 0
+      }
+      const part = piece.subarray(at, at + size - filled)
+      chunk.set(part, filled)
+      filled += part.length
+      at += part.length
+    }
+  }
+  yield { bytes: chunk.subarray(0, filled), isLast: true }
+}

@@ -1,0 +1,137 @@
+/** The resumable upload protocol, tus 1.0.0 (https://tus.io/protocols/resumable-upload). */
+import * as z from 'zod'
+import { SECOND } from '../domain/clock.ts'
+import { type Uploaded, uploaded } from './answers.ts'
+import { AnswerError, ConnectionError, isAnswer } from './failure.ts'
+import { ask, readJson, type Server } from './http.ts'
+import { quietLimit } from './quiet.ts'
+
+const VERSION = { 'Tus-Resumable': '1.0.0' }
+
+/** Nothing has moved for so long: the connection is taken for dead, and a new one is tried. */
+const QUIET = 60 * SECOND
+
+/** The path of an upload on its server. Who knows it can go on with it, so it is a secret. */
+export type UploadPath = string
+
+export interface NewUpload {
+  readonly name: string
+  /** Null when it is not known yet. */
+  readonly size: number | null
+  /** A folder's identifier, or `root`. */
+  readonly folder: string
+}
+
+export interface Chunk {
+  readonly offset: number
+  readonly length: number
+  /** `stir` is to be called when bytes go off, so that a slow line is not taken for a dead one. */
+  readonly body: (stir: () => void) => ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>
+  /** The size of the whole, told when it could not be told before. */
+  readonly size?: number
+}
+
+export type UploadStatus =
+  | { readonly status: 'uploading' | 'processing' }
+  | { readonly status: 'failed'; readonly message: string }
+  | { readonly status: 'completed'; readonly result: Uploaded }
+
+/** Every function throws AnswerError or ConnectionError. */
+export async function createUpload(server: Server, { name, size, folder }: NewUpload): Promise<UploadPath> {
+  const metadata = [['filename', name], ...(folder === 'root' ? [] : [['folder', folder]])]
+  const response = await ask(server, {
+    method: 'POST',
+    path: '/api/v1/uploads',
+    headers: {
+      ...VERSION,
+      ...(size === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(size) }),
+      'Upload-Metadata': metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(','),
+    },
+  })
+  const location = URL.parse(response.headers.get('location') ?? '', server.url)
+  if (location === null || !location.pathname.startsWith('/api/v1/uploads/')) {
+    throw unlike(server, response)
+  }
+  // Only the path: the server may be known to us by another address than to itself.
+  return location.pathname
+}
+
+/** How much the server has safe; null when it does not know the upload any more. */
+export async function uploadOffset(server: Server, path: UploadPath): Promise<number | null> {
+  try {
+    const response = await ask(server, { method: 'HEAD', path, headers: VERSION })
+    return offsetOf(server, response)
+  } catch (error) {
+    if (isAnswer(error, 404) || isAnswer(error, 410)) return null
+    throw error
+  }
+}
+
+/** Sends bytes, and tells how much the server has safe then. */
+export async function appendChunk(server: Server, path: UploadPath, chunk: Chunk): Promise<number> {
+  const { offset, length, body, size } = chunk
+  const quiet = quietLimit(QUIET)
+  try {
+    const response = await ask(server, {
+      method: 'PATCH',
+      path,
+      headers: {
+        ...VERSION,
+        'Content-Type': 'application/offset+octet-stream',
+        'Content-Length': String(length),
+        'Upload-Offset': String(offset),
+        ...(size === undefined ? {} : { 'Upload-Length': String(size) }),
+      },
+      body: body(quiet.stir),
+      signal: quiet.signal,
+      isAlone: true,
+    })
+    return offsetOf(server, response)
+  } catch (error) {
+    if (isAnswer(error, 409) || isAnswer(error, 423)) {
+      // An earlier connection of ours has not been given up yet, or another client sends the same upload.
+      throw new ConnectionError(error.message, { passes: true, isUnsent: false, cause: error })
+    }
+    throw error
+  } finally {
+    quiet.stop()
+  }
+}
+
+/** Null when the server does not know the upload any more. */
+export async function uploadStatus(server: Server, path: UploadPath): Promise<UploadStatus | null> {
+  try {
+    const said = await readJson(server, await ask(server, { method: 'GET', path }), statusBody)
+    return said
+  } catch (error) {
+    if (isAnswer(error, 404) || isAnswer(error, 410)) return null
+    throw error
+  }
+}
+
+/** Gives up the upload, and what of it is on the server. */
+export async function terminateUpload(server: Server, path: UploadPath): Promise<void> {
+  await ask(server, { method: 'DELETE', path, headers: VERSION })
+}
+
+const statusBody = z.discriminatedUnion('status', [
+  z.object({ status: z.enum(['uploading', 'processing']) }),
+  z.object({ status: z.literal('failed'), message: z.string().default('the server could not store it') }),
+  uploaded
+    .extend({ status: z.literal('completed') })
+    .transform(({ status, ...result }): UploadStatus => ({ status, result })),
+])
+
+function offsetOf(server: Server, response: Response): number {
+  const header = response.headers.get('upload-offset') ?? ''
+  if (!/^\d{1,16}$/.test(header)) throw unlike(server, response)
+  return Number(header)
+}
+
+function unlike({ url }: Server, response: Response): AnswerError {
+  return new AnswerError(`${url} does not answer as a Holdfast server does`, response.status, null, null)
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}

@@ -1,0 +1,74 @@
+import type { Uploaded } from './answers.ts'
+import { isProxyLimit } from './chunk-size.ts'
+import { ClientError, isAnswer } from './failure.ts'
+import { ask } from './http.ts'
+import { type FoundFile, openFile } from './local-file.ts'
+import { uploadResumably } from './resumable-upload.ts'
+import { MOVING } from './retries.ts'
+import type { UploadJob, UploadParts } from './upload-job.ts'
+import { type Destination, type UploadState, uploadId } from './upload-states.ts'
+import { uploadWhole } from './whole-upload.ts'
+
+/** In one request, which is quickest for a small file. */
+const LARGEST_WHOLE = 4 * 1024 * 1024
+
+/**
+ * Brings a file to the server, going on where an earlier run was stopped. What came is what was read, or it throws.
+ * The state says afterwards that it is done; it is to be forgotten when the whole command is.
+ */
+export async function uploadFile(
+  parts: UploadParts,
+  file: FoundFile,
+  destination: Destination,
+): Promise<Uploaded> {
+  const id = uploadId(file, destination)
+  const state = await parts.states.read(id)
+  if (state?.kind === 'done' && (await isThere(parts, state.result.slug))) return state.result
+  const opened = await openFile(file)
+  const transfer = parts.watch.begin(file.shown, file.size, 0)
+  try {
+    const job: UploadJob = { id, file, opened, folder: destination.folder, transfer }
+    const result = await send(parts, job, state)
+    await opened.assertUnchanged()
+    if (result.sha256 !== (await opened.sha256())) {
+      throw new ClientError(
+        `what arrived of ${file.shown} is not what was sent: it has another SHA-256. Delete it (${result.url}) and send it again.`,
+      )
+    }
+    await parts.states.write(id, { kind: 'done', result }, false)
+    return result
+  } finally {
+    transfer.end()
+    await opened.close()
+  }
+}
+
+/** More than a form has besides the file. */
+const ENVELOPE = 1024
+
+async function send(parts: UploadParts, job: UploadJob, state: UploadState | null): Promise<Uploaded> {
+  const isSmall = job.file.size <= Math.min(LARGEST_WHOLE, parts.chunkSize.current())
+  if (state?.kind === 'resumable') return uploadResumably(parts, job, state.upload)
+  if (!isSmall) return uploadResumably(parts, job, null)
+  try {
+    return await uploadWhole(parts, job, state?.kind === 'whole' ? state.idempotencyKey : null)
+  } catch (error) {
+    if (!isProxyLimit(error)) throw error
+    parts.chunkSize.refused(job.file.size + ENVELOPE)
+    return uploadResumably(parts, job, null)
+  }
+}
+
+/** Whether what was uploaded in an earlier run is still there. */
+async function isThere({ server, retries }: UploadParts, slug: string): Promise<boolean> {
+  const path = `/d/${slug}`
+  return retries.persist(MOVING, () =>
+    ask(server, { method: 'HEAD', path }).then(
+      () => true,
+      (error) => {
+        if (isAnswer(error, 404)) return false
+        throw error
+      },
+    ),
+  )
+}

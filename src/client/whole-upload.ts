@@ -1,0 +1,60 @@
+import { SECOND } from '../domain/clock.ts'
+import { type Uploaded, uploaded } from './answers.ts'
+import { ask, readJson } from './http.ts'
+import { quietLimit } from './quiet.ts'
+import { MOVING } from './retries.ts'
+import type { UploadJob, UploadParts } from './upload-job.ts'
+
+/** A small body is with the system at once, so this is how long an answer may take. */
+const QUIET = 120 * SECOND
+
+/**
+ * A small file in one request. It goes under an idempotency key that is noted before the first byte, so that it is
+ * stored once although an answer was lost or the client killed. `begun`: the key of an earlier run.
+ */
+export async function uploadWhole(
+  { server, retries, states }: UploadParts,
+  { id, opened, file, folder, transfer }: UploadJob,
+  begun: string | null,
+): Promise<Uploaded> {
+  const idempotencyKey = begun ?? crypto.randomUUID()
+  if (begun === null) await states.write(id, { kind: 'whole', idempotencyKey }, false)
+  const bytes = await opened.bytes()
+  await opened.assertUnchanged()
+  return retries.persist(MOVING, async () => {
+    const quiet = quietLimit(QUIET)
+    try {
+      const { type, body } = form(file.name, bytes)
+      const response = await ask(server, {
+        method: 'POST',
+        path: '/api/v1/upload',
+        headers: {
+          'Content-Type': type,
+          'Idempotency-Key': idempotencyKey,
+          ...(folder === 'root' ? {} : { 'X-Folder-ID': folder }),
+        },
+        body,
+        signal: quiet.signal,
+      })
+      const result = await readJson(server, response, uploaded)
+      transfer.at(file.size)
+      return result
+    } finally {
+      quiet.stop()
+    }
+  })
+}
+
+/** One file as a form. The name goes encoded, because no two programs agree on how to quote it. */
+function form(name: string, bytes: Uint8Array<ArrayBuffer>): { type: string; body: Blob } {
+  const boundary = `holdfast-${crypto.randomUUID()}`
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  )
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="file"; filename*=UTF-8''${encoded}\r\n\r\n`
+  return {
+    type: `multipart/form-data; boundary=${boundary}`,
+    body: new Blob([head, bytes, `\r\n--${boundary}--\r\n`]),
+  }
+}

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Api, api } from '../support/api.ts'
+import { eventually } from '../support/eventually.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { GENEROUS, randomBytes } from '../support/public.ts'
+import { type Client, lines, newClient } from './client.ts'
+
+const MIB = 1024 * 1024
+
+let host: TestHoldfast
+let account: Api
+let key: string
+/** In front of the server, for the bytes alone: links to files lead to the server itself. */
+let proxy: FaultProxy
+beforeAll(async () => {
+  host = await startHoldfast(GENEROUS)
+  key = (await host.addAccount()).apiKey
+  account = api(host, key)
+  proxy = await startFaultProxy(host.url)
+})
+afterAll(async () => {
+  await proxy.stop()
+  await host.stop()
+})
+
+function contentIn(client: Client, ...path: string[]): Buffer {
+  return readFileSync(join(client.folder, ...path))
+}
+
+/** A signed address whose bytes come through the proxy. */
+async function throughProxy(slug: string): Promise<string> {
+  const answer = await account.post('/v2/api/public/download', { file_slug: slug })
+  const { file, token } = answer.body as { file: string; token: string }
+  return `${proxy.url}/v2/${file}?token=${token}&download=true`
+}
+
+describe('one file', () => {
+  test('is had by its link without a login, under its name', async () => {
+    using client = newClient()
+    const bytes = randomBytes(3 * MIB + 1)
+    const { url } = await account.put(bytes, { name: 'film.mkv' })
+    const { code, output, errors } = await client.run('download', url)
+    expect({ code, output, errors }).toEqual({ code: 0, output: 'film.mkv\n', errors: '' })
+    expect(contentIn(client, 'film.mkv')).toEqual(Buffer.from(bytes))
+    expect(readdirSync(client.folder)).toEqual(['film.mkv'])
+  })
+
+  test('is had by slug and by path with a login, into a folder that is made', async () => {
+    using client = newClient()
+    await client.login(host.url, key)
+    const folder = await account.folder('hidden', { public: 0 })
+    const { slug, sha256 } = await account.put('secret', { name: 'a.txt', folder })
+    const { output } = await client.run('download', slug, '--output', 'to/here', '--json')
+    expect(JSON.parse(output)).toEqual({ path: 'to/here/a.txt', size: 6, sha256, was_there: false })
+    expect((await client.run('download', '/hidden/a.txt')).output).toBe('a.txt\n')
+    expect(contentIn(client, 'a.txt').toString()).toBe('secret')
+  })
+
+  test('may be empty', async () => {
+    using client = newClient()
+    const { url } = await account.put('', { name: 'empty' })
+    expect((await client.run('download', url)).code).toBe(0)
+    expect(statSync(join(client.folder, 'empty')).size).toBe(0)
+  })
+
+  test('does not take the place of another one, unless it is told to', async () => {
+    using client = newClient()
+    writeFileSync(join(client.folder, 'a.txt'), 'mine')
+    const { url } = await account.put('theirs', { name: 'a.txt' })
+    expect((await client.run('download', url)).output).toBe('a (2).txt\n')
+    expect(contentIn(client, 'a.txt').toString()).toBe('mine')
+    expect((await client.run('download', url, '--force')).output).toBe('a.txt\n')
+    expect(contentIn(client, 'a.txt').toString()).toBe('theirs')
+  })
+
+  test('that is there already is left as it is', async () => {
+    using client = newClient()
+    const { url } = await account.put('same', { name: 'a.txt' })
+    await client.run('download', url)
+    const { output } = await client.run('download', url, '--json')
+    expect(JSON.parse(output)).toMatchObject({ path: 'a.txt', was_there: true })
+    expect(readdirSync(client.folder)).toEqual(['a.txt'])
+  })
+
+  test('that does not exist fails alone', async () => {
+    using client = newClient()
+    const { url } = await account.put('x', { name: 'a.txt' })
+    const missing = `${host.url}/d/Zz0000000000`
+    const { code, output, errors } = await client.run('download', missing, url)
+    expect({ code, output }).toEqual({ code: 1, output: 'a.txt\n' })
+    expect(errors).toContain(`error: ${missing}: `)
+    expect(errors).toContain('1 of 2 files could not be downloaded')
+  })
+})
+
+describe('what was cut off', () => {
+  test('goes on in the same run, and each byte is asked for once', async () => {
+    using client = newClient()
+    const bytes = randomBytes(4 * MIB)
+    const { slug } = await account.put(bytes, { name: 'cut.bin' })
+    const isBytes = ({ method }: { method: string }) => method === 'GET'
+    proxy.inject({ kind: 'cut-response', after: MIB }, { match: isBytes, times: 2 })
+    const { code } = await client.run('download', await throughProxy(slug))
+    expect(code).toBe(0)
+    expect(contentIn(client, 'cut.bin')).toEqual(Buffer.from(bytes))
+  })
+
+  test('goes on in another run after SIGKILL, and has its name only when it is whole', async () => {
+    using client = newClient()
+    const bytes = randomBytes(4 * MIB)
+    const { slug } = await account.put(bytes, { name: 'killed.bin' })
+    const link = await throughProxy(slug)
+    proxy.inject({ kind: 'stall-response', after: 2 * MIB }, { match: ({ method }) => method === 'GET' })
+    const started = client.start('download', link)
+    await eventually('half of it has come', () =>
+      readdirSync(client.folder).some((name) => statSync(join(client.folder, name)).size >= 2 * MIB),
+    )
+    await started.kill()
+    const [part] = readdirSync(client.folder)
+    expect(part).toMatch(/^killed\.bin\.[0-9a-f]{12}\.part$/)
+    const again = await client.run('download', link)
+    expect(again).toMatchObject({ code: 0, output: 'killed.bin\n' })
+    expect(contentIn(client, 'killed.bin')).toEqual(Buffer.from(bytes))
+    expect(readdirSync(client.folder)).toEqual(['killed.bin'])
+  })
+
+  test('comes anew when what was left of it is damaged', async () => {
+    using client = newClient()
+    const bytes = randomBytes(MIB)
+    const { slug } = await account.put(bytes, { name: 'spoilt.bin' })
+    const link = await throughProxy(slug)
+    proxy.inject({ kind: 'stall-response', after: MIB / 2 }, { match: ({ method }) => method === 'GET' })
+    const started = client.start('download', link)
+    const isHalf = (name: string) => statSync(join(client.folder, name)).size >= MIB / 2
+    await eventually('half of it has come', () => readdirSync(client.folder).some(isHalf))
+    await started.kill()
+    const [part = ''] = readdirSync(client.folder)
+    writeFileSync(join(client.folder, part), Buffer.alloc(MIB / 2))
+    expect((await client.run('download', link)).code).toBe(0)
+    expect(contentIn(client, 'spoilt.bin')).toEqual(Buffer.from(bytes))
+  })
+})
+
+describe('a folder', () => {
+  test('comes with all below it, empty folders too, and with names that this system can have', async () => {
+    using client = newClient()
+    const top = await account.folder('album')
+    const sub = await account.folder('2026', { parent: top })
+    await account.folder('empty', { parent: sub })
+    await account.put('one', { name: 'same.txt', folder: top })
+    await account.put('two', { name: 'same.txt', folder: top })
+    await account.put('three', { name: 'deep.txt', folder: sub })
+    const { code, output } = await client.run('download', `${host.url}/f/${top}`)
+    expect(code).toBe(0)
+    expect(lines(output).toSorted()).toEqual(['album/2026/deep.txt', 'album/same (2).txt', 'album/same.txt'])
+    expect(existsSync(join(client.folder, 'album/2026/empty'))).toBe(true)
+    const both = ['same.txt', 'same (2).txt'].map((name) => contentIn(client, 'album', name).toString())
+    expect(both.toSorted()).toEqual(['one', 'two'])
+    const again = await client.run('download', `${host.url}/f/${top}`, '--json')
+    expect(lines(again.output).every((line) => JSON.parse(line).was_there)).toBe(true)
+    expect(readdirSync(join(client.folder, 'album')).toSorted()).toEqual(['2026', 'same (2).txt', 'same.txt'])
+  })
+
+  test('of more files than a page holds comes whole', async () => {
+    using client = newClient()
+    const folder = await account.folder('many')
+    for (let number = 0; number < 105; number++)
+      await account.put(`${number}`, { name: `${number}.txt`, folder })
+    expect(lines((await client.run('download', `${host.url}/f/${folder}`)).output)).toHaveLength(105)
+    expect(readdirSync(join(client.folder, 'many'))).toHaveLength(105)
+  })
+
+  test('shows strangers nothing private, and its owner everything', async () => {
+    using client = newClient()
+    const top = await account.folder('open')
+    const hidden = await account.folder('hidden', { parent: top, public: 0 })
+    await account.put('x', { name: 'x.txt', folder: hidden })
+    await client.run('download', `${host.url}/f/${top}`)
+    expect(readdirSync(join(client.folder, 'open'))).toEqual([])
+    await client.login(host.url, key)
+    await client.run('download', '/open')
+    expect(readdirSync(join(client.folder, 'open/hidden'))).toEqual(['x.txt'])
+  })
+
+  test('with a password is opened by it, the files in it by their own links too', async () => {
+    using client = newClient()
+    const top = await account.folder('locked', { password: 'sesame' })
+    const sub = await account.folder('inside', { parent: top, password: 'sesame' })
+    const file = await account.put('x', { name: 'x.txt', folder: sub })
+    const link = `${host.url}/f/${top}`
+    const none = await client.run('download', link)
+    expect(none).toMatchObject({ code: 1, output: '' })
+    expect(none.errors).toContain('--password')
+    const wrong = await client.run('download', link, '--password', 'other')
+    expect(wrong).toMatchObject({ code: 1, output: '' })
+    expect(wrong.errors).toContain('the password is wrong')
+    const right = await client.run('download', link, '--password', 'sesame')
+    expect(right).toMatchObject({ code: 0, output: 'locked/inside/x.txt\n' })
+    const env = { HOLDFAST_PASSWORD: 'sesame' }
+    expect(await client.runWith({ env }, 'download', file.url)).toMatchObject({ code: 0, output: 'x.txt\n' })
+  })
+
+  test('inside which one is locked fails for that one alone', async () => {
+    using client = newClient()
+    const top = await account.folder('half')
+    const sub = await account.folder('locked half', { parent: top, password: 'sesame' })
+    await account.put('x', { name: 'x.txt', folder: sub })
+    await account.put('y', { name: 'y.txt', folder: top })
+    const { code, output, errors } = await client.run('download', `${host.url}/f/${top}`)
+    expect({ code, output }).toEqual({ code: 1, output: 'half/y.txt\n' })
+    expect(errors).toContain('password')
+  })
+})
+
+test('a name that leads elsewhere does not', async () => {
+  using client = newClient()
+  mkdirSync(join(client.folder, 'in'))
+  const { url } = await account.put('x', { name: '..\\\\..\\\\outside.txt' })
+  expect((await client.run('download', url, '--output', 'in')).output).toBe('in/outside.txt\n')
+})

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Api, api } from '../support/api.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { GENEROUS } from '../support/public.ts'
+import { type Client, lines, newClient } from './client.ts'
+
+let host: TestHoldfast
+beforeAll(async () => {
+  host = await startHoldfast(GENEROUS)
+})
+afterAll(() => host.stop())
+
+/** A client that is logged in to an account of its own, and the same account by the API. */
+async function loggedIn(): Promise<{ client: Client; account: Api }> {
+  const { apiKey } = await host.addAccount()
+  const client = newClient()
+  await client.login(host.url, apiKey)
+  return { client, account: api(host, apiKey) }
+}
+
+test('mkdir makes folders by path and prints their links', async () => {
+  const { client } = await loggedIn()
+  using _ = client
+  const made = await client.run('mkdir', '-p', '/photos/2026/may')
+  expect(made).toMatchObject({ code: 0, errors: '' })
+  expect(made.output).toMatch(new RegExp(`^${host.url}/f/[a-z][a-z0-9]{15}\n$`))
+  expect(await client.run('mkdir', '-p', '/photos/2026/may')).toEqual(made)
+  const again = await client.run('mkdir', '/photos')
+  expect(again.code).toBe(1)
+  expect(again.errors).toContain('already exists')
+  expect((await client.run('mkdir', '/nowhere/new')).code).toBe(1)
+})
+
+test('ls shows folders first, then files by name, in columns or as JSON lines', async () => {
+  const { client, account } = await loggedIn()
+  using _ = client
+  await account.folder('zoo')
+  const b = await account.put('bb', { name: 'b.txt' })
+  const a = await account.put('a', { name: '漢字.txt' })
+  const { code, output } = await client.run('ls')
+  expect(code).toBe(0)
+  const [head, ...rows] = lines(output)
+  expect(head).toMatch(/^NAME +SIZE +SINCE +LINK$/)
+  expect(rows.map((row) => row.split(/ {2,}/)[0])).toEqual(['zoo/', 'b.txt', '漢字.txt'])
+  const columnOf = (row: string, text: string) => Bun.stringWidth(row.slice(0, row.indexOf(text)))
+  expect(columnOf(rows[1] ?? '', b.url)).toBe(columnOf(rows[2] ?? '', a.url))
+  const items = lines((await client.run('ls', '/', '--json')).output).map((line) => JSON.parse(line))
+  expect(items).toMatchObject([
+    { kind: 'folder', name: 'zoo' },
+    { kind: 'file', name: 'b.txt', url: b.url },
+    { kind: 'file', name: '漢字.txt', url: a.url },
+  ])
+})
+
+test('mv moves into folders, renames, and does both', async () => {
+  const { client, account } = await loggedIn()
+  using _ = client
+  const photos = await account.folder('photos')
+  const file = await account.put('x', { name: 'x.txt' })
+  await account.folder('loose')
+  expect(await client.run('mv', file.slug, '/loose', '/photos')).toMatchObject({ code: 0, errors: '' })
+  expect((await account.get(`/api/v1/file/${file.slug}`)).body).toMatchObject({ data: { folder_id: photos } })
+  await client.run('mv', '/photos/loose', '/tidy')
+  await client.run('mv', '/photos/x.txt', '/tidy/y.txt')
+  const listed = await client.run('ls', '/tidy', '--json')
+  expect(JSON.parse(listed.output)).toMatchObject({ kind: 'file', name: 'y.txt' })
+  const missing = await client.run('mv', '/tidy/y.txt', '/tidy', '/nowhere')
+  expect(missing.code).toBe(1)
+  expect((await client.run('mv', '/tidy')).code).toBe(2)
+})
+
+test('rm deletes files and whole folders, and not without --yes where nobody can be asked', async () => {
+  const { client, account } = await loggedIn()
+  using _ = client
+  const folder = await account.folder('old')
+  await account.put('x', { name: 'x.txt', folder })
+  const file = await account.put('y', { name: 'y.txt' })
+  const unasked = await client.run('rm', '/old')
+  expect(unasked.code).toBe(2)
+  expect(unasked.errors).toContain('--yes')
+  expect((await account.get(`/api/v1/folder/${folder}/files`)).status).toBe(200)
+  expect(await client.run('rm', '--yes', '/old', file.url)).toEqual({ code: 0, output: '', errors: '' })
+  expect((await account.get(`/api/v1/folder/${folder}/files`)).status).toBe(404)
+  expect((await account.get(`/api/v1/file/${file.slug}`)).status).toBe(404)
+})
+
+test('nothing is deleted when one of the names leads nowhere', async () => {
+  const { client, account } = await loggedIn()
+  using _ = client
+  const file = await account.put('y', { name: 'y.txt' })
+  const { code, errors } = await client.run('rm', '--yes', file.slug, '/y.text')
+  expect(code).toBe(1)
+  expect(errors).toContain('/y.text')
+  expect((await account.get(`/api/v1/file/${file.slug}`)).status).toBe(200)
+})
+
+test('of several files with one name none is taken by its path', async () => {
+  const { client, account } = await loggedIn()
+  using _ = client
+  const files = [await account.put('1', { name: 'same.txt' }), await account.put('2', { name: 'same.txt' })]
+  const { code, errors } = await client.run('rm', '--yes', '/same.txt')
+  expect(code).toBe(1)
+  for (const { url } of files) expect(errors).toContain(url)
+})
+
+test('info shows a file by any of its names, and a folder', async () => {
+  const { client, account } = await loggedIn()
+  using _ = client
+  const folder = await account.folder('one', { public: 0 })
+  const file = await account.put('content', { name: 'a.txt', folder })
+  for (const name of [file.slug, file.uuid, String(file.file_id), file.url, '/one/a.txt']) {
+    const { output } = await client.run('info', name, '--json')
+    expect(JSON.parse(output)).toMatchObject({ kind: 'file', slug: file.slug, sha256: file.sha256 })
+  }
+  const shown = await client.run('info', '/one')
+  expect(shown.output).toContain(folder)
+  expect(shown.output).toContain('to you alone')
+  expect((await client.run('info', '/one/b.txt')).code).toBe(1)
+})
+
+test('search finds parts of names on every page', async () => {
+  const { client, account } = await loggedIn()
+  using _ = client
+  for (let number = 0; number < 101; number++)
+    await account.put(`${number}`, { name: `Report ${number}.txt` })
+  await account.put('x', { name: 'else.txt' })
+  const found = lines((await client.run('search', 'REPORT', '--json')).output)
+  expect(found).toHaveLength(101)
+  expect(lines((await client.run('search', 'nothing like that')).output)).toEqual([])
+})
