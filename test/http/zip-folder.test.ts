@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { z } from 'zod'
+import type { FileId } from '../../src/domain/ids.ts'
 import { temporaryFolder } from '../support/child.ts'
 import { addCopies } from '../support/file-copies.ts'
 import { ownedHost } from '../support/owned-host.ts'
@@ -235,7 +236,7 @@ describe('a download of a zip', () => {
   })
 })
 
-test('a folder of more files than one page of rows is whole', async () => {
+test('a folder of more files than one page of rows is whole, and each of them is counted', async () => {
   const folder = await makeFolder(host, key)
   const sub = await makeFolder(host, key, { parent: folder, name: 'sub' })
   const name = (number: number) => `${number % 7}-${number % 900}.txt`
@@ -250,4 +251,17 @@ test('a folder of more files than one page of rows is whole', async () => {
   )
   const expected = ['original.txt', ...numbered].map((each) => `sub/${each}`)
   expect(names.sort()).toEqual(['sub/', ...expected].sort())
+  await host.runJobs()
+  const { downloaded } = await host.database
+    .selectFrom('files')
+    .select((row) => row.fn.countAll<number>().as('downloaded'))
+    .where('downloads', '=', 1)
+    .where('blob_id', '=', (all) =>
+      all
+        .selectFrom('files as one')
+        .select('one.blob_id')
+        .where('one.id', '=', original.file_id as FileId),
+    )
+    .executeTakeFirstOrThrow()
+  expect(downloaded).toBe(1201)
 })
