@@ -224,9 +224,11 @@ export class Reception {
   }
 
   async #keep(): Promise<void> {
-    if (this.#received === this.#upload.received || this.#received === this.#upload.size) return
-    await this.#record(await this.#storing(() => this.#writer.keep()), { node: null })
-    this.#sitting.released()
+    if (this.#received === this.#upload.size) return
+    if (this.#received > this.#upload.received) {
+      await this.#record(await this.#storing(() => this.#writer.keep()), { node: null })
+      this.#sitting.released()
+    }
     if (this.#hash !== null) this.#parts.hashes.leave(this.#upload.id, this.#received, this.#hash)
     this.#hash = null
   }

@@ -52,7 +52,7 @@ function newUpload({ request }: Call, caller: Caller): NewUpload {
     // Guests have no folders.
     path: caller.kind === 'guest' ? [] : path.slice(0, -1),
     name: metadata.get('filename') ?? metadata.get('name') ?? path.at(-1) ?? '',
-    declaredType: metadata.get('filetype') ?? metadata.get('type') ?? null,
+    declaredType: printable(metadata.get('filetype') ?? metadata.get('type')),
     metadata: header,
   }
   const concat = request.headers.get('upload-concat')
@@ -67,4 +67,9 @@ function newUpload({ request }: Call, caller: Caller): NewUpload {
     throw new Refusal('INVALID_REQUEST', 'A final upload has the size of its parts: leave Upload-Length out')
   }
   return { ...common, content: { ...concatenation, concat } }
+}
+
+/** A type as far as it may be one; what it means is read with the name. */
+function printable(type: string | undefined): string | null {
+  return type !== undefined && /^[ -~]{1,255}$/.test(type) ? type : null
 }
