@@ -331,6 +331,13 @@ const elsewhere = new Map([
   ['get /ready', 'readiness'],
   ['get /api/v1/openapi.json', 'the document'],
   ['post /api/v1/upload', 'authorization-matrix.test.ts'],
+  ['options /api/v1/uploads', 'what the protocol is'],
+  ['options /api/v1/uploads/{}', 'what the protocol is'],
+  ['post /api/v1/uploads', 'tus-creation.test.ts'],
+  ['patch /api/v1/uploads/{}', 'tus-turns.test.ts'],
+  ['get /api/v1/uploads/{}', 'tus-turns.test.ts'],
+  ['post /api/v1/uploads/{}', 'tus-core.test.ts'],
+  ['delete /api/v1/uploads/{}', 'tus-turns.test.ts'],
   ['post /f/{}', 'folder-password.test.ts'],
   ['get /z/{}', 'zip-access.test.ts'],
 ])

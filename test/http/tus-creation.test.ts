@@ -162,6 +162,16 @@ describe('metadata', () => {
     })
   })
 
+  test('with a type that cannot be one is as good as none', async () => {
+    for (const filetype of ['a\0b', '\r\nX: y', 'ä', 'x'.repeat(1000)]) {
+      const { path, slug } = await client.start(3, { filename: 'no extension', filetype })
+      expect((await client.patch(path, 0, random.bytes(3))).status).toBe(204)
+      expect(await caller.get(`/api/v1/file/${slug}`)).toMatchObject({
+        body: { data: { type: 'application/octet-stream' } },
+      })
+    }
+  })
+
   test('naming a folder that is not the caller’s is 404', async () => {
     const folder = await (await newcomer(holdfast)).folder('Theirs')
     for (const each of [folder, 'z000000000000000']) {

@@ -1,11 +1,13 @@
 /** One writer at a time: broken connections, senders that fall silent, and several who write to one upload. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
 import type { Slug } from '../../src/domain/ids.ts'
 import { type Api, api, newcomer, refusal } from '../support/api.ts'
 import { readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { openRaw } from '../support/raw-connection.ts'
 import { openPatch, type Tus, tus, UPLOADS } from '../support/tus.ts'
 
 const MB = 1024 * 1024
@@ -65,6 +67,29 @@ describe('a connection that is cut', () => {
     const last = await guest.patch(path, offset, content.slice(offset))
     expect(last.status).toBe(204)
     expect(await readBack(holdfast.url, slug)).toEqual({ size: content.length, sha256: sha256(content) })
+  })
+
+  test('in the middle of a creation with bytes leaves no upload that nobody knows the address of', async () => {
+    const key = (await holdfast.addAccount()).apiKey
+    const connection = await openRaw(holdfast.url)
+    const lines = [
+      `POST ${UPLOADS} HTTP/1.1`,
+      `Host: ${new URL(holdfast.url).host}`,
+      `Authorization: Bearer ${key}`,
+      'Tus-Resumable: 1.0.0',
+      'Content-Type: application/offset+octet-stream',
+      'Upload-Length: 5000000',
+      'Content-Length: 5000000',
+    ]
+    await connection.send(`${lines.join('\r\n')}\r\n\r\n`)
+    await connection.send(random.bytes(MB))
+    const count = async () => {
+      const { body } = await api(holdfast, key).get(UPLOADS)
+      return z.object({ data: z.array(z.unknown()) }).parse(body).data.length
+    }
+    await eventually('it has begun', async () => (await count()) === 1)
+    connection.destroy()
+    await eventually('it has ended', async () => (await count()) === 0)
   })
 
   test('leaves nothing of bytes that a checksum was to be held against', async () => {

@@ -1,6 +1,7 @@
 import { Refusal } from '../../domain/errors.ts'
-import { parseFolderPlace } from '../../domain/ids.ts'
+import { parseFolderPlace, type UploadToken } from '../../domain/ids.ts'
 import type { Caller } from '../../services/caller.ts'
+import type { ResumableUpload } from '../../services/resumable-uploads.ts'
 import type { NewUpload } from '../../services/upload-creation.ts'
 import { admitGuest } from '../api/guests.ts'
 import { toUnfinishedUpload } from '../api/upload-answers.ts'
@@ -23,11 +24,23 @@ export async function createUpload(call: Call): Promise<Response> {
   // Also an answer that refuses the first bytes tells where to go on.
   call.headers.set('Location', location)
   const brings = hasChunk(call.request) && upload.state === 'uploading'
-  const present = brings ? await takeChunk(call, caller, token, { offset: 0, size: null }) : upload
+  const present = brings ? await takeFirst(call, caller, token) : upload
   return jsonResponse(
     { success: true, location, ...toUnfinishedUpload(call.site, present) },
     { status: 201, headers: stateHeaders(call.site, present) },
   )
+}
+
+/** Takes the bytes that came with the creation. A sender that goes meanwhile never hears of the upload, which ends too. */
+async function takeFirst(call: Call, caller: Caller, token: UploadToken): Promise<ResumableUpload> {
+  try {
+    return await takeChunk(call, caller, token, { offset: 0, size: null })
+  } catch (error) {
+    if (!(error instanceof Refusal)) {
+      await call.site.services.resumable.terminate(caller, token).catch(call.site.report)
+    }
+    throw error
+  }
 }
 
 function newUpload({ request }: Call, caller: Caller): NewUpload {
@@ -39,7 +52,7 @@ function newUpload({ request }: Call, caller: Caller): NewUpload {
     // Guests have no folders.
     path: caller.kind === 'guest' ? [] : path.slice(0, -1),
     name: metadata.get('filename') ?? metadata.get('name') ?? path.at(-1) ?? '',
-    declaredType: metadata.get('filetype') ?? metadata.get('type') ?? null,
+    declaredType: printable(metadata.get('filetype') ?? metadata.get('type')),
     metadata: header,
   }
   const concat = request.headers.get('upload-concat')
@@ -54,4 +67,9 @@ function newUpload({ request }: Call, caller: Caller): NewUpload {
     throw new Refusal('INVALID_REQUEST', 'A final upload has the size of its parts: leave Upload-Length out')
   }
   return { ...common, content: { ...concatenation, concat } }
+}
+
+/** A type as far as it may be one; what it means is read with the name. */
+function printable(type: string | undefined): string | null {
+  return type !== undefined && /^[ -~]{1,255}$/.test(type) ? type : null
 }
