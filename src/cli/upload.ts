@@ -50,7 +50,7 @@ export function uploadCommand(upload: Command, environment: Environment): void {
       'the folder to upload into: an identifier, a link or a path such as /photos/2026',
     )
     .option('--guest', 'without an account')
-    .option('--parallel <number>', 'files sent at once', readParallel, 4)
+    .option('--parallel <number>', 'files sent at once', readParallel, 8)
     .option(
       '--chunk-size <size>',
       'bytes sent in one request, such as 16MB; else what suits the line',
