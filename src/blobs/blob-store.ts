@@ -119,7 +119,8 @@ export interface ResumableWriter {
   /**
    * Returns once the blob is whole, readable, and would survive a power cut. All of it must have been kept and recorded
    * before, so that whoever finds it whole knows that nothing is wanting; one of which nothing was ever kept may be
-   * completed at once.
+   * completed at once. Throws BlobMissing when what was kept is lost or not what it was. So it may be where killed
+   * sittings had written on beyond the end that the blob has got now.
    */
   complete(): Promise<void>
 

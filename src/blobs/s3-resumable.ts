@@ -12,7 +12,7 @@ import { newPart, type Part, type PlanPart, usualPlan } from './s3-part.ts'
 import { partsOf, sizeOf, type Written } from './s3-parts.ts'
 import { parseProgress, printOf, progressText, type S3Progress } from './s3-progress.ts'
 import { dropTails, tailOf } from './s3-tails.ts'
-import { dropUploadsOf, isNoSuchUpload, type StoredPart, storedParts } from './s3-uploads.ts'
+import { dropUploadsOf, isInvalidPart, isNoSuchUpload, type StoredPart, storedParts } from './s3-uploads.ts'
 
 export interface S3Sittings {
   readonly client: S3Client
@@ -125,7 +125,12 @@ function sitting(
     complete() {
       return failing(async () => {
         assertAllKept(kept, parts.total)
-        await parts.finish()
+        try {
+          await parts.finish()
+        } catch (error) {
+          // A killed sitting has written over a part, or beyond the end, which not every store overlooks.
+          throw isInvalidPart(error) ? new BlobMissing(key, { cause: error }) : error
+        }
         if (kept !== null) await dropLeftovers(client, key)
       })
     },

@@ -141,6 +141,11 @@ export async function* unfinishedUploads(client: S3Client, prefix: string): Asyn
   }
 }
 
+/** The parts to be joined are not those that the store has. */
+export function isInvalidPart(error: unknown): boolean {
+  return error instanceof S3Failure && error.code === 'InvalidPart'
+}
+
 export function isNoSuchUpload(error: unknown): boolean {
   return error instanceof S3Failure && error.code === 'NoSuchUpload'
 }

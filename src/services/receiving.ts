@@ -1,14 +1,10 @@
 import { BlobMissing, type BlobStore, type ResumableWriter } from '../blobs/blob-store.ts'
 import { lookAtSitting } from '../database/upload-sittings.ts'
 import type { UploadRow } from '../database/uploads.ts'
-import { SECOND } from '../domain/clock.ts'
 import { bytesLost } from './finishing.ts'
-import { type Arrival, type ByteSource, Reception, type ReceptionParts } from './reception.ts'
+import { type Arrival, type ByteSource, QUIET_AFTER, Reception, type ReceptionParts } from './reception.ts'
 import { locked, type Sitting } from './sittings.ts'
 import { giveUp } from './upload-endings.ts'
-
-/** A sender that keeps quiet for so many milliseconds gives way to another request. */
-export const QUIET_AFTER = SECOND
 
 /** Takes bytes in, a sitting at a time. */
 export interface Receiving {

@@ -45,6 +45,8 @@ const RECORD_BYTES = 32 * 1024 * 1024
 const RECORD_EVERY = SECOND
 /** A sender so slow that nothing is safe by itself has what it sent kept this often. */
 const KEEP_EVERY = 5 * SECOND
+/** A sender that keeps quiet for so long has what it sent kept, and gives way to another request. */
+export const QUIET_AFTER = SECOND
 
 /** An upload that came in one piece and is no larger is not kept before it is completed. */
 const AT_ONCE = 16 * 1024 * 1024
@@ -73,6 +75,8 @@ export class Reception {
   #recorded: number
   #recordedAt: number
   #lookedAt: number
+  /** What is being kept while the sender keeps quiet. */
+  #keeping: Promise<void> | null = null
 
   constructor(
     parts: ReceptionParts,
@@ -100,10 +104,14 @@ export class Reception {
    * is kept, unless a checksum was to be held against all of it. Throws what broke it off.
    */
   async run(): Promise<void> {
+    const timer = setInterval(() => this.#keepWhileQuiet(), QUIET_AFTER)
     try {
       const broken = await this.#takeIn()
+      clearInterval(timer)
+      await this.#keeping
       await this.#conclude(broken)
     } finally {
+      clearInterval(timer)
       this.#hash?.drop()
     }
   }
@@ -120,6 +128,7 @@ export class Reception {
       } catch (reason) {
         return { reason }
       }
+      await this.#keeping
       await this.#write(chunk)
       await this.#recordOnTheWay()
     }
@@ -159,9 +168,26 @@ export class Reception {
     }
   }
 
-  /** A kill in the middle of a long sitting costs little, where nothing may make all of it void. */
+  /** Whether something may be recorded already: nothing may make all of it void, and more is to come. */
+  #mayRecord(): boolean {
+    return this.#sum === null && this.#received > this.#recorded && this.#received !== this.#upload.size
+  }
+
+  #keepWhileQuiet(): void {
+    const isQuiet = this.#arrival.source.quietFor() >= QUIET_AFTER
+    if (!isQuiet || this.#keeping !== null || !this.#mayRecord()) return
+    const keeping = this.#storing(() => this.#writer.keep()).then((kept) => this.#record(kept))
+    this.#keeping = keeping
+    const done = () => {
+      this.#keeping = null
+    }
+    // A failure stays, for whoever is about to write.
+    keeping.then(done, () => {})
+  }
+
+  /** A kill in the middle of a long sitting costs little. */
   async #recordOnTheWay(): Promise<void> {
-    if (this.#sum !== null || this.#received === this.#upload.size) return
+    if (!this.#mayRecord()) return
     const now = this.#parts.clock.monotonic()
     const isMuch = this.#received - this.#recorded >= RECORD_BYTES
     if (!isMuch && now - this.#lookedAt < RECORD_EVERY) return

@@ -9,6 +9,7 @@ import { caller } from '../support/caller.ts'
 import { newBucket, whyNoCeph } from '../support/ceph.ts'
 import { startChild } from '../support/child.ts'
 import { createDatabase, whyNoPostgres } from '../support/postgres.ts'
+import { guestAt, tus } from '../support/tus.ts'
 import {
   assertServed,
   blobPath,
@@ -54,11 +55,35 @@ async function toBucket(place: Place) {
   return { words, key, store, target: { ...place, ...where, ...key } satisfies Place }
 }
 
+/** A resumable upload of a guest with a part of its bytes; its path. */
+async function beginUpload(place: Place): Promise<string> {
+  await using server = await startChild(place.DATA_DIR, place)
+  const client = tus(guestAt(server.url))
+  const { path } = await client.start(100)
+  await client.patch(path, 0, new Uint8Array(60))
+  await server.stop()
+  return path
+}
+
 test('with CI=true nothing is left out', () => {
   if (process.env.CI === 'true') expect(missing).toEqual([])
 })
 
 describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () => {
+  test('resumable uploads that are not finished end where only their bytes are left behind', async () => {
+    using folder = home()
+    await furnish(folder.place, 0)
+    const path = await beginUpload(folder.place)
+    const { words, key, target } = await toBucket(folder.place)
+    expect(await relocate(folder.place, words, key)).toMatchObject({ code: 0 })
+    await withDatabase(target, async (db) => {
+      const reserving = await sql`select id from accounts where storage_reserved > 0`.execute(db)
+      expect(reserving.rows).toEqual([])
+    })
+    await using server = await startChild(target.DATA_DIR, target)
+    expect((await tus(guestAt(server.url)).head(path)).status).toBe(410)
+  })
+
   test('everything is there, works as before, and comes back the same', async () => {
     using folder = home()
     const inventory = await furnish(folder.place)
@@ -198,6 +223,26 @@ describe.if(noPostgres === null)('the rows alone', () => {
       const garbage = await sql`select key from blob_garbage where key = ${key}`.execute(db)
       expect(garbage.rows).toEqual([{ key }])
     })
+  })
+
+  test('resumable uploads that are not finished end, with their room and their bytes', async () => {
+    using folder = home()
+    await furnish(folder.place, 0)
+    const path = await beginUpload(folder.place)
+    const keys = await withDatabase(folder.place, async (db) => {
+      return (await sql<{ key: string }>`select key from uploads`.execute(db)).rows
+    })
+    const { words, target } = await toPostgres(folder.place)
+    expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
+    await withDatabase(target, async (db) => {
+      const reserving = await sql`select id from accounts where storage_reserved > 0`.execute(db)
+      expect(reserving.rows).toEqual([])
+      const garbage = await sql<{ key: string }>`select key from blob_garbage`.execute(db)
+      expect(garbage.rows).toEqual(expect.arrayContaining(keys))
+      expect(keys).toHaveLength(1)
+    })
+    await using server = await startChild(target.DATA_DIR, target)
+    expect((await tus(guestAt(server.url)).head(path)).status).toBe(404)
   })
 
   test('a server on the source’s PostgreSQL is noticed', async () => {

@@ -3,21 +3,15 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { BlobMissing, type BlobStore } from '../../src/blobs/blob-store.ts'
 import { openDiskBlobs } from '../../src/blobs/disk.ts'
-import { openS3Blobs } from '../../src/blobs/s3.ts'
 import type { BlobKey } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
-import { newBucket, whyNoCeph } from '../support/ceph.ts'
+import { type NewPlace, onEveryStore, type Place } from '../support/blob-places.ts'
 import { chance } from '../support/chance.ts'
 import { temporaryFolder } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 
 const MIB = 1024 * 1024
 const random = chance(20)
-
-/** Opens one and the same place again and again, as nodes do that share it. */
-type Place = () => Promise<BlobStore>
-/** A new, empty place; what it takes goes with the stack. */
-type NewPlace = (stack: DisposableStack) => Promise<Place>
 
 const newKey = () => makeBlobKey(systemRandom)
 
@@ -229,23 +223,7 @@ function blobStoreContract(name: string, newPlace: NewPlace): void {
   })
 }
 
-blobStoreContract('disk', async (stack) => {
-  const folder = stack.use(temporaryFolder())
-  return () => openDiskBlobs(join(folder.path, 'blobs'), systemRandom, { alone: false })
-})
-
-const noCeph = whyNoCeph()
-if (noCeph === null) {
-  blobStoreContract('S3', async () => {
-    const settings = await newBucket()
-    return () => openS3Blobs(settings, systemRandom)
-  })
-} else {
-  // Said once more where it is counted: with CI=true a suite that could not run is a failure.
-  test.skipIf(process.env.CI !== 'true')(`the contract of blob stores did not run on S3: ${noCeph}`, () => {
-    throw new Error(noCeph)
-  })
-}
+onEveryStore('the contract of blob stores', blobStoreContract)
 
 describe('blobs on disk', () => {
   test('are cleared of unfinished ones by who opens them alone, and by nobody else', async () => {
@@ -259,6 +237,20 @@ describe('blobs on disk', () => {
     await openDiskBlobs(path, systemRandom, { alone: true })
     expect(existsSync(join(path, 'tmp', key))).toBe(false)
     await writer.abort()
+  })
+
+  test('stay when they wait for their next sitting, whoever opens them', async () => {
+    using folder = temporaryFolder()
+    const store = await openDiskBlobs(folder.path, systemRandom, { alone: true })
+    const key = newKey()
+    const first = await store.resume(key, null)
+    await first.write(random.bytes(1000))
+    const kept = await first.keep()
+    await first.close()
+    const opened = await openDiskBlobs(folder.path, systemRandom, { alone: true })
+    const second = await opened.resume(key, kept)
+    await second.complete()
+    expect(await opened.size(key)).toBe(1000)
   })
 
   test('have no address of their own', async () => {

@@ -177,7 +177,7 @@ describe('a new data folder', () => {
     }
     await openDiskBlobs(blobs, systemRandom, { alone: true })
     expect(disk.asked.map(({ path }) => path).toSorted()).toEqual([folder.path, blobs])
-    expect(foldersThen).toEqual([257])
+    expect(foldersThen).toEqual([258])
   })
 })
 

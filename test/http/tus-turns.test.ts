@@ -1,10 +1,13 @@
 /** One writer at a time: broken connections, senders that fall silent, and several who write to one upload. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import type { Slug } from '../../src/domain/ids.ts'
 import { type Api, api, newcomer, refusal } from '../support/api.ts'
 import { readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { openRaw } from '../support/raw-connection.ts'
 import { openPatch, type Tus, tus, UPLOADS } from '../support/tus.ts'
 
 const MB = 1024 * 1024
@@ -31,6 +34,18 @@ async function offsetOnceFree(path: string): Promise<number> {
   return offset
 }
 
+/** Until the upload has a writer. On several nodes a later request may otherwise come first. */
+function untilTaken(slug: string): Promise<void> {
+  return eventually('somebody writes', async () => {
+    const row = await holdfast.database
+      .selectFrom('uploads')
+      .select('node')
+      .where('slug', '=', slug as Slug)
+      .executeTakeFirst()
+    return (row?.node ?? null) !== null
+  })
+}
+
 describe('a connection that is cut', () => {
   test('leaves what has arrived, and the upload goes on from there', async () => {
     const content = random.bytes(20 * MB)
@@ -39,6 +54,7 @@ describe('a connection that is cut', () => {
     for (const cut of [1000, 3 * MB, 9 * MB + 17, 15 * MB]) {
       const patch = await openPatch(holdfast.url, path, { offset, length: content.length - offset })
       await patch.send(content.subarray(offset, cut))
+      await untilTaken(slug)
       // What the system has taken from us need not have arrived.
       await Bun.sleep(100)
       patch.destroy()
@@ -53,11 +69,35 @@ describe('a connection that is cut', () => {
     expect(await readBack(holdfast.url, slug)).toEqual({ size: content.length, sha256: sha256(content) })
   })
 
+  test('in the middle of a creation with bytes leaves no upload that nobody knows the address of', async () => {
+    const key = (await holdfast.addAccount()).apiKey
+    const connection = await openRaw(holdfast.url)
+    const lines = [
+      `POST ${UPLOADS} HTTP/1.1`,
+      `Host: ${new URL(holdfast.url).host}`,
+      `Authorization: Bearer ${key}`,
+      'Tus-Resumable: 1.0.0',
+      'Content-Type: application/offset+octet-stream',
+      'Upload-Length: 5000000',
+      'Content-Length: 5000000',
+    ]
+    await connection.send(`${lines.join('\r\n')}\r\n\r\n`)
+    await connection.send(random.bytes(MB))
+    const count = async () => {
+      const { body } = await api(holdfast, key).get(UPLOADS)
+      return z.object({ data: z.array(z.unknown()) }).parse(body).data.length
+    }
+    await eventually('it has begun', async () => (await count()) === 1)
+    connection.destroy()
+    await eventually('it has ended', async () => (await count()) === 0)
+  })
+
   test('leaves nothing of bytes that a checksum was to be held against', async () => {
-    const { path } = await guest.start(10 * MB)
+    const { path, slug } = await guest.start(10 * MB)
     const headers = { 'Upload-Checksum': 'crc32c AAAAAA==' }
     const patch = await openPatch(holdfast.url, path, { offset: 0, length: 10 * MB, headers })
     await patch.send(random.bytes(5 * MB))
+    await untilTaken(slug)
     await Bun.sleep(100)
     patch.destroy()
     expect(await offsetOnceFree(path)).toBe(0)
@@ -70,6 +110,7 @@ describe('a sender that falls silent', () => {
     const { path, slug } = await guest.start(content.length)
     const silent = await openPatch(holdfast.url, path, { offset: 0, length: content.length })
     await silent.send(content.subarray(0, MB))
+    await untilTaken(slug)
     let offset = 0
     if (method === 'HEAD') offset = await offsetOnceFree(path)
     else {
@@ -90,9 +131,10 @@ describe('a sender that falls silent', () => {
   })
 
   test('gives way to DELETE at once', async () => {
-    const { path } = await guest.start(2 * MB)
+    const { path, slug } = await guest.start(2 * MB)
     const silent = await openPatch(holdfast.url, path, { offset: 0, length: 2 * MB })
     await silent.send(random.bytes(MB))
+    await untilTaken(slug)
     expect((await guest.remove(path)).status).toBe(204)
     expect((await guest.head(path)).status).toBe(404)
     silent.destroy()
@@ -112,7 +154,7 @@ describe('a sender that sends on', () => {
         await Bun.sleep(150)
       }
     })()
-    await Bun.sleep(300)
+    await untilTaken(slug)
     const [head, patch] = await Promise.all([guest.head(path), guest.patch(path, 0, random.bytes(5))])
     expect(head.status).toBe(423)
     expect([409, 423]).toContain(patch.status)

@@ -279,6 +279,8 @@ describe('the status of an upload', () => {
     expect(answer.body).toEqual({
       slug: file.slug,
       status: 'completed',
+      received: 1,
+      size: 1,
       upload_date: expect.stringMatching(TIMESTAMP),
       thumbnail_url: file.thumbnail_url,
     })

@@ -1,6 +1,7 @@
 import { Refusal } from '../../domain/errors.ts'
-import { parseFolderPlace } from '../../domain/ids.ts'
+import { parseFolderPlace, type UploadToken } from '../../domain/ids.ts'
 import type { Caller } from '../../services/caller.ts'
+import type { ResumableUpload } from '../../services/resumable-uploads.ts'
 import type { NewUpload } from '../../services/upload-creation.ts'
 import { admitGuest } from '../api/guests.ts'
 import { toUnfinishedUpload } from '../api/upload-answers.ts'
@@ -23,11 +24,23 @@ export async function createUpload(call: Call): Promise<Response> {
   // Also an answer that refuses the first bytes tells where to go on.
   call.headers.set('Location', location)
   const brings = hasChunk(call.request) && upload.state === 'uploading'
-  const present = brings ? await takeChunk(call, caller, token, { offset: 0, size: null }) : upload
+  const present = brings ? await takeFirst(call, caller, token) : upload
   return jsonResponse(
     { success: true, location, ...toUnfinishedUpload(call.site, present) },
     { status: 201, headers: stateHeaders(call.site, present) },
   )
+}
+
+/** Takes the bytes that came with the creation. A sender that goes meanwhile never hears of the upload, which ends too. */
+async function takeFirst(call: Call, caller: Caller, token: UploadToken): Promise<ResumableUpload> {
+  try {
+    return await takeChunk(call, caller, token, { offset: 0, size: null })
+  } catch (error) {
+    if (!(error instanceof Refusal)) {
+      await call.site.services.resumable.terminate(caller, token).catch(call.site.report)
+    }
+    throw error
+  }
 }
 
 function newUpload({ request }: Call, caller: Caller): NewUpload {

@@ -1,0 +1,81 @@
+/** Resumable uploads to a server that is killed again and again. */
+
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { readBack, sha256 } from '../support/caller.ts'
+import { chance } from '../support/chance.ts'
+import { startChild, temporaryFolder } from '../support/child.ts'
+import { guestAt, openPatch, tus } from '../support/tus.ts'
+
+const MIB = 1024 ** 2
+const SEED = 41
+const SETTINGS = { MIN_FREE_SPACE: '1MB' }
+
+test('an upload through eight kills arrives whole, and no offset is told that is not there', async () => {
+  using folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  const random = chance(SEED)
+  const content = random.bytes(80 * MIB)
+  let path = ''
+  let slug = ''
+  /** What a server has told of the offset, which no later one may take back. */
+  let told = 0
+  for (let kills = 0; kills < 8; kills++) {
+    await using server = await startChild(dataDir, SETTINGS)
+    const client = tus(guestAt(server.url))
+    if (path === '') ({ path, slug } = await client.start(content.length, { filename: 'killed.bin' }))
+    const offset = await client.offset(path)
+    expect(offset).toBeGreaterThanOrEqual(told)
+    told = offset
+    const upTo = Math.min(content.length - MIB, offset + random.whole(1, 24 * MIB))
+    // Half of the servers are told to keep a piece before, so that kills meet both beginnings and middles.
+    if (random.fraction() < 0.5 && offset + 1000 < upTo) {
+      const answer = await client.patch(path, offset, content.slice(offset, offset + 1000))
+      expect(answer.headers.get('upload-offset')).toBe(String(offset + 1000))
+      told = offset + 1000
+    }
+    const patch = await openPatch(server.url, path, { offset: told, length: content.length - told })
+    for (let at = told; at < upTo; at += MIB) {
+      await patch.send(content.subarray(at, Math.min(upTo, at + MIB)))
+      await Bun.sleep(random.whole(0, 60))
+    }
+    const look = await client.look(path)
+    expect(look.status).toBe(200)
+    await server.kill()
+    patch.destroy()
+  }
+  await using server = await startChild(dataDir, SETTINGS)
+  const client = tus(guestAt(server.url))
+  const offset = await client.offset(path)
+  expect(offset).toBeGreaterThanOrEqual(told)
+  expect((await client.patch(path, offset, content.slice(offset))).status).toBe(204)
+  expect(await client.look(path)).toMatchObject({ body: { status: 'completed', sha256: sha256(content) } })
+  expect(await readBack(server.url, slug)).toEqual({ size: content.length, sha256: sha256(content) })
+  await server.stop()
+}, 120_000)
+
+test('a server that is killed after the last byte leaves the file to the next one', async () => {
+  using folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  const random = chance(SEED + 1)
+  for (let kills = 0; kills < 6; kills++) {
+    const content = random.bytes(20 * MIB)
+    let path = ''
+    {
+      await using server = await startChild(dataDir, SETTINGS)
+      const client = tus(guestAt(server.url))
+      ;({ path } = await client.start(content.length))
+      await client.patch(path, 0, content.slice(0, 17 * MIB))
+      const last = client.patch(path, 17 * MIB, content.slice(17 * MIB)).catch(() => null)
+      await Bun.sleep(random.whole(0, 60))
+      await server.kill()
+      await last
+    }
+    await using server = await startChild(dataDir, SETTINGS)
+    const client = tus(guestAt(server.url))
+    const offset = await client.offset(path)
+    if (offset < content.length) await client.patch(path, offset, content.slice(offset))
+    expect(await client.look(path)).toMatchObject({ body: { status: 'completed', sha256: sha256(content) } })
+    await server.stop()
+  }
+}, 120_000)
