@@ -46,7 +46,7 @@ export function downloadCommand(download: Command, environment: Environment): vo
     .argument('<link...>', 'links, slugs, identifiers of folders, or your own paths such as /photos/2026')
     .option('--output <folder>', 'the local folder to put them in; it is made when it is missing', '.')
     .option('--password <password>', `of a folder; else from ${clientVariables.password}, or asked for`)
-    .option('--parallel <number>', 'files fetched at once', readParallel, 4)
+    .option('--parallel <number>', 'files fetched at once', readParallel, 8)
     .option('--force', 'overwrite files of the same name, which otherwise stay and the new one gets a number')
     .option('--json', 'print one JSON object a line')
     .option('--server <url>', 'another server than the one logged in to last')

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Uploaded } from '../client/answers.ts'
 import { createApi, type FolderName } from '../client/api.ts'
-import { createChunkSize, DEFAULT_CHUNK, SMALLEST_CHUNK } from '../client/chunk-size.ts'
+import { createChunkSize, SMALLEST_CHUNK } from '../client/chunk-size.ts'
 import { ClientError } from '../client/failure.ts'
 import { type Found, findFiles } from '../client/find-files.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
@@ -33,7 +33,7 @@ interface Options extends ServerOption {
   readonly folder?: string
   readonly guest?: true
   readonly parallel: number
-  readonly chunkSize: number
+  readonly chunkSize?: number
   readonly name?: string
   readonly json?: true
 }
@@ -50,8 +50,12 @@ export function uploadCommand(upload: Command, environment: Environment): void {
       'the folder to upload into: an identifier, a link or a path such as /photos/2026',
     )
     .option('--guest', 'without an account')
-    .option('--parallel <number>', 'files sent at once', readParallel, 4)
-    .option('--chunk-size <size>', 'bytes sent in one request, such as 16MB', readChunkSize, DEFAULT_CHUNK)
+    .option('--parallel <number>', 'files sent at once', readParallel, 8)
+    .option(
+      '--chunk-size <size>',
+      'bytes sent in one request, such as 16MB; else what suits the line',
+      readChunkSize,
+    )
     .option('--name <name>', 'what standard input is called', undefined)
     .option('--json', 'print one JSON object a line')
     .option('--server <url>', 'another server than the one logged in to last')
@@ -111,7 +115,7 @@ async function begin(
   const { url } = server
   const states = createUploadStates(stateFolder(environment))
   await states.removeOld(systemClock.now())
-  const shared = { retries, states, chunkSize: createChunkSize(chunkSize, watch.say), watch }
+  const shared = { retries, states, chunkSize: createChunkSize(chunkSize ?? null, watch.say), watch }
   if (guest) {
     const parts = { ...shared, server: { url, key: null } }
     return {

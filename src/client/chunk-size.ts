@@ -1,23 +1,39 @@
+import { SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { AnswerError, ClientError } from './failure.ts'
 
-/** Below what proxies that pass on large bodies usually allow (100 MB), and large enough to be fast. */
-export const DEFAULT_CHUNK = 64 * 1024 * 1024
+const MIB = 1024 * 1024
+
+/** Below what proxies that pass on large bodies usually allow (100 MB). */
+const FIRST_CHUNK = 64 * MIB
+
+/** Beyond this there is nothing to be won. */
+const LARGEST_CHUNK = 1024 * MIB
 
 /** What nginx allows when nobody has told it otherwise. */
-export const SMALLEST_CHUNK = 1024 * 1024
+export const SMALLEST_CHUNK = MIB
 
-/** How much is sent in one request; what one upload learns about a proxy counts for all. */
+/** A proxy may pass a request on only when it has all of it: so much is lost when it is cut. */
+const SHORT = 2 * SECOND
+
+/** How much is sent in one request; what one upload learns about the way to the server counts for all. */
 export interface ChunkSize {
   current(): number
+  /** A request of so many bytes arrived after so many milliseconds: on a fast line more goes at once. */
+  arrived(bytes: number, milliseconds: number): void
   /** Something before the server refused a body of so many bytes. Throws ClientError when less is no use. */
   refused(bytes: number): void
 }
 
-export function createChunkSize(wanted: number, say: (line: string) => void): ChunkSize {
-  let size = Math.max(1, wanted)
+/** `wanted`: the size that somebody asked for, which is then not exceeded; null for one that fits the line. */
+export function createChunkSize(wanted: number | null, say: (line: string) => void): ChunkSize {
+  let size = wanted ?? FIRST_CHUNK
+  let largest = wanted ?? LARGEST_CHUNK
   return {
     current: () => size,
+    arrived(bytes, milliseconds) {
+      if (bytes === size && milliseconds < SHORT) size = Math.min(largest, size * 2)
+    },
     refused(bytes) {
       const smaller = Math.max(SMALLEST_CHUNK, Math.floor(bytes / 2))
       if (smaller >= bytes) {
@@ -25,8 +41,9 @@ export function createChunkSize(wanted: number, say: (line: string) => void): Ch
           `a proxy before the server refuses requests of ${formatSize(bytes)} (413); raise its limit, in nginx client_max_body_size.`,
         )
       }
-      if (smaller >= size) return
-      size = smaller
+      if (smaller >= largest) return
+      size = Math.min(size, smaller)
+      largest = smaller
       say(`A proxy refuses requests of ${formatSize(bytes)} (413): sending ${formatSize(size)} at a time.`)
     },
   }

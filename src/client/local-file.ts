@@ -75,7 +75,7 @@ export async function openFile(file: FoundFile): Promise<OpenFile> {
             if (at >= to) controller.close()
           },
         },
-        { highWaterMark: 1 },
+        { highWaterMark: 2 },
       )
     },
 

@@ -103,8 +103,10 @@ export async function sendChunk(
   chunk: Chunk,
   chunkSize: ChunkSize,
 ): Promise<number> {
+  const began = performance.now()
   try {
     const offset = await appendChunk(server, upload, chunk)
+    chunkSize.arrived(chunk.length, performance.now() - began)
     if (offset > chunk.offset || chunk.length === 0) return offset
     throw new ConnectionError(`${server.url} keeps nothing of what is sent`, {
       passes: true,
