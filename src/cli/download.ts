@@ -6,7 +6,7 @@ import { ClientError } from '../client/failure.ts'
 import { walkFolder } from '../client/folder-walk.ts'
 import { type Link, parseLink } from '../client/links.ts'
 import { createPlaces } from '../client/places.ts'
-import { createPublicSide, type PublicSide } from '../client/public-side.ts'
+import type { PublicSide } from '../client/public-side.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
 import { createRemoteTree } from '../client/remote-tree.ts'
 import type { Retries } from '../client/retries.ts'
@@ -15,20 +15,19 @@ import type { Environment } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { clientVariables } from '../settings.ts'
 import { explain } from './failure.ts'
+import { readParallel } from './options.ts'
 import { printJson, printLines } from './output.ts'
-import { barWatch, plainWatch, type ShownWatch } from './progress-bars.ts'
-import { askSecret, isSomebodyThere } from './prompt.ts'
+import { barWatch, plainWatch } from './progress-bars.ts'
+import { createSides, type Sides } from './public-sides.ts'
 import {
   asClient,
   keyFor,
-  keyForLink,
   locally,
   notLoggedIn,
   openRetries,
   type ServerOption,
   serverAddress,
 } from './session.ts'
-import { readParallel } from './upload.ts'
 import { count } from './words.ts'
 
 interface Options extends ServerOption {
@@ -78,39 +77,6 @@ async function run(environment: Environment, texts: readonly string[], options: 
       `${failed} of ${count(files, 'file')} could not be downloaded; the same command, run again, goes on with them.`,
     )
   }
-}
-
-/** One side for each server, so that a password is given once. */
-type Sides = (server: string) => Promise<PublicSide>
-
-function createSides(environment: Environment, options: Options, retries: Retries, watch: ShownWatch): Sides {
-  const sides = new Map<string, Promise<PublicSide>>()
-  let asked: Promise<string> | null = null
-
-  function password(): Promise<string> {
-    asked ??= options.password ? Promise.resolve(options.password) : findPassword(environment, watch)
-    return asked
-  }
-
-  async function open(server: string): Promise<PublicSide> {
-    const key = await keyForLink(environment, server, options)
-    return createPublicSide({ url: server, key }, retries, password)
-  }
-
-  return (server) => {
-    const side = sides.get(server) ?? open(server)
-    sides.set(server, side)
-    return side
-  }
-}
-
-async function findPassword(environment: Environment, watch: ShownWatch): Promise<string> {
-  const given = environment[clientVariables.password]
-  if (given) return given
-  if (!isSomebodyThere()) {
-    throw new ClientError(`a password is needed: give it with --password or ${clientVariables.password}.`)
-  }
-  return watch.paused(() => askSecret('Password: '))
 }
 
 interface Finding {

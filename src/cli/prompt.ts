@@ -9,14 +9,14 @@ export function isSomebodyThere(): boolean {
 
 /** One line from the terminal, asked for on standard error so that standard output stays clean. */
 export async function askLine(question: string): Promise<string> {
-  return ask(question, process.stderr)
+  return ask(process.stderr, question)
 }
 
 /** The same, with nothing shown of what is typed. */
 export async function askSecret(question: string): Promise<string> {
-  process.stderr.write(question)
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const answer = await ask('', nowhere)
+  // The terminal has to have stopped showing what is typed before somebody is asked to type.
+  const answer = await ask(nowhere, '', () => process.stderr.write(question))
   process.stderr.write('\n')
   return answer
 }
@@ -27,12 +27,18 @@ export async function readSecretLine(): Promise<string> {
   return line.trim()
 }
 
-async function ask(question: string, output: NodeJS.WritableStream): Promise<string> {
+/** `listening`: called when what is typed is taken. */
+async function ask(
+  output: NodeJS.WritableStream,
+  question: string,
+  listening: () => void = () => {},
+): Promise<string> {
   const lines = createInterface({ input: process.stdin, output, terminal: true })
   const stopped = new AbortController()
   lines.on('SIGINT', () => stopped.abort())
   lines.on('close', () => stopped.abort())
   try {
+    listening()
     return await lines.question(question, { signal: stopped.signal })
   } catch (error) {
     if (stopped.signal.aborted) throw new ClientError('stopped.')

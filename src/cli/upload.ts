@@ -1,7 +1,7 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { Uploaded } from '../client/answers.ts'
 import { createApi, type FolderName } from '../client/api.ts'
-import { createChunkSize, SMALLEST_CHUNK } from '../client/chunk-size.ts'
+import { createChunkSize } from '../client/chunk-size.ts'
 import { ClientError } from '../client/failure.ts'
 import { type Found, findFiles } from '../client/find-files.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
@@ -13,8 +13,8 @@ import { createUploadStates, type Destination, uploadId } from '../client/upload
 import { uploadFile } from '../client/uploading.ts'
 import type { Environment } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
-import { formatSize, parseSize } from '../domain/sizes.ts'
 import { explain } from './failure.ts'
+import { readChunkSize, readParallel } from './options.ts'
 import { printJson, printLines } from './output.ts'
 import { barWatch, plainWatch, type ShownWatch } from './progress-bars.ts'
 import {
@@ -68,18 +68,6 @@ export function uploadCommand(upload: Command, environment: Environment): void {
       }
       return asClient(() => run(environment, paths, options))
     })
-}
-
-export function readParallel(text: string): number {
-  const number = /^\d{1,3}$/.test(text) ? Number(text) : 0
-  if (number >= 1 && number <= 64) return number
-  throw new InvalidArgumentError('Allowed is a whole number from 1 to 64.')
-}
-
-function readChunkSize(text: string): number {
-  const size = parseSize(text)
-  if (size !== null && size >= SMALLEST_CHUNK) return size
-  throw new InvalidArgumentError(`Allowed is a size from ${formatSize(SMALLEST_CHUNK)} up, such as 16MB.`)
 }
 
 async function run(environment: Environment, paths: readonly string[], options: Options): Promise<void> {

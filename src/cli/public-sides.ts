@@ -1,0 +1,50 @@
+import { ClientError } from '../client/failure.ts'
+import { createPublicSide, type PublicSide } from '../client/public-side.ts'
+import type { Retries } from '../client/retries.ts'
+import type { Environment } from '../config.ts'
+import { clientVariables } from '../settings.ts'
+import type { ShownWatch } from './progress-bars.ts'
+import { askSecret, isSomebodyThere } from './prompt.ts'
+import { keyForLink, type ServerOption } from './session.ts'
+
+export interface SideOptions extends ServerOption {
+  readonly password?: string
+}
+
+/** One side for each server, so that a password is given once. */
+export type Sides = (server: string) => Promise<PublicSide>
+
+export function createSides(
+  environment: Environment,
+  options: SideOptions,
+  retries: Retries,
+  watch: ShownWatch,
+): Sides {
+  const sides = new Map<string, Promise<PublicSide>>()
+  let asked: Promise<string> | null = null
+
+  function password(): Promise<string> {
+    asked ??= options.password ? Promise.resolve(options.password) : findPassword(environment, watch)
+    return asked
+  }
+
+  async function open(server: string): Promise<PublicSide> {
+    const key = await keyForLink(environment, server, options)
+    return createPublicSide({ url: server, key }, retries, password)
+  }
+
+  return (server) => {
+    const side = sides.get(server) ?? open(server)
+    sides.set(server, side)
+    return side
+  }
+}
+
+async function findPassword(environment: Environment, watch: ShownWatch): Promise<string> {
+  const given = environment[clientVariables.password]
+  if (given) return given
+  if (!isSomebodyThere()) {
+    throw new ClientError(`a password is needed: give it with --password or ${clientVariables.password}.`)
+  }
+  return watch.paused(() => askSecret('Password: '))
+}
