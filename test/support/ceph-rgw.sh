@@ -160,10 +160,12 @@ step 'no map of monitors could be made' monmaptool --create --fsid "$fsid" --add
 step 'the monitor could not be set up' ceph-mon -c "$conf" -i a --mkfs --monmap "$dir/monmap"
 step 'the monitor could not be started' ceph-mon -c "$conf" -i a --setuser root --setgroup root
 until_works 30 'the monitor does not answer' ceph -c "$conf" --connect-timeout 2 mon stat
-id=$(ceph -c "$conf" osd new "$osd_uuid" 2>"$dir/log/step.txt") || broke 'the OSD got no number'
+# A client may send its command before it has learnt whose monitor this is, and is refused: both can be said again.
+until_works 10 'the OSD got no number' ceph -c "$conf" -o "$dir/osd.id" osd new "$osd_uuid"
+id=$(<"$dir/osd.id")
 step 'the OSD could not be set up' ceph-osd -c "$conf" -i "$id" --mkfs --osd-uuid "$osd_uuid"
 step 'the OSD could not be started' ceph-osd -c "$conf" -i "$id"
-step 'the OSD got no place' ceph -c "$conf" osd crush add "osd.$id" 1 root=default host=localhost
+until_works 10 'the OSD got no place' ceph -c "$conf" osd crush add "osd.$id" 1 root=default host=localhost
 step 'the gateway could not be started' radosgw -c "$conf" -n client.rgw
 until_works 60 'the gateway does not answer' curl -sf -o /dev/null "$endpoint/"
 step 'the account could not be made' radosgw-admin -c "$conf" user create --uid=test --display-name=test \
