@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runClient } from './client-job.ts'
 import { contentAddress } from './downloads.ts'
-import { type Contender, GIB, MIB, OURS, type Scenario, withUsage } from './measure.ts'
+import { type Contender, GIB, MIB, OURS, type Scenario, sampleOf, withUsage } from './measure.ts'
 import type { Holdfast } from './servers.ts'
 
 /** The peers of an archive, by their names in the table. */
@@ -52,7 +52,7 @@ export async function archiveScenario({ holdfast, key, count, scratch }: Archive
 
 function downloader(
   name: string,
-  { pid }: Holdfast,
+  server: Holdfast,
   addresses: () => Promise<readonly string[]>,
   scratch: string,
 ): Contender {
@@ -64,12 +64,8 @@ function downloader(
       const job = { kind: 'downloads', list } as const
       // Once unmeasured, so that the bytes are in memory for every contender alike.
       await runClient(job)
-      const { result, cpuSeconds, peakBytes } = await withUsage(pid, () => runClient(job))
-      return {
-        rate: result.bytes / MIB / result.seconds,
-        cpu: cpuSeconds / (result.bytes / GIB),
-        peakBytes,
-      }
+      const { result, ...used } = await withUsage(server, () => runClient(job))
+      return sampleOf(result.bytes / MIB / result.seconds, used, result.bytes / GIB)
     },
   }
 }

@@ -1,6 +1,16 @@
 import { type DownloadJob, runClient } from './client-job.ts'
-import { type Contender, GIB, MIB, OURS, type Sample, type Scenario, withUsage } from './measure.ts'
-import type { Holdfast, Nginx, Server } from './servers.ts'
+import {
+  type Contender,
+  GIB,
+  MIB,
+  OURS,
+  type Processes,
+  type Sample,
+  type Scenario,
+  sampleOf,
+  withUsage,
+} from './measure.ts'
+import type { Endpoint, Holdfast, Nginx } from './servers.ts'
 
 export const BIG_DOWNLOAD = 'Download of one big file'
 
@@ -35,27 +45,28 @@ export function downloadScenarios(parts: DownloadParts): Scenario[] {
   ]
 }
 
-/** The signed address of the bytes; it holds for half an hour, so it is asked for anew each time. */
-export async function contentAddress(holdfast: Holdfast, slug: string): Promise<string> {
-  const answer = await fetch(`${holdfast.url}/v2/api/public/download`, {
+/**
+ * The signed address of the bytes, on the server that is asked, whatever the installation's public address is. It
+ * holds for half an hour, so it is asked for anew each time.
+ */
+export async function contentAddress({ url }: Endpoint, slug: string): Promise<string> {
+  const answer = await fetch(`${url}/v2/api/public/download`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ file_slug: slug }),
   })
   if (!answer.ok) throw new Error(`no content address: ${answer.status} ${await answer.text()}`)
-  const { server, file, token }: { server: string; file: string; token: string } = JSON.parse(
-    await answer.text(),
-  )
-  return `${server}/v2/${file}?token=${encodeURIComponent(token)}&download=true`
+  const { file, token }: { file: string; token: string } = JSON.parse(await answer.text())
+  return `${url}/v2/${file}?token=${encodeURIComponent(token)}&download=true`
 }
 
 function fixed(address: string): () => Promise<string> {
   return () => Promise.resolve(address)
 }
 
-function downloader(
+export function downloader(
   name: string,
-  server: Server,
+  server: Processes,
   address: () => Promise<string>,
   ranges: DownloadJob['ranges'],
 ): Contender {
@@ -65,11 +76,11 @@ function downloader(
       const url = await address()
       // Once unmeasured, so that the bytes are in memory for every contender alike.
       if (ranges === null) await runClient({ kind: 'download', url, ranges: null, hash: false })
-      const { result, cpuSeconds, peakBytes } = await withUsage(server.pid, () =>
+      const { result, ...used } = await withUsage(server, () =>
         runClient({ kind: 'download', url, ranges, hash: false }),
       )
       const amount = ranges === null ? result.bytes / MIB : ranges.count
-      return { rate: amount / result.seconds, cpu: cpuSeconds / (result.bytes / GIB), peakBytes }
+      return sampleOf(amount / result.seconds, used, result.bytes / GIB)
     },
   }
 }

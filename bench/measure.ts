@@ -1,11 +1,20 @@
 import { resetPeak, usage } from './process-usage.ts'
 
+/** The processes of a contender. */
+export interface Processes {
+  readonly pids: readonly number[]
+  /** What works behind them, by its name. */
+  readonly behind?: Readonly<Record<string, readonly number[]>>
+}
+
 /** One contender in one round. A value it cannot have is null. */
 export interface Sample {
   /** In the scenario's unit; more is better. */
   readonly rate: number
   /** Server CPU seconds for each GiB, or each million requests. */
   readonly cpu: number | null
+  /** The same for what works behind the server, by its name. */
+  readonly behind?: Readonly<Record<string, number>>
   /** Resident memory of the server at its highest, bytes. */
   readonly peakBytes: number | null
 }
@@ -31,6 +40,7 @@ export interface Figures {
   readonly lowest: number
   readonly highest: number
   readonly cpu: number | null
+  readonly behind: Readonly<Record<string, number>>
   readonly peakBytes: number | null
 }
 
@@ -76,16 +86,40 @@ export async function measureAll(
   }))
 }
 
-/** Runs the work and tells what the server used meanwhile. */
+/** What was used during some work. */
+interface Used {
+  readonly cpuSeconds: number
+  readonly behind: Readonly<Record<string, number>>
+  readonly peakBytes: number
+}
+
+/** Runs the work and tells what the processes used meanwhile. */
 export async function withUsage<T>(
-  pid: number,
+  { pids, behind = {} }: Processes,
   work: () => Promise<T>,
-): Promise<{ result: T; cpuSeconds: number; peakBytes: number }> {
-  resetPeak(pid)
-  const before = usage(pid)
+): Promise<Used & { readonly result: T }> {
+  const cpuBehind = () => mapped(behind, (others) => usage(others).cpuSeconds)
+  resetPeak(pids)
+  const before = usage(pids)
+  const beforeBehind = cpuBehind()
   const result = await work()
-  const after = usage(pid)
-  return { result, cpuSeconds: after.cpuSeconds - before.cpuSeconds, peakBytes: after.peakBytes }
+  const after = usage(pids)
+  return {
+    result,
+    cpuSeconds: after.cpuSeconds - before.cpuSeconds,
+    behind: mapped(cpuBehind(), (seconds, name) => seconds - (beforeBehind[name] ?? 0)),
+    peakBytes: after.peakBytes,
+  }
+}
+
+/** `amount`: how much was done of that for which CPU time is counted. */
+export function sampleOf(rate: number, used: Used, amount: number): Sample {
+  return {
+    rate,
+    cpu: used.cpuSeconds / amount,
+    behind: mapped(used.behind, (seconds) => seconds / amount),
+    peakBytes: used.peakBytes,
+  }
 }
 
 /** Of an even number, the mean of the two in the middle. NaN of none. */
@@ -104,6 +138,9 @@ function figures(name: string, samples: readonly Sample[]): Figures {
     lowest: Math.min(...rates),
     highest: Math.max(...rates),
     cpu: known(samples.map((sample) => sample.cpu)),
+    behind: mapped(samples[0]?.behind ?? {}, (_, name) =>
+      median(samples.map((sample) => sample.behind?.[name] ?? Number.NaN)),
+    ),
     peakBytes: known(samples.map((sample) => sample.peakBytes)),
   }
 }
@@ -111,4 +148,11 @@ function figures(name: string, samples: readonly Sample[]): Figures {
 function known(values: readonly (number | null)[]): number | null {
   const numbers = values.filter((value) => value !== null)
   return numbers.length === 0 ? null : median(numbers)
+}
+
+function mapped<T, U>(
+  record: Readonly<Record<string, T>>,
+  change: (value: T, name: string) => U,
+): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]))
 }

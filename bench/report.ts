@@ -2,8 +2,9 @@ import { ARCHIVE, ONE_FILE } from './archives.ts'
 import { CLIENT_BIG, CLIENT_SMALL, CURL } from './command-line.ts'
 import { BIG_DOWNLOAD } from './downloads.ts'
 import type { Figures, Measured } from './measure.ts'
-import { MIB, OURS } from './measure.ts'
+import { OURS } from './measure.ts'
 import { FILE_DETAIL } from './requests.ts'
+import { amount, table } from './result-table.ts'
 import { BIG_UPLOAD } from './uploads.ts'
 
 export interface Run {
@@ -36,33 +37,8 @@ export function report(run: Run): string {
     ...goals(run.measured).map((goal) => `| ${goal.what} | ${goal.wanted} | ${goal.got} | ${goal.verdict} |`),
     '',
   ]
-  for (const measured of run.measured) lines.push(...table(measured))
+  for (const measured of run.measured) lines.push(...table(measured, OURS))
   return `${lines.join('\n').trimEnd()}\n`
-}
-
-function table({ scenario, figures }: Measured): string[] {
-  const ours = figures.find((row) => row.name === OURS)
-  return [
-    `## ${scenario.title}`,
-    '',
-    `| | ${scenario.unit} (median) | lowest–highest | Holdfast ÷ this | CPU s per ${scenario.per} | peak memory, MiB |`,
-    '|---|---:|---:|---:|---:|---:|',
-    ...figures.map((row) =>
-      [
-        '',
-        row.name,
-        amount(row.rate),
-        `${amount(row.lowest)}–${amount(row.highest)}`,
-        row === ours || ours === undefined ? '' : (ours.rate / row.rate).toFixed(2),
-        row.cpu === null ? '' : row.cpu.toFixed(2),
-        row.peakBytes === null ? '' : (row.peakBytes / MIB).toFixed(0),
-        '',
-      ]
-        .join(' | ')
-        .trim(),
-    ),
-    '',
-  ]
 }
 
 interface Goal {
@@ -142,8 +118,4 @@ function goal(
 
 function times(ours: Figures, peer: Figures): string {
   return (ours.rate / peer.rate).toFixed(2)
-}
-
-function amount(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 0 })
 }

@@ -1,9 +1,11 @@
-import { type Contender, OURS, type Sample, type Scenario, withUsage } from './measure.ts'
-import type { Holdfast, Server } from './servers.ts'
+import { type Contender, OURS, type Sample, type Scenario, sampleOf, withUsage } from './measure.ts'
+import type { Endpoint, Holdfast, Server } from './servers.ts'
 
 export const FILE_DETAIL = 'File detail, with a key'
 
 const CONNECTIONS = 32
+/** Files on a page. */
+export const PAGE = 100
 const MILLION = 1_000_000
 
 export interface RequestParts {
@@ -18,9 +20,6 @@ export interface RequestParts {
 }
 
 export function requestScenarios(parts: RequestParts): Scenario[] {
-  const detail = `/api/v1/file/${parts.slug}`
-  const page = (number: number) => `/api/v1/files?per_page=100&page=${number}`
-  const last = Math.ceil(parts.fileCount / 100)
   const scenario = (title: string, path: string): Scenario => ({
     title,
     unit: 'requests/s',
@@ -31,10 +30,19 @@ export function requestScenarios(parts: RequestParts): Scenario[] {
     ],
   })
   return [
-    scenario(FILE_DETAIL, detail),
-    scenario(`First page, 100 of ${parts.fileCount} files`, page(1)),
-    scenario(`Last page, 100 of ${parts.fileCount} files`, page(last)),
+    scenario(FILE_DETAIL, detailPath(parts.slug)),
+    scenario(`First page, ${PAGE} of ${parts.fileCount} files`, pagePath(1)),
+    scenario(`Last page, ${PAGE} of ${parts.fileCount} files`, pagePath(Math.ceil(parts.fileCount / PAGE))),
   ]
+}
+
+export function detailPath(slug: string): string {
+  return `/api/v1/file/${slug}`
+}
+
+/** Of the list of all files; the first is 1. */
+export function pagePath(page: number): string {
+  return `/api/v1/files?per_page=${PAGE}&page=${page}`
 }
 
 /** wrk, or null when it is not installed. */
@@ -42,14 +50,19 @@ export function findWrk(): string | null {
   return Bun.which('wrk')
 }
 
-function loaded(name: string, server: Server, path: string, key: string, seconds: number): Contender {
+/** 32 connections at once ask for the path, for some seconds. */
+export function loaded(
+  name: string,
+  server: Endpoint,
+  path: string,
+  key: string,
+  seconds: number,
+): Contender {
   return {
     name,
     async run(): Promise<Sample> {
-      const { result, cpuSeconds, peakBytes } = await withUsage(server.pid, () =>
-        wrk(server.url + path, key, seconds),
-      )
-      return { rate: result.rate, cpu: (cpuSeconds / result.requests) * MILLION, peakBytes }
+      const { result, ...used } = await withUsage(server, () => wrk(server.url + path, key, seconds))
+      return sampleOf(result.rate, used, result.requests / MILLION)
     },
   }
 }

@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { archiveScenario } from './archives.ts'
-import { runClient } from './client-job.ts'
 import { commandLineScenarios, findCurl } from './command-line.ts'
-import { content, sha256 } from './content.ts'
-import { contentAddress, downloadScenarios } from './downloads.ts'
+import { content } from './content.ts'
+import { downloadScenarios } from './downloads.ts'
 import { describeMachine, freeSpace } from './machine.ts'
 import { GIB, MIB, measureAll, type Scenario } from './measure.ts'
+import { uploadListed, uploadSource } from './preparation.ts'
 import { report } from './report.ts'
-import { findWrk, requestScenarios } from './requests.ts'
+import { detailPath, findWrk, pagePath, requestScenarios } from './requests.ts'
 import { writeResults } from './results-page.ts'
 import { type Holdfast, type Nginx, type Server, startBare, startHoldfast, startNginx } from './servers.ts'
 import { uploadScenarios } from './uploads.ts'
@@ -67,7 +67,7 @@ async function bench(): Promise<void> {
   if (freeSpace(folder) < needed) {
     throw new Error(`${Math.ceil(needed / GIB)} GiB must be free on the disk under ${relative('.', folder)}`)
   }
-  const holdfast = await startHoldfast(join(folder, 'holdfast'), values.profile ?? null)
+  const holdfast = await startHoldfast(join(folder, 'holdfast'), { profile: values.profile })
   servers.push(holdfast)
   const nginx = await startNginx(join(folder, 'nginx'))
   if (nginx !== null) servers.push(nginx)
@@ -76,7 +76,8 @@ async function bench(): Promise<void> {
 
   const key = await holdfast.addAccount('bench')
   const source = join(folder, nginx === null ? 'source.bin' : 'nginx/files/source.bin')
-  const slug = await prepare(holdfast, key, source)
+  await writeSource(source)
+  const slug = await uploadSource(holdfast, key, bigSize)
 
   const scenarios: Scenario[] = []
   if (only.includes('uploads')) {
@@ -120,51 +121,22 @@ async function bench(): Promise<void> {
   console.error('written to bench/results.md')
 }
 
-/** Writes the big source file, uploads the same bytes to us, reads them back and compares; returns their slug. */
-async function prepare(holdfast: Holdfast, key: string, source: string): Promise<string> {
-  const pieces = content(bigSize, 0)
+/** Writes the file that nginx serves and dd copies. */
+async function writeSource(source: string): Promise<void> {
   const writer = Bun.file(source).writer()
-  for (const piece of pieces) {
+  for (const piece of content(bigSize, 0)) {
     writer.write(piece)
     await writer.flush()
   }
   await writer.end()
-  // Two, so that the first measured upload meets a server that has warmed up.
-  const to = { how: 'multipart', url: `${holdfast.url}/api/v1/upload`, key } as const
-  const { slugs } = await runClient({
-    kind: 'upload',
-    to,
-    size: bigSize,
-    count: 2,
-    connections: 1,
-    firstNumber: 0,
-  })
-  const slug = slugs[0]
-  if (slug === undefined) throw new Error('the upload has no slug')
-  const url = await contentAddress(holdfast, slug)
-  const back = await runClient({ kind: 'download', url, ranges: null, hash: true })
-  if (back.sha256 !== sha256(pieces)) throw new Error('the download is not what was uploaded')
-  return slug
 }
 
 /** An account with its files, and the bare server that answers what Holdfast answers about them. */
 async function requests(holdfast: Holdfast): Promise<Scenario[]> {
-  const key = await holdfast.addAccount('bench-list')
-  const to = { how: 'multipart', url: `${holdfast.url}/api/v1/upload`, key } as const
-  console.error(`uploading ${FILES} small files to list`)
-  const { slugs } = await runClient({
-    kind: 'upload',
-    to,
-    size: 64,
-    count: FILES,
-    connections: 16,
-    firstNumber: 1_000_000_000,
-  })
-  const slug = slugs[FILES / 2]
-  if (slug === undefined) throw new Error('the upload has no slug')
+  const { key, slug } = await uploadListed(holdfast, FILES)
   const headers = { Authorization: `Bearer ${key}` }
   const [detail, listing] = await Promise.all(
-    [`/api/v1/file/${slug}`, '/api/v1/files?per_page=100'].map(async (path) => {
+    [detailPath(slug), pagePath(1)].map(async (path) => {
       const answer = await fetch(holdfast.url + path, { headers })
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
       return answer.json()

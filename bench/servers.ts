@@ -1,11 +1,15 @@
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Processes } from './measure.ts'
 
-/** A server under measurement, in a process of its own. */
-export interface Server {
+/** What is asked, and the processes that answer. */
+export interface Endpoint extends Processes {
   /** Without a trailing slash. */
   readonly url: string
-  readonly pid: number
+}
+
+/** A server under measurement, in a process of its own. */
+export interface Server extends Endpoint {
   stop(): Promise<void>
 }
 
@@ -23,31 +27,38 @@ export interface Nginx extends Server {
 const REPOSITORY = join(import.meta.dir, '..')
 const READY_WITHIN = 30_000
 
-/**
- * Our server as it is delivered, its log included; only the limits that a benchmark would run into are raised.
- * With `profile` a CPU profile is written to that folder when it stops.
- */
-export async function startHoldfast(folder: string, profile: string | null): Promise<Holdfast> {
+export interface HoldfastOptions {
+  /** A CPU profile is written to this folder when it stops. */
+  readonly profile?: string | undefined
+  /** Variables of HOLDFAST_, with that prefix. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+/** Our server as it is delivered, its log included; only the limits that a benchmark would run into are raised. */
+export async function startHoldfast(
+  folder: string,
+  { profile, settings = {} }: HoldfastOptions = {},
+): Promise<Holdfast> {
   mkdirSync(folder, { recursive: true })
+  // What a developer's own environment and .env say must not be measured.
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_'))
   const env = {
-    ...process.env,
+    ...Object.fromEntries(others),
     HOLDFAST_HOST: '127.0.0.1',
     HOLDFAST_PORT: '0',
     HOLDFAST_DATA_DIR: join(folder, 'data'),
     HOLDFAST_RATE_LIMIT: '1000000000',
     HOLDFAST_STORAGE_LIMIT: '1000GB',
     HOLDFAST_MAX_FILE_SIZE: '20GB',
-    // What a developer's own .env says must not be measured.
-    HOLDFAST_PUBLIC_URL: '',
-    HOLDFAST_CONTENT_URL: '',
     HOLDFAST_LOG_LEVEL: 'info',
+    ...settings,
   }
   const profiling =
-    profile === null
+    profile === undefined
       ? []
       : ['--cpu-prof', '--cpu-prof-md', `--cpu-prof-dir=${profile}`, '--cpu-prof-name=holdfast']
   const log = join(folder, 'log')
-  const server = Bun.spawn([process.execPath, ...profiling, 'src/main.ts', 'serve'], {
+  const server = Bun.spawn([process.execPath, '--no-env-file', ...profiling, 'src/main.ts', 'serve'], {
     cwd: REPOSITORY,
     env,
     stdout: openSync(log, 'a'),
@@ -68,10 +79,11 @@ export async function startHoldfast(folder: string, profile: string | null): Pro
   })
   return {
     url,
-    pid: server.pid,
+    pids: [server.pid],
     stop: () => stopped(server),
     async addAccount(username) {
-      const command = Bun.spawn([process.execPath, 'src/main.ts', 'account', 'add', username, '--json'], {
+      const program = [process.execPath, '--no-env-file', 'src/main.ts']
+      const command = Bun.spawn([...program, 'account', 'add', username, '--json'], {
         cwd: REPOSITORY,
         env,
         stdout: 'pipe',
@@ -137,7 +149,7 @@ http {
     return (await answers(url)) ? true : null
   })
   const version = /nginx\/([\d.]+)/.exec(built)?.[1] ?? 'unknown'
-  return { url, version, folder: files, pid: server.pid, stop: () => stopped(server) }
+  return { url, version, folder: files, pids: [server.pid], stop: () => stopped(server) }
 }
 
 /** The bare Bun server, which answers the given detail and listing as constants. */
@@ -149,7 +161,7 @@ export async function startBare(detail: unknown, listing: unknown): Promise<Serv
   })
   const { value } = await server.stdout.getReader().read()
   if (value === undefined) throw new Error('the bare server does not start')
-  return { url: new TextDecoder().decode(value).trim(), pid: server.pid, stop: () => stopped(server) }
+  return { url: new TextDecoder().decode(value).trim(), pids: [server.pid], stop: () => stopped(server) }
 }
 
 async function stopped(server: Bun.Subprocess): Promise<void> {

@@ -1,12 +1,23 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { runClient, type UploadJob } from './client-job.ts'
-import { type Contender, GIB, MIB, OURS, type Sample, type Scenario, withUsage } from './measure.ts'
-import type { Holdfast, Nginx, Server } from './servers.ts'
+import {
+  type Contender,
+  GIB,
+  MIB,
+  OURS,
+  type Processes,
+  type Sample,
+  type Scenario,
+  sampleOf,
+  withUsage,
+} from './measure.ts'
+import type { Endpoint, Holdfast, Nginx } from './servers.ts'
 
 export const BIG_UPLOAD = 'Upload of one big file'
 
-const SMALL = 100 * 1024
+/** Bytes of a small file. */
+export const SMALL = 100 * 1024
 
 /** What takes part, and where; a peer that is not installed is null. */
 export interface UploadParts {
@@ -70,7 +81,12 @@ export function uploadScenarios(parts: UploadParts): Scenario[] {
 }
 
 function ours(parts: UploadParts): UploadJob['to'] {
-  return { how: 'multipart', url: `${parts.holdfast.url}/api/v1/upload`, key: parts.key }
+  return uploadTo(parts.holdfast, parts.key)
+}
+
+/** Uploads to Holdfast. */
+export function uploadTo({ url }: Endpoint, key: string): UploadJob['to'] {
+  return { how: 'multipart', url: `${url}/api/v1/upload`, key }
 }
 
 function theirs(nginx: Nginx, location: string): UploadJob['to'] {
@@ -81,9 +97,9 @@ function theirs(nginx: Nginx, location: string): UploadJob['to'] {
 let nextNumber = 1
 
 /** `unit` is how many bytes make one of the scenario's unit. */
-function uploader(
+export function uploader(
   name: string,
-  server: Server,
+  server: Processes,
   to: UploadJob['to'],
   size: number,
   count: number,
@@ -95,11 +111,11 @@ function uploader(
     async run(): Promise<Sample> {
       const job: UploadJob = { kind: 'upload', to, size, count, connections, firstNumber: nextNumber }
       nextNumber += count
-      const { result, cpuSeconds, peakBytes } = await withUsage(server.pid, () => runClient(job))
+      const { result, ...used } = await withUsage(server, () => runClient(job))
       if (to.how === 'put') {
         for (let at = 0; at < count; at++) rmSync(join(to.folder, `bench-${job.firstNumber + at}.bin`))
       }
-      return { rate: result.bytes / unit / result.seconds, cpu: cpuSeconds / (result.bytes / GIB), peakBytes }
+      return sampleOf(result.bytes / unit / result.seconds, used, result.bytes / GIB)
     },
   }
 }

@@ -17,6 +17,7 @@ export interface SiteParts {
 }
 
 export interface NginxSite {
+  readonly pid: number
   /** Where the site answers, by TLS where it has it. */
   readonly url: string
   /** The plain port. */
@@ -57,6 +58,7 @@ export async function startNginxSite(parts: SiteParts): Promise<NginxSite> {
   })
   const plainUrl = `http://127.0.0.1:${plain}`
   return {
+    pid: nginx.pid,
     url: parts.site === 'holdfast.conf' ? plainUrl : `https://127.0.0.1:${tls}`,
     plainUrl,
     log: () => readFileSync(log, 'utf8'),

@@ -16,6 +16,8 @@ const store = z.strictObject({
 export type S3Endpoint = Readonly<z.infer<typeof store>>
 
 export interface Ceph extends S3Endpoint {
+  /** Of the monitor, the OSD and the gateway. */
+  readonly pids: readonly number[]
   /** The gateway stands still: connections are taken by the system and nothing answers. */
   pause(): void
   resume(): void
@@ -55,10 +57,12 @@ export async function startCeph({ onDisk = false } = {}): Promise<Ceph> {
     script.exited,
   ])
   if (code !== 0) throw new Error(`no Ceph could be started: ${errors.trim()}`)
-  const gateway = Number(readFileSync(join(folder, 'run/client.rgw.pid'), 'utf8'))
+  const pidOf = (name: string) => Number(readFileSync(join(folder, `run/${name}.pid`), 'utf8'))
+  const gateway = pidOf('client.rgw')
   return {
     endpoint: output.trim(),
     ...ACCOUNT,
+    pids: [pidOf('mon.a'), pidOf('osd.0'), gateway],
     pause: () => process.kill(gateway, 'SIGSTOP'),
     resume: () => process.kill(gateway, 'SIGCONT'),
     async stop() {

@@ -1,0 +1,73 @@
+import type { DownloadJob } from './client-job.ts'
+import { BIG_DOWNLOAD, contentAddress, downloader } from './downloads.ts'
+import { type Contender, MIB, type Scenario } from './measure.ts'
+import type { Listed } from './preparation.ts'
+import { detailPath, FILE_DETAIL, loaded, PAGE, pagePath } from './requests.ts'
+import type { Endpoint } from './servers.ts'
+import { BIG_UPLOAD, SMALL, uploader, uploadTo } from './uploads.ts'
+
+/** One way to run Holdfast. */
+export interface Way {
+  readonly name: string
+  readonly server: Endpoint
+  /** Of the account that uploads. */
+  readonly key: string
+  /** The big file to fetch. */
+  readonly slug: string
+  readonly listed: Listed
+}
+
+export interface Amounts {
+  readonly bigSize: number
+  readonly smallCount: number
+  readonly rangeCount: number
+  /** Files of the account that is listed. */
+  readonly listedCount: number
+  /** How long each measurement of requests lasts. */
+  readonly seconds: number
+}
+
+/** What `npm run bench` measures of Holdfast, for each of the ways. */
+export function nodesScenarios(ways: readonly Way[], amounts: Amounts): Scenario[] {
+  const { bigSize, smallCount, rangeCount, listedCount } = amounts
+  const ranges = { count: rangeCount, length: MIB, size: bigSize }
+  const uploads = (size: number, count: number, connections: number, unit: number): Contender[] =>
+    ways.map(({ name, server, key }) =>
+      uploader(name, server, uploadTo(server, key), size, count, connections, unit),
+    )
+  const downloads = (wanted: DownloadJob['ranges']): Contender[] =>
+    ways.map(({ name, server, slug }) => downloader(name, server, () => contentAddress(server, slug), wanted))
+  const requests = (title: string, path: (listed: Listed) => string): Scenario => ({
+    title,
+    unit: 'requests/s',
+    per: 'million requests',
+    contenders: ways.map(({ name, server, listed }) =>
+      loaded(name, server, path(listed), listed.key, amounts.seconds),
+    ),
+  })
+  return [
+    { title: BIG_UPLOAD, unit: 'MiB/s', per: 'GiB', contenders: uploads(bigSize, 1, 1, MIB) },
+    {
+      title: `${smallCount} × 100 KiB, one after another`,
+      unit: 'files/s',
+      per: 'GiB',
+      contenders: uploads(SMALL, smallCount, 1, SMALL),
+    },
+    {
+      title: `${smallCount} × 100 KiB, 16 at once`,
+      unit: 'files/s',
+      per: 'GiB',
+      contenders: uploads(SMALL, smallCount, 16, SMALL),
+    },
+    { title: BIG_DOWNLOAD, unit: 'MiB/s', per: 'GiB', contenders: downloads(null) },
+    {
+      title: `${rangeCount} random ranges of 1 MiB, one after another`,
+      unit: 'ranges/s',
+      per: 'GiB',
+      contenders: downloads(ranges),
+    },
+    requests(FILE_DETAIL, ({ slug }) => detailPath(slug)),
+    requests(`First page, ${PAGE} of ${listedCount} files`, () => pagePath(1)),
+    requests(`Last page, ${PAGE} of ${listedCount} files`, () => pagePath(Math.ceil(listedCount / PAGE))),
+  ]
+}

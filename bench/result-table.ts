@@ -1,0 +1,48 @@
+import { type Figures, type Measured, MIB } from './measure.ts'
+
+/** A section with the table of one scenario, in Markdown. `reference` names the contender that the others are compared with. */
+export function table({ scenario, figures }: Measured, reference: string): string[] {
+  const compared = figures.find((row) => row.name === reference)
+  const behind = [...new Set(figures.flatMap((row) => Object.keys(row.behind)))]
+  const columns = [
+    `${scenario.unit} (median)`,
+    'lowest–highest',
+    `${reference} ÷ this`,
+    `CPU s per ${scenario.per}`,
+    ...behind.map((name) => `of ${name}`),
+    'peak memory, MiB',
+  ]
+  return [
+    `## ${scenario.title}`,
+    '',
+    `| | ${columns.join(' | ')} |`,
+    `|---|${columns.map(() => '---:|').join('')}`,
+    ...figures.map((row) => line(row, compared, behind)),
+    '',
+  ]
+}
+
+/** A whole number, with commas between the thousands. */
+export function amount(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 0 })
+}
+
+function line(row: Figures, compared: Figures | undefined, behind: readonly string[]): string {
+  return [
+    '',
+    row.name,
+    amount(row.rate),
+    `${amount(row.lowest)}–${amount(row.highest)}`,
+    row === compared || compared === undefined ? '' : (compared.rate / row.rate).toFixed(2),
+    seconds(row.cpu),
+    ...behind.map((name) => seconds(row.behind[name])),
+    row.peakBytes === null ? '' : (row.peakBytes / MIB).toFixed(0),
+    '',
+  ]
+    .join(' | ')
+    .trim()
+}
+
+function seconds(value: number | null | undefined): string {
+  return value === null || value === undefined ? '' : value.toFixed(2)
+}
