@@ -1,15 +1,16 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import type {
-  AccountId,
-  BlobId,
-  BlobKey,
-  FileId,
-  FileIdentifier,
-  FolderId,
-  FolderIdentifier,
-  Sha256,
-  Slug,
-  Uuid,
+import {
+  type AccountId,
+  type BlobId,
+  type BlobKey,
+  type FileId,
+  type FileIdentifier,
+  type FolderId,
+  type FolderIdentifier,
+  isSlug,
+  type Sha256,
+  type Slug,
+  type Uuid,
 } from '../domain/ids.ts'
 import { besideRequests } from './beside.ts'
 import { withoutIndex } from './differences.ts'
@@ -120,8 +121,6 @@ export async function findFile(db: Db, identifier: FileIdentifier): Promise<File
   return (await isGone(db, file.folder_id)) ? undefined : file
 }
 
-const SLUG = /^[A-Za-z0-9]{12}$/
-
 async function fileCalled(db: Db, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
   switch (identifier.kind) {
     case 'id':
@@ -129,7 +128,7 @@ async function fileCalled(db: Db, identifier: FileIdentifier): Promise<FileDetai
     case 'uuid':
       return (await fileByUuid(db, identifier.uuid))[0]
     case 'slug':
-      return SLUG.test(identifier.slug) ? (await fileBySlug(db, identifier.slug))[0] : undefined
+      return isSlug(identifier.slug) ? (await fileBySlug(db, identifier.slug))[0] : undefined
   }
 }
 

@@ -1,6 +1,14 @@
 /** The rows of resumable uploads. */
 import type { Insertable, Selectable } from 'kysely'
-import type { AccountId, FileIdentifier, Sha256, Slug, UploadId, Uuid } from '../domain/ids.ts'
+import {
+  type AccountId,
+  type FileIdentifier,
+  isSlug,
+  type Sha256,
+  type Slug,
+  type UploadId,
+  type Uuid,
+} from '../domain/ids.ts'
 import { wholeSum } from './differences.ts'
 import { reserveRoom } from './reservations.ts'
 import type { Db, Tables } from './schema.ts'
@@ -22,7 +30,8 @@ export function uploadByToken(db: Db, hash: Sha256): Promise<UploadRow | undefin
 }
 
 /** The upload whose file is going to have that slug. */
-export function uploadBySlug(db: Db, slug: Slug): Promise<UploadRow | undefined> {
+export async function uploadBySlug(db: Db, slug: Slug): Promise<UploadRow | undefined> {
+  if (!isSlug(slug)) return undefined
   return db
     .selectFrom('uploads')
     .selectAll()

@@ -48,6 +48,11 @@ export function parseFileIdentifier(text: string): FileIdentifier {
   return { kind: 'slug', slug: text as Slug }
 }
 
+/** Whether the text can be a slug at all. PostgreSQL must not be asked for just any text. */
+export function isSlug(text: string): text is Slug {
+  return /^[A-Za-z0-9]{12}$/.test(text)
+}
+
 /** A place in a caller's tree, as requests name it. */
 export type FolderPlace = 'root' | FolderIdentifier
 
