@@ -77,20 +77,36 @@ function servingBeside(
   serve: (handler: object) => Server<undefined>,
 ): Server<undefined> {
   const original = Object.getOwnPropertyDescriptor(Bun, 'serve')
-  let server: Server<undefined> | null = null
+  let outcome: Outcome = null
   const meeting = (options: object) => {
     Object.defineProperty(Bun, 'serve', { ...original })
-    if ('onNodeHTTPRequest' in options) server = serve({ onNodeHTTPRequest: options.onNodeHTTPRequest })
-    return server
+    if (!('onNodeHTTPRequest' in options)) return null
+    try {
+      const server = serve({ onNodeHTTPRequest: options.onNodeHTTPRequest })
+      outcome = { server }
+      return server
+    } catch (error) {
+      outcome = { error }
+      throw error
+    }
   }
+  // What goes wrong in there is thrown below, for whoever called.
+  node.once('error', () => {})
   Object.defineProperty(Bun, 'serve', { ...original, value: meeting })
   try {
     node.listen(0)
   } finally {
     Object.defineProperty(Bun, 'serve', { ...original })
   }
-  if (server === null) throw new Error('node:http of this Bun does not listen as that of 1.4.5 does')
-  return server
+  return settled(outcome)
+}
+
+type Outcome = { readonly server: Server<undefined> } | { readonly error: unknown } | null
+
+function settled(outcome: Outcome): Server<undefined> {
+  if (outcome === null) throw new Error('node:http of this Bun does not listen as that of 1.4.5 does')
+  if ('error' in outcome) throw outcome.error
+  return outcome.server
 }
 
 async function answerStreaming(
