@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import type { Server } from 'bun'
 import { SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
@@ -140,8 +139,37 @@ function asRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
   for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {
     headers.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '')
   }
-  const body = method === 'GET' || method === 'HEAD' ? null : Readable.toWeb(incoming)
+  const body = method === 'GET' || method === 'HEAD' ? null : bodyOf(incoming)
   return new Request(`http://${host}${url}`, { method, headers, body, signal })
+}
+
+/** Takes from the connection only what is asked for. Fails with AbortError when the other end leaves before the end. */
+function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  let isOver = false
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const end = (work: () => void) => {
+          if (!isOver) work()
+          isOver = true
+        }
+        incoming.on('data', (chunk: Buffer) => {
+          incoming.pause()
+          if (!isOver) controller.enqueue(chunk)
+        })
+        incoming.pause()
+        incoming.once('end', () => end(() => controller.close()))
+        incoming.once('error', (error) => end(() => controller.error(error)))
+        incoming.once('close', () => end(() => controller.error(new DOMException('gone', 'AbortError'))))
+      },
+      pull: () => void incoming.resume(),
+      cancel() {
+        isOver = true
+        incoming.resume()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 /** Sends as fast as the other end takes it, and lets go of the body as soon as that has gone. */

@@ -30,8 +30,11 @@ export interface Route {
   readonly path: string
   readonly auth: Auth
   readonly documentation: Documentation
-  /** Whether the answer's body may be a stream of a known length, or is one where the bytes lie in S3. */
-  readonly streams?: 'always' | 'from S3'
+  /**
+   * What streams through it: a large body `in`, whose sender may wait for 100 Continue, or one of a known length `out`,
+   * which it may do only where the bytes lie in S3. Says which way `listen` has it answered.
+   */
+  readonly streams?: 'in' | 'out' | 'out of S3'
   readonly handle: (call: Call) => Promise<Response>
 }
 

@@ -126,11 +126,11 @@ export function startServer(parts: {
   }
 }
 
-/** Where the body may be a stream of a known length: with S3 whatever a store's bytes are sent from. */
 function streamingPaths(config: Config): string[] {
-  const kinds: readonly unknown[] = config.s3 === null ? ['always'] : ['always', 'from S3']
-  const paths = routes.filter(({ streams }) => kinds.includes(streams)).map(({ path }) => routerPattern(path))
-  return [...new Set(paths)]
+  const streaming = routes.filter(({ streams }) =>
+    streams === 'out of S3' ? config.s3 !== null : streams !== undefined,
+  )
+  return [...new Set(streaming.map(({ path }) => routerPattern(path)))]
 }
 
 /** Different for every request and every run of the program. */

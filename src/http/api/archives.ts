@@ -18,7 +18,7 @@ export const downloadFolder: Route = {
     answers: archiveAnswers,
     errors: [400, 404, 412, 416],
   },
-  streams: 'always',
+  streams: 'out',
   async handle(call) {
     const { account } = await keyedCaller(call)
     const { archives, folders } = call.site.services

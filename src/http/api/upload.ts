@@ -33,6 +33,7 @@ export const uploadFile: Route = {
     answers: { 200: { description: 'Stored, safe from a power cut', schema: uploadResult } },
     errors: [400, 401, 403, 404, 409, 413],
   },
+  streams: 'in',
   async handle(call) {
     try {
       const caller = await uploadCaller(call)
@@ -41,7 +42,7 @@ export const uploadFile: Route = {
         await admitGuest(call, caller.bucket, call.request.headers.has('x-folder-id'))
       return jsonResponse(toUploadResult(call.site, await receiveOnce(call, caller, place)))
     } catch (error) {
-      if (error instanceof Refusal && !call.request.bodyUsed) await leaveBody(call)
+      if (error instanceof Refusal && call.request.body?.locked !== true) await leaveBody(call)
       throw error
     }
   },

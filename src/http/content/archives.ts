@@ -58,7 +58,7 @@ export const getArchive: Route = {
     answers: archiveAnswers,
     errors: [403, 404, 412, 416],
   },
-  streams: 'always',
+  streams: 'out',
   async handle(call) {
     const { archives, archiveTokens } = call.site.services
     const { viewer, files } = archiveTokens.read(call.params.token ?? '')

@@ -72,7 +72,7 @@ export const getContent: Route = {
     },
     errors: [403, 404, 412, 416],
   },
-  streams: 'from S3',
+  streams: 'out of S3',
   async handle(call) {
     const { access, contentTokens, usage } = call.site.services
     const [uuid] = (call.params.file ?? '').split('.')

@@ -24,7 +24,7 @@ export const getFolderPage: Route = {
     answers: { ...archiveAnswers, 200: { description: 'A page, or a ZIP file' } },
     errors: [403, 404, 412, 416],
   },
-  streams: 'always',
+  streams: 'out',
   async handle(call) {
     const { access, publicFolders } = call.site.services
     const viewer = await viewerOf(call)

@@ -36,6 +36,7 @@ export const postStartPage: Route = {
     answers: { 303: { description: 'Stored; on to the page of the file' } },
     errors: [400, 403, 413, 429],
   },
+  streams: 'in',
   async handle(call) {
     const guest = { kind: 'guest', bucket: call.bucket } as const
     call.caller = guest

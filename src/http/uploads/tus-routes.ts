@@ -52,7 +52,7 @@ function speakingTus(handle: (call: Call) => Promise<Response>): Route['handle']
     try {
       return await handle(call)
     } catch (error) {
-      if (error instanceof Refusal && !call.request.bodyUsed) await leaveBody(call)
+      if (error instanceof Refusal && call.request.body?.locked !== true) await leaveBody(call)
       throw error
     }
   }
@@ -91,7 +91,14 @@ function route(
   documentation: Omit<Documentation, 'tag'>,
   handle: Route['handle'],
 ): Route {
-  return { method, path, auth: 'optional', documentation: { ...documentation, tag: 'Uploads' }, handle }
+  return {
+    method,
+    path,
+    auth: 'optional',
+    documentation: { ...documentation, tag: 'Uploads' },
+    streams: 'in',
+    handle,
+  }
 }
 
 const created = unfinishedUpload.extend({ success: z.literal(true), location: z.string() })
