@@ -20,7 +20,7 @@ export interface ListenOptions {
   readonly port: number
   /** Seconds that a connection may be quiet. */
   readonly quiet: number
-  /** Paths, with parameters as `:name`, whose answers may be streams of a known length. */
+  /** Paths, with parameters as `:name`, whose bodies stream: large ones in, ones of a known length out. */
   readonly streaming: readonly string[]
 }
 
