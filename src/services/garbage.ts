@@ -1,5 +1,5 @@
 /** Objects after which those that passed through once are collected. */
-const MANY = 10_000
+const MANY = 5_000
 
 /**
  * For work that makes very many objects and keeps none: says of each that it has passed, and what they leave behind is
