@@ -15,7 +15,7 @@ export interface NewZipEntry {
   readonly modifiedAt: number
 }
 
-/** The files and folders of an archive in their order, numbered from 0: some 55 bytes and the name for each. */
+/** The files and folders of an archive in their order, numbered from 0: some 40 bytes and the name for each. */
 export interface ZipEntries {
   readonly count: number
   /** Returns its number. */

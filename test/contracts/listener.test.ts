@@ -88,19 +88,22 @@ describe('a path that streams', () => {
     expect((await response.bytes()).length).toBe(0)
   })
 
-  test.each([0, 1])('overwrites nothing that is on its way, whatever waits %d times', async (pauses) => {
-    const reader = await slowReader(address('/s/filled'))
-    for (let pause = 0; pause < pauses; pause++) {
-      await reader.readUpTo(1000)
-      await Bun.sleep(100)
-    }
-    const { body, isWhole } = await reader.readOn()
-    const expected = Buffer.concat(
-      Array.from({ length: FILLED }, (_, chunk) => Buffer.alloc(CHUNK.length, chunk)),
-    )
-    expect(isWhole).toBe(true)
-    expect(expected.equals(body)).toBe(true)
-  })
+  test.each([0, 1])(
+    'overwrites nothing that is on its way to a reader who waits %d times',
+    async (pauses) => {
+      const reader = await slowReader(address('/s/filled'))
+      for (let pause = 0; pause < pauses; pause++) {
+        await reader.readUpTo(1000)
+        await Bun.sleep(100)
+      }
+      const { body, isWhole } = await reader.readOn()
+      const expected = Buffer.concat(
+        Array.from({ length: FILLED }, (_, chunk) => Buffer.alloc(CHUNK.length, chunk)),
+      )
+      expect(isWhole).toBe(true)
+      expect(expected.equals(body)).toBe(true)
+    },
+  )
 
   test('gets method, headers, body and address of the request', async () => {
     const response = await fetch(address('/s/echo?a=b'), {
