@@ -29,6 +29,12 @@ export interface BlobStore {
    */
   read(key: BlobKey, start: number, end: number): Promise<BlobBody>
 
+  /**
+   * Fills the target with the bytes from `start` on, for many small reads that make nothing new. The target is the
+   * store's own until the promise is settled. Throws BlobMissing, and StoreFailure where the blob ends before that.
+   */
+  readInto(key: BlobKey, start: number, target: Uint8Array): Promise<void>
+
   /** The size in bytes, or null when there is no such blob. */
   size(key: BlobKey): Promise<number | null>
 

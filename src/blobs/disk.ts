@@ -4,6 +4,7 @@ import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { BlobMissing, type BlobStore, type BlobWriter } from './blob-store.ts'
 import { failing, syncFolder, unlessMissing } from './disk-files.ts'
+import { fillFrom } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
 import { growingFile } from './growing-file.ts'
 import { isBlobKey } from './keys.ts'
@@ -56,6 +57,8 @@ export async function openDiskBlobs(
       if ((await store.size(key)) === null) throw new BlobMissing(key)
       return Bun.file(finished(key)).slice(start, end)
     },
+
+    readInto: (key, start, target) => fillFrom(key, finished(key), start, target),
 
     async size(key) {
       const found = await failing(() => stat(finished(key)).catch(unlessMissing))

@@ -31,13 +31,19 @@ export async function s3Bytes(
   length: number,
   stall: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks = chunksOf(answer, length, stall)
   const bytes = new Uint8Array(length)
+  await s3Fill(answer, bytes, stall)
+  return bytes
+}
+
+/** The same, into the target, which they fill. Throws S3Failure. */
+export async function s3Fill(answer: S3Stream, target: Uint8Array, stall: number): Promise<void> {
+  const chunks = chunksOf(answer, target.length, stall)
   for (let at = 0; ; ) {
     const { chunk, isLast } = await chunks.next()
-    bytes.set(chunk, at)
+    target.set(chunk, at)
     at += chunk.byteLength
-    if (isLast) return bytes
+    if (isLast) return
   }
 }
 

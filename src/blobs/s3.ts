@@ -1,10 +1,11 @@
+import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { BlobMissing, type BlobStore } from './blob-store.ts'
 import { partMemory } from './part-memory.ts'
 import { type Pacing, type Patience, systemPacing } from './retries.ts'
-import { s3Body, s3Bytes } from './s3-body.ts'
+import { s3Body, s3Bytes, s3Fill } from './s3-body.ts'
 import { assertBucket } from './s3-bucket.ts'
-import { type S3Settings, type S3Timeouts, s3Client, usualTimeouts } from './s3-client.ts'
+import { type S3Settings, type S3Stream, type S3Timeouts, s3Client, usualTimeouts } from './s3-client.ts'
 import { failing, S3Failure } from './s3-failure.ts'
 import {
   BLOBS,
@@ -55,6 +56,26 @@ export async function openS3Blobs(
   const probing = { patience: PROBE_PATIENCE, answerWithin: Math.min(PROBE_ANSWER, timeouts.answer) }
   await assertBucket(client, settings)
 
+  /** Asks for the bytes `start` to `end` (exclusive), of which there is at least one. */
+  function openRange<T>(
+    key: BlobKey,
+    start: number,
+    end: number,
+    take: (answer: S3Stream) => Promise<T>,
+  ): Promise<T> {
+    const headers = { Range: `bytes=${start}-${end - 1}` }
+    return failing(async () => {
+      try {
+        return await client.open({ method: 'GET', object: objectOf(key), headers }, (answer) => {
+          assertRange(answer.status, answer.headers, start, end)
+          return take(answer)
+        })
+      } catch (error) {
+        throw isNoSuchKey(error) ? new BlobMissing(key, { cause: error }) : error
+      }
+    })
+  }
+
   const store: BlobStore = {
     async create(key) {
       return s3Writer(client, objectOf(key), memory)
@@ -68,23 +89,18 @@ export async function openS3Blobs(
         if ((await store.size(key)) === null) throw new BlobMissing(key)
         return new Blob([])
       }
-      const request = {
-        method: 'GET',
-        object: objectOf(key),
-        headers: { Range: `bytes=${start}-${end - 1}` },
-      } as const
-      return failing(async () => {
-        try {
-          return await client.open(request, async (answer) => {
-            assertRange(answer.status, answer.headers, start, end)
-            return length > LARGEST_WHOLE_READ
-              ? s3Body(answer, length, timeouts.stall)
-              : new Blob([await s3Bytes(answer, length, timeouts.stall)])
-          })
-        } catch (error) {
-          throw isNoSuchKey(error) ? new BlobMissing(key, { cause: error }) : error
-        }
-      })
+      return openRange(key, start, end, async (answer) =>
+        length > LARGEST_WHOLE_READ
+          ? s3Body(answer, length, timeouts.stall)
+          : new Blob([await s3Bytes(answer, length, timeouts.stall)]),
+      )
+    },
+
+    async readInto(key, start, target) {
+      const { length } = target
+      if (length > 0)
+        await openRange(key, start, start + length, (answer) => s3Fill(answer, target, timeouts.stall))
+      else if ((await store.size(key)) === null) throw new BlobMissing(key)
     },
 
     size: (key) => failing(() => objectSize(client, objectOf(key))),

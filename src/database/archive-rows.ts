@@ -1,5 +1,6 @@
 /** What an archive needs to know of many files and folders, read in pages. */
 import type { AccountId, BlobId, BlobKey, FileId, FolderId, Sha256 } from '../domain/ids.ts'
+import { inPassing } from './scanning.ts'
 import type { Db } from './schema.ts'
 
 export interface ArchiveFolderRow {
@@ -45,7 +46,7 @@ export function archiveSubfolders(
       ? folders.where('parent_id', '=', parent)
       : folders.where('parent_id', 'in', parents)
   const rest = after === null ? placed : placed.where('id', '>', after)
-  return rest.orderBy('id').limit(limit).execute()
+  return inPassing(db, rest.orderBy('id').limit(limit))
 }
 
 export interface ArchiveFileRow {
@@ -82,12 +83,8 @@ function archiveFiles(db: Db) {
 
 /** The files directly in the live folders, which hold few, by folder and name. */
 export function archiveFilesOf(db: Db, folders: readonly FolderId[]): Promise<ArchiveFileRow[]> {
-  return archiveFiles(db)
-    .where('files.folder_id', 'in', folders)
-    .orderBy('files.folder_id')
-    .orderBy('files.name_folded')
-    .orderBy('files.id')
-    .execute()
+  const files = archiveFiles(db).where('files.folder_id', 'in', folders)
+  return inPassing(db, files.orderBy('files.folder_id').orderBy('files.name_folded').orderBy('files.id'))
 }
 
 /** The files directly in a live folder by name, at most `limit` of those after `after`. */
@@ -104,7 +101,7 @@ export function archiveFilesAfter(
       : files.where((row) =>
           row(row.refTuple('files.name_folded', 'files.id'), '>', row.tuple(after.name_folded, after.id)),
         )
-  return rest.orderBy('files.name_folded').orderBy('files.id').limit(limit).execute()
+  return inPassing(db, rest.orderBy('files.name_folded').orderBy('files.id').limit(limit))
 }
 
 /** Those of the files that are there, in the order of their ids. */

@@ -16,6 +16,13 @@ export function openForReading(path: string): SqliteFile {
   return file
 }
 
+/** The same, which keeps hardly anything of what it has read: the system has it in memory too. */
+export function openForScanning(path: string): SqliteFile {
+  const file = openForReading(path)
+  file.run('PRAGMA cache_size = -1024')
+  return file
+}
+
 export function bindings(parameters: readonly unknown[]): SQLQueryBindings[] {
   return parameters.map((value) => {
     if (value === null || typeof value === 'string' || typeof value === 'number') return value

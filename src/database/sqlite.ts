@@ -1,7 +1,7 @@
 import type { SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
 import type { Db, Tables } from './schema.ts'
-import { bindings, openFile, openForReading } from './sqlite-file.ts'
+import { bindings, openFile, openForReading, openForScanning } from './sqlite-file.ts'
 import { createReaders, type Readers } from './sqlite-readers.ts'
 
 /**
@@ -17,14 +17,17 @@ export function openSqlite(path: string): Db {
   expectPragma(file, 'synchronous', 2)
   expectPragma(file, 'foreign_keys', 1)
   const reading = openForReading(path)
+  const scanning = openForScanning(path)
   const beside = createReaders(path)
   const close = () => {
     beside.close()
+    scanning.close()
     reading.close()
     file.close()
   }
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asKyselyDatabase(file, close) }) })
   directReads.set(db, directReader(reading))
+  scanReads.set(db, directReader(scanning))
   readers.set(db, beside)
   return db
 }
@@ -34,7 +37,7 @@ export function openSqlite(path: string): Db {
  * under way, and costs a fraction of what the way through Kysely's driver does.
  */
 export interface DirectReads {
-  all<Row>(text: string, parameters: readonly (string | number)[]): Row[]
+  all<Row>(text: string, parameters: readonly SQLQueryBindings[]): Row[]
   /** Another number whenever anything was committed since it was asked last. */
   version(): number
 }
@@ -44,6 +47,13 @@ const directReads = new WeakMap<Db, DirectReads>()
 /** Null inside a transaction, which has to see its own changes. */
 export function directReadsOf(db: Db): DirectReads | null {
   return directReads.get(db) ?? null
+}
+
+const scanReads = new WeakMap<Db, DirectReads>()
+
+/** The same, for those who pass over very many rows once and would fill a cache with them. */
+export function scanReadsOf(db: Db): DirectReads | null {
+  return scanReads.get(db) ?? null
 }
 
 const readers = new WeakMap<Db, Readers>()
@@ -56,8 +66,8 @@ export function readersOf(db: Db): Readers | null {
 function directReader(file: SqliteFile): DirectReads {
   const version = file.query<{ data_version: number }, []>('PRAGMA data_version')
   return {
-    all<Row>(text: string, parameters: readonly (string | number)[]): Row[] {
-      return file.query<Row, (string | number)[]>(text).all(...parameters)
+    all<Row>(text: string, parameters: readonly SQLQueryBindings[]): Row[] {
+      return file.query<Row, SQLQueryBindings[]>(text).all(...parameters)
     },
     version: () => version.get()?.data_version ?? 0,
   }

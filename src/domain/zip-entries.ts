@@ -15,7 +15,7 @@ export interface NewZipEntry {
   readonly modifiedAt: number
 }
 
-/** The files and folders of an archive in their order, numbered from 0: some 70 bytes and the name for each. */
+/** The files and folders of an archive in their order, numbered from 0: some 40 bytes and the name for each. */
 export interface ZipEntries {
   readonly count: number
   /** Returns its number. */
@@ -25,29 +25,28 @@ export interface ZipEntries {
   size(entry: number): number
   at(entry: number): ZipEntry
   /** What tells these entries from all others, check sums of their contents aside: bytes in several parts. */
-  identity(): Uint8Array[]
+  identity(): Iterable<Uint8Array>
 }
 
 const NOTHING = new Uint8Array(0)
 
 export function zipEntries(): ZipEntries {
   const names = byteList()
-  const nameEnds = numberList()
-  const pathLengths = numberList()
-  const folders = numberList()
-  const kinds = numberList()
-  const sizes = numberList()
-  const sums = numberList()
-  const times = numberList()
+  const nameStarts = numberList('f64')
+  const pathLengths = numberList('u32')
+  const folders = numberList('i32')
+  const kinds = numberList('u8')
+  const sizes = numberList('f64')
+  const sums = numberList('u32')
+  const times = numberList('f64')
   /** Most entries lie in the folder of the one before. */
   let last = { folder: ZIP_TOP, path: NOTHING }
 
   function pathOf(entry: number): Uint8Array {
     const folder = folderPath(folders.at(entry))
-    const name = names.slice(entry === 0 ? 0 : nameEnds.at(entry - 1), nameEnds.at(entry))
-    const path = new Uint8Array(folder.length + name.length)
+    const path = new Uint8Array(pathLengths.at(entry))
     path.set(folder)
-    path.set(name, folder.length)
+    names.copy(nameStarts.at(entry), path.length - folder.length, path, folder.length)
     return path
   }
 
@@ -63,11 +62,9 @@ export function zipEntries(): ZipEntries {
     },
 
     add({ folder, name, isFolder, size, crc32, modifiedAt }) {
-      const before = names.length
-      names.push(name, 'utf8')
-      if (isFolder) names.push('/', 'utf8')
-      nameEnds.push(names.length)
-      pathLengths.push((folder === ZIP_TOP ? 0 : pathLengths.at(folder)) + names.length - before)
+      const component = isFolder ? `${name}/` : name
+      nameStarts.push(names.push(component, 'utf8'))
+      pathLengths.push((folder === ZIP_TOP ? 0 : pathLengths.at(folder)) + Buffer.byteLength(component))
       folders.push(folder)
       kinds.push(isFolder ? 1 : 0)
       sizes.push(size)
@@ -76,10 +73,9 @@ export function zipEntries(): ZipEntries {
       return sizes.length - 1
     },
 
-    identity: () => [
-      names.slice(0, names.length),
-      ...[nameEnds, folders, kinds, sizes, times].map((list) => list.bytes()),
-    ],
+    *identity() {
+      for (const list of [names, nameStarts, pathLengths, folders, kinds, sizes, times]) yield* list.blocks()
+    },
 
     pathLength: (entry) => pathLengths.at(entry),
     size: (entry) => sizes.at(entry),

@@ -83,6 +83,7 @@ export function zipLayout(entries: ZipEntries): ZipLayout {
 
 /** What of the bytes that stand at `at` lies between `start` and `end`. */
 function cut(bytes: Uint8Array, at: number, start: number, end: number): Uint8Array {
+  if (start <= at && at + bytes.length <= end) return bytes
   return bytes.subarray(Math.max(0, start - at), Math.min(bytes.length, end - at))
 }
 

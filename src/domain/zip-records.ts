@@ -186,28 +186,28 @@ interface Writer {
   done(): Uint8Array
 }
 
-/** Little-endian, as everything in a ZIP file. */
+/** Little-endian, as everything in a ZIP file. A DataView would have memory made for each record outside of the heap. */
 function writer(length: number): Writer {
   const record = new Uint8Array(length)
-  const view = new DataView(record.buffer)
   let at = 0
+  const u8 = (value: number) => {
+    record[at++] = value
+  }
+  const u16 = (value: number) => {
+    u8(value)
+    u8(value >>> 8)
+  }
+  const u32 = (value: number) => {
+    u16(value)
+    u16(value >>> 16)
+  }
   return {
-    u8(value) {
-      view.setUint8(at, value)
-      at += 1
-    },
-    u16(value) {
-      view.setUint16(at, value, true)
-      at += 2
-    },
-    u32(value) {
-      view.setUint32(at, value, true)
-      at += 4
-    },
+    u8,
+    u16,
+    u32,
     u64(value) {
-      view.setUint32(at, value % 2 ** 32, true)
-      view.setUint32(at + 4, Math.floor(value / 2 ** 32), true)
-      at += 8
+      u32(value % 2 ** 32)
+      u32(Math.floor(value / 2 ** 32))
     },
     bytes(value) {
       record.set(value, at)

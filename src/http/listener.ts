@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Server } from 'bun'
 import { SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
+import { bodyChunks } from './body-chunks.ts'
 
 /** The connection that a request came on. */
 export interface Connection {
@@ -178,12 +179,18 @@ async function sendBody(
   outgoing: ServerResponse,
   gone: AbortSignal,
 ): Promise<void> {
-  const reader = body.getReader()
-  gone.addEventListener('abort', () => reader.cancel().catch(() => {}), { once: true })
+  const chunks = bodyChunks(body)
+  gone.addEventListener('abort', chunks.cancel, { once: true })
+  let coming = chunks.next()
   for (;;) {
-    const { done, value } = await reader.read()
-    if (done || gone.aborted) break
-    if (!outgoing.write(value)) await drained(outgoing, gone)
+    const chunk = await coming
+    if (chunk === null || gone.aborted) break
+    // Read while this one is on its way.
+    coming = chunks.next()
+    // Whoever waits for it hears of its failure; when the other end has gone nobody does.
+    coming.catch(() => {})
+    // What is not taken at once is held, not copied, until it is drained.
+    if (!outgoing.write(chunk)) await drained(outgoing, gone)
   }
   outgoing.end()
 }

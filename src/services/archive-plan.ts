@@ -38,8 +38,8 @@ const NO_KEY = '00'.repeat(KEY_BYTES)
 export function planBuilder(): PlanBuilder {
   const entries = zipEntries()
   const keys = byteList()
-  const fileIds = numberList()
-  const blobIds = numberList()
+  const fileIds = numberList('f64')
+  const blobIds = numberList('f64')
   const hash = new Bun.CryptoHasher('sha256')
   hash.update(FORM)
 
@@ -76,11 +76,10 @@ export function planBuilder(): PlanBuilder {
         file(entry) {
           const id = fileIds.at(entry)
           if (id === NO_FILE) return null
-          const key = Buffer.from(keys.slice(entry * KEY_BYTES, (entry + 1) * KEY_BYTES))
           return {
             id: id as FileId,
             blobId: blobIds.at(entry) as BlobId,
-            blobKey: key.toString('hex') as BlobKey,
+            blobKey: keys.hex(entry * KEY_BYTES, KEY_BYTES) as BlobKey,
           }
         },
       }

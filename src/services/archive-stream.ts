@@ -1,18 +1,19 @@
-import type { BlobBody } from '../blobs/blob-store.ts'
 import type { ZipSegment } from '../domain/zip-layout.ts'
-import { bodyPieces, type Pieces, wholeBody } from './body-pieces.ts'
+import { passing } from './garbage.ts'
+import { type FillingStream, fillingStream } from './stream-filling.ts'
 
-/** Content up to this size is read at once and before its turn. */
+/** Content over this size is read as one stream where the store has it as one. */
 const SMALL = 512 * 1024
-/** How many segments may be under way or lie ready, and how many bytes of them. */
-const MOST_AHEAD = 32
-const AHEAD_BYTES = 2 * 1024 * 1024
-/** What is less is joined with what comes after it, because every chunk costs some time by itself. */
-const LEAST_CHUNK = 256 * 1024
+/** Contents that are read at once. */
+const LANES = 32
+/** Bytes of a chunk for readers who bring no memory of their own. */
+const CHUNK = 256 * 1024
 
 export interface ArchiveSource {
-  /** The bytes `start` to `end` (exclusive) of an entry's content. */
-  read(entry: number, start: number, end: number): Promise<BlobBody>
+  /** Fills the target with the bytes of an entry's content from `start` on. */
+  fill(entry: number, start: number, target: Uint8Array): Promise<void>
+  /** The bytes `start` to `end` (exclusive) of an entry's content, or null where filling is as good. */
+  stream(entry: number, start: number, end: number): Promise<ReadableStream<Uint8Array> | null>
   /** The entry is about to be sent from its first byte on. */
   began(entry: number): void
   /** The stream broke off because of this. */
@@ -20,121 +21,138 @@ export interface ArchiveSource {
 }
 
 /**
- * The segments as one stream. It reads a little ahead of its reader, fails when a content is not as long as the layout
- * says, and lets go of everything as soon as it is cancelled.
+ * The segments as one stream of bytes. They are read straight into the memory that the reader brings, so that one who
+ * brings the same again makes no garbage, and no further than it goes. It fails when a content is not as long as the
+ * layout says, and lets go of everything as soon as it is cancelled.
  */
 export function archiveStream(
   segments: Generator<ZipSegment>,
   source: ArchiveSource,
 ): ReadableStream<Uint8Array> {
-  const pieces = segmentPieces(segments, source)
-  let isCancelled = false
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const chunk = await nextChunk(pieces)
-          if (isCancelled) return
-          if (chunk === null) controller.close()
-          else controller.enqueue(chunk)
-        } catch (error) {
-          if (isCancelled) return
-          pieces.cancel()
-          source.failed(error)
-          throw error
-        }
-      },
-      cancel() {
-        isCancelled = true
-        pieces.cancel()
-      },
+  const filler = archiveFiller(segments, source)
+  return new ReadableStream({
+    type: 'bytes',
+    autoAllocateChunkSize: CHUNK,
+    async pull(controller) {
+      const request = controller.byobRequest
+      const view = request?.view
+      if (!request || !view)
+        throw new Error('a stream that allocates was asked for bytes without room for them')
+      try {
+        const filled = await filler.fill(new Uint8Array(view.buffer, view.byteOffset, view.byteLength))
+        if (filler.isCancelled()) return
+        if (filled === 0) controller.close()
+        request.respond(filled)
+      } catch (error) {
+        if (filler.isCancelled()) return
+        filler.cancel()
+        source.failed(error)
+        throw error
+      }
     },
-    { highWaterMark: 0 },
-  )
+    cancel: () => filler.cancel(),
+  })
 }
 
-async function nextChunk(pieces: Pieces): Promise<Uint8Array | null> {
-  const gathered: Uint8Array[] = []
-  let length = 0
-  while (length < LEAST_CHUNK) {
-    const piece = await pieces.next()
-    if (piece === null) break
-    gathered.push(piece)
-    length += piece.length
-  }
-  return gathered.length <= 1 ? (gathered[0] ?? null) : Buffer.concat(gathered, length)
+interface ArchiveFiller {
+  /** How many of the target's bytes came: all of them, or fewer at the end and 0 behind it. */
+  fill(target: Uint8Array): Promise<number>
+  /** Lets go of everything; nobody asks for more. */
+  cancel(): void
+  isCancelled(): boolean
 }
 
 type Content = Extract<ZipSegment, { kind: 'content' }>
 
-/** A segment whose turn comes. A large content is opened no sooner than that. */
-type Ahead =
-  | { readonly kind: 'ready'; readonly bytes: Uint8Array }
-  | { readonly kind: 'small'; readonly size: number; readonly bytes: Promise<Uint8Array> }
-  | { readonly kind: 'large'; readonly content: Content }
+/** A part of a content and its place in the target. */
+interface Reading {
+  readonly entry: number
+  readonly start: number
+  readonly into: Uint8Array
+}
 
-function segmentPieces(segments: Generator<ZipSegment>, source: ArchiveSource): Pieces {
-  const ahead: Ahead[] = []
-  let aheadBytes = 0
-  let large: Pieces | null = null
+function archiveFiller(segments: Generator<ZipSegment>, source: ArchiveSource): ArchiveFiller {
+  /** What of a segment did not go into the target before. */
+  let rest: ZipSegment | null = null
+  let streamed: FillingStream | null = null
+  /** The large entry that does not come as a stream. */
+  let unstreamed: number | null = null
   let isCancelled = false
+  const passed = passing()
 
-  function readAhead(): void {
-    while (ahead.length < MOST_AHEAD && aheadBytes < AHEAD_BYTES && ahead.at(-1)?.kind !== 'large') {
-      const { done, value } = segments.next()
-      if (done === true) return
-      ahead.push(begin(value))
+  function nextSegment(): ZipSegment | null {
+    if (rest !== null) {
+      const segment = rest
+      rest = null
+      return segment
     }
+    const { done, value } = segments.next()
+    passed()
+    if (done === true) return null
+    if (value.kind === 'record' && value.begins !== null) source.began(value.begins)
+    return value
   }
 
-  function begin(segment: ZipSegment): Ahead {
-    if (segment.kind === 'record') {
-      if (segment.begins !== null) source.began(segment.begins)
-      return { kind: 'ready', bytes: segment.bytes }
+  const mayStream = ({ entry, start, end }: Content) => end - start > SMALL && entry !== unstreamed
+
+  async function openStream({ entry, start, end }: Content): Promise<boolean> {
+    const stream = await source.stream(entry, start, end)
+    if (stream === null) unstreamed = entry
+    else {
+      streamed = fillingStream(stream, end - start)
+      if (isCancelled) streamed.cancel()
     }
-    const { entry, start, end } = segment
-    const size = end - start
-    if (size > SMALL) return { kind: 'large', content: segment }
-    const bytes = source.read(entry, start, end).then((body) => wholeBody(body, size))
-    // Whoever's turn it is hears of its failure; after a cancel nobody does.
-    bytes.catch(() => {})
-    aheadBytes += size
-    return { kind: 'small', size, bytes }
+    return stream !== null
   }
 
-  async function open({ entry, start, end }: Content): Promise<Pieces> {
-    const pieces = bodyPieces(await source.read(entry, start, end), end - start)
-    if (isCancelled) pieces.cancel()
-    return pieces
+  async function read(readings: readonly Reading[]): Promise<void> {
+    const waiting = readings.values()
+    const lane = async () => {
+      for (const { entry, start, into } of waiting) {
+        if (isCancelled) return
+        await source.fill(entry, start, into)
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(LANES, readings.length) }, lane))
   }
 
   return {
-    async next() {
-      while (!isCancelled) {
-        const piece = large === null ? null : await large.next()
-        if (piece !== null) return piece
-        large = null
-        readAhead()
-        const item = ahead.shift()
-        switch (item?.kind) {
-          case undefined:
-            return null
-          case 'ready':
-            return item.bytes
-          case 'small':
-            aheadBytes -= item.size
-            return item.bytes
-          case 'large':
-            large = await open(item.content)
+    async fill(target) {
+      const readings: Reading[] = []
+      let filled = 0
+      while (filled < target.length && !isCancelled) {
+        const room = target.length - filled
+        if (streamed !== null) {
+          const came = await streamed.fill(target.subarray(filled))
+          if (came < room) streamed = null
+          filled += came
+          continue
+        }
+        const segment = nextSegment()
+        if (segment === null) break
+        if (segment.kind === 'record') {
+          const { bytes } = segment
+          const some = bytes.length <= room ? bytes : bytes.subarray(0, room)
+          target.set(some, filled)
+          filled += some.length
+          if (some !== bytes) rest = { ...segment, bytes: bytes.subarray(room) }
+        } else if (!mayStream(segment) || !(await openStream(segment))) {
+          const { entry, start, end } = segment
+          const length = Math.min(end - start, room)
+          readings.push({ entry, start, into: target.subarray(filled, filled + length) })
+          filled += length
+          if (length < end - start) rest = { ...segment, start: start + length }
         }
       }
-      return null
+      await read(readings)
+      return filled
     },
 
     cancel() {
       isCancelled = true
-      ahead.length = 0
-      large?.cancel()
+      streamed?.cancel()
     },
+
+    isCancelled: () => isCancelled,
   }
 }

@@ -10,6 +10,7 @@ import type { FolderId } from '../domain/ids.ts'
 import { ZIP_TOP } from '../domain/zip-entries.ts'
 import { type ZipNames, zipNames } from '../domain/zip-names.ts'
 import type { PlanBuilder } from './archive-plan.ts'
+import { passing } from './garbage.ts'
 import { letOthersIn } from './turns.ts'
 
 /** Rows that one statement reads, or a few more where files came meanwhile. */
@@ -33,6 +34,7 @@ export async function planTree(
   mayEnter: (folder: ArchiveFolderRow) => boolean,
   plan: PlanBuilder,
 ): Promise<void> {
+  const passed = passing()
   let level: Step[] = [{ row: top, entry: ZIP_TOP }]
   while (level.length > 0) {
     const below: Step[] = []
@@ -46,6 +48,7 @@ export async function planTree(
       for await (const row of files(db, some)) {
         const { entry, names } = open(row.folder_id)
         plan.addFile(entry, names.take(row.name, row.name_folded), row)
+        passed()
       }
     }
     level = below

@@ -1,9 +1,9 @@
-import { type BlobBody, BlobMissing, type BlobStore } from '../blobs/blob-store.ts'
+import { BlobMissing, type BlobStore } from '../blobs/blob-store.ts'
 import { topFolder } from '../database/accounts.ts'
 import { archiveFilesByIds, archiveFolder, presentBlobKey } from '../database/archive-rows.ts'
 import type { Db } from '../database/schema.ts'
 import type { Viewer } from '../domain/access.ts'
-import type { AccountId, FileId, FolderId } from '../domain/ids.ts'
+import type { AccountId, BlobKey, FileId, FolderId } from '../domain/ids.ts'
 import { ZIP_TOP } from '../domain/zip-entries.ts'
 import { zipNames } from '../domain/zip-names.ts'
 import { type Access, fileNotFound, unlocked } from './access.ts'
@@ -48,16 +48,16 @@ export interface ArchiveWatch {
 }
 
 export function createArchives(db: Db, blobs: BlobStore, access: Access): Archives {
-  async function readContent(file: PlannedFile | null, start: number, end: number): Promise<BlobBody> {
+  async function reading<T>(file: PlannedFile | null, read: (key: BlobKey) => Promise<T>): Promise<T> {
     if (file === null) throw new Error('a folder has no content')
     try {
-      return await blobs.read(file.blobKey, start, end)
+      return await read(file.blobKey)
     } catch (error) {
       if (!(error instanceof BlobMissing)) throw error
       // The same content was uploaded again and its newer copy has taken this one's place, or it has gone.
       const key = await presentBlobKey(db, file.blobId)
       if (key === undefined) throw error
-      return blobs.read(key, start, end)
+      return read(key)
     }
   }
 
@@ -67,7 +67,11 @@ export function createArchives(db: Db, blobs: BlobStore, access: Access): Archiv
       etag,
       read: (start, end, watch) =>
         archiveStream(layout.segments(start, end), {
-          read: (entry, from, to) => readContent(file(entry), from, to),
+          fill: (entry, from, target) => reading(file(entry), (key) => blobs.readInto(key, from, target)),
+          async stream(entry, from, to) {
+            const body = await reading(file(entry), (key) => blobs.read(key, from, to))
+            return body instanceof Blob ? null : body
+          },
           began(entry) {
             const begun = file(entry)
             if (begun !== null) watch.began(begun.id)

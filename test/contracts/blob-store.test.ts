@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { BlobMissing, type BlobStore } from '../../src/blobs/blob-store.ts'
+import { BlobMissing, type BlobStore, StoreFailure } from '../../src/blobs/blob-store.ts'
 import { openDiskBlobs } from '../../src/blobs/disk.ts'
 import type { BlobKey } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
@@ -93,6 +93,29 @@ function blobStoreContract(name: string, newPlace: NewPlace): void {
       }
     })
 
+    test('fills memory with the bytes from any place on', async () => {
+      const key = newKey()
+      const content = random.bytes(2 * MIB)
+      await put(key, content)
+      const places = [[0, 2 * MIB] as const, [5, 1] as const, [2 * MIB - 1, 1] as const, [100, MIB] as const]
+      for (const [start, length] of [...places, [2 * MIB, 0] as const]) {
+        const memory = new Uint8Array(length + 20).fill(0xee)
+        await store.readInto(key, start, memory.subarray(10, 10 + length))
+        expect(
+          Buffer.from(memory.subarray(10, 10 + length)).equals(content.subarray(start, start + length)),
+        ).toBe(true)
+        expect([...memory.subarray(0, 10), ...memory.subarray(10 + length)]).toEqual(Array(20).fill(0xee))
+      }
+    })
+
+    test('fails to fill memory with more than there is', async () => {
+      const key = newKey()
+      await put(key, random.bytes(1000))
+      for (const start of [1, 1000, 5000]) {
+        await expect(store.readInto(key, start, new Uint8Array(1000))).rejects.toBeInstanceOf(StoreFailure)
+      }
+    })
+
     test.each([3, 20 * MIB])('shows nothing of %d bytes before they are complete', async (size) => {
       const key = newKey()
       const writer = await store.create(key)
@@ -118,6 +141,8 @@ function blobStoreContract(name: string, newPlace: NewPlace): void {
       expect(await store.size(key)).toBeNull()
       await expect(store.read(key, 0, 1)).rejects.toBeInstanceOf(BlobMissing)
       await expect(store.read(key, 0, 0)).rejects.toBeInstanceOf(BlobMissing)
+      await expect(store.readInto(key, 0, new Uint8Array(1))).rejects.toBeInstanceOf(BlobMissing)
+      await expect(store.readInto(key, 0, new Uint8Array())).rejects.toBeInstanceOf(BlobMissing)
     })
 
     test('removes a blob, and a missing one too', async () => {

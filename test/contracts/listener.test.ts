@@ -4,9 +4,13 @@ import type { Server } from 'bun'
 import { pino } from 'pino'
 import { type Answer, listen } from '../../src/http/listener.ts'
 import { eventually } from '../support/eventually.ts'
+import { slowReader } from '../support/slow-reader.ts'
 
 const CHUNK = new Uint8Array(256 * 1024).fill(7)
 const CHUNKS = 20
+/** More than sockets hold. */
+const FILLED = 100
+const filledLength = { 'Content-Length': String(CHUNK.length * FILLED) }
 
 /** What became of the streams that were answered. */
 const ended = { cancelled: 0, broken: 0 }
@@ -27,10 +31,29 @@ function stream(chunks: number, breaksAfter = Number.POSITIVE_INFINITY): Readabl
   })
 }
 
+/** Fills what its reader brings with the number of the chunk, so that a chunk overwritten too soon shows. */
+function fillingStream(chunks: number): ReadableStream<Uint8Array> {
+  let sent = 0
+  return new ReadableStream({
+    type: 'bytes',
+    autoAllocateChunkSize: CHUNK.length,
+    pull(controller) {
+      const { byobRequest } = controller
+      const view = byobRequest?.view
+      if (!byobRequest || !view) throw new Error('nothing was brought')
+      const length = sent === chunks ? 0 : CHUNK.length
+      if (length === 0) controller.close()
+      new Uint8Array(view.buffer, view.byteOffset, length).fill(sent++)
+      byobRequest.respond(length)
+    },
+  })
+}
+
 const answer: Answer = async (request, connection) => {
   const { pathname } = new URL(request.url)
   const length = { 'Content-Length': String(CHUNK.length * CHUNKS) }
   if (pathname.endsWith('/whole')) return new Response(stream(CHUNKS), { headers: length })
+  if (pathname.endsWith('/filled')) return new Response(fillingStream(FILLED), { headers: filledLength })
   if (pathname.endsWith('/endless')) return new Response(stream(Number.POSITIVE_INFINITY))
   if (pathname.endsWith('/broken')) return new Response(stream(CHUNKS, 3), { headers: length })
   return Response.json({
@@ -64,6 +87,23 @@ describe('a path that streams', () => {
     expect(response.headers.get('content-length')).toBe(String(CHUNK.length * CHUNKS))
     expect((await response.bytes()).length).toBe(0)
   })
+
+  test.each([0, 1])(
+    'overwrites nothing that is on its way to a reader who waits %d times',
+    async (pauses) => {
+      const reader = await slowReader(address('/s/filled'))
+      for (let pause = 0; pause < pauses; pause++) {
+        await reader.readUpTo(1000)
+        await Bun.sleep(100)
+      }
+      const { body, isWhole } = await reader.readOn()
+      const expected = Buffer.concat(
+        Array.from({ length: FILLED }, (_, chunk) => Buffer.alloc(CHUNK.length, chunk)),
+      )
+      expect(isWhole).toBe(true)
+      expect(expected.equals(body)).toBe(true)
+    },
+  )
 
   test('gets method, headers, body and address of the request', async () => {
     const response = await fetch(address('/s/echo?a=b'), {

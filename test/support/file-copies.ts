@@ -2,7 +2,8 @@ import { changeTotals } from '../../src/database/accounts.ts'
 import { changeFiles } from '../../src/database/folders.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { foldName } from '../../src/domain/file-name.ts'
-import type { FileId, Slug, Uuid } from '../../src/domain/ids.ts'
+import type { FileId, Uuid } from '../../src/domain/ids.ts'
+import { makeSlug, systemRandom } from '../../src/domain/random.ts'
 
 /** Rows in one statement, which may hold so many values. */
 const AT_ONCE = 500
@@ -33,7 +34,7 @@ export function addCopies(
           name,
           name_folded: foldName(name),
           uuid: crypto.randomUUID() as Uuid,
-          slug: `Copy${String(first + each).padStart(8, '0')}` as Slug,
+          slug: makeSlug(systemRandom),
         }
       })
       const made = await trx.insertInto('files').values(rows).returning('id').execute()
