@@ -1,15 +1,12 @@
 /** Uploads by clients as people have them, over lines that break a hundred times, to servers that are killed. */
 import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { newClient } from '../client/client.ts'
-import { startBalancer } from '../support/balancer.ts'
 import { readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import { freePort } from '../support/free-port.ts'
 import { type KillableServers, killableNodes, killableServer } from '../support/killable-servers.ts'
 import { onSharedServers } from '../support/shared-installation.ts'
 import { guestAt, tus } from '../support/tus.ts'
 import { sendByTusJs } from '../support/tus-js.ts'
+import { sendByCommandLine } from './bad-line-command.ts'
 import { badLineSeed, type Course, overBadLine } from './bad-line-run.ts'
 
 const MIB = 1024 ** 2
@@ -36,36 +33,15 @@ describe('an upload that is cut a hundred times', () => {
 
   test.concurrent('arrives whole by the command line through a proxy that takes little at a time', async () => {
     await using servers = await killableServer()
-    const course = { seed, cuts: 25, kills: 2, size: 40 * MIB }
-    const port = await freePort()
-    const nginx = await startBalancer(
-      port,
-      servers.urls.map((url) => Number(new URL(url).port)),
-      {
-        largestBody: '1m',
+    const size = 40 * MIB
+    const content = chance(seed + 1).bytes(size)
+    await sendByCommandLine(servers, {
+      ...{ seed, cuts: 25, kills: 2, size, largestBody: '1m' },
+      async write(path) {
+        await Bun.write(path, content)
+        return sha256(content)
       },
-    )
-    using client = newClient()
-    const content = chance(seed + 1).bytes(course.size)
-    await Bun.write(join(client.folder, 'far.bin'), content)
-    const { apiKey } = await servers.addAccount('far')
-    try {
-      const behind = { ...servers, urls: [`http://127.0.0.1:${port}`] }
-      const { code, output, errors } = await overBadLine(behind, course, async (line) => {
-        return client.runWith(
-          { env: { HOLDFAST_SERVER: line, HOLDFAST_API_KEY: apiKey } },
-          'upload',
-          'far.bin',
-        )
-      })
-      expect({ code, errors }).toMatchObject({ code: 0 })
-      const slug = output.trim().split('/').at(-1) ?? ''
-      const [url = ''] = servers.urls
-      expect(await readBack(url, slug)).toEqual({ size: content.length, sha256: sha256(content) })
-    } finally {
-      await nginx.stop()
-    }
-    expect(await servers.end()).toEqual([])
+    })
   }, 180_000)
 })
 

@@ -67,9 +67,13 @@ export async function killableNodes(busyKills: number): Promise<KillableServers>
     addAccount: (username) => installation.addAccount(username),
     async kill(busy) {
       kills += 1
-      const url = kills <= busyKills ? busy : urls.find((each) => each !== busy)
-      await nodes.get(url ?? busy)?.kill()
-      await start(Number(new URL(url ?? busy).port))
+      const isBusy = (url: string) => url === busy
+      // Where nobody is known to be busy, they take turns.
+      const url =
+        urls.find(kills <= busyKills ? isBusy : (each) => !isBusy(each)) ?? urls[kills % urls.length]
+      if (url === undefined) throw new Error('there are no nodes')
+      await nodes.get(url)?.kill()
+      await start(Number(new URL(url).port))
     },
     async end() {
       await Promise.all([...nodes.values()].map((node) => node.stop()))
