@@ -3,10 +3,15 @@ export type ClientJob = UploadJob | DownloadJob | DownloadsJob
 
 export interface UploadJob {
   readonly kind: 'upload'
-  /** `multipart` posts a form to `url`; `put` puts to `url` plus a name and syncs the file in `folder`. */
+  /**
+   * `multipart` posts a form to `url`; `put` puts to `url` plus a name and syncs the file in `folder`. `tus` sends by that
+   * protocol, so many bytes in each request, and `tus-synced` then syncs the file in `folder`.
+   */
   readonly to:
     | { readonly how: 'multipart'; readonly url: string; readonly key: string }
     | { readonly how: 'put'; readonly url: string; readonly folder: string }
+    | { readonly how: 'tus'; readonly url: string; readonly key: string; readonly chunk: number }
+    | { readonly how: 'tus-synced'; readonly url: string; readonly folder: string; readonly chunk: number }
   readonly size: number
   readonly count: number
   /** Keep-alive connections at once. */
@@ -33,6 +38,7 @@ export interface DownloadsJob {
 export interface ClientResult {
   readonly seconds: number
   readonly bytes: number
+  /** Of files on Holdfast, or what other servers call them. */
   readonly slugs: readonly string[]
   readonly sha256: string | null
 }

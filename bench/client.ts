@@ -1,8 +1,10 @@
 /** The client process: runs the one job it is given as its argument and prints what it found as JSON. */
 import { open } from 'node:fs/promises'
+import { basename } from 'node:path'
 import type { ClientJob, ClientResult, DownloadJob, DownloadsJob, UploadJob } from './client-job.ts'
 import { content, repeatableRandom, sha256 } from './content.ts'
 import { type Answer, type Connection, connect } from './http-connection.ts'
+import { sendByTus, type TusTarget } from './tus-upload.ts'
 
 const BOUNDARY = '----holdfast-bench-4f1c9a7e2b'
 const MIB = 1024 * 1024
@@ -24,7 +26,9 @@ function run(job: ClientJob): Promise<ClientResult> {
 }
 
 async function upload(job: UploadJob): Promise<ClientResult> {
-  const url = new URL(job.to.url)
+  const { to } = job
+  if (to.how === 'tus' || to.how === 'tus-synced') return uploadByTus(job, to)
+  const url = new URL(to.url)
   const connections = await Promise.all(Array.from({ length: job.connections }, () => connect(url)))
   // Made before the clock starts: making bytes is not what is measured.
   const contents = Array.from({ length: job.count }, (_, index) => content(job.size, job.firstNumber + index))
@@ -33,48 +37,74 @@ async function upload(job: UploadJob): Promise<ClientResult> {
 
   const work = async (connection: Connection) => {
     for (let index = next++; index < job.count; index = next++) {
-      answers[index] = await send(connection, url, job, job.firstNumber + index, contents[index] ?? [])
+      answers[index] = await send(
+        connection,
+        url,
+        to,
+        job.size,
+        job.firstNumber + index,
+        contents[index] ?? [],
+      )
     }
   }
   const start = performance.now()
   await Promise.all(connections.map(work))
   const seconds = (performance.now() - start) / 1000
 
-  const slugs =
-    job.to.how === 'multipart' ? answers.map((answer, at) => stored(answer, contents[at] ?? [])) : []
+  const slugs = to.how === 'multipart' ? answers.map((answer, at) => stored(answer, contents[at] ?? [])) : []
   return { seconds, bytes: job.size * job.count, slugs, sha256: null }
+}
+
+async function uploadByTus(job: UploadJob, to: TusTarget): Promise<ClientResult> {
+  const connection = await connect(new URL(to.url))
+  const pieces = content(job.size, job.firstNumber)
+
+  const start = performance.now()
+  const path = await sendByTus(connection, to, job.size, pieces)
+  const seconds = (performance.now() - start) / 1000
+
+  const slug = to.how === 'tus' ? await storedByTus(new URL(path, to.url), to.key, pieces) : basename(path)
+  return { seconds, bytes: job.size, slugs: [slug], sha256: null }
+}
+
+async function storedByTus(upload: URL, key: string, pieces: readonly Uint8Array[]): Promise<string> {
+  const answer = await fetch(upload, { headers: { Authorization: `Bearer ${key}` } })
+  const body: { slug: string; sha256: string } = JSON.parse(await answer.text())
+  if (body.sha256 !== sha256(pieces)) throw new Error('the hash of an upload by tus is not the content’s')
+  return body.slug
 }
 
 /** One upload, until the file would survive a power cut: our server syncs by itself, the others' file is synced here. */
 async function send(
   connection: Connection,
   url: URL,
-  job: UploadJob,
+  to: Exclude<UploadJob['to'], TusTarget>,
+  size: number,
   number: number,
   pieces: readonly Uint8Array[],
 ): Promise<Answer> {
   const name = `bench-${number}.bin`
-  if (job.to.how === 'multipart') {
+  if (to.how === 'multipart') {
     const opening = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: application/octet-stream\r\n\r\n`
     const closing = `\r\n--${BOUNDARY}--\r\n`
     const head =
-      `POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nAuthorization: Bearer ${job.to.key}\r\n` +
+      `POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nAuthorization: Bearer ${to.key}\r\n` +
       `Content-Type: multipart/form-data; boundary=${BOUNDARY}\r\n` +
-      `Content-Length: ${opening.length + job.size + closing.length}\r\n\r\n`
+      `Content-Length: ${opening.length + size + closing.length}\r\n\r\n`
     const answer = await connection.request(
       joined([Buffer.from(head + opening), ...pieces, Buffer.from(closing)]),
     )
     if (answer.status !== 200) throw new Error(`upload: ${answer.status} ${answer.text}`)
     return answer
   }
-  const head = `PUT ${url.pathname}${name} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Length: ${job.size}\r\n\r\n`
+  const head = `PUT ${url.pathname}${name} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Length: ${size}\r\n\r\n`
   const answer = await connection.request(joined([Buffer.from(head), ...pieces]))
   if (answer.status !== 201 && answer.status !== 204) throw new Error(`PUT: ${answer.status} ${answer.text}`)
-  const file = await open(`${job.to.folder}/${name}`, 'r')
+  const file = await open(`${to.folder}/${name}`, 'r')
   await file.sync()
-  const { size } = await file.stat()
+  const { size: stored } = await file.stat()
   await file.close()
-  if (size !== job.size) throw new Error(`PUT: ${size} bytes arrived of ${job.size}`)
+  if (stored !== size) throw new Error(`PUT: ${stored} bytes arrived of ${size}`)
   return answer
 }
 

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { devDependencies as packages } from '../package.json'
 import { archiveScenario } from './archives.ts'
 import { commandLineScenarios, findCurl } from './command-line.ts'
 import { content } from './content.ts'
@@ -12,15 +13,24 @@ import { uploadListed, uploadSource } from './preparation.ts'
 import { report } from './report.ts'
 import { detailPath, findWrk, pagePath, requestScenarios } from './requests.ts'
 import { writeResults } from './results-page.ts'
-import { type Holdfast, type Nginx, type Server, startBare, startHoldfast, startNginx } from './servers.ts'
+import { resumableScenarios } from './resumable.ts'
+import {
+  type Holdfast,
+  type Nginx,
+  type Server,
+  startBare,
+  startHoldfast,
+  startNginx,
+  startTusPeer,
+} from './servers.ts'
 import { uploadScenarios } from './uploads.ts'
 
 const REPOSITORY = join(import.meta.dir, '..')
-const EVERYTHING = ['uploads', 'downloads', 'archive', 'requests', 'client']
+const EVERYTHING = ['uploads', 'resumable', 'downloads', 'archive', 'requests', 'client']
 const USAGE = `npm run bench -- [options]
   --quick          256 MiB and 2 rounds instead of 1 GiB and 5; writes to the terminal only
   --rounds N       how many rounds
-  --only A,B       any of uploads, downloads, archive, requests, client; writes to the terminal only
+  --only A,B       any of uploads, resumable, downloads, archive, requests, client; writes to the terminal only
   --profile DIR    also write CPU profiles of Holdfast there when it stops; it runs slower then`
 
 const { values } = parseArgs({
@@ -63,7 +73,7 @@ try {
 async function bench(): Promise<void> {
   // What is uploaded to Holdfast stays to the end, so that clearing it away is not measured with something else.
   const needed =
-    (3 * rounds + 6) * bigSize + (rounds * 4 * counts.small + 2 * counts.archived) * 100 * 1024 + 3 * GIB
+    (7 * rounds + 6) * bigSize + (rounds * 4 * counts.small + 2 * counts.archived) * 100 * 1024 + 3 * GIB
   if (freeSpace(folder) < needed) {
     throw new Error(`${Math.ceil(needed / GIB)} GiB must be free on the disk under ${relative('.', folder)}`)
   }
@@ -83,6 +93,11 @@ async function bench(): Promise<void> {
   if (only.includes('uploads')) {
     const parts = { holdfast, key, nginx, source, scratch: folder, bigSize, smallCount: counts.small }
     scenarios.push(...uploadScenarios(parts))
+  }
+  if (only.includes('resumable')) {
+    const peer = await startTusPeer(join(folder, 'tus'))
+    servers.push(peer)
+    scenarios.push(...resumableScenarios({ holdfast, key, peer, bigSize }))
   }
   if (only.includes('downloads')) {
     const parts = { holdfast, slug, nginx, name: 'source.bin', size: bigSize, rangeCount: counts.ranges }
@@ -109,7 +124,7 @@ async function bench(): Promise<void> {
   const page = report({
     date: new Date().toISOString().slice(0, 10),
     machine: describeMachine(folder),
-    peers: peers(nginx),
+    peers: peers(nginx, only.includes('resumable')),
     rounds,
     bigMib: bigSize / MIB,
     missing,
@@ -147,6 +162,13 @@ async function requests(holdfast: Holdfast): Promise<Scenario[]> {
   return requestScenarios({ holdfast, key, slug, fileCount: FILES, bare, seconds: counts.seconds })
 }
 
-function peers(nginx: Nginx | null): string[] {
-  return nginx === null ? [] : [`peers: nginx ${nginx.version} from Debian, dd of coreutils, Bun.serve alone`]
+function peers(nginx: Nginx | null, withTus: boolean): string[] {
+  return [
+    ...(nginx === null
+      ? []
+      : [`peers: nginx ${nginx.version} from Debian, dd of coreutils, Bun.serve alone`]),
+    ...(withTus
+      ? [`@tus/server ${packages['@tus/server']} with @tus/file-store ${packages['@tus/file-store']}`]
+      : []),
+  ]
 }

@@ -24,6 +24,11 @@ export interface Nginx extends Server {
   readonly folder: string
 }
 
+export interface TusPeer extends Server {
+  /** Where it keeps what is uploaded, by its name for it. */
+  readonly folder: string
+}
+
 const REPOSITORY = join(import.meta.dir, '..')
 const READY_WITHIN = 30_000
 
@@ -150,6 +155,20 @@ http {
   })
   const version = /nginx\/([\d.]+)/.exec(built)?.[1] ?? 'unknown'
   return { url, version, folder: files, pids: [server.pid], stop: () => stopped(server) }
+}
+
+/** @tus/server with its file store, on Bun, where it needs two thirds of the CPU time that it needs on Node.js. */
+export async function startTusPeer(folder: string): Promise<TusPeer> {
+  const files = join(folder, 'files')
+  mkdirSync(files, { recursive: true })
+  const server = Bun.spawn([process.execPath, join(import.meta.dir, 'tus-peer.ts'), files], {
+    stdout: 'pipe',
+    stderr: openSync(join(folder, 'stderr.log'), 'a'),
+  })
+  const { value } = await server.stdout.getReader().read()
+  if (value === undefined) throw new Error('@tus/server does not start')
+  const url = new TextDecoder().decode(value).trim()
+  return { url, folder: files, pids: [server.pid], stop: () => stopped(server) }
 }
 
 /** The bare Bun server, which answers the given detail and listing as constants. */

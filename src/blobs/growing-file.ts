@@ -21,7 +21,7 @@ export interface GrowingFile {
 /** `sync` is how the file is synced; `from` is where it ends now, and all of that is synced. */
 export function growingFile(handle: FileHandle, sync: () => Promise<void>, from = 0): GrowingFile {
   let position = from
-  let synced = from
+  let synced: number | null = null
   let syncingUpTo = from
   let syncing: Promise<void> | null = null
   let failure: Error | null = null
@@ -53,7 +53,7 @@ export function growingFile(handle: FileHandle, sync: () => Promise<void>, from 
     },
 
     get synced() {
-      return synced
+      return synced ?? from
     },
 
     async write(chunk) {
@@ -73,6 +73,8 @@ export function growingFile(handle: FileHandle, sync: () => Promise<void>, from 
     async sync() {
       await syncing
       assertGoing()
+      // A sync with nothing to do costs nearly as much as another one.
+      if (synced === position) return
       await startSync()
       assertGoing()
     },

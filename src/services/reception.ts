@@ -40,8 +40,7 @@ export interface ReceptionParts {
   readonly maxFileSize: number
 }
 
-/** In a long sitting what is safe by itself is recorded after so many bytes, or so long. */
-const RECORD_BYTES = 32 * 1024 * 1024
+/** In a long sitting what is safe by itself is recorded this often: each record waits for the disk, and all else with it. */
 const RECORD_EVERY = SECOND
 /** A sender so slow that nothing is safe by itself has what it sent kept this often. */
 const KEEP_EVERY = 5 * SECOND
@@ -189,8 +188,7 @@ export class Reception {
   async #recordOnTheWay(): Promise<void> {
     if (!this.#mayRecord()) return
     const now = this.#parts.clock.monotonic()
-    const isMuch = this.#received - this.#recorded >= RECORD_BYTES
-    if (!isMuch && now - this.#lookedAt < RECORD_EVERY) return
+    if (now - this.#lookedAt < RECORD_EVERY) return
     this.#lookedAt = now
     const isOverdue = now - this.#recordedAt >= KEEP_EVERY
     const safe = this.#writer.safe() ?? (isOverdue ? await this.#storing(() => this.#writer.keep()) : null)

@@ -68,6 +68,34 @@ test('a sitting asks for no more syncs than it needs', async () => {
   ])
 })
 
+test('what is being synced when a sitting ends is not synced again', async () => {
+  using fixture = await startFixture()
+  const { store, key, growing, folder } = fixture
+  const writer = await store.resume(key, null)
+  using disk = await watchDisk()
+  // After so many a sync begins by itself.
+  await writer.write(random.bytes(16 * 1024 * 1024))
+  await writer.keep()
+  expect(disk.asked).toEqual([
+    { how: 'datasync', path: growing },
+    { how: 'sync', path: join(folder, 'resumable') },
+  ])
+  await writer.close()
+})
+
+test('a sitting that brought nothing leaves the name safe for the next one', async () => {
+  using fixture = await startFixture()
+  const { store, key, growing, folder } = fixture
+  const writer = await store.resume(key, null)
+  using disk = await watchDisk()
+  await writer.keep()
+  expect(disk.asked).toEqual([
+    { how: 'datasync', path: growing },
+    { how: 'sync', path: join(folder, 'resumable') },
+  ])
+  await writer.close()
+})
+
 test('a completion that was killed after the renaming is made safe when it is asked for again', async () => {
   using fixture = await startFixture()
   const { store, key, finished } = fixture

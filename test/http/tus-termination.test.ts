@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { wholeSum } from '../../src/database/differences.ts'
 import { type Api, api, newcomer, refusal } from '../support/api.ts'
 import { chance } from '../support/chance.ts'
+import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { type Tus, tus } from '../support/tus.ts'
+import { openPatch, type Tus, tus } from '../support/tus.ts'
 
 const MB = 1024 * 1024
 const HOUR = 3_600_000
@@ -95,13 +96,24 @@ test('bytes keep an upload alive', async () => {
   expect(await client.offset(path)).toBe(4)
 })
 
+/** Sends so much of a request, and leaves; returns when what came of it is kept. */
+async function cutIn(path: string, length: number, sent: number): Promise<void> {
+  const patch = await openPatch(holdfast.url, path, { offset: 0, length })
+  await patch.send(random.bytes(sent))
+  patch.destroy()
+  await eventually('what came is kept', async () => (await tus(api(holdfast)).offset(path)) > sent / 2)
+}
+
 test('200 uploads that nobody finished leave nothing behind once they expired', async () => {
   await clearUp()
   const before = await held()
   const guest = tus(api(holdfast))
   const begin = async (number: number) => {
     const by = number % 2 === 0 ? client : guest
-    const { path } = await by.start(number % 5 === 0 ? null : MB, { filename: `${number}.bin` })
+    const isCut = number % 50 === 1
+    const size = number % 5 === 0 ? null : isCut ? 12 * MB : MB
+    const { path } = await by.start(size, { filename: `${number}.bin` })
+    if (isCut) return cutIn(path, 12 * MB, 6 * MB)
     const sent = random.bytes((number % 3) * 40_000)
     if (sent.length > 0) await by.patch(path, 0, sent)
   }

@@ -3,6 +3,7 @@
  * `npm run test:long -- kills 200` one with its measure changed. Each prints its figures; the exit code tells.
  */
 import { archiveMemory, archivePrograms } from './archive.ts'
+import { badLine, badLineToNodes } from './bad-line.ts'
 import { kills } from './kills.ts'
 import { bigUpload, bigUploadToS3, manyUploads } from './memory.ts'
 import { soak } from './soak.ts'
@@ -52,6 +53,18 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'minutes',
     default: 15,
     run: soak,
+  },
+  'bad-line': {
+    about: 'one big upload by the command line, through nginx with 100 MB a body, over 100 cuts and 10 kills',
+    measure: 'GB of the upload',
+    default: 10,
+    run: badLine,
+  },
+  'bad-line-nodes': {
+    about: 'the same to three nodes on PostgreSQL and an S3 store in memory',
+    measure: 'GB of the upload',
+    default: 4,
+    run: badLineToNodes,
   },
   kills: { about: 'kills at random moments', measure: 'kills', default: 2000, run: kills },
 }

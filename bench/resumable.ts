@@ -1,0 +1,60 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { runClient, type UploadJob } from './client-job.ts'
+import { type Contender, GIB, MIB, OURS, type Scenario, sampleOf, withUsage } from './measure.ts'
+import type { Holdfast, Server, TusPeer } from './servers.ts'
+
+export const ONE_PATCH = 'Resumable upload of one big file, in one PATCH'
+export const MANY_PATCHES = 'Resumable upload of one big file, 16 MiB at a time'
+
+/** The peers, by their names in the table. */
+export const TUS_SERVER = '@tus/server + sync'
+export const MULTIPART = 'Holdfast, plain upload'
+
+const CHUNK = 16 * MIB
+
+export interface ResumableParts {
+  readonly holdfast: Holdfast
+  readonly key: string
+  readonly peer: TusPeer
+  readonly bigSize: number
+}
+
+export function resumableScenarios({ holdfast, key, peer, bigSize }: ResumableParts): Scenario[] {
+  const scenario = (title: string, chunk: number): Scenario => ({
+    title,
+    unit: 'MiB/s',
+    per: 'GiB',
+    contenders: [
+      uploader(OURS, holdfast, { how: 'tus', url: `${holdfast.url}/api/v1/uploads`, key, chunk }, bigSize),
+      uploader(
+        TUS_SERVER,
+        peer,
+        { how: 'tus-synced', url: `${peer.url}/files`, folder: peer.folder, chunk },
+        bigSize,
+      ),
+      uploader(MULTIPART, holdfast, { how: 'multipart', url: `${holdfast.url}/api/v1/upload`, key }, bigSize),
+    ],
+  })
+  return [scenario(ONE_PATCH, bigSize), scenario(MANY_PATCHES, CHUNK)]
+}
+
+/** No two uploads of a run carry the same bytes. */
+let nextNumber = 4_000_000_000
+
+function uploader(name: string, server: Server, to: UploadJob['to'], size: number): Contender {
+  return {
+    name,
+    async run() {
+      const job: UploadJob = { kind: 'upload', to, size, count: 1, connections: 1, firstNumber: nextNumber++ }
+      const { result, ...used } = await withUsage(server, () => runClient(job))
+      if (to.how === 'tus-synced') {
+        for (const file of result.slugs) {
+          rmSync(join(to.folder, file))
+          rmSync(join(to.folder, `${file}.json`))
+        }
+      }
+      return sampleOf(result.bytes / MIB / result.seconds, used, result.bytes / GIB)
+    },
+  }
+}

@@ -1,0 +1,128 @@
+/** Resumable uploads from a page of another origin, in a real browser, that is closed in the middle. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+import { api } from '../support/api.ts'
+import { readBack, sha256, uploadResult } from '../support/caller.ts'
+import { chance } from '../support/chance.ts'
+import { temporaryFolder } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { GENEROUS } from '../support/public.ts'
+import type { Told } from './told.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+/** It speaks with nobody but the test. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+const MIB = 1024 ** 2
+const SIZE = 24 * MIB
+/** Bytes a second, so that there is a middle. */
+const LINE = 12 * MIB
+
+const isThere = existsSync(CHROMIUM)
+if (!isThere) console.warn('uploads from a browser: Chromium is not installed: `apt-get install chromium`')
+if (!isThere && process.env.CI === 'true') {
+  test('a browser can be had', () => {
+    throw new Error('Chromium is not installed')
+  })
+}
+
+describe.skipIf(!isThere)('a page of another origin', () => {
+  let holdfast: TestHoldfast
+  let browser: Browser
+  let pages: Bun.Server<undefined>
+  beforeAll(async () => {
+    holdfast = await startHoldfast(GENEROUS)
+    pages = servePage(await bundle())
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  })
+  afterAll(async () => {
+    await browser.close()
+    await pages.stop(true)
+    await holdfast.stop()
+  })
+
+  test.each(['tus-js-client', 'Uppy'])(
+    'goes on by %s where it was when it was loaded again, and all arrives',
+    async (client) => {
+      using folder = temporaryFolder()
+      const content = chance(12).bytes(SIZE)
+      const path = join(folder.path, 'holiday.bin')
+      await Bun.write(path, content)
+      const { apiKey } = await holdfast.addAccount()
+      const asked = { client, endpoint: `${holdfast.url}/api/v1/uploads`, key: apiKey }
+
+      const page = await browser.newPage()
+      const told: Told[] = []
+      const requests: string[] = []
+      await page.exposeFunction('tell', (event: Told) => void told.push(event))
+      page.on('request', (request) => {
+        const { 'upload-offset': offset = '' } = request.headers()
+        if (request.url().startsWith(asked.endpoint)) requests.push(`${request.method()} ${offset}`.trim())
+      })
+      const network = await page.context().newCDPSession(page)
+      await network.send('Network.enable')
+      await network.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: 0,
+        downloadThroughput: -1,
+        uploadThroughput: LINE,
+      })
+      const pick = async () => {
+        await eventually('the page is ready', () => told.some(({ kind }) => kind === 'ready'))
+        await page.setInputFiles('input', path)
+      }
+      await page.goto(`${pages.url.href}?${new URLSearchParams(asked)}`)
+      await pick()
+      const stop = SIZE * (0.1 + Math.random() * 0.4)
+      await eventually('enough is sent', () => told.some((it) => it.kind === 'sent' && it.bytes > stop))
+      expect(told.some(({ kind }) => kind === 'done')).toBe(false)
+      told.length = 0
+      requests.length = 0
+      await page.reload()
+      await pick()
+      await eventually('all is sent', () => told.some(({ kind }) => kind === 'done' || kind === 'failed'))
+
+      const [end] = told.filter((it) => it.kind === 'done')
+      expect(told).toContainEqual({ kind: 'done', url: expect.any(String) })
+      expect({ stop, requests }).toEqual({ stop, requests: ['HEAD', expect.stringMatching(/^PATCH [1-9]/)] })
+      const answer = await api(holdfast, apiKey).get(new URL(end?.url ?? '').pathname)
+      const whole = { size: SIZE, sha256: sha256(content) }
+      expect(answer.body).toMatchObject({ status: 'completed', ...whole })
+      expect(await readBack(holdfast.url, uploadResult.parse(answer.body).slug)).toEqual(whole)
+      await page.close()
+    },
+    60_000,
+  )
+})
+
+async function bundle(): Promise<string> {
+  const built = await Bun.build({ entrypoints: [join(import.meta.dir, 'page/page.ts')], target: 'browser' })
+  const [script] = built.outputs
+  if (script === undefined) throw new Error('the page was not bundled')
+  return script.text()
+}
+
+function servePage(script: string): Bun.Server<undefined> {
+  const html = (body: string) =>
+    new Response(body, { headers: { 'content-type': 'text/html; charset=utf-8' } })
+  return Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url }) =>
+      new URL(url).pathname === '/page.js'
+        ? new Response(script, { headers: { 'content-type': 'text/javascript' } })
+        : html(
+            '<!doctype html><title>Upload</title><input type="file"><script type="module" src="page.js"></script>',
+          ),
+  })
+}
