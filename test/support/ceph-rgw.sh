@@ -101,6 +101,11 @@ stop)
   stop
   exit 0
   ;;
+watch)
+  while [ -e "/proc/$3" ] && [ -f "$conf" ]; do sleep 1; done
+  [ ! -f "$conf" ] || stop
+  exit 0
+  ;;
 start) ;;
 *) fail "$1 is neither start nor stop" ;;
 esac
@@ -172,11 +177,8 @@ step 'the account could not be made' radosgw-admin -c "$conf" user create --uid=
   --access-key=test --secret-key=testtest
 
 if [ -n "${OWNER:-}" ]; then
-  # Holds none of the caller's pipes, or whoever reads them to their end would wait for it.
-  (
-    trap '' INT HUP
-    while [ -e "/proc/$OWNER" ] && [ -f "$conf" ]; do sleep 1; done
-    [ ! -f "$conf" ] || stop
-  ) </dev/null >/dev/null 2>&1 &
+  # In a session of its own, so that what ends the owner and all its processes leaves it to do its work. Holds none of
+  # the caller's pipes, or whoever reads them to their end would wait for it.
+  setsid bash "$0" watch "$dir" "$OWNER" </dev/null >/dev/null 2>&1 &
 fi
 echo "$endpoint"
