@@ -42,8 +42,6 @@ export interface Call {
   readonly headers: Map<string, string>
   /** Who asks, once it is known. */
   caller: Caller | null
-  /** The connection may be quiet for long: a body is streaming in. */
-  readonly keepOpen: () => void
 }
 
 /** The key of the Authorization header, null when there is none. Throws Refusal when it is malformed. */

@@ -8,8 +8,6 @@ import { bodyChunks } from './body-chunks.ts'
 export interface Connection {
   /** The address at its other end, empty when there is none. */
   readonly address: string
-  /** Lets it be quiet for as long as the request takes. */
-  keepOpen(): void
 }
 
 /** Answers a request, whatever it asks. Never throws. */
@@ -19,7 +17,7 @@ export interface ListenOptions {
   readonly hostname: string
   /** 0 picks a free one. */
   readonly port: number
-  /** Seconds that a connection may be quiet. */
+  /** Seconds for which nothing may move on a connection, at most 255. */
   readonly quiet: number
   /** Paths, with parameters as `:name`, whose bodies stream: large ones in, ones of a known length out. */
   readonly streaming: readonly string[]
@@ -64,7 +62,6 @@ function bunConnection(request: Request, server: Server<undefined>): Connection 
     get address() {
       return server.requestIP(request)?.address ?? ''
     },
-    keepOpen: () => server.timeout(request, 0),
   }
 }
 
@@ -119,7 +116,6 @@ async function answerStreaming(
   const request = asRequest(incoming, gone.signal)
   const response = await answer(request, {
     address: incoming.socket.remoteAddress ?? '',
-    keepOpen: () => incoming.socket.setTimeout(0),
   })
   outgoing.writeHead(response.status, [...response.headers].flat())
   if (response.body === null || request.method === 'HEAD') {

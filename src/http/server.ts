@@ -25,8 +25,11 @@ export interface HttpServer {
 
 const UPLOADS_MAY_TAKE = 30 * SECOND
 const ANSWERS_MAY_TAKE = 5 * SECOND
-/** Seconds a connection may be quiet. */
-const QUIET = 120
+/**
+ * Seconds for which nothing may move on a connection: as long as Bun allows, because what a slow reader has not taken
+ * out of a buffer of some megabytes looks like silence from here.
+ */
+const QUIET = 255
 
 export function startServer(parts: {
   config: Config
@@ -86,7 +89,6 @@ export function startServer(parts: {
         },
         headers: answerHeaders,
         caller: null,
-        keepOpen: () => connection.keepOpen(),
       }
       return call
     }

@@ -33,7 +33,6 @@ export async function receiveFile(
   if (source === null) {
     throw new Refusal('INVALID_REQUEST', 'The body is empty; send a form with a part named "file"')
   }
-  call.keepOpen()
   const body = pacedBody(source, call.site.clock)
   const done = call.site.uploadsUnderWay.begin(body.end)
   let file: ReceivedFile = null

@@ -31,7 +31,6 @@ export async function takeChunk(
 ): Promise<ResumableUpload> {
   const checksum = expectedChecksum(call.request)
   const length = declaredLength(call.request)
-  call.keepOpen()
   const source = pacedBody(call.request.body ?? emptyBody(), call.site.clock)
   const done = call.site.uploadsUnderWay.begin(source.end)
   try {
