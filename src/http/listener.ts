@@ -8,6 +8,8 @@ import { bodyChunks } from './body-chunks.ts'
 export interface Connection {
   /** The address at its other end, empty when there is none. */
   readonly address: string
+  /** Whether Host and path make an address together; of a request without one, the URL means nothing. */
+  readonly hasUrl: boolean
 }
 
 /** Answers a request, whatever it asks. Never throws. */
@@ -62,6 +64,9 @@ function bunConnection(request: Request, server: Server<undefined>): Connection 
     get address() {
       return server.requestIP(request)?.address ?? ''
     },
+    get hasUrl() {
+      return URL.canParse(request.url)
+    },
   }
 }
 
@@ -113,9 +118,11 @@ async function answerStreaming(
 ): Promise<void> {
   const gone = new AbortController()
   outgoing.once('close', () => gone.abort())
-  const request = asRequest(incoming, gone.signal)
+  const url = urlOf(incoming)
+  const request = asRequest(incoming, url ?? NOWHERE, gone.signal)
   const response = await answer(request, {
     address: incoming.socket.remoteAddress ?? '',
+    hasUrl: url !== null,
   })
   outgoing.writeHead(response.status, [...response.headers].flat())
   if (response.body === null || request.method === 'HEAD') {
@@ -126,18 +133,22 @@ async function answerStreaming(
   await sendBody(response.body, outgoing, gone.signal)
 }
 
-function asRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
-  const {
-    method = 'GET',
-    headers: { host = '' },
-    url = '/',
-  } = incoming
+const NOWHERE = 'http://nowhere.invalid/'
+
+/** A Host that is none must not be read as a part of the path, or the other way round. */
+function urlOf({ headers: { host = '' }, url = '' }: IncomingMessage): string | null {
+  const address = url.startsWith('/') ? `http://${host}${url}` : url
+  return host !== '' && !/[\s/?#@\\]/.test(host) && URL.canParse(address) ? address : null
+}
+
+function asRequest(incoming: IncomingMessage, url: string, signal: AbortSignal): Request {
+  const { method = 'GET' } = incoming
   const headers = new Headers()
   for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {
     headers.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '')
   }
   const body = method === 'GET' || method === 'HEAD' ? null : bodyOf(incoming)
-  return new Request(`http://${host}${url}`, { method, headers, body, signal })
+  return new Request(url, { method, headers, body, signal })
 }
 
 /** Takes from the connection only what is asked for. Fails with AbortError when the other end leaves before the end. */

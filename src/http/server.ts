@@ -95,7 +95,7 @@ export function startServer(parts: {
     const handed: Handed = { call: makeCall, route: '-' }
     const response = await (stopping
       ? shuttingDown()
-      : URL.canParse(request.url)
+      : connection.hasUrl
         ? router.fetch(request, handed)
         : unreadableAddress())
     for (const [name, value] of answerHeaders) response.headers.set(name, value)
