@@ -9,6 +9,7 @@
  */
 import { join } from 'node:path'
 import { clusterFiles, needsServers } from './support/cluster-files.ts'
+import { failuresIn } from './support/failures.ts'
 import { type Servers, startServers } from './support/servers.ts'
 
 interface Outcome {
@@ -16,6 +17,8 @@ interface Outcome {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
+  /** What was said about each test that failed. */
+  readonly failures: readonly string[]
 }
 
 const REPOSITORY = join(import.meta.dir, '..')
@@ -24,8 +27,6 @@ const REPOSITORY = join(import.meta.dir, '..')
  * may have sixty connections to PostgreSQL. Their neighbour may make tests slow, so they have time.
  */
 const USUAL = ['--no-orphans', '--parallel=2', '--timeout', '120000']
-/** Enough for the summary that bun ends with. */
-const KEPT_OUTPUT = 4096
 
 const firstOption = Bun.argv.slice(2).findIndex((argument) => argument.startsWith('-'))
 const end = firstOption === -1 ? undefined : firstOption + 2
@@ -86,23 +87,32 @@ async function run(
       signal: stopping.signal,
     },
   )
-  let tail = ''
+  let output = ''
   const decoder = new TextDecoder()
   for await (const piece of bun.stderr) {
     process.stderr.write(piece)
-    tail = (tail + decoder.decode(piece, { stream: true })).slice(-KEPT_OUTPUT)
+    output += decoder.decode(piece, { stream: true })
   }
   const code = await bun.exited
-  const count = (what: string) =>
-    Number(new RegExp(`^ *(\\d+) ${what}$`, 'm').exec(Bun.stripANSI(tail))?.[1] ?? 0)
+  const summary = Bun.stripANSI(output.slice(-4096))
+  const count = (what: string) => Number(new RegExp(`^ *(\\d+) ${what}$`, 'm').exec(summary)?.[1] ?? 0)
   const [passed, failed] = [count('pass'), count('fail')]
   // An end without a summary is a failure too, and so are no tests.
   const ended = code === 0 && passed > 0
-  return { name, passed, failed: failed === 0 && !ended ? 1 : failed, skipped: count('skip') }
+  return {
+    name,
+    passed,
+    failed: failed === 0 && !ended ? 1 : failed,
+    skipped: count('skip'),
+    failures: failuresIn(output),
+  }
 }
 
 /** The last line is for programs: "N passed, N failed". */
 function report(outcomes: readonly Outcome[], { missing }: Pick<Servers, 'missing'>): number {
+  for (const { name, failures } of outcomes) {
+    for (const failure of failures) console.log(`\n=== failed on ${name}: ${failure}`)
+  }
   console.log()
   for (const { name, passed, failed, skipped } of outcomes) {
     console.log(`${name}: ${passed} passed, ${failed} failed, ${skipped} skipped`)
