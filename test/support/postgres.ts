@@ -202,5 +202,14 @@ function signalAll(server: Bun.Subprocess | null, signal: 'SIGSTOP' | 'SIGCONT')
   // The server first: while it stands still it starts nothing new.
   process.kill(server.pid, signal)
   const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8')
-  for (const pid of children.split(' ').filter(Boolean).map(Number)) process.kill(pid, signal)
+  for (const pid of children.split(' ').filter(Boolean).map(Number)) signalIfThere(pid, signal)
+}
+
+/** A backend may end between being listed and being signalled. */
+function signalIfThere(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
 }
