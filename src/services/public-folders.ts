@@ -30,6 +30,8 @@ export interface FolderContents {
   /** Of all pages. */
   readonly folderCount: number
   readonly pages: number
+  /** Where the files begin, after all subfolders. */
+  readonly firstFilePage: number
 }
 
 export interface FolderTotals {
@@ -37,7 +39,7 @@ export interface FolderTotals {
   readonly bytes: number
 }
 
-export const PER_PAGE = 100
+const PER_PAGE = 100
 /** More folders than this are not looked through for those that a viewer may not see. */
 const MOST_FOLDERS = 1000
 
@@ -63,7 +65,8 @@ export function createPublicFolders(db: Db, access: Access): PublicFolders {
               limit: room,
             })
       const pages = Math.max(1, Math.ceil((count + folder.file_count) / PER_PAGE))
-      return { folders, files, folderCount: count, pages }
+      const firstFilePage = Math.floor(count / PER_PAGE) + 1
+      return { folders, files, folderCount: count, pages, firstFilePage }
     },
 
     async totals(folder, viewer) {

@@ -103,7 +103,17 @@ describe('subfolders', () => {
     expect(fileNames(await page(`/f/${folder}${linkTo(first, 'a.to-files', () => true)}`))).toHaveLength(2)
 
     const owners = subfolders(await page(`/f/${folder}?sort=name&order=desc&page=2`, bearer(key)))
-    expect(owners).toEqual(['folder 005', 'folder 004', 'folder 003', 'folder 002', 'folder 001', 'folder 000 secret', 'folder 000'].slice(1))
+    expect(owners).toEqual(
+      [
+        'folder 005',
+        'folder 004',
+        'folder 003',
+        'folder 002',
+        'folder 001',
+        'folder 000 secret',
+        'folder 000',
+      ].slice(1),
+    )
   }, 60_000)
 })
 

@@ -38,7 +38,10 @@ describe('the size of all that is in a folder', () => {
     await put(folder, 1)
     await put(inner, 2)
     await put(innermost, 4)
-    expect(await said(folder)).toEqual({ zip: 'Download all (7 KB)', summary: '1 folder, 1 file, 7 KB in all' })
+    expect(await said(folder)).toEqual({
+      zip: 'Download all (7 KB)',
+      summary: '1 folder, 1 file, 7 KB in all',
+    })
   })
 
   test('has nothing of private or locked folders in it, at any depth, but for the owner', async () => {

@@ -1,12 +1,13 @@
-import type { FileOrder } from '../../services/files.ts'
-
 /** In the order in which they are offered. */
-export const FILE_SORTS = ['name', 'size', 'created_at', 'downloads'] as const satisfies FileOrder['sort'][]
+export const FILE_SORTS = ['name', 'size', 'created_at', 'downloads'] as const
+export type FileSort = (typeof FILE_SORTS)[number]
 
 export type FolderLook = 'list' | 'gallery'
 
 /** How a folder is looked at, as the query of its address says. */
-export interface FolderQuery extends FileOrder {
+export interface FolderQuery {
+  readonly sort: FileSort
+  readonly order: 'asc' | 'desc'
   /** From 1. */
   readonly page: number
   /** null: not asked for. */
@@ -17,8 +18,8 @@ export const FIRST_LOOK: FolderQuery = { page: 1, sort: 'created_at', order: 'de
 
 /** Most want names from A on, and of everything else the most first. */
 const ORDERS = { name: 'asc', size: 'desc', created_at: 'desc', downloads: 'desc' } as const satisfies Record<
-  FileOrder['sort'],
-  FileOrder['order']
+  FileSort,
+  FolderQuery['order']
 >
 
 /** Beyond that no folder has pages. */
@@ -38,7 +39,7 @@ export function readFolderQuery(query: URLSearchParams): FolderQuery {
   }
 }
 
-function sortOf(text: string | null): FileOrder['sort'] {
+function sortOf(text: string | null): FileSort {
   return FILE_SORTS.find((sort) => sort === text) ?? FIRST_LOOK.sort
 }
 
@@ -53,7 +54,7 @@ export function folderAddress({ page, sort, order, look }: FolderQuery): string 
 }
 
 /** Sorted by that: turned around where it is sorted so already. Begins at the first page. */
-export function sortedBy(query: FolderQuery, sort: FileOrder['sort']): FolderQuery {
+export function sortedBy(query: FolderQuery, sort: FileSort): FolderQuery {
   const turned = query.order === 'asc' ? 'desc' : 'asc'
   return { ...query, page: 1, sort, order: sort === query.sort ? turned : ORDERS[sort] }
 }

@@ -1,0 +1,42 @@
+import { Drawing } from '../../../../web/shared/drawing.tsx'
+import type { FolderPageView } from '../views.ts'
+import type { PageContext } from './context.ts'
+
+type Step = FolderPageView['above'][number]
+
+/** The way up, the outermost folder first. Of a long one the middle is left out: one step there leads into it. */
+export function FoldersAbove(props: { above: readonly Step[]; context: PageContext }) {
+  const { above, context } = props
+  const [first, ...others] = above
+  if (first === undefined) return null
+  const last = others.slice(-2)
+  const between = others.at(-3)
+  return (
+    <nav aria-label={context.texts.folder.above}>
+      <ol className="above">
+        <StepItem step={first} />
+        {between === undefined ? null : (
+          <li>
+            <a aria-label={between.name} href={between.url}>
+              …
+            </a>
+          </li>
+        )}
+        {last.map((step) => (
+          <StepItem key={step.url} step={step} />
+        ))}
+      </ol>
+    </nav>
+  )
+}
+
+function StepItem({ step }: { step: Step }) {
+  return (
+    <li>
+      <a href={step.url}>
+        <Drawing of="folder" />
+        <bdi>{step.name}</bdi>
+      </a>
+    </li>
+  )
+}
