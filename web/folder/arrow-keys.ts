@@ -4,7 +4,8 @@ const ITEMS = '.subfolder-item, .file-item a'
 export function moveByArrows(page: Document): void {
   page.addEventListener('keydown', (event) => {
     const present = page.activeElement
-    if (!present?.matches(ITEMS) || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
+    if (!(present instanceof HTMLElement) || !present.matches(ITEMS)) return
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
     const next = neighbour([...page.querySelectorAll<HTMLElement>(ITEMS)], present, event.key)
     if (next === undefined) return
     event.preventDefault()
@@ -13,8 +14,8 @@ export function moveByArrows(page: Document): void {
 }
 
 /** The item that the key leads to from `present`, if there is one. */
-function neighbour(items: readonly HTMLElement[], present: Element, key: string): HTMLElement | undefined {
-  const at = items.findIndex((item) => item === present)
+function neighbour(items: readonly HTMLElement[], present: HTMLElement, key: string): HTMLElement | undefined {
+  const at = items.indexOf(present)
   const from = placeOf(present)
   switch (key) {
     case 'ArrowRight':

@@ -20,9 +20,9 @@ export function FileItem(props: { file: FolderPageView['files'][number]; context
     >
       <span className="thumbnail">
         <img alt="" decoding="async" height="320" loading="lazy" src={file.thumbnailUrl} width="320" />
-        {file.type.startsWith('video/') ? <Drawing of="play" /> : null}
+        {file.type.startsWith('video/') ? <PlayMark /> : null}
       </span>
-      <a href={`/d/${file.slug}`}>
+      <a className="file-link" href={`/d/${file.slug}`}>
         <FileName name={file.name} />
       </a>
       <span className="small quiet size">{words.size(file.size)}</span>
@@ -31,6 +31,14 @@ export function FileItem(props: { file: FolderPageView['files'][number]; context
       </time>
       <span className="small quiet downloads">{words.count(file.downloads, texts.folder.downloads)}</span>
     </li>
+  )
+}
+
+function PlayMark() {
+  return (
+    <span className="play">
+      <Drawing of="play" />
+    </span>
   )
 }
 

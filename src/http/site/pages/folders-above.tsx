@@ -14,7 +14,12 @@ export function FoldersAbove(props: { above: readonly Step[]; context: PageConte
   return (
     <nav aria-label={context.texts.folder.above}>
       <ol className="above">
-        <StepItem step={first} />
+        <li>
+          <a href={first.url}>
+            <Drawing of="folder" />
+            <bdi>{first.name}</bdi>
+          </a>
+        </li>
         {between === undefined ? null : (
           <li>
             <a aria-label={between.name} href={between.url}>
@@ -23,20 +28,13 @@ export function FoldersAbove(props: { above: readonly Step[]; context: PageConte
           </li>
         )}
         {last.map((step) => (
-          <StepItem key={step.url} step={step} />
+          <li key={step.url}>
+            <a href={step.url}>
+              <bdi>{step.name}</bdi>
+            </a>
+          </li>
         ))}
       </ol>
     </nav>
-  )
-}
-
-function StepItem({ step }: { step: Step }) {
-  return (
-    <li>
-      <a href={step.url}>
-        <Drawing of="folder" />
-        <bdi>{step.name}</bdi>
-      </a>
-    </li>
   )
 }
