@@ -29,7 +29,9 @@ export function FileItem(props: { file: FolderPageView['files'][number]; context
       <time className="small quiet" dateTime={file.createdAt}>
         {words.day(file.createdAt)}
       </time>
-      <span className="small quiet downloads">{words.count(file.downloads, texts.folder.downloads)}</span>
+      <span className={`small quiet downloads${file.downloads === 0 ? ' none' : ''}`}>
+        {words.count(file.downloads, texts.folder.downloads)}
+      </span>
     </li>
   )
 }
