@@ -1,16 +1,7 @@
-import { mark } from './mark.ts'
-
-const paths = {
-  download: 'M12 4v11M7.5 11l4.5 4.5 4.5-4.5M5 20h14',
-  upload: 'M12 16V5M7.5 9.5L12 5l4.5 4.5M5 20h14',
-  folder:
-    'M3 18.5v-12A1.5 1.5 0 0 1 4.5 5H9l2.5 2.5h8A1.5 1.5 0 0 1 21 9v9.5a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 18.5z',
-  lock: 'M6.5 10.5h11A1.5 1.5 0 0 1 19 12v7a1.5 1.5 0 0 1-1.5 1.5h-11A1.5 1.5 0 0 1 5 19v-7a1.5 1.5 0 0 1 1.5-1.5zM8 10.5V8a4 4 0 0 1 8 0v2.5M12 14.5v2',
-  holdfast: mark,
-} as const
+import { type DrawingName, drawings } from './drawings.ts'
 
 /** A line drawing beside a text that says the same, so that it needs no name of its own. */
-export function Drawing({ of, size = 20 }: { of: keyof typeof paths; size?: number }) {
+export function Drawing({ of, size = 20 }: { of: DrawingName; size?: number }) {
   return (
     <svg
       aria-hidden="true"
@@ -24,7 +15,7 @@ export function Drawing({ of, size = 20 }: { of: keyof typeof paths; size?: numb
       viewBox="0 0 24 24"
       width={size}
     >
-      <path d={paths[of]} />
+      <path d={drawings[of]} />
     </svg>
   )
 }
