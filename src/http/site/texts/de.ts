@@ -31,6 +31,7 @@ export const de: Texts = {
     keptUntil: 'Bleibt bis zum {day}, und länger, sooft jemand sie öffnet.',
     arriving: 'Diese Datei kommt noch an',
     arrivingWhy: 'Sie ist noch nicht fertig hochgeladen. Sobald sie da ist, erscheint sie unter diesem Link.',
+    lookAgain: 'Noch einmal nachsehen',
   },
   folder: {
     downloadAll: 'Alles herunterladen',

@@ -31,6 +31,7 @@ export const en: Texts = {
     keptUntil: 'Kept until {day}, and longer each time somebody opens it.',
     arriving: 'This file is still arriving',
     arrivingWhy: 'Its upload is not complete yet. This link will show it as soon as it is.',
+    lookAgain: 'Look again',
   },
   folder: {
     downloadAll: 'Download all',

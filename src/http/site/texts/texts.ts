@@ -52,6 +52,7 @@ export interface FileTexts {
   readonly keptUntil: string
   readonly arriving: string
   readonly arrivingWhy: string
+  readonly lookAgain: string
 }
 
 export interface FolderTexts {
