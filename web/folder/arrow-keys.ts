@@ -14,7 +14,11 @@ export function moveByArrows(page: Document): void {
 }
 
 /** The item that the key leads to from `present`, if there is one. */
-function neighbour(items: readonly HTMLElement[], present: HTMLElement, key: string): HTMLElement | undefined {
+function neighbour(
+  items: readonly HTMLElement[],
+  present: HTMLElement,
+  key: string,
+): HTMLElement | undefined {
   const at = items.indexOf(present)
   const from = placeOf(present)
   switch (key) {
