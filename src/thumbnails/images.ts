@@ -108,5 +108,6 @@ async function receive({ answers }: Worker, guard: Guard): Promise<Making> {
 }
 
 function isWebp(bytes: Uint8Array): boolean {
-  return /^RIFF[^]{4}WEBP/.test(Buffer.from(bytes.subarray(0, 12)).toString('latin1'))
+  const text = Buffer.from(bytes.subarray(0, 12)).toString('latin1')
+  return text.startsWith('RIFF') && text.endsWith('WEBP')
 }
