@@ -195,6 +195,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       log,
     )
     open.defer(() => jobs.stop())
+    making?.wake()
     const server = startServer({ config, services, clock, random, log })
 
     async function flush(): Promise<void> {
