@@ -1,6 +1,6 @@
 /** The queue of thumbnails on both databases: who makes which, and what becomes of those that cannot be made. */
 import { describe, expect, test } from 'bun:test'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BlobStore } from '../../src/blobs/blob-store.ts'
@@ -19,6 +19,7 @@ import type { ThumbnailMaker } from '../../src/thumbnails/maker.ts'
 import { type ContractDatabase, databases } from '../support/databases.ts'
 import { eventually } from '../support/eventually.ts'
 import { type HandClock, handClock } from '../support/hand-clock.ts'
+import { imageWorkers } from '../support/image-workers.ts'
 import { type KeptLog, keptLog } from '../support/kept-log.ts'
 import { blackPng, picture } from '../support/pictures.ts'
 import type { Bytes } from '../support/public.ts'
@@ -115,18 +116,6 @@ function standingStill(): ThumbnailMaker & { asked: number } {
   }
 }
 
-/** Processes that make pictures small for this one. */
-async function workers(): Promise<number[]> {
-  const found: number[] = []
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const read = (file: string) => readFile(`/proc/${name}/${file}`, 'latin1').catch(() => '')
-    const isOurs = new RegExp(`^PPid:\\s*${process.pid}$`, 'm').test(await read('status'))
-    if (isOurs && (await read('cmdline')).includes('image-worker')) found.push(Number(name))
-  }
-  return found
-}
-
 describe.each([...databases('thumbnails')])('on %s', (_name, open) => {
   test('each is made once, however many nodes are at it', async () => {
     await using house = await houseOf(await open())
@@ -176,7 +165,7 @@ describe.each([...databases('thumbnails')])('on %s', (_name, open) => {
     await using house = await houseOf(await open())
     const poison = await blackPng(7000, 7000)
     await house.store(poison)
-    const { making } = await house.node(createLocalMaker(house.log, { memory: 512 * MB, time: 120 }))
+    const { making } = await house.node(createLocalMaker(house.log, { memory: 512 * MB, time: 10 }))
     for (let tries = 1; tries <= MOST_TRIES; tries++) {
       await making.run()
       expect(await house.states()).toEqual([tries < MOST_TRIES ? 'wanted' : 'failed'])
@@ -190,7 +179,7 @@ describe.each([...databases('thumbnails')])('on %s', (_name, open) => {
       ['warn', 2],
       ['error', 3],
     ])
-    expect(String(told[0]?.fields.err)).toContain('longer than 0.12 seconds')
+    expect(String(told[0]?.fields.err)).toContain('longer than 0.01 seconds')
     await house.store(await picture('png', 32, 30))
     await (await house.node()).making.run()
     expect(await house.states()).toEqual(['failed', 'made'])
@@ -242,8 +231,8 @@ describe('a process that makes thumbnails', () => {
     await house.store(await blackPng(7000, 7000))
     const { making } = await house.node()
     const running = making.run()
-    await eventually('it has begun', async () => (await workers()).length > 0)
-    for (const pid of await workers()) process.kill(pid, 'SIGKILL')
+    await eventually('it has begun', async () => (await imageWorkers(process.pid)).length > 0)
+    for (const pid of await imageWorkers(process.pid)) process.kill(pid, 'SIGKILL')
     await running
     expect(await house.states()).toEqual(['wanted'])
     await house.pass(MINUTE)
@@ -258,9 +247,9 @@ describe('a process that makes thumbnails', () => {
     try {
       const { making } = await house.node()
       const running = making.run()
-      let [pid] = await workers()
+      let [pid] = await imageWorkers(process.pid)
       await eventually('it has begun', async () => {
-        ;[pid] = await workers()
+        ;[pid] = await imageWorkers(process.pid)
         return pid !== undefined
       })
       const environment = await readFile(`/proc/${pid}/environ`, 'latin1')
@@ -285,8 +274,8 @@ describe('a process that makes thumbnails', () => {
     await house.store(await picture('png', 35, 30))
     const { making } = await house.node()
     await making.run()
-    expect((await workers()).length).toBe(1)
+    expect((await imageWorkers(process.pid)).length).toBe(1)
     await making.stop()
-    await eventually('it has ended', async () => (await workers()).length === 0)
+    await eventually('it has ended', async () => (await imageWorkers(process.pid)).length === 0)
   })
 })

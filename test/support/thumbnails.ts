@@ -1,15 +1,14 @@
 import { expect } from 'bun:test'
 import { z } from 'zod'
 import { eventually } from './eventually.ts'
-import type { TestHoldfast } from './holdfast.ts'
-import { api, type Bytes, visit } from './public.ts'
+import { type At, api, type Bytes, visit } from './public.ts'
 
 type File = { readonly slug: string; readonly thumbnail_url: string }
 
 const status = z.object({ has_thumbnail: z.boolean(), thumbnail: z.enum(['pending', 'ready', 'none']) })
 
 /** What the upload status says of the thumbnail once that is decided. */
-export async function decided(host: TestHoldfast, key: string, file: File): Promise<'ready' | 'none'> {
+export async function decided(host: At, key: string, file: File): Promise<'ready' | 'none'> {
   let told: z.infer<typeof status> | null = null
   await eventually('it is decided about the thumbnail', async () => {
     const answer = await api(host, key, 'GET', `/api/v1/upload/status?slug=${file.slug}`)
@@ -22,7 +21,7 @@ export async function decided(host: TestHoldfast, key: string, file: File): Prom
 }
 
 /** The bytes of the thumbnail, once it is there. */
-export async function thumbnailOf(host: TestHoldfast, key: string, file: File, query = ''): Promise<Bytes> {
+export async function thumbnailOf(host: At, key: string, file: File, query = ''): Promise<Bytes> {
   expect(await decided(host, key, file)).toBe('ready')
   const answer = await visit(host, file.thumbnail_url + query)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/webp'])
@@ -30,7 +29,7 @@ export async function thumbnailOf(host: TestHoldfast, key: string, file: File, q
 }
 
 /** Passes when the file gets no thumbnail and its address shows the icon of its type. */
-export async function expectIcon(host: TestHoldfast, key: string, file: File): Promise<void> {
+export async function expectIcon(host: At, key: string, file: File): Promise<void> {
   expect(await decided(host, key, file)).toBe('none')
   const answer = await visit(host, file.thumbnail_url)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
