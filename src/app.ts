@@ -40,9 +40,12 @@ import type { Services } from './services/services.ts'
 import { createSharedRateLimits } from './services/shared-rate-limits.ts'
 import { createSigning } from './services/signing.ts'
 import { createStoreHealth } from './services/store-health.ts'
+import { createThumbnailMaking } from './services/thumbnail-making.ts'
+import { createThumbnails, noThumbnails } from './services/thumbnails.ts'
 import { createUploads } from './services/uploads.ts'
 import { createUsage } from './services/usage.ts'
 import { connect, databaseExists, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
+import { createLocalMaker } from './thumbnails/local-maker.ts'
 
 export type { Relocated, RelocationStep, RelocationWatch } from './services/relocation.ts'
 
@@ -102,6 +105,23 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     const hashing = startContentHashing()
     open.defer(() => hashing.close())
 
+    const making = config.thumbnails
+      ? createThumbnailMaking({
+          db,
+          blobs,
+          health,
+          maker: createLocalMaker(log),
+          nodes,
+          clock,
+          random,
+          log,
+        })
+      : null
+    if (making !== null) open.defer(() => making.stop())
+    const thumbnails =
+      making === null
+        ? noThumbnails
+        : createThumbnails({ db, blobs, making, clock, report: failed('a thumbnail could not be had') })
     const idempotency = createIdempotency({
       db,
       nodes,
@@ -117,6 +137,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       nodes,
       rates,
       rooms,
+      thumbnails,
       clock,
       random,
       limits: config,
@@ -141,12 +162,14 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       readiness: createReadiness(db, health, clock),
       removals: createRemovals(db, clock),
       resumable: resumable.uploads,
+      thumbnails,
       uploads: createUploads({
         db,
         blobs,
         health,
         hashing,
         rooms,
+        thumbnails,
         clock,
         random,
         maxFileSize: config.maxFileSize,
@@ -157,11 +180,24 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     const clearing = createFolderClearing(db, clock)
     const claims = isShared ? createSharedClaims(db, nodes, clock) : createLocalClaims(clock)
     const jobs = startJobs(
-      allJobs({ usage, rates, health, nodes, expiry, cleaning, clearing, rooms, resumable, idempotency }),
+      allJobs({
+        usage,
+        rates,
+        health,
+        nodes,
+        expiry,
+        cleaning,
+        clearing,
+        rooms,
+        resumable,
+        idempotency,
+        thumbnails: making,
+      }),
       claims,
       log,
     )
     open.defer(() => jobs.stop())
+    making?.wake()
     const server = startServer({ config, services, clock, random, log, builtSite })
 
     async function flush(): Promise<void> {
@@ -176,6 +212,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       async stop() {
         try {
           await server.stop()
+          await making?.stop()
           await jobs.stop()
           await flush()
         } finally {

@@ -24,6 +24,7 @@ export interface Tables {
   files: FilesTable
   blobs: BlobsTable
   blob_garbage: { key: BlobKey; due_at: number }
+  thumbnails: ThumbnailsTable
   nodes: NodesTable
   jobs: JobsTable
   reservations: ReservationsTable
@@ -207,6 +208,29 @@ interface BlobsTable {
   /** Rows in `files` that use it, removed ones included. */
   refs: number
   created_at: number
+}
+
+/**
+ * `wanted`: to be made, or being made. `made`: there it is. `none`: nothing can be made of the content. `unsupported`:
+ * not by the node that tried. `failed`: set aside after too many failures.
+ */
+export type ThumbnailState = 'wanted' | 'made' | 'none' | 'unsupported' | 'failed'
+
+/** Of contents that somebody has looked at for that. They go with their blob. */
+interface ThumbnailsTable {
+  blob_id: BlobId
+  state: ThumbnailState
+  /** Where the small picture is and, right after it, the large one; null unless made. */
+  key: BlobKey | null
+  /** Their bytes. A large one of none is the small one. */
+  small: Generated<number>
+  large: Generated<number>
+  /** Where it is being made. Null: nobody is at it. */
+  node: NodeId | null
+  /** How often somebody has begun to make it, without what was not its own fault. */
+  tries: Generated<number>
+  /** When it is to be made, as long as it is wanted. */
+  due_at: number
 }
 
 /** The database, or a transaction on it. */

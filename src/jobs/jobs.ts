@@ -11,6 +11,7 @@ import type { RateLimits } from '../services/rate-limits.ts'
 import type { Resumable } from '../services/resumable.ts'
 import type { Rooms } from '../services/room.ts'
 import type { StoreHealth } from '../services/store-health.ts'
+import type { ThumbnailMaking } from '../services/thumbnail-making.ts'
 import type { Usage } from '../services/usage.ts'
 
 /** Something that runs by itself: safe to repeat, and never twice at the same time in one node. */
@@ -36,9 +37,10 @@ export function allJobs(services: {
   rooms: Rooms
   resumable: Resumable
   idempotency: Idempotency
+  thumbnails: ThumbnailMaking | null
 }): readonly Job[] {
   const { nodes, usage, rates, health, expiry, clearing, cleaning, rooms } = services
-  const { resumable, idempotency } = services
+  const { resumable, idempotency, thumbnails } = services
   const forItself = [
     { name: 'beat', every: BEAT, run: () => nodes.beat() },
     { name: 'watch other nodes', every: BEAT, run: () => nodes.removeDead() },
@@ -49,6 +51,8 @@ export function allJobs(services: {
     { name: 'release uploads', every: 5 * SECOND, run: () => resumable.sittings.releaseLeft() },
     // Also what this node itself has left in the middle, which no other can tell from work under way.
     { name: 'finish uploads', every: 10 * SECOND, run: resumable.finishing.takeUpAll },
+    // What others have left; a node is told at once of what it has taken in itself.
+    ...(thumbnails === null ? [] : [{ name: 'make thumbnails', every: MINUTE / 2, run: thumbnails.run }]),
   ]
   const forAll: readonly Omit<Job, 'on'>[] = [
     { name: 'end uploads of dead nodes', every: 10 * SECOND, run: cleaning.sweepDead },

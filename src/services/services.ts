@@ -15,6 +15,7 @@ import type { RateLimits } from './rate-limits.ts'
 import type { Readiness } from './readiness.ts'
 import type { Removals } from './removals.ts'
 import type { ResumableUploads } from './resumable-uploads.ts'
+import type { Thumbnails } from './thumbnails.ts'
 import type { Uploads } from './uploads.ts'
 import type { Usage } from './usage.ts'
 
@@ -37,6 +38,7 @@ export interface Services {
   readonly readiness: Readiness
   readonly removals: Removals
   readonly resumable: ResumableUploads
+  readonly thumbnails: Thumbnails
   readonly uploads: Uploads
   readonly usage: Usage
 }
