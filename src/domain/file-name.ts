@@ -1,7 +1,7 @@
 const MAX_BYTES = 255
 
 /** C0, DEL, C1, and every character that changes the direction of the text after it. */
-const UNSEEN = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
+export const UNSEEN = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
 
 const EXTENSION = /^.+\.([\p{L}\p{M}\p{N}_+~-]+)$/su
 

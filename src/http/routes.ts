@@ -13,6 +13,7 @@ import {
 } from './api/folders.ts'
 import { getHealth, getReadiness } from './api/health.ts'
 import { getOpenApi } from './api/openapi.ts'
+import { reportFile } from './api/reports.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
 import { listUploads } from './api/uploads.ts'
 import { getArchive } from './content/archives.ts'
@@ -56,6 +57,7 @@ export const routes: readonly Route[] = [
   signDownload,
   signView,
   listPublicFolder,
+  reportFile,
   getContent,
   getArchive,
   getThumbnail,
