@@ -66,13 +66,13 @@ describe('a report', () => {
   })
 
   test.each([
-    ['slug', { slug: 7, reason: 'other' }],
-    ['reason', {}],
-    ['reason', { reason: 'ugly' }],
-    ['reason', { reason: null }],
-    ['text', { reason: 'other', text: 7 }],
-    ['text', { reason: 'other', text: 'a'.repeat(2001) }],
-  ])('with a wrong %s is refused with its name: %p', async (field, body) => {
+    ['slug', 'a number', { slug: 7, reason: 'other' }],
+    ['reason', 'none', {}],
+    ['reason', 'one that is not in the list', { reason: 'ugly' }],
+    ['reason', 'null', { reason: null }],
+    ['text', 'a number', { reason: 'other', text: 7 }],
+    ['text', '2,001 characters', { reason: 'other', text: 'a'.repeat(2001) }],
+  ])('with a wrong %s is refused and the field named: %s', async (field, _what, body) => {
     const file = await api(host).put('x')
     const answer = await report(host, file.slug, body, somebody())
     expect(answer).toMatchObject(refusal('INVALID_REQUEST'))
