@@ -18,7 +18,7 @@ import { unhurried } from './turns.ts'
 const CLOSED_KEPT_FOR = 180 * DAY
 
 /** How many rows one statement changes. */
-const STEP = 500
+const STEP = 100
 
 export interface Report {
   readonly id: ReportId
