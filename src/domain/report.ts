@@ -1,5 +1,5 @@
 import { Refusal } from './errors.ts'
-import { UNSEEN } from './file-name.ts'
+import { UNSEEN } from './unseen.ts'
 
 /** The closed list of what somebody may have against a file. */
 export const REPORT_REASONS = [

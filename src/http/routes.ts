@@ -23,6 +23,7 @@ import { aliasOf, type Route } from './route.ts'
 import { getFilePage } from './site/file-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
+import { getReportPage, postReport } from './site/report-page.ts'
 import { getStartPage, postStartPage } from './site/start-page.ts'
 import { tusRoutes } from './uploads/tus-routes.ts'
 
@@ -64,6 +65,8 @@ export const routes: readonly Route[] = [
   getStartPage,
   postStartPage,
   getFilePage,
+  getReportPage,
+  postReport,
   getFolderPage,
   postFolderPassword,
 ]

@@ -316,6 +316,25 @@ const probes: readonly Probe[] = [
     whenOpen: isWhole,
   },
   {
+    name: 'report page',
+    route: 'get /d/{}/report',
+    kind: 'page',
+    ask: ({ host, file }, headers) => visit(host, `/d/${file.slug}/report`, { headers }),
+    whenOpen: (response) => shows(response, NAME),
+  },
+  {
+    name: 'reporting by form',
+    route: 'post /d/{}/report',
+    kind: 'content',
+    ask: ({ host, file }, headers) =>
+      visit(host, `/d/${file.slug}/report`, {
+        method: 'POST',
+        headers: { ...headers, ...anotherAddress() },
+        body: new URLSearchParams({ reason: 'other' }),
+      }),
+    whenOpen: async (response, { file }) => shows(response, `/d/${file.slug}`),
+  },
+  {
     name: 'reporting',
     route: 'post /api/v1/file/report',
     kind: 'content',
