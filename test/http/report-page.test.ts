@@ -52,6 +52,13 @@ describe('the form that reports a file', () => {
     expect(elements(html, 'bdi').map(({ text }) => text)).toContain('figures.pdf')
   })
 
+  test('is a link away from the page of the file', async () => {
+    const file = await upload(host)
+    const html = await (await visit(host, `/d/${file.slug}`, { headers: PAGE })).text()
+    const link = elements(html, 'a').find(({ text }) => text === 'Report this file')
+    expect(link?.attributes.href).toBe(`/d/${file.slug}/report`)
+  })
+
   test('keeps what it is sent and says so', async () => {
     const file = await upload(host)
     const response = await send(file, { reason: 'privacy', text: 'That is me.\r\nTake it away.' })

@@ -26,6 +26,8 @@ export interface FilePageView {
   readonly preview: { readonly kind: 'image' | 'video' | 'audio'; readonly url: string } | null
   /** The public folder that the file is in, or null. */
   readonly folder: { readonly name: string; readonly url: string } | null
+  /** Leads to the form that reports the file. */
+  readonly reportUrl: string
 }
 
 export interface FolderPageView {
