@@ -34,6 +34,8 @@ import { createRateLimits } from './services/rate-limits.ts'
 import { createReadiness } from './services/readiness.ts'
 import { relocate as moveInstallation, type Relocated, type RelocationParts } from './services/relocation.ts'
 import { createRemovals } from './services/removals.ts'
+import { createReporting } from './services/reporting.ts'
+import { createReports, type Reports } from './services/reports.ts'
 import { createResumable } from './services/resumable.ts'
 import { createRooms } from './services/room.ts'
 import type { Services } from './services/services.ts'
@@ -161,6 +163,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       rates,
       readiness: createReadiness(db, health, clock),
       removals: createRemovals(db, clock),
+      reporting: createReporting(db, rates, signing, clock),
       resumable: resumable.uploads,
       thumbnails,
       uploads: createUploads({
@@ -178,6 +181,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     }
     const expiry = createExpiry(db, cleaning, usage, clock, createClockGuard(clock), config.inactiveDays)
     const clearing = createFolderClearing(db, clock)
+    const reports = createReports(db, clock)
     const claims = isShared ? createSharedClaims(db, nodes, clock) : createLocalClaims(clock)
     const jobs = startJobs(
       allJobs({
@@ -192,6 +196,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
         resumable,
         idempotency,
         thumbnails: making,
+        reports,
       }),
       claims,
       log,
@@ -230,6 +235,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
 export interface Administration {
   readonly accounts: Accounts
   readonly keys: Keys
+  readonly reports: Reports
   close(): Promise<void>
 }
 
@@ -258,7 +264,12 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
     await close()
     throw error
   }
-  return { accounts: createAccounts(db, clock, random), keys: createKeys(db, clock, random), close }
+  return {
+    accounts: createAccounts(db, clock, random),
+    keys: createKeys(db, clock, random),
+    reports: createReports(db, clock),
+    close,
+  }
 }
 
 /** Which parts lie elsewhere by the other settings. */

@@ -36,6 +36,7 @@ const copied = {
   rate_windows: { key: ['subject'] },
   request_days: { key: ['account_id', 'day'] },
   idempotency_keys: { key: ['caller', 'hash'] },
+  reports: { key: ['id'], hasIds: true },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
 
 const tables: readonly (readonly [string, CopiedTable])[] = Object.entries(copied)

@@ -5,6 +5,7 @@ import { manyNodes } from './migrations/002-many-nodes.ts'
 import { namesInIndexes } from './migrations/003-names-in-indexes.ts'
 import { resumableUploads } from './migrations/004-resumable-uploads.ts'
 import { thumbnails } from './migrations/005-thumbnails.ts'
+import { reports } from './migrations/006-reports.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -20,6 +21,7 @@ const migrations: readonly Migration[] = [
   namesInIndexes,
   resumableUploads,
   thumbnails,
+  reports,
 ]
 
 /** How many there are. */

@@ -9,11 +9,13 @@ import type {
   FolderIdentifier,
   KeyId,
   NodeId,
+  ReportId,
   Sha256,
   Slug,
   UploadId,
   Uuid,
 } from '../domain/ids.ts'
+import type { ReportReason, ReportState } from '../domain/report.ts'
 
 /** The tables as they are. Times are milliseconds since the epoch, sizes are bytes, flags are 0 or 1. */
 export interface Tables {
@@ -30,6 +32,7 @@ export interface Tables {
   reservations: ReservationsTable
   uploads: UploadsTable
   idempotency_keys: IdempotencyKeysTable
+  reports: ReportsTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   request_days: { account_id: AccountId; day: string; requests: number }
   /** The search index: `rowid` is the file's id. Kept by triggers on `files`. */
@@ -197,6 +200,22 @@ interface IdempotencyKeysTable {
   node: NodeId | null
   /** What it led to, as JSON. Null: not through yet. */
   result: string | null
+}
+
+/** What people have against files. The file is told as it was: it may be gone by the time somebody reads the report. */
+interface ReportsTable {
+  id: Generated<ReportId>
+  file_id: FileId
+  slug: Slug
+  name: string
+  sha256: Sha256
+  reason: ReportReason
+  text: string | null
+  created_at: number
+  /** Tells a repeat by the same address on the same day, without the address. Null once that day is over. */
+  reporter: string | null
+  state: Generated<ReportState>
+  closed_at: number | null
 }
 
 interface BlobsTable {

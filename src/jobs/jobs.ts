@@ -8,6 +8,7 @@ import type { Idempotency } from '../services/idempotency.ts'
 import { type Claim, type Claims, type Outcome, SET_ASIDE_AFTER } from '../services/job-claims.ts'
 import { BEAT, type Nodes } from '../services/nodes.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
+import type { Reports } from '../services/reports.ts'
 import type { Resumable } from '../services/resumable.ts'
 import type { Rooms } from '../services/room.ts'
 import type { StoreHealth } from '../services/store-health.ts'
@@ -38,9 +39,10 @@ export function allJobs(services: {
   resumable: Resumable
   idempotency: Idempotency
   thumbnails: ThumbnailMaking | null
+  reports: Reports
 }): readonly Job[] {
   const { nodes, usage, rates, health, expiry, clearing, cleaning, rooms } = services
-  const { resumable, idempotency, thumbnails } = services
+  const { resumable, idempotency, thumbnails, reports } = services
   const forItself = [
     { name: 'beat', every: BEAT, run: () => nodes.beat() },
     { name: 'watch other nodes', every: BEAT, run: () => nodes.removeDead() },
@@ -62,6 +64,7 @@ export function allJobs(services: {
     { name: 'purge unused files', every: HOUR, run: expiry.purge },
     { name: 'clear deleted folders', every: SECOND, run: clearing.run },
     { name: 'purge deleted files', every: 5 * SECOND, run: cleaning.purgeDeleted },
+    { name: 'forget old reports', every: HOUR, run: reports.forgetOld },
     { name: 'remove garbage', every: MINUTE / 4, run: cleaning.removeGarbage },
   ]
   return [

@@ -16,6 +16,7 @@ const COPIED = [
   'blob_garbage',
   'rate_windows',
   'request_days',
+  'reports',
 ] as const
 
 const both = databases('copying of rows')
@@ -128,6 +129,12 @@ async function fill(db: Db): Promise<void> {
   )
   await insert(
     db,
+    'reports',
+    ['id', 'file_id', 'slug', 'name', 'sha256', 'reason', 'text', 'created_at', 'reporter'],
+    numbers.map((at) => [at, at, `slug ${at}`, 'Ünï', 'sha', 'other', `日本\n${at}`, at, `tag ${at}`]),
+  )
+  await insert(
+    db,
     'meta',
     ['key', 'value'],
     [
@@ -179,7 +186,7 @@ describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
     await using pair = await pairOf(openFrom, openTo)
     await setLastId(pair.from, 'files', 1_000_000)
     await copyRows({ ...pair, ownMeta: [], sameStore: true, onRows: idle })
-    for (const table of ['accounts', 'api_keys', 'folders', 'blobs', 'files']) {
+    for (const table of ['accounts', 'api_keys', 'folders', 'blobs', 'files', 'reports']) {
       expect(await lastId(pair.to, table)).toBe(await lastId(pair.from, table))
     }
     const { id } = await pair.to
