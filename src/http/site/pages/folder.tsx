@@ -53,7 +53,7 @@ export function FolderPage({ view, context }: { view: FolderPageView; context: P
 /** Other sites need an absolute address. */
 function pictureOf({ files, url }: FolderPageView): string | undefined {
   const picture = files.find(({ type }) => type.startsWith('image/')) ?? files[0]
-  return picture && new URL(picture.thumbnailUrl, url).href
+  return picture && new URL(`${picture.thumbnailUrl}?size=960`, url).href
 }
 
 /** `2 folders, 14 files, 1.4 GB in all`. */
