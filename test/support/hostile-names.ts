@@ -17,7 +17,7 @@ export const HOSTILE_NAMES: readonly string[] = [
   'javascript:alert(8)',
   "');alert(9);('.txt",
   '" data-opens="Abcdefghijkl" onclick="alert(10)',
-  "$& $' $` $1 ${alert(11)} {{alert(11)}} {size}.txt",
+  "$& $' $` $1 {{alert(11)}} {size}.txt",
   ']]><![CDATA[<svg onload=alert(12)>',
   '%3Cimg src=x onerror=alert(13)%3E.txt',
   'ha\u0308\u0301\u0302\u0303\u0304\u0305\u0306\u0307llo.txt',
