@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
-import { type ChangeEvent, useEffect, useRef, useState } from 'react'
-import type { StartTexts } from '../../src/http/site/texts/texts.ts'
+import { type ChangeEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
 import { Drawing } from '../shared/drawing.tsx'
 import { hasPicker, pickFiles } from './file-picker.ts'
 import { byItself, type Picked } from './picked.ts'
+import type { StartAppTexts } from './texts.ts'
 
 interface DropZoneProps {
-  readonly texts: StartTexts
+  readonly texts: StartAppTexts
   readonly add: (picked: readonly Picked[]) => void
   /** Loads what uploads, because it will be needed in a moment. */
   readonly open: () => void
@@ -32,9 +32,11 @@ export function DropZone({ texts, add, open, isOver, isSmall }: DropZoneProps) {
     field.value = ''
   }
 
-  function choose(): void {
-    if (hasPicker()) void pickFiles(true).then(add)
-    else files.current?.click()
+  /** The field's own chooser, or one that can find the files again after a reload. */
+  function choose(event: MouseEvent): void {
+    if (!isAlive || !hasPicker()) return
+    event.preventDefault()
+    void pickFiles(true).then(add)
   }
 
   const Title = isSmall ? 'p' : 'h1'
@@ -47,9 +49,6 @@ export function DropZone({ texts, add, open, isOver, isSmall }: DropZoneProps) {
       data-small={isSmall || undefined}
       encType="multipart/form-data"
       method="post"
-      onClick={({ target }) => {
-        if (isAlive && !(target instanceof Element && target.closest('button, input'))) choose()
-      }}
       onPointerEnter={open}
     >
       <input
@@ -58,6 +57,7 @@ export function DropZone({ texts, add, open, isOver, isSmall }: DropZoneProps) {
         multiple={isAlive}
         name="file"
         onChange={chosen}
+        onClick={choose}
         ref={files}
         required
         tabIndex={isAlive ? -1 : undefined}
@@ -81,10 +81,18 @@ export function DropZone({ texts, add, open, isOver, isSmall }: DropZoneProps) {
           {isOver ? texts.dropNow : <Invitation isSmall={isSmall} texts={texts} />}
         </Title>
         <div className="zone-buttons">
-          <Button className="zone-choose" onClick={choose} variant={isSmall ? 'default' : 'filled'}>
+          <Button
+            className="zone-choose"
+            onClick={() => files.current?.click()}
+            variant={isSmall ? 'default' : 'filled'}
+          >
             {texts.chooseFiles}
           </Button>
-          <Button className="zone-photos with-finger" onClick={() => photos.current?.click()} variant="default">
+          <Button
+            className="zone-photos with-finger"
+            onClick={() => photos.current?.click()}
+            variant="default"
+          >
             {texts.choosePhotos}
           </Button>
           <Button className="zone-send" type="submit">
@@ -97,7 +105,7 @@ export function DropZone({ texts, add, open, isOver, isSmall }: DropZoneProps) {
   )
 }
 
-function Invitation({ texts, isSmall }: { texts: StartTexts; isSmall: boolean }) {
+function Invitation({ texts, isSmall }: { texts: StartAppTexts; isSmall: boolean }) {
   if (isSmall) return <span>{texts.addMore}</span>
   return (
     <>

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
-import type { StartTexts } from '../../src/http/site/texts/texts.ts'
 import { Drawing } from '../shared/drawing.tsx'
+import type { StartAppTexts } from './texts.ts'
 
 const QrCode = lazy(() => import('./qr-code.tsx'))
 
@@ -9,7 +9,7 @@ interface LinkActionsProps {
   readonly link: string
   /** Of the file. */
   readonly name: string
-  readonly texts: StartTexts
+  readonly texts: StartAppTexts
   readonly isMain: boolean
 }
 

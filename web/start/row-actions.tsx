@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
 import { type ChangeEvent, useRef } from 'react'
-import type { StartTexts } from '../../src/http/site/texts/texts.ts'
 import { Drawing, type DrawingName } from '../shared/drawing.tsx'
 import type { Engine } from './engine.ts'
+import type { StartAppTexts } from './texts.ts'
 import { isActive, type UploadItem } from './upload-item.ts'
 import type { UploadList } from './uploads.ts'
 import type { Problem } from './verdict.ts'
@@ -10,13 +10,18 @@ import type { Problem } from './verdict.ts'
 interface RowActionsProps {
   readonly engine: Engine
   readonly item: UploadItem
-  readonly texts: StartTexts
+  readonly texts: StartAppTexts
 }
 
 /** What can be done about an upload in the state that it is in. */
 export function RowActions({ engine, item, texts }: RowActionsProps) {
   const { id, name, state } = item
-  const button = (label: string, drawing: DrawingName, action: (list: UploadList) => void, isMain = false) => (
+  const button = (
+    label: string,
+    drawing: DrawingName,
+    action: (list: UploadList) => void,
+    isMain = false,
+  ) => (
     <Button
       aria-label={`${label}: ${name}`}
       key={label}
@@ -27,7 +32,8 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
       {label}
     </Button>
   )
-  const goOn = (label: string, drawing: DrawingName) => button(label, drawing, (list) => list.resume(id), true)
+  const goOn = (label: string, drawing: DrawingName) =>
+    button(label, drawing, (list) => list.resume(id), true)
   const cancel = () => button(texts.cancel, 'cross', (list) => list.cancel(id))
   const remove = () => button(texts.remove, 'cross', (list) => list.remove(id))
 
@@ -79,7 +85,15 @@ function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps)
       >
         {texts.chooseAgain}
       </Button>
-      <input aria-hidden="true" data-again={name} hidden onChange={chosen} ref={field} tabIndex={-1} type="file" />
+      <input
+        aria-hidden="true"
+        data-again={name}
+        hidden
+        onChange={chosen}
+        ref={field}
+        tabIndex={-1}
+        type="file"
+      />
     </>
   )
 }

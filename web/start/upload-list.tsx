@@ -16,7 +16,9 @@ interface UploadListViewProps {
 export function UploadListView({ engine, uploads, view }: UploadListViewProps) {
   const { items } = uploads
   const { texts, words } = view
-  const links = items.flatMap(({ link, state }) => (link === null || state.kind === 'cancelled' ? [] : [link]))
+  const links = items.flatMap(({ link, state }) =>
+    link === null || state.kind === 'cancelled' ? [] : [link],
+  )
   const isOne = items.length === 1
 
   return (

@@ -1,12 +1,12 @@
-import type { StartTexts } from '../../src/http/site/texts/texts.ts'
 import { fill, type Words } from '../shared/words.ts'
 import type { StartPageData } from './data.ts'
+import type { StartAppTexts } from './texts.ts'
 import type { OtherFile, Pace, Total, UploadItem } from './upload-item.ts'
 import type { Problem } from './verdict.ts'
 
 /** What the page says of uploads, in the words of its reader. */
 export interface View {
-  readonly texts: StartTexts
+  readonly texts: StartAppTexts
   readonly words: Words
   percent(part: { readonly sent: number; readonly size: number }): string
   /** One line on how an upload is. */
