@@ -24,6 +24,7 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
   ) => (
     <Button
       aria-label={`${label}: ${name}`}
+      className={isMain ? undefined : 'quiet-button'}
       key={label}
       leftSection={<Drawing of={drawing} />}
       onClick={() => engine.act(action)}
@@ -79,6 +80,7 @@ function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps)
       ) : null}
       <Button
         aria-label={`${texts.chooseAgain}: ${name}`}
+        className={hasHandle ? 'quiet-button' : undefined}
         leftSection={<Drawing of="file" />}
         onClick={() => field.current?.click()}
         variant={hasHandle ? 'subtle' : 'light'}

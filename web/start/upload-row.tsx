@@ -29,18 +29,15 @@ export const UploadRow = memo(function UploadRow({ engine, item, view, isOnly }:
         <Drawing of={drawingOf(state)} />
         <FileName name={name} />
       </div>
-      {isGone || state.kind === 'done' ? null : (
-        <Progress
-          aria-label={fill(texts.progressOf, { name })}
-          className="upload-progress"
-          size="sm"
-          value={share(item)}
-        />
-      )}
-      <p className="upload-state small">{view.state(item)}</p>
-      {state.kind === 'interrupted' && state.other !== null ? (
-        <p className="failure small">{view.otherFile(item, state.other)}</p>
-      ) : null}
+      <div className="upload-progress">
+        {isGone || state.kind === 'done' ? null : (
+          <Progress aria-label={fill(texts.progressOf, { name })} size="sm" value={share(item)} />
+        )}
+        <p className="upload-state small">{view.state(item)}</p>
+        {state.kind === 'interrupted' && state.other !== null ? (
+          <p className="failure small">{view.otherFile(item, state.other)}</p>
+        ) : null}
+      </div>
       {link === null || isGone ? null : <LinkActions isMain={isOnly} link={link} name={name} texts={texts} />}
       <div className="actions upload-actions">
         <RowActions engine={engine} item={item} texts={texts} />

@@ -38,7 +38,7 @@ export function createView({ texts, locale }: StartPageData, words: Words): View
   /** In steps that do not change with every look. */
   function left(seconds: number): string {
     if (seconds < 10) return texts.fewSecondsLeft
-    if (seconds < 55) return words.count(Math.ceil(seconds / 10) * 10, texts.secondsLeft)
+    if (seconds <= 50) return words.count(Math.ceil(seconds / 10) * 10, texts.secondsLeft)
     const minutes = Math.ceil(seconds / 60)
     if (minutes < 90) return words.count(minutes, texts.minutesLeft)
     return words.count(Math.ceil(minutes / 60), texts.hoursLeft)
