@@ -12,6 +12,8 @@ export interface StartPage extends Visit {
   drop(paths: readonly string[]): Promise<void>
   /** What the list shows of a file. */
   upload(name: string): Upload
+  /** What the page has noted for the one after it, a moment late. */
+  kept(): Promise<string>
   /** Bytes a second that go off; null for all that can. */
   throttle(bytes: number | null): Promise<void>
 }
@@ -40,6 +42,9 @@ export async function openStartPage(
 ): Promise<StartPage> {
   const visit = await openPage(browser, url, options)
   const { page } = visit
+  // The question whether the page may be left is no trouble here: the answer is yes.
+  page.removeAllListeners('dialog')
+  page.on('dialog', (dialog) => void dialog.accept())
   const requests: string[] = []
   page.on('request', (request) => {
     const { 'upload-offset': offset = '' } = request.headers()
@@ -55,6 +60,7 @@ export async function openStartPage(
     choose: (...files) => choose(page, files),
     drop: (paths) => drop(devtools, paths),
     upload: (name) => uploadIn(page, name),
+    kept: () => page.evaluate<string>(readNotes),
     async throttle(bytes) {
       await devtools.send('Network.emulateNetworkConditions', {
         offline: false,
@@ -124,3 +130,17 @@ export async function fileIn(folder: string, name: string, bytes: Uint8Array): P
 export function slugOf(link: string): string {
   return link.slice(link.lastIndexOf('/') + 1)
 }
+
+/** Runs in the page. */
+const readNotes = `new Promise((resolve, reject) => {
+  const opening = indexedDB.open('uppy-blobs')
+  opening.onerror = reject
+  opening.onsuccess = () => {
+    const reading = opening.result.transaction('metadata').objectStore('metadata').getAll()
+    reading.onerror = reject
+    reading.onsuccess = () => {
+      opening.result.close()
+      resolve(reading.result.map(({ metadata }) => metadata).join())
+    }
+  }
+})`

@@ -142,6 +142,7 @@ export async function openKeptUploads(parts: {
         function end(then: () => void): void {
           clearTimeout(timer)
           signal.removeEventListener('abort', halt)
+          removeEventListener('offline', expire)
           uppy.off('upload-progress', onProgress)
           uppy.off('upload-success', onSuccess)
           uppy.off('upload-error', onError)
@@ -163,6 +164,8 @@ export async function openKeptUploads(parts: {
         uppy.on('upload-success', onSuccess)
         uppy.on('upload-error', onError)
         signal.addEventListener('abort', halt)
+        // What is under way then would be noticed to be lost only much later.
+        addEventListener('offline', expire)
         uppy.retryUpload(id).catch(() => end(() => reject(new RequestFailure(null))))
       })
     },

@@ -396,6 +396,9 @@ function createUploadList(
       for (const item of finished.list()) {
         list({ keptId: null, sent: item.size, round: -1 }, { ...item, state: { kind: 'done' } })
       }
+      const links = new Set(finished.list().map(({ link }) => link))
+      // The end of an upload may have come too late to be noted where unfinished ones are.
+      for (const { id, created } of kept.list()) if (links.has(created?.link ?? null)) kept.remove(id)
       const found = kept.list().map((upload) => ({
         upload,
         entry: listKept(upload, upload.file === null ? interrupted : { kind: 'paused' }),
