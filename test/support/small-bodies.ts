@@ -22,15 +22,15 @@ export function startSmallBodies(target: string, most: number): SmallBodies {
         })
       }
       const { pathname, search } = new URL(request.url)
-      const headers = new Headers(request.headers)
-      headers.delete('accept-encoding')
       const body = ['GET', 'HEAD'].includes(request.method) ? null : await request.arrayBuffer()
       return fetch(target + pathname + search, {
         method: request.method,
-        headers,
+        headers: request.headers,
         body,
         redirect: 'manual',
         keepalive: false,
+        // Passed on as it is.
+        decompress: false,
       })
     },
   })

@@ -72,7 +72,7 @@ function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps)
         <Button
           aria-label={`${texts.continue}: ${name}`}
           leftSection={<Drawing of="play" />}
-          onClick={() => engine.act((list) => void list.reopen(id))}
+          onClick={() => engine.act((list) => list.reopen(id))}
           variant="light"
         >
           {texts.continue}
