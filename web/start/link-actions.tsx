@@ -32,7 +32,7 @@ export function LinkActions({ link, name, texts, isMain }: LinkActionsProps) {
         <Button
           aria-expanded={hasCode}
           aria-label={`${texts.qrCode}: ${name}`}
-          leftSection={<Drawing of="qr" />}
+          leftSection={<Drawing of="qrcode" />}
           onClick={() => setHasCode(!hasCode)}
           variant="default"
         >

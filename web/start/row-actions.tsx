@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { type ChangeEvent, useRef } from 'react'
-import { Drawing, type DrawingName } from '../shared/drawing.tsx'
+import { Drawing } from '../shared/drawing.tsx'
+import type { DrawingName } from '../shared/drawings.ts'
 import type { Engine } from './engine.ts'
 import type { StartAppTexts } from './texts.ts'
 import { isActive, type UploadItem } from './upload-item.ts'
@@ -47,7 +48,7 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
     case 'cancelled':
       return goOn(texts.undo, 'undo')
     case 'failed':
-      return canTryAgain(state.problem) ? [goOn(texts.retry, 'again'), remove()] : remove()
+      return canTryAgain(state.problem) ? [goOn(texts.retry, 'refresh'), remove()] : remove()
     case 'done':
       return remove()
     default:

@@ -60,6 +60,7 @@ export const getFilePage: Route = {
       downloadUrl: `/d/${file.slug}?download=1`,
       preview: preview(call.site, viewer, file),
       folder: folder === undefined ? null : { name: folder.name, url: `/f/${folder.identifier}` },
+      reportUrl: `/d/${file.slug}/report`,
     }
     return page(call.site, call.site.pages.filePage(view, reader))
   },

@@ -50,6 +50,10 @@ export function FilePage({ view, context }: { view: FilePageView; context: PageC
               values={{ day: <time dateTime={view.expiresAt}>{words.day(view.expiresAt)}</time> }}
             />
           </p>
+          <a className="up small" href={view.reportUrl} rel="nofollow">
+            <Drawing of="flag" />
+            {texts.report.link}
+          </a>
         </div>
         <Details context={context} size={size} view={view} />
       </main>
