@@ -53,9 +53,18 @@ export function createBoard(): Board {
   let round = 0
   let pacer: Pacer | null = null
   let timer: ReturnType<typeof setInterval> | null = null
+  let isPublishing = false
   let snapshot: Uploads = { items: [], total: total() }
 
+  /** Many changes at once are told once. */
   function publish(): void {
+    if (isPublishing) return
+    isPublishing = true
+    queueMicrotask(publishNow)
+  }
+
+  function publishNow(): void {
+    isPublishing = false
     snapshot = { items: [...entries.values()].map(({ item }) => item), total: total() }
     if (snapshot.total.isActive) timer ??= setInterval(tick, TICK)
     for (const changed of listeners) changed()
@@ -63,7 +72,7 @@ export function createBoard(): Board {
 
   function tick(): void {
     for (const entry of entries.values()) measure(entry)
-    publish()
+    publishNow()
     if (snapshot.total.isActive || timer === null) return
     clearInterval(timer)
     timer = null
@@ -119,7 +128,7 @@ export function createBoard(): Board {
       publish()
     },
     startRound() {
-      if (!snapshot.total.isActive) round += 1
+      if (![...entries.values()].some(({ item }) => isActive(item))) round += 1
     },
   }
 }

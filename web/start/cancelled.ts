@@ -1,21 +1,30 @@
 import type { Board, Entry } from './board.ts'
 import type { Runs } from './runs.ts'
+import type { UploadState } from './upload-item.ts'
 
 /** Uploads that were cancelled a moment ago, which can be taken back. */
 export interface Cancelled {
   add(entry: Entry): void
-  takeBack(entry: Entry): void
+  /** The state that it had; null when it was not cancelled. */
+  takeBack(entry: Entry): UploadState | null
 }
 
 /** Milliseconds. */
 const SECOND_THOUGHTS = 6000
 
 export function createCancelled(board: Board, runs: Runs): Cancelled {
-  const waiting = new Map<Entry, ReturnType<typeof setTimeout>>()
+  const waiting = new Map<Entry, { timer: ReturnType<typeof setTimeout>; before: UploadState }>()
+
+  function takeBack(entry: Entry): UploadState | null {
+    const cancelled = waiting.get(entry)
+    if (cancelled === undefined) return null
+    clearTimeout(cancelled.timer)
+    waiting.delete(entry)
+    return cancelled.before
+  }
 
   function end(entry: Entry): void {
-    clearTimeout(waiting.get(entry))
-    waiting.delete(entry)
+    takeBack(entry)
     runs.giveUp(entry)
     board.remove(entry)
   }
@@ -27,13 +36,11 @@ export function createCancelled(board: Board, runs: Runs): Cancelled {
 
   return {
     add(entry) {
+      const before = entry.item.state
       runs.stop(entry)
       board.setState(entry, { kind: 'cancelled' })
-      waiting.set(entry, setTimeout(end, SECOND_THOUGHTS, entry))
+      waiting.set(entry, { timer: setTimeout(end, SECOND_THOUGHTS, entry), before })
     },
-    takeBack(entry) {
-      clearTimeout(waiting.get(entry))
-      waiting.delete(entry)
-    },
+    takeBack,
   }
 }

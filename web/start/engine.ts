@@ -13,7 +13,8 @@ export interface Engine {
   open(): void
 }
 
-const NOTHING: Uploads = { items: [], total: { size: 0, sent: 0, pace: NO_PACE, isActive: false } }
+/** Before anything was chosen, and on the server. */
+export const NOTHING: Uploads = { items: [], total: { size: 0, sent: 0, pace: NO_PACE, isActive: false } }
 const LATER = 3000
 
 export function createEngine(open: () => Promise<UploadList>): Engine {

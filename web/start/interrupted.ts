@@ -2,6 +2,7 @@ import { RequestFailure } from './answers.ts'
 import type { Entry } from './board.ts'
 import { mayRead } from './file-handles.ts'
 import type { KeptUpload } from './kept-uploads.ts'
+import type { Picked } from './picked.ts'
 import type { Parts, Runs } from './runs.ts'
 import { lookAtUpload } from './server.ts'
 import { UploadOver } from './transfer.ts'
@@ -12,8 +13,8 @@ import { judge } from './verdict.ts'
 export interface Interrupted {
   /** Lists them, and goes on with those that need nobody. */
   restore(): Promise<void>
-  /** The one whose file this is, if there is one. */
-  whoseFile(file: File): Entry | null
+  /** The unfinished upload of just this file, if there is one. */
+  whoseFile(picked: Picked): Entry | null
   /** Goes on with it, or says that it is not its file. */
   giveFile(entry: Entry, file: File): void
   /** In a click, in which the browser may ask: goes on with the file that it can find again. */
@@ -86,10 +87,12 @@ export function createInterrupted({ way, board, handles, finished }: Parts, runs
       await Promise.all(found.map(({ entry, upload }) => pickUp(entry, upload)))
     },
 
-    whoseFile(file) {
+    whoseFile({ file, path }) {
       const found = board.all().find((entry) => {
         const upload = keptOf(entry)
-        return entry.item.state.kind === 'interrupted' && upload !== null && isSame(file, upload)
+        if (upload === null || !isSame(file, upload)) return false
+        // Two folders may hold the same file; one that was in a folder may be chosen by itself when it is asked for.
+        return entry.item.state.kind === 'interrupted' || upload.path === path
       })
       return found ?? null
     },

@@ -91,7 +91,7 @@ export async function openKeptUploads(parts: {
     list: () => uppy.getFiles().map(toKept),
 
     find(id) {
-      const file = uppy.getFiles().find((each) => each.id === id)
+      const file = uppy.getState().files[id]
       return file === undefined ? null : toKept(file)
     },
 

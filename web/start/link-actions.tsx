@@ -1,9 +1,8 @@
 import { Button } from '@mantine/core'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Drawing } from '../shared/drawing.tsx'
+import type { Modules } from './qr-code.ts'
 import type { StartAppTexts } from './texts.ts'
-
-const QrCode = lazy(() => import('./qr-code.tsx'))
 
 interface LinkActionsProps {
   readonly link: string
@@ -15,7 +14,14 @@ interface LinkActionsProps {
 
 /** The link of a file, and the ways to give it away. */
 export function LinkActions({ link, name, texts, isMain }: LinkActionsProps) {
-  const [hasCode, setHasCode] = useState(false)
+  const [code, setCode] = useState<Modules | null>(null)
+
+  /** What draws it may be out of reach just now; the next click tries again. */
+  function toggleCode(): void {
+    if (code !== null) setCode(null)
+    else import('./qr-code.ts').then(({ modulesOf }) => setCode(modulesOf(link))).catch(() => {})
+  }
+
   return (
     <div className="link">
       <a className="link-address" href={link}>
@@ -30,10 +36,10 @@ export function LinkActions({ link, name, texts, isMain }: LinkActionsProps) {
           variant={isMain ? 'filled' : 'light'}
         />
         <Button
-          aria-expanded={hasCode}
+          aria-expanded={code !== null}
           aria-label={`${texts.qrCode}: ${name}`}
           leftSection={<Drawing of="qrcode" />}
-          onClick={() => setHasCode(!hasCode)}
+          onClick={toggleCode}
           variant="default"
         >
           {texts.qrCode}
@@ -50,11 +56,17 @@ export function LinkActions({ link, name, texts, isMain }: LinkActionsProps) {
           </Button>
         )}
       </div>
-      {hasCode ? (
-        <Suspense fallback={<div className="qr" />}>
-          <QrCode label={texts.qrCodeOf} text={link} />
-        </Suspense>
-      ) : null}
+      {code === null ? null : (
+        <svg
+          aria-label={texts.qrCodeOf}
+          className="qr"
+          role="img"
+          shapeRendering="crispEdges"
+          viewBox={`0 0 ${code.size} ${code.size}`}
+        >
+          <path d={code.path} />
+        </svg>
+      )}
     </div>
   )
 }

@@ -4,7 +4,7 @@ import { createWords } from '../shared/words.ts'
 import { Announcements } from './announcements.tsx'
 import type { StartPageData } from './data.ts'
 import { DropZone } from './drop-zone.tsx'
-import type { Engine } from './engine.ts'
+import { type Engine, NOTHING } from './engine.ts'
 import { pastedFiles } from './pasted.ts'
 import type { Picked } from './picked.ts'
 import { UploadListView } from './upload-list.tsx'
@@ -18,7 +18,7 @@ interface StartAppProps {
 
 /** The start page: a place to drop files, which becomes the list of uploads. */
 export function StartApp({ data, engine }: StartAppProps) {
-  const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot, engine.snapshot)
+  const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot, () => NOTHING)
   const { items, total } = uploads
   const view = createView(data, createWords(data.locale))
   const add = useCallback((picked: readonly Picked[]) => engine.add(picked), [engine])
@@ -40,16 +40,11 @@ export function StartApp({ data, engine }: StartAppProps) {
 
 /** Without its script the page has no list: the zone alone, as a form. */
 export const noUploads: Engine = {
-  snapshot: () => nothing,
+  snapshot: () => NOTHING,
   subscribe: () => () => {},
   add() {},
   act() {},
   open() {},
-}
-
-const nothing = {
-  items: [],
-  total: { size: 0, sent: 0, pace: { speed: null, left: null, isStalled: false }, isActive: false },
 }
 
 function usePaste(data: StartPageData, add: (picked: readonly Picked[]) => void): void {

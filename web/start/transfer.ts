@@ -47,7 +47,7 @@ export async function transfer(
 ): Promise<'done' | 'stopped'> {
   for (;;) {
     const end = await (isCreated(way, id) ? bringOver() : begin())
-    if (end === 'done' || signal.aborted) return end === 'done' ? 'done' : 'stopped'
+    if (end === 'done' || end === 'stopped') return end
     if (end === 'anew') way.kept.setCreated(id, null)
   }
 
@@ -56,8 +56,9 @@ export async function transfer(
     const turn = await way.creating.turns.take(signal)
     try {
       const created = await persist(way.creating.line, () => createOnce(way, id))
-      if (created !== null && created !== 'anew') listener.link(created.link)
-      return created === null ? 'stopped' : 'begun'
+      if (created === null || created === 'anew') return 'stopped'
+      listener.link(created.link)
+      return 'begun'
     } finally {
       turn?.()
     }
@@ -103,7 +104,10 @@ export async function transfer(
       way.kept.setCreated(id, null)
       throw new UploadOver({ kind: 'refused', code: 'INTERNAL_ERROR' })
     }
-    return seen.status === 'completed' ? 'done' : 'stopped'
+    if (seen.status === 'completed') return 'done'
+    if (signal.aborted) return 'stopped'
+    // It was all sent, and is not all there: whoever answered was not the server.
+    throw new RequestFailure(null)
   }
 
   /** Null when `signal` was aborted. */

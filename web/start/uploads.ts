@@ -68,7 +68,6 @@ async function createUploadList(parts: Parts): Promise<UploadList> {
       return
     }
     const upload = way.kept.add(file, path)
-    // Just this file is on its way already.
     if (upload === null) return
     if (handle !== null) void handles.keep(upload.id, handle)
     runs.start(board.add({ ...shown, state: { kind: 'starting' } }, upload.id, true))
@@ -82,8 +81,9 @@ async function createUploadList(parts: Parts): Promise<UploadList> {
 
   function resume(entry: Entry): void {
     if (!['paused', 'failed', 'cancelled'].includes(entry.item.state.kind)) return
-    cancelled.takeBack(entry)
-    runs.start(entry)
+    const before = cancelled.takeBack(entry)
+    if (before?.kind === 'paused' || before?.kind === 'interrupted') board.setState(entry, before)
+    else runs.start(entry)
   }
 
   function on(id: string, act: (entry: Entry) => void): void {
@@ -98,9 +98,10 @@ async function createUploadList(parts: Parts): Promise<UploadList> {
     add(picked) {
       board.startRound()
       for (const each of picked) {
-        const entry = interrupted.whoseFile(each.file)
+        const entry = interrupted.whoseFile(each)
         if (entry === null) startNew(each)
-        else interrupted.giveFile(entry, each.file)
+        else if (entry.item.state.kind === 'interrupted') interrupted.giveFile(entry, each.file)
+        else resume(entry)
       }
     },
 
