@@ -25,7 +25,7 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
   ) => (
     <Button
       aria-label={`${label}: ${name}`}
-      className={isMain ? undefined : 'quiet-button'}
+      className={isMain ? 'wide-button' : 'quiet-button'}
       key={label}
       leftSection={<Drawing of={drawing} />}
       onClick={() => engine.act(action)}
@@ -72,6 +72,7 @@ function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps)
       {hasHandle ? (
         <Button
           aria-label={`${texts.continue}: ${name}`}
+          className="wide-button"
           leftSection={<Drawing of="play" />}
           onClick={() => engine.act((list) => list.reopen(id))}
           variant="light"
@@ -81,7 +82,7 @@ function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps)
       ) : null}
       <Button
         aria-label={`${texts.chooseAgain}: ${name}`}
-        className={hasHandle ? 'quiet-button' : undefined}
+        className={hasHandle ? 'quiet-button' : 'wide-button'}
         leftSection={<Drawing of="file" />}
         onClick={() => field.current?.click()}
         variant={hasHandle ? 'subtle' : 'light'}
