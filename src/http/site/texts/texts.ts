@@ -1,4 +1,5 @@
 import type { Plural } from '../../../../web/shared/words.ts'
+import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
 import type { ReportReason } from '../../../domain/report.ts'
 
@@ -33,10 +34,7 @@ export interface CommonTexts {
 export interface StartTexts {
   readonly title: string
   readonly description: string
-  readonly drop: string
-  readonly choose: string
-  readonly file: string
-  readonly upload: string
+  readonly app: StartAppTexts
   /** {size} */
   readonly limit: string
   /** {days} */
