@@ -1,0 +1,82 @@
+/** What the server tells the scripts of a file's page: types alone, which both sides share. */
+
+/** How a file is shown. What has no kind gets its icon. */
+export type PreviewKind =
+  | 'image'
+  | 'video'
+  | 'audio'
+  | 'pdf'
+  | 'text'
+  | 'code'
+  | 'markdown'
+  | 'table'
+  | 'archive'
+
+export interface FilePageData {
+  readonly name: string
+  /** Bytes. */
+  readonly size: number
+  /** Lower-case hexadecimal. */
+  readonly sha256: string
+  /** Absolute address of the page, for people to pass on. */
+  readonly url: string
+  readonly downloadUrl: string
+  readonly preview: {
+    readonly kind: PreviewKind
+    /** Signed address of the bytes. For kinds that scripts read, it answers ranges without sending them elsewhere. */
+    readonly url: string
+  } | null
+  /** Where the parts lie that run in a worker, and what pdf.js loads when a document asks for it. */
+  readonly parts: FilePageParts
+  readonly texts: FileScriptTexts
+}
+
+export interface FilePageParts {
+  readonly codeWorker: string
+  readonly markdownWorker: string
+  readonly hashWorker: string
+  readonly pdfWorker: string
+  /** A folder, with a slash at its end. */
+  readonly pdfData: string
+}
+
+/** Texts of the page's scripts in the language of the page. `{…}` is filled in. */
+export interface FileScriptTexts {
+  readonly copied: string
+  readonly copyFailed: string
+  readonly previewFailed: string
+  readonly downloadInstead: string
+  readonly cannotPlay: string
+  readonly empty: string
+  readonly binary: string
+  /** {shown} and {size} are sizes. */
+  readonly shownPart: string
+  /** {rows} is a number. */
+  readonly firstRows: string
+  /** {rows} and {columns} are numbers. */
+  readonly firstRowsAndColumns: string
+  /** {shown} and {total} are numbers. */
+  readonly firstEntries: string
+  /** {total} is a number. */
+  readonly entries: string
+  readonly entryName: string
+  readonly entrySize: string
+  readonly noEntries: string
+  /** {shown} and {total} are numbers. */
+  readonly firstPages: string
+  /** {page} and {pages} are numbers. */
+  readonly pageOf: string
+  readonly locked: string
+  readonly zoomIn: string
+  readonly zoomOut: string
+  readonly zoomFit: string
+  readonly speed: string
+  /** {percent} is a number with its sign. */
+  readonly hashing: string
+  readonly match: string
+  readonly mismatch: string
+  /** {chosen} and {size} are sizes. */
+  readonly otherSize: string
+  readonly unreadable: string
+  readonly picture: string
+}

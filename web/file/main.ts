@@ -1,0 +1,36 @@
+/** Starts what moves on the page of a file. Previewers are loaded when they are needed. */
+import { enableCopy } from './copy.ts'
+import type { FilePageData, PreviewKind } from './data.ts'
+import { openSource } from './source.ts'
+import { presentMessage, type Show } from './stage.ts'
+import { enableVerify } from './verify.ts'
+
+const previewers: Readonly<Record<PreviewKind, () => Promise<{ readonly show: Show }>>> = {
+  image: () => import('./image.ts'),
+  video: () => import('./media.ts'),
+  audio: () => import('./media.ts'),
+  pdf: () => import('./pdf.ts'),
+  text: () => import('./text.ts'),
+  code: () => import('./code.ts'),
+  markdown: () => import('./markdown.ts'),
+  table: () => import('./table.ts'),
+  archive: () => import('./archive.ts'),
+}
+
+async function showPreview(page: FilePageData): Promise<void> {
+  const stage = document.querySelector<HTMLElement>('#stage')
+  if (stage === null || page.preview === null) return
+  const { kind, url } = page.preview
+  try {
+    const { show } = await previewers[kind]()
+    await show({ stage, page, source: openSource({ name: page.name, size: page.size, url }) })
+  } catch (error) {
+    console.error(error)
+    presentMessage(stage, page, page.texts.previewFailed)
+  }
+}
+
+const page: FilePageData = JSON.parse(document.querySelector('#page-data')?.textContent ?? 'null')
+enableCopy(page.url, page.texts)
+enableVerify(page)
+void showPreview(page)
