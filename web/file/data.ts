@@ -36,7 +36,7 @@ export interface FilePageParts {
   readonly markdownWorker: string
   readonly hashWorker: string
   readonly pdfWorker: string
-  /** A folder, with a slash at its end. */
+  /** Where the names of pdf.js's data are put behind. */
   readonly pdfData: string
 }
 

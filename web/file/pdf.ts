@@ -1,6 +1,7 @@
 import { getDocument, PDFDataRangeTransport, type PDFDocumentProxy, PDFWorker } from 'pdfjs-dist'
 import type { FilePageParts } from './data.ts'
 import { element } from './elements.ts'
+import { pdfDataReaders } from './pdf-data.ts'
 import { showPage } from './pdf-page.ts'
 import type { PreviewSource } from './source.ts'
 import { type Preview, present, presentMessage } from './stage.ts'
@@ -8,6 +9,8 @@ import { fill } from './words.ts'
 
 /** Enough for any book. Each page that waits costs an element. */
 const MAX_PAGES = 1000
+/** Pixels. A larger picture is left out. */
+const MAX_IMAGE = 100_000_000
 /** Bytes that are asked for at a time. */
 const PIECE = 256 * 1024
 /** Milliseconds between tries. */
@@ -15,7 +18,7 @@ const PAUSES = [500, 2000]
 
 /**
  * Shows the pages of a PDF, each painted when it comes into sight and let go of when it is far away again. Nothing of
- * the document runs: pdf.js gets no scripting, no evaluation and no forms, and its worker may load nothing of others.
+ * the document runs: pdf.js gets no scripting, no evaluation and no forms, and its worker has no network.
  */
 export async function show({ stage, source, page }: Preview): Promise<void> {
   const document = await open(source, page.parts).catch((error: unknown) => {
@@ -56,10 +59,9 @@ async function open(source: PreviewSource, parts: FilePageParts): Promise<PDFDoc
     disableStream: true,
     isEvalSupported: false,
     enableXfa: false,
-    cMapUrl: `${parts.pdfData}cmaps/`,
-    standardFontDataUrl: `${parts.pdfData}standard_fonts/`,
-    wasmUrl: `${parts.pdfData}wasm/`,
-    useWorkerFetch: true,
+    maxImageSize: MAX_IMAGE,
+    useWorkerFetch: false,
+    ...pdfDataReaders(parts.pdfData),
   })
   range.requestDataRange = (begin: number, end: number) => {
     readPatiently(source, begin, end).then(
