@@ -47,7 +47,21 @@ module.exports = {
       'http',
       'Routes parse, call a service and answer; they never reach past the services.',
       '^src/http/',
-      ['^src/http/', '^src/services/', '^src/domain/', '^src/(config|log)\\.ts$'],
+      ['^src/http/', '^src/services/', '^src/domain/', '^src/(config|log)\\.ts$', '^web/'],
+    ),
+    {
+      name: 'pages-know-the-browser',
+      comment:
+        'Pages share components and types with the browser. A server in a package has no more of web than its build.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/http/site/(pages/|texts/|render\\.ts$)' },
+      to: { path: '^web/', dependencyTypesNot: ['type-only'] },
+    },
+    only(
+      'browser',
+      'What runs in the browser knows the values of the domain, and the server by its interfaces.',
+      '^web/(start|file|folder|shared)/',
+      ['^web/(start|file|folder|shared)/', '^src/domain/'],
     ),
     only('jobs', 'What runs by itself calls services.', '^src/jobs/', [
       '^src/jobs/',
@@ -78,9 +92,9 @@ module.exports = {
     },
     {
       name: 'no-unknown-packages',
-      comment: 'What the program imports is in its own dependencies.',
+      comment: 'What the program imports is in its own dependencies; the pages are bundled by the build.',
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: '^src/', pathNot: '^src/http/site/(pages/|render\\.ts$)' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown', 'undetermined'] },
     },
     {
@@ -93,7 +107,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^package\\.json$' },
+    exclude: { path: '^(package\\.json$|web/dist/)' },
     tsPreCompilationDeps: true,
     parser: 'swc',
     enhancedResolveOptions: {

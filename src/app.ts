@@ -6,6 +6,7 @@ import type { Clock } from './domain/clock.ts'
 import { Refusal } from './domain/errors.ts'
 import type { Random } from './domain/random.ts'
 import { startServer } from './http/server.ts'
+import { openBuiltSite } from './http/site/built-site.ts'
 import { allJobs, startJobs } from './jobs/jobs.ts'
 import type { Log } from './log.ts'
 import { createAccess } from './services/access.ts'
@@ -63,7 +64,7 @@ export interface Parts {
   readonly random: Random
 }
 
-/** Builds the service from its parts and starts it. Throws DataFolderInUse, WrongStore or DatabaseTooNew. */
+/** Builds the service from its parts and starts it. Throws DataFolderInUse, WrongStore, DatabaseTooNew or SiteNotBuilt. */
 export async function startHoldfast(parts: Parts & { readonly log: Log }): Promise<Holdfast> {
   const { config, clock, random, log } = parts
   const failed = (what: string) => (error: unknown) => log.error({ err: error }, what)
@@ -72,6 +73,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
   const open = new AsyncDisposableStack()
   try {
     open.defer(await holdDataFolder(config))
+    const builtSite = await openBuiltSite()
     const { db, light, isShared, close } = await openDatabase(storage)
     open.defer(close)
     const blobs = await openBlobs(storage, !isShared)
@@ -160,7 +162,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       log,
     )
     open.defer(() => jobs.stop())
-    const server = startServer({ config, services, clock, random, log })
+    const server = startServer({ config, services, clock, random, log, builtSite })
 
     async function flush(): Promise<void> {
       await usage.flush()

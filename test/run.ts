@@ -46,6 +46,13 @@ if (chosen.length === 0) {
   process.exit(1)
 }
 
+// Once and before all, or the first servers of many files would do it side by side.
+const built = Bun.spawnSync([process.execPath, 'web/build.ts'], {
+  cwd: REPOSITORY,
+  stdio: ['ignore', 'inherit', 'inherit'],
+})
+if (!built.success) process.exit(1)
+
 const servers = needsServers(chosen)
   ? await startServers()
   : { variables: {}, missing: [], stop: async () => {} }

@@ -26,6 +26,7 @@ const WORDED = [
   'ConnectionError',
   'AnswerError',
   'FileChanged',
+  'SiteNotBuilt',
 ]
 
 function explainSystem(error: unknown): string | null {

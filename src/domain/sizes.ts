@@ -17,6 +17,12 @@ export function parseSize(text: string): number | null {
 
 /** A size for people, in the same 1024-based units with at most one decimal: `0 B`, `1.5 GB`, `10 GB`. */
 export function formatSize(bytes: number): string {
+  const { value, unit } = scaleSize(bytes)
+  return `${value} ${unit}`
+}
+
+/** The same in its two parts, for those who write numbers in another way. */
+export function scaleSize(bytes: number): { readonly value: number; readonly unit: string } {
   let value = bytes
   let power = 0
   // What would be rounded to 1024 of one unit is 1 of the next.
@@ -24,5 +30,5 @@ export function formatSize(bytes: number): string {
     value /= 1024
     power += 1
   }
-  return `${Math.round(value * 10) / 10} ${UNITS[power]}`
+  return { value: Math.round(value * 10) / 10, unit: UNITS[power] ?? '' }
 }

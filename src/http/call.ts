@@ -7,6 +7,7 @@ import type { AccountCaller, Caller } from '../services/caller.ts'
 import type { Verdict } from '../services/rate-limits.ts'
 import type { Services } from '../services/services.ts'
 import { cookieValue } from './cookies.ts'
+import type { Renderers } from './site/renderers.ts'
 
 /** What every handler may use. */
 export interface Site {
@@ -17,6 +18,8 @@ export interface Site {
   readonly publicUrl: string
   /** Where content is served from, without a trailing slash. */
   readonly contentUrl: string
+  /** Renders the pages. */
+  readonly pages: Renderers
   readonly uploadsUnderWay: UploadsUnderWay
   /** Writes a failure that nobody expected to the log. */
   readonly report: (error: unknown) => void

@@ -6,7 +6,7 @@ import type { Call } from './call.ts'
 import { errorResponse } from './errors.ts'
 import { preflight } from './preflight.ts'
 import type { Route } from './route.ts'
-import { assets } from './site/assets.ts'
+import type { Assets } from './site/assets.ts'
 import { siteError } from './site/pages.ts'
 
 /** What a request brings along: its call, and the pattern it matched, for the log. */
@@ -18,11 +18,12 @@ export interface Handed {
 type Env = { Bindings: Handed }
 
 /** Answers every request: the routes of the table, preflights, assets, and errors for all else. */
-export function createRouter(routes: readonly Route[]): Hono<Env> {
+export function createRouter(routes: readonly Route[], assets: Assets): Hono<Env> {
   const app = new Hono<Env>({ router: new RegExpRouter() })
-  for (const [path, asset] of assets) {
-    app.get(path, () => new Response(asset.body, { headers: assetHeaders(asset.type) }))
-  }
+  app.get(
+    '/assets/:name',
+    (c) => assets.answer(c.req.param('name'), c.req.raw) ?? nothingHere(c.env.call({})),
+  )
   for (const route of routes) {
     app.on(route.method.toUpperCase(), routerPattern(route.path), (c) => {
       c.env.route = route.path
@@ -32,8 +33,7 @@ export function createRouter(routes: readonly Route[]): Hono<Env> {
   const allowedAt = createAllowedMethods(routes)
   app.notFound((c) => {
     const [route, allowed] = allowedAt(c.req.path)
-    if (route === null)
-      return siteError(c.env.call({}), new Refusal('NOT_FOUND', 'There is nothing at this address'))
+    if (route === null) return nothingHere(c.env.call({}))
     c.env.route = route
     return c.req.method === 'OPTIONS' ? preflight(allowed) : methodNotAllowed(allowed)
   })
@@ -71,6 +71,10 @@ function asRefusal(call: Call, error: unknown): Refusal {
   )
 }
 
+function nothingHere(call: Call): Response {
+  return siteError(call, new Refusal('NOT_FOUND', 'There is nothing at this address'))
+}
+
 function methodNotAllowed(allowed: readonly string[]): Response {
   const response = errorResponse(new Refusal('METHOD_NOT_ALLOWED', `Use ${allowed.join(' or ')} here`))
   response.headers.set('Allow', allowed.join(', '))
@@ -97,8 +101,4 @@ function createAllowedMethods(routes: readonly Route[]): (path: string) => Allow
     if (route === undefined) return [null, []]
     return [route.path, [...new Set([...fitting.flatMap((pattern) => pattern.methods), 'OPTIONS'])]]
   }
-}
-
-function assetHeaders(type: string): Record<string, string> {
-  return { 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' }
 }

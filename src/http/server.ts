@@ -14,6 +14,7 @@ import { EXPOSED_HEADERS } from './preflight.ts'
 import { logged } from './request-log.ts'
 import { createRouter, type Handed, routerPattern } from './router.ts'
 import { routes } from './routes.ts'
+import type { BuiltSite } from './site/built-site.ts'
 import { createUploadsUnderWay } from './uploads/under-way.ts'
 
 export interface HttpServer {
@@ -37,11 +38,12 @@ export function startServer(parts: {
   clock: Clock
   random: Random
   log: Log
+  builtSite: BuiltSite
 }): HttpServer {
-  const { config, services, clock, random, log } = parts
+  const { config, services, clock, random, log, builtSite } = parts
   const trusted = parseTrustedProxies(config.trustedProxies)
   const underWay = createUploadsUnderWay()
-  const router = createRouter(routes)
+  const router = createRouter(routes, builtSite.assets)
   const nextId = createRequestIds(random)
   let stopping = false
 
@@ -60,6 +62,7 @@ export function startServer(parts: {
     config,
     publicUrl,
     contentUrl: config.contentUrl ?? publicUrl,
+    pages: builtSite.pages,
     uploadsUnderWay: underWay,
     report: (error) => log.error({ err: error }, 'failure'),
     openApi: () => {

@@ -62,6 +62,8 @@ test('the program runs with what the image holds of the repository, and finds it
     cpSync(join(REPOSITORY, path), join(app, basename(path)), { recursive: true })
   }
   symlinkSync(join(REPOSITORY, 'node_modules'), join(app, 'node_modules'))
+  // What the first stage builds.
+  cpSync(join(REPOSITORY, 'web/dist'), join(app, 'web/dist'), { recursive: true })
   await using stack = new AsyncDisposableStack()
   const server = Bun.spawn([process.execPath, 'src/main.ts', ...execForm(only('CMD'))], {
     cwd: app,

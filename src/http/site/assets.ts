@@ -1,33 +1,45 @@
-import { readFileSync } from 'node:fs'
-import { mark } from './pages/mark.ts'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { acceptedEncoding, type Encoding } from './encoding.ts'
 
-export interface Asset {
-  readonly body: Uint8Array | string
-  /** The Content-Type. */
-  readonly type: string
+/** The files of a build, by name. */
+export interface Assets {
+  /** Answers for the asset of that name, in the best encoding that the request accepts; null when there is none. */
+  answer(name: string, request: Request): Response | null
 }
 
-/** In this order: what all pages share, then what one kind of page adds. */
-const stylesheet = ['style.css', 'pages/file.css', 'pages/folder.css', 'pages/message.css', 'pages/start.css']
-  .map((path) => readFileSync(new URL(path, import.meta.url), 'utf8'))
-  .join('\n')
+/** Endings of the compressed forms, which the build puts beside every file. */
+const ENDINGS = { br: '.br', gzip: '.gz', identity: '' } as const satisfies Record<Encoding, string>
 
-const favicon = [
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0f766e"/>',
-  '<g transform="translate(4 4)" fill="none" stroke="#fff" stroke-linecap="round" stroke-linejoin="round" ',
-  `stroke-width="2"><path d="${mark}"/></g></svg>`,
-].join('')
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+  svg: 'image/svg+xml',
+  wasm: 'application/wasm',
+  webmanifest: 'application/manifest+json',
+}
 
-export const stylesheetPath = hashed('site', 'css', stylesheet)
-export const faviconPath = hashed('favicon', 'svg', favicon)
+export async function openAssets(folder: string): Promise<Assets> {
+  const names = new Set((await readdir(folder)).filter((name) => typeOf(name) !== null))
+  return {
+    answer(name, request) {
+      const type = typeOf(name)
+      if (type === null || !names.has(name)) return null
+      const encoding = acceptedEncoding(request.headers.get('accept-encoding') ?? '')
+      const headers = new Headers({
+        'Content-Type': type,
+        // A name tells its content, so it may be kept for ever.
+        'Cache-Control': 'public, max-age=31536000, immutable',
+        Vary: 'Accept-Encoding',
+      })
+      if (encoding !== 'identity') headers.set('Content-Encoding', encoding)
+      return new Response(Bun.file(join(folder, name + ENDINGS[encoding])), { headers })
+    },
+  }
+}
 
-/** Everything the pages load from this site, by path. A path names its content, so it may be cached for ever. */
-export const assets: ReadonlyMap<string, Asset> = new Map([
-  [stylesheetPath, { body: stylesheet, type: 'text/css; charset=utf-8' }],
-  [faviconPath, { body: favicon, type: 'image/svg+xml' }],
-])
-
-function hashed(name: string, extension: string, body: string): string {
-  const hash = new Bun.CryptoHasher('sha256').update(body).digest('hex').slice(0, 8)
-  return `/assets/${name}-${hash}.${extension}`
+/** null for what is no asset, such as the compressed form of one. */
+function typeOf(name: string): string | null {
+  return TYPES[/\.(\w+)$/.exec(name)?.[1] ?? ''] ?? null
 }

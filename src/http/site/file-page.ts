@@ -11,8 +11,8 @@ import { type Call, type Site, viewerOf } from '../call.ts'
 import { contentAddress } from '../content/addresses.ts'
 import type { Route } from '../route.ts'
 import { passwordForm } from './folder-password.ts'
+import { readerOf } from './language.ts'
 import { page } from './pages.ts'
-import { renderArrivingPage, renderFilePage } from './render.ts'
 import type { FilePageView } from './views.ts'
 
 export const getFilePage: Route = {
@@ -29,6 +29,7 @@ export const getFilePage: Route = {
   },
   async handle(call) {
     const { access, usage } = call.site.services
+    const reader = readerOf(call.request)
     const viewer = await viewerOf(call)
     const slug = (call.params.slug ?? '') as Slug
     const isDownload = call.url.searchParams.get('download') === '1'
@@ -36,7 +37,7 @@ export const getFilePage: Route = {
       if (isDownload || !isArriving(error)) throw error
       return null
     })
-    if (seen === null) return page(call.site, renderArrivingPage())
+    if (seen === null) return page(call.site, call.site.pages.arrivingPage(reader))
     if (isDownload) return toBytes(call, viewer, unlocked(seen))
     if (seen.kind === 'locked') return passwordForm(call, seen.folder, `/d/${slug}`, null)
     const file = seen.item
@@ -60,7 +61,7 @@ export const getFilePage: Route = {
       preview: preview(call.site, viewer, file),
       folder: folder === undefined ? null : { name: folder.name, url: `/f/${folder.identifier}` },
     }
-    return page(call.site, renderFilePage(view))
+    return page(call.site, call.site.pages.filePage(view, reader))
   },
 }
 

@@ -9,8 +9,9 @@ import { type Call, viewerOf } from '../call.ts'
 import { archiveAnswers, sendArchive } from '../content/archives.ts'
 import type { Route } from '../route.ts'
 import { passwordForm } from './folder-password.ts'
+import { readerOf } from './language.ts'
 import { page } from './pages.ts'
-import { renderFolderPage } from './render.ts'
+import type { FolderPageView } from './views.ts'
 
 export const getFolderPage: Route = {
   method: 'get',
@@ -38,31 +39,29 @@ export const getFolderPage: Route = {
     const contents = await publicFolders.contents(folder, number, isOwner)
     if (number > contents.pages) throw fileNotFound()
     const parent = seen.chain.at(-2)
-    return page(
-      call.site,
-      renderFolderPage({
-        name: folder.name,
-        identifier,
-        url: `${call.site.publicUrl}/f/${identifier}`,
-        parent: parent === undefined ? null : { name: parent.name, url: `/f/${parent.identifier}` },
-        folders: contents.folders.map((sub) => ({
-          name: sub.name,
-          url: `/f/${sub.identifier}`,
-          fileCount: sub.password_hash === null || isOwner ? sub.file_count : null,
-        })),
-        files: contents.files.map((file) => ({
-          name: file.name,
-          slug: file.slug,
-          size: file.size,
-          type: file.type,
-          createdAt: timestamp(file.created_at),
-          thumbnailUrl: thumbnailPath(file.uuid),
-        })),
-        fileCount: folder.file_count,
-        page: number,
-        pages: contents.pages,
-      }),
-    )
+    const view: FolderPageView = {
+      name: folder.name,
+      identifier,
+      url: `${call.site.publicUrl}/f/${identifier}`,
+      parent: parent === undefined ? null : { name: parent.name, url: `/f/${parent.identifier}` },
+      folders: contents.folders.map((sub) => ({
+        name: sub.name,
+        url: `/f/${sub.identifier}`,
+        fileCount: sub.password_hash === null || isOwner ? sub.file_count : null,
+      })),
+      files: contents.files.map((file) => ({
+        name: file.name,
+        slug: file.slug,
+        size: file.size,
+        type: file.type,
+        createdAt: timestamp(file.created_at),
+        thumbnailUrl: thumbnailPath(file.uuid),
+      })),
+      fileCount: folder.file_count,
+      page: number,
+      pages: contents.pages,
+    }
+    return page(call.site, call.site.pages.folderPage(view, readerOf(call.request)))
   },
 }
 

@@ -8,8 +8,9 @@ import { type Call, FOLDER_COOKIE, viewerOf } from '../call.ts'
 import { cookieValue, setCookie } from '../cookies.ts'
 import { errorHeaders, statusOf } from '../errors.ts'
 import type { Route } from '../route.ts'
+import { readerOf } from './language.ts'
 import { page } from './pages.ts'
-import { renderPasswordPage } from './render.ts'
+import type { PasswordPageView } from './views.ts'
 
 /** The form for the password of a locked folder; says nothing about what is behind it. */
 export function passwordForm(
@@ -18,12 +19,13 @@ export function passwordForm(
   next: string,
   error: Refusal | null,
 ): Response {
-  const html = renderPasswordPage({
+  const view: PasswordPageView = {
     action: `/f/${folder.identifier}`,
     nonce: call.site.services.folderPasswords.nonce(folder.id),
     next,
-    error: error?.message ?? null,
-  })
+    error: error === null ? null : { code: error.code, retryAfter: error.retryAfter ?? null },
+  }
+  const html = call.site.pages.passwordPage(view, readerOf(call.request))
   const response = page(call.site, html, error === null ? 200 : statusOf(error.code))
   if (error?.retryAfter !== undefined) {
     response.headers.set('Retry-After', errorHeaders(error).get('Retry-After') ?? '')

@@ -1,18 +1,24 @@
-import type { ErrorCode, Refusal } from '../../domain/errors.ts'
+import type { Refusal } from '../../domain/errors.ts'
 import type { Call, Site } from '../call.ts'
 import { errorHeaders, errorResponse, statusOf } from '../errors.ts'
 import { contentOrigins } from './content-origins.ts'
-import { renderErrorPage } from './render.ts'
+import { readerOf } from './language.ts'
 
-/** A page of the site. Nothing in it runs, and nothing in it is loaded from elsewhere. */
+/** A page of the site. What runs in it is ours alone, and nothing is loaded from elsewhere but content. */
 export function page(site: Site, html: string, status = 200): Response {
   // Named besides 'self', because the page may have been opened at another address of this server.
   const content = ["'self'", ...contentOrigins(site)].join(' ')
   const policy = [
     "default-src 'none'",
+    "script-src 'self'",
     "style-src 'self'",
+    // Mantine's components carry their variables in attributes.
+    "style-src-attr 'unsafe-inline'",
     `img-src ${content}`,
     `media-src ${content}`,
+    `connect-src ${content}`,
+    "worker-src 'self'",
+    "manifest-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -24,6 +30,7 @@ export function page(site: Site, html: string, status = 200): Response {
       'Content-Length': String(Buffer.byteLength(html)),
       'Content-Security-Policy': policy.join('; '),
       'Cache-Control': 'private, no-store',
+      Vary: 'Accept-Language',
       'Referrer-Policy': 'same-origin',
     },
   })
@@ -34,28 +41,24 @@ export function wantsPage(request: Request): boolean {
   return (request.headers.get('accept') ?? '').includes('text/html')
 }
 
-const titles: Partial<Record<ErrorCode, string>> = {
-  FILE_NOT_FOUND: 'This file is not here',
-  FILE_ARRIVING: 'This file is still arriving',
-  FOLDER_NOT_FOUND: 'This folder is not here',
-  NOT_FOUND: 'This page is not here',
-  PASSWORD_REQUIRED: 'A password comes first',
-  INVALID_TOKEN: 'This link no longer works',
-  RATE_LIMITED: 'Too many requests',
-  STORAGE_UNAVAILABLE: 'No uploads at the moment',
-  DATABASE_UNAVAILABLE: 'Back in a moment',
-  SHUTTING_DOWN: 'Back in a moment',
-  INTERNAL_ERROR: 'Something went wrong here',
-}
-
 /** The error as a page for people, as JSON for programs. */
 export function siteError(call: Call, refusal: Refusal): Response {
   if (!wantsPage(call.request)) return errorResponse(refusal)
   const status = statusOf(refusal.code)
-  const title = titles[refusal.code] ?? 'That did not work'
-  const response = page(call.site, renderErrorPage({ status, title, message: refusal.message }), status)
+  const html = call.site.pages.errorPage(
+    { status, code: refusal.code, retryAfter: refusal.retryAfter ?? null, path: pathOf(call) },
+    readerOf(call.request),
+  )
+  const response = page(call.site, html, status)
   errorHeaders(refusal).forEach((value, name) => {
     response.headers.set(name, value)
   })
   return response
+}
+
+/** What to ask for again: the same, or the start page after what was no question. */
+function pathOf({ request, url }: Call): string {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return '/'
+  // Two slashes would lead to another host.
+  return url.pathname.replace(/^\/+/, '/') + url.search
 }

@@ -1,42 +1,40 @@
 import { createElement, type ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
+import type { PageAssets } from '../../../web/manifest.ts'
+import { createWords } from '../../../web/shared/words.ts'
+import type { Reader } from './language.ts'
 import { ArrivingPage } from './pages/arriving.tsx'
+import type { PageContext } from './pages/context.ts'
 import { ErrorPage } from './pages/error.tsx'
 import { FilePage } from './pages/file.tsx'
 import { withOnclick } from './pages/file-item.tsx'
 import { FolderPage } from './pages/folder.tsx'
 import { PasswordPage } from './pages/password.tsx'
 import { StartPage } from './pages/start.tsx'
-import type { ErrorPageView, FilePageView, FolderPageView, PasswordPageView, StartPageView } from './views.ts'
+import type { Renderers } from './renderers.ts'
+import { de } from './texts/de.ts'
+import { en } from './texts/en.ts'
 
-/*
- * Every function gives a whole HTML document in which all values are escaped. The documents hold no scripts and no
- * inline styles; what they load are the site's assets, thumbnails, and the signed address of a preview.
- */
+const texts = { en, de }
 
-export function renderFilePage(view: FilePageView): string {
-  return page(createElement(FilePage, { view }))
-}
-
-/** The page of a file whose bytes are still coming: it tells nothing about the file. */
-export function renderArrivingPage(): string {
-  return page(createElement(ArrivingPage))
-}
-
-export function renderFolderPage(view: FolderPageView): string {
-  return withOnclick(page(createElement(FolderPage, { view })))
-}
-
-export function renderPasswordPage(view: PasswordPageView): string {
-  return page(createElement(PasswordPage, { view }))
-}
-
-export function renderErrorPage(view: ErrorPageView): string {
-  return page(createElement(ErrorPage, { view }))
-}
-
-export function renderStartPage(view: StartPageView): string {
-  return page(createElement(StartPage, { view }))
+/** `npm run build` bundles this module, and servers load it from there. */
+export function createRenderers(assets: PageAssets): Renderers {
+  const contextOf = ({ language, locale }: Reader): PageContext => ({
+    language,
+    texts: texts[language],
+    words: createWords(locale),
+    locale,
+    assets,
+  })
+  return {
+    startPage: (view, reader) => page(createElement(StartPage, { view, context: contextOf(reader) })),
+    filePage: (view, reader) => page(createElement(FilePage, { view, context: contextOf(reader) })),
+    arrivingPage: (reader) => page(createElement(ArrivingPage, { context: contextOf(reader) })),
+    folderPage: (view, reader) =>
+      withOnclick(page(createElement(FolderPage, { view, context: contextOf(reader) }))),
+    passwordPage: (view, reader) => page(createElement(PasswordPage, { view, context: contextOf(reader) })),
+    errorPage: (view, reader) => page(createElement(ErrorPage, { view, context: contextOf(reader) })),
+  }
 }
 
 function page(element: ReactElement): string {

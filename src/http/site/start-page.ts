@@ -2,8 +2,8 @@ import { z } from '@hono/zod-openapi'
 import { admitGuest } from '../api/guests.ts'
 import type { Route } from '../route.ts'
 import { leaveBody, receiveFile } from '../uploads/receive.ts'
+import { readerOf } from './language.ts'
 import { page } from './pages.ts'
-import { renderStartPage } from './render.ts'
 
 export const getStartPage: Route = {
   method: 'get',
@@ -18,7 +18,8 @@ export const getStartPage: Route = {
   async handle(call) {
     const { config, publicUrl } = call.site
     const { guestUploads, maxFileSize, inactiveDays } = config
-    return page(call.site, renderStartPage({ publicUrl, guestUploads, maxFileSize, inactiveDays }))
+    const view = { publicUrl, guestUploads, maxFileSize, inactiveDays }
+    return page(call.site, call.site.pages.startPage(view, readerOf(call.request)))
   },
 }
 

@@ -1,3 +1,5 @@
+import type { ErrorCode } from '../../domain/errors.ts'
+
 /** What the pages show. Routes fill these in; the components in `pages/` turn them into HTML and know nothing else. */
 
 export interface FilePageView {
@@ -59,13 +61,16 @@ export interface PasswordPageView {
   /** Where to go once it is unlocked; a path of this site. */
   readonly next: string
   /** What went wrong with the last try, or null. */
-  readonly error: string | null
+  readonly error: { readonly code: ErrorCode; readonly retryAfter: number | null } | null
 }
 
 export interface ErrorPageView {
   readonly status: number
-  readonly title: string
-  readonly message: string
+  readonly code: ErrorCode
+  /** Seconds until trying again makes sense, or null. */
+  readonly retryAfter: number | null
+  /** The path that was asked for, and that can be asked for again. */
+  readonly path: string
 }
 
 export interface StartPageView {

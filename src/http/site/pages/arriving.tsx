@@ -1,11 +1,13 @@
+import type { PageContext } from './context.ts'
 import { Layout, NoIndex } from './layout.tsx'
 
-export function ArrivingPage() {
+export function ArrivingPage({ context }: { context: PageContext }) {
+  const { arriving, arrivingWhy } = context.texts.file
   return (
-    <Layout head={<NoIndex />} title="This file is still arriving">
+    <Layout context={context} head={<NoIndex />} title={arriving}>
       <main className="message">
-        <h1>This file is still arriving</h1>
-        <p className="quiet">Its upload is not complete yet. This link will show it as soon as it is.</p>
+        <h1>{arriving}</h1>
+        <p className="quiet">{arrivingWhy}</p>
       </main>
     </Layout>
   )

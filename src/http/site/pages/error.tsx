@@ -1,17 +1,54 @@
+import { Button } from '@mantine/core'
+import type { Words } from '../../../../web/shared/words.ts'
+import { fill } from '../../../../web/shared/words.ts'
+import type { CommonTexts } from '../texts/texts.ts'
 import type { ErrorPageView } from '../views.ts'
+import type { PageContext } from './context.ts'
 import { Layout, NoIndex } from './layout.tsx'
 
-export function ErrorPage({ view }: { view: ErrorPageView }) {
+export function ErrorPage({ view, context }: { view: ErrorPageView; context: PageContext }) {
+  const { common, errors } = context.texts
+  const { title, message } = errors.codes[view.code]
+  const way = wayOn(view, context)
   return (
-    <Layout head={<NoIndex />} title={view.title}>
+    <Layout context={context} head={<NoIndex />} title={title}>
       <main className="message">
         <p className="status">{view.status}</p>
-        <h1>{view.title}</h1>
-        <p className="quiet">{view.message}</p>
-        <a className="button button-quiet" href="/">
-          Go to the start page
-        </a>
+        <h1>{title}</h1>
+        <p className="quiet">
+          {message}
+          {view.retryAfter === null
+            ? null
+            : ` ${fill(errors.wait, { wait: waitingTime(view.retryAfter, context.words, common) })}`}
+        </p>
+        <Button className="button" component="a" href={way.address} rel="nofollow" variant="default">
+          {way.text}
+        </Button>
       </main>
     </Layout>
   )
+}
+
+/** The next thing to do. */
+function wayOn({ code, path }: ErrorPageView, { texts }: PageContext): { text: string; address: string } {
+  switch (code) {
+    case 'RANGE_NOT_SATISFIABLE':
+      return { text: texts.errors.wholeFile, address: path }
+    case 'FILE_ARRIVING':
+    case 'RATE_LIMITED':
+    case 'INTERNAL_ERROR':
+    case 'STORAGE_UNAVAILABLE':
+    case 'DATABASE_UNAVAILABLE':
+    case 'SHUTTING_DOWN':
+      return { text: texts.common.tryAgain, address: path }
+    default:
+      return { text: texts.common.toStart, address: '/' }
+  }
+}
+
+/** Never shorter than it is. */
+export function waitingTime(seconds: number, words: Words, common: CommonTexts): string {
+  return seconds > 90
+    ? words.count(Math.ceil(seconds / 60), common.minutes)
+    : words.count(Math.ceil(seconds), common.seconds)
 }

@@ -1,13 +1,13 @@
-import { formatSize } from '../../../domain/sizes.ts'
+import { FileName } from '../../../../web/shared/file-name.tsx'
 import type { FolderPageView } from '../views.ts'
-import { FileName } from './file-name.tsx'
-import { day } from './words.ts'
+import type { PageContext } from './context.ts'
 
 /**
  * One file of a folder's page. Programs read its `data-name`, `data-size` (bytes), `data-date` (ISO 8601) and the
  * address in its `onclick`; people use the link, which covers the whole item.
  */
-export function FileItem({ file }: { file: FolderPageView['files'][number] }) {
+export function FileItem(props: { file: FolderPageView['files'][number]; context: PageContext }) {
+  const { file, context } = props
   return (
     <li
       className="file-item"
@@ -20,9 +20,9 @@ export function FileItem({ file }: { file: FolderPageView['files'][number] }) {
       <a href={`/d/${file.slug}`}>
         <FileName name={file.name} />
       </a>
-      <span className="small quiet">{formatSize(file.size)}</span>
+      <span className="small quiet">{context.words.size(file.size)}</span>
       <time className="small quiet" dateTime={file.createdAt}>
-        {day(file.createdAt)}
+        {context.words.day(file.createdAt)}
       </time>
     </li>
   )

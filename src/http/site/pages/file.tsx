@@ -1,14 +1,18 @@
-import { formatSize } from '../../../domain/sizes.ts'
+import type { FilePageData } from '../../../../web/file/data.ts'
+import { Drawing } from '../../../../web/shared/drawing.tsx'
+import { Filled } from '../../../../web/shared/filled.tsx'
 import type { FilePageView } from '../views.ts'
-import { Drawing } from './drawing.tsx'
+import type { PageContext } from './context.ts'
 import { Layout, LinkPreview } from './layout.tsx'
 import { Preview } from './preview.tsx'
-import { count, day, grouped } from './words.ts'
 
-export function FilePage({ view }: { view: FilePageView }) {
-  const size = formatSize(view.size)
+export function FilePage({ view, context }: { view: FilePageView; context: PageContext }) {
+  const { words, texts } = context
+  const size = words.size(view.size)
+  const data: FilePageData = { locale: context.locale }
   return (
     <Layout
+      context={context}
       head={
         <LinkPreview
           description={`${size} · ${view.type}`}
@@ -18,6 +22,7 @@ export function FilePage({ view }: { view: FilePageView }) {
           url={view.url}
         />
       }
+      scripted={{ page: 'file', data }}
       title={view.name}
     >
       <main className={view.preview === null ? 'file' : 'file file-wide'}>
@@ -33,36 +38,39 @@ export function FilePage({ view }: { view: FilePageView }) {
             <bdi>{view.name}</bdi>
           </h1>
           <p className="quiet">
-            {size} · <time dateTime={view.uploadedAt}>{day(view.uploadedAt)}</time>
+            {size} · <time dateTime={view.uploadedAt}>{words.day(view.uploadedAt)}</time>
           </p>
           <a className="button" href={view.downloadUrl} rel="nofollow">
             <Drawing of="download" />
-            Download
+            {texts.file.download}
           </a>
           <p className="small quiet">
-            Kept until <time dateTime={view.expiresAt}>{day(view.expiresAt)}</time>, and longer each time
-            somebody opens it.
+            <Filled
+              text={texts.file.keptUntil}
+              values={{ day: <time dateTime={view.expiresAt}>{words.day(view.expiresAt)}</time> }}
+            />
           </p>
         </div>
-        <Details size={size} view={view} />
+        <Details context={context} size={size} view={view} />
       </main>
     </Layout>
   )
 }
 
-/** Programs read the values here by the label before them. */
-function Details({ view, size }: { view: FilePageView; size: string }) {
+/** Programs read the values here by the label before them, which therefore is the same in every language. */
+function Details({ view, size, context }: { view: FilePageView; size: string; context: PageContext }) {
+  const { words, texts } = context
   const rows: readonly { label: string; value: string; title?: string }[] = [
-    { label: 'Size', value: size, title: count(view.size, 'byte') },
+    { label: 'Size', value: size, title: words.count(view.size, texts.common.bytes) },
     { label: 'Type', value: view.type },
     { label: 'Uploaded', value: view.uploadedAt },
-    { label: 'Views', value: grouped(view.views) },
-    { label: 'Downloads', value: grouped(view.downloads) },
+    { label: 'Views', value: words.number(view.views) },
+    { label: 'Downloads', value: words.number(view.downloads) },
     { label: 'SHA-256', value: view.sha256 },
     { label: 'UUID', value: view.uuid },
   ]
   return (
-    <section aria-label="Details" className="details" id="detailsContent">
+    <section aria-label={texts.file.details} className="details" id="detailsContent">
       {rows.map((row) => (
         <div key={row.label}>
           <span>{row.label}</span>

@@ -1,16 +1,22 @@
+import type { FolderPageData } from '../../../../web/folder/data.ts'
+import { Drawing } from '../../../../web/shared/drawing.tsx'
+import { FileName } from '../../../../web/shared/file-name.tsx'
+import { fill } from '../../../../web/shared/words.ts'
 import type { FolderPageView } from '../views.ts'
-import { Drawing } from './drawing.tsx'
+import type { PageContext } from './context.ts'
 import { FileItem } from './file-item.tsx'
-import { FileName } from './file-name.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
-import { count } from './words.ts'
 
-export function FolderPage({ view }: { view: FolderPageView }) {
-  const content = contentOf(view)
+export function FolderPage({ view, context }: { view: FolderPageView; context: PageContext }) {
+  const texts = context.texts.folder
+  const content = contentOf(view, context)
+  const data: FolderPageData = { locale: context.locale }
   const empty = view.fileCount === 0 && view.folders.length === 0
   return (
     <Layout
+      context={context}
       head={<LinkPreview description={content} image={firstPicture(view)} title={view.name} url={view.url} />}
+      scripted={{ page: 'folder', data }}
       title={view.name}
     >
       <main className="folder">
@@ -27,14 +33,14 @@ export function FolderPage({ view }: { view: FolderPageView }) {
           <>
             <p className="quiet">{content}</p>
             <a className="button button-quiet" href="?download=zip" rel="nofollow">
-              Download all as a zip
+              {texts.downloadAll}
             </a>
           </>
         )}
-        <Subfolders folders={view.folders} />
-        {view.files.length === 0 ? null : <Files files={view.files} />}
-        {empty ? <p className="empty quiet">Files put into this folder will show up here.</p> : null}
-        <Pager page={view.page} pages={view.pages} />
+        <Subfolders context={context} folders={view.folders} />
+        {view.files.length === 0 ? null : <Files context={context} files={view.files} />}
+        {empty ? <p className="empty quiet">{texts.empty}</p> : null}
+        <Pager context={context} page={view.page} pages={view.pages} />
       </main>
     </Layout>
   )
@@ -46,22 +52,31 @@ function firstPicture(view: FolderPageView): string | undefined {
   return first && new URL(first.thumbnailUrl, view.url).href
 }
 
-function contentOf(view: FolderPageView): string {
-  const files = count(view.fileCount, 'file')
-  return view.folders.length === 0 ? files : `${count(view.folders.length, 'folder')}, ${files}`
+function contentOf(view: FolderPageView, { words, texts }: PageContext): string {
+  const files = words.count(view.fileCount, texts.common.files)
+  if (view.folders.length === 0) return files
+  return `${words.count(view.folders.length, texts.common.folders)}, ${files}`
 }
 
-function Subfolders({ folders }: { folders: FolderPageView['folders'] }) {
+interface SubfoldersProps {
+  readonly folders: FolderPageView['folders']
+  readonly context: PageContext
+}
+
+function Subfolders({ folders, context }: SubfoldersProps) {
+  const { words, texts } = context
   if (folders.length === 0) return null
   return (
-    <ul aria-label="Folders" className="subfolders">
+    <ul aria-label={texts.folder.folders} className="subfolders">
       {folders.map((folder) => (
         <li key={folder.url}>
           <a className="subfolder-item" href={folder.url}>
             <Drawing of="folder" size={24} />
             <FileName name={folder.name} />
             <span className="small quiet">
-              {folder.fileCount === null ? 'Password needed' : count(folder.fileCount, 'file')}
+              {folder.fileCount === null
+                ? texts.folder.passwordNeeded
+                : words.count(folder.fileCount, texts.common.files)}
             </span>
           </a>
         </li>
@@ -71,29 +86,35 @@ function Subfolders({ folders }: { folders: FolderPageView['folders'] }) {
 }
 
 /** A gallery when most of the files are pictures or video, else a list. */
-function Files({ files }: { files: FolderPageView['files'] }) {
+function Files({ files, context }: { files: FolderPageView['files']; context: PageContext }) {
   const visual = files.filter((file) => /^(image|video)\//.test(file.type)).length
   return (
-    <ul aria-label="Files" className={visual * 2 > files.length ? 'files gallery' : 'files list'}>
+    <ul
+      aria-label={context.texts.folder.files}
+      className={visual * 2 > files.length ? 'files gallery' : 'files list'}
+    >
       {files.map((file) => (
-        <FileItem file={file} key={file.slug} />
+        <FileItem context={context} file={file} key={file.slug} />
       ))}
     </ul>
   )
 }
 
-function Pager({ page, pages }: { page: number; pages: number }) {
+function Pager({ page, pages, context }: { page: number; pages: number; context: PageContext }) {
+  const { words, texts } = context
   if (pages <= 1) return null
   return (
-    <nav aria-label="Pages" className="pager">
+    <nav aria-label={texts.folder.pages} className="pager">
       {page > 1 ? (
-        <a aria-label="Previous page" className="page-link" href={`?page=${page - 1}`} rel="prev">
+        <a aria-label={texts.folder.previousPage} className="page-link" href={`?page=${page - 1}`} rel="prev">
           ←
         </a>
       ) : null}
-      <span className="quiet">{`Page ${page} of ${pages}`}</span>
+      <span className="quiet">
+        {fill(texts.folder.pageOf, { page: words.number(page), pages: words.number(pages) })}
+      </span>
       {page < pages ? (
-        <a aria-label="Next page" className="page-link" href={`?page=${page + 1}`} rel="next">
+        <a aria-label={texts.folder.nextPage} className="page-link" href={`?page=${page + 1}`} rel="next">
           →
         </a>
       ) : null}

@@ -1,28 +1,51 @@
 import type { ReactNode } from 'react'
-import { faviconPath, stylesheetPath } from '../assets.ts'
-import { Drawing } from './drawing.tsx'
+import type { ScriptedPage } from '../../../../web/manifest.ts'
+import { Drawing } from '../../../../web/shared/drawing.tsx'
+import { ThemeProvider } from '../../../../web/shared/theme-provider.tsx'
+import type { PageContext } from './context.ts'
+import { PageData } from './page-data.tsx'
 
-/** The document around every page. `head` holds what is the page's own: descriptions for previews, robots. */
-export function Layout(props: { title: string; head?: ReactNode; children: ReactNode }) {
+interface LayoutProps {
+  readonly context: PageContext
+  readonly title: string
+  /** What is the page's own: descriptions for previews, robots. */
+  readonly head?: ReactNode
+  /** Brings the stylesheet of that page, and its script with what that is told. */
+  readonly scripted?: { readonly page: ScriptedPage; readonly data: object }
+  readonly children: ReactNode
+}
+
+/** The document around every page. */
+export function Layout({ context, title, head, scripted, children }: LayoutProps) {
+  const { assets, language } = context
+  const own = scripted === undefined ? null : assets.pages[scripted.page]
   return (
-    <html lang="en">
+    <html lang={language}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>{`${props.title} · Holdfast`}</title>
-        {props.head}
-        <link href={stylesheetPath} rel="stylesheet" />
-        <link href={faviconPath} rel="icon" type="image/svg+xml" />
+        <title>{`${title} · Holdfast`}</title>
+        {head}
+        <link href={assets.style} rel="stylesheet" />
+        {own === null ? null : <link href={own.style} rel="stylesheet" />}
+        <link href={assets.files['favicon.svg']} rel="icon" type="image/svg+xml" />
+        {own?.preloads.map((module) => (
+          <link href={module} key={module} rel="modulepreload" />
+        ))}
+        {own === null ? null : <script src={own.script} type="module" />}
       </head>
       <body>
-        <header className="top">
-          <a className="brand" href="/">
-            <Drawing of="holdfast" size={24} />
-            Holdfast
-          </a>
-        </header>
-        {props.children}
+        <ThemeProvider>
+          <header className="top">
+            <a className="brand" href="/">
+              <Drawing of="holdfast" size={24} />
+              Holdfast
+            </a>
+          </header>
+          {children}
+        </ThemeProvider>
+        {scripted === undefined ? null : <PageData data={scripted.data} />}
       </body>
     </html>
   )

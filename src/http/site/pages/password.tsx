@@ -1,39 +1,54 @@
+import { Button, TextInput } from '@mantine/core'
+import { Drawing } from '../../../../web/shared/drawing.tsx'
+import { fill } from '../../../../web/shared/words.ts'
 import type { PasswordPageView } from '../views.ts'
-import { Drawing } from './drawing.tsx'
+import type { PageContext } from './context.ts'
+import { waitingTime } from './error.tsx'
 import { Layout, NoIndex } from './layout.tsx'
 
 /** Shows what is needed to unlock and nothing of what is behind it. */
-export function PasswordPage({ view }: { view: PasswordPageView }) {
-  const wrong = view.error !== null
+export function PasswordPage({ view, context }: { view: PasswordPageView; context: PageContext }) {
+  const texts = context.texts.password
   return (
-    <Layout head={<NoIndex />} title="Password needed">
+    <Layout context={context} head={<NoIndex />} title={texts.title}>
       <main className="message">
         <Drawing of="lock" size={40} />
-        <h1>Password needed</h1>
-        <p className="quiet">Whoever gave you this link can tell you the password.</p>
+        <h1>{texts.title}</h1>
+        <p className="quiet">{texts.why}</p>
         <form action={view.action} id="password-form" method="post">
           <input id="nonce" name="nonce" type="hidden" value={view.nonce} />
           <input name="next" type="hidden" value={view.next} />
-          <label htmlFor="password">Password</label>
-          <input
-            aria-describedby={wrong ? 'password-error' : undefined}
-            aria-invalid={wrong ? true : undefined}
+          <TextInput
             autoComplete="current-password"
+            error={problem(view.error, context)}
+            errorProps={{ role: 'alert' }}
             id="password"
+            label={texts.label}
             name="password"
             required
             type="password"
+            withAsterisk={false}
           />
-          {wrong ? (
-            <p className="failure" id="password-error" role="alert">
-              {view.error}
-            </p>
-          ) : null}
-          <button className="button" type="submit">
-            Unlock
-          </button>
+          <Button className="button" type="submit">
+            {texts.unlock}
+          </Button>
         </form>
       </main>
     </Layout>
   )
+}
+
+function problem(error: PasswordPageView['error'], { texts, words }: PageContext): string | null {
+  switch (error?.code) {
+    case undefined:
+      return null
+    case 'WRONG_PASSWORD':
+      return texts.password.wrong
+    case 'RATE_LIMITED':
+      return fill(texts.password.tooMany, {
+        wait: waitingTime(error?.retryAfter ?? 0, words, texts.common),
+      })
+    default:
+      return texts.errors.codes[error?.code ?? 'INTERNAL_ERROR'].message
+  }
 }

@@ -1,25 +1,31 @@
-import { formatSize } from '../../../domain/sizes.ts'
+import { Button } from '@mantine/core'
+import { Drawing } from '../../../../web/shared/drawing.tsx'
+import { fill } from '../../../../web/shared/words.ts'
+import type { StartPageData } from '../../../../web/start/data.ts'
+import type { StartTexts } from '../texts/texts.ts'
 import type { StartPageView } from '../views.ts'
-import { Drawing } from './drawing.tsx'
+import type { PageContext } from './context.ts'
 import { Layout, LinkPreview } from './layout.tsx'
-import { count } from './words.ts'
 
-const DESCRIPTION = 'Put a file in, get a short link out.'
-
-export function StartPage({ view }: { view: StartPageView }) {
+export function StartPage({ view, context }: { view: StartPageView; context: PageContext }) {
+  const { words } = context
+  const texts = context.texts.start
+  const data: StartPageData = { locale: context.locale }
   return (
     <Layout
-      head={<LinkPreview description={DESCRIPTION} title="Holdfast" url={`${view.publicUrl}/`} />}
-      title="Files in, links out"
+      context={context}
+      head={<LinkPreview description={texts.description} title="Holdfast" url={`${view.publicUrl}/`} />}
+      scripted={{ page: 'start', data }}
+      title={texts.title}
     >
       <main className="start">
-        {view.guestUploads ? <UploadForm /> : <KeyNeeded />}
+        {view.guestUploads ? <UploadForm texts={texts} /> : <KeyNeeded texts={texts} />}
         <div className="small quiet">
           <p>
-            {`Up to ${formatSize(view.maxFileSize)} a file. `}
-            {`A file that nobody opens for ${count(view.inactiveDays, 'day')} is removed.`}
+            {`${fill(texts.limit, { size: words.size(view.maxFileSize) })} `}
+            {fill(texts.expiry, { days: words.count(view.inactiveDays, context.texts.common.days) })}
           </p>
-          <p>{view.guestUploads ? 'From a terminal:' : 'From a terminal, with your key:'}</p>
+          <p>{view.guestUploads ? texts.terminal : texts.terminalWithKey}</p>
           <pre>
             <code>{command(view)}</code>
           </pre>
@@ -30,32 +36,32 @@ export function StartPage({ view }: { view: StartPageView }) {
 }
 
 /** The file field is the drop zone itself: browsers take dropped files on it without a script. */
-function UploadForm() {
+function UploadForm({ texts }: { texts: StartTexts }) {
   return (
     <form action="/" encType="multipart/form-data" method="post">
       <div className="drop">
         <div className="drop-line">
           <Drawing of="upload" size={40} />
           <h1>
-            <span className="with-mouse">Drop a file to get a link</span>
-            <span className="with-finger">Choose a file to get a link</span>
+            <span className="with-mouse">{texts.drop}</span>
+            <span className="with-finger">{texts.choose}</span>
           </h1>
         </div>
-        <input aria-label="File" name="file" required type="file" />
+        <input aria-label={texts.file} name="file" required type="file" />
       </div>
-      <button className="button" type="submit">
-        Upload and get a link
-      </button>
+      <Button className="button" type="submit">
+        {texts.upload}
+      </Button>
     </form>
   )
 }
 
-function KeyNeeded() {
+function KeyNeeded({ texts }: { texts: StartTexts }) {
   return (
     <div className="closed">
       <Drawing of="lock" size={40} />
-      <h1>Uploads need an API key</h1>
-      <p className="quiet">Whoever runs this server can give you one. Links to files work without it.</p>
+      <h1>{texts.keyNeeded}</h1>
+      <p className="quiet">{texts.keyNeededWhy}</p>
     </div>
   )
 }

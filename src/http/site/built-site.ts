@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Manifest, PageAssets } from '../../../web/manifest.ts'
+import { type Assets, openAssets } from './assets.ts'
+import type { Renderers } from './renderers.ts'
+import { isBuiltFrom } from './sources.ts'
+
+/** What `npm run build` has made, ready to be served. */
+export interface BuiltSite {
+  readonly assets: Assets
+  readonly pages: Renderers
+}
+
+/** The site cannot be served. The message says what to do. */
+export class SiteNotBuilt extends Error {
+  override readonly name = 'SiteNotBuilt'
+}
+
+/** What the bundle of `render.ts` exports. */
+interface RendererBundle {
+  createRenderers(assets: PageAssets): Renderers
+}
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const BUILDER = join(ROOT, 'web/build.ts')
+const DIST = join(ROOT, 'web/dist')
+const MANIFEST = join(DIST, 'manifest.json')
+
+let opened: Promise<BuiltSite> | null = null
+
+/**
+ * The site as it was built; in a clone whose sources have changed it is built first, in a process of its own. A
+ * process opens it once. Throws SiteNotBuilt.
+ */
+export function openBuiltSite(): Promise<BuiltSite> {
+  opened ??= open()
+  return opened
+}
+
+async function open(): Promise<BuiltSite> {
+  // An installed package has no sources of the site.
+  const isClone = existsSync(BUILDER)
+  if (isClone && !(await isBuiltFrom(ROOT, MANIFEST))) await build()
+  const file = Bun.file(MANIFEST)
+  if (!(await file.exists())) throw new SiteNotBuilt(`${DIST} is missing; install holdfast again`)
+  const manifest: Manifest = await file.json()
+  const bundle: RendererBundle = await import(join(DIST, manifest.renderer))
+  return { assets: await openAssets(join(DIST, 'assets')), pages: bundle.createRenderers(manifest.assets) }
+}
+
+async function build(): Promise<void> {
+  const builder = Bun.spawn([process.execPath, BUILDER], {
+    cwd: ROOT,
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  const [output, code] = await Promise.all([new Response(builder.stderr).text(), builder.exited])
+  if (code === 0) return
+  throw new SiteNotBuilt(
+    `the pages of the site could not be built. It needs all packages ("npm ci"); then try "npm run build".\n${output.trim()}`,
+  )
+}

@@ -1,0 +1,13 @@
+import type { PageAssets } from '../../../../web/manifest.ts'
+import type { Words } from '../../../../web/shared/words.ts'
+import type { Language, Texts } from '../texts/texts.ts'
+
+/** What every page is rendered with, besides what it shows. */
+export interface PageContext {
+  readonly language: Language
+  readonly texts: Texts
+  readonly locale: string
+  /** Numbers and dates in the locale. */
+  readonly words: Words
+  readonly assets: PageAssets
+}

@@ -1,0 +1,16 @@
+import type { Reader } from './language.ts'
+import type { ErrorPageView, FilePageView, FolderPageView, PasswordPageView, StartPageView } from './views.ts'
+
+/**
+ * Every function gives a whole HTML document in which all values are escaped. The documents hold no inline scripts;
+ * what they load are the site's assets, thumbnails, and the signed address of a preview.
+ */
+export interface Renderers {
+  startPage(view: StartPageView, reader: Reader): string
+  filePage(view: FilePageView, reader: Reader): string
+  /** The page of a file whose bytes are still coming: it tells nothing about the file. */
+  arrivingPage(reader: Reader): string
+  folderPage(view: FolderPageView, reader: Reader): string
+  passwordPage(view: PasswordPageView, reader: Reader): string
+  errorPage(view: ErrorPageView, reader: Reader): string
+}

@@ -1,0 +1,91 @@
+import type { Plural } from '../../../../web/shared/words.ts'
+import type { ErrorCode } from '../../../domain/errors.ts'
+
+/** One file of texts for each. */
+export type Language = 'en' | 'de'
+
+/**
+ * All that the pages say, in one language. Texts are data, so that the browser may get them as JSON: `{name}` is a
+ * place that `fill` of `web/shared/words.ts` puts a value in, and `Plural` a text that depends on a number.
+ */
+export interface Texts {
+  readonly common: CommonTexts
+  readonly start: StartTexts
+  readonly file: FileTexts
+  readonly folder: FolderTexts
+  readonly password: PasswordTexts
+  readonly errors: ErrorTexts
+}
+
+export interface CommonTexts {
+  readonly toStart: string
+  readonly tryAgain: string
+  readonly files: Plural
+  readonly folders: Plural
+  readonly days: Plural
+  readonly bytes: Plural
+  readonly seconds: Plural
+  readonly minutes: Plural
+}
+
+export interface StartTexts {
+  readonly title: string
+  readonly description: string
+  readonly drop: string
+  readonly choose: string
+  readonly file: string
+  readonly upload: string
+  /** {size} */
+  readonly limit: string
+  /** {days} */
+  readonly expiry: string
+  readonly terminal: string
+  readonly terminalWithKey: string
+  readonly keyNeeded: string
+  readonly keyNeededWhy: string
+}
+
+export interface FileTexts {
+  readonly download: string
+  readonly details: string
+  /** {day} */
+  readonly keptUntil: string
+  readonly arriving: string
+  readonly arrivingWhy: string
+}
+
+export interface FolderTexts {
+  readonly downloadAll: string
+  readonly folders: string
+  readonly files: string
+  readonly empty: string
+  readonly passwordNeeded: string
+  readonly pages: string
+  readonly previousPage: string
+  readonly nextPage: string
+  /** {page}, {pages} */
+  readonly pageOf: string
+}
+
+export interface PasswordTexts {
+  readonly title: string
+  readonly why: string
+  readonly label: string
+  readonly unlock: string
+  readonly wrong: string
+  /** {wait} */
+  readonly tooMany: string
+}
+
+export interface ErrorText {
+  readonly title: string
+  /** What happened and what to do. */
+  readonly message: string
+}
+
+export interface ErrorTexts {
+  readonly codes: Readonly<Record<ErrorCode, ErrorText>>
+  /** {wait} */
+  readonly wait: string
+  readonly wholeFile: string
+}

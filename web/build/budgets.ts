@@ -1,0 +1,58 @@
+import type { Manifest, ScriptedPage } from '../manifest.ts'
+
+/** Bytes, gzipped, that a page may load before its first use. */
+interface Budget {
+  readonly script: number
+  readonly style: number
+}
+
+const KB = 1000
+
+const budgets: Readonly<Record<ScriptedPage, Budget>> = {
+  start: { script: 200 * KB, style: 45 * KB },
+  file: { script: 40 * KB, style: 45 * KB },
+  folder: { script: 40 * KB, style: 45 * KB },
+}
+
+export interface Weight {
+  readonly page: ScriptedPage
+  readonly kind: keyof Budget
+  /** Bytes, gzipped. */
+  readonly weight: number
+  readonly budget: number
+}
+
+/** What each page loads before its first use, beside what it may. `sizeOf` tells what an address weighs. */
+export function weigh({ assets }: Manifest, sizeOf: (address: string) => number): Weight[] {
+  const pages = Object.keys(budgets) as ScriptedPage[]
+  const together = (addresses: readonly string[]) =>
+    addresses.reduce((sum, address) => sum + sizeOf(address), 0)
+  return pages.flatMap((page) => {
+    const { script, preloads, style } = assets.pages[page]
+    return [
+      { page, kind: 'script', weight: together([script, ...preloads]), budget: budgets[page].script },
+      { page, kind: 'style', weight: together([assets.style, style]), budget: budgets[page].style },
+    ]
+  })
+}
+
+export function isTooHeavy({ weight, budget }: Weight): boolean {
+  return weight > budget
+}
+
+export function weightTable(weights: readonly Weight[]): string {
+  const lines = weights.map((each) =>
+    [
+      each.page.padEnd(8),
+      each.kind.padEnd(8),
+      kilobytes(each.weight).padStart(9),
+      `of ${kilobytes(each.budget)}`.padStart(13),
+      isTooHeavy(each) ? '  TOO HEAVY' : '',
+    ].join(''),
+  )
+  return ['Loaded before first use, gzipped:', ...lines].join('\n')
+}
+
+function kilobytes(bytes: number): string {
+  return `${(bytes / KB).toFixed(1)} KB`
+}

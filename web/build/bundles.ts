@@ -1,0 +1,144 @@
+import { basename, join, relative, resolve } from 'node:path'
+import type { ScriptedPage, ScriptedPageAssets } from '../manifest.ts'
+import { mantineStyles } from './mantine-styles.ts'
+
+/** The repository. */
+export const ROOT = resolve(import.meta.dir, '../..')
+const WEB = join(ROOT, 'web')
+/** Where assets are on the site. */
+const ADDRESS = '/assets/'
+/** What every bundle is made with. */
+const COMMON = {
+  root: ROOT,
+  minify: true,
+  metafile: true,
+  define: { 'process.env.NODE_ENV': '"production"' },
+} as const
+const NAMING = { chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' }
+
+export interface Bundle<Made> {
+  readonly made: Made
+  /** Paths in the repository, without those of packages. */
+  readonly sources: readonly string[]
+}
+
+interface Scripts {
+  readonly pages: Readonly<Record<ScriptedPage, Omit<ScriptedPageAssets, 'style'>>>
+  readonly workers: Readonly<Record<string, string>>
+}
+
+/** The modules that run in the browser: `<page>/main.ts(x)`, and every `<page>/<name>-worker.ts`. */
+export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
+  const pages = { start: 'web/start/main.tsx', file: 'web/file/main.ts', folder: 'web/folder/main.ts' }
+  const workers = [...new Bun.Glob('*/*-worker.ts').scanSync(WEB)].sort()
+  const entrypoints = [...Object.values(pages), ...workers.map((path) => `web/${path}`)]
+  const { metafile } = await built({
+    ...COMMON,
+    root: WEB,
+    entrypoints: entrypoints.map((path) => join(ROOT, path)),
+    outdir: folder,
+    target: 'browser',
+    splitting: true,
+    publicPath: ADDRESS,
+    naming: { ...NAMING, entry: '[dir]-[name]-[hash].[ext]' },
+  })
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]))
+  const scriptOf = (source: string) => {
+    const wanted = resolve(ROOT, source)
+    for (const [name, { entryPoint }] of outputs) {
+      if (entryPoint !== undefined && fromMetafile(entryPoint) === wanted) return name
+    }
+    throw new Error(`the bundle holds nothing of ${source}`)
+  }
+  const page = (source: string) => {
+    const script = scriptOf(source)
+    return { script: ADDRESS + script, preloads: importsOf(script).map((name) => ADDRESS + name) }
+  }
+  /** What is fetched with a module: its static imports, and theirs. */
+  function importsOf(name: string): string[] {
+    const found = new Set<string>()
+    const follow = (from: string) => {
+      for (const { path, kind } of outputs.get(from)?.imports ?? []) {
+        const next = basename(path)
+        if (kind !== 'import-statement' || found.has(next)) continue
+        found.add(next)
+        follow(next)
+      }
+    }
+    follow(name)
+    return [...found]
+  }
+  return {
+    made: {
+      pages: { start: page(pages.start), file: page(pages.file), folder: page(pages.folder) },
+      workers: Object.fromEntries(
+        workers.map((path) => [path.replace(/\.ts$/, ''), ADDRESS + scriptOf(`web/${path}`)]),
+      ),
+    },
+    sources: sourcesOf(metafile),
+  }
+}
+
+/** The stylesheet of a folder of `web`. */
+export async function bundleStyle(folder: string, of: ScriptedPage | 'shared'): Promise<Bundle<string>> {
+  const { metafile, outputs } = await built({
+    ...COMMON,
+    entrypoints: [join(WEB, of, 'style.css')],
+    outdir: folder,
+    publicPath: ADDRESS,
+    naming: { ...NAMING, entry: `${of}-[hash].[ext]` },
+    plugins: [mantineStyles],
+  })
+  const [style] = outputs
+  if (style === undefined) throw new Error(`there is no stylesheet of ${of}`)
+  return { made: ADDRESS + basename(style.path), sources: sourcesOf(metafile) }
+}
+
+/** The module that renders pages, with all it needs: Bun loads one small file faster than the hundreds of a package. */
+export async function bundleRenderer(folder: string): Promise<Bundle<string>> {
+  const { metafile, outputs } = await built({
+    ...COMMON,
+    entrypoints: [join(ROOT, 'src/http/site/render.ts')],
+    outdir: folder,
+    target: 'bun',
+    naming: { ...NAMING, entry: '[name]-[hash].[ext]' },
+  })
+  const [renderer] = outputs
+  if (renderer === undefined) throw new Error('there is no renderer')
+  return { made: basename(renderer.path), sources: sourcesOf(metafile) }
+}
+
+/** Files that are served as they are. */
+export async function copyFiles(folder: string): Promise<Bundle<Readonly<Record<string, string>>>> {
+  const names = [...new Bun.Glob('*').scanSync(join(WEB, 'static'))].sort()
+  const made = await Promise.all(
+    names.map(async (name) => {
+      const bytes = await Bun.file(join(WEB, 'static', name)).bytes()
+      const hash = new Bun.CryptoHasher('sha256').update(bytes).digest('hex').slice(0, 8)
+      const named = name.replace(/(\.\w+)$/, `-${hash}$1`)
+      await Bun.write(join(folder, named), bytes)
+      return [name, ADDRESS + named] as const
+    }),
+  )
+  return { made: Object.fromEntries(made), sources: names.map((name) => `web/static/${name}`) }
+}
+
+/** As `Bun.build`, with a message that names every error. */
+async function built(config: Parameters<typeof Bun.build>[0]) {
+  const { outputs, metafile } = await Bun.build(config)
+  if (metafile === undefined) throw new Error('Bun.build has made no metafile')
+  return { outputs, metafile }
+}
+
+type Metafile = Awaited<ReturnType<typeof built>>['metafile']
+
+function sourcesOf(metafile: Metafile): string[] {
+  return Object.keys(metafile.inputs)
+    .map((path) => relative(ROOT, fromMetafile(path)))
+    .filter((path) => !path.includes('node_modules'))
+}
+
+/** Paths there are relative to `root`. */
+function fromMetafile(path: string): string {
+  return resolve(ROOT, path)
+}

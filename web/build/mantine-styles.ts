@@ -1,0 +1,46 @@
+import type { BunPlugin } from 'bun'
+import postcss, { type ChildNode, type Rule } from 'postcss'
+
+/**
+ * Makes Mantine's stylesheets follow the system's colour scheme without any script: rules that wait for an attribute
+ * of the document become media queries. Colours that no page uses are left out.
+ */
+export const mantineStyles: BunPlugin = {
+  name: 'mantine-styles',
+  setup(build) {
+    build.onLoad({ filter: /@mantine[\\/]core[\\/]styles[\\/].*\.css$/ }, async ({ path }) => ({
+      contents: followSystem(await Bun.file(path).text()),
+      loader: 'css',
+    }))
+  },
+}
+
+const SCHEME = /\[data-mantine-color-scheme=(['"])(light|dark)\1\]/
+/** Families of Mantine's palette besides those that the theme uses. */
+const UNUSED = /^--mantine-color-(blue|cyan|grape|green|indigo|lime|orange|pink|teal|violet)-/
+
+export function followSystem(css: string): string {
+  const root = postcss.parse(css)
+  root.walkDecls(UNUSED, (declaration) => {
+    declaration.remove()
+  })
+  root.walkRules((rule) => {
+    const byScheme = Map.groupBy(rule.selectors, (selector) => SCHEME.exec(selector)?.[2] ?? null)
+    if (byScheme.has(null) && byScheme.size === 1) return
+    rule.replaceWith([...byScheme].map(([scheme, selectors]) => inScheme(rule, scheme, selectors)))
+  })
+  return root.toString()
+}
+
+function inScheme(rule: Rule, scheme: string | null, selectors: readonly string[]): ChildNode {
+  // Nothing here lives in a shadow tree.
+  const kept = selectors.filter((selector) => !selector.startsWith(':host('))
+  const copy = rule.clone({ selectors: kept.map(withoutScheme) })
+  if (scheme === null) return copy
+  return postcss.atRule({ name: 'media', params: `(prefers-color-scheme: ${scheme})` }).append(copy)
+}
+
+/** `:root` is as specific as the attribute was, so that the rule wins and loses against the same others. */
+function withoutScheme(selector: string): string {
+  return selector.startsWith(':root[') ? selector.replace(SCHEME, '') : selector.replace(SCHEME, ':root')
+}

@@ -1,0 +1,41 @@
+import { scaleSize } from '../../src/domain/sizes.ts'
+
+/**
+ * A text that depends on a number, by the plural categories of CLDR that its language has. `{count}` stands for the
+ * number: `{ one: '{count} file', other: '{count} files' }`.
+ */
+export type Plural = { readonly other: string } & Partial<Readonly<Record<Intl.LDMLPluralRule, string>>>
+
+/** Numbers, sizes and days as people write them in one locale. */
+export interface Words {
+  /** `1,204 files`. */
+  count(number: number, forms: Plural): string
+  /** A whole number with its thousands marked. */
+  number(number: number): string
+  /** `1.5 GB`, in units of 1024. */
+  size(bytes: number): string
+  /** The day of an ISO 8601 timestamp, in UTC: `12 March 2026`. */
+  day(iso: string): string
+}
+
+export function createWords(locale: string): Words {
+  const numbers = new Intl.NumberFormat(locale)
+  const rules = new Intl.PluralRules(locale)
+  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' })
+  return {
+    count(number, forms) {
+      return fill(forms[rules.select(number)] ?? forms.other, { count: numbers.format(number) })
+    },
+    number: (number) => numbers.format(number),
+    size(bytes) {
+      const { value, unit } = scaleSize(bytes)
+      return `${numbers.format(value)} ${unit}`
+    },
+    day: (iso) => days.format(new Date(iso)),
+  }
+}
+
+/** The text with every `{name}` replaced by the value of that name. */
+export function fill(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole)
+}

@@ -1,0 +1,4 @@
+/** What the server tells the script of the page, as JSON in `#page-data`. */
+export interface StartPageData {
+  readonly locale: string
+}
