@@ -1,5 +1,7 @@
 /** What the server tells the scripts of a file's page: types alone, which both sides share. */
 
+import type { Plural } from '../shared/words.ts'
+
 /** How a file is shown. What has no kind gets its icon. */
 export type PreviewKind =
   | 'image'
@@ -13,6 +15,7 @@ export type PreviewKind =
   | 'archive'
 
 export interface FilePageData {
+  readonly locale: string
   readonly name: string
   /** Bytes. */
   readonly size: number
@@ -40,7 +43,7 @@ export interface FilePageParts {
   readonly pdfData: string
 }
 
-/** Texts of the page's scripts in the language of the page. `{…}` is filled in. */
+/** What the page's scripts say, in the language of the page. */
 export interface FileScriptTexts {
   readonly copied: string
   readonly copyFailed: string
@@ -49,33 +52,31 @@ export interface FileScriptTexts {
   readonly cannotPlay: string
   readonly empty: string
   readonly binary: string
-  /** {shown} and {size} are sizes. */
+  /** {shown}, {size} */
   readonly shownPart: string
-  /** {rows} is a number. */
+  /** {rows} */
   readonly firstRows: string
-  /** {rows} and {columns} are numbers. */
+  /** {rows}, {columns} */
   readonly firstRowsAndColumns: string
-  /** {shown} and {total} are numbers. */
+  /** {shown}, {total} */
   readonly firstEntries: string
-  /** {total} is a number. */
-  readonly entries: string
+  readonly entries: Plural
   readonly entryName: string
   readonly entrySize: string
   readonly noEntries: string
-  /** {shown} and {total} are numbers. */
+  /** {shown}, {total} */
   readonly firstPages: string
-  /** {page} and {pages} are numbers. */
+  /** {page}, {pages} */
   readonly pageOf: string
   readonly locked: string
   readonly zoomIn: string
   readonly zoomOut: string
   readonly zoomFit: string
   readonly speed: string
-  /** {percent} is a number with its sign. */
   readonly hashing: string
   readonly match: string
   readonly mismatch: string
-  /** {chosen} and {size} are sizes. */
+  /** {chosen}, {size} */
   readonly otherSize: string
   readonly unreadable: string
   readonly picture: string

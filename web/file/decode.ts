@@ -24,6 +24,6 @@ function decoded(bytes: Uint8Array): string {
   }
 }
 
-function lenient(encoding: string, bytes: Uint8Array): string {
+function lenient(encoding: 'utf-16le' | 'utf-16be' | 'windows-1252', bytes: Uint8Array): string {
   return new TextDecoder(encoding).decode(bytes, { stream: true })
 }

@@ -25,8 +25,8 @@ export async function show({ stage, source, page }: Preview): Promise<void> {
   }
   const frame = element('div', { class: 'zoom', tabindex: '0', role: 'region', 'aria-label': source.name })
   const level = element('output', { class: 'zoom-level' })
-  const zoom = createZoom(frame, picture, (percent) => {
-    level.textContent = percent
+  const zoom = createZoom(frame, picture, (scale) => {
+    level.textContent = scale.toLocaleString(page.locale, { style: 'percent' })
   })
   const { texts } = page
   const bar = element(
@@ -59,7 +59,7 @@ interface Zoom {
   refit(): void
 }
 
-function createZoom(frame: HTMLElement, picture: HTMLImageElement, tell: (percent: string) => void): Zoom {
+function createZoom(frame: HTMLElement, picture: HTMLImageElement, tell: (scale: number) => void): Zoom {
   // A drawing without a size of its own has none here either.
   const width = picture.naturalWidth || frame.clientWidth || 320
   const height = picture.naturalHeight || frame.clientHeight || 320
@@ -85,7 +85,7 @@ function createZoom(frame: HTMLElement, picture: HTMLImageElement, tell: (percen
       after.left + u * after.width - box.left - at.x,
       after.top + v * after.height - box.top - at.y,
     )
-    tell(next.toLocaleString(document.documentElement.lang, { style: 'percent' }))
+    tell(next)
   }
   const middle = (): Point => ({ x: frame.clientWidth / 2, y: frame.clientHeight / 2 })
   return {

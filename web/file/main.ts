@@ -1,4 +1,6 @@
 /** Starts what moves on the page of a file. Previewers are loaded when they are needed. */
+import { readPageData } from '../shared/page-data.ts'
+import { createWords } from '../shared/words.ts'
 import { enableCopy } from './copy.ts'
 import type { FilePageData, PreviewKind } from './data.ts'
 import { openSource } from './source.ts'
@@ -17,20 +19,21 @@ const previewers: Readonly<Record<PreviewKind, () => Promise<{ readonly show: Sh
   archive: () => import('./archive.ts'),
 }
 
-async function showPreview(page: FilePageData): Promise<void> {
+const page = readPageData<FilePageData>()
+const words = createWords(page.locale)
+enableCopy(page.url, page.texts)
+enableVerify(page, words)
+void showPreview()
+
+async function showPreview(): Promise<void> {
   const stage = document.querySelector<HTMLElement>('#stage')
   if (stage === null || page.preview === null) return
   const { kind, url } = page.preview
   try {
     const { show } = await previewers[kind]()
-    await show({ stage, page, source: openSource({ name: page.name, size: page.size, url }) })
+    await show({ stage, page, words, source: openSource({ name: page.name, size: page.size, url }) })
   } catch (error) {
     console.error(error)
     presentMessage(stage, page, page.texts.previewFailed)
   }
 }
-
-const page: FilePageData = JSON.parse(document.querySelector('#page-data')?.textContent ?? 'null')
-enableCopy(page.url, page.texts)
-enableVerify(page)
-void showPreview(page)

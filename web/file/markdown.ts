@@ -1,4 +1,4 @@
-import { askWorker } from './ask-worker.ts'
+import { askWorker } from './worker-call.ts'
 import { element, foreignText } from './elements.ts'
 import { rebuilt } from './rebuild.ts'
 import { type Preview, present } from './stage.ts'

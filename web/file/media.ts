@@ -1,3 +1,4 @@
+import type { FilePageData } from './data.ts'
 import { element } from './elements.ts'
 import { type Preview, presentMessage } from './stage.ts'
 
@@ -11,19 +12,15 @@ const TRIES = 3
 export function show({ stage, page }: Preview): void {
   const player = stage.querySelector<HTMLMediaElement>('video, audio')
   if (player === null) throw new Error('there is no player')
-  stage.append(speeds(player, page.texts.speed))
+  stage.append(speeds(player, page))
   onKeys(player)
   recover(player, () => presentMessage(stage, page, page.texts.cannotPlay))
 }
 
-function speeds(player: HTMLMediaElement, label: string): HTMLElement {
+function speeds(player: HTMLMediaElement, { locale, texts }: FilePageData): HTMLElement {
   const select = element('select')
   for (const speed of SPEEDS) {
-    const option = element(
-      'option',
-      { value: String(speed) },
-      `${speed.toLocaleString(document.documentElement.lang)}×`,
-    )
+    const option = element('option', { value: String(speed) }, `${speed.toLocaleString(locale)}×`)
     option.selected = speed === 1
     select.append(option)
   }
@@ -34,7 +31,7 @@ function speeds(player: HTMLMediaElement, label: string): HTMLElement {
   player.addEventListener('ratechange', () => {
     select.value = String(player.playbackRate)
   })
-  return element('label', { class: 'speed small' }, label, select)
+  return element('label', { class: 'speed small' }, texts.speed, select)
 }
 
 /** As most players on the web have them. What has the focus keeps its own keys. */

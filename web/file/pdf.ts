@@ -1,11 +1,11 @@
 import { getDocument, PDFDataRangeTransport, type PDFDocumentProxy, PDFWorker } from 'pdfjs-dist'
+import { fill } from '../shared/words.ts'
 import type { FilePageParts } from './data.ts'
 import { element } from './elements.ts'
 import { pdfDataReaders } from './pdf-data.ts'
 import { showPage } from './pdf-page.ts'
 import type { PreviewSource } from './source.ts'
 import { type Preview, present, presentMessage } from './stage.ts'
-import { fill } from './words.ts'
 
 /** Enough for any book. Each page that waits costs an element. */
 const MAX_PAGES = 1000
@@ -20,7 +20,7 @@ const PAUSES = [500, 2000]
  * Shows the pages of a PDF, each painted when it comes into sight and let go of when it is far away again. Nothing of
  * the document runs: pdf.js gets no scripting, no evaluation and no forms, and its worker has no network.
  */
-export async function show({ stage, source, page }: Preview): Promise<void> {
+export async function show({ stage, source, page, words }: Preview): Promise<void> {
   const document = await open(source, page.parts).catch((error: unknown) => {
     if (error instanceof Error && error.name === 'PasswordException') return null
     throw error
@@ -29,23 +29,29 @@ export async function show({ stage, source, page }: Preview): Promise<void> {
   const first = await document.getPage(1)
   const { width, height } = first.getViewport({ scale: 1 })
   const shown = Math.min(document.numPages, MAX_PAGES)
-  const pages = Array.from({ length: shown }, (_, index) =>
+  const pages = words.number(document.numPages)
+  const places = Array.from({ length: shown }, (_, index) =>
     element('div', {
       class: 'pdf-page',
       role: 'img',
-      'aria-label': fill(page.texts.pageOf, { page: index + 1, pages: document.numPages }),
+      'aria-label': fill(page.texts.pageOf, { page: words.number(index + 1), pages }),
       'data-page': String(index + 1),
     }),
   )
-  for (const waiting of pages) waiting.style.aspectRatio = `${width} / ${height}`
+  for (const waiting of places) waiting.style.aspectRatio = `${width} / ${height}`
   const frame = element(
     'div',
     { class: 'pdf', tabindex: '0', role: 'region', 'aria-label': source.name },
-    ...pages,
+    ...places,
   )
-  const counts = { shown, total: document.numPages }
-  present(stage, [frame], shown < document.numPages ? fill(page.texts.firstPages, counts) : null)
-  paintInSight(document, frame, pages)
+  present(
+    stage,
+    [frame],
+    shown < document.numPages
+      ? fill(page.texts.firstPages, { shown: words.number(shown), total: pages })
+      : null,
+  )
+  paintInSight(document, frame, places)
 }
 
 async function open(source: PreviewSource, parts: FilePageParts): Promise<PDFDocumentProxy> {

@@ -1,3 +1,4 @@
+import type { Words } from '../shared/words.ts'
 import type { FilePageData } from './data.ts'
 import { element } from './elements.ts'
 import type { PreviewSource } from './source.ts'
@@ -8,6 +9,7 @@ export interface Preview {
   readonly stage: HTMLElement
   readonly source: PreviewSource
   readonly page: FilePageData
+  readonly words: Words
 }
 
 /** Shows a preview, or throws; then the page says so and offers the download. */

@@ -1,8 +1,8 @@
 import Papa from 'papaparse'
+import { fill } from '../shared/words.ts'
 import { element, foreignText } from './elements.ts'
 import { type Preview, present } from './stage.ts'
 import { readText } from './text-part.ts'
-import { fill } from './words.ts'
 
 const MAX_ROWS = 1000
 const MAX_COLUMNS = 100
@@ -13,7 +13,7 @@ const MAX_CELL = 500
 
 /** Shows comma-separated values, or those separated otherwise, as a table whose first row names the columns. */
 export async function show(preview: Preview): Promise<void> {
-  const { stage, source, page } = preview
+  const { stage, source, page, words } = preview
   const part = await readText(preview)
   if (part === null) return
   // As arrays: names of columns become no names of properties.
@@ -30,7 +30,10 @@ export async function show(preview: Preview): Promise<void> {
   const shown = rows.slice(0, limit)
   const isAll = part.isWhole && shown.length === rows.length
   const text = widest > columns ? page.texts.firstRowsAndColumns : page.texts.firstRows
-  const note = isAll && widest === columns ? null : fill(text, { rows: shown.length, columns })
+  const note =
+    isAll && widest === columns
+      ? null
+      : fill(text, { rows: words.number(shown.length), columns: words.number(columns) })
   const table = element(
     'table',
     {},

@@ -1,7 +1,7 @@
+import { fill } from '../shared/words.ts'
 import { decodeText } from './decode.ts'
 import type { Preview } from './stage.ts'
 import { presentMessage } from './stage.ts'
-import { fill, size } from './words.ts'
 
 /** As much of a text as is shown of it. Enough for nearly every text, and no browser is troubled by it. */
 const SHOWN = 256 * 1024
@@ -15,7 +15,7 @@ export interface TextPart {
 }
 
 /** The beginning of a file as text; null when there is none, and the page has said so. */
-export async function readText({ stage, source, page }: Preview): Promise<TextPart | null> {
+export async function readText({ stage, source, page, words }: Preview): Promise<TextPart | null> {
   const bytes = await source.read(0, SHOWN)
   const { text, isBinary } = decodeText(bytes)
   if (source.size === 0 || isBinary) {
@@ -23,6 +23,6 @@ export async function readText({ stage, source, page }: Preview): Promise<TextPa
     return null
   }
   const isWhole = bytes.length >= source.size
-  const shown = { shown: size(bytes.length), size: size(source.size) }
+  const shown = { shown: words.size(bytes.length), size: words.size(source.size) }
   return { text, isWhole, note: isWhole ? null : fill(page.texts.shownPart, shown) }
 }

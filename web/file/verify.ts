@@ -1,14 +1,14 @@
+import { fill, type Words } from '../shared/words.ts'
 import type { FilePageData } from './data.ts'
 import type { HashTold } from './hash-worker.ts'
-import { fill, size } from './words.ts'
 
 /** Compares a file that the person chooses with this one, by its hash. It is read here and sent nowhere. */
-export function enableVerify(page: FilePageData): void {
+export function enableVerify(page: FilePageData, words: Words): void {
   const input = document.querySelector<HTMLInputElement>('#verify-file')
   const result = document.querySelector<HTMLElement>('#verify-result')
   const progress = document.querySelector<HTMLProgressElement>('#verify-progress')
   if (input === null || result === null || progress === null) return
-  const view = { result, progress }
+  const view = { result, progress, words }
   let stop = () => {}
   input.addEventListener('change', () => {
     stop()
@@ -23,18 +23,19 @@ export function enableVerify(page: FilePageData): void {
 interface View {
   readonly result: HTMLElement
   readonly progress: HTMLProgressElement
+  readonly words: Words
 }
 
 /** Returns what ends it. */
 function verify(file: File, page: FilePageData, view: View): () => void {
   const { texts } = page
   if (file.size !== page.size) {
-    const sizes = { chosen: size(file.size), size: size(page.size) }
+    const sizes = { chosen: view.words.size(file.size), size: view.words.size(page.size) }
     tell(view, 'mismatch', fill(texts.otherSize, sizes))
     return () => {}
   }
   const worker = new Worker(page.parts.hashWorker, { type: 'module' })
-  tell(view, 'working', fill(texts.hashing, { percent: '' }))
+  tell(view, 'working', texts.hashing)
   const end = (outcome: 'match' | 'mismatch' | 'failed', text: string) => {
     worker.terminate()
     tell(view, outcome, text)
