@@ -6,9 +6,16 @@ import { type Bytes, textBytes } from '../support/public.ts'
 
 /** A JPEG of two colours. */
 export async function picture(width: number, height: number): Promise<Bytes> {
-  const lower = Buffer.from(`<svg width="${width}" height="${height}"><rect y="50%" width="100%" height="50%" fill="#c55"/></svg>`)
+  const lower = Buffer.from(
+    `<svg width="${width}" height="${height}"><rect y="50%" width="100%" height="50%" fill="#c55"/></svg>`,
+  )
   const made = sharp({ create: { width, height, channels: 3, background: '#1f7a6f' } })
-  return new Uint8Array(await made.composite([{ input: lower }]).jpeg({ quality: 60 }).toBuffer())
+  return new Uint8Array(
+    await made
+      .composite([{ input: lower }])
+      .jpeg({ quality: 60 })
+      .toBuffer(),
+  )
 }
 
 /** A film of ten seconds, or its sound, as ffmpeg makes it. */
@@ -22,7 +29,11 @@ export function film(kind: 'webm' | 'mp4' | 'ogg' | 'mp3'): Promise<Bytes> {
     ogg: ['-c:a', 'libvorbis'],
     mp3: ['-c:a', 'libmp3lame'],
   }[kind]
-  return byProgram('ffmpeg', (path) => ['-v', 'error', ...inputs, '-t', '10', ...codecs, path], `film.${kind}`)
+  return byProgram(
+    'ffmpeg',
+    (path) => ['-v', 'error', ...inputs, '-t', '10', ...codecs, path],
+    `film.${kind}`,
+  )
 }
 
 /** A ZIP file with an entry of each name. */

@@ -27,7 +27,12 @@ async function zipped(program: string): Promise<Uint8Array> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-test-'))
   try {
     const path = join(folder, 'made.zip')
-    const made = Bun.spawnSync(['python3', '-c', `import sys, zipfile, io\npath = sys.argv[1]\n${program}`, path])
+    const made = Bun.spawnSync([
+      'python3',
+      '-c',
+      `import sys, zipfile, io\npath = sys.argv[1]\n${program}`,
+      path,
+    ])
     if (made.exitCode !== 0) throw new Error(made.stderr.toString())
     return await Bun.file(path).bytes()
   } finally {

@@ -1,9 +1,9 @@
-import { askWorker } from './worker-call.ts'
 import type { CodeQuestion } from './code-worker.ts'
 import { element, foreignText } from './elements.ts'
 import { rebuilt } from './rebuild.ts'
 import { type Preview, present } from './stage.ts'
 import { readText } from './text-part.ts'
+import { askWorker } from './worker-call.ts'
 
 /** Characters. Beyond that the colours cost more than they tell. */
 const MAX_HIGHLIGHTED = 128 * 1024

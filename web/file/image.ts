@@ -35,7 +35,7 @@ export async function show({ stage, source, page }: Preview): Promise<void> {
     button('−', texts.zoomOut, () => zoom.by(1 / STEP)),
     level,
     button('+', texts.zoomIn, () => zoom.by(STEP)),
-    button('⤢', texts.zoomFit, () => zoom.fit()),
+    fitButton(texts.zoomFit, () => zoom.fit()),
   )
   frame.append(picture)
   stage.replaceChildren(frame, bar)
@@ -98,6 +98,12 @@ function createZoom(frame: HTMLElement, picture: HTMLImageElement, tell: (scale:
 
 function button(sign: string, label: string, act: () => void): HTMLButtonElement {
   const made = element('button', { type: 'button', 'aria-label': label, title: label }, sign)
+  made.addEventListener('click', act)
+  return made
+}
+
+function fitButton(label: string, act: () => void): HTMLButtonElement {
+  const made = element('button', { type: 'button', class: 'zoom-fit' }, label)
   made.addEventListener('click', act)
   return made
 }

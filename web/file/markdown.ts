@@ -1,8 +1,8 @@
-import { askWorker } from './worker-call.ts'
 import { element, foreignText } from './elements.ts'
 import { rebuilt } from './rebuild.ts'
 import { type Preview, present } from './stage.ts'
 import { readText } from './text-part.ts'
+import { askWorker } from './worker-call.ts'
 
 /** Milliseconds. */
 const PATIENCE = 4000

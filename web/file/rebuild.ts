@@ -30,7 +30,7 @@ function childrenOf(parent: Node, kind: 'code' | 'document'): DocumentFragment {
 
 function copyOf(original: Element, kind: 'code' | 'document'): Node {
   const { tagName } = original
-  if (tagName === 'IMG') return foreignText(original.getAttribute('alt') ?? '')
+  if (tagName === 'IMG') return leftOut(original.getAttribute('alt') ?? '')
   if (tagName === 'INPUT') return new Text(original.hasAttribute('checked') ? '☑ ' : '☐ ')
   const children = childrenOf(original, kind)
   if (tagName === 'A') return linkTo(original.getAttribute('href') ?? '', children)
@@ -44,6 +44,11 @@ function copyOf(original: Element, kind: 'code' | 'document'): Node {
   if (align === 'center' || align === 'right') copy.className = `align-${align}`
   copy.append(children)
   return copy
+}
+
+/** Pictures are not loaded: they would tell other hosts who reads this. */
+function leftOut(description: string): Node {
+  return element('span', { class: 'left-out' }, foreignText(description === '' ? '…' : description))
 }
 
 function highlightClasses(original: Element): string {

@@ -39,13 +39,16 @@ async function upTo(response: Response, length: number): Promise<Uint8Array<Arra
   const bytes = new Uint8Array(length)
   const reader = response.body?.getReader()
   let filled = 0
-  while (reader !== undefined && filled < length) {
+  while (reader !== undefined) {
     const { done, value } = await reader.read()
     if (done) break
+    if (filled === length) {
+      await reader.cancel()
+      break
+    }
     const taken = value.subarray(0, length - filled)
     bytes.set(taken, filled)
     filled += taken.length
   }
-  await reader?.cancel()
   return bytes.subarray(0, filled)
 }

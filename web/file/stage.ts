@@ -24,7 +24,7 @@ export function present(stage: HTMLElement, nodes: readonly Node[], note: string
 
 /** Says on the stage why nothing is shown. */
 export function presentMessage(stage: HTMLElement, page: FilePageData, message: string): void {
-  stage.classList.add('stage-message')
+  stage.className = 'stage stage-message'
   present(stage, [
     element('p', { role: 'status' }, message),
     element(

@@ -8,7 +8,7 @@ export interface Assets {
   answer(name: string, request: Request): Response | null
 }
 
-/** Endings of the compressed forms, which the build puts beside every file. */
+/** Endings of the compressed forms, which the build puts beside most files. */
 const ENDINGS = { br: '.br', gzip: '.gz', identity: '' } as const satisfies Record<Encoding, string>
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -30,12 +30,13 @@ const TYPES: Readonly<Record<string, string>> = {
 const WORKER_POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'"
 
 export async function openAssets(folder: string): Promise<Assets> {
-  const names = new Set((await readdir(folder)).filter((name) => typeOf(name) !== null))
+  const names = new Set(await readdir(folder))
   return {
     answer(name, request) {
       const type = typeOf(name)
       if (type === null || !names.has(name)) return null
-      const encoding = acceptedEncoding(request.headers.get('accept-encoding') ?? '')
+      const accepted = acceptedEncoding(request.headers.get('accept-encoding') ?? '')
+      const encoding = names.has(name + ENDINGS[accepted]) ? accepted : 'identity'
       const headers = new Headers({
         'Content-Type': type,
         // A name tells its content, so it may be kept for ever.
