@@ -144,7 +144,7 @@ function Verify({ context }: { context: PageContext }) {
       <label className="button button-quiet">
         <Drawing of="check" />
         {texts.file.verify}
-        <input className="visually-hidden" id="verify-file" type="file" />
+        <input id="verify-file" type="file" />
       </label>
       <progress aria-label={texts.file.verify} hidden id="verify-progress" max={1} />
       <p id="verify-result" role="status" />
