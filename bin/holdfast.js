@@ -19,11 +19,9 @@ if (bun === null) {
 }
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-// Bun chooses how JSX calls React when it starts, and React must agree: inside node_modules it reads no tsconfig.json.
 // Every download from an S3 store is a request of ours, and Bun sends 256 at a time unless it is told otherwise.
 const env = {
   ...process.env,
-  NODE_ENV: process.env.NODE_ENV ?? 'production',
   BUN_CONFIG_MAX_HTTP_REQUESTS: process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? '65000',
 }
 // A client works in any folder, and what an .env there says is not its user's word.

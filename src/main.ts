@@ -1,8 +1,5 @@
 import { run } from './cli/program.ts'
 
-// React is slow and chatty unless it is told, before it is loaded, that this is no development.
-process.env.NODE_ENV ??= 'production'
-
 // A reader that has seen enough, such as `head`, is no failure.
 process.stdout.on('error', () => process.exit(0))
 

@@ -15,6 +15,7 @@ import { logged } from './request-log.ts'
 import { createRouter, type Handed, routerPattern } from './router.ts'
 import { routes } from './routes.ts'
 import type { BuiltSite } from './site/built-site.ts'
+import { siteError } from './site/pages.ts'
 import { createUploadsUnderWay } from './uploads/under-way.ts'
 
 export interface HttpServer {
@@ -97,7 +98,7 @@ export function startServer(parts: {
     }
     const handed: Handed = { call: makeCall, route: '-' }
     const response = await (stopping
-      ? shuttingDown()
+      ? shuttingDown(makeCall({}), connection)
       : connection.hasUrl
         ? router.fetch(request, handed)
         : unreadableAddress())
@@ -152,8 +153,9 @@ function listeningUrl(server: Server<undefined>): string {
   return `http://${host}:${port}`
 }
 
-function shuttingDown(): Response {
-  const response = errorResponse(new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5))
+function shuttingDown(call: Call, { hasUrl }: Connection): Response {
+  const refusal = new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
+  const response = hasUrl ? siteError(call, refusal) : errorResponse(refusal)
   response.headers.set('Connection', 'close')
   return response
 }

@@ -320,6 +320,41 @@ describeInBrowser('the page of a file', (browser) => {
     }
   })
 
+  test('reads content that another origin gives out', async () => {
+    let target = ''
+    await using content = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: ({ url, method, headers }) => {
+        const { pathname, search } = new URL(url)
+        return fetch(target + pathname + search, { method, headers, redirect: 'manual' })
+      },
+    })
+    const origin = content.url.origin
+    await using apart = await apartFrom(origin)
+    target = apart.host.url
+    const shown: readonly (readonly [string, Bytes | string, string])[] = [
+      ['notes.txt', 'some notes', '.text'],
+      ['letters.zip', await zip(['a.txt']), '.entries'],
+      ['tides.pdf', pdf(['One page']), '.pdf-text span'],
+      ['photograph.jpg', await picture(300, 200), '.zoom'],
+    ]
+    for (const [name, bytes, sign] of shown) {
+      const file = await upload(apart.host, {
+        name,
+        bytes: typeof bytes === 'string' ? textBytes(bytes) : bytes,
+      })
+      await using visit = await openPage(browser(), apart.host.url)
+      await visit.page.goto(`/d/${file.slug}`)
+      await visit.page.locator(sign).first().waitFor()
+      const [first, ...others] = new Set(visit.trouble().map((line) => line.split('?')[0]))
+      expect([first, others]).toEqual([
+        `asked another host: ${origin}/v2/${file.uuid}${name.slice(name.indexOf('.'))}`,
+        [],
+      ])
+    }
+  })
+
   test('shows pictures, films and facts, and leads on to the rest, without JavaScript', async () => {
     const without = { javaScriptEnabled: false }
     await opened(
@@ -345,6 +380,12 @@ describeInBrowser('the page of a file', (browser) => {
     )
   })
 })
+
+/** A server whose content is at the origin. */
+async function apartFrom(contentUrl: string) {
+  const host = await startHoldfast({ ...GENEROUS, contentUrl })
+  return { host, [Symbol.asyncDispose]: () => host.stop() }
+}
 
 /** Of a media element, what is asked here. */
 interface Player {

@@ -27,11 +27,10 @@ ${MARKUP}
 \`\`\`
 
 <div id="stage" name="createElement"></div>
-
-${'> '.repeat(3000)}deep
-
-${'['.repeat(3000)}${'*a_'.repeat(3000)}
 `
+
+/** Made to keep a parser busy. */
+const DEEP = `${'> '.repeat(5000)}deep\n\n${'['.repeat(20_000)}${'*a_'.repeat(20_000)}\n${MARKUP}`
 
 const SVG = `<?xml version="1.0"?><?xml-stylesheet href="//canary.invalid/s.css"?><!DOCTYPE svg [<!ENTITY x SYSTEM "//canary.invalid/e">]>
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="90" height="60" onload="${SCRIPT}">
@@ -67,15 +66,14 @@ describeInBrowser('a hostile file', (browser) => {
   }
 
   /** Opens the address, waits for the sign of a preview, and expects that nothing has happened besides. */
-  async function expectSilence(path: string, sign: string) {
-    await using visit = await openPage(browser(), host.url)
+  async function expectSilence(path: string, sign: string, bypassCSP: boolean) {
+    await using visit = await openPage(browser(), host.url, { bypassCSP })
     const { page } = visit
     const asked: string[] = []
     page.context().on('request', (request) => asked.push(request.url()))
     await page.goto(path)
     await page.locator(sign).first().waitFor()
-    // What runs late has its chance: the first thing that a click would do, and some turns of the loop.
-    await page.mouse.click(300, 300)
+    // What runs late has its chance.
     await page.evaluate('new Promise((resolve) => requestIdleCallback(resolve))')
     expect(await page.evaluate('window.fired')).toBeUndefined()
     expect(page.context().pages()).toHaveLength(1)
@@ -95,7 +93,8 @@ describeInBrowser('a hostile file', (browser) => {
         '.hljs-attr',
       ],
       ['drawing.svg', async () => SVG, '.zoom img'],
-      ['README.md', async () => MARKDOWN, '.paper'],
+      ['README.md', async () => MARKDOWN, '.document h1'],
+      ['deep.md', async () => DEEP, '.paper'],
       ['notes.txt', async () => `${MARKUP}\n${TURNED}\n${'x'.repeat(250_000)}`, '.text'],
       ['long.js', async () => `/*${'('.repeat(60_000)}${'a'.repeat(60_000)}`, '.code-wrapped'],
       [
@@ -118,11 +117,23 @@ describeInBrowser('a hostile file', (browser) => {
 
   test.each(files)('of the name %s does nothing but be seen', async (name, make, sign) => {
     const file = await hostile(name, await make())
-    await expectSilence(`/d/${file.slug}`, sign)
+    // Without the policy, so that it is not what saves us.
+    await expectSilence(`/d/${file.slug}`, sign, true)
   })
 
-  test('does nothing in a list of them all', async () => {
-    await expectSilence(`/f/${folder}`, '.file-item')
+  test.each([true, false])(
+    'does nothing in a list of them all, whether the policy is off: %p',
+    async (off) => {
+      await expectSilence(`/f/${folder}`, '.file-item', off)
+    },
+  )
+
+  test('would be heard', async () => {
+    await using visit = await openPage(browser(), host.url)
+    await visit.page.setContent(MARKUP)
+    expect(await visit.page.evaluate('window.fired')).toBe(1)
+    expect(visit.trouble().join()).toContain('dialog: fired')
+    expect(visit.trouble().join()).toContain('canary.invalid')
   })
 
   test('shows what would turn its text around', async () => {

@@ -15,7 +15,7 @@ export const mantineStyles: BunPlugin = {
   },
 }
 
-const SCHEME = /\[data-mantine-color-scheme=(['"])(light|dark)\1\]/
+const SCHEME = /\[data-mantine-color-scheme(?:=['"](light|dark)['"])?\]/
 /** Families of Mantine's palette besides those that the theme uses. */
 const UNUSED = /^--mantine-color-(blue|cyan|grape|green|indigo|lime|orange|pink|teal|violet)-/
 
@@ -25,8 +25,8 @@ export function followSystem(css: string): string {
     declaration.remove()
   })
   root.walkRules((rule) => {
-    const byScheme = Map.groupBy(rule.selectors, (selector) => SCHEME.exec(selector)?.[2] ?? null)
-    if (byScheme.has(null) && byScheme.size === 1) return
+    if (!rule.selectors.some((selector) => SCHEME.test(selector))) return
+    const byScheme = Map.groupBy(rule.selectors, (selector) => SCHEME.exec(selector)?.[1] ?? null)
     rule.replaceWith([...byScheme].map(([scheme, selectors]) => inScheme(rule, scheme, selectors)))
   })
   return root.toString()

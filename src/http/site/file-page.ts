@@ -23,10 +23,11 @@ export const getFilePage: Route = {
   path: '/d/{slug}',
   auth: 'none',
   documentation: {
-    summary: 'The page of a file; with ?download=1 on to its bytes',
+    summary:
+      'The page of a file; with ?download=1 on to its bytes, with ?view=1 on to be shown by another site',
     tag: 'Site',
     params: z.object({ slug: z.string() }),
-    query: z.object({ download: z.string().optional() }),
+    query: z.object({ download: z.string().optional(), view: z.string().optional() }),
     answers: { 200: { description: 'A page' }, 302: { description: 'On to the signed address' } },
     errors: [403, 404],
   },
@@ -36,12 +37,13 @@ export const getFilePage: Route = {
     const viewer = await viewerOf(call)
     const slug = (call.params.slug ?? '') as Slug
     const isDownload = call.url.searchParams.get('download') === '1'
+    const isBytes = isDownload || call.url.searchParams.get('view') === '1'
     const seen = await access.file(viewer, { kind: 'slug', slug }).catch((error: unknown) => {
-      if (isDownload || !isArriving(error)) throw error
+      if (isBytes || !isArriving(error)) throw error
       return null
     })
     if (seen === null) return page(call.site, call.site.pages.arrivingPage(reader))
-    if (isDownload) return toBytes(call, viewer, unlocked(seen), true)
+    if (isBytes) return toBytes(call, viewer, unlocked(seen), isDownload)
     if (seen.kind === 'locked') return passwordForm(call, seen.folder, `/d/${slug}`, null)
     const file = seen.item
     const isOwner = viewer.account === file.account_id

@@ -21,7 +21,7 @@ export function ErrorPage({ view, context }: { view: ErrorPageView; context: Pag
             ? null
             : ` ${fill(errors.wait, { wait: waitingTime(view.retryAfter, context.words, common) })}`}
         </p>
-        <Button className="button" component="a" href={way.address} rel="nofollow" variant="default">
+        <Button component="a" href={way.address} rel="nofollow">
           {way.text}
         </Button>
       </main>

@@ -22,6 +22,7 @@ export function FilePage({ view, context }: Props) {
           description={`${words.size(view.size)} · ${view.type}`}
           image={view.thumbnailUrl}
           large={view.preview?.kind === 'image' || view.preview?.kind === 'video'}
+          media={mediaOf(view)}
           title={view.name}
           url={view.url}
         />
@@ -62,6 +63,12 @@ export function FilePage({ view, context }: Props) {
   )
 }
 
+/** Other sites need an address that lasts. */
+function mediaOf({ preview, url, type }: FilePageView) {
+  if (preview?.kind !== 'video' && preview?.kind !== 'audio') return null
+  return { kind: preview.kind, url: `${url}?view=1`, type }
+}
+
 function dataOf(view: FilePageView, { assets, locale, texts }: PageContext): FilePageData {
   const { name, size, sha256, url, downloadUrl, preview } = view
   const worker = (of: string) => assets.workers[`file/${of}-worker`] ?? ''
@@ -99,7 +106,7 @@ function Link({ view, context }: Props) {
       <p className="small copy-said" id="copy-said" role="status" />
       <details className="qr">
         <summary>
-          <Drawing of="qr" />
+          <Drawing of="qrcode" />
           {texts.file.qrCode}
         </summary>
         <QrCode label={fill('{link}: {url}', { link: texts.file.link, url: view.url })} text={view.url} />
@@ -142,7 +149,7 @@ function Verify({ context }: { context: PageContext }) {
     <div className="verify">
       <p className="quiet">{texts.file.verifyWhy}</p>
       <label className="button button-quiet">
-        <Drawing of="check" />
+        <Drawing of="verify" />
         {texts.file.verify}
         <input id="verify-file" type="file" />
       </label>

@@ -29,9 +29,7 @@ export function PasswordPage({ view, context }: { view: PasswordPageView; contex
             type="password"
             withAsterisk={false}
           />
-          <Button className="button" type="submit">
-            {texts.unlock}
-          </Button>
+          <Button type="submit">{texts.unlock}</Button>
         </form>
       </main>
     </Layout>

@@ -49,9 +49,7 @@ function UploadForm({ texts }: { texts: StartTexts }) {
         </div>
         <input aria-label={texts.file} name="file" required type="file" />
       </div>
-      <Button className="button" type="submit">
-        {texts.upload}
-      </Button>
+      <Button type="submit">{texts.upload}</Button>
     </form>
   )
 }

@@ -38,6 +38,7 @@ export const de: Texts = {
     verifyWhy: 'Wähle eine Datei, die du hast, um zu sehen, ob es diese ist. Sie wird nicht hochgeladen.',
     arriving: 'Diese Datei kommt noch an',
     arrivingWhy: 'Sie ist noch nicht fertig hochgeladen. Sobald sie da ist, erscheint sie unter diesem Link.',
+    lookAgain: 'Noch einmal nachsehen',
     script: {
       copied: 'Kopiert',
       copyFailed: 'Der Browser hat es nicht erlaubt; der Link ist zum Kopieren markiert.',

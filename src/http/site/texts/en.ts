@@ -38,6 +38,7 @@ export const en: Texts = {
     verifyWhy: 'Choose a file that you have, to see whether it is this one. It is not uploaded.',
     arriving: 'This file is still arriving',
     arrivingWhy: 'Its upload is not complete yet. This link will show it as soon as it is.',
+    lookAgain: 'Look again',
     script: {
       copied: 'Copied',
       copyFailed: 'The browser did not allow it; the link is marked for you to copy.',

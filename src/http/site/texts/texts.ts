@@ -62,6 +62,7 @@ export interface FileTexts {
   readonly arriving: string
   readonly arrivingWhy: string
   readonly script: FileScriptTexts
+  readonly lookAgain: string
 }
 
 export interface FolderTexts {
