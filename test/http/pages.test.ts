@@ -32,6 +32,7 @@ const FILE: FilePageView = {
   posterUrl: null,
   preview: null,
   folder: null,
+  reportUrl: '/d/Abcdefghijkl/report',
 }
 
 const ITEM: FolderPageView['files'][number] = {
@@ -147,6 +148,18 @@ const everyPage: readonly (readonly [string, string])[] = [
     ),
   ],
   [
+    'report',
+    pages.reportPage(
+      {
+        file: { name: HOSTILE, path: '/d/Abcdefghijkl' },
+        filled: { reason: 'spam', text: HOSTILE },
+        problem: { kind: 'no reason' },
+      },
+      READER,
+    ),
+  ],
+  ['reported', pages.reportedPage('/d/Abcdefghijkl', READER)],
+  [
     'error',
     pages.errorPage({ status: 404, code: 'NOT_FOUND', retryAfter: null, path: `/${HOSTILE}` }, READER),
   ],
@@ -236,6 +249,7 @@ describe('the file page', () => {
     expect(find(pages.filePage(FILE, READER), 'a').map((link) => link.attributes.href)).toEqual([
       '/',
       FILE.downloadUrl,
+      FILE.reportUrl,
     ])
   })
 })

@@ -66,6 +66,7 @@ export const getFilePage: Route = {
       posterUrl: null,
       preview: previewOf(call.site, viewer, file),
       folder: folder === undefined ? null : { name: folder.name, url: `/f/${folder.identifier}` },
+      reportUrl: `/d/${file.slug}/report`,
     }
     return page(call.site, call.site.pages.filePage(view, reader))
   },

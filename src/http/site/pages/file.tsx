@@ -56,6 +56,10 @@ export function FilePage({ view, context }: Props) {
               {fill(texts.file.keptUntil, { day: words.day(view.expiresAt) })}
             </time>
           </p>
+          <a className="up small" href={view.reportUrl} rel="nofollow">
+            <Drawing of="flag" />
+            {texts.report.link}
+          </a>
         </div>
         <Details context={context} view={view} />
       </main>

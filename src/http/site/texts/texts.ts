@@ -1,6 +1,7 @@
 import type { FileScriptTexts } from '../../../../web/file/data.ts'
 import type { Plural } from '../../../../web/shared/words.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
+import type { ReportReason } from '../../../domain/report.ts'
 
 /** One file of texts for each. */
 export type Language = 'en' | 'de'
@@ -15,6 +16,7 @@ export interface Texts {
   readonly file: FileTexts
   readonly folder: FolderTexts
   readonly password: PasswordTexts
+  readonly report: ReportTexts
   readonly errors: ErrorTexts
 }
 
@@ -86,6 +88,27 @@ export interface PasswordTexts {
   readonly wrong: string
   /** {wait} */
   readonly tooMany: string
+}
+
+export interface ReportTexts {
+  /** The link on the page of a file. */
+  readonly link: string
+  readonly title: string
+  readonly why: string
+  readonly reason: string
+  readonly reasons: Readonly<Record<ReportReason, string>>
+  readonly reasonMissing: string
+  readonly text: string
+  /** {count} */
+  readonly textHint: string
+  /** {count} */
+  readonly textTooLong: string
+  /** {wait} */
+  readonly tooMany: string
+  readonly send: string
+  readonly thanks: string
+  readonly thanksWhy: string
+  readonly back: string
 }
 
 export interface ErrorText {
