@@ -22,7 +22,8 @@ import {
   type Uploaded,
   upload,
 } from '../support/public.ts'
-import { CODE, film, MARKDOWN, pdf, picture, zip } from './shown-files.ts'
+import { decided } from '../support/thumbnails.ts'
+import { CODE, film, MARKDOWN, pdf, picture, scan, zip } from './shown-files.ts'
 
 describeInBrowser('the page of a file', (browser) => {
   let host: TestHoldfast
@@ -102,14 +103,26 @@ describeInBrowser('the page of a file', (browser) => {
     )
   })
 
+  test('shows a picture that the browser cannot read by its thumbnail, and says so', async () => {
+    const file = await put('scan.tiff', await scan(1200, 800))
+    expect(await decided(host, key, file)).toBe('ready')
+    await opened(file, async (page) => {
+      await page.getByText('this is a smaller picture of it').waitFor()
+      const image = page.getByRole('region', { name: 'scan.tiff' }).locator('img')
+      expect(await image.evaluate((it: { naturalWidth: number }) => it.naturalWidth)).toBe(960)
+    })
+  })
+
   test('plays a film and seeks in it by ranges', async () => {
     const file = await put('crossing.webm', await film('webm'))
+    expect(await decided(host, key, file)).toBe('ready')
     await opened(file, async (page) => {
       const statuses: number[] = []
       page.on('response', (response) => {
         if (new URL(response.url()).pathname.startsWith('/v2/')) statuses.push(response.status())
       })
       const player = page.locator('video')
+      expect(await player.getAttribute('poster')).toBe(`/t/${file.uuid}?size=960`)
       const timeOf = () => player.evaluate((it: Player) => it.currentTime)
       await page.reload()
       await eventually(
@@ -168,7 +181,7 @@ describeInBrowser('the page of a file', (browser) => {
     const file = await put('long.txt', 'Ein Gruß.\n'.repeat(50_000))
     await opened(file, async (page) => {
       await page.getByText('This is the first 256 KB of 537.1 KB.').waitFor()
-      expect((await page.locator('.text').innerText()).length).toBeWithin(200_000, 262_144)
+      expect((await page.locator('.text').textContent())?.length).toBeWithin(200_000, 262_144)
     })
   })
 
@@ -176,8 +189,8 @@ describeInBrowser('the page of a file', (browser) => {
     const file = await put('greet.ts', CODE)
     await opened(file, async (page) => {
       await page.locator('.hljs-keyword').first().waitFor()
-      expect(await page.locator('.code-text').innerText()).toBe(CODE)
-      expect(await page.locator('.code-lines').innerText()).toBe('1\n2\n3\n4\n5')
+      expect(await page.locator('.code-text').textContent()).toBe(CODE)
+      expect(await page.locator('.code-lines').textContent()).toBe('1\n2\n3\n4\n5')
     })
   })
 
@@ -188,7 +201,7 @@ describeInBrowser('the page of a file', (browser) => {
       const link = page.getByRole('link', { name: 'link', exact: true })
       expect(await link.getAttribute('href')).toBe('https://example.org/a')
       expect(await link.getAttribute('rel')).toContain('nofollow noopener')
-      expect(await page.locator('.document table td').allInnerTexts()).toEqual(['high', '3.2 m'])
+      expect(await page.locator('.document table td').allTextContents()).toEqual(['high', '3.2 m'])
       expect(await page.locator('.document img').count()).toBe(0)
       await page.getByText('a map').waitFor()
     })
@@ -199,8 +212,8 @@ describeInBrowser('the page of a file', (browser) => {
     const file = await put('heights.csv', `name,note,__proto__\n${rows.join('\n')}`)
     await opened(file, async (page) => {
       await page.getByText('These are the first 1,000 rows.').waitFor()
-      expect(await page.locator('thead th').allInnerTexts()).toEqual(['name', 'note', '__proto__'])
-      expect(await page.locator('tbody tr').first().locator('td').allInnerTexts()).toEqual([
+      expect(await page.locator('thead th').allTextContents()).toEqual(['name', 'note', '__proto__'])
+      expect(await page.locator('tbody tr').first().locator('td').allTextContents()).toEqual([
         'Harbour 0',
         'a, "b"',
         '0',
@@ -212,10 +225,10 @@ describeInBrowser('the page of a file', (browser) => {
     const file = await put('letters.zip', await zip(['letters/', 'letters/über.txt', 'plain.txt']))
     await opened(file, async (page) => {
       await page.getByText('3 entries').waitFor()
-      expect(await page.locator('tbody tr').allInnerTexts()).toEqual([
-        'letters/\t',
-        'letters/über.txt\t10 B',
-        'plain.txt\t10 B',
+      expect(await page.locator('tbody tr').allTextContents()).toEqual([
+        'letters/',
+        'letters/über.txt10 B',
+        'plain.txt10 B',
       ])
     })
   })
@@ -310,7 +323,7 @@ describeInBrowser('the page of a file', (browser) => {
     ]
     for (const [name, bytes, sign] of shown) {
       const file = await put(name, bytes)
-      await using visit = await openPage(browser(), host.url)
+      await using visit = await openPage(browser(), host.url, { reducedMotion: 'reduce' })
       await visit.page.goto(`/d/${file.slug}`)
       await visit.page.locator(sign).first().waitFor()
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -374,7 +387,7 @@ describeInBrowser('the page of a file', (browser) => {
         expect(await page.locator('.skeleton').isVisible()).toBe(false)
         expect(await page.locator('#verify-file').isVisible()).toBe(false)
         await page.getByRole('link', { name: 'Show the text' }).click()
-        expect(await page.locator('body').innerText()).toBe('some notes')
+        expect(await page.locator('body').textContent()).toBe('some notes')
       },
       without,
     )

@@ -18,6 +18,12 @@ export async function picture(width: number, height: number): Promise<Bytes> {
   )
 }
 
+/** A picture as scanners make them, which most browsers do not read. */
+export async function scan(width: number, height: number): Promise<Bytes> {
+  const made = sharp({ create: { width, height, channels: 3, background: '#ddd8c8' } })
+  return new Uint8Array(await made.tiff().toBuffer())
+}
+
 /** A film of ten seconds, or its sound, as ffmpeg makes it. */
 export function film(kind: 'webm' | 'mp4' | 'ogg' | 'mp3'): Promise<Bytes> {
   const sight = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=15']

@@ -29,7 +29,7 @@ const FILE: FilePageView = {
   url: 'https://files.example/d/Abcdefghijkl',
   thumbnailUrl: 'https://files.example/t/3f2b8c1e-7a54-4c0d-9b1e-2f6d8a7c5e10',
   downloadUrl: '/d/Abcdefghijkl?download=1',
-  posterUrl: null,
+  pictureUrl: null,
   preview: null,
   folder: null,
   reportUrl: '/d/Abcdefghijkl/report',
@@ -218,7 +218,7 @@ describe('the file page', () => {
   })
 
   test('has one download button, which is a link', () => {
-    const buttons = find(pages.filePage(FILE, READER), '.button')
+    const buttons = find(pages.filePage(FILE, READER), 'a.button')
     expect(buttons.map((button) => [button.attributes.href, button.text])).toEqual([
       [FILE.downloadUrl, 'Download'],
     ])

@@ -24,6 +24,8 @@ export interface FilePageData {
   /** Absolute address of the page, for people to pass on. */
   readonly url: string
   readonly downloadUrl: string
+  /** A picture of the file that every browser shows, or null. */
+  readonly pictureUrl: string | null
   readonly preview: {
     readonly kind: PreviewKind
     /** Signed address of the bytes. For kinds that scripts read, it answers ranges without sending them elsewhere. */
@@ -80,4 +82,5 @@ export interface FileScriptTexts {
   readonly otherSize: string
   readonly unreadable: string
   readonly picture: string
+  readonly smallerPicture: string
 }

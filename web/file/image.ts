@@ -18,10 +18,12 @@ export interface Point {
 export async function show({ stage, source, page }: Preview): Promise<void> {
   const picture = stage.querySelector('img')
   if (picture === null) throw new Error('there is no picture')
-  try {
-    await picture.decode()
-  } catch {
-    return presentMessage(stage, page, page.texts.previewFailed)
+  const isItself = await canShow(picture)
+  if (!isItself) {
+    picture.src = page.pictureUrl ?? ''
+    if (page.pictureUrl === null || !(await canShow(picture))) {
+      return presentMessage(stage, page, page.texts.previewFailed)
+    }
   }
   const frame = element('div', { class: 'zoom', tabindex: '0', role: 'region', 'aria-label': source.name })
   const level = element('output', { class: 'zoom-level' })
@@ -39,6 +41,7 @@ export async function show({ stage, source, page }: Preview): Promise<void> {
   )
   frame.append(picture)
   stage.replaceChildren(frame, bar)
+  if (!isItself) stage.append(element('p', { class: 'stage-note small quiet' }, texts.smallerPicture))
   zoom.fit()
   new ResizeObserver(() => zoom.refit()).observe(frame)
   enableKeys(frame, zoom)
@@ -48,6 +51,15 @@ export async function show({ stage, source, page }: Preview): Promise<void> {
   frame.addEventListener('dblclick', ({ clientX, clientY }) => {
     zoom.toggle(within(frame, clientX, clientY))
   })
+}
+
+async function canShow(picture: HTMLImageElement): Promise<boolean> {
+  try {
+    await picture.decode()
+    return true
+  } catch {
+    return false
+  }
 }
 
 interface Zoom {

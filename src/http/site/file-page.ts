@@ -63,7 +63,7 @@ export const getFilePage: Route = {
       url: fileUrl(call.site, file.slug),
       thumbnailUrl: call.site.publicUrl + thumbnailPath(file.uuid),
       downloadUrl: `/d/${file.slug}?download=1`,
-      posterUrl: null,
+      pictureUrl: hasThumbnail(call.site, file) ? `${thumbnailPath(file.uuid)}?size=960` : null,
       preview: previewOf(call.site, viewer, file),
       folder: folder === undefined ? null : { name: folder.name, url: `/f/${folder.identifier}` },
       reportUrl: `/d/${file.slug}/report`,
@@ -75,6 +75,10 @@ export const getFilePage: Route = {
 /** Whether the link is that of an upload whose bytes are still coming. */
 function isArriving(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'FILE_ARRIVING'
+}
+
+function hasThumbnail(site: Site, file: FileDetail): boolean {
+  return site.services.thumbnails.progress(file) === 'ready'
 }
 
 /** On to the bytes: as an attachment, or to be shown by another site that embeds them. */

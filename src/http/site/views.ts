@@ -23,8 +23,8 @@ export interface FilePageView {
   readonly thumbnailUrl: string
   /** Leads to the bytes as an attachment. */
   readonly downloadUrl: string
-  /** The first picture of a film, or null. */
-  readonly posterUrl: string | null
+  /** Path of the larger thumbnail, or null where there is none. */
+  readonly pictureUrl: string | null
   /** null when the file is shown as its icon. */
   readonly preview: FilePreview | null
   /** The public folder that the file is in, or null. */

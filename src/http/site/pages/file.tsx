@@ -1,6 +1,6 @@
 import type { FilePageData } from '../../../../web/file/data.ts'
 import { Drawing } from '../../../../web/shared/drawing.tsx'
-import { fill } from '../../../../web/shared/words.ts'
+import { Filled } from '../../../../web/shared/filled.tsx'
 import type { FilePageView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { Layout, LinkPreview } from './layout.tsx'
@@ -21,7 +21,7 @@ export function FilePage({ view, context }: Props) {
         <LinkPreview
           description={`${words.size(view.size)} · ${view.type}`}
           image={view.thumbnailUrl}
-          large={view.preview?.kind === 'image' || view.preview?.kind === 'video'}
+          largeImage={view.pictureUrl === null ? null : new URL(view.pictureUrl, view.url).href}
           media={mediaOf(view)}
           title={view.name}
           url={view.url}
@@ -52,9 +52,10 @@ export function FilePage({ view, context }: Props) {
           </a>
           <Link context={context} view={view} />
           <p className="small quiet">
-            <time dateTime={view.expiresAt}>
-              {fill(texts.file.keptUntil, { day: words.day(view.expiresAt) })}
-            </time>
+            <Filled
+              text={texts.file.keptUntil}
+              values={{ day: <time dateTime={view.expiresAt}>{words.day(view.expiresAt)}</time> }}
+            />
           </p>
           <a className="up small" href={view.reportUrl} rel="nofollow">
             <Drawing of="flag" />
@@ -74,7 +75,7 @@ function mediaOf({ preview, url, type }: FilePageView) {
 }
 
 function dataOf(view: FilePageView, { assets, locale, texts }: PageContext): FilePageData {
-  const { name, size, sha256, url, downloadUrl, preview } = view
+  const { name, size, sha256, url, downloadUrl, pictureUrl, preview } = view
   const worker = (of: string) => assets.workers[`file/${of}-worker`] ?? ''
   return {
     locale,
@@ -83,6 +84,7 @@ function dataOf(view: FilePageView, { assets, locale, texts }: PageContext): Fil
     sha256,
     url,
     downloadUrl,
+    pictureUrl,
     preview: preview === null ? null : { kind: preview.kind, url: preview.url },
     parts: {
       codeWorker: worker('code'),
@@ -113,7 +115,7 @@ function Link({ view, context }: Props) {
           <Drawing of="qrcode" />
           {texts.file.qrCode}
         </summary>
-        <QrCode label={fill('{link}: {url}', { link: texts.file.link, url: view.url })} text={view.url} />
+        <QrCode label={`${texts.file.link}: ${view.url}`} text={view.url} />
       </details>
     </>
   )

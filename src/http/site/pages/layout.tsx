@@ -57,11 +57,13 @@ export function LinkPreview(props: {
   description: string
   url: string
   image?: string
-  large?: boolean
+  /** A larger one, or null. */
+  largeImage?: string | null
   /** A film or a sound that other sites may play: a lasting address and the type. */
   media?: { readonly kind: 'video' | 'audio'; readonly url: string; readonly type: string } | null
 }) {
   const { media } = props
+  const image = props.largeImage ?? props.image
   return (
     <>
       <meta name="description" content={props.description} />
@@ -79,8 +81,8 @@ export function LinkPreview(props: {
       )}
       <meta name="twitter:title" content={props.title} />
       <meta name="twitter:description" content={props.description} />
-      {props.image === undefined ? null : <meta name="twitter:image" content={props.image} />}
-      <meta name="twitter:card" content={props.large ? 'summary_large_image' : 'summary'} />
+      {image === undefined ? null : <meta name="twitter:image" content={image} />}
+      <meta name="twitter:card" content={props.largeImage ? 'summary_large_image' : 'summary'} />
     </>
   )
 }

@@ -25,7 +25,13 @@ export function Preview({ view, context }: Props) {
       const picture = <img alt={name} decoding="async" src={preview.url} />
       return (
         <Stage kind="image">
-          {preview.opens ? <a href={preview.url}>{picture}</a> : <span>{picture}</span>}
+          {preview.opens ? (
+            <a className="whole" href={preview.url}>
+              {picture}
+            </a>
+          ) : (
+            <span className="whole">{picture}</span>
+          )}
         </Stage>
       )
     }
@@ -83,7 +89,7 @@ function Read({ kind, size, children }: { kind: PreviewKind; size: number; child
 }
 
 function Icon({ view }: { view: FilePageView }) {
-  return <img alt="" height="160" src={view.thumbnailUrl} width="160" />
+  return <img alt="" className="file-icon" height="160" src={view.thumbnailUrl} width="160" />
 }
 
 /** People's own recordings come without captions, so there is no track to offer. */
@@ -92,7 +98,7 @@ function player(kind: 'video' | 'audio', src: string, view: FilePageView) {
     'aria-label': view.name,
     controls: true,
     playsInline: kind === 'video' ? true : undefined,
-    poster: kind === 'video' ? (view.posterUrl ?? undefined) : undefined,
+    poster: kind === 'video' ? (view.pictureUrl ?? undefined) : undefined,
     preload: 'metadata',
     src,
   })

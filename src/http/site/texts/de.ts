@@ -62,6 +62,7 @@ export const de: Texts = {
       zoomOut: 'Verkleinern',
       zoomFit: 'Einpassen',
       picture: 'Größe des Bildes',
+      smallerPicture: 'Die Datei selbst kann dieser Browser nicht zeigen; dies ist ein kleineres Bild davon.',
       speed: 'Tempo',
       hashing: 'Wird verglichen …',
       match: 'Das ist dieselbe Datei, Byte für Byte.',

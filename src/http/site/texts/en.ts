@@ -62,6 +62,7 @@ export const en: Texts = {
       zoomOut: 'Zoom out',
       zoomFit: 'Fit',
       picture: 'Size of the picture',
+      smallerPicture: 'This browser cannot show the file itself; this is a smaller picture of it.',
       speed: 'Speed',
       hashing: 'Comparing…',
       match: 'This is the same file, byte for byte.',
