@@ -8,8 +8,16 @@ import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describeSources, isBuiltFrom } from '../src/http/site/sources.ts'
 import { isTooHeavy, weigh, weightTable } from './build/budgets.ts'
-import { bundleRenderer, bundleScripts, bundleStyle, copyFiles, ROOT } from './build/bundles.ts'
+import {
+  bundleRenderer,
+  bundleScripts,
+  bundleStyle,
+  bundleWorkers,
+  copyFiles,
+  ROOT,
+} from './build/bundles.ts'
 import { compressAll } from './build/compress.ts'
+import { copyPdfData } from './build/pdf-data.ts'
 import type { Manifest } from './manifest.ts'
 
 const DIST = join(ROOT, 'web/dist')
@@ -48,18 +56,20 @@ async function build(): Promise<void> {
 }
 
 async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [scripts, shared, start, file, folder, renderer, files] = await Promise.all([
+  const [scripts, workers, shared, start, file, folder, renderer, files, pdfData] = await Promise.all([
     bundleScripts(assets),
+    bundleWorkers(assets),
     bundleStyle(assets, 'shared'),
     bundleStyle(assets, 'start'),
     bundleStyle(assets, 'file'),
     bundleStyle(assets, 'folder'),
     bundleRenderer(server),
     copyFiles(assets),
+    copyPdfData(assets),
   ])
-  const bundles = [scripts, shared, start, file, folder, renderer, files]
+  const bundles = [scripts, workers, shared, start, file, folder, renderer, files]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
-  const { pages, workers } = scripts.made
+  const pages = scripts.made
   return {
     sources: await describeSources(ROOT, [
       ...bundles.flatMap(({ sources }) => sources),
@@ -74,8 +84,9 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
         file: { ...pages.file, style: file.made },
         folder: { ...pages.folder, style: folder.made },
       },
-      workers,
+      workers: workers.made,
       files: files.made,
+      pdfData,
     },
   }
 }
