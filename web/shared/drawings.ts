@@ -29,6 +29,7 @@ export const drawings = {
   qrcode: `${square(4, 5)}${square(14, 5)}${square(4, 15)}M7 17v.01M7 7v.01M17 7v.01M14 14h3M20 14v.01M14 14v3M14 20h3M17 17h3M20 17v3`,
   refresh: 'M20 11a8.1 8.1 0 0 0 -15.5 -2m-.5 -4v4h4M4 13a8.1 8.1 0 0 0 15.5 2m.5 4v-4h-4',
   share: `${circle(6, 12, 3)}${circle(18, 6, 3)}${circle(18, 18, 3)}M8.7 10.7l6.6 -3.4M8.7 13.3l6.6 3.4`,
+  undo: 'M9 14l-4 -4l4 -4M5 10h11a4 4 0 1 1 0 8h-1',
   up: 'M12 5l0 14M18 11l-6 -6M6 11l6 -6',
   upload: 'M4 17v2a2 2 0 0 0 2 2h12a2 2 0 0 0 2 -2v-2M7 9l5 -5l5 5M12 4v12',
   verify:
