@@ -41,8 +41,20 @@ module.exports = {
       'services',
       'Use cases know the domain, the database and the stores, but not who asks.',
       '^src/services/',
-      ['^src/services/', '^src/domain/', '^src/database/', '^src/blobs/', '^src/(config|log)\\.ts$'],
+      [
+        '^src/services/',
+        '^src/domain/',
+        '^src/database/',
+        '^src/blobs/',
+        '^src/thumbnails/maker\\.ts$',
+        '^src/(config|log)\\.ts$',
+      ],
     ),
+    only('thumbnails', 'Who makes a picture small has its bytes and nothing else.', '^src/thumbnails/', [
+      '^src/thumbnails/',
+      '^src/domain/',
+      '^src/log\\.ts$',
+    ]),
     only(
       'http',
       'Routes parse, call a service and answer; they never reach past the services.',
@@ -89,6 +101,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(storage\\.ts$|blobs/)' },
       to: { path: '^src/blobs/', pathNot: '^src/blobs/blob-store\\.ts$' },
+    },
+    {
+      name: 'thumbnail-maker-in-app',
+      comment: 'Only app.ts names who makes thumbnails; everybody else holds the port.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(app\\.ts$|thumbnails/)' },
+      to: { path: '^src/thumbnails/', pathNot: '^src/thumbnails/maker\\.ts$' },
     },
     {
       name: 'no-unknown-packages',

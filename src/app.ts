@@ -34,15 +34,20 @@ import { createRateLimits } from './services/rate-limits.ts'
 import { createReadiness } from './services/readiness.ts'
 import { relocate as moveInstallation, type Relocated, type RelocationParts } from './services/relocation.ts'
 import { createRemovals } from './services/removals.ts'
+import { createReporting } from './services/reporting.ts'
+import { createReports, type Reports } from './services/reports.ts'
 import { createResumable } from './services/resumable.ts'
 import { createRooms } from './services/room.ts'
 import type { Services } from './services/services.ts'
 import { createSharedRateLimits } from './services/shared-rate-limits.ts'
 import { createSigning } from './services/signing.ts'
 import { createStoreHealth } from './services/store-health.ts'
+import { createThumbnailMaking } from './services/thumbnail-making.ts'
+import { createThumbnails, noThumbnails } from './services/thumbnails.ts'
 import { createUploads } from './services/uploads.ts'
 import { createUsage } from './services/usage.ts'
 import { connect, databaseExists, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
+import { createLocalMaker } from './thumbnails/local-maker.ts'
 
 export type { Relocated, RelocationStep, RelocationWatch } from './services/relocation.ts'
 
@@ -102,6 +107,23 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     const hashing = startContentHashing()
     open.defer(() => hashing.close())
 
+    const making = config.thumbnails
+      ? createThumbnailMaking({
+          db,
+          blobs,
+          health,
+          maker: createLocalMaker(log),
+          nodes,
+          clock,
+          random,
+          log,
+        })
+      : null
+    if (making !== null) open.defer(() => making.stop())
+    const thumbnails =
+      making === null
+        ? noThumbnails
+        : createThumbnails({ db, blobs, making, clock, report: failed('a thumbnail could not be had') })
     const idempotency = createIdempotency({
       db,
       nodes,
@@ -117,6 +139,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       nodes,
       rates,
       rooms,
+      thumbnails,
       clock,
       random,
       limits: config,
@@ -140,13 +163,16 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       rates,
       readiness: createReadiness(db, health, clock),
       removals: createRemovals(db, clock),
+      reporting: createReporting(db, rates, signing, clock),
       resumable: resumable.uploads,
+      thumbnails,
       uploads: createUploads({
         db,
         blobs,
         health,
         hashing,
         rooms,
+        thumbnails,
         clock,
         random,
         maxFileSize: config.maxFileSize,
@@ -155,13 +181,28 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     }
     const expiry = createExpiry(db, cleaning, usage, clock, createClockGuard(clock), config.inactiveDays)
     const clearing = createFolderClearing(db, clock)
+    const reports = createReports(db, clock)
     const claims = isShared ? createSharedClaims(db, nodes, clock) : createLocalClaims(clock)
     const jobs = startJobs(
-      allJobs({ usage, rates, health, nodes, expiry, cleaning, clearing, rooms, resumable, idempotency }),
+      allJobs({
+        usage,
+        rates,
+        health,
+        nodes,
+        expiry,
+        cleaning,
+        clearing,
+        rooms,
+        resumable,
+        idempotency,
+        thumbnails: making,
+        reports,
+      }),
       claims,
       log,
     )
     open.defer(() => jobs.stop())
+    making?.wake()
     const server = startServer({ config, services, clock, random, log, builtSite })
 
     async function flush(): Promise<void> {
@@ -176,6 +217,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       async stop() {
         try {
           await server.stop()
+          await making?.stop()
           await jobs.stop()
           await flush()
         } finally {
@@ -193,6 +235,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
 export interface Administration {
   readonly accounts: Accounts
   readonly keys: Keys
+  readonly reports: Reports
   close(): Promise<void>
 }
 
@@ -221,7 +264,12 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
     await close()
     throw error
   }
-  return { accounts: createAccounts(db, clock, random), keys: createKeys(db, clock, random), close }
+  return {
+    accounts: createAccounts(db, clock, random),
+    keys: createKeys(db, clock, random),
+    reports: createReports(db, clock),
+    close,
+  }
 }
 
 /** Which parts lie elsewhere by the other settings. */

@@ -34,6 +34,8 @@ export interface Config {
   readonly minFreeSpace: number
   readonly inactiveDays: number
   readonly maxFolderDepth: number
+  /** Whether thumbnails are made and shown. */
+  readonly thumbnails: boolean
   readonly logLevel: LogLevel
 }
 
@@ -108,6 +110,7 @@ export function loadConfig(environment: Environment): Config {
     minFreeSpace: read(settings.minFreeSpace),
     inactiveDays: read(settings.inactiveDays),
     maxFolderDepth: read(settings.maxFolderDepth),
+    thumbnails: read(settings.thumbnails),
     logLevel: read(settings.logLevel),
   }
   // Contradictions are looked for among values that mean something, or they would accuse the wrong variable.

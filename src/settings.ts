@@ -188,6 +188,13 @@ export const settings = {
     description: 'How many levels of folders may stand inside each other.',
     ...whole(1, 1000),
   },
+  thumbnails: {
+    variable: 'HOLDFAST_THUMBNAILS',
+    default: 'true',
+    description: 'Whether pictures get thumbnails and, where ffmpeg is installed, videos get posters.',
+    allowed: 'true or false',
+    read: readBoolean,
+  },
   logLevel: {
     variable: 'HOLDFAST_LOG_LEVEL',
     default: 'info',

@@ -15,3 +15,10 @@ export function readChunkSize(text: string): number {
   if (size !== null && size >= SMALLEST_CHUNK) return size
   throw new InvalidArgumentError(`Allowed is a size from ${formatSize(SMALLEST_CHUNK)} up, such as 16MB.`)
 }
+
+/** The number of something in a list. Commander shows what it throws. */
+export function readNumber(text: string): number {
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : 0
+  if (number >= 1) return number
+  throw new InvalidArgumentError('Allowed is a number, as the list shows it.')
+}

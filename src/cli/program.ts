@@ -14,6 +14,7 @@ import { makeFolderCommand } from './mkdir.ts'
 import { moveCommand } from './move.ts'
 import { relocateCommand } from './relocate.ts'
 import { removeCommand } from './remove.ts'
+import { reportCommand } from './report.ts'
 import { serve } from './serve.ts'
 import { uploadCommand } from './upload.ts'
 
@@ -53,6 +54,7 @@ function program(environment: Environment): Command {
     .action(() => serve(environment, manifest.version))
   accountCommand(holdfast.command('account'), environment)
   keyCommand(holdfast.command('key'), environment)
+  reportCommand(holdfast.command('report'), environment)
   migrateCommand(holdfast.command('migrate'), environment)
   relocateCommand(holdfast.command('relocate'), environment)
   configCommand(holdfast.command('config'), environment)

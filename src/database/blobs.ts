@@ -1,6 +1,7 @@
 import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
 import { forUpdate } from './differences.ts'
 import type { Db } from './schema.ts'
+import { dropThumbnail } from './thumbnails.ts'
 
 /**
  * Puts the freshly written blob in and counts one use of it. When the same content is there already, the new
@@ -35,7 +36,7 @@ export async function adoptBlob(
   return known.id
 }
 
-/** Takes one use away; the last one leaves the blob as garbage. */
+/** Takes one use away; the last one leaves the blob and its thumbnail as garbage. */
 export async function releaseBlob(trx: Db, id: BlobId, garbageDueAt: number): Promise<void> {
   const row = await trx
     .updateTable('blobs')
@@ -44,6 +45,8 @@ export async function releaseBlob(trx: Db, id: BlobId, garbageDueAt: number): Pr
     .returning(['refs', 'key'])
     .executeTakeFirstOrThrow()
   if (row.refs > 0) return
+  const thumbnail = await dropThumbnail(trx, id)
+  if (thumbnail !== null) await discardBlob(trx, thumbnail, garbageDueAt)
   await trx.deleteFrom('blobs').where('id', '=', id).execute()
   await discardBlob(trx, row.key, garbageDueAt)
 }
@@ -81,4 +84,10 @@ export async function postponeGarbage(db: Db, keys: readonly BlobKey[], dueAt: n
 
 export async function forgetGarbage(db: Db, keys: readonly BlobKey[]): Promise<void> {
   if (keys.length > 0) await db.deleteFrom('blob_garbage').where('key', 'in', keys).execute()
+}
+
+/** Takes bytes out of the garbage again; false when they may have been removed already. */
+export async function keepGarbage(trx: Db, key: BlobKey): Promise<boolean> {
+  const kept = await trx.deleteFrom('blob_garbage').where('key', '=', key).executeTakeFirst()
+  return kept.numDeletedRows > 0n
 }

@@ -29,11 +29,14 @@ const copied = {
   api_keys: { key: ['id'], hasIds: true },
   folders: { key: ['id'], hasIds: true },
   blobs: { key: ['id'], hasIds: true },
+  // The node that is at it ends with the servers.
+  thumbnails: { key: ['blob_id'], change: (row) => ({ ...row, node: null }) },
   files: { key: ['id'], hasIds: true },
   blob_garbage: { key: ['key'] },
   rate_windows: { key: ['subject'] },
   request_days: { key: ['account_id', 'day'] },
   idempotency_keys: { key: ['caller', 'hash'] },
+  reports: { key: ['id'], hasIds: true },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
 
 const tables: readonly (readonly [string, CopiedTable])[] = Object.entries(copied)
@@ -49,8 +52,8 @@ export interface Copying {
   readonly to: Db
   /** Rows of `meta` that each database keeps for itself. */
   readonly ownMeta: readonly string[]
-  /** Whether the store stays the same, so that what is still to be removed from it comes along. */
-  readonly withGarbage: boolean
+  /** Whether the store stays the same, so that what it holds besides files comes along: thumbnails and garbage. */
+  readonly sameStore: boolean
   /** Told of every batch. May throw to stop the copying. */
   readonly onRows: (step: 'copied' | 'compared', count: number) => Promise<void>
 }
@@ -71,15 +74,15 @@ export async function copyRows(copying: Copying): Promise<void> {
     }
     await copyMeta({ ...copying, from: source })
     for (const [table] of tables) await compareTable({ ...copying, from: source }, table)
-    if (copying.withGarbage) await uploadsToGarbage(source, to)
+    if (copying.sameStore) await uploadsToGarbage(source, to)
   })
 }
 
 /** How many rows there are to copy. */
-export async function countRows(db: Db, { withGarbage }: Pick<Copying, 'withGarbage'>): Promise<number> {
+export async function countRows(db: Db, { sameStore }: Pick<Copying, 'sameStore'>): Promise<number> {
   let count = 0
   for (const [table] of tables) {
-    if (isLeftOut(table, withGarbage)) continue
+    if (isLeftOut(table, sameStore)) continue
     const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(
       db,
     )
@@ -101,12 +104,13 @@ export async function holdsNothing(db: Db): Promise<boolean> {
   return rows[0]?.count === 0
 }
 
-function isLeftOut(table: string, withGarbage: boolean): boolean {
-  return table === 'blob_garbage' && !withGarbage
+/** Thumbnails are made anew where the bytes of the old ones are not. */
+function isLeftOut(table: string, sameStore: boolean): boolean {
+  return (table === 'blob_garbage' || table === 'thumbnails') && !sameStore
 }
 
-async function copyTable({ from, to, withGarbage, onRows }: Copying, name: string): Promise<void> {
-  if (isLeftOut(name, withGarbage)) return
+async function copyTable({ from, to, sameStore, onRows }: Copying, name: string): Promise<void> {
+  if (isLeftOut(name, sameStore)) return
   const copy = async (write: (rows: readonly Row[]) => Promise<void>) => {
     for await (const rows of batches(from, name)) {
       await write(rows)
@@ -118,8 +122,8 @@ async function copyTable({ from, to, withGarbage, onRows }: Copying, name: strin
   await inTransaction(to, (trx) => withParentsLater(trx, () => copy((rows) => insertRows(trx, name, rows))))
 }
 
-async function compareTable({ from, to, withGarbage, onRows }: Copying, name: string): Promise<void> {
-  if (isLeftOut(name, withGarbage)) return
+async function compareTable({ from, to, sameStore, onRows }: Copying, name: string): Promise<void> {
+  if (isLeftOut(name, sameStore)) return
   const arrived = batches(to, name)
   for await (const rows of batches(from, name)) {
     const { value: others = [] } = await arrived.next()

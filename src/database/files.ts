@@ -16,7 +16,7 @@ import { besideRequests } from './beside.ts'
 import { withoutIndex } from './differences.ts'
 import { goingFolders, isClearing, isGone } from './folders.ts'
 import { prepared } from './prepared.ts'
-import type { Db, Tables } from './schema.ts'
+import type { Db, Tables, ThumbnailState } from './schema.ts'
 
 export interface FileRow {
   readonly id: FileId
@@ -39,8 +39,11 @@ export interface FileListRow extends FileRow {
 }
 
 export interface FileDetailRow extends FileListRow {
+  readonly blob_id: BlobId
   readonly blob_key: BlobKey
   readonly sha256: Sha256
+  /** Null where nobody has looked yet whether the content can have one. */
+  readonly thumbnail: ThumbnailState | null
   /** Not null while something below a deleted folder of the owner's is not marked as deleted yet. */
   readonly clearing: number | null
 }
@@ -85,6 +88,7 @@ function liveFiles(db: Db) {
 
 function detailedFiles(db: Db) {
   return liveFiles(db).select((file) => [
+    'files.blob_id',
     file
       .selectFrom('blobs')
       .whereRef('blobs.id', '=', 'files.blob_id')
@@ -99,6 +103,11 @@ function detailedFiles(db: Db) {
       .$asScalar()
       .$notNull()
       .as('sha256'),
+    file
+      .selectFrom('thumbnails')
+      .whereRef('thumbnails.blob_id', '=', 'files.blob_id')
+      .select('thumbnails.state')
+      .as('thumbnail'),
     file
       .selectFrom('folders as going')
       .whereRef('going.account_id', '=', 'files.account_id')

@@ -4,6 +4,8 @@ import { initial } from './migrations/001-initial.ts'
 import { manyNodes } from './migrations/002-many-nodes.ts'
 import { namesInIndexes } from './migrations/003-names-in-indexes.ts'
 import { resumableUploads } from './migrations/004-resumable-uploads.ts'
+import { thumbnails } from './migrations/005-thumbnails.ts'
+import { reports } from './migrations/006-reports.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -18,6 +20,8 @@ const migrations: readonly Migration[] = [
   manyNodes,
   namesInIndexes,
   resumableUploads,
+  thumbnails,
+  reports,
 ]
 
 /** How many there are. */

@@ -9,11 +9,13 @@ import type {
   FolderIdentifier,
   KeyId,
   NodeId,
+  ReportId,
   Sha256,
   Slug,
   UploadId,
   Uuid,
 } from '../domain/ids.ts'
+import type { ReportReason, ReportState } from '../domain/report.ts'
 
 /** The tables as they are. Times are milliseconds since the epoch, sizes are bytes, flags are 0 or 1. */
 export interface Tables {
@@ -24,11 +26,13 @@ export interface Tables {
   files: FilesTable
   blobs: BlobsTable
   blob_garbage: { key: BlobKey; due_at: number }
+  thumbnails: ThumbnailsTable
   nodes: NodesTable
   jobs: JobsTable
   reservations: ReservationsTable
   uploads: UploadsTable
   idempotency_keys: IdempotencyKeysTable
+  reports: ReportsTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   request_days: { account_id: AccountId; day: string; requests: number }
   /** The search index: `rowid` is the file's id. Kept by triggers on `files`. */
@@ -198,6 +202,22 @@ interface IdempotencyKeysTable {
   result: string | null
 }
 
+/** What people have against files. The file is told as it was: it may be gone by the time somebody reads the report. */
+interface ReportsTable {
+  id: Generated<ReportId>
+  file_id: FileId
+  slug: Slug
+  name: string
+  sha256: Sha256
+  reason: ReportReason
+  text: string | null
+  created_at: number
+  /** Tells a repeat by the same address on the same day, without the address. Null once that day is over. */
+  reporter: string | null
+  state: Generated<ReportState>
+  closed_at: number | null
+}
+
 interface BlobsTable {
   id: Generated<BlobId>
   key: BlobKey
@@ -207,6 +227,29 @@ interface BlobsTable {
   /** Rows in `files` that use it, removed ones included. */
   refs: number
   created_at: number
+}
+
+/**
+ * `wanted`: to be made, or being made. `made`: there it is. `none`: nothing can be made of the content. `unsupported`:
+ * not by the node that tried. `failed`: set aside after too many failures.
+ */
+export type ThumbnailState = 'wanted' | 'made' | 'none' | 'unsupported' | 'failed'
+
+/** Of contents that somebody has looked at for that. They go with their blob. */
+interface ThumbnailsTable {
+  blob_id: BlobId
+  state: ThumbnailState
+  /** Where the small picture is and, right after it, the large one; null unless made. */
+  key: BlobKey | null
+  /** Their bytes. A large one of none is the small one. */
+  small: Generated<number>
+  large: Generated<number>
+  /** Where it is being made. Null: nobody is at it. */
+  node: NodeId | null
+  /** How often somebody has begun to make it, without what was not its own fault. */
+  tries: Generated<number>
+  /** When it is to be made, as long as it is wanted. */
+  due_at: number
 }
 
 /** The database, or a transaction on it. */

@@ -13,15 +13,18 @@ import {
 } from './api/folders.ts'
 import { getHealth, getReadiness } from './api/health.ts'
 import { getOpenApi } from './api/openapi.ts'
+import { reportFile } from './api/reports.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
 import { listUploads } from './api/uploads.ts'
 import { getArchive } from './content/archives.ts'
 import { listPublicFolder } from './content/public-folder.ts'
-import { getContent, getThumbnail, signDownload, signView } from './content/routes.ts'
+import { getContent, signDownload, signView } from './content/routes.ts'
+import { getThumbnail } from './content/thumbnail.ts'
 import { aliasOf, type Route } from './route.ts'
 import { getFilePage } from './site/file-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
+import { getReportPage, postReport } from './site/report-page.ts'
 import { getStartPage, postStartPage } from './site/start-page.ts'
 import { tusRoutes } from './uploads/tus-routes.ts'
 
@@ -56,12 +59,15 @@ export const routes: readonly Route[] = [
   signDownload,
   signView,
   listPublicFolder,
+  reportFile,
   getContent,
   getArchive,
   getThumbnail,
   getStartPage,
   postStartPage,
   getFilePage,
+  getReportPage,
+  postReport,
   getFolderPage,
   postFolderPassword,
 ]

@@ -8,9 +8,11 @@ import type { Idempotency } from '../services/idempotency.ts'
 import { type Claim, type Claims, type Outcome, SET_ASIDE_AFTER } from '../services/job-claims.ts'
 import { BEAT, type Nodes } from '../services/nodes.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
+import type { Reports } from '../services/reports.ts'
 import type { Resumable } from '../services/resumable.ts'
 import type { Rooms } from '../services/room.ts'
 import type { StoreHealth } from '../services/store-health.ts'
+import type { ThumbnailMaking } from '../services/thumbnail-making.ts'
 import type { Usage } from '../services/usage.ts'
 
 /** Something that runs by itself: safe to repeat, and never twice at the same time in one node. */
@@ -36,9 +38,11 @@ export function allJobs(services: {
   rooms: Rooms
   resumable: Resumable
   idempotency: Idempotency
+  thumbnails: ThumbnailMaking | null
+  reports: Reports
 }): readonly Job[] {
   const { nodes, usage, rates, health, expiry, clearing, cleaning, rooms } = services
-  const { resumable, idempotency } = services
+  const { resumable, idempotency, thumbnails, reports } = services
   const forItself = [
     { name: 'beat', every: BEAT, run: () => nodes.beat() },
     { name: 'watch other nodes', every: BEAT, run: () => nodes.removeDead() },
@@ -49,6 +53,8 @@ export function allJobs(services: {
     { name: 'release uploads', every: 5 * SECOND, run: () => resumable.sittings.releaseLeft() },
     // Also what this node itself has left in the middle, which no other can tell from work under way.
     { name: 'finish uploads', every: 10 * SECOND, run: resumable.finishing.takeUpAll },
+    // What others have left; a node is told at once of what it has taken in itself.
+    ...(thumbnails === null ? [] : [{ name: 'make thumbnails', every: MINUTE / 2, run: thumbnails.run }]),
   ]
   const forAll: readonly Omit<Job, 'on'>[] = [
     { name: 'end uploads of dead nodes', every: 10 * SECOND, run: cleaning.sweepDead },
@@ -58,6 +64,7 @@ export function allJobs(services: {
     { name: 'purge unused files', every: HOUR, run: expiry.purge },
     { name: 'clear deleted folders', every: SECOND, run: clearing.run },
     { name: 'purge deleted files', every: 5 * SECOND, run: cleaning.purgeDeleted },
+    { name: 'forget old reports', every: HOUR, run: reports.forgetOld },
     { name: 'remove garbage', every: MINUTE / 4, run: cleaning.removeGarbage },
   ]
   return [

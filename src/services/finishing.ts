@@ -22,6 +22,7 @@ import { interrupted } from './room.ts'
 import type { Sitting, Sittings } from './sittings.ts'
 import type { StoreHealth } from './store-health.ts'
 import { insertStoredFile } from './stored-file.ts'
+import type { ThumbnailIntake } from './thumbnails.ts'
 import { endParts, giveUp } from './upload-endings.ts'
 
 /** Makes files of uploads whose bytes are all here. */
@@ -56,10 +57,11 @@ export function createFinishing(parts: {
   sittings: Sittings
   joining: Joining
   nodes: Nodes
+  thumbnails: ThumbnailIntake
   clock: Clock
   report: (error: unknown) => void
 }): Finishing {
-  const { db, blobs, health, hashing, sittings, joining, nodes, clock, report } = parts
+  const { db, blobs, health, hashing, sittings, joining, nodes, thumbnails, clock, report } = parts
 
   async function readBack(upload: WholeUpload, sitting: Sitting): Promise<Digest> {
     const hash = hashing.start()
@@ -84,7 +86,9 @@ export function createFinishing(parts: {
 
   /** Bytes are whole and hashed: the row of the file comes in, and the upload ends. */
   async function commit(upload: WholeUpload, sitting: Sitting, digest: Digest): Promise<void> {
-    const type = await mediaType(upload.name, upload.declared_type, await head(upload))
+    const beginning = await head(upload)
+    const type = await mediaType(upload.name, upload.declared_type, beginning)
+    const mayHaveThumbnail = thumbnails.mayHaveOne(beginning)
     const { account_id: account, folder_id: folder } = upload
     sitting.assertOurs()
     // Another upload's failed sync puts in doubt what the store has said of this one.
@@ -92,7 +96,8 @@ export function createFinishing(parts: {
     await inTransaction(db, async (trx) => {
       await lockAccount(trx, account)
       const now = clock.now()
-      const file_id = await insertStoredFile(trx, { ...upload, account, folder, digest, type }, now)
+      const file = { ...upload, account, folder, digest, type, mayHaveThumbnail }
+      const file_id = await insertStoredFile(trx, thumbnails, file, now)
       const end = { ended_at: now, state: 'completed', file_id, received: upload.size } as const
       if (!(await endUpload(trx, upload, end, sitting.number))) throw interrupted()
       await endParts(trx, upload, { ended_at: now, state: 'completed' })
@@ -103,6 +108,7 @@ export function createFinishing(parts: {
       if (row === undefined) throw error
     })
     sitting.released()
+    if (mayHaveThumbnail === true) thumbnails.wake()
   }
 
   async function complete(

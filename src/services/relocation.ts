@@ -3,6 +3,7 @@ import { copyRows, countRows } from '../database/copying.ts'
 import { dropMeta, metaOf, setMeta } from '../database/meta.ts'
 import { blobsAmong, blobsNotRelocated, dropRelocatedBlobs, sumOfBlobs } from '../database/relocated-blobs.ts'
 import type { Db } from '../database/schema.ts'
+import { forgetThumbnails } from '../database/thumbnails.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { endEveryUpload } from '../database/upload-ends.ts'
 import type { Clock } from '../domain/clock.ts'
@@ -111,15 +112,15 @@ async function moveBytes({ source, target, ...parts }: RelocationParts, goesOn: 
 
 async function moveRows(parts: RelocationParts): Promise<void> {
   const { source, target, watch, signal } = parts
-  const withGarbage = !movesOf(parts).bytes
-  const count = await countRows(source.db, { withGarbage })
+  const sameStore = !movesOf(parts).bytes
+  const count = await countRows(source.db, { sameStore })
   let step: 'copied' | 'compared' = 'copied'
   watch.begin('rows', { count, bytes: 0 })
   await copyRows({
     from: source.db,
     to: target.db,
     ownMeta: Object.values(pairMeta),
-    withGarbage,
+    sameStore,
     async onRows(present, rows) {
       signal.throwIfAborted()
       if (present !== step) watch.begin('compare', { count, bytes: 0 })
@@ -178,7 +179,9 @@ async function switchOver(move: Move & Pick<RelocationParts, 'clock'>): Promise<
     await setMeta(trx, pairMeta.marked, next)
     await dropMeta(trx, [pairMeta.relocating, pairMeta.next])
     await dropRelocatedBlobs(trx)
-    // What they have kept stays behind in the old store.
-    if (!moves.rows) await endEveryUpload(trx, clock.now())
+    if (moves.rows) return
+    // What they have kept stays behind in the old store, and so do the thumbnails, which are made anew.
+    await endEveryUpload(trx, clock.now())
+    await forgetThumbnails(trx)
   })
 }

@@ -13,6 +13,7 @@ import type { RoomLimits, Rooms } from './room.ts'
 import { createRunningHashes } from './running-hashes.ts'
 import { createSittings, type Sittings } from './sittings.ts'
 import type { StoreHealth } from './store-health.ts'
+import type { ThumbnailIntake } from './thumbnails.ts'
 import { createUploadCreation } from './upload-creation.ts'
 import { createUploadExpiry, type UploadExpiry } from './upload-expiry.ts'
 import { createUploadJoins } from './upload-joins.ts'
@@ -36,6 +37,7 @@ export function createResumable(parts: {
   nodes: Nodes
   rates: RateLimits
   rooms: Rooms
+  thumbnails: ThumbnailIntake
   clock: Clock
   random: Random
   limits: RoomLimits & {

@@ -14,7 +14,9 @@ import type { PublicFolders } from './public-folders.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Readiness } from './readiness.ts'
 import type { Removals } from './removals.ts'
+import type { Reporting } from './reporting.ts'
 import type { ResumableUploads } from './resumable-uploads.ts'
+import type { Thumbnails } from './thumbnails.ts'
 import type { Uploads } from './uploads.ts'
 import type { Usage } from './usage.ts'
 
@@ -36,7 +38,9 @@ export interface Services {
   readonly rates: RateLimits
   readonly readiness: Readiness
   readonly removals: Removals
+  readonly reporting: Reporting
   readonly resumable: ResumableUploads
+  readonly thumbnails: Thumbnails
   readonly uploads: Uploads
   readonly usage: Usage
 }

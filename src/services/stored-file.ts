@@ -8,6 +8,7 @@ import type { AccountId, BlobKey, FileId, FolderId, Sha256, Slug, Uuid } from '.
 import { GARBAGE_GRACE } from './cleaning.ts'
 import type { Digest } from './content-hash-messages.ts'
 import { assertPlaceLives } from './places.ts'
+import type { ThumbnailIntake } from './thumbnails.ts'
 
 /** A file whose bytes and row are safe. */
 export interface StoredFile {
@@ -29,16 +30,24 @@ export interface WholeFile {
   readonly slug: Slug
   readonly name: string
   readonly type: string
+  /** What `ThumbnailIntake.mayHaveOne` says of it. */
+  readonly mayHaveThumbnail: boolean | null
 }
 
 /**
  * Brings the row of a file in, and counts it. The account is locked; the room that was set aside ends in the same
  * transaction. Throws Refusal FOLDER_NOT_FOUND, or a unique violation when slug or UUID are taken.
  */
-export async function insertStoredFile(trx: Db, file: WholeFile, now: number): Promise<FileId> {
-  const { account, folder, key, digest, size, name } = file
+export async function insertStoredFile(
+  trx: Db,
+  thumbnails: ThumbnailIntake,
+  file: WholeFile,
+  now: number,
+): Promise<FileId> {
+  const { account, folder, key, digest, size, name, mayHaveThumbnail } = file
   await assertPlaceLives(trx, folder)
   const blob_id = await adoptBlob(trx, { key, ...digest, size, created_at: now }, now + GARBAGE_GRACE)
+  if (mayHaveThumbnail !== null) await thumbnails.note(trx, blob_id, mayHaveThumbnail)
   const { id } = await insertFile(trx, {
     uuid: file.uuid,
     slug: file.slug,

@@ -18,6 +18,7 @@ import { placeOf } from './places.ts'
 import type { Rooms } from './room.ts'
 import type { StoreHealth } from './store-health.ts'
 import { insertStoredFile, type StoredFile } from './stored-file.ts'
+import type { ThumbnailIntake } from './thumbnails.ts'
 
 /** Done in the transaction that stores the file. */
 export type Alongside = (trx: Db, file: StoredFile) => Promise<void>
@@ -52,11 +53,12 @@ export function createUploads(parts: {
   health: StoreHealth
   hashing: ContentHashing
   rooms: Rooms
+  thumbnails: ThumbnailIntake
   clock: Clock
   random: Random
   maxFileSize: number
 }): Uploads {
-  const { db, blobs, health, hashing, rooms, clock, random, maxFileSize } = parts
+  const { db, blobs, health, hashing, rooms, thumbnails, clock, random, maxFileSize } = parts
 
   function assertSize(bytes: number): void {
     if (bytes > maxFileSize) {
@@ -94,6 +96,7 @@ export function createUploads(parts: {
       async function commit(
         name: string,
         type: string,
+        mayHaveThumbnail: boolean | null,
         digest: Digest,
         alongside: Alongside,
       ): Promise<StoredFile> {
@@ -101,8 +104,8 @@ export function createUploads(parts: {
         const file = { uuid: makeUuid(random), slug: makeSlug(random), size: received, sha256 }
         const id = await inTransaction(db, async (trx) => {
           await lockAccount(trx, account)
-          const whole = { ...file, account, folder, key, digest, name, type }
-          const id = await insertStoredFile(trx, whole, clock.now())
+          const whole = { ...file, account, folder, key, digest, name, type, mayHaveThumbnail }
+          const id = await insertStoredFile(trx, thumbnails, whole, clock.now())
           await room.use(trx)
           await alongside(trx, { ...file, id })
           return id
@@ -132,7 +135,9 @@ export function createUploads(parts: {
 
         async finish(rawName, declaredType, alongside = async () => {}) {
           const name = cleanFileName(rawName)
-          const type = await mediaType(name, declaredType, head.bytes())
+          const beginning = head.bytes()
+          const type = await mediaType(name, declaredType, beginning)
+          const mayHaveThumbnail = thumbnails.mayHaveOne(beginning)
           try {
             await writer.complete()
           } catch (error) {
@@ -142,9 +147,10 @@ export function createUploads(parts: {
           // Another upload's failed sync puts in doubt what the store has said of this one.
           health.assertUsable()
           const digest = await hash.digest()
-          const file = await untilUnique(() => commit(name, type, digest, alongside))
+          const file = await untilUnique(() => commit(name, type, mayHaveThumbnail, digest, alongside))
           stored = true
           await room.used(received)
+          if (mayHaveThumbnail === true) thumbnails.wake()
           return file
         },
 

@@ -13,6 +13,11 @@ import { letOthersIn } from './turns.ts'
 export interface Usage {
   /** Somebody looked at the file or began to download it; `by` null keeps it alive without being counted. */
   fileUsed(file: FileId, by: 'view' | 'download' | null): void
+  /**
+   * The same for the files of one archive, to be called once for each: there may be very many, so that they take a
+   * number instead of a record, and `pending` does not tell them.
+   */
+  archiveUsed(by: 'download' | null): (file: FileId) => void
   requested(caller: AccountCaller): void
   /** Counted and not yet written. */
   pending(file: FileId): { readonly views: number; readonly downloads: number }
@@ -23,11 +28,14 @@ export interface Usage {
 
 export function createUsage(db: Db, clock: Clock): Usage {
   const files = new Map<FileId, FileUse>()
+  /** Each of at most `MOST_FILES` files of one archive. */
+  const archived: ArchiveUse[] = []
   let days = new Map<string, Map<AccountId, number>>()
   let keys = new Map<KeyId, number>()
   /** What could not be written is counted together with what has come since. */
   function takeBack(taken: Gathered): void {
     for (const [file, use] of taken.files) files.set(file, merge(files.get(file), use))
+    if (taken.archived !== undefined) archived.unshift(taken.archived)
     for (const [day, counts] of taken.days) {
       for (const [account, n] of days.get(day) ?? []) counts.set(account, (counts.get(account) ?? 0) + n)
       days.set(day, counts)
@@ -35,9 +43,12 @@ export function createUsage(db: Db, clock: Clock): Usage {
     for (const [key, at] of taken.keys) keys.set(key, keys.get(key) ?? at)
   }
 
-  /** Everything but files, of which the first `MOST_FILES` are taken. */
+  /** Everything but files, of which `MOST_FILES` at most are taken: those of an archive, or the first others. */
   function take(): Gathered {
-    const taken = { files: new Map([...files.entries().take(MOST_FILES)]), days, keys }
+    const together = archived.shift()
+    if (together !== undefined) together.isTaken = true
+    const some = together === undefined ? files.entries().take(MOST_FILES) : []
+    const taken = { files: new Map(some), archived: together, days, keys }
     for (const file of taken.files.keys()) files.delete(file)
     days = new Map()
     keys = new Map()
@@ -69,6 +80,19 @@ export function createUsage(db: Db, clock: Clock): Usage {
       files.set(file, use)
     },
 
+    archiveUsed(by) {
+      const downloads = by === 'download' ? 1 : 0
+      let last: ArchiveUse | null = null
+      return (file) => {
+        if (last === null || last.isTaken || last.ids.length === MOST_FILES) {
+          last = { ids: [], use: { views: 0, downloads, lastUsedAt: 0 }, isTaken: false }
+          archived.push(last)
+        }
+        last.ids.push(file)
+        last.use.lastUsedAt = clock.now()
+      }
+    },
+
     requested(caller) {
       const day = today()
       const counts = days.get(day) ?? new Map<AccountId, number>()
@@ -86,9 +110,10 @@ export function createUsage(db: Db, clock: Clock): Usage {
     },
 
     async flush() {
-      if (files.size + days.size + keys.size === 0) return
+      if (files.size + archived.length + days.size + keys.size === 0) return
       // What comes meanwhile waits for the next time.
-      for (let rounds = Math.max(1, Math.ceil(files.size / MOST_FILES)); rounds > 0; rounds--) {
+      const rounds = archived.length + Math.ceil(files.size / MOST_FILES)
+      for (let left = Math.max(1, rounds); left > 0; left--) {
         await flushSome()
         await letOthersIn()
       }
@@ -100,8 +125,12 @@ export function createUsage(db: Db, clock: Clock): Usage {
 const MOST_FILES = 250
 
 /** Rows in the order of their keys as far as that goes, so that nodes hardly ever wait for each other. */
-async function write(trx: Db, { files, days, keys }: Gathered): Promise<void> {
+async function write(trx: Db, { files, archived, days, keys }: Gathered): Promise<void> {
   for (const { ids, use } of usedAlike(files)) await addFileUse(trx, ids, use)
+  if (archived !== undefined) {
+    archived.ids.sort((a, b) => a - b)
+    await addFileUse(trx, archived.ids, archived.use)
+  }
   for (const [day, counts] of [...days].sort(([a], [b]) => (a < b ? -1 : 1))) {
     for (const [account, requests] of inOrder(counts)) await addRequests(trx, account, day, requests)
   }
@@ -113,7 +142,12 @@ interface UsedAlike {
   use: FileUse
 }
 
-/** Files that were used as often within the same second take one statement: an archive is of very many. */
+interface ArchiveUse extends UsedAlike {
+  /** It is being written, or has been: what comes later belongs into another. */
+  isTaken: boolean
+}
+
+/** Files that were used as often within the same second take one statement. */
 function usedAlike(files: ReadonlyMap<FileId, FileUse>): Iterable<UsedAlike> {
   const groups = new Map<string, UsedAlike>()
   for (const [id, use] of inOrder(files)) {
@@ -132,6 +166,7 @@ function inOrder<Id extends number, Value>(rows: ReadonlyMap<Id, Value>): [Id, V
 
 interface Gathered {
   readonly files: Map<FileId, FileUse>
+  readonly archived: ArchiveUse | undefined
   readonly days: Map<string, Map<AccountId, number>>
   readonly keys: Map<KeyId, number>
 }

@@ -28,6 +28,7 @@ describe('settings', () => {
       minFreeSpace: 2 * GB,
       inactiveDays: 45,
       maxFolderDepth: 256,
+      thumbnails: true,
       logLevel: 'info',
     })
   })
@@ -59,6 +60,7 @@ describe('settings', () => {
       HOLDFAST_MIN_FREE_SPACE: '0',
       HOLDFAST_INACTIVE_DAYS: '9',
       HOLDFAST_MAX_FOLDER_DEPTH: '10',
+      HOLDFAST_THUMBNAILS: 'false',
       HOLDFAST_LOG_LEVEL: 'DEBUG',
     })
     expect(config).toEqual({
@@ -90,6 +92,7 @@ describe('settings', () => {
       minFreeSpace: 0,
       inactiveDays: 9,
       maxFolderDepth: 10,
+      thumbnails: false,
       logLevel: 'debug',
     } satisfies Config)
   })

@@ -16,6 +16,7 @@ const COPIED = [
   'blob_garbage',
   'rate_windows',
   'request_days',
+  'reports',
 ] as const
 
 const both = databases('copying of rows')
@@ -128,6 +129,12 @@ async function fill(db: Db): Promise<void> {
   )
   await insert(
     db,
+    'reports',
+    ['id', 'file_id', 'slug', 'name', 'sha256', 'reason', 'text', 'created_at', 'reporter'],
+    numbers.map((at) => [at, at, `slug ${at}`, 'Ünï', 'sha', 'other', `日本\n${at}`, at, `tag ${at}`]),
+  )
+  await insert(
+    db,
     'meta',
     ['key', 'value'],
     [
@@ -163,8 +170,8 @@ describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
     const onRows = async (step: 'copied' | 'compared', count: number) => {
       told[step] += count
     }
-    await copyRows({ ...pair, ownMeta: [], withGarbage: true, onRows })
-    const count = await countRows(pair.from, { withGarbage: true })
+    await copyRows({ ...pair, ownMeta: [], sameStore: true, onRows })
+    const count = await countRows(pair.from, { sameStore: true })
     expect(told).toEqual({ copied: count, compared: count })
     for (const table of COPIED) {
       const arrived = await rowsOf(pair.to, table)
@@ -178,8 +185,8 @@ describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
   test('ids go on where they were, also after the last ones are gone', async () => {
     await using pair = await pairOf(openFrom, openTo)
     await setLastId(pair.from, 'files', 1_000_000)
-    await copyRows({ ...pair, ownMeta: [], withGarbage: true, onRows: idle })
-    for (const table of ['accounts', 'api_keys', 'folders', 'blobs', 'files']) {
+    await copyRows({ ...pair, ownMeta: [], sameStore: true, onRows: idle })
+    for (const table of ['accounts', 'api_keys', 'folders', 'blobs', 'files', 'reports']) {
       expect(await lastId(pair.to, table)).toBe(await lastId(pair.from, table))
     }
     const { id } = await pair.to
@@ -197,7 +204,7 @@ describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
     await sql`update files set name = 'stale'`.execute(pair.to)
     await sql`update meta set value = 'of the target' where key in ('own', 'link_secret')`.execute(pair.to)
     await insert(pair.to, 'meta', ['key', 'value'], [['stale', 'row']])
-    await copyRows({ ...pair, ownMeta: ['own'], withGarbage: false, onRows: idle })
+    await copyRows({ ...pair, ownMeta: ['own'], sameStore: false, onRows: idle })
     expect(await rowsOf(pair.to, 'files')).toEqual(await rowsOf(pair.from, 'files'))
     expect(await rowsOf(pair.to, 'blob_garbage')).toEqual([])
     const meta = await pair.to
@@ -218,7 +225,7 @@ describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
     const copying = copyRows({
       ...pair,
       ownMeta: [],
-      withGarbage: true,
+      sameStore: true,
       async onRows(step) {
         if (step === 'copied' || isSpoiled) return
         isSpoiled = true
@@ -230,7 +237,7 @@ describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
 
   test('a folder must have its parent at the target, as everywhere', async () => {
     await using pair = await pairOf(openFrom, openTo)
-    await copyRows({ ...pair, ownMeta: [], withGarbage: true, onRows: idle })
+    await copyRows({ ...pair, ownMeta: [], sameStore: true, onRows: idle })
     const orphan = pair.to
       .updateTable('folders')
       .set({ parent_id: sql`123456789` })

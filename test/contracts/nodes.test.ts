@@ -16,6 +16,7 @@ import { BEAT, DEAD_AFTER, joinNodes, type Nodes } from '../../src/services/node
 import { createRateLimits } from '../../src/services/rate-limits.ts'
 import { createRooms } from '../../src/services/room.ts'
 import { createStoreHealth } from '../../src/services/store-health.ts'
+import { noThumbnails } from '../../src/services/thumbnails.ts'
 import { createUploads, type Incoming } from '../../src/services/uploads.ts'
 import { chance } from '../support/chance.ts'
 import { type ContractDatabase, databases, sqliteDatabase } from '../support/databases.ts'
@@ -247,6 +248,7 @@ async function storing(database: ContractDatabase) {
       health,
       hashing,
       rooms,
+      thumbnails: noThumbnails,
       clock,
       random: systemRandom,
       maxFileSize: 10 * MIB,

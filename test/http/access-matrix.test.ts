@@ -156,6 +156,14 @@ async function isRedirect(response: Response): Promise<void> {
   expect(response.status).toBe(302)
 }
 
+let addresses = 0
+
+/** There are more viewers here than one address may send reports in an hour. */
+function anotherAddress(): Headers {
+  addresses += 1
+  return { 'x-forwarded-for': `198.51.100.${addresses % 256}` }
+}
+
 const probes: readonly Probe[] = [
   {
     name: 'page',
@@ -308,6 +316,41 @@ const probes: readonly Probe[] = [
     whenOpen: isWhole,
   },
   {
+    name: 'report page',
+    route: 'get /d/{}/report',
+    kind: 'page',
+    ask: ({ host, file }, headers) => visit(host, `/d/${file.slug}/report`, { headers }),
+    whenOpen: (response) => shows(response, NAME),
+  },
+  {
+    name: 'reporting by form',
+    route: 'post /d/{}/report',
+    kind: 'content',
+    ask: ({ host, file }, headers) =>
+      visit(host, `/d/${file.slug}/report`, {
+        method: 'POST',
+        headers: { ...headers, ...anotherAddress() },
+        body: new URLSearchParams({ reason: 'other' }),
+      }),
+    whenOpen: async (response, { file }) => shows(response, `/d/${file.slug}`),
+  },
+  {
+    name: 'reporting',
+    route: 'post /api/v1/file/report',
+    kind: 'content',
+    ask: ({ host, file }, headers) =>
+      askPublic(
+        host,
+        '/api/v1/file/report',
+        { slug: file.slug, reason: 'other' },
+        { ...headers, ...anotherAddress() },
+      ),
+    whenOpen: async (response) => {
+      expect(response.status).toBe(200)
+      expect(await response.json()).toMatchObject({ success: true })
+    },
+  },
+  {
     name: 'thumbnail',
     route: 'get /t/{}',
     kind: 'content',
@@ -376,7 +419,7 @@ describe.each(states)('a file that is $name', (state) => {
   const viewers = new Map<string, Headers>()
 
   beforeAll(async () => {
-    const host = await startHoldfast(GENEROUS)
+    const host = await startHoldfast({ ...GENEROUS, trustedProxies: ['127.0.0.1', '::1'] })
     const ownerKey = (await host.addAccount('owner')).apiKey
     const revoked = await host.addKey('owner')
     await host.revokeKey(revoked)

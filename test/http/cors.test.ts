@@ -31,6 +31,7 @@ describe('a preflight', () => {
     ['PATCH', '/api/v1/file/Abcdefghijkl'],
     ['POST', '/api/v1/file/move'],
     ['POST', '/api/v1/files/move'],
+    ['POST', '/api/v1/file/report'],
     ['POST', '/file/delete'],
     ['POST', '/api/v1/file/delete'],
     ['GET', '/api/v1/folders'],

@@ -36,6 +36,7 @@ const TABLE = [
   ['post', '/folder/delete', 'key'],
   ['post', '/api/v1/folder/delete', 'key'],
   ['get', '/api/v1/account', 'key'],
+  ['post', '/api/v1/file/report', 'none'],
   ['get', '/health', 'none'],
   ['get', '/ready', 'none'],
 ] as const

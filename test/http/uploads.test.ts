@@ -283,6 +283,8 @@ describe('the status of an upload', () => {
       size: 1,
       upload_date: expect.stringMatching(TIMESTAMP),
       thumbnail_url: file.thumbnail_url,
+      has_thumbnail: false,
+      thumbnail: 'none',
     })
   })
 

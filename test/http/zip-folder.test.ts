@@ -233,6 +233,8 @@ describe('a download of a zip', () => {
     expect(await downloads()).toEqual([1, 1, 1])
     await (await get(path, bearer(key))).bytes()
     expect(await downloads()).toEqual([1, 1, 1])
+    await Promise.all([1, 2].map(async () => (await get(path)).bytes()))
+    expect(await downloads()).toEqual([3, 3, 3])
   })
 })
 

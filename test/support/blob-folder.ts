@@ -31,7 +31,8 @@ export function finishedBlobs(dataDir: string): string[] {
 export function inconsistencies(dataDir: string, { cleaned }: { readonly cleaned: boolean }): string[] {
   using database = new Database(join(dataDir, 'holdfast.sqlite'), { readonly: true })
   const select = (sql: string) => new Set(keys.parse(database.query(sql).all()).map(({ key }) => key))
-  const wanted = select('select key from blobs')
+  const thumbnails = select('select key from thumbnails where key is not null')
+  const wanted = select('select key from blobs').union(thumbnails)
   const garbage = select('select key from blob_garbage')
   const stored = new Set(finishedBlobs(dataDir))
   const found = [

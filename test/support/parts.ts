@@ -22,6 +22,7 @@ import { createRemovals, type Removals } from '../../src/services/removals.ts'
 import { createRooms, type RoomLimits, type Rooms } from '../../src/services/room.ts'
 import { createStoreHealth } from '../../src/services/store-health.ts'
 import type { StoredFile } from '../../src/services/stored-file.ts'
+import { noThumbnails } from '../../src/services/thumbnails.ts'
 import { createUploads, type Uploads } from '../../src/services/uploads.ts'
 import { createUsage, type Usage } from '../../src/services/usage.ts'
 
@@ -98,6 +99,7 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
     health,
     hashing,
     rooms,
+    thumbnails: noThumbnails,
     clock,
     random: systemRandom,
     maxFileSize: 10 * GIB,

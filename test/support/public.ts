@@ -45,8 +45,11 @@ export function textBytes(text: string): Bytes {
   return new Uint8Array(new TextEncoder().encode(text))
 }
 
+/** Whoever listens somewhere. */
+export type At = Pick<TestHoldfast, 'url'>
+
 /** A fetch that shows redirects instead of following them; `address` may be a path of the host. */
-export function visit(host: TestHoldfast, address: string, init: RequestInit = {}): Promise<Response> {
+export function visit(host: At, address: string, init: RequestInit = {}): Promise<Response> {
   return fetch(new URL(address, host.url), { redirect: 'manual', ...init })
 }
 
@@ -71,7 +74,7 @@ export interface ApiAnswer {
 
 /** One call of the JSON API; throws when the answer is no JSON. */
 export async function api(
-  host: TestHoldfast,
+  host: At,
   key: string,
   method: string,
   path: string,
@@ -100,7 +103,7 @@ export interface UploadOptions {
 }
 
 /** Uploads and throws when that is refused. */
-export async function upload(host: TestHoldfast, options: UploadOptions = {}): Promise<Uploaded> {
+export async function upload(host: At, options: UploadOptions = {}): Promise<Uploaded> {
   const form = new FormData()
   const part = new File([options.bytes ?? randomBytes(100)], options.name ?? 'file.bin', {
     type: options.type ?? 'application/octet-stream',

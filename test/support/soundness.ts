@@ -50,7 +50,8 @@ export async function unsoundness(installation: SharedInstallation): Promise<str
     )
     .execute()
   const stored: string[] = await Array.fromAsync(store.list(), String)
-  same('keys in the store', stored.sort(), blobs.map(({ key }) => String(key)).sort())
+  const thumbnails = await db.selectFrom('thumbnails').select('key').where('key', 'is not', null).execute()
+  same('keys in the store', stored.sort(), [...blobs, ...thumbnails].map(({ key }) => String(key)).sort())
   for (const { key, size, refs, users } of blobs) {
     same(`references to ${key}`, refs, users)
     same(`size of ${key}`, await store.size(key), size)

@@ -3,8 +3,9 @@ import { basename, join } from 'node:path'
 import { describeSources } from '../../src/http/site/sources.ts'
 import type { Manifest } from '../manifest.ts'
 import { isTooHeavy, weigh, weightTable } from './budgets.ts'
-import { bundleRenderer, bundleScripts, bundleStyle, copyFiles, ROOT } from './bundles.ts'
+import { bundleRenderer, bundleScripts, bundleStyle, bundleWorkers, copyFiles, ROOT } from './bundles.ts'
 import { compressAll } from './compress.ts'
+import { copyPdfData } from './pdf-data.ts'
 
 const DIST = join(ROOT, 'web/dist')
 const MANIFEST = join(DIST, 'manifest.json')
@@ -41,18 +42,20 @@ export async function buildSite(): Promise<boolean> {
 }
 
 async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [scripts, shared, start, file, folder, renderer, files] = await Promise.all([
+  const [scripts, workers, shared, start, file, folder, renderer, files, pdfData] = await Promise.all([
     bundleScripts(assets),
+    bundleWorkers(assets),
     bundleStyle(assets, 'shared'),
     bundleStyle(assets, 'start'),
     bundleStyle(assets, 'file'),
     bundleStyle(assets, 'folder'),
     bundleRenderer(server),
     copyFiles(assets),
+    copyPdfData(assets),
   ])
-  const bundles = [scripts, shared, start, file, folder, renderer, files]
+  const bundles = [scripts, workers, shared, start, file, folder, renderer, files]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
-  const { pages, workers } = scripts.made
+  const pages = scripts.made
   return {
     sources: await describeSources(ROOT, [
       ...bundles.flatMap(({ sources }) => sources),
@@ -67,8 +70,9 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
         file: { ...pages.file, style: file.made },
         folder: { ...pages.folder, style: folder.made },
       },
-      workers,
+      workers: workers.made,
       files: files.made,
+      pdfData,
     },
   }
 }

@@ -72,7 +72,7 @@ export function toFileDetail(site: Site, file: FileDetail): z.infer<typeof fileD
     size: file.size,
     type: file.type,
     url: fileUrl(site, file.slug),
-    has_thumbnail: false,
+    has_thumbnail: site.services.thumbnails.progress(file) === 'ready',
     created_at: timestamp(file.created_at),
     downloads: file.downloads,
     views: file.views,

@@ -4,6 +4,7 @@ import { Refusal } from '../../domain/errors.ts'
 import { type FolderPlace, parseFolderPlace, type Slug, type Uuid } from '../../domain/ids.ts'
 import type { Caller } from '../../services/caller.ts'
 import type { StoredFile } from '../../services/stored-file.ts'
+import type { ThumbnailProgress } from '../../services/thumbnails.ts'
 import { type Call, uploadCaller } from '../call.ts'
 import { jsonResponse } from '../json.ts'
 import { keyedRoute, type Route } from '../route.ts'
@@ -77,6 +78,10 @@ async function receiveOnce(call: Call, caller: Caller, place: FolderPlace): Prom
   }
 }
 
+const thumbnailProgress = z.enum(['pending', 'ready', 'none']).openapi({
+  description: 'Whether a thumbnail is there, may still come, or will not',
+})
+
 const uploadStatus = z
   .object({
     slug: z.string(),
@@ -85,6 +90,8 @@ const uploadStatus = z
     size: z.number().int().nullable().openapi({ description: 'null while nobody has said it' }),
     upload_date: timestampField,
     thumbnail_url: z.string(),
+    has_thumbnail: z.boolean(),
+    thumbnail: thumbnailProgress,
   })
   .openapi('UploadStatus')
 
@@ -101,20 +108,32 @@ export const getUploadStatus = keyedRoute({
     const slug = query.slug as Slug
     const upload = await resumable.bySlug(caller.account, slug)
     if (upload !== null && upload.state !== 'completed') {
-      return statusOf(slug, upload.state, upload.uuid, upload, upload.created_at)
+      const thumbnail = upload.state === 'failed' ? 'none' : 'pending'
+      return statusOf(slug, upload.state, upload, upload.created_at, thumbnail)
     }
     // By slug alone: a number here is a slug that does not exist, not an id.
     const file = await files.get(caller.account, { kind: 'slug', slug })
-    return statusOf(slug, 'completed', file.uuid, { received: file.size, size: file.size }, file.created_at)
+    const { uuid, size, created_at } = file
+    const whole = { uuid, received: size, size }
+    return statusOf(slug, 'completed', whole, created_at, call.site.services.thumbnails.progress(file))
   },
 })
 
 function statusOf(
   slug: Slug,
   status: z.infer<typeof uploadStates>,
-  uuid: Uuid,
-  { received, size }: { readonly received: number; readonly size: number | null },
+  { uuid, received, size }: { readonly uuid: Uuid; readonly received: number; readonly size: number | null },
   date: number,
+  thumbnail: ThumbnailProgress,
 ): z.infer<typeof uploadStatus> {
-  return { slug, status, received, size, upload_date: timestamp(date), thumbnail_url: thumbnailPath(uuid) }
+  return {
+    slug,
+    status,
+    received,
+    size,
+    upload_date: timestamp(date),
+    thumbnail_url: thumbnailPath(uuid),
+    has_thumbnail: thumbnail === 'ready',
+    thumbnail,
+  }
 }

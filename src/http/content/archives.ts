@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi'
-import type { FileId } from '../../domain/ids.ts'
 import type { Archive } from '../../services/archives.ts'
 import type { Call } from '../call.ts'
 import type { Documentation, Route } from '../route.ts'
@@ -29,7 +28,7 @@ export function sendArchive(
   const part = partToSend(call, archive.size, validators, headers)
   if (part instanceof Response) return part
   const body = archive.read(part.start, part.end, {
-    began: (file: FileId) => site.services.usage.fileUsed(file, whose.isOwner ? null : 'download'),
+    began: site.services.usage.archiveUsed(whose.isOwner ? null : 'download'),
     failed: site.report,
   })
   return new Response(body, { status: part.status, headers })

@@ -1,13 +1,11 @@
 import { z } from '@hono/zod-openapi'
 import type { Viewer } from '../../domain/access.ts'
-import { Refusal } from '../../domain/errors.ts'
 import { parseFileIdentifier, type Slug } from '../../domain/ids.ts'
 import { fileNotFound, unlocked } from '../../services/access.ts'
 import { CONTENT_TOKEN_LIFETIME } from '../../services/content-tokens.ts'
 import { viewerOf } from '../call.ts'
 import { openRoute, type Route } from '../route.ts'
 import { contentName } from './addresses.ts'
-import { iconFor } from './icons.ts'
 import { sendFile } from './send.ts'
 
 const signedAddress = z
@@ -40,7 +38,11 @@ function signingRoute(path: string, summary: string): Route {
         file: contentName(file),
         name: file.name,
         server: call.site.contentUrl,
-        token: contentTokens.issue(viewer, file.uuid, false),
+        token: contentTokens.issue(viewer, file.uuid, {
+          counted: false,
+          proxied: false,
+          lifetime: CONTENT_TOKEN_LIFETIME,
+        }),
       }
     },
   })
@@ -79,12 +81,13 @@ export const getContent: Route = {
     const identifier = parseFileIdentifier(uuid ?? '')
     if (identifier.kind !== 'uuid') throw fileNotFound()
     const token = call.url.searchParams.get('token') ?? ''
-    const { viewer: asker, counted } = contentTokens.read(token, identifier.uuid)
+    const { viewer: asker, counted, proxied } = contentTokens.read(token, identifier.uuid)
     const viewer = together(asker, await viewerOf(call))
     const file = unlocked(await access.file(viewer, identifier))
     const download = call.url.searchParams.get('download') === 'true'
     return sendFile(call, file, {
       disposition: download ? 'attachment' : 'inline',
+      proxied,
       began() {
         const isOwner = viewer.account === file.account_id
         usage.fileUsed(file.id, isOwner || counted ? null : download ? 'download' : 'view')
@@ -99,30 +102,4 @@ function together(asker: Viewer, present: Viewer): Viewer {
     account: asker.account ?? present.account,
     grants: new Map([...asker.grants, ...present.grants]),
   }
-}
-
-export const getThumbnail: Route = {
-  method: 'get',
-  path: '/t/{uuid}',
-  auth: 'none',
-  documentation: {
-    summary: 'A picture for the file: its thumbnail, or an icon for its type',
-    tag: 'Public',
-    params: z.object({ uuid: z.string() }),
-    answers: { 200: { description: 'An image' } },
-    errors: [403, 404],
-  },
-  async handle(call) {
-    const identifier = parseFileIdentifier(call.params.uuid ?? '')
-    if (identifier.kind !== 'uuid') throw new Refusal('FILE_NOT_FOUND', 'There is no such file')
-    const file = unlocked(await call.site.services.access.file(await viewerOf(call), identifier))
-    return new Response(iconFor(file.type, file.name), {
-      headers: {
-        'Content-Type': 'image/svg+xml',
-        'Cache-Control': 'private, max-age=300',
-        'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
-        'Cross-Origin-Resource-Policy': 'cross-origin',
-      },
-    })
-  },
 }

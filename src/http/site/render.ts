@@ -10,6 +10,7 @@ import { FilePage } from './pages/file.tsx'
 import { withOnclick } from './pages/file-item.tsx'
 import { FolderPage } from './pages/folder.tsx'
 import { PasswordPage } from './pages/password.tsx'
+import { ReportedPage, ReportPage } from './pages/report.tsx'
 import { StartPage } from './pages/start.tsx'
 import type { Renderers } from './renderers.ts'
 import { de } from './texts/de.ts'
@@ -37,6 +38,9 @@ export function createRenderers(assets: PageAssets): Renderers {
     folderPage: (view, reader) =>
       withOnclick(page(createElement(FolderPage, { view, context: contextOf(reader) }))),
     passwordPage: (view, reader) => page(createElement(PasswordPage, { view, context: contextOf(reader) })),
+    reportPage: (view, reader) => page(createElement(ReportPage, { view, context: contextOf(reader) })),
+    reportedPage: (filePath, reader) =>
+      page(createElement(ReportedPage, { filePath, context: contextOf(reader) })),
     errorPage: (view, reader) => page(createElement(ErrorPage, { view, context: contextOf(reader) })),
   }
 }

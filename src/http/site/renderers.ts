@@ -1,5 +1,12 @@
 import type { Reader } from './language.ts'
-import type { ErrorPageView, FilePageView, FolderPageView, PasswordPageView, StartPageView } from './views.ts'
+import type {
+  ErrorPageView,
+  FilePageView,
+  FolderPageView,
+  PasswordPageView,
+  ReportPageView,
+  StartPageView,
+} from './views.ts'
 
 /**
  * Every function gives a whole HTML document in which all values are escaped. The documents hold no inline scripts;
@@ -12,5 +19,8 @@ export interface Renderers {
   arrivingPage(reader: Reader): string
   folderPage(view: FolderPageView, reader: Reader): string
   passwordPage(view: PasswordPageView, reader: Reader): string
+  reportPage(view: ReportPageView, reader: Reader): string
+  /** Says that a report is kept. `filePath`: of the page to go back to. */
+  reportedPage(filePath: string, reader: Reader): string
   errorPage(view: ErrorPageView, reader: Reader): string
 }

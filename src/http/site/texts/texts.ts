@@ -1,5 +1,8 @@
+import type { FileScriptTexts } from '../../../../web/file/data.ts'
 import type { Plural } from '../../../../web/shared/words.ts'
+import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
+import type { ReportReason } from '../../../domain/report.ts'
 
 /** One file of texts for each. */
 export type Language = 'en' | 'de'
@@ -14,6 +17,7 @@ export interface Texts {
   readonly file: FileTexts
   readonly folder: FolderTexts
   readonly password: PasswordTexts
+  readonly report: ReportTexts
   readonly errors: ErrorTexts
 }
 
@@ -31,10 +35,7 @@ export interface CommonTexts {
 export interface StartTexts {
   readonly title: string
   readonly description: string
-  readonly drop: string
-  readonly choose: string
-  readonly file: string
-  readonly upload: string
+  readonly app: StartAppTexts
   /** {size} */
   readonly limit: string
   /** {days} */
@@ -50,8 +51,17 @@ export interface FileTexts {
   readonly details: string
   /** {day} */
   readonly keptUntil: string
+  readonly downloads: Plural
+  readonly link: string
+  readonly copy: string
+  readonly qrCode: string
+  /** The text in a page of its own, for who has no scripts. */
+  readonly open: string
+  readonly verify: string
+  readonly verifyWhy: string
   readonly arriving: string
   readonly arrivingWhy: string
+  readonly script: FileScriptTexts
   readonly lookAgain: string
 }
 
@@ -76,6 +86,27 @@ export interface PasswordTexts {
   readonly wrong: string
   /** {wait} */
   readonly tooMany: string
+}
+
+export interface ReportTexts {
+  /** The link on the page of a file. */
+  readonly link: string
+  readonly title: string
+  readonly why: string
+  readonly reason: string
+  readonly reasons: Readonly<Record<ReportReason, string>>
+  readonly reasonMissing: string
+  readonly text: string
+  /** {count} */
+  readonly textHint: string
+  /** {count} */
+  readonly textTooLong: string
+  /** {wait} */
+  readonly tooMany: string
+  readonly send: string
+  readonly thanks: string
+  readonly thanksWhy: string
+  readonly back: string
 }
 
 export interface ErrorText {

@@ -1,0 +1,101 @@
+import type { Command } from 'commander'
+import type { Config, Environment } from '../config.ts'
+import { timestamp } from '../domain/clock.ts'
+import type { ReportId } from '../domain/ids.ts'
+import { withAdministration } from './administration.ts'
+import { readNumber } from './options.ts'
+import { printJson, printLines, printPairs, printTable } from './output.ts'
+import { databasePlace } from './places.ts'
+
+interface ListOptions {
+  readonly all?: true
+  readonly json?: true
+}
+
+/** `holdfast report …`: works beside a running server on the same data. */
+export function reportCommand(report: Command, environment: Environment): void {
+  report.description('list, read and dismiss what people report about files')
+  report
+    .command('list')
+    .description('list the reports that nobody has judged yet, the newest first')
+    .option('--all', 'also those that are closed')
+    .option('--json', 'print a JSON array, with the texts')
+    .action((options: ListOptions) => list(environment, options))
+  report
+    .command('show')
+    .description('print one report with its text')
+    .argument('<number>', 'as the list shows it', readReport)
+    .action((id: ReportId) => show(environment, id))
+  report
+    .command('dismiss')
+    .description('close reports and leave their files as they are')
+    .argument('<number...>', 'as the list shows them', (text, before: readonly ReportId[] | undefined) => [
+      ...(before ?? []),
+      readReport(text),
+    ])
+    .action((ids: readonly ReportId[]) => dismiss(environment, ids))
+}
+
+function readReport(text: string): ReportId {
+  return readNumber(text) as ReportId
+}
+
+function list(environment: Environment, { all, json }: ListOptions): Promise<void> {
+  return withAdministration(environment, async ({ reports }, config) => {
+    const found = await reports.list(all ? 'all' : 'open')
+    if (json) {
+      return printJson(
+        found.map(({ createdAt, closedAt, ...report }) => ({
+          ...report,
+          created_at: timestamp(createdAt),
+          closed_at: closedAt === null ? null : timestamp(closedAt),
+        })),
+      )
+    }
+    if (found.length === 0) {
+      return printLines(`No ${all ? '' : 'open '}reports in ${databasePlace(config)}.`)
+    }
+    printTable(
+      ['NUMBER', 'REASON', 'REPORTED', 'STATE', 'FILE', 'NAME'],
+      found.map(({ id, reason, createdAt, state, file }) => [
+        String(id),
+        reason,
+        timestamp(createdAt),
+        state,
+        file.slug,
+        file.name,
+      ]),
+    )
+  })
+}
+
+function show(environment: Environment, id: ReportId): Promise<void> {
+  return withAdministration(environment, async ({ reports }, config) => {
+    const { file, reason, text, createdAt, state, closedAt, fileIsHere } = await reports.get(id)
+    printPairs([
+      ['Report', String(id)],
+      ['Reason', reason],
+      ['Reported', timestamp(createdAt)],
+      ['State', closedAt === null ? state : `${state} ${timestamp(closedAt)}`],
+      ['File', file.name],
+      ['Page', pageOf(config, file.slug)],
+      ['SHA-256', file.sha256],
+      ['Still there', fileIsHere ? 'yes' : 'no'],
+    ])
+    if (text !== null) printLines('', text)
+  })
+}
+
+function dismiss(environment: Environment, ids: readonly ReportId[]): Promise<void> {
+  return withAdministration(environment, async ({ reports }) => {
+    for (const id of ids) {
+      await reports.dismiss(id)
+      printLines(`Report ${id} is closed.`)
+    }
+  })
+}
+
+/** Without a public address in the settings only the server itself knows where it is. */
+function pageOf({ publicUrl }: Config, slug: string): string {
+  return `${publicUrl ?? ''}/d/${slug}`
+}

@@ -1,0 +1,42 @@
+import { Refusal } from './errors.ts'
+import { UNSEEN } from './unseen.ts'
+
+/** The closed list of what somebody may have against a file. */
+export const REPORT_REASONS = [
+  'child_abuse',
+  'illegal',
+  'malware',
+  'privacy',
+  'copyright',
+  'spam',
+  'other',
+] as const
+
+export type ReportReason = (typeof REPORT_REASONS)[number]
+
+/** `open` until an administrator has judged it. */
+export type ReportState = 'open' | 'dismissed' | 'taken_down'
+
+export const MAX_REPORT_TEXT = 2000
+
+/** The reason that the text names, or null. */
+export function reportReason(text: string): ReportReason | null {
+  return REPORT_REASONS.find((reason) => reason === text) ?? null
+}
+
+/**
+ * What somebody has written about a file: its lines without control and bidirectional characters and without empty
+ * ones around them, so that a terminal shows nothing else than a page. Null when nothing is left. Throws Refusal
+ * INVALID_REQUEST over 2,000 characters, counted as browsers count them.
+ */
+export function parseReportText(raw: string | null | undefined): string | null {
+  const lines = (raw ?? '').toWellFormed().split(/\r\n?|\n/)
+  const text = lines
+    .map((line) => line.replaceAll('\t', ' ').replace(UNSEEN, '').trimEnd())
+    .join('\n')
+    .trim()
+  if (text.length > MAX_REPORT_TEXT) {
+    throw new Refusal('INVALID_REQUEST', `"text": may have ${MAX_REPORT_TEXT} characters at most`)
+  }
+  return text === '' ? null : text
+}

@@ -1,0 +1,58 @@
+/** Containers of video that a poster can be made from, by the names under which ffmpeg reads them. */
+export type VideoFormat = 'mov' | 'matroska' | 'avi' | 'flv' | 'mpegts' | 'mpeg' | 'asf' | 'ogg'
+
+/** What a content is to whoever makes thumbnails. */
+export type ThumbnailKind = 'image' | VideoFormat
+
+/** Bytes from the beginning that are enough to tell. */
+export const THUMBNAIL_HEAD = 4096
+
+/**
+ * Whether a content that begins like this may have a thumbnail, and how it is read for it; null for everything else.
+ * The content alone decides, and nothing is parsed: whether it is what it begins like shows when the thumbnail is made.
+ */
+export function thumbnailKind(head: Uint8Array): ThumbnailKind | null {
+  const beginning = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, THUMBNAIL_HEAD))
+  const text = beginning.toString('latin1')
+  const found = signatures.find(([, ...marks]) => marks.every(([at, mark]) => text.startsWith(mark, at)))
+  if (found !== undefined) return found[0]
+  if (text.startsWith('ftyp', 4)) return isoKind(text)
+  // Ogg is mostly sound: a film names its codec on the first pages.
+  return text.startsWith('OggS') && text.includes('\x80theora') ? 'ogg' : null
+}
+
+/** A text, one byte a character, and where it stands. */
+type Mark = readonly [at: number, text: string]
+
+const signatures: readonly (readonly [ThumbnailKind, ...Mark[]])[] = [
+  ['image', [0, '\xff\xd8\xff']], // JPEG
+  ['image', [0, '\x89PNG\r\n\x1a\n']],
+  ['image', [0, 'GIF87a']],
+  ['image', [0, 'GIF89a']],
+  ['image', [0, 'RIFF'], [8, 'WEBP']],
+  ['image', [0, 'II*\0']], // TIFF, and BigTIFF, in either order of bytes
+  ['image', [0, 'II+\0']],
+  ['image', [0, 'MM\0*']],
+  ['image', [0, 'MM\0+']],
+  ['matroska', [0, '\x1a\x45\xdf\xa3']],
+  ['avi', [0, 'RIFF'], [8, 'AVI ']],
+  ['flv', [0, 'FLV\x01']],
+  ['mpegts', [0, '\x47'], [188, '\x47'], [376, '\x47']],
+  ['mpeg', [0, '\0\0\x01\xba']],
+  ['asf', [0, '\x30\x26\xb2\x75\x8e\x66\xcf\x11']],
+  // QuickTime from before there was a box that names the kind of file.
+  ['mov', [4, 'moov']],
+  ['mov', [4, 'mdat']],
+  ['mov', [4, 'wide']],
+]
+
+/** Brands of ISO base media files (ISO/IEC 14496-12) that are sound, or pictures of whatever kind. */
+const NO_FILM = /^(?:M4A |M4B |M4P |F4A |hei[cmxs]|hev[cmxs]|jxl |jp2 |jpx |crx |mif1|msf1|miaf|avi[fs])/
+
+function isoKind(text: string): ThumbnailKind | null {
+  const length = (text.charCodeAt(2) << 8) | text.charCodeAt(3)
+  const brands = text.slice(8, Math.max(12, length))
+  if (!NO_FILM.test(brands)) return 'mov'
+  // Some encoders say first that it is a picture, and of which kind after it.
+  return /^(?:avif|avis|mif1|msf1|miaf)/.test(brands) && /avi[fs]/.test(brands) ? 'image' : null
+}

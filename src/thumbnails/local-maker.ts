@@ -1,0 +1,73 @@
+import { MINUTE, SECOND } from '../domain/clock.ts'
+import type { Log } from '../log.ts'
+import type { Limits } from './guard.ts'
+import { createImages } from './images.ts'
+import type { Making, Source, ThumbnailMaker } from './maker.ts'
+import { makePoster } from './poster.ts'
+import { createSpawner, type Spawner } from './spawning.ts'
+
+const LIMITS: Limits = { memory: 768 * 1024 * 1024, work: 10 * SECOND, step: MINUTE }
+
+interface Tools {
+  readonly spawner: Spawner
+  /** null where no posters can be made, or not safely. */
+  readonly ffmpeg: string | null
+}
+
+/** Makes thumbnails in processes of this machine. Tests may give it less time and memory. */
+export function createLocalMaker(log: Log, limits: Limits = LIMITS): ThumbnailMaker {
+  let found: Promise<Tools> | null = null
+  let images: ReturnType<typeof createImages> | null = null
+
+  /** Looked for when something is to be made for the first time. */
+  function tools(): Promise<Tools> {
+    found ??= findTools(log).catch((error: unknown) => {
+      found = null
+      throw error
+    })
+    return found
+  }
+
+  async function makeImage(source: Source, signal: AbortSignal): Promise<Making> {
+    images ??= createImages((await tools()).spawner, limits)
+    return images.make(source, signal)
+  }
+
+  return {
+    async make(kind, source, signal) {
+      if (kind === 'image') return makeImage(source, signal)
+      const { ffmpeg, spawner } = await tools()
+      if (ffmpeg === null) return { kind: 'unsupported' }
+      const poster = await makePoster(kind, source, { ffmpeg, spawner, limits, signal })
+      return poster === null
+        ? { kind: 'none', reason: 'ffmpeg finds no picture in it' }
+        : makeImage(inMemory(poster), signal)
+    },
+
+    canMakePosters: async () => (await tools()).ffmpeg !== null,
+
+    close() {
+      images?.close()
+    },
+  }
+}
+
+async function findTools(log: Log): Promise<Tools> {
+  const spawner = await createSpawner()
+  const ffmpeg = Bun.which('ffmpeg')
+  if (ffmpeg === null) {
+    log.info({}, 'ffmpeg is not installed: videos get no poster')
+  } else if (!spawner.isOffline) {
+    log.warn({}, 'videos get no poster: this system does not let ffmpeg be started without a network')
+  }
+  return { spawner, ffmpeg: spawner.isOffline ? ffmpeg : null }
+}
+
+function inMemory(bytes: Uint8Array): Source {
+  return {
+    size: bytes.byteLength,
+    async readInto(start, target) {
+      target.set(bytes.subarray(start, start + target.byteLength))
+    },
+  }
+}

@@ -1,0 +1,108 @@
+/** One picture of a film, by ffmpeg. */
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { VideoFormat } from '../domain/thumbnail-kind.ts'
+import { Guard, type Limits } from './guard.ts'
+import { LARGE, type Source } from './maker.ts'
+import type { Spawner } from './spawning.ts'
+
+/** Of a long film these many bytes are read from its beginning, where the picture is, */
+const BEGINNING = 32 * 1024 * 1024
+/** and these from its end, where many cameras write what says how to read it. */
+const END = 16 * 1024 * 1024
+/** What is read from the store at a time. */
+const PIECE = 1024 * 1024
+
+const MOST_PIXELS = 50_000_000
+/** Frames of which the one is taken that is most like the others: films begin black. */
+const FRAMES = 24
+/** A PNG of the largest poster takes less. */
+const MOST_BYTES = 8 * 1024 * 1024
+
+/**
+ * A PNG, or null when there is no picture to be had. Throws MakingFailed when ffmpeg was ended at one of its limits or
+ * crashed, the reason of the signal, and what the source throws.
+ */
+export async function makePoster(
+  format: VideoFormat,
+  source: Source,
+  parts: {
+    readonly ffmpeg: string
+    readonly spawner: Spawner
+    readonly limits: Limits
+    readonly signal: AbortSignal
+  },
+): Promise<Uint8Array | null> {
+  const { ffmpeg, spawner, limits, signal } = parts
+  const film = await unnamedFile()
+  try {
+    await fill(film, source, signal)
+    const child = spawner.spawn([ffmpeg, ...ffmpegOptions(format, limits)], film.fd)
+    const guard = new Guard(child, limits, signal)
+    try {
+      const poster = await guard.step(upTo(MOST_BYTES, child.stdout))
+      if (poster === null) child.kill('SIGKILL')
+      await guard.step(child.exited)
+      if (child.signalCode !== null) throw guard.failure()
+      return child.exitCode === 0 && poster !== null && poster.byteLength > 0 ? poster : null
+    } finally {
+      guard.end()
+      child.kill('SIGKILL')
+    }
+  } finally {
+    await film.close()
+  }
+}
+
+/** A film may name other files and addresses: it is read as what it begins like, and nothing but files can be opened. */
+function ffmpegOptions(format: VideoFormat, limits: Limits): string[] {
+  const ratio = `min(1,${LARGE}/max(iw*sar,ih))`
+  const size = `w='max(1,iw*sar*${ratio})':h='max(1,ih*${ratio})'`
+  const input = ['-protocol_whitelist', 'file', '-f', format, '-max_pixels', String(MOST_PIXELS)]
+  return [
+    ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-timelimit', String(limits.work / 1000)],
+    ...[...input, '-threads', '1', '-i', '/dev/stdin'],
+    // The first film that is no cover of an album, and nothing else of it.
+    ...['-map', '0:V:0', '-map_metadata', '-1', '-frames:v', '1', '-threads', '1', '-filter_threads', '1'],
+    ...['-vf', `thumbnail=${FRAMES},scale=${size},setsar=1,format=rgb24`],
+    ...['-c:v', 'png', '-f', 'image2pipe', 'pipe:1'],
+  ]
+}
+
+/** It is gone as soon as nobody has it open any more, also when this process is killed. */
+async function unnamedFile(): Promise<FileHandle> {
+  const path = join(tmpdir(), `holdfast-${crypto.randomUUID()}`)
+  const file = await open(path, 'wx+', 0o600)
+  await rm(path)
+  return file
+}
+
+/** As long as the film, with a hole where nobody will read. */
+async function fill(file: FileHandle, { size, readInto }: Source, signal: AbortSignal): Promise<void> {
+  const copy = async (from: number, to: number) => {
+    const piece = new Uint8Array(Math.min(PIECE, Math.max(0, to - from)))
+    for (let at = from; at < to; at += piece.byteLength) {
+      signal.throwIfAborted()
+      const part = piece.subarray(0, to - at)
+      await readInto(at, part)
+      await file.write(part, 0, part.byteLength, at)
+    }
+  }
+  await file.truncate(size)
+  const beginning = Math.min(size, BEGINNING)
+  await copy(0, beginning)
+  await copy(Math.max(beginning, size - END), size)
+}
+
+/** All bytes of the stream, or null when there are more. */
+async function upTo(most: number, stream: ReadableStream<Uint8Array>): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of stream) {
+    length += chunk.byteLength
+    if (length > most) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,156 @@
+/** Pages as people see them: in Debian's Chromium, watched for what must not happen on any page. */
+import { afterAll, beforeAll, describe, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import axe from 'axe-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { z } from 'zod'
+
+const CHROMIUM = '/usr/bin/chromium'
+/** It speaks with nobody but the test. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export function launchChromium(more: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...more] })
+}
+
+/**
+ * A suite with one browser for all its tests, which they get by calling what they are handed. Without Chromium it is
+ * left out; with CI=true that counts as failed.
+ */
+export function describeInBrowser(title: string, tests: (browser: () => Browser) => void): void {
+  const isThere = existsSync(CHROMIUM)
+  if (!isThere) console.warn(`${title}: Chromium is not installed: \`apt-get install chromium\``)
+  if (!isThere && process.env.CI === 'true') {
+    test('a browser can be had', () => {
+      throw new Error('Chromium is not installed')
+    })
+  }
+  describe.skipIf(!isThere)(title, () => {
+    let browser: Browser | undefined
+    beforeAll(async () => {
+      browser = await launchChromium()
+    })
+    afterAll(() => browser?.close())
+    tests(() => {
+      if (browser === undefined) throw new Error('the browser is not running yet')
+      return browser
+    })
+  })
+}
+
+/** A phone as narrow as they come. */
+export const PHONE = {
+  viewport: { width: 360, height: 740 },
+  isMobile: true,
+  hasTouch: true,
+  deviceScaleFactor: 2,
+} as const satisfies BrowserContextOptions
+
+export interface Visit extends AsyncDisposable {
+  readonly page: Page
+  /**
+   * What happened that happens on no page: script errors, violations of the policy, dialogs, calls to other hosts.
+   * `handlers`: how many event handlers the policy had to stop, because programs look for them in folders.
+   */
+  trouble(handlers?: number): readonly string[]
+}
+
+/** A new page with a profile of its own. `home` is where the server is; nothing else may be loaded. */
+export async function openPage(
+  browser: Browser,
+  home: string,
+  options: BrowserContextOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext({ baseURL: home, ...options })
+  const page = await context.newPage()
+  const trouble: string[] = []
+  let stopped = 0
+  page.on('pageerror', (error) => trouble.push(`error in a script: ${error.message}`))
+  page.on('console', (message) => {
+    // An address that answers with an error is one of those the test asked for, or is seen below.
+    const isAnswer = message.text().startsWith('Failed to load resource')
+    if (message.type() !== 'error' || isAnswer) return
+    if (message.text().startsWith('Executing inline event handler')) stopped++
+    else trouble.push(`console: ${message.text()}`)
+  })
+  page.on('dialog', (dialog) => {
+    trouble.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url())
+    const isLocal = protocol === 'data:' || protocol === 'blob:' || host === new URL(home).host
+    if (!isLocal) trouble.push(`asked another host: ${request.url()}`)
+  })
+  page.on('response', (response) => {
+    if (response.status() < 400 || response.request().isNavigationRequest()) return
+    trouble.push(`${response.status()} for ${response.url()}`)
+  })
+  return {
+    page,
+    trouble: (handlers = 0) =>
+      stopped === handlers
+        ? trouble
+        : [...trouble, `${stopped} event handlers were stopped instead of ${handlers}`],
+    [Symbol.asyncDispose]: () => context.close(),
+  }
+}
+
+/** For each element that the selector finds what an expression of JavaScript over it, called `it`, gives. */
+export async function readElements<T>(
+  page: Page,
+  selector: string,
+  expression: string,
+  each: z.ZodType<T>,
+): Promise<T[]> {
+  const found = `[...document.querySelectorAll(${JSON.stringify(selector)})]`
+  return z.array(each).parse(await page.evaluate(`${found}.map((it) => (${expression}))`))
+}
+
+const axeResult = z.object({
+  violations: z.array(
+    z.object({ id: z.string(), help: z.string(), nodes: z.array(z.object({ html: z.string() })) }),
+  ),
+})
+
+/** What axe finds fault with on the page as it is now; one line for each fault. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = axeResult.parse(await page.evaluate('axe.run()'))
+  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`))
+}
+
+/** How many pixels of the page lie beside the window, which people would have to scroll to sideways. */
+export async function pixelsBeside(page: Page): Promise<number> {
+  return z
+    .number()
+    .parse(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'))
+}
+
+const target = z.object({ what: z.string(), width: z.number(), height: z.number() })
+
+/** Links and controls, outside of running text, that a thumb would miss: under 44 px in a direction. */
+export async function smallTargets(page: Page): Promise<string[]> {
+  const found = z.array(target).parse(await page.evaluate(`(${measureTargets})()`))
+  return found
+    .filter(({ width, height }) => width < 44 || height < 44)
+    .map(({ what, width, height }) => `${what}: ${Math.round(width)} × ${Math.round(height)}`)
+}
+
+/** Runs in the page. A link may be enlarged by what it shows before or after its text. */
+const measureTargets = `() => [...document.querySelectorAll('a, button, select, summary, input:not([type=hidden])')]
+  .filter((it) => it.checkVisibility() && !it.closest('p, dd, li > .small'))
+  .map((it) => {
+    const covers = [getComputedStyle(it, '::after'), getComputedStyle(it, '::before')]
+      .some(({ content, position, inset }) => content !== 'none' && position === 'absolute' && inset === '0px')
+    const box = (covers ? it.offsetParent.closest('li') ?? it.offsetParent : it).getBoundingClientRect()
+    return { what: it.outerHTML.slice(0, 120), width: box.width + 0.5, height: box.height + 0.5 }
+  })`
