@@ -26,6 +26,8 @@ export interface PageAssets {
   readonly workers: Readonly<Record<string, string>>
   /** What lies in `web/static`, by name: `favicon.svg`. */
   readonly files: Readonly<Record<string, string>>
+  /** What the addresses of pdf.js's own data begin with. */
+  readonly pdfData: string
 }
 
 export interface ScriptedPageAssets {

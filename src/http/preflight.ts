@@ -2,6 +2,8 @@
 const ALLOWED_HEADERS = [
   'Authorization',
   'Content-Type',
+  'Range',
+  'If-Range',
   'X-Folder-ID',
   'Idempotency-Key',
   'X-HTTP-Method-Override',
@@ -18,6 +20,10 @@ const ALLOWED_HEADERS = [
 /** What scripts of other sites may read of an answer. */
 export const EXPOSED_HEADERS = [
   'Content-Length',
+  'Content-Range',
+  'Accept-Ranges',
+  'ETag',
+  'Repr-Digest',
   'Retry-After',
   'RateLimit-Limit',
   'RateLimit-Remaining',

@@ -7,16 +7,27 @@ import type { Signing } from './signing.ts'
 
 /** Seconds a signed content address is good for. */
 export const CONTENT_TOKEN_LIFETIME = 1800
+/** Seconds the addresses in a page are good for: a film that is left in its middle can be gone on with. */
+export const PAGE_TOKEN_LIFETIME = 12 * 3600
+
+/** What an address is signed for, besides its file and its viewer. */
+export interface ContentUse {
+  /** The page that shows the bytes has been counted as the view already. */
+  readonly counted: boolean
+  /** The bytes come from here even where the store could give them out: scripts may not read them there. */
+  readonly proxied: boolean
+  /** Seconds. */
+  readonly lifetime: number
+}
 
 /**
  * A signed address names one file and says who asked for it, so that access can be decided again at every
  * request: what was made private or locked since is not served.
  */
 export interface ContentTokens {
-  /** `counted` false: the page that shows the bytes has been counted as the view already. */
-  issue(viewer: Viewer, file: Uuid, counted: boolean): string
+  issue(viewer: Viewer, file: Uuid, use: ContentUse): string
   /** Throws Refusal INVALID_TOKEN when it was changed, is for another file or is too old. */
-  read(token: string, file: Uuid): { readonly viewer: Viewer; readonly counted: boolean }
+  read(token: string, file: Uuid): { readonly viewer: Viewer } & Omit<ContentUse, 'lifetime'>
 }
 
 const PURPOSE = 'content'
@@ -25,18 +36,20 @@ const payload = z.object({
   f: z.string(),
   e: z.number(),
   c: z.boolean(),
+  p: z.boolean().default(false),
   a: z.number().nullable(),
   g: z.array(z.tuple([z.number(), z.string()])),
 })
 
 export function createContentTokens(signing: Signing, clock: Clock): ContentTokens {
   return {
-    issue(viewer, file, counted) {
-      const expires = Math.floor(clock.now() / 1000) + CONTENT_TOKEN_LIFETIME
+    issue(viewer, file, { counted, proxied, lifetime }) {
+      const expires = Math.floor(clock.now() / 1000) + lifetime
       return signing.sign(PURPOSE, {
         f: file,
         e: expires,
         c: counted,
+        p: proxied,
         a: viewer.account,
         g: [...viewer.grants],
       })
@@ -54,6 +67,7 @@ export function createContentTokens(signing: Signing, clock: Clock): ContentToke
       return {
         viewer: { account: found.data.a as AccountId | null, grants: new Map(grants) },
         counted: found.data.c,
+        proxied: found.data.p,
       }
     },
   }

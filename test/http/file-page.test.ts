@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { HOUR } from '../../src/domain/clock.ts'
 import { atNode } from '../support/holdfast.ts'
 import { ownedHost } from '../support/owned-host.ts'
 import { api, bearer, detail, elements, makeFolder, upload, visit, withHoldfast } from '../support/public.ts'
@@ -173,5 +175,87 @@ describe('public addresses', () => {
       const redirect = await visit(configured, `/d/${apart.slug}?download=1`)
       expect(redirect.headers.get('location')).toStartWith('https://content.example/v2/')
     })
+  })
+})
+
+describe('what the page of a file tells others', () => {
+  test('is a film with an address that lasts, which counts as a view where it is played', async () => {
+    const film = await upload(host, { key, name: 'crossing.webm', type: 'video/webm' })
+    const html = await page(film.slug)
+    expect(meta(html, 'og:type')).toBe('video.other')
+    expect(meta(html, 'og:video')).toBe(`${film.url}?view=1`)
+    expect(meta(html, 'og:video:type')).toBe('video/webm')
+    const redirect = await visit(host, `/d/${film.slug}?view=1`)
+    expect(redirect.status).toBe(302)
+    const content = await visit(host, redirect.headers.get('location') ?? '')
+    expect(content.headers.get('content-disposition')).toStartWith('inline')
+    await content.bytes()
+    await host.settle()
+    expect(await detail(host, key, film)).toMatchObject({ views: 2, downloads: 0 })
+  })
+
+  test('is a title, a description and a picture in their words and in Twitter’s', async () => {
+    const html = await page(file.slug)
+    const named = (name: string) => elements(html, `meta[name="twitter:${name}"]`)[0]?.attributes.content
+    expect(named('card')).toBe('summary')
+    expect(named('title')).toBe('Zürich & more.txt')
+    expect(named('description')).toBe(meta(html, 'og:description'))
+    expect(named('image')).toBe(`${host.url}/t/${file.uuid}`)
+  })
+})
+
+describe('the address that a page gives its scripts', () => {
+  const data = z.object({
+    size: z.number(),
+    sha256: z.string(),
+    preview: z.object({ kind: z.string(), url: z.string() }).nullable(),
+  })
+  const told = async (slug: string) =>
+    data.parse(JSON.parse(elements(await page(slug), '#page-data')[0]?.text ?? ''))
+
+  test('answers ranges to scripts of any origin, who may read which part it is', async () => {
+    const { preview, ...facts } = await told(file.slug)
+    expect(facts).toEqual({ size: file.size, sha256: file.sha256 })
+    expect(preview?.kind).toBe('text')
+    const headers = { range: 'bytes=10-19', origin: 'https://elsewhere.example' }
+    const answer = await visit(host, preview?.url ?? '', { headers })
+    expect(answer.status).toBe(206)
+    expect(answer.headers.get('content-range')).toBe(`bytes 10-19/${file.size}`)
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
+    expect(answer.headers.get('access-control-expose-headers')).toContain('Content-Range')
+    const asked = await visit(host, preview?.url ?? '', { method: 'OPTIONS', headers })
+    expect(asked.status).toBe(204)
+    expect(asked.headers.get('access-control-allow-headers')).toContain('Range')
+  })
+
+  test('is counted with the page, not besides it', async () => {
+    const read = await upload(host, { key, name: 'notes.txt' })
+    const { preview } = await told(read.slug)
+    for (const range of ['bytes=0-9', 'bytes=10-19', 'bytes=0-']) {
+      await (await visit(host, preview?.url ?? '', { headers: { range } })).bytes()
+    }
+    await host.settle()
+    expect(await detail(host, key, read)).toMatchObject({ views: 1, downloads: 0 })
+  })
+
+  test('outlives a long film, and ends', async () => {
+    await withHoldfast({}, async (own) => {
+      const film = await upload(own, { name: 'film.webm' })
+      const html = await (await visit(own, `/d/${film.slug}`)).text()
+      const address = elements(html, 'video')[0]?.attributes.src ?? ''
+      own.clock.advance(11 * HOUR)
+      expect((await visit(own, address)).status).toBe(200)
+      own.clock.advance(2 * HOUR)
+      expect((await visit(own, address)).status).toBe(403)
+    })
+  })
+
+  test('is told to nobody who may not see the file', async () => {
+    const folder = await makeFolder(host, key, { password: 'sesame' })
+    const locked = await upload(host, { key, folder, name: 'secret.txt' })
+    const html = await page(locked.slug)
+    for (const secret of ['secret.txt', locked.uuid, locked.sha256, '/v2/'])
+      expect(html).not.toContain(secret)
   })
 })

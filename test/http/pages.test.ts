@@ -29,6 +29,7 @@ const FILE: FilePageView = {
   url: 'https://files.example/d/Abcdefghijkl',
   thumbnailUrl: 'https://files.example/t/3f2b8c1e-7a54-4c0d-9b1e-2f6d8a7c5e10',
   downloadUrl: '/d/Abcdefghijkl?download=1',
+  pictureUrl: null,
   preview: null,
   folder: null,
   reportUrl: '/d/Abcdefghijkl/report',
@@ -108,12 +109,24 @@ const everyPage: readonly (readonly [string, string])[] = [
   [
     'image',
     pages.filePage(
-      { ...FILE, name: HOSTILE, preview: { kind: 'image', url: '/v2/a.png?token=a&b' } },
+      { ...FILE, name: HOSTILE, preview: { kind: 'image', url: '/v2/a.png?token=a&b', opens: true } },
       READER,
     ),
   ],
-  ['video', pages.filePage({ ...FILE, name: HOSTILE, preview: { kind: 'video', url: '/v2/a.mp4' } }, READER)],
-  ['audio', pages.filePage({ ...FILE, name: HOSTILE, preview: { kind: 'audio', url: '/v2/a.mp3' } }, READER)],
+  [
+    'video',
+    pages.filePage(
+      { ...FILE, name: HOSTILE, preview: { kind: 'video', url: '/v2/a.mp4', opens: true } },
+      READER,
+    ),
+  ],
+  [
+    'audio',
+    pages.filePage(
+      { ...FILE, name: HOSTILE, preview: { kind: 'audio', url: '/v2/a.mp3', opens: true } },
+      READER,
+    ),
+  ],
   [
     'folder',
     pages.folderPage(
@@ -205,7 +218,7 @@ describe('the file page', () => {
   })
 
   test('has one download button, which is a link', () => {
-    const buttons = find(pages.filePage(FILE, READER), '.button')
+    const buttons = find(pages.filePage(FILE, READER), 'a.button')
     expect(buttons.map((button) => [button.attributes.href, button.text])).toEqual([
       [FILE.downloadUrl, 'Download'],
     ])
@@ -218,10 +231,11 @@ describe('the file page', () => {
 
   test('shows an image, plays video and audio, and has an icon for the rest', () => {
     const url = '/v2/a?token=a&b'
-    const image = pages.filePage({ ...FILE, preview: { kind: 'image', url } }, READER)
+    const image = pages.filePage({ ...FILE, preview: { kind: 'image', url, opens: true } }, READER)
     expect(find(image, 'main img').map((element) => element.attributes.src)).toEqual([url])
     for (const kind of ['video', 'audio'] as const) {
-      const player = find(pages.filePage({ ...FILE, preview: { kind, url } }, READER), kind)[0]?.attributes
+      const player = find(pages.filePage({ ...FILE, preview: { kind, url, opens: true } }, READER), kind)[0]
+        ?.attributes
       expect(player?.src).toBe(url)
       expect(player?.preload).toBe('metadata')
       expect(player).toHaveProperty('controls')

@@ -17,8 +17,8 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+export function launchChromium(more: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...more] })
 }
 
 /**
@@ -56,8 +56,11 @@ export const PHONE = {
 
 export interface Visit extends AsyncDisposable {
   readonly page: Page
-  /** What happened that happens on no page: script errors, violations of the policy, dialogs, calls to other hosts. */
-  trouble(): readonly string[]
+  /**
+   * What happened that happens on no page: script errors, violations of the policy, dialogs, calls to other hosts.
+   * `handlers`: how many event handlers the policy had to stop, because programs look for them in folders.
+   */
+  trouble(handlers?: number): readonly string[]
 }
 
 /** A new page with a profile of its own. `home` is where the server is; nothing else may be loaded. */
@@ -69,11 +72,14 @@ export async function openPage(
   const context = await browser.newContext({ baseURL: home, ...options })
   const page = await context.newPage()
   const trouble: string[] = []
+  let stopped = 0
   page.on('pageerror', (error) => trouble.push(`error in a script: ${error.message}`))
   page.on('console', (message) => {
     // An address that answers with an error is one of those the test asked for, or is seen below.
     const isAnswer = message.text().startsWith('Failed to load resource')
-    if (message.type() === 'error' && !isAnswer) trouble.push(`console: ${message.text()}`)
+    if (message.type() !== 'error' || isAnswer) return
+    if (message.text().startsWith('Executing inline event handler')) stopped++
+    else trouble.push(`console: ${message.text()}`)
   })
   page.on('dialog', (dialog) => {
     trouble.push(`dialog: ${dialog.message()}`)
@@ -88,7 +94,25 @@ export async function openPage(
     if (response.status() < 400 || response.request().isNavigationRequest()) return
     trouble.push(`${response.status()} for ${response.url()}`)
   })
-  return { page, trouble: () => trouble, [Symbol.asyncDispose]: () => context.close() }
+  return {
+    page,
+    trouble: (handlers = 0) =>
+      stopped === handlers
+        ? trouble
+        : [...trouble, `${stopped} event handlers were stopped instead of ${handlers}`],
+    [Symbol.asyncDispose]: () => context.close(),
+  }
+}
+
+/** For each element that the selector finds what an expression of JavaScript over it, called `it`, gives. */
+export async function readElements<T>(
+  page: Page,
+  selector: string,
+  expression: string,
+  each: z.ZodType<T>,
+): Promise<T[]> {
+  const found = `[...document.querySelectorAll(${JSON.stringify(selector)})]`
+  return z.array(each).parse(await page.evaluate(`${found}.map((it) => (${expression}))`))
 }
 
 const axeResult = z.object({

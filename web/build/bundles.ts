@@ -22,60 +22,71 @@ export interface Bundle<Made> {
   readonly sources: readonly string[]
 }
 
-interface Scripts {
-  readonly pages: Readonly<Record<ScriptedPage, Omit<ScriptedPageAssets, 'style'>>>
-  readonly workers: Readonly<Record<string, string>>
+type Scripts = Readonly<Record<ScriptedPage, Omit<ScriptedPageAssets, 'style'>>>
+
+/** The modules that run in pages: `<page>/main.ts(x)`. */
+export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
+  const entries = { start: 'start/main.tsx', file: 'file/main.ts', folder: 'folder/main.ts' }
+  const { scriptOf, importsOf, sources } = await bundleModules(folder, Object.values(entries), [])
+  const page = (entry: string) => {
+    const script = scriptOf(entry)
+    return { script: ADDRESS + script, preloads: importsOf(script).map((name) => ADDRESS + name) }
+  }
+  return {
+    made: { start: page(entries.start), file: page(entries.file), folder: page(entries.folder) },
+    sources,
+  }
 }
 
-/** The modules that run in the browser: `<page>/main.ts(x)`, and every `<page>/<name>-worker.ts`. */
-export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
-  const pages = { start: 'web/start/main.tsx', file: 'web/file/main.ts', folder: 'web/folder/main.ts' }
-  const workers = [...new Bun.Glob('*/*-worker.ts').scanSync(WEB)].sort()
-  const entrypoints = [...Object.values(pages), ...workers.map((path) => `web/${path}`)]
+/** The modules that run beside pages: every `<page>/<name>-worker.ts`. Packages give workers code without documents. */
+export async function bundleWorkers(folder: string): Promise<Bundle<Readonly<Record<string, string>>>> {
+  const entries = [...new Bun.Glob('*/*-worker.ts').scanSync(WEB)].sort()
+  const { scriptOf, sources } = await bundleModules(folder, entries, ['worker'])
+  return {
+    made: Object.fromEntries(
+      entries.map((entry) => [entry.replace(/\.ts$/, ''), ADDRESS + scriptOf(entry)] as const),
+    ),
+    sources,
+  }
+}
+
+/** Bundles modules of `web` for browsers, and tells the names of what came out. */
+async function bundleModules(folder: string, entries: readonly string[], conditions: readonly string[]) {
   const { metafile } = await built({
     ...COMMON,
     root: WEB,
-    entrypoints: entrypoints.map((path) => join(ROOT, path)),
+    entrypoints: entries.map((entry) => join(WEB, entry)),
     outdir: folder,
     target: 'browser',
+    conditions: [...conditions],
     splitting: true,
     publicPath: ADDRESS,
     naming: { ...NAMING, entry: '[dir]-[name]-[hash].[ext]' },
   })
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]))
-  const scriptOf = (source: string) => {
-    const wanted = resolve(ROOT, source)
-    for (const [name, { entryPoint }] of outputs) {
-      if (entryPoint !== undefined && fromMetafile(entryPoint) === wanted) return name
-    }
-    throw new Error(`the bundle holds nothing of ${source}`)
-  }
-  const page = (source: string) => {
-    const script = scriptOf(source)
-    return { script: ADDRESS + script, preloads: importsOf(script).map((name) => ADDRESS + name) }
-  }
-  /** What is fetched with a module: its static imports, and theirs. */
-  function importsOf(name: string): string[] {
-    const found = new Set<string>()
-    const follow = (from: string) => {
-      for (const { path, kind } of outputs.get(from)?.imports ?? []) {
-        const next = basename(path)
-        if (kind !== 'import-statement' || found.has(next)) continue
-        found.add(next)
-        follow(next)
-      }
-    }
-    follow(name)
-    return [...found]
-  }
   return {
-    made: {
-      pages: { start: page(pages.start), file: page(pages.file), folder: page(pages.folder) },
-      workers: Object.fromEntries(
-        workers.map((path) => [path.replace(/\.ts$/, ''), ADDRESS + scriptOf(`web/${path}`)]),
-      ),
-    },
     sources: sourcesOf(metafile),
+    scriptOf(entry: string): string {
+      const wanted = join(WEB, entry)
+      for (const [name, { entryPoint }] of outputs) {
+        if (entryPoint !== undefined && fromMetafile(entryPoint) === wanted) return name
+      }
+      throw new Error(`the bundle holds nothing of ${entry}`)
+    },
+    /** What is fetched with a module: its static imports, and theirs. */
+    importsOf(name: string): string[] {
+      const found = new Set<string>()
+      const follow = (from: string) => {
+        for (const { path, kind } of outputs.get(from)?.imports ?? []) {
+          const next = basename(path)
+          if (kind !== 'import-statement' || found.has(next)) continue
+          found.add(next)
+          follow(next)
+        }
+      }
+      follow(name)
+      return [...found]
+    },
   }
 }
 

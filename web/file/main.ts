@@ -1,4 +1,39 @@
+/** Starts what moves on the page of a file. Previewers are loaded when they are needed. */
 import { readPageData } from '../shared/page-data.ts'
-import type { FilePageData } from './data.ts'
+import { createWords } from '../shared/words.ts'
+import { enableCopy } from './copy.ts'
+import type { FilePageData, PreviewKind } from './data.ts'
+import { openSource } from './source.ts'
+import { presentMessage, type Show } from './stage.ts'
+import { enableVerify } from './verify.ts'
 
-document.documentElement.dataset.scripted = readPageData<FilePageData>().locale
+const previewers: Readonly<Record<PreviewKind, () => Promise<{ readonly show: Show }>>> = {
+  image: () => import('./image.ts'),
+  video: () => import('./media.ts'),
+  audio: () => import('./media.ts'),
+  pdf: () => import('./pdf.ts'),
+  text: () => import('./text.ts'),
+  code: () => import('./code.ts'),
+  markdown: () => import('./markdown.ts'),
+  table: () => import('./table.ts'),
+  archive: () => import('./archive.ts'),
+}
+
+const page = readPageData<FilePageData>()
+const words = createWords(page.locale)
+enableCopy(page.url, page.texts)
+enableVerify(page, words)
+void showPreview()
+
+async function showPreview(): Promise<void> {
+  const stage = document.querySelector<HTMLElement>('#stage')
+  if (stage === null || page.preview === null) return
+  const { kind, url } = page.preview
+  try {
+    const { show } = await previewers[kind]()
+    await show({ stage, page, words, source: openSource({ name: page.name, size: page.size, url }) })
+  } catch (error) {
+    console.error(error)
+    presentMessage(stage, page, page.texts.previewFailed)
+  }
+}

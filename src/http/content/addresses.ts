@@ -1,5 +1,6 @@
 import type { Viewer } from '../../domain/access.ts'
 import { extensionOf } from '../../domain/file-name.ts'
+import type { ContentUse } from '../../services/content-tokens.ts'
 import type { FileDetail } from '../../services/files.ts'
 import type { Site } from '../call.ts'
 
@@ -9,13 +10,13 @@ export function contentName(file: FileDetail): string {
   return /^[a-z0-9]{1,16}$/.test(extension) ? `${file.uuid}.${extension}` : file.uuid
 }
 
-/** A signed address of the bytes, for whoever the viewer is. `counted`: the view has been counted already. */
+/** A signed address of the bytes, for whoever the viewer is. */
 export function contentAddress(
   site: Site,
   viewer: Viewer,
   file: FileDetail,
-  use: { readonly download: boolean; readonly counted: boolean },
+  use: ContentUse & { readonly download: boolean },
 ): string {
-  const token = site.services.contentTokens.issue(viewer, file.uuid, use.counted)
+  const token = site.services.contentTokens.issue(viewer, file.uuid, use)
   return `${site.contentUrl}/v2/${contentName(file)}?token=${token}${use.download ? '&download=true' : ''}`
 }

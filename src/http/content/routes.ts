@@ -38,7 +38,11 @@ function signingRoute(path: string, summary: string): Route {
         file: contentName(file),
         name: file.name,
         server: call.site.contentUrl,
-        token: contentTokens.issue(viewer, file.uuid, false),
+        token: contentTokens.issue(viewer, file.uuid, {
+          counted: false,
+          proxied: false,
+          lifetime: CONTENT_TOKEN_LIFETIME,
+        }),
       }
     },
   })
@@ -77,12 +81,13 @@ export const getContent: Route = {
     const identifier = parseFileIdentifier(uuid ?? '')
     if (identifier.kind !== 'uuid') throw fileNotFound()
     const token = call.url.searchParams.get('token') ?? ''
-    const { viewer: asker, counted } = contentTokens.read(token, identifier.uuid)
+    const { viewer: asker, counted, proxied } = contentTokens.read(token, identifier.uuid)
     const viewer = together(asker, await viewerOf(call))
     const file = unlocked(await access.file(viewer, identifier))
     const download = call.url.searchParams.get('download') === 'true'
     return sendFile(call, file, {
       disposition: download ? 'attachment' : 'inline',
+      proxied,
       began() {
         const isOwner = viewer.account === file.account_id
         usage.fileUsed(file.id, isOwner || counted ? null : download ? 'download' : 'view')

@@ -7,6 +7,8 @@ import { partToSend } from './part.ts'
 
 export interface Sending {
   readonly disposition: 'inline' | 'attachment'
+  /** Whether the bytes come from here even where the store could give them out. */
+  readonly proxied: boolean
   /** Called when bytes from the beginning of the file are on their way, which makes it a view or a download. */
   readonly began: () => void
 }
@@ -18,10 +20,12 @@ export async function sendFile(call: Call, file: FileDetail, sending: Sending): 
   const part = partToSend(call, file.size, validators, headers)
   if (part instanceof Response) return part
   const { status, start, end } = part
-  const link = await call.site.services.content.link(file, {
-    type: headers.get('Content-Type') ?? file.type,
-    disposition: headers.get('Content-Disposition') ?? 'attachment',
-  })
+  const link = sending.proxied
+    ? null
+    : await call.site.services.content.link(file, {
+        type: headers.get('Content-Type') ?? file.type,
+        disposition: headers.get('Content-Disposition') ?? 'attachment',
+      })
   if (link !== null) {
     if (start === 0) sending.began()
     return new Response(null, {

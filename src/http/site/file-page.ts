@@ -1,10 +1,12 @@
 import { z } from '@hono/zod-openapi'
+import type { PreviewKind } from '../../../web/file/data.ts'
 import type { Viewer } from '../../domain/access.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { Slug } from '../../domain/ids.ts'
 import { isInlineSafe } from '../../domain/safe-types.ts'
 import { unlocked } from '../../services/access.ts'
+import { CONTENT_TOKEN_LIFETIME, PAGE_TOKEN_LIFETIME } from '../../services/content-tokens.ts'
 import type { FileDetail } from '../../services/files.ts'
 import { expiresAt, fileUrl, thumbnailPath } from '../api/file-answers.ts'
 import { type Call, type Site, viewerOf } from '../call.ts'
@@ -13,17 +15,19 @@ import type { Route } from '../route.ts'
 import { passwordForm } from './folder-password.ts'
 import { readerOf } from './language.ts'
 import { page } from './pages.ts'
-import type { FilePageView } from './views.ts'
+import { previewKindOf } from './preview-kind.ts'
+import type { FilePageView, FilePreview } from './views.ts'
 
 export const getFilePage: Route = {
   method: 'get',
   path: '/d/{slug}',
   auth: 'none',
   documentation: {
-    summary: 'The page of a file; with ?download=1 on to its bytes',
+    summary:
+      'The page of a file; with ?download=1 on to its bytes, with ?view=1 on to be shown by another site',
     tag: 'Site',
     params: z.object({ slug: z.string() }),
-    query: z.object({ download: z.string().optional() }),
+    query: z.object({ download: z.string().optional(), view: z.string().optional() }),
     answers: { 200: { description: 'A page' }, 302: { description: 'On to the signed address' } },
     errors: [403, 404],
   },
@@ -33,12 +37,13 @@ export const getFilePage: Route = {
     const viewer = await viewerOf(call)
     const slug = (call.params.slug ?? '') as Slug
     const isDownload = call.url.searchParams.get('download') === '1'
+    const isBytes = isDownload || call.url.searchParams.get('view') === '1'
     const seen = await access.file(viewer, { kind: 'slug', slug }).catch((error: unknown) => {
-      if (isDownload || !isArriving(error)) throw error
+      if (isBytes || !isArriving(error)) throw error
       return null
     })
     if (seen === null) return page(call.site, call.site.pages.arrivingPage(reader))
-    if (isDownload) return toBytes(call, viewer, unlocked(seen))
+    if (isBytes) return toBytes(call, viewer, unlocked(seen), isDownload)
     if (seen.kind === 'locked') return passwordForm(call, seen.folder, `/d/${slug}`, null)
     const file = seen.item
     const isOwner = viewer.account === file.account_id
@@ -58,7 +63,8 @@ export const getFilePage: Route = {
       url: fileUrl(call.site, file.slug),
       thumbnailUrl: call.site.publicUrl + thumbnailPath(file.uuid),
       downloadUrl: `/d/${file.slug}?download=1`,
-      preview: preview(call.site, viewer, file),
+      pictureUrl: hasThumbnail(call.site, file) ? `${thumbnailPath(file.uuid)}?size=960` : null,
+      preview: previewOf(call.site, viewer, file),
       folder: folder === undefined ? null : { name: folder.name, url: `/f/${folder.identifier}` },
       reportUrl: `/d/${file.slug}/report`,
     }
@@ -71,17 +77,28 @@ function isArriving(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'FILE_ARRIVING'
 }
 
-function toBytes(call: Call, viewer: Viewer, file: FileDetail): Response {
-  const location = contentAddress(call.site, viewer, file, { download: true, counted: false })
+function hasThumbnail(site: Site, file: FileDetail): boolean {
+  return site.services.thumbnails.progress(file) === 'ready'
+}
+
+/** On to the bytes: as an attachment, or to be shown by another site that embeds them. */
+function toBytes(call: Call, viewer: Viewer, file: FileDetail, download: boolean): Response {
+  const use = { download, counted: false, proxied: false, lifetime: CONTENT_TOKEN_LIFETIME }
   return new Response(null, {
     status: 302,
-    headers: { Location: location, 'Cache-Control': 'private, no-store' },
+    headers: {
+      Location: contentAddress(call.site, viewer, file, use),
+      'Cache-Control': 'private, no-store',
+    },
   })
 }
 
-function preview(site: Site, viewer: Viewer, file: FileDetail): FilePageView['preview'] {
-  const [kind] = file.type.split('/')
-  if (!isInlineSafe(file.type)) return null
-  if (kind !== 'image' && kind !== 'video' && kind !== 'audio') return null
-  return { kind, url: contentAddress(site, viewer, file, { download: false, counted: true }) }
+/** Kinds that the browser shows by itself, following the address to wherever the bytes are. */
+const BY_ITSELF: ReadonlySet<PreviewKind> = new Set(['image', 'video', 'audio'])
+
+function previewOf(site: Site, viewer: Viewer, file: FileDetail): FilePreview | null {
+  const kind = previewKindOf(file)
+  if (kind === null) return null
+  const use = { download: false, counted: true, proxied: !BY_ITSELF.has(kind), lifetime: PAGE_TOKEN_LIFETIME }
+  return { kind, url: contentAddress(site, viewer, file, use), opens: isInlineSafe(file.type) }
 }

@@ -1,3 +1,4 @@
+import type { PreviewKind } from '../../../web/file/data.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { ReportReason } from '../../domain/report.ts'
 
@@ -22,12 +23,22 @@ export interface FilePageView {
   readonly thumbnailUrl: string
   /** Leads to the bytes as an attachment. */
   readonly downloadUrl: string
-  /** Signed address of the bytes for showing them in the page; null when the type has no preview. */
-  readonly preview: { readonly kind: 'image' | 'video' | 'audio'; readonly url: string } | null
+  /** Path of the larger thumbnail, or null where there is none. */
+  readonly pictureUrl: string | null
+  /** null when the file is shown as its icon. */
+  readonly preview: FilePreview | null
   /** The public folder that the file is in, or null. */
   readonly folder: { readonly name: string; readonly url: string } | null
   /** Leads to the form that reports the file. */
   readonly reportUrl: string
+}
+
+export interface FilePreview {
+  readonly kind: PreviewKind
+  /** Signed address of the bytes for showing them in the page. */
+  readonly url: string
+  /** Whether a browser that is sent there shows them, rather than saving them. */
+  readonly opens: boolean
 }
 
 export interface FolderPageView {

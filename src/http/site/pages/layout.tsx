@@ -57,18 +57,32 @@ export function LinkPreview(props: {
   description: string
   url: string
   image?: string
-  large?: boolean
+  /** A larger one, or null. */
+  largeImage?: string | null
+  /** A film or a sound that other sites may play: a lasting address and the type. */
+  media?: { readonly kind: 'video' | 'audio'; readonly url: string; readonly type: string } | null
 }) {
+  const { media } = props
+  const image = props.largeImage ?? props.image
   return (
     <>
       <meta name="description" content={props.description} />
       <meta property="og:site_name" content="Holdfast" />
-      <meta property="og:type" content="website" />
+      <meta property="og:type" content={media?.kind === 'video' ? 'video.other' : 'website'} />
       <meta property="og:title" content={props.title} />
       <meta property="og:description" content={props.description} />
       <meta property="og:url" content={props.url} />
       {props.image === undefined ? null : <meta property="og:image" content={props.image} />}
-      <meta name="twitter:card" content={props.large ? 'summary_large_image' : 'summary'} />
+      {media == null ? null : (
+        <>
+          <meta property={`og:${media.kind}`} content={media.url} />
+          <meta property={`og:${media.kind}:type`} content={media.type} />
+        </>
+      )}
+      <meta name="twitter:title" content={props.title} />
+      <meta name="twitter:description" content={props.description} />
+      {image === undefined ? null : <meta name="twitter:image" content={image} />}
+      <meta name="twitter:card" content={props.largeImage ? 'summary_large_image' : 'summary'} />
     </>
   )
 }

@@ -1,39 +1,104 @@
-import { createElement } from 'react'
+import { createElement, type ReactNode } from 'react'
+import type { PreviewKind } from '../../../../web/file/data.ts'
 import type { FilePageView } from '../views.ts'
+import type { PageContext } from './context.ts'
 
-/** The thing itself. Its room is fixed before it arrives, so that nothing jumps. */
-export function Preview({ view }: { view: FilePageView }) {
-  switch (view.preview?.kind) {
-    case 'image':
+interface Props {
+  readonly view: FilePageView
+  readonly context: PageContext
+}
+
+/**
+ * The thing itself, as far as it shows without scripts, which take it from there. Its room is fixed before it arrives,
+ * so that nothing jumps.
+ */
+export function Preview({ view, context }: Props) {
+  const { preview, name } = view
+  switch (preview?.kind) {
+    case undefined:
       return (
-        <a className="stage stage-image" href={view.preview.url}>
-          <img alt={view.name} decoding="async" src={view.preview.url} />
-        </a>
+        <Stage kind="icon">
+          <Icon view={view} />
+        </Stage>
       )
+    case 'image': {
+      const picture = <img alt={name} decoding="async" src={preview.url} />
+      return (
+        <Stage kind="image">
+          {preview.opens ? (
+            <a className="whole" href={preview.url}>
+              {picture}
+            </a>
+          ) : (
+            <span className="whole">{picture}</span>
+          )}
+        </Stage>
+      )
+    }
     case 'video':
-      return <div className="stage stage-video">{player('video', view.preview.url, view.name)}</div>
+      return <Stage kind="video">{player('video', preview.url, view)}</Stage>
     case 'audio':
       return (
-        <div className="stage stage-audio">
-          <img alt="" height="160" src={view.thumbnailUrl} width="160" />
-          {player('audio', view.preview.url, view.name)}
-        </div>
+        <Stage kind="audio">
+          <Icon view={view} />
+          {player('audio', preview.url, view)}
+        </Stage>
       )
-    default:
+    case 'pdf':
+    case 'text':
+    case 'code':
+    case 'markdown':
+    case 'table':
+    case 'archive':
       return (
-        <div className="stage stage-icon">
-          <img alt="" height="160" src={view.thumbnailUrl} width="160" />
-        </div>
+        <Read kind={preview.kind} size={view.size}>
+          <div aria-hidden="true" className="skeleton" />
+          <noscript>
+            <Icon view={view} />
+            {preview.opens ? <a href={preview.url}>{context.texts.file.open}</a> : null}
+          </noscript>
+        </Read>
       )
   }
 }
 
+function Stage({ kind, children }: { kind: string; children: ReactNode }) {
+  return (
+    <div className={`stage stage-${kind}`} id="stage">
+      {children}
+    </div>
+  )
+}
+
+/** Bytes. A text that fills no screen gets less room. */
+const SHORT = 500
+
+/** What scripts read and show. */
+function Read({ kind, size, children }: { kind: PreviewKind; size: number; children: ReactNode }) {
+  const isShort =
+    size < SHORT && (kind === 'text' || kind === 'code' || kind === 'markdown' || kind === 'table')
+  return (
+    <div
+      aria-busy="true"
+      className={`stage stage-read stage-${kind}${isShort ? ' stage-short' : ''}`}
+      id="stage"
+    >
+      {children}
+    </div>
+  )
+}
+
+function Icon({ view }: { view: FilePageView }) {
+  return <img alt="" className="file-icon" height="160" src={view.thumbnailUrl} width="160" />
+}
+
 /** People's own recordings come without captions, so there is no track to offer. */
-function player(kind: 'video' | 'audio', src: string, name: string) {
+function player(kind: 'video' | 'audio', src: string, view: FilePageView) {
   return createElement(kind, {
-    'aria-label': name,
+    'aria-label': view.name,
     controls: true,
     playsInline: kind === 'video' ? true : undefined,
+    poster: kind === 'video' ? (view.pictureUrl ?? undefined) : undefined,
     preload: 'metadata',
     src,
   })

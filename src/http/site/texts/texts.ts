@@ -1,3 +1,4 @@
+import type { FileScriptTexts } from '../../../../web/file/data.ts'
 import type { Plural } from '../../../../web/shared/words.ts'
 import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
@@ -50,8 +51,17 @@ export interface FileTexts {
   readonly details: string
   /** {day} */
   readonly keptUntil: string
+  readonly downloads: Plural
+  readonly link: string
+  readonly copy: string
+  readonly qrCode: string
+  /** The text in a page of its own, for who has no scripts. */
+  readonly open: string
+  readonly verify: string
+  readonly verifyWhy: string
   readonly arriving: string
   readonly arrivingWhy: string
+  readonly script: FileScriptTexts
   readonly lookAgain: string
 }
 

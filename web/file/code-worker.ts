@@ -1,0 +1,26 @@
+/** Runs in a worker: colours source code, and answers with HTML. */
+import highlighter from 'highlight.js/lib/common'
+import dart from 'highlight.js/lib/languages/dart'
+import dockerfile from 'highlight.js/lib/languages/dockerfile'
+import elixir from 'highlight.js/lib/languages/elixir'
+import haskell from 'highlight.js/lib/languages/haskell'
+import latex from 'highlight.js/lib/languages/latex'
+import nginx from 'highlight.js/lib/languages/nginx'
+import powershell from 'highlight.js/lib/languages/powershell'
+import properties from 'highlight.js/lib/languages/properties'
+import scala from 'highlight.js/lib/languages/scala'
+
+export interface CodeQuestion {
+  readonly text: string
+  /** A name or an alias of the highlighter's; what it does not know has no colours. */
+  readonly language: string
+}
+
+const more = { dart, dockerfile, elixir, haskell, latex, nginx, powershell, properties, scala }
+for (const [name, language] of Object.entries(more)) highlighter.registerLanguage(name, language)
+
+addEventListener('message', ({ data }: MessageEvent<CodeQuestion>) => {
+  const { text, language } = data
+  const isKnown = highlighter.getLanguage(language) !== undefined
+  postMessage(isKnown ? highlighter.highlight(text, { language, ignoreIllegals: true }).value : null)
+})

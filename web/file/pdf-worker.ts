@@ -1,0 +1,2 @@
+/** Runs in a worker: pdf.js reads documents here. */
+import 'pdfjs-dist/build/pdf.worker.mjs'

@@ -1,0 +1,61 @@
+import Papa from 'papaparse'
+import { fill } from '../shared/words.ts'
+import { element, foreignText } from './elements.ts'
+import { type Preview, present } from './stage.ts'
+import { readText } from './text-part.ts'
+
+const MAX_ROWS = 1000
+const MAX_COLUMNS = 100
+/** Rows times columns: what a browser lays out in no time. */
+const MAX_CELLS = 20_000
+/** Characters of one cell. */
+const MAX_CELL = 500
+
+/** Shows comma-separated values, or those separated otherwise, as a table whose first row names the columns. */
+export async function show(preview: Preview): Promise<void> {
+  const { stage, source, page, words } = preview
+  const part = await readText(preview)
+  if (part === null) return
+  // As arrays: names of columns become no names of properties.
+  const { data, meta } = Papa.parse<string[]>(part.text, {
+    preview: MAX_ROWS + 2,
+    skipEmptyLines: true,
+    delimiter: source.name.toLowerCase().endsWith('.tsv') ? '\t' : '',
+  })
+  const all = part.isWhole || meta.truncated ? data : data.slice(0, -1)
+  const [head = [], ...rows] = all
+  const widest = all.reduce((most, row) => Math.max(most, row.length), 0)
+  const columns = Math.min(widest, MAX_COLUMNS)
+  const limit = Math.min(MAX_ROWS, Math.floor(MAX_CELLS / Math.max(1, columns)))
+  const shown = rows.slice(0, limit)
+  const isAll = part.isWhole && shown.length === rows.length
+  const text = widest > columns ? page.texts.firstRowsAndColumns : page.texts.firstRows
+  const note =
+    isAll && widest === columns
+      ? null
+      : fill(text, { rows: words.number(shown.length), columns: words.number(columns) })
+  const table = element(
+    'table',
+    {},
+    element('thead', {}, row('th', head, columns)),
+    element('tbody', {}, ...shown.map((cells) => row('td', cells, columns))),
+  )
+  const frame = element(
+    'div',
+    { class: 'table', tabindex: '0', role: 'region', 'aria-label': source.name },
+    table,
+  )
+  present(stage, [frame], note)
+}
+
+function row(tag: 'th' | 'td', cells: readonly string[], columns: number): HTMLTableRowElement {
+  const made = element('tr')
+  for (let column = 0; column < columns; column += 1) {
+    const text = cells[column] ?? ''
+    const cut = text.length > MAX_CELL ? `${text.slice(0, MAX_CELL)}…` : text
+    const cell = element(tag, { dir: 'auto' }, foreignText(cut))
+    if (tag === 'th') cell.setAttribute('scope', 'col')
+    made.append(cell)
+  }
+  return made
+}

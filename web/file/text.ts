@@ -1,0 +1,19 @@
+import { element, foreignText } from './elements.ts'
+import { type Preview, present } from './stage.ts'
+import { readText } from './text-part.ts'
+
+/** Shows plain text as it is. */
+export async function show(preview: Preview): Promise<void> {
+  const part = await readText(preview)
+  if (part === null) return
+  present(preview.stage, [plainText(preview, part.text)], part.note)
+}
+
+/** Scrolls by itself, and so can be reached by keyboard. */
+function plainText({ source }: Preview, text: string): HTMLElement {
+  return element(
+    'pre',
+    { class: 'text', tabindex: '0', role: 'region', 'aria-label': source.name },
+    foreignText(text),
+  )
+}
