@@ -24,7 +24,7 @@ export async function buildSite(): Promise<boolean> {
     const assets = join(work, 'assets')
     const server = join(work, 'server')
     const manifest = await bundleAll(assets, server)
-    const sizes = await compressAll(assets)
+    const sizes = await compressAll(assets, join(DIST, 'assets'))
     const weights = weigh(manifest, (address) => sizes.get(basename(address)) ?? Number.NaN)
     console.error(weightTable(weights))
     if (weights.some(isTooHeavy)) {
