@@ -35,6 +35,8 @@ export function commandLineScenarios(parts: CommandLineParts, curl: string): Sce
       title: CLIENT_BIG,
       unit: 'MiB/s',
       per: 'GiB',
+      // The file, and what the server makes of it.
+      writes: 2 * bigSize,
       contenders: [
         contender(OURS, parts, MIB, big, (files) => ours(parts, files)),
         contender(CURL, parts, MIB, big, (files) => theirs(parts, curl, files)),
@@ -44,6 +46,7 @@ export function commandLineScenarios(parts: CommandLineParts, curl: string): Sce
       title: CLIENT_SMALL,
       unit: 'files/s',
       per: 'GiB',
+      writes: 2 * smallCount * SMALL,
       contenders: [
         contender(OURS, parts, SMALL, small, (files) => ours(parts, files)),
         contender(CURL, parts, SMALL, small, (files) => theirs(parts, curl, files)),

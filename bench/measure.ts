@@ -1,3 +1,4 @@
+import { readyMemory } from './page-cache.ts'
 import { resetPeak, usage } from './process-usage.ts'
 
 /** The processes of a contender. */
@@ -30,6 +31,8 @@ export interface Scenario {
   readonly unit: string
   /** What `cpu` is counted for, such as `GiB`. */
   readonly per: string
+  /** Bytes that a contender writes to the disk, where they tell in the figures. */
+  readonly writes?: number
   /** A peer that is missing is left out. */
   readonly contenders: readonly Contender[]
 }
@@ -58,11 +61,12 @@ export const MIB = 1024 ** 2
 
 /**
  * Every round runs every contender of every scenario, so that what else the machine does meets all of them; the
- * order of the contenders turns by one each round.
+ * order of the contenders turns by one each round. `scratch` is a folder on the disk that they write to.
  */
 export async function measureAll(
   scenarios: readonly Scenario[],
   rounds: number,
+  scratch: string,
   say: (line: string) => void,
 ): Promise<Measured[]> {
   const samples = new Map<Contender, Sample[]>()
@@ -72,6 +76,7 @@ export async function measureAll(
       for (let turn = 0; turn < contenders.length; turn++) {
         const contender = contenders[(turn + round) % contenders.length]
         if (contender === undefined) continue
+        if (scenario.writes !== undefined) readyMemory(scratch, scenario.writes)
         const sample = await contender.run(round)
         samples.set(contender, [...(samples.get(contender) ?? []), sample])
         say(

@@ -46,17 +46,25 @@ export function nodesScenarios(ways: readonly Way[], amounts: Amounts): Scenario
     ),
   })
   return [
-    { title: BIG_UPLOAD, unit: 'MiB/s', per: 'GiB', contenders: uploads(bigSize, 1, 1, MIB) },
+    {
+      title: BIG_UPLOAD,
+      unit: 'MiB/s',
+      per: 'GiB',
+      writes: bigSize,
+      contenders: uploads(bigSize, 1, 1, MIB),
+    },
     {
       title: `${smallCount} × 100 KiB, one after another`,
       unit: 'files/s',
       per: 'GiB',
+      writes: smallCount * SMALL,
       contenders: uploads(SMALL, smallCount, 1, SMALL),
     },
     {
       title: `${smallCount} × 100 KiB, 16 at once`,
       unit: 'files/s',
       per: 'GiB',
+      writes: smallCount * SMALL,
       contenders: uploads(SMALL, smallCount, 16, SMALL),
     },
     { title: BIG_DOWNLOAD, unit: 'MiB/s', per: 'GiB', contenders: downloads(null) },

@@ -65,7 +65,9 @@ const ways: Way[] = [
   { name: 'one node', server: nodes.one, ...onServers },
   { name: 'three nodes', server: nodes.all, ...onServers },
 ]
-const measured = await measureAll(nodesScenarios(ways, amounts), rounds, (line) => console.error(line))
+const measured = await measureAll(nodesScenarios(ways, amounts), rounds, folder, (line) =>
+  console.error(line),
+)
 const page = nodesReport({
   date: new Date().toISOString().slice(0, 10),
   machine: describeMachine(folder),

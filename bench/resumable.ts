@@ -25,6 +25,7 @@ export function resumableScenarios({ holdfast, key, peer, bigSize }: ResumablePa
     title,
     unit: 'MiB/s',
     per: 'GiB',
+    writes: bigSize,
     contenders: [
       uploader(OURS, holdfast, { how: 'tus', url: `${holdfast.url}/api/v1/uploads`, key, chunk }, bigSize),
       uploader(

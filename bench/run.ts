@@ -120,7 +120,7 @@ async function bench(): Promise<void> {
   }
   for (const line of missing) console.error(`not measured: ${line}`)
 
-  const measured = await measureAll(scenarios, rounds, (line) => console.error(line))
+  const measured = await measureAll(scenarios, rounds, folder, (line) => console.error(line))
   const page = report({
     date: new Date().toISOString().slice(0, 10),
     machine: describeMachine(folder),

@@ -69,14 +69,21 @@ export function uploadScenarios(parts: UploadParts): Scenario[] {
         ]),
   ]
   return [
-    { title: BIG_UPLOAD, unit: 'MiB/s', per: 'GiB', contenders: big },
+    { title: BIG_UPLOAD, unit: 'MiB/s', per: 'GiB', writes: bigSize, contenders: big },
     {
       title: `${smallCount} × 100 KiB, one after another`,
       unit: 'files/s',
       per: 'GiB',
+      writes: smallCount * SMALL,
       contenders: small(1),
     },
-    { title: `${smallCount} × 100 KiB, 16 at once`, unit: 'files/s', per: 'GiB', contenders: small(16) },
+    {
+      title: `${smallCount} × 100 KiB, 16 at once`,
+      unit: 'files/s',
+      per: 'GiB',
+      writes: smallCount * SMALL,
+      contenders: small(16),
+    },
   ]
 }
 

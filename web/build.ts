@@ -4,7 +4,7 @@
  *
  *   bun web/build.ts [--force]
  */
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describeSources, isBuiltFrom } from '../src/http/site/sources.ts'
 import { isTooHeavy, weigh, weightTable } from './build/budgets.ts'
@@ -22,6 +22,9 @@ import type { Manifest } from './manifest.ts'
 
 const DIST = join(ROOT, 'web/dist')
 const MANIFEST = join(DIST, 'manifest.json')
+/** What the names of folders begin with in which a build is under way. */
+const WORK = '.building-'
+const LONGEST_BUILD = 10 * 60_000
 
 // What Bun tells of a bundle is relative to where it runs.
 process.chdir(ROOT)
@@ -30,7 +33,7 @@ if (Bun.argv.includes('--force') || !(await isBuiltFrom(ROOT, MANIFEST))) await 
 async function build(): Promise<void> {
   await mkdir(DIST, { recursive: true })
   // Others may build at the same time: each in a folder of its own. Equal sources give equal files.
-  const work = await mkdtemp(join(DIST, '.building-'))
+  const work = await mkdtemp(join(DIST, WORK))
   try {
     const assets = join(work, 'assets')
     const server = join(work, 'server')
@@ -93,7 +96,7 @@ async function moveInto(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) await rename(join(from, name), join(to, name))
 }
 
-/** Takes away what earlier builds have left. */
+/** Takes away what earlier builds have left, those included that were killed. */
 async function removeOthers(manifest: Manifest, names: readonly string[]): Promise<void> {
   const kept = new Set([
     ...names.flatMap((name) => [name, `${name}.gz`, `${name}.br`]),
@@ -103,5 +106,12 @@ async function removeOthers(manifest: Manifest, names: readonly string[]): Promi
     for (const name of await readdir(join(DIST, folder))) {
       if (!kept.has(name)) await rm(join(DIST, folder, name), { force: true })
     }
+  }
+  for (const name of await readdir(DIST)) {
+    if (!name.startsWith(WORK)) continue
+    // Another build may be done with its own just now.
+    const work = await stat(join(DIST, name)).catch(() => null)
+    if (work !== null && Date.now() - work.mtimeMs > LONGEST_BUILD)
+      await rm(join(DIST, name), { recursive: true, force: true })
   }
 }

@@ -9,7 +9,13 @@ import type { BlobKey, NodeId } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { THUMBNAIL_HEAD, thumbnailKind } from '../domain/thumbnail-kind.ts'
 import type { Log } from '../log.ts'
-import type { Making, Source, Thumbnail, ThumbnailMaker } from '../thumbnails/maker.ts'
+import {
+  MakerUnavailable,
+  type Making,
+  type Source,
+  type Thumbnail,
+  type ThumbnailMaker,
+} from '../thumbnails/maker.ts'
 import { outageRefusal } from './failures.ts'
 import type { Nodes } from './nodes.ts'
 import type { StoreHealth } from './store-health.ts'
@@ -64,7 +70,7 @@ export function createThumbnailMaking(parts: {
     } while (isWoken && !stopping.signal.aborted)
   }
 
-  /** Throws only when database or store are away. */
+  /** Throws only when database, store or maker are away. */
   async function makeOne(claimed: ClaimedThumbnail, node: NodeId): Promise<void> {
     const { blob, tries } = claimed
     const giveBack = (later: number, tries: number) =>
@@ -175,5 +181,6 @@ export function createThumbnailMaking(parts: {
 }
 
 function isOutage(error: unknown): boolean {
-  return outageRefusal(error) !== null || (error instanceof Refusal && error.code === 'STORAGE_UNAVAILABLE')
+  if (error instanceof MakerUnavailable || outageRefusal(error) !== null) return true
+  return error instanceof Refusal && error.code === 'STORAGE_UNAVAILABLE'
 }

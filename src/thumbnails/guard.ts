@@ -5,11 +5,13 @@ import { MakingFailed } from './maker.ts'
 export interface Limits {
   /** Bytes of memory that are really in use. */
   readonly memory: number
-  /** Milliseconds for each step. */
-  readonly time: number
+  /** Milliseconds of work. Whoever comes last on a busy machine is not to be blamed for waiting. */
+  readonly work: number
+  /** Milliseconds for each step, however little of it was work. */
+  readonly step: number
 }
 
-/** Milliseconds between two looks at the memory: a process gets hold of some tens of megabytes in that time. */
+/** Milliseconds between two looks: a process gets hold of some tens of megabytes in that time. */
 const LOOK_EVERY = 25
 
 export class Guard {
@@ -17,6 +19,7 @@ export class Guard {
   readonly #limits: Limits
   readonly #signal: AbortSignal
   readonly #timer: Timer
+  readonly #before: Usage
   readonly #kill = () => this.#child.kill('SIGKILL')
   #passed: string | null = null
 
@@ -25,6 +28,7 @@ export class Guard {
     this.#child = child
     this.#limits = limits
     this.#signal = signal
+    this.#before = usageOf(child.pid)
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY)
     signal.addEventListener('abort', this.#kill)
     if (signal.aborted) this.#kill()
@@ -32,8 +36,8 @@ export class Guard {
 
   /** Waits for something that the process has to do within its time. */
   async step<T>(work: Promise<T>): Promise<T> {
-    const { time } = this.#limits
-    const timer = setTimeout(() => this.#end(`it took longer than ${time / 1000} seconds`), time)
+    const { step } = this.#limits
+    const timer = setTimeout(() => this.#end(`it took longer than ${step / 1000} seconds`), step)
     try {
       return await work
     } finally {
@@ -53,8 +57,10 @@ export class Guard {
   }
 
   #look(): void {
-    const { memory } = this.#limits
-    if (residentMemory(this.#child.pid) > memory) this.#end(`it took more than ${memory / 1024 ** 2} MB`)
+    const { memory, work } = this.#limits
+    const usage = usageOf(this.#child.pid)
+    if (usage.memory > memory) this.#end(`it took more than ${memory / 1024 ** 2} MB`)
+    if (usage.work - this.#before.work > work) this.#end(`it worked for more than ${work / 1000} seconds`)
   }
 
   #end(reason: string): void {
@@ -63,12 +69,25 @@ export class Guard {
   }
 }
 
-/** Bytes; 0 where the system does not tell, or of a process that is gone. */
-export function residentMemory(pid: number): number {
+interface Usage {
+  /** Bytes. */
+  readonly memory: number
+  /** Milliseconds on a core. */
+  readonly work: number
+}
+
+/** Linux counts in hundredths of a second there (proc(5)). */
+const TICK = 10
+
+/** What the process has taken so far; nothing where the system does not tell, or of a process that is gone. */
+export function usageOf(pid: number): Usage {
   try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1')
-    return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024
+    const memory = /^VmRSS:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+    // The name of the program, in brackets, may hold anything.
+    const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(/\) (?=[A-Z] )/)
+    const [user, system] = fields.split(' ').slice(11, 13)
+    return { memory: Number(memory ?? 0) * 1024, work: (Number(user ?? 0) + Number(system ?? 0)) * TICK }
   } catch {
-    return 0
+    return { memory: 0, work: 0 }
   }
 }

@@ -5,7 +5,7 @@
 import sharp from 'sharp'
 import { ByteReader } from './byte-reader.ts'
 import { LARGE, SMALL, type Thumbnail } from './maker.ts'
-import { answer, REQUEST_HEADER, readRequestHeader } from './messages.ts'
+import { answer, READY, REQUEST_HEADER, readRequestHeader } from './messages.ts'
 
 const MOST_PIXELS = 50_000_000
 const QUALITY = 78
@@ -53,6 +53,7 @@ async function answerTo(picture: Uint8Array): Promise<Uint8Array> {
   }
 }
 
+await Bun.write(Bun.stdout, READY)
 const input = new ByteReader(Bun.stdin.stream())
 for (;;) {
   const header = await input.take(REQUEST_HEADER)

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { SECOND } from '../domain/clock.ts'
 import { ByteReader } from './byte-reader.ts'
-import { Guard, type Limits, residentMemory } from './guard.ts'
-import { type Making, MakingFailed, MOST_BYTES, type Source } from './maker.ts'
-import { ANSWER_HEADER, readAnswerHeader, requestHeader } from './messages.ts'
+import { Guard, type Limits, usageOf } from './guard.ts'
+import { MakerUnavailable, type Making, MakingFailed, MOST_BYTES, type Source } from './maker.ts'
+import { ANSWER_HEADER, READY, readAnswerHeader, requestHeader } from './messages.ts'
 import type { Spawned, Spawner } from './spawning.ts'
 
 /** A picture larger than this has more bytes than its 50 million pixels account for. */
@@ -34,14 +34,28 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
   let kept: Worker | null = null
   let idle: Timer | undefined
 
-  function start(): Worker {
+  async function start(signal: AbortSignal): Promise<Worker> {
     // What an .env file says is not for it; without the server it has nothing to live for.
     const flags = ['--smol', '--no-env-file', '--no-install', '--no-orphans']
     // One heap for all threads: each of its own would keep what a picture has taken.
     const child = spawner.spawn([process.execPath, ...flags, WORKER], 'pipe', { MALLOC_ARENA_MAX: '2' })
     const { stdin, stdout } = child
     if (stdin === undefined || typeof stdin === 'number') throw new Error('a pipe was asked for')
-    return { child, stdin, answers: new ByteReader(stdout) }
+    const answers = new ByteReader(stdout)
+    const guard = new Guard(child, { ...limits, work: limits.step }, signal)
+    try {
+      if ((await guard.step(answers.take(READY.byteLength))) !== null) return { child, stdin, answers }
+      signal.throwIfAborted()
+      throw new MakerUnavailable('the process that makes thumbnails does not start')
+    } finally {
+      guard.end()
+    }
+  }
+
+  /** One that has ended since its last picture did so by itself, whatever that picture has done to it. */
+  function present(): Worker | null {
+    if (kept !== null && (kept.child.exitCode !== null || kept.child.signalCode !== null)) kept = null
+    return kept
   }
 
   function end(worker: Worker): void {
@@ -54,13 +68,13 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
       if (source.size > LARGEST) return { kind: 'none', reason: `it has more than ${LARGEST} bytes` }
       signal.throwIfAborted()
       clearTimeout(idle)
-      const worker = kept ?? start()
+      const worker = present() ?? (await start(signal))
       kept = worker
       const guard = new Guard(worker.child, limits, signal)
       try {
         await send(worker, source, guard)
         const making = await guard.step(receive(worker, guard))
-        if (residentMemory(worker.child.pid) > GROWN) end(worker)
+        if (usageOf(worker.child.pid).memory > GROWN) end(worker)
         return making
       } catch (error) {
         end(worker)

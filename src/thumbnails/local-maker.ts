@@ -1,4 +1,4 @@
-import { SECOND } from '../domain/clock.ts'
+import { MINUTE, SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
 import type { Limits } from './guard.ts'
 import { createImages } from './images.ts'
@@ -6,7 +6,7 @@ import type { Making, Source, ThumbnailMaker } from './maker.ts'
 import { makePoster } from './poster.ts'
 import { createSpawner, type Spawner } from './spawning.ts'
 
-const LIMITS: Limits = { memory: 768 * 1024 * 1024, time: 10 * SECOND }
+const LIMITS: Limits = { memory: 768 * 1024 * 1024, work: 10 * SECOND, step: MINUTE }
 
 interface Tools {
   readonly spawner: Spawner
@@ -21,7 +21,10 @@ export function createLocalMaker(log: Log, limits: Limits = LIMITS): ThumbnailMa
 
   /** Looked for when something is to be made for the first time. */
   function tools(): Promise<Tools> {
-    found ??= findTools(log)
+    found ??= findTools(log).catch((error: unknown) => {
+      found = null
+      throw error
+    })
     return found
   }
 

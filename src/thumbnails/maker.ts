@@ -33,14 +33,19 @@ export interface Source {
 /** Makes thumbnails where they can do no harm: no content, however it is made, costs more than its thumbnail. */
 export interface ThumbnailMaker {
   /**
-   * One at a time. Throws MakingFailed when the work was ended at one of its limits or ended by itself, the reason of
-   * the signal, and what the source throws.
+   * One at a time. Throws MakingFailed when the work was ended at one of its limits or ended by itself,
+   * MakerUnavailable, the reason of the signal, and what the source throws.
    */
   make(kind: ThumbnailKind, source: Source, signal: AbortSignal): Promise<Making>
   /** Whether what was `unsupported` may be tried again here. */
   canMakePosters(): Promise<boolean>
   /** Ends whatever runs. */
   close(): void
+}
+
+/** Whoever is to make thumbnails cannot be started. The content has nothing to do with it. */
+export class MakerUnavailable extends Error {
+  override readonly name = 'MakerUnavailable'
 }
 
 /** Nobody knows whether another try would end better. */

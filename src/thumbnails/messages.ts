@@ -1,7 +1,10 @@
 /**
  * What goes between the server and the process that makes thumbnails: to it, the length of a picture and its bytes;
- * back from it, what became of it, two lengths and the bytes that they speak of. All numbers are big-endian.
+ * back from it, what became of it, two lengths and the bytes that they speak of. All numbers are big-endian. Before the
+ * first of them it says by one byte that it is there.
  */
+
+export const READY = Uint8Array.of(0x2b)
 
 export const REQUEST_HEADER = 4
 export const ANSWER_HEADER = 9

@@ -61,7 +61,7 @@ function ffmpegOptions(format: VideoFormat, limits: Limits): string[] {
   const size = `w='max(1,iw*sar*${ratio})':h='max(1,ih*${ratio})'`
   const input = ['-protocol_whitelist', 'file', '-f', format, '-max_pixels', String(MOST_PIXELS)]
   return [
-    ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-timelimit', String(limits.time / 1000)],
+    ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-timelimit', String(limits.work / 1000)],
     ...[...input, '-threads', '1', '-i', '/dev/stdin'],
     // The first film that is no cover of an album, and nothing else of it.
     ...['-map', '0:V:0', '-map_metadata', '-1', '-frames:v', '1', '-threads', '1', '-filter_threads', '1'],

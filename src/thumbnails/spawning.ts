@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs'
 /** Ways to a network of its own with nobody in it, the first that works is taken. */
 const WITHOUT_NETWORK = [['--user', '--net'], ['--net']] as const
 
-/** Everything is done before it. */
-const LOWEST_PRIORITY = '19'
+/** A tenth of what others get on a busy machine: what is still lower does not come to its end there. */
+const LOW_PRIORITY = '10'
 
 export interface Spawner {
   /** Whether what is started has no network, and cannot see into this process. */
@@ -23,7 +23,7 @@ export type Spawned = Bun.Subprocess<'pipe' | number, 'pipe', 'ignore'>
 export async function createSpawner(): Promise<Spawner> {
   const offline = await offlinePrefix()
   const nice = Bun.which('nice')
-  const prefix = [...(offline ?? []), ...(nice === null ? [] : [nice, '-n', LOWEST_PRIORITY])]
+  const prefix = [...(offline ?? []), ...(nice === null ? [] : [nice, '-n', LOW_PRIORITY])]
   return {
     isOffline: offline !== null,
     spawn(command, stdin, variables = {}) {

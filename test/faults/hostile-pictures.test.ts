@@ -72,7 +72,7 @@ test('hostile pictures are stored, get the icon of their type, and touch neither
 
 test('a server that is killed while it makes a thumbnail makes it after its start, and leaves no process behind', async () => {
   await using it = await scene()
-  const large = await picture('png', 7000, 7000, (pixels) => pixels.png({ progressive: true }))
+  const large = await blackPng(7000, 7000)
   const file = await upload(it.server, { key: it.key, name: 'large.png', bytes: large })
   let worker: number | undefined
   await eventually('it has begun', async () => {

@@ -356,7 +356,7 @@ describe('the start page', () => {
       ['file', 'file'],
     ])
     expect(find(html, 'input[required]')).toHaveLength(1)
-    expect(find(html, 'button')[0]?.text).toBe('Upload and get a link')
+    expect(find(html, 'button[type="submit"]')[0]?.text).toBe('Upload and get a link')
   })
 
   test('names the limits and the command', () => {

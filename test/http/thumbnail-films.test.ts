@@ -1,16 +1,16 @@
 /** Posters: a picture of a film, by ffmpeg, which gets nothing but the film. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { createLocalMaker } from '../../src/thumbnails/local-maker.ts'
 import { createSpawner } from '../../src/thumbnails/spawning.ts'
-import { keptLog } from '../support/kept-log.ts'
+import { logLines } from '../support/child.ts'
 import { ownedHost } from '../support/owned-host.ts'
 import { type Bytes, textBytes, upload } from '../support/public.ts'
 import { expectIcon, thumbnailOf } from '../support/thumbnails.ts'
 
+const SOURCES = join(import.meta.dir, '../../src')
 const ffmpeg = Bun.which('ffmpeg')
 const { isOffline } = await createSpawner()
 const obstacle =
@@ -109,8 +109,14 @@ describe('a film that names other places', () => {
       '/etc/passwd',
       'concat:/etc/passwd|/etc/passwd',
     ]
-    const bytes = places.flatMap((place) =>
-      lists(place).flatMap((list) => beginnings.map((beginning) => Buffer.from(beginning + list, 'latin1'))),
+    // Every kind of list behind everything that films begin with, and by itself with every place.
+    const bytes = beginnings.flatMap((beginning, at) =>
+      places.flatMap((place, which) => {
+        const list = lists(place)[(at + which) % places.length] ?? ''
+        return (beginning === '' ? lists(place) : [list]).map((each) =>
+          Buffer.from(beginning + each, 'latin1'),
+        )
+      }),
     )
     const names = ['film.mp4', 'film.m3u8', 'film.ffconcat']
     const files = await Promise.all(
@@ -132,21 +138,21 @@ describe('a film that names other places', () => {
 })
 
 test('where ffmpeg cannot be kept from the network there are no posters, which the log says once', async () => {
-  const path = process.env.PATH
-  const log = keptLog()
-  const maker = createLocalMaker(log)
-  symlinkSync('/bin/true', join(folder, 'ffmpeg'))
-  process.env.PATH = folder
-  try {
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  symlinkSync('/bin/true', join(bin, 'ffmpeg'))
+  const program = `
+    import { createLog } from '${SOURCES}/log.ts'
+    import { createLocalMaker } from '${SOURCES}/thumbnails/local-maker.ts'
+    const maker = createLocalMaker(createLog('info', { terminal: false }))
     const nothing = { size: 0, async readInto() {} }
-    for (const kind of ['mov', 'matroska'] as const) {
-      expect(await maker.make(kind, nothing, new AbortController().signal)).toEqual({ kind: 'unsupported' })
-    }
-  } finally {
-    process.env.PATH = path
-    maker.close()
-  }
-  expect(log.lines.map(({ level, message }) => [level, message])).toEqual([
-    ['warn', expect.stringContaining('without a network')],
+    const making = () => maker.make('mov', nothing, new AbortController().signal)
+    const made = [await making(), await making(), await maker.canMakePosters()]
+    process.exitCode = Bun.deepEquals(made, [{ kind: 'unsupported' }, { kind: 'unsupported' }, false]) ? 0 : 1`
+  const child = Bun.spawn([process.execPath, '-e', program], { env: { PATH: bin }, stdout: 'pipe' })
+  const lines = logLines(await new Response(child.stdout).text())
+  expect(await child.exited).toBe(0)
+  expect(lines).toEqual([
+    expect.objectContaining({ level: 'warn', msg: expect.stringContaining('without a network') }),
   ])
 })

@@ -20,6 +20,6 @@ export function clusterFiles(files: readonly string[]): string[] {
 
 /** Whether any of the files speaks with PostgreSQL or S3. */
 export function needsServers(files: readonly string[]): boolean {
-  const own = ['test/contracts/', 'test/faults/', 'test/cli/']
+  const own = ['test/contracts/', 'test/faults/', 'test/cli/', 'test/browser/']
   return clusterFiles(files).length > 0 || files.some((file) => own.some((folder) => file.startsWith(folder)))
 }

@@ -1,16 +1,18 @@
-import { Button } from '@mantine/core'
+import { renderToString } from 'react-dom/server'
 import { Drawing } from '../../../../web/shared/drawing.tsx'
 import { fill } from '../../../../web/shared/words.ts'
-import type { StartPageData } from '../../../../web/start/data.ts'
+import { START_APP, type StartPageData } from '../../../../web/start/data.ts'
+import { noUploads, StartApp } from '../../../../web/start/start-app.tsx'
 import type { StartTexts } from '../texts/texts.ts'
 import type { StartPageView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { Layout, LinkPreview } from './layout.tsx'
 
 export function StartPage({ view, context }: { view: StartPageView; context: PageContext }) {
-  const { words } = context
+  const { words, locale } = context
   const texts = context.texts.start
-  const data: StartPageData = { locale: context.locale }
+  const { guestUploads, maxFileSize } = view
+  const data: StartPageData = { locale, texts: texts.app, guestUploads, maxFileSize }
   return (
     <Layout
       context={context}
@@ -19,39 +21,28 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
       title={texts.title}
     >
       <main className="start">
-        {view.guestUploads ? <UploadForm texts={texts} /> : <KeyNeeded texts={texts} />}
-        <div className="small quiet">
+        {guestUploads ? <App data={data} /> : <KeyNeeded texts={texts} />}
+        <div className="start-foot small quiet">
           <p>
-            {`${fill(texts.limit, { size: words.size(view.maxFileSize) })} `}
+            {`${fill(texts.limit, { size: words.size(maxFileSize) })} `}
             {fill(texts.expiry, { days: words.count(view.inactiveDays, context.texts.common.days) })}
           </p>
-          <p>{view.guestUploads ? texts.terminal : texts.terminalWithKey}</p>
-          <pre>
-            <code>{command(view)}</code>
-          </pre>
+          <details>
+            <summary>{guestUploads ? texts.terminal : texts.terminalWithKey}</summary>
+            <pre>
+              <code>{command(view)}</code>
+            </pre>
+          </details>
         </div>
       </main>
     </Layout>
   )
 }
 
-/** The file field is the drop zone itself: browsers take dropped files on it without a script. */
-function UploadForm({ texts }: { texts: StartTexts }) {
-  return (
-    <form action="/" encType="multipart/form-data" method="post">
-      <div className="drop">
-        <div className="drop-line">
-          <Drawing of="upload" size={40} />
-          <h1>
-            <span className="with-mouse">{texts.drop}</span>
-            <span className="with-finger">{texts.choose}</span>
-          </h1>
-        </div>
-        <input aria-label={texts.file} name="file" required type="file" />
-      </div>
-      <Button type="submit">{texts.upload}</Button>
-    </form>
-  )
+/** The part that the script of the page makes alive, rendered by itself as the script will expect it. */
+function App({ data }: { data: StartPageData }) {
+  const html = renderToString(<StartApp data={data} engine={noUploads} />)
+  return <div dangerouslySetInnerHTML={{ __html: html }} id={START_APP} />
 }
 
 function KeyNeeded({ texts }: { texts: StartTexts }) {

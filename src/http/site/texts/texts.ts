@@ -1,5 +1,6 @@
 import type { FileScriptTexts } from '../../../../web/file/data.ts'
 import type { Plural } from '../../../../web/shared/words.ts'
+import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
 import type { ReportReason } from '../../../domain/report.ts'
 
@@ -34,10 +35,7 @@ export interface CommonTexts {
 export interface StartTexts {
   readonly title: string
   readonly description: string
-  readonly drop: string
-  readonly choose: string
-  readonly file: string
-  readonly upload: string
+  readonly app: StartAppTexts
   /** {size} */
   readonly limit: string
   /** {days} */

@@ -1,0 +1,262 @@
+/** The start page: files are chosen, dropped and pasted, and their links are there at once. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  accessibilityFaults,
+  describeInBrowser,
+  PHONE,
+  pixelsBeside,
+  smallTargets,
+} from '../support/browser.ts'
+import { readBack, sha256 } from '../support/caller.ts'
+import { chance } from '../support/chance.ts'
+import { temporaryFolder } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { GENEROUS } from '../support/public.ts'
+import { chosenFile, fileIn, isAlive, openStartPage, slugOf } from '../support/start-page.ts'
+
+const MIB = 1024 ** 2
+const LIMIT = 100 * MIB
+
+describeInBrowser('the start page', (browser) => {
+  let holdfast: TestHoldfast
+  const random = chance(30)
+  const open = (options = {}) => openStartPage(browser(), holdfast.url, options)
+  const stored = (link: string) => readBack(holdfast.url, slugOf(link))
+  const whole = (bytes: Uint8Array) => ({ size: bytes.length, sha256: sha256(bytes) })
+  beforeAll(async () => {
+    holdfast = await startHoldfast({ ...GENEROUS, maxFileSize: LIMIT })
+  })
+  afterAll(() => holdfast.stop())
+
+  test('gives the link of a file while it goes up, and its page says that it is arriving', async () => {
+    await using start = await open()
+    const bytes = random.bytes(3 * MIB)
+    await start.throttle(MIB)
+    await start.choose(chosenFile('film.mkv', bytes))
+    const film = start.upload('film.mkv')
+    const link = await film.link()
+    await film.is('sending')
+    expect(await (await fetch(link, { headers: { accept: 'text/html' } })).text()).toContain('still arriving')
+    await eventually('the title tells how far it is', async () => /^\d+% /.test(await start.page.title()))
+    await start.throttle(null)
+    await film.is('done')
+    expect(await stored(link)).toEqual(whole(bytes))
+    expect(await start.page.title()).not.toContain('%')
+    expect(await start.page.getByRole('status').textContent()).toBe('1 file uploaded')
+    expect(start.trouble()).toEqual([])
+  })
+
+  test('copies one link, and all of them together', async () => {
+    await using start = await open({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const clipboard = () => start.page.evaluate<string>('navigator.clipboard.readText()')
+    const names = ['a.txt', 'b.txt', 'c.txt', 'd.txt']
+    await start.choose(...names.map((name) => chosenFile(name, Buffer.from(name))))
+    for (const name of names) await start.upload(name).is('done')
+    const links = await Promise.all(names.map((name) => start.upload(name).link()))
+    await start.upload('b.txt').press('Copy link')
+    await eventually('the link is copied', async () => (await clipboard()) === links[1])
+    await start.page.getByRole('button', { name: 'Copy all 4 links' }).click()
+    await eventually('all links are copied', async () => (await clipboard()) === links.join('\n'))
+    for (const [index, link] of links.entries()) {
+      expect(await stored(link)).toEqual(whole(Buffer.from(names[index] ?? '')))
+    }
+  })
+
+  test('shows the link as a QR code', async () => {
+    await using start = await open()
+    await start.choose(chosenFile('a.txt', Buffer.from('a')))
+    await start.upload('a.txt').press('QR code')
+    const code = start.page.getByRole('img', { name: 'QR code of the link' })
+    expect(await code.locator('path').getAttribute('d')).toMatch(/^(M\d+ \d+h1v1h-1z)+$/)
+    expect(start.trouble()).toEqual([])
+  })
+
+  test('takes files and whole folders that are dropped on it', async () => {
+    using folder = temporaryFolder()
+    await using start = await open()
+    await mkdir(join(folder.path, 'album/day one'), { recursive: true })
+    const contents = new Map([
+      ['letter.txt', random.bytes(1000)],
+      ['album/cover.jpg', random.bytes(2000)],
+      ['album/day one/beach.jpg', random.bytes(3000)],
+    ])
+    for (const [path, bytes] of contents) await fileIn(folder.path, path, bytes)
+    await start.drop([join(folder.path, 'letter.txt'), join(folder.path, 'album')])
+    for (const [path, bytes] of contents) {
+      const upload = start.upload(path.slice(path.lastIndexOf('/') + 1))
+      await upload.is('done')
+      expect(await stored(await upload.link())).toEqual(whole(bytes))
+    }
+    expect(await start.page.locator('.upload').count()).toBe(contents.size)
+    expect(start.trouble()).toEqual([])
+  })
+
+  test('makes files of pasted text and pictures', async () => {
+    await using start = await open({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const text = 'Shopping: milk, bread\nand two more'
+    await start.page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`)
+    await start.page.keyboard.press('Control+V')
+    const list = start.upload('Shopping milk, bread.txt')
+    await list.is('done')
+    expect(await stored(await list.link())).toEqual(whole(Buffer.from(text)))
+    await start.page.evaluate(copyPicture)
+    await start.page.keyboard.press('Control+V')
+    const picture = start.page.locator('.upload[data-state="done"]').getByTitle(/^Pasted picture .*\.png$/)
+    await picture.waitFor()
+    expect(start.trouble()).toEqual([])
+  })
+
+  test('stands still while it is paused, and goes on from there', async () => {
+    await using start = await open()
+    const bytes = random.bytes(4 * MIB)
+    await start.throttle(2 * MIB)
+    await start.choose(chosenFile('film.mkv', bytes))
+    const film = start.upload('film.mkv')
+    await film.passes(30)
+    await film.press('Pause')
+    await film.is('paused')
+    const before = start.requests.length
+    await start.throttle(null)
+    await film.press('Resume')
+    await film.is('done')
+    expect(start.requests.slice(before)).toContainEqual(expect.stringMatching(/^PATCH [1-9]/))
+    expect(await stored(await film.link())).toEqual(whole(bytes))
+  })
+
+  test('leaves nothing of what is cancelled, and lets that be undone for a moment', async () => {
+    await using start = await open()
+    await start.throttle(MIB)
+    const bytes = random.bytes(3 * MIB)
+    await start.choose(chosenFile('kept.bin', bytes), chosenFile('gone.bin', random.bytes(3 * MIB)))
+    const [kept, gone] = [start.upload('kept.bin'), start.upload('gone.bin')]
+    const link = await gone.link()
+    for (const upload of [kept, gone]) {
+      await upload.passes(10)
+      await upload.press('Cancel')
+      await upload.is('cancelled')
+    }
+    await kept.press('Undo')
+    await start.throttle(null)
+    await kept.is('done')
+    // Whoever leaves does not want it back.
+    const keptLink = await kept.link()
+    await start.page.goto('about:blank')
+    await eventually('its link leads nowhere', async () => {
+      const page = await fetch(link, { headers: { accept: 'text/html' } })
+      return page.status === 404 && !(await page.text()).includes('still arriving')
+    })
+    expect(await stored(keptLink)).toEqual(whole(bytes))
+    const { rows } = await uploadsUnderWay()
+    expect(rows).toBe(0)
+  })
+
+  async function uploadsUnderWay() {
+    const rows = await holdfast.database
+      .selectFrom('uploads')
+      .select('slug')
+      .where('state', '=', 'uploading')
+      .execute()
+    return { rows: rows.length }
+  }
+
+  test('refuses a file that is too large before a byte is sent', async () => {
+    using folder = temporaryFolder()
+    await using start = await open()
+    await start.choose(await fileIn(folder.path, 'huge.iso', Buffer.alloc(LIMIT + MIB)))
+    const huge = start.upload('huge.iso')
+    await huge.is('failed')
+    expect(await huge.row.textContent()).toContain('This file is 101 MB; the limit is 100 MB.')
+    expect(start.requests).toEqual([])
+  })
+
+  test('asks before it is left in the middle of an upload, and not after', async () => {
+    const context = await browser().newContext({ baseURL: holdfast.url })
+    const page = await context.newPage()
+    const asked: string[] = []
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type())
+      void dialog.accept()
+    })
+    await page.goto('/')
+    await isAlive(page)
+    await page.locator('.brand').press('Tab')
+    await page.route('**/api/v1/uploads', () => {})
+    await page.locator('.zone-field').setInputFiles(chosenFile('film.mkv', random.bytes(1000)))
+    await page.locator('.upload').waitFor()
+    await page.close({ runBeforeUnload: true })
+    await eventually('it is asked', () => asked.length === 1)
+    expect(asked).toEqual(['beforeunload'])
+    await context.close()
+  })
+
+  test('does not lose a file that was chosen before its script came', async () => {
+    const context = await browser().newContext({ baseURL: holdfast.url })
+    const page = await context.newPage()
+    const held = Promise.withResolvers<void>()
+    await page.route('**/assets/*.js', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.goto('/', { waitUntil: 'commit' })
+    const bytes = random.bytes(5000)
+    await page.locator('.zone-field').setInputFiles(chosenFile('early.bin', bytes))
+    held.resolve()
+    await page.locator('.upload[data-state="done"]').waitFor()
+    const link = (await page.locator('.link-address').getAttribute('href')) ?? ''
+    expect(await stored(link)).toEqual(whole(bytes))
+    await context.close()
+  })
+
+  test('is a plain form where there is no script', async () => {
+    const context = await browser().newContext({ baseURL: holdfast.url, javaScriptEnabled: false })
+    const page = await context.newPage()
+    await page.goto('/')
+    const bytes = random.bytes(5000)
+    await page.getByLabel('File').setInputFiles(chosenFile('plain.bin', bytes))
+    await page.getByRole('button', { name: 'Upload and get a link' }).click()
+    await page.waitForURL('**/d/*')
+    expect(await stored(page.url())).toEqual(whole(bytes))
+    await context.close()
+  })
+
+  test.each(['light', 'dark'] as const)('is for everybody, in %s', async (colorScheme) => {
+    await using start = await open({ ...PHONE, colorScheme, reducedMotion: 'reduce' })
+    expect(await accessibilityFaults(start.page)).toEqual([])
+    await start.throttle(MIB / 4)
+    await start.choose(
+      chosenFile(
+        'A name that is much longer than a phone is wide, to the last letter.tar.gz',
+        Buffer.from('a'),
+      ),
+      chosenFile('b.bin', random.bytes(2 * MIB)),
+    )
+    await start.upload('b.bin').is('sending')
+    await start.upload('b.bin').press('QR code')
+    await start.page.locator('svg.qr').waitFor()
+    expect(await accessibilityFaults(start.page)).toEqual([])
+    expect(await pixelsBeside(start.page)).toBe(0)
+    expect(await smallTargets(start.page)).toEqual([])
+    await start.upload('b.bin').press('Cancel')
+    expect(start.trouble()).toEqual([])
+  })
+
+  test('says so where guests may not upload', async () => {
+    const closed = await startHoldfast({ guestUploads: false })
+    const context = await browser().newContext({ baseURL: closed.url })
+    const page = await context.newPage()
+    await page.goto('/')
+    expect(await page.getByRole('heading').textContent()).toBe('Uploads need an API key')
+    expect(await page.locator('.zone').count()).toBe(0)
+    await context.close()
+    await closed.stop()
+  })
+})
+
+/** Runs in the page. */
+const copyPicture = `new Promise((resolve) => {
+  const canvas = Object.assign(document.createElement('canvas'), { width: 8, height: 8 })
+  canvas.toBlob((picture) => resolve(navigator.clipboard.write([new ClipboardItem({ 'image/png': picture })])))
+})`

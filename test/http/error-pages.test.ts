@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { errorCodes } from '../../src/http/errors.ts'
+import { openBuiltSite } from '../../src/http/site/built-site.ts'
+import type { Language } from '../../src/http/site/texts/texts.ts'
+import { ownedHost } from '../support/owned-host.ts'
+import {
+  elements,
+  type Headers,
+  makeFolder,
+  signedAddress,
+  upload,
+  visit,
+  withHoldfast,
+} from '../support/public.ts'
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+const { host, key } = await ownedHost()
+const { pages } = await openBuiltSite()
+
+interface Shown {
+  readonly status: number
+  readonly title: string
+  /** Where the button leads. */
+  readonly way: string
+}
+
+async function shown(response: Response): Promise<Shown> {
+  const html = await response.text()
+  return {
+    status: response.status,
+    title: elements(html, 'h1')[0]?.text ?? '',
+    way: elements(html, 'main a')[0]?.attributes.href ?? '',
+  }
+}
+
+function open(address: string, headers: Headers = {}): Promise<Response> {
+  return visit(host, address, { headers: { ...BROWSER, ...headers } })
+}
+
+function form(): RequestInit {
+  const body = new FormData()
+  body.set('file', new File(['x'], 'a.txt'))
+  return { method: 'POST', body, headers: BROWSER }
+}
+
+describe('a browser is shown a page with a way on', () => {
+  test('where there is nothing', async () => {
+    expect(await shown(await open('/nowhere'))).toEqual({
+      status: 404,
+      title: 'This page is not here',
+      way: '/',
+    })
+    expect(await shown(await open('/d/nothinghere12'))).toMatchObject({ title: 'This file is not here' })
+    expect(await shown(await open('/f/nothinghere12345'))).toMatchObject({ title: 'This folder is not here' })
+  })
+
+  test('at a link that no longer works', async () => {
+    const file = await upload(host)
+    const address = (await signedAddress(host, file)).replace('token=', 'token=x')
+    expect(await shown(await open(address))).toEqual({
+      status: 403,
+      title: 'This link no longer works',
+      way: '/',
+    })
+  })
+
+  test('past the end of a file, to the whole of it', async () => {
+    const address = await signedAddress(host, await upload(host))
+    const response = await open(address, { range: 'bytes=1000000-' })
+    expect(response.headers.get('content-range')).toBe('bytes */100')
+    const { pathname, search } = new URL(address)
+    expect(await shown(response)).toEqual({
+      status: 416,
+      title: 'This part of the file does not exist',
+      way: pathname + search,
+    })
+  })
+
+  test('where there were too many requests, with the time to wait', () =>
+    withHoldfast({ guestRateLimit: 1 }, async (own) => {
+      expect((await visit(own, '/', form())).status).toBe(303)
+      const response = await visit(own, '/', form())
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+      const html = await response.clone().text()
+      expect(elements(html, 'main p')[1]?.text).toContain('Try again in 60 minutes.')
+      expect(await shown(response)).toEqual({ status: 429, title: 'Too many requests', way: '/' })
+    }))
+
+  test('where the server fails, without a word of why', () =>
+    withHoldfast({}, async (own) => {
+      const { slug } = await upload(own)
+      await sql`alter table files rename to mistaken`.execute(own.database)
+      const response = await visit(own, `/d/${slug}`, { headers: BROWSER })
+      expect(await response.clone().text()).not.toContain('mistaken')
+      expect(await shown(response)).toEqual({
+        status: 500,
+        title: 'Something went wrong here',
+        way: `/d/${slug}`,
+      })
+    }))
+
+  test('where there is no room', () =>
+    withHoldfast({ guestStorage: 0 }, async (own) => {
+      expect(await shown(await visit(own, '/', form()))).toEqual({
+        status: 503,
+        title: 'The files are out of reach',
+        way: '/',
+      })
+    }))
+})
+
+test('programs are told in JSON', async () => {
+  const response = await visit(host, '/d/nothinghere12', { headers: { accept: '*/*' } })
+  expect(response.status).toBe(404)
+  expect(await response.json()).toMatchObject({ success: false, error: 'FILE_NOT_FOUND' })
+})
+
+describe.each(['en', 'de'] as const)('in %s', (language: Language) => {
+  test.each(errorCodes)('%s says what happened and what to do', (code) => {
+    for (const retryAfter of [null, 1, 30, 3600]) {
+      const html = pages.errorPage(
+        { status: 500, code, retryAfter, path: '/d/a' },
+        { language, locale: language },
+      )
+      const lines = [...elements(html, 'main p, h1'), ...elements(html, 'main a')].map(({ text }) => text)
+      expect(lines).toHaveLength(4)
+      for (const line of lines) expect(line).toMatch(/^[^{}]+$/)
+    }
+  })
+})
+
+describe('every page', () => {
+  test('lets only our own scripts run, and loads from here and the content alone', async () => {
+    const folder = await makeFolder(host, key)
+    const locked = await makeFolder(host, key, { password: 'sesame' })
+    const { slug } = await upload(host)
+    for (const address of ['/', `/d/${slug}`, `/f/${folder}`, `/f/${locked}`, '/nowhere']) {
+      const policy = (await open(address)).headers.get('content-security-policy') ?? ''
+      const directives = new Map(
+        policy.split('; ').map((text) => {
+          const [name = '', ...sources] = text.split(' ')
+          return [name, sources]
+        }),
+      )
+      expect(directives.get('default-src')).toEqual(["'none'"])
+      expect(directives.get('script-src')).toEqual(["'self'"])
+      expect(directives.get('style-src')).toEqual(["'self'"])
+      expect(directives.get('frame-ancestors')).toEqual(["'none'"])
+      expect(directives.get('base-uri')).toEqual(["'none'"])
+      for (const [name, sources] of directives) {
+        if (name !== 'style-src-attr') expect(sources.join(' ')).not.toContain('unsafe')
+        expect(sources).not.toContain('*')
+      }
+    }
+  })
+})

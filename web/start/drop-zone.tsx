@@ -1,0 +1,116 @@
+import { Button } from '@mantine/core'
+import { type ChangeEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
+import { Drawing } from '../shared/drawing.tsx'
+import { hasPicker, pickFiles } from './file-picker.ts'
+import { byItself, type Picked } from './picked.ts'
+import type { StartAppTexts } from './texts.ts'
+
+interface DropZoneProps {
+  readonly texts: StartAppTexts
+  readonly add: (picked: readonly Picked[]) => void
+  /** Loads what uploads, because it will be needed in a moment. */
+  readonly open: () => void
+  /** Whether files are held over the page. */
+  readonly isOver: boolean
+  /** Below a list: a strip to add more. */
+  readonly isSmall: boolean
+}
+
+/**
+ * The place to drop or choose files. Its field fills it, so that without a script browsers take a dropped file there,
+ * and the form sends it.
+ */
+export function DropZone({ texts, add, open, isOver, isSmall }: DropZoneProps) {
+  const [isAlive, setIsAlive] = useState(false)
+  const files = useRef<HTMLInputElement>(null)
+  const photos = useRef<HTMLInputElement>(null)
+  useEffect(() => setIsAlive(true), [])
+
+  function chosen({ currentTarget: field }: ChangeEvent<HTMLInputElement>): void {
+    if (!isAlive) return
+    add([...(field.files ?? [])].map(byItself))
+    field.value = ''
+  }
+
+  /** The field's own chooser, or one that can find the files again after a reload. */
+  function choose(event: MouseEvent): void {
+    if (!isAlive || !hasPicker()) return
+    event.preventDefault()
+    void pickFiles(true).then(add)
+  }
+
+  const Title = isSmall ? 'p' : 'h1'
+  return (
+    <form
+      action="/"
+      className="zone"
+      data-alive={isAlive || undefined}
+      data-over={isOver || undefined}
+      data-small={isSmall || undefined}
+      encType="multipart/form-data"
+      method="post"
+      onPointerEnter={open}
+    >
+      <input
+        aria-label={texts.file}
+        className="zone-field"
+        multiple={isAlive}
+        name="file"
+        onChange={chosen}
+        onClick={choose}
+        ref={files}
+        required
+        tabIndex={isAlive ? -1 : undefined}
+        type="file"
+      />
+      {isAlive ? (
+        <input
+          accept="image/*,video/*"
+          aria-hidden="true"
+          hidden
+          multiple
+          onChange={chosen}
+          ref={photos}
+          tabIndex={-1}
+          type="file"
+        />
+      ) : null}
+      <div className="zone-line">
+        {isSmall ? null : <Drawing of="upload" size={40} />}
+        <Title className="zone-title">
+          {isOver ? texts.dropNow : <Invitation isSmall={isSmall} texts={texts} />}
+        </Title>
+        <div className="zone-buttons">
+          <Button
+            className="zone-choose"
+            onClick={() => files.current?.click()}
+            variant={isSmall ? 'default' : 'filled'}
+          >
+            {texts.chooseFiles}
+          </Button>
+          <Button
+            className="zone-photos with-finger"
+            onClick={() => photos.current?.click()}
+            variant="default"
+          >
+            {texts.choosePhotos}
+          </Button>
+          <Button className="zone-send" type="submit">
+            {texts.upload}
+          </Button>
+        </div>
+        {isSmall ? null : <p className="zone-paste quiet with-mouse">{texts.paste}</p>}
+      </div>
+    </form>
+  )
+}
+
+function Invitation({ texts, isSmall }: { texts: StartAppTexts; isSmall: boolean }) {
+  if (isSmall) return <span>{texts.addMore}</span>
+  return (
+    <>
+      <span className="with-mouse">{texts.drop}</span>
+      <span className="with-finger">{texts.choose}</span>
+    </>
+  )
+}

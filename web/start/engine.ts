@@ -1,0 +1,82 @@
+import type { Picked } from './picked.ts'
+import { NO_PACE, type UploadItem, type Uploads } from './upload-item.ts'
+import type { UploadList } from './uploads.ts'
+
+/** The uploads of the page, also before the code that does them is there. */
+export interface Engine {
+  snapshot(): Uploads
+  subscribe(changed: () => void): () => void
+  add(picked: readonly Picked[]): void
+  /** Calls it as soon as there is a list; at once, so still in the click, when there is one. */
+  act(action: (list: UploadList) => void): void
+  /** Loads the code and what an earlier page left. */
+  open(): void
+}
+
+/** Before anything was chosen, and on the server. */
+export const NOTHING: Uploads = { items: [], total: { size: 0, sent: 0, pace: NO_PACE, isActive: false } }
+const LATER = 3000
+
+export function createEngine(open: () => Promise<UploadList>): Engine {
+  const listeners = new Set<() => void>()
+  let list: UploadList | null = null
+  let opening = false
+  let waiting: ((list: UploadList) => void)[] = []
+  let shown = NOTHING
+
+  function publish(): void {
+    for (const changed of listeners) changed()
+  }
+
+  function start(): void {
+    if (opening) return
+    opening = true
+    open().then(
+      (opened) => {
+        list = opened
+        opened.subscribe(publish)
+        for (const action of waiting) action(opened)
+        waiting = []
+        publish()
+      },
+      () => {
+        // The network may be away just now; what is to be done is still there.
+        opening = false
+        setTimeout(start, LATER)
+      },
+    )
+  }
+
+  function act(action: (list: UploadList) => void): void {
+    if (list !== null) {
+      action(list)
+      return
+    }
+    waiting.push(action)
+    start()
+  }
+
+  return {
+    snapshot: () => list?.snapshot() ?? shown,
+    subscribe(changed) {
+      listeners.add(changed)
+      return () => listeners.delete(changed)
+    },
+    add(picked) {
+      if (picked.length === 0) return
+      if (list === null) {
+        const items = [...shown.items, ...picked.map(soon)]
+        shown = { ...shown, items, total: { ...shown.total, isActive: true } }
+        publish()
+      }
+      act((opened) => opened.add(picked))
+    },
+    act,
+    open: start,
+  }
+}
+
+function soon({ file }: Picked, index: number): UploadItem {
+  const { name, size } = file
+  return { id: `soon-${index}-${name}`, name, size, sent: 0, link: null, state: { kind: 'starting' } }
+}

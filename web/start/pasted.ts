@@ -1,0 +1,46 @@
+import { byItself, type Picked } from './picked.ts'
+
+/** The names that pasted things get. */
+export interface PastedNames {
+  /** `Pasted image` */
+  readonly image: string
+  /** `Pasted text` */
+  readonly text: string
+}
+
+/** Files and pictures from the clipboard; a text becomes a file of its own. */
+export function pastedFiles(pasted: DataTransfer, names: PastedNames, now: Date): Picked[] {
+  const files = [...pasted.files].map((file) => byItself(named(file, names, now)))
+  if (files.length > 0) return files
+  const text = pasted.getData('text/plain')
+  if (text.trim() === '') return []
+  const name = `${firstLine(text) ?? `${names.text} ${moment(now)}`}.txt`
+  return [byItself(new File([text], name, { type: 'text/plain', lastModified: now.getTime() }))]
+}
+
+/** Browsers call every picture of the clipboard `image.png`. */
+function named(file: File, names: PastedNames, now: Date): File {
+  const [, ending] = /^image\.(\w+)$/.exec(file.name) ?? []
+  if (ending === undefined) return file
+  const name = `${names.image} ${moment(now)}.${ending}`
+  return new File([file], name, { type: file.type, lastModified: now.getTime() })
+}
+
+/** The beginning of a text as a name, where it has one that says something. */
+function firstLine(text: string): string | null {
+  const [line = ''] = text.trim().split('\n', 1)
+  const name = line
+    .replaceAll(/[\p{Cc}\p{Cf}/\\:*?"<>|]+/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  if (!/\p{L}{2}/u.test(name)) return null
+  if (name.length <= 40) return name.replace(/[. ]+$/, '')
+  return name.slice(0, 40).replace(/\s+\S*$/, '')
+}
+
+/** `2026-03-12 14.05.33`, in local time, in characters that every system takes in a name. */
+function moment(now: Date): string {
+  const two = (number: number) => String(number).padStart(2, '0')
+  const day = [now.getFullYear(), two(now.getMonth() + 1), two(now.getDate())].join('-')
+  return `${day} ${[now.getHours(), now.getMinutes(), now.getSeconds()].map(two).join('.')}`
+}

@@ -1,0 +1,114 @@
+import { answerOf, RequestFailure } from './answers.ts'
+
+/** The server's uploads, by the JSON and tus it speaks to everybody. Every function throws RequestFailure. */
+
+const UPLOADS = '/api/v1/uploads'
+const VERSION = { 'Tus-Resumable': '1.0.0' }
+const SECRET = /^\/api\/v1\/uploads\/[0-9a-f]{32}$/
+
+/** Where an upload goes. */
+export interface Destination {
+  /** Sent with every request. */
+  readonly headers: Readonly<Record<string, string>>
+  /** A folder's identifier; null for the top level, or where there are no folders. */
+  readonly folder: string | null
+  /** Whether folders that are dropped are made there. Guests have none: their files go up by themselves. */
+  readonly keepsFolders: boolean
+}
+
+export interface NewUpload {
+  readonly name: string
+  readonly type: string
+  readonly size: number
+  /** `photos/2026/beach.jpg`; null for a file by itself. */
+  readonly path: string | null
+}
+
+export interface Created {
+  /** The path that the bytes go to. Whoever knows it can write: it stays in this browser. */
+  readonly address: string
+  /** The link to give away. */
+  readonly link: string
+}
+
+export interface Seen {
+  readonly status: 'uploading' | 'processing' | 'completed' | 'failed'
+  /** Bytes that are safe. */
+  readonly received: number
+  readonly link: string
+}
+
+export async function createUpload(to: Destination, upload: NewUpload): Promise<Created> {
+  const metadata = [
+    ['filename', upload.name],
+    ['filetype', upload.type],
+    ...(to.folder === null ? [] : [['folder', to.folder]]),
+    ...(upload.path === null || !to.keepsFolders ? [] : [['relativePath', upload.path]]),
+  ]
+  const { body } = await ask(UPLOADS, {
+    method: 'POST',
+    headers: {
+      ...to.headers,
+      ...VERSION,
+      'Upload-Length': String(upload.size),
+      'Upload-Metadata': metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(','),
+    },
+  })
+  const address = text(body, 'location')
+  if (!SECRET.test(address)) throw new RequestFailure(null)
+  return { address, link: text(body, 'url') }
+}
+
+export async function lookAtUpload(to: Destination, address: string): Promise<Seen> {
+  const { body } = await ask(address, { headers: to.headers, cache: 'no-store' })
+  const status = statuses.find((known) => known === body.status)
+  if (status === undefined) throw new RequestFailure(null)
+  return { status, received: number(body, 'received'), link: text(body, 'url') }
+}
+
+const statuses = ['uploading', 'processing', 'completed', 'failed'] as const
+
+/** Gives it up, and what of it has arrived. It may be the last that the page does. */
+export async function terminateUpload(to: Destination, address: string): Promise<void> {
+  await ask(address, { method: 'DELETE', headers: { ...to.headers, ...VERSION }, keepalive: true })
+}
+
+/** Nobody waits longer than this for an answer that brings no file. */
+const QUIET = 30_000
+
+async function ask(path: string, request: RequestInit): Promise<{ body: Readonly<Record<string, unknown>> }> {
+  const response = await fetch(path, { ...request, signal: AbortSignal.timeout(QUIET) }).catch(() => {
+    throw new RequestFailure(null)
+  })
+  const said = await response.text().catch(() => {
+    throw new RequestFailure(null)
+  })
+  if (!response.ok)
+    throw new RequestFailure(answerOf(response.status, said, response.headers.get('retry-after')))
+  return { body: said === '' ? {} : parsed(said) }
+}
+
+/** What answers without being the server, such as the page of a captive portal, is no answer. */
+function parsed(said: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(said)
+    if (typeof value === 'object' && value !== null) return { ...value }
+  } catch {}
+  throw new RequestFailure(null)
+}
+
+function text(body: Readonly<Record<string, unknown>>, key: string): string {
+  const value = body[key]
+  if (typeof value !== 'string') throw new RequestFailure(null)
+  return value
+}
+
+function number(body: Readonly<Record<string, unknown>>, key: string): number {
+  const value = body[key]
+  if (typeof value !== 'number') throw new RequestFailure(null)
+  return value
+}
+
+function base64(value: string): string {
+  return btoa(String.fromCodePoint(...new TextEncoder().encode(value)))
+}

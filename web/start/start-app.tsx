@@ -1,0 +1,87 @@
+import { useCallback, useEffect, useSyncExternalStore } from 'react'
+import { ThemeProvider } from '../shared/theme-provider.tsx'
+import { createWords } from '../shared/words.ts'
+import { Announcements } from './announcements.tsx'
+import type { StartPageData } from './data.ts'
+import { DropZone } from './drop-zone.tsx'
+import { type Engine, NOTHING } from './engine.ts'
+import { pastedFiles } from './pasted.ts'
+import type { Picked } from './picked.ts'
+import { UploadListView } from './upload-list.tsx'
+import { useDrop } from './use-drop.ts'
+import { createView } from './view.ts'
+
+interface StartAppProps {
+  readonly data: StartPageData
+  readonly engine: Engine
+}
+
+/** The start page: a place to drop files, which becomes the list of uploads. */
+export function StartApp({ data, engine }: StartAppProps) {
+  const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot, () => NOTHING)
+  const { items, total } = uploads
+  const view = createView(data, createWords(data.locale))
+  const add = useCallback((picked: readonly Picked[]) => engine.add(picked), [engine])
+  const isOver = useDrop(add)
+  usePaste(data, add)
+  useWarning(total.isActive)
+  const percent = total.isActive && total.size > 0 ? view.percent(total) : null
+  useTitle(percent === null ? null : `${percent} · Holdfast`)
+  const isEmpty = items.length === 0
+
+  return (
+    <ThemeProvider>
+      {isEmpty ? null : <UploadListView engine={engine} uploads={uploads} view={view} />}
+      <DropZone add={add} isOver={isOver} isSmall={!isEmpty} open={engine.open} texts={data.texts} />
+      <Announcements items={items} view={view} />
+    </ThemeProvider>
+  )
+}
+
+/** Without its script the page has no list: the zone alone, as a form. */
+export const noUploads: Engine = {
+  snapshot: () => NOTHING,
+  subscribe: () => () => {},
+  add() {},
+  act() {},
+  open() {},
+}
+
+function usePaste(data: StartPageData, add: (picked: readonly Picked[]) => void): void {
+  useEffect(() => {
+    function paste(event: ClipboardEvent): void {
+      if (event.clipboardData === null || isField(event.target)) return
+      const picked = pastedFiles(event.clipboardData, data.texts.pasted, new Date())
+      if (picked.length > 0) event.preventDefault()
+      add(picked)
+    }
+    document.addEventListener('paste', paste)
+    return () => document.removeEventListener('paste', paste)
+  }, [data, add])
+}
+
+function isField(target: EventTarget | null): boolean {
+  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement
+}
+
+/** The browser asks whether the page may be left while that would interrupt something. */
+function useWarning(isActive: boolean): void {
+  useEffect(() => {
+    if (!isActive) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [isActive])
+}
+
+/** `null` leaves the title that the page came with. */
+function useTitle(title: string | null): void {
+  useEffect(() => {
+    if (title === null) return
+    const before = document.title
+    document.title = title
+    return () => {
+      document.title = before
+    }
+  }, [title])
+}

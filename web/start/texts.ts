@@ -1,0 +1,82 @@
+import type { Plural } from '../shared/words.ts'
+
+/** What the start page says once its script runs, and in its zone before. */
+export interface StartAppTexts {
+  readonly drop: string
+  readonly choose: string
+  readonly dropNow: string
+  readonly addMore: string
+  readonly chooseFiles: string
+  readonly choosePhotos: string
+  readonly paste: string
+  readonly file: string
+  readonly upload: string
+  /** The beginnings of names for what is pasted. */
+  readonly pasted: { readonly image: string; readonly text: string }
+  readonly list: string
+  readonly files: Plural
+  readonly uploading: Plural
+  readonly uploaded: Plural
+  readonly total: string
+  /** {name} */
+  readonly progressOf: string
+  readonly states: {
+    readonly starting: string
+    readonly queued: string
+    /** {sent}, {size} */
+    readonly sending: string
+    readonly stalled: string
+    readonly network: string
+    readonly busy: string
+    /** {time} */
+    readonly rate: string
+    /** {percent} */
+    readonly paused: string
+    /** {percent} */
+    readonly interrupted: string
+    /** {percent} */
+    readonly interruptedWithHandle: string
+    readonly processing: string
+    /** {size} */
+    readonly done: string
+    readonly cancelled: string
+  }
+  /** {size} */
+  readonly speed: string
+  readonly fewSecondsLeft: string
+  readonly secondsLeft: Plural
+  readonly minutesLeft: Plural
+  readonly hoursLeft: Plural
+  /** {name}, {size}, {other}, {otherSize} */
+  readonly otherFile: string
+  /** {name} */
+  readonly otherVersion: string
+  readonly problems: {
+    /** {size}, {limit} */
+    readonly tooLarge: string
+    readonly guestsOff: string
+    /** {size} */
+    readonly noRoom: string
+    readonly changed: string
+    readonly expired: string
+    readonly proxy: string
+    /** {code} */
+    readonly refused: string
+  }
+  readonly pause: string
+  readonly resume: string
+  readonly pauseAll: string
+  readonly resumeAll: string
+  readonly retry: string
+  readonly cancel: string
+  readonly undo: string
+  readonly remove: string
+  readonly continue: string
+  readonly chooseAgain: string
+  readonly copy: string
+  readonly copied: string
+  readonly copyAll: Plural
+  readonly share: string
+  readonly qrCode: string
+  readonly qrCodeOf: string
+}

@@ -1,0 +1,95 @@
+import { Button, Progress } from '@mantine/core'
+import { Drawing } from '../shared/drawing.tsx'
+import type { Engine } from './engine.ts'
+import { CopyButton } from './link-actions.tsx'
+import { isActive, type Uploads } from './upload-item.ts'
+import { UploadRow } from './upload-row.tsx'
+import type { View } from './view.ts'
+
+interface UploadListViewProps {
+  readonly engine: Engine
+  readonly uploads: Uploads
+  readonly view: View
+}
+
+/** All uploads, with what concerns all of them on top. */
+export function UploadListView({ engine, uploads, view }: UploadListViewProps) {
+  const { items } = uploads
+  const { texts, words } = view
+  const links = items.flatMap(({ link, state }) =>
+    link === null || state.kind === 'cancelled' ? [] : [link],
+  )
+  const isOne = items.length === 1
+
+  return (
+    <section aria-label={texts.list} className="uploads">
+      <div className="uploads-head">
+        <h1>{heading(uploads, view)}</h1>
+        <div className="actions">
+          {links.length > 1 ? (
+            <CopyButton
+              copied={texts.copied}
+              label={words.count(links.length, texts.copyAll)}
+              text={links.join('\n')}
+              variant="filled"
+            />
+          ) : null}
+          <PauseAll engine={engine} uploads={uploads} view={view} />
+        </div>
+        {!isOne && uploads.total.isActive ? <TotalProgress uploads={uploads} view={view} /> : null}
+      </div>
+      <ul className="upload-rows">
+        {items.map((item) => (
+          <UploadRow engine={engine} isOnly={isOne} item={item} key={item.id} view={view} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** Moves with all files of one go, so that one glance is enough. */
+function TotalProgress({ uploads: { total }, view }: { uploads: Uploads; view: View }) {
+  return (
+    <div className="uploads-total">
+      <Progress
+        aria-label={view.texts.total}
+        size="md"
+        value={total.size === 0 ? 0 : (total.sent / total.size) * 100}
+      />
+      <p className="quiet small">{view.total(total)}</p>
+    </div>
+  )
+}
+
+function PauseAll({ engine, uploads: { items }, view: { texts } }: UploadListViewProps) {
+  const active = items.filter(isActive)
+  const paused = items.filter(({ state }) => state.kind === 'paused')
+  if (active.length + paused.length < 2) return null
+  return active.length > 0 ? (
+    <Button
+      leftSection={<Drawing of="pause" />}
+      onClick={() => engine.act((list) => list.pauseAll())}
+      variant="default"
+    >
+      {texts.pauseAll}
+    </Button>
+  ) : (
+    <Button
+      leftSection={<Drawing of="play" />}
+      onClick={() => engine.act((list) => list.resumeAll())}
+      variant="default"
+    >
+      {texts.resumeAll}
+    </Button>
+  )
+}
+
+function heading({ items, total }: Uploads, { texts, words, percent }: View): string {
+  const done = items.filter(({ state }) => state.kind === 'done').length
+  if (total.isActive) {
+    const files = items.filter(isActive).length
+    return `${words.count(files, texts.uploading)} · ${percent(total)}`
+  }
+  if (done === items.length) return words.count(done, texts.uploaded)
+  return words.count(items.length, texts.files)
+}

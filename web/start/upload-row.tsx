@@ -1,0 +1,57 @@
+import { Progress } from '@mantine/core'
+import { memo } from 'react'
+import { Drawing } from '../shared/drawing.tsx'
+import { FileName } from '../shared/file-name.tsx'
+import { fill } from '../shared/words.ts'
+import type { Engine } from './engine.ts'
+import { LinkActions } from './link-actions.tsx'
+import { RowActions } from './row-actions.tsx'
+import type { UploadItem, UploadState } from './upload-item.ts'
+import type { View } from './view.ts'
+
+interface UploadRowProps {
+  readonly engine: Engine
+  readonly item: UploadItem
+  readonly view: View
+  /** There is no other, so that its link is the one thing to take. */
+  readonly isOnly: boolean
+}
+
+/** One file: its name, how far it is, its link, and what can be done about it. */
+export const UploadRow = memo(function UploadRow({ engine, item, view, isOnly }: UploadRowProps) {
+  const { state, link, name } = item
+  const { texts } = view
+  const isGone = state.kind === 'failed' || state.kind === 'cancelled'
+
+  return (
+    <li className="upload" data-state={state.kind}>
+      <div className="upload-name">
+        <Drawing of={drawingOf(state)} />
+        <FileName name={name} />
+      </div>
+      <div className="upload-progress">
+        {isGone || state.kind === 'done' ? null : (
+          <Progress aria-label={fill(texts.progressOf, { name })} size="sm" value={share(item)} />
+        )}
+        <p className="upload-state small">{view.state(item)}</p>
+        {state.kind === 'interrupted' && state.other !== null ? (
+          <p className="failure small">{view.otherFile(item, state.other)}</p>
+        ) : null}
+      </div>
+      {link === null || isGone ? null : <LinkActions isMain={isOnly} link={link} name={name} texts={texts} />}
+      <div className="actions upload-actions">
+        <RowActions engine={engine} item={item} texts={texts} />
+      </div>
+    </li>
+  )
+})
+
+function drawingOf({ kind }: UploadState): 'check' | 'alert' | 'file' {
+  if (kind === 'done') return 'check'
+  return kind === 'failed' ? 'alert' : 'file'
+}
+
+/** In percent. */
+function share({ sent, size }: UploadItem): number {
+  return size === 0 ? 0 : (sent / size) * 100
+}
