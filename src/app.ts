@@ -159,7 +159,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       folders: createFolders(db, clock, random, config.maxFolderDepth),
       idempotency,
       keys: createKeys(db, clock, random),
-      publicFolders: createPublicFolders(db),
+      publicFolders: createPublicFolders(db, access),
       rates,
       readiness: createReadiness(db, health, clock),
       removals: createRemovals(db, clock),

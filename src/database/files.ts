@@ -12,7 +12,7 @@ import {
   type Slug,
   type Uuid,
 } from '../domain/ids.ts'
-import { besideRequests } from './beside.ts'
+import { besideRequests, FAR } from './beside.ts'
 import { withoutIndex } from './differences.ts'
 import { goingFolders, isClearing, isGone } from './folders.ts'
 import { prepared } from './prepared.ts'
@@ -143,12 +143,15 @@ async function fileCalled(db: Db, identifier: FileIdentifier): Promise<FileDetai
 
 export type FileSort = 'created_at' | 'name' | 'size' | 'downloads'
 
-export interface FileQuery {
+export interface FileOrder {
+  readonly sort: FileSort
+  readonly order: 'asc' | 'desc'
+}
+
+export interface FileQuery extends FileOrder {
   readonly account: AccountId
   /** A live folder, or null for every file of the account. */
   readonly folder: FolderId | null
-  readonly sort: FileSort
-  readonly order: 'asc' | 'desc'
   readonly offset: number
   readonly limit: number
 }
@@ -156,7 +159,7 @@ export interface FileQuery {
 export async function listFiles(db: Db, query: FileQuery): Promise<FileListRow[]> {
   const skipsGoing = await hasFilesGoing(db, query)
   const files = listedFiles(db, query, placedFiles(db, query, skipsGoing))
-  return skipsGoing ? besideRequests(db, files) : files.execute()
+  return skipsGoing || query.offset > FAR ? besideRequests(db, files) : files.execute()
 }
 
 /** Whether the files in question may include some that went with a deleted folder and are not marked yet. */

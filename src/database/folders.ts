@@ -39,7 +39,8 @@ const columns = [
   'folders.created_at',
 ] as const
 
-function liveFolders(db: Db) {
+/** Folders that are not deleted themselves; one above them may be. */
+export function liveFolders(db: Db) {
   // A top level has no parent and no identifier that anybody knows: it is never found by one.
   return db
     .selectFrom('folders')
@@ -76,30 +77,6 @@ export async function listFolders(
   if (parent !== null) return folders.where('folders.parent_id', '=', parent).execute()
   if (!(await isClearing(db, account))) return folders.execute()
   return folders.where('folders.id', 'not in', goingFolders(account)).execute()
-}
-
-/** The live folders directly in a live one that a viewer may see, a page of them, oldest first. */
-export function subfolderPage(
-  db: Db,
-  query: {
-    readonly parent: FolderId
-    readonly publicOnly: boolean
-    readonly offset: number
-    readonly limit: number
-  },
-): Promise<FolderListRow[]> {
-  const all = liveFolders(db).where('folders.parent_id', '=', query.parent)
-  const seen = query.publicOnly ? all.where('folders.is_public', '=', 1) : all
-  return seen.orderBy('folders.id').limit(query.limit).offset(query.offset).execute()
-}
-
-export async function countSubfolders(db: Db, parent: FolderId, publicOnly: boolean): Promise<number> {
-  const all = db.selectFrom('folders').where('parent_id', '=', parent).where('deleted_at', 'is', null)
-  const seen = publicOnly ? all.where('is_public', '=', 1) : all
-  const { folders } = await seen
-    .select((row) => row.fn.countAll<number>().as('folders'))
-    .executeTakeFirstOrThrow()
-  return folders
 }
 
 export function insertFolder(

@@ -6,6 +6,7 @@ import { namesInIndexes } from './migrations/003-names-in-indexes.ts'
 import { resumableUploads } from './migrations/004-resumable-uploads.ts'
 import { thumbnails } from './migrations/005-thumbnails.ts'
 import { reports } from './migrations/006-reports.ts'
+import { foldersByName } from './migrations/007-folders-by-name.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -22,6 +23,7 @@ const migrations: readonly Migration[] = [
   resumableUploads,
   thumbnails,
   reports,
+  foldersByName,
 ]
 
 /** How many there are. */

@@ -7,8 +7,8 @@ export function cookieValue(request: Request, name: string): string | null {
   return null
 }
 
-/** A Set-Cookie header for the whole site that scripts cannot read. */
-export function setCookie(name: string, value: string, seconds: number, secure: boolean): string {
+/** A Set-Cookie header for the whole site, or a part of it, that scripts cannot read. No seconds: it is forgotten. */
+export function setCookie(name: string, value: string, seconds: number, secure: boolean, path = '/'): string {
   const flags = secure ? '; Secure' : ''
-  return `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${flags}`
+  return `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${flags}`
 }

@@ -4,7 +4,7 @@ import { searchFiles } from '../database/file-search.ts'
 import {
   type FileDetailRow,
   type FileListRow,
-  type FileSort,
+  type FileOrder,
   filesBefore,
   findFile,
   listFiles,
@@ -27,15 +27,15 @@ export type FileDetail = FileDetailRow
 /** A file as lists show it. */
 export type ListedFile = FileListRow
 
-export interface FileListQuery {
+export type { FileOrder }
+
+export interface FileListQuery extends FileOrder {
   readonly page: number
   readonly perPage: number
   /** null: all of the account's files. */
   readonly folder: FolderPlace | null
   /** '' for every name. */
   readonly search: string
-  readonly sort: FileSort
-  readonly order: 'asc' | 'desc'
 }
 
 export interface FilePage {

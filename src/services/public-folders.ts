@@ -1,33 +1,57 @@
-import { type FileListRow, listFiles } from '../database/files.ts'
-import { countSubfolders, type FolderListRow, subfolderPage } from '../database/folders.ts'
+import { type FileListRow, type FileOrder, listFiles } from '../database/files.ts'
+import type { FolderListRow } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { countSubfolders, foldersBelow, type SubfolderOrder, subfolderPage } from '../database/subfolders.ts'
+import type { Viewer } from '../domain/access.ts'
+import type { Access } from './access.ts'
 
 /** What the page of a folder shows to somebody who may see the folder. */
 export interface PublicFolders {
+  /** One page of what is in it: its subfolders first, then its files. Private subfolders only for their owner. */
+  contents(folder: FolderListRow, query: ContentsQuery): Promise<FolderContents>
   /**
-   * One page of what is in it: its subfolders first, then its files, newest first. Private subfolders only for their
-   * owner. `page` is from 1.
+   * What is in it and in all below it that the viewer may see; nothing else is counted in. null where there are too
+   * many folders to look at.
    */
-  contents(folder: FolderListRow, page: number, isOwner: boolean): Promise<FolderContents>
+  totals(folder: FolderListRow, viewer: Viewer): Promise<FolderTotals | null>
+}
+
+export interface ContentsQuery {
+  /** From 1. */
+  readonly page: number
+  readonly isOwner: boolean
+  readonly folders: SubfolderOrder
+  readonly files: FileOrder
 }
 
 export interface FolderContents {
   readonly folders: readonly FolderListRow[]
   readonly files: readonly FileListRow[]
+  /** Of all pages. */
+  readonly folderCount: number
   readonly pages: number
+  /** Where the files begin, after all subfolders. */
+  readonly firstFilePage: number
+}
+
+export interface FolderTotals {
+  readonly files: number
+  readonly bytes: number
 }
 
 const PER_PAGE = 100
+/** More folders than this are not looked through for those that a viewer may not see. */
+const MOST_FOLDERS = 1000
 
-export function createPublicFolders(db: Db): PublicFolders {
+export function createPublicFolders(db: Db, access: Access): PublicFolders {
   return {
-    async contents(folder, page, isOwner) {
+    async contents(folder, { page, isOwner, ...orders }) {
       const first = (page - 1) * PER_PAGE
-      const publicOnly = !isOwner
-      const count = await countSubfolders(db, folder.id, publicOnly)
+      const shown = { parent: folder.id, publicOnly: !isOwner }
+      const count = await countSubfolders(db, { ...shown, atMost: folder.tree_folders })
       const folders =
         first < count
-          ? await subfolderPage(db, { parent: folder.id, publicOnly, offset: first, limit: PER_PAGE })
+          ? await subfolderPage(db, { ...shown, ...orders.folders, offset: first, limit: PER_PAGE })
           : []
       const room = PER_PAGE - folders.length
       const files =
@@ -36,12 +60,36 @@ export function createPublicFolders(db: Db): PublicFolders {
           : await listFiles(db, {
               account: folder.account_id,
               folder: folder.id,
-              sort: 'created_at',
-              order: 'desc',
+              ...orders.files,
               offset: Math.max(0, first - count),
               limit: room,
             })
-      return { folders, files, pages: Math.max(1, Math.ceil((count + folder.file_count) / PER_PAGE)) }
+      const pages = Math.max(1, Math.ceil((count + folder.file_count) / PER_PAGE))
+      const firstFilePage = Math.floor(count / PER_PAGE) + 1
+      return { folders, files, folderCount: count, pages, firstFilePage }
+    },
+
+    async totals(folder, viewer) {
+      let files = folder.tree_files
+      let bytes = folder.tree_bytes
+      if (viewer.account === folder.account_id) return { files, bytes }
+      let parents = folder.tree_folders === 0 ? [] : [folder.id]
+      let left = MOST_FOLDERS
+      while (parents.length > 0) {
+        const below = await foldersBelow(db, parents, left + 1)
+        left -= below.length
+        if (left < 0) return null
+        const closed = below.filter((each) => !access.opens(viewer, each))
+        for (const each of closed) {
+          files -= each.tree_files
+          bytes -= each.tree_bytes
+        }
+        // The database does not know who was let in, and stopped at every password.
+        const opened = below.filter((each) => each.password_hash !== null && !closed.includes(each))
+        parents = opened.map(({ id }) => id)
+      }
+      // What went away since the folder itself was read is taken off twice.
+      return { files: Math.max(0, files), bytes: Math.max(0, bytes) }
     },
   }
 }

@@ -1,9 +1,8 @@
 /** Resumable uploads from a page of another origin, in a real browser, that is closed in the middle. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
 import { api } from '../support/api.ts'
+import { describeInBrowser } from '../support/browser.ts'
 import { readBack, sha256, uploadResult } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
 import { temporaryFolder } from '../support/child.ts'
@@ -12,41 +11,19 @@ import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { GENEROUS } from '../support/public.ts'
 import type { Told } from './told.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
-/** It speaks with nobody but the test. */
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 const MIB = 1024 ** 2
 const SIZE = 24 * MIB
 /** Bytes a second, so that there is a middle. */
 const LINE = 12 * MIB
 
-const isThere = existsSync(CHROMIUM)
-if (!isThere) console.warn('uploads from a browser: Chromium is not installed: `apt-get install chromium`')
-if (!isThere && process.env.CI === 'true') {
-  test('a browser can be had', () => {
-    throw new Error('Chromium is not installed')
-  })
-}
-
-describe.skipIf(!isThere)('a page of another origin', () => {
+describeInBrowser('a page of another origin', (browser) => {
   let holdfast: TestHoldfast
-  let browser: Browser
   let pages: Bun.Server<undefined>
   beforeAll(async () => {
     holdfast = await startHoldfast(GENEROUS)
     pages = servePage(await bundle())
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
   })
   afterAll(async () => {
-    await browser.close()
     await pages.stop(true)
     await holdfast.stop()
   })
@@ -61,7 +38,7 @@ describe.skipIf(!isThere)('a page of another origin', () => {
       const { apiKey } = await holdfast.addAccount()
       const asked = { client, endpoint: `${holdfast.url}/api/v1/uploads`, key: apiKey }
 
-      const page = await browser.newPage()
+      const page = await browser().newPage()
       const told: Told[] = []
       const requests: string[] = []
       await page.exposeFunction('tell', (event: Told) => void told.push(event))

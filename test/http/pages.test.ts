@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { iconFor } from '../../src/http/content/icons.ts'
 import { openBuiltSite } from '../../src/http/site/built-site.ts'
+import { FIRST_LOOK } from '../../src/http/site/folder-query.ts'
 import type { Reader } from '../../src/http/site/language.ts'
 import type {
   FilePageView,
@@ -41,19 +42,23 @@ const ITEM: FolderPageView['files'][number] = {
   size: 1234,
   type: 'text/plain',
   createdAt: '2026-03-12T09:15:00.123Z',
+  downloads: 3,
   thumbnailUrl: '/t/3f2b8c1e-7a54-4c0d-9b1e-2f6d8a7c5e10',
 }
 
 const FOLDER: FolderPageView = {
   name: 'Summer',
-  identifier: 'abcdefghijklmnop',
   url: 'https://files.example/f/abcdefghijklmnop',
-  parent: null,
+  above: [],
   folders: [],
   files: [ITEM],
+  folderCount: 0,
   fileCount: 1,
-  page: 1,
+  totals: { files: 1, bytes: 1234 },
+  query: FIRST_LOOK,
+  look: 'list',
   pages: 1,
+  firstFilePage: 1,
 }
 
 const PASSWORD: PasswordPageView = { action: '/f/x', nonce: 'n0nce', next: '/d/Abcdefghijkl', error: null }
@@ -133,7 +138,7 @@ const everyPage: readonly (readonly [string, string])[] = [
       {
         ...FOLDER,
         name: HOSTILE,
-        parent: { name: HOSTILE, url: '/f/p' },
+        above: [1, 2, 3, 4].map((level) => ({ name: HOSTILE, url: `/f/${level}` })),
         folders: [{ name: HOSTILE, url: '/f/s', fileCount: 1 }],
         files: [{ ...ITEM, name: HOSTILE, type: HOSTILE }],
       },
@@ -280,27 +285,36 @@ describe('the folder page', () => {
       2,
       3,
       [
-        ['?page=1', '←'],
+        ['?', '←'],
         ['?page=3', '→'],
       ],
     ],
     [3, 3, [['?page=2', '←']]],
   ])('on page %d of %d links its neighbours', (page, last, expected) => {
-    const links = find(pages.folderPage({ ...FOLDER, page, pages: last }, READER), 'a.page-link')
+    const query = { ...FIRST_LOOK, page }
+    const links = find(pages.folderPage({ ...FOLDER, query, pages: last }, READER), 'a.page-link[rel]')
     expect(links.map((link) => [link.attributes.href ?? '', link.text])).toEqual(expected)
   })
 
-  test('is a gallery when most files are pictures or video, else a list', () => {
-    const picture = { ...ITEM, type: 'image/png' }
-    const film = { ...ITEM, type: 'video/mp4' }
-    expect(
-      find(pages.folderPage({ ...FOLDER, files: [picture, film, ITEM] }, READER), 'ul.gallery'),
-    ).toHaveLength(1)
-    expect(find(pages.folderPage({ ...FOLDER, files: [picture, ITEM] }, READER), 'ul.list')).toHaveLength(1)
+  test.each([
+    [0, []],
+    [1, ['one']],
+    [3, ['one', 'two', 'three']],
+    [6, ['one', '…', 'five', 'six']],
+  ])('shows the way up through %d folders', (levels, expected) => {
+    const names = ['one', 'two', 'three', 'four', 'five', 'six'].slice(0, levels)
+    const above = names.map((name) => ({ name, url: `/f/${name}` }))
+    const html = pages.folderPage({ ...FOLDER, above }, READER)
+    expect(find(html, '.above a').map((link) => link.text)).toEqual(expected)
+    const shortened = find(html, '.above a[aria-label]').map(({ attributes }) => attributes.href)
+    expect(shortened).toEqual(levels > 3 ? ['/f/four'] : [])
   })
 
   test('says what an empty folder is for', () => {
-    const html = pages.folderPage({ ...FOLDER, files: [], fileCount: 0, pages: 0 }, READER)
+    const html = pages.folderPage(
+      { ...FOLDER, files: [], fileCount: 0, totals: { files: 0, bytes: 0 } },
+      READER,
+    )
     expect(find(html, '.empty')).toHaveLength(1)
     expect(find(html, 'ul')).toEqual([])
   })

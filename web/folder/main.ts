@@ -1,4 +1,3 @@
-import { readPageData } from '../shared/page-data.ts'
-import type { FolderPageData } from './data.ts'
+import { moveByArrows } from './arrow-keys.ts'
 
-document.documentElement.dataset.scripted = readPageData<FolderPageData>().locale
+moveByArrows(document)

@@ -49,7 +49,12 @@ export const listPublicFolder: Route = openRoute({
     const folder = unlocked(await access.folder(viewer, body.folder as FolderIdentifier))
     call.headers.set('Cache-Control', 'private, no-store')
     const page = body.page ?? 1
-    const contents = await publicFolders.contents(folder, page, viewer.account === folder.account_id)
+    const contents = await publicFolders.contents(folder, {
+      page,
+      isOwner: viewer.account === folder.account_id,
+      folders: { sort: 'created_at', order: 'asc' },
+      files: { sort: 'created_at', order: 'desc' },
+    })
     return {
       success: true,
       name: folder.name,

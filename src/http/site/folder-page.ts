@@ -1,16 +1,18 @@
 import { z } from '@hono/zod-openapi'
 import type { Viewer } from '../../domain/access.ts'
 import { timestamp } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
 import type { FolderIdentifier } from '../../domain/ids.ts'
-import { fileNotFound, unlocked } from '../../services/access.ts'
+import { type Seen, unlocked } from '../../services/access.ts'
 import type { Folder } from '../../services/folders.ts'
+import type { ContentsQuery, FolderContents, FolderTotals } from '../../services/public-folders.ts'
 import { thumbnailPath } from '../api/file-answers.ts'
 import { type Call, viewerOf } from '../call.ts'
 import { archiveAnswers, sendArchive } from '../content/archives.ts'
 import type { Route } from '../route.ts'
+import { ownLook, rememberedLook, rememberingLook } from './folder-look.ts'
 import { passwordForm } from './folder-password.ts'
-import { readerOf } from './language.ts'
-import { page } from './pages.ts'
+import { FILE_SORTS, type FolderQuery, readFolderQuery } from './folder-query.ts'
 import type { FolderPageView } from './views.ts'
 
 export const getFolderPage: Route = {
@@ -21,7 +23,13 @@ export const getFolderPage: Route = {
     summary: 'The page of a folder; with ?download=zip what is in it as one ZIP file',
     tag: 'Site',
     params: z.object({ identifier: z.string() }),
-    query: z.object({ page: z.string().optional(), download: z.string().optional() }),
+    query: z.object({
+      page: z.string().optional(),
+      sort: z.enum(FILE_SORTS).optional(),
+      order: z.enum(['asc', 'desc']).optional(),
+      view: z.enum(['list', 'gallery']).optional(),
+      download: z.string().optional(),
+    }),
     answers: { ...archiveAnswers, 200: { description: 'A page, or a ZIP file' } },
     errors: [403, 404, 412, 416],
   },
@@ -33,47 +41,68 @@ export const getFolderPage: Route = {
     const seen = await access.folder(viewer, identifier)
     if (call.url.searchParams.get('download') === 'zip') return toArchive(call, viewer, unlocked(seen))
     if (seen.kind === 'locked') return passwordForm(call, seen.folder, `/f/${identifier}`, null)
-    const folder = seen.item
-    const isOwner = viewer.account === folder.account_id
-    const number = pageNumber(call.url.searchParams.get('page'))
-    const contents = await publicFolders.contents(folder, number, isOwner)
-    if (number > contents.pages) throw fileNotFound()
-    const parent = seen.chain.at(-2)
-    const view: FolderPageView = {
-      name: folder.name,
-      identifier,
-      url: `${call.site.publicUrl}/f/${identifier}`,
-      parent: parent === undefined ? null : { name: parent.name, url: `/f/${parent.identifier}` },
-      folders: contents.folders.map((sub) => ({
-        name: sub.name,
-        url: `/f/${sub.identifier}`,
-        fileCount: sub.password_hash === null || isOwner ? sub.file_count : null,
-      })),
-      files: contents.files.map((file) => ({
-        name: file.name,
-        slug: file.slug,
-        size: file.size,
-        type: file.type,
-        createdAt: timestamp(file.created_at),
-        thumbnailUrl: thumbnailPath(file.uuid),
-      })),
-      fileCount: folder.file_count,
-      page: number,
-      pages: contents.pages,
-    }
-    return page(call.site, call.site.pages.folderPage(view, readerOf(call.request)))
+    const query = readFolderQuery(call.url.searchParams)
+    const contents = await publicFolders.contents(seen.item, contentsQuery(query, isOwn(viewer, seen.item)))
+    if (query.page > contents.pages) throw new Refusal('NOT_FOUND', 'The folder has no page of that number')
+    const view = { seen, viewer, query, contents, totals: await publicFolders.totals(seen.item, viewer) }
+    return rememberingLook(call, toView(call, view))
   },
+}
+
+interface SeenFolder {
+  readonly seen: Extract<Seen<Folder>, { kind: 'open' }>
+  readonly viewer: Viewer
+  readonly query: FolderQuery
+  readonly contents: FolderContents
+  readonly totals: FolderTotals | null
+}
+
+/** Folders stand by their names: nothing else that files are sorted by is shown of them. */
+function contentsQuery({ page, sort, order }: FolderQuery, isOwner: boolean): ContentsQuery {
+  const folders = { sort: 'name', order: sort === 'name' ? order : 'asc' } as const
+  return { page, isOwner, folders, files: { sort, order } }
+}
+
+function toView(call: Call, { seen, viewer, query, contents, totals }: SeenFolder): FolderPageView {
+  const { access } = call.site.services
+  const { name, identifier, file_count: fileCount } = seen.item
+  const files = contents.files.map((file) => ({
+    name: file.name,
+    slug: file.slug,
+    size: file.size,
+    type: file.type,
+    createdAt: timestamp(file.created_at),
+    downloads: file.downloads,
+    thumbnailUrl: thumbnailPath(file.uuid),
+  }))
+  return {
+    name,
+    url: `${call.site.publicUrl}/f/${identifier}`,
+    above: seen.chain.slice(0, -1).map((step) => ({ name: step.name, url: `/f/${step.identifier}` })),
+    folders: contents.folders.map((sub) => ({
+      name: sub.name,
+      url: `/f/${sub.identifier}`,
+      fileCount: access.opens(viewer, sub) ? sub.file_count : null,
+    })),
+    files,
+    folderCount: contents.folderCount,
+    fileCount,
+    totals,
+    query,
+    look: query.look ?? rememberedLook(call.request) ?? ownLook(files),
+    pages: contents.pages,
+    firstFilePage: contents.firstFilePage,
+  }
 }
 
 async function toArchive(call: Call, viewer: Viewer, folder: Folder): Promise<Response> {
   const archive = await call.site.services.archives.folder(viewer, folder.id)
   return sendArchive(call, archive, {
     folder: folder.name,
-    isOwner: viewer.account === folder.account_id,
+    isOwner: isOwn(viewer, folder),
   })
 }
 
-function pageNumber(text: string | null): number {
-  const page = Number(text ?? '1')
-  return Number.isInteger(page) && page >= 1 ? Math.min(page, 1_000_000) : 1
+function isOwn(viewer: Viewer, folder: Folder): boolean {
+  return viewer.account === folder.account_id
 }

@@ -1,6 +1,7 @@
 import type { PreviewKind } from '../../../web/file/data.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { ReportReason } from '../../domain/report.ts'
+import type { FolderLook, FolderQuery } from './folder-query.ts'
 
 /** What the pages show. Routes fill these in; the components in `pages/` turn them into HTML and know nothing else. */
 
@@ -43,16 +44,17 @@ export interface FilePreview {
 
 export interface FolderPageView {
   readonly name: string
-  readonly identifier: string
+  /** Absolute address of this page. */
   readonly url: string
-  /** The public parent folder, or null. */
-  readonly parent: { readonly name: string; readonly url: string } | null
-  /** A count of null is not told: the folder has a password of its own. */
+  /** The folders above it, the outermost first. */
+  readonly above: readonly { readonly name: string; readonly url: string }[]
+  /** Those on this page. A count of null is not told: the folder has a password of its own. */
   readonly folders: readonly {
     readonly name: string
     readonly url: string
     readonly fileCount: number | null
   }[]
+  /** Those on this page. */
   readonly files: readonly {
     readonly name: string
     readonly slug: string
@@ -60,12 +62,21 @@ export interface FolderPageView {
     readonly type: string
     /** ISO 8601 UTC. */
     readonly createdAt: string
+    readonly downloads: number
     /** Path of the thumbnail, `/t/<uuid>`. */
     readonly thumbnailUrl: string
   }[]
+  /** On all pages. */
+  readonly folderCount: number
   readonly fileCount: number
-  readonly page: number
+  /** In it and in all below that the viewer may see; null when nobody has counted. */
+  readonly totals: { readonly files: number; readonly bytes: number } | null
+  readonly query: FolderQuery
+  /** How the files are shown, asked for or not. */
+  readonly look: FolderLook
   readonly pages: number
+  /** Where the files begin. */
+  readonly firstFilePage: number
 }
 
 export interface PasswordPageView {

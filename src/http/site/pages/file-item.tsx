@@ -1,3 +1,4 @@
+import { Drawing } from '../../../../web/shared/drawing.tsx'
 import { FileName } from '../../../../web/shared/file-name.tsx'
 import type { FolderPageView } from '../views.ts'
 import type { PageContext } from './context.ts'
@@ -7,7 +8,8 @@ import type { PageContext } from './context.ts'
  * address in its `onclick`; people use the link, which covers the whole item.
  */
 export function FileItem(props: { file: FolderPageView['files'][number]; context: PageContext }) {
-  const { file, context } = props
+  const { file } = props
+  const { words, texts } = props.context
   return (
     <li
       className="file-item"
@@ -16,15 +18,29 @@ export function FileItem(props: { file: FolderPageView['files'][number]; context
       data-date={file.createdAt}
       data-opens={file.slug}
     >
-      <img alt="" decoding="async" height="160" loading="lazy" src={file.thumbnailUrl} width="160" />
-      <a href={`/d/${file.slug}`}>
+      <span className="thumbnail">
+        <img alt="" decoding="async" height="320" loading="lazy" src={file.thumbnailUrl} width="320" />
+        {file.type.startsWith('video/') ? <PlayMark /> : null}
+      </span>
+      <a className="file-link" href={`/d/${file.slug}`}>
         <FileName name={file.name} />
       </a>
-      <span className="small quiet">{context.words.size(file.size)}</span>
+      <span className="small quiet size">{words.size(file.size)}</span>
       <time className="small quiet" dateTime={file.createdAt}>
-        {context.words.day(file.createdAt)}
+        {words.day(file.createdAt)}
       </time>
+      <span className={`small quiet downloads${file.downloads === 0 ? ' none' : ''}`}>
+        {words.count(file.downloads, texts.folder.downloads)}
+      </span>
     </li>
+  )
+}
+
+function PlayMark() {
+  return (
+    <span className="play">
+      <Drawing of="play" />
+    </span>
   )
 }
 

@@ -1,123 +1,116 @@
-import type { FolderPageData } from '../../../../web/folder/data.ts'
 import { Drawing } from '../../../../web/shared/drawing.tsx'
-import { FileName } from '../../../../web/shared/file-name.tsx'
 import { fill } from '../../../../web/shared/words.ts'
+import { folderAddress } from '../folder-query.ts'
 import type { FolderPageView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { FileItem } from './file-item.tsx'
+import { FolderBar } from './folder-bar.tsx'
+import { FoldersAbove } from './folders-above.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
+import { Pager } from './pager.tsx'
+import { Subfolders } from './subfolders.tsx'
 
 export function FolderPage({ view, context }: { view: FolderPageView; context: PageContext }) {
   const texts = context.texts.folder
   const content = contentOf(view, context)
-  const data: FolderPageData = { locale: context.locale }
-  const empty = view.fileCount === 0 && view.folders.length === 0
+  const isEmpty = view.fileCount === 0 && view.folderCount === 0
   return (
     <Layout
       context={context}
-      head={<LinkPreview description={content} image={firstPicture(view)} title={view.name} url={view.url} />}
-      scripted={{ page: 'folder', data }}
+      head={<LinkPreview description={content} image={pictureOf(view)} title={view.name} url={view.url} />}
+      scripted={{ page: 'folder' }}
       title={view.name}
     >
       <main className="folder">
-        {view.parent === null ? null : (
-          <a className="up" href={view.parent.url}>
-            <Drawing of="folder" />
-            <bdi>{view.parent.name}</bdi>
-          </a>
-        )}
-        <h1>
-          <bdi>{view.name}</bdi>
-        </h1>
-        {empty ? null : (
-          <>
-            <p className="quiet">{content}</p>
-            <a className="button button-quiet" href="?download=zip" rel="nofollow">
-              {texts.downloadAll}
-            </a>
-          </>
-        )}
+        <FoldersAbove above={view.above} context={context} />
+        <div className="folder-head">
+          <div>
+            <h1>
+              <bdi>{view.name}</bdi>
+            </h1>
+            {isEmpty ? null : <p className="quiet">{content}</p>}
+          </div>
+          <DownloadAll context={context} totals={view.totals} />
+        </div>
         <Subfolders context={context} folders={view.folders} />
-        {view.files.length === 0 ? null : <Files context={context} files={view.files} />}
-        {empty ? <p className="empty quiet">{texts.empty}</p> : null}
-        <Pager context={context} page={view.page} pages={view.pages} />
+        {view.files.length === 0 ? (
+          <ToFiles context={context} view={view} />
+        ) : (
+          <Files {...{ view, context }} />
+        )}
+        {isEmpty ? (
+          <div className="empty quiet">
+            <Drawing of="folder" size={40} />
+            <p>{texts.empty}</p>
+          </div>
+        ) : null}
+        <Pager context={context} pages={view.pages} query={view.query} />
       </main>
     </Layout>
   )
 }
 
 /** Other sites need an absolute address. */
-function firstPicture(view: FolderPageView): string | undefined {
-  const first = view.files[0]
-  return first && new URL(first.thumbnailUrl, view.url).href
+function pictureOf({ files, url }: FolderPageView): string | undefined {
+  const picture = files.find(({ type }) => type.startsWith('image/')) ?? files[0]
+  return picture && new URL(`${picture.thumbnailUrl}?size=960`, url).href
 }
 
+/** `2 folders, 14 files, 1.4 GB in all`. */
 function contentOf(view: FolderPageView, { words, texts }: PageContext): string {
-  const files = words.count(view.fileCount, texts.common.files)
-  if (view.folders.length === 0) return files
-  return `${words.count(view.folders.length, texts.common.folders)}, ${files}`
+  const { totals, folderCount, fileCount } = view
+  const parts = [words.count(fileCount, texts.common.files)]
+  if (folderCount > 0) parts.unshift(words.count(folderCount, texts.common.folders))
+  if (totals !== null && totals.bytes > 0) {
+    const size = words.size(totals.bytes)
+    parts.push(folderCount > 0 ? fill(texts.folder.inAll, { size }) : size)
+  }
+  return parts.join(', ')
 }
 
-interface SubfoldersProps {
-  readonly folders: FolderPageView['folders']
+function DownloadAll({
+  totals,
+  context,
+}: Pick<FolderPageView, 'totals'> & { readonly context: PageContext }) {
+  const { words, texts } = context
+  if (totals?.files === 0) return null
+  return (
+    <a className="button download-all" href="?download=zip" rel="nofollow">
+      <Drawing of="download" />
+      {totals === null
+        ? texts.folder.downloadAll
+        : fill(texts.folder.downloadAllSize, { size: words.size(totals.bytes) })}
+    </a>
+  )
+}
+
+interface FolderProps {
+  readonly view: FolderPageView
   readonly context: PageContext
 }
 
-function Subfolders({ folders, context }: SubfoldersProps) {
-  const { words, texts } = context
-  if (folders.length === 0) return null
+/** Past the pages of subfolders, where there are so many. */
+function ToFiles({ view, context }: FolderProps) {
+  if (view.fileCount === 0) return null
   return (
-    <ul aria-label={texts.folder.folders} className="subfolders">
-      {folders.map((folder) => (
-        <li key={folder.url}>
-          <a className="subfolder-item" href={folder.url}>
-            <Drawing of="folder" size={24} />
-            <FileName name={folder.name} />
-            <span className="small quiet">
-              {folder.fileCount === null
-                ? texts.folder.passwordNeeded
-                : words.count(folder.fileCount, texts.common.files)}
-            </span>
-          </a>
-        </li>
-      ))}
-    </ul>
+    <a className="to-files" href={folderAddress({ ...view.query, page: view.firstFilePage })}>
+      {context.words.count(view.fileCount, context.texts.folder.filesFollow)}
+    </a>
   )
 }
 
-/** A gallery when most of the files are pictures or video, else a list. */
-function Files({ files, context }: { files: FolderPageView['files']; context: PageContext }) {
-  const visual = files.filter((file) => /^(image|video)\//.test(file.type)).length
+function Files({ view, context }: FolderProps) {
   return (
-    <ul
-      aria-label={context.texts.folder.files}
-      className={visual * 2 > files.length ? 'files gallery' : 'files list'}
-    >
-      {files.map((file) => (
-        <FileItem context={context} file={file} key={file.slug} />
-      ))}
-    </ul>
-  )
-}
-
-function Pager({ page, pages, context }: { page: number; pages: number; context: PageContext }) {
-  const { words, texts } = context
-  if (pages <= 1) return null
-  return (
-    <nav aria-label={texts.folder.pages} className="pager">
-      {page > 1 ? (
-        <a aria-label={texts.folder.previousPage} className="page-link" href={`?page=${page - 1}`} rel="prev">
-          ←
-        </a>
-      ) : null}
-      <span className="quiet">
-        {fill(texts.folder.pageOf, { page: words.number(page), pages: words.number(pages) })}
-      </span>
-      {page < pages ? (
-        <a aria-label={texts.folder.nextPage} className="page-link" href={`?page=${page + 1}`} rel="next">
-          →
-        </a>
-      ) : null}
-    </nav>
+    <>
+      <FolderBar context={context} look={view.look} query={view.query} />
+      <ul
+        aria-label={context.texts.folder.files}
+        className={`files ${view.look} by-${view.query.sort.replace('_', '-')}`}
+      >
+        {view.files.map((file) => (
+          <FileItem context={context} file={file} key={file.slug} />
+        ))}
+      </ul>
+    </>
   )
 }

@@ -11,7 +11,7 @@ interface LayoutProps {
   /** What is the page's own: descriptions for previews, robots. */
   readonly head?: ReactNode
   /** Brings the stylesheet of that page, and its script with what that is told. */
-  readonly scripted?: { readonly page: ScriptedPage; readonly data: object }
+  readonly scripted?: { readonly page: ScriptedPage; readonly data?: object }
   readonly children: ReactNode
 }
 
@@ -45,7 +45,7 @@ export function Layout({ context, title, head, scripted, children }: LayoutProps
           </header>
           {children}
         </ThemeProvider>
-        {scripted === undefined ? null : <PageData data={scripted.data} />}
+        {scripted?.data === undefined ? null : <PageData data={scripted.data} />}
       </body>
     </html>
   )

@@ -67,6 +67,20 @@ export interface FileTexts {
 
 export interface FolderTexts {
   readonly downloadAll: string
+  /** {size} */
+  readonly downloadAllSize: string
+  /** {size} */
+  readonly inAll: string
+  /** Leads past subfolders that fill pages. */
+  readonly filesFollow: Plural
+  readonly downloads: Plural
+  /** The folders that this one is in. */
+  readonly above: string
+  readonly sortBy: string
+  readonly sorts: Readonly<Record<'name' | 'size' | 'created_at' | 'downloads', string>>
+  readonly orders: Readonly<Record<'asc' | 'desc', string>>
+  readonly look: string
+  readonly looks: Readonly<Record<'list' | 'gallery', string>>
   readonly folders: string
   readonly files: string
   readonly empty: string

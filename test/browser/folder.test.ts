@@ -1,0 +1,205 @@
+/** The page of a folder, as people use it: with a mouse, a thumb, a keyboard, and with nothing but links. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { z } from 'zod'
+import { describeInBrowser, openPage, PHONE, readElements } from '../support/browser.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { PNG } from '../support/picture.ts'
+import { api, GENEROUS, makeFolder, randomBytes, upload } from '../support/public.ts'
+
+const part = z.object({ text: z.string(), isCut: z.boolean(), left: z.number() })
+/** The two parts of each name. */
+const nameParts = (page: Page) =>
+  readElements(
+    page,
+    '.file-item .name > span',
+    '{ text: it.textContent, isCut: it.scrollWidth > it.clientWidth, left: it.getBoundingClientRect().left }',
+    part,
+  )
+
+describeInBrowser('the page of a folder', (browser) => {
+  let host: TestHoldfast
+  let key: string
+  const open = (options: BrowserContextOptions = {}) => openPage(browser(), host.url, options)
+  beforeAll(async () => {
+    host = await startHoldfast(GENEROUS)
+    key = (await host.addAccount()).apiKey
+  })
+  afterAll(() => host.stop())
+
+  async function folderOf(names: readonly string[]): Promise<string> {
+    const folder = await makeFolder(host, key)
+    for (const [at, name] of names.entries()) {
+      const bytes = name.endsWith('.png') ? PNG : randomBytes(100 * (at + 1))
+      await upload(host, { key, folder, name, bytes })
+      host.clock.advance(1000)
+    }
+    return folder
+  }
+
+  const names = (page: Page) => readElements(page, '.file-item', 'it.dataset.name', z.string())
+
+  describe.each([
+    ['with JavaScript', true],
+    ['without JavaScript', false],
+  ])('%s', (_, javaScriptEnabled) => {
+    test('is sorted, shown in another way, and opened, by clicks', async () => {
+      const folder = await folderOf(['b.txt', 'c.txt', 'a.txt'])
+      await using visit = await open({ javaScriptEnabled })
+      const { page } = visit
+      await page.goto(`/f/${folder}`)
+      expect(await page.locator('ul.list').count()).toBe(1)
+      await page.getByRole('link', { name: 'Name' }).click()
+      await page.getByRole('link', { name: 'Gallery' }).click()
+      expect(await page.locator('ul.gallery').count()).toBe(1)
+      const links = page.locator('.file-item a')
+      expect(await links.allTextContents()).toEqual(['a.txt', 'b.txt', 'c.txt'])
+      await page.getByRole('link', { name: 'Name ascending' }).click()
+      expect(await links.allTextContents()).toEqual(['c.txt', 'b.txt', 'a.txt'])
+
+      await page.goto(`/f/${folder}`)
+      expect(await page.locator('ul.gallery').count()).toBe(1)
+      await page.locator('.file-item').first().click()
+      await page.waitForURL('**/d/*')
+      expect(await page.title()).toStartWith('a.txt')
+      // Five times three files were shown.
+      expect(visit.trouble(javaScriptEnabled ? 15 : 0)).toEqual([])
+    })
+
+    test('is unlocked by its password, after a wrong one has been told', async () => {
+      const folder = await makeFolder(host, key, { password: 'sesame' })
+      await upload(host, { key, folder, name: 'inside.txt' })
+      await using visit = await open({ javaScriptEnabled })
+      const { page } = visit
+      await page.goto(`/f/${folder}`)
+      await page.getByLabel('Password').fill('Sesame')
+      await page.getByRole('button', { name: 'Unlock' }).click()
+      expect(await page.getByRole('alert').textContent()).toContain('not the password')
+      expect(await page.content()).not.toContain('inside.txt')
+      await page.getByLabel('Password').fill('sesame')
+      await page.getByRole('button', { name: 'Unlock' }).click()
+      await page.getByRole('link', { name: 'inside.txt' }).waitFor()
+      expect(visit.trouble(javaScriptEnabled ? 1 : 0)).toEqual([])
+    })
+  })
+
+  test('takes ten wrong passwords, and then says when to try again', async () => {
+    const folder = await makeFolder(host, key, { password: 'sesame' })
+    await using visit = await open()
+    const { page } = visit
+    await page.goto(`/f/${folder}`)
+    const attempt = async (password: string) => {
+      await page.getByLabel('Password').fill(password)
+      const [answer] = await Promise.all([
+        page.waitForResponse((response) => response.request().method() === 'POST'),
+        page.getByRole('button', { name: 'Unlock' }).click(),
+      ])
+      return answer
+    }
+    for (let tries = 0; tries < 10; tries++) expect((await attempt('wrong')).status()).toBe(403)
+    const refused = await attempt('sesame')
+    expect(refused.status()).toBe(429)
+    expect(await page.getByRole('alert').textContent()).toMatch(/too many.* 15 minutes/i)
+    host.clock.advance(15 * 60_000)
+    expect((await attempt('sesame')).status()).toBe(303)
+  })
+
+  test('leads from item to item by the arrow keys', async () => {
+    const folder = await folderOf(Array.from({ length: 12 }, (_, at) => `${String(at).padStart(2, '0')}.png`))
+    await makeFolder(host, key, { parent: folder, name: 'Inner' })
+    await using visit = await open({ viewport: { width: 900, height: 700 } })
+    const { page } = visit
+    await page.goto(`/f/${folder}?sort=name`)
+    const focused = () => page.evaluate('document.activeElement.textContent')
+    const press = async (key: string) => {
+      await page.keyboard.press(key)
+      return focused()
+    }
+    const left = 'Math.round(it.getBoundingClientRect().left)'
+    const columns = await readElements(page, '.file-item', left, z.number())
+    const perLine = new Set(columns).size
+    const name = (at: number) => `${String(at).padStart(2, '0')}.png`
+    await page.locator('.file-item a').first().focus()
+    expect(await press('ArrowRight')).toBe(name(1))
+    expect(await press('ArrowDown')).toBe(name(1 + perLine))
+    expect(await press('ArrowLeft')).toBe(name(perLine))
+    expect(await press('ArrowUp')).toBe(name(0))
+    expect(await press('ArrowUp')).toContain('Inner')
+    expect(await press('ArrowUp')).toContain('Inner')
+    expect(await press('ArrowDown')).toBe(name(0))
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/d/*')
+    expect(await page.title()).toStartWith(name(1))
+  })
+
+  test('shifts nothing while thumbnails come', async () => {
+    const folder = await folderOf(['a.png', 'b.png', 'c.png', 'd.txt'])
+    await using visit = await open()
+    const { page } = visit
+    // Late, so that everything else is there before.
+    await page.route('**/t/*', async (route) => {
+      await Bun.sleep(200)
+      await route.continue()
+    })
+    for (const view of ['gallery', 'list']) {
+      await page.goto(`/f/${folder}?view=${view}`, { waitUntil: 'networkidle' })
+      const shifts = await page.evaluate(`new Promise((resolve) => {
+        new PerformanceObserver((list) => resolve(list.getEntries().map((it) => it.value)))
+          .observe({ type: 'layout-shift', buffered: true })
+        setTimeout(() => resolve([]), 100)
+      })`)
+      expect(shifts).toEqual([])
+    }
+    expect(await page.locator('.file-item img[loading=lazy]').count()).toBe(4)
+  })
+
+  test('shows names in full where there is room, and their beginning and ending where there is not', async () => {
+    const long = `The ${'very '.repeat(20)}long report.pdf`
+    const folder = await folderOf(['short.txt', long])
+    for (const options of [PHONE, {}]) {
+      await using visit = await open(options)
+      const { page } = visit
+      await page.goto(`/f/${folder}?view=list`)
+      const [longStart, longEnd, start, end] = await nameParts(page)
+      expect(longStart?.isCut).toBe(true)
+      expect(longEnd).toMatchObject({ text: 'report.pdf', isCut: false })
+      expect([start?.isCut, end?.isCut]).toEqual([false, false])
+    }
+  })
+
+  test('shows a name that is read from right to left as such, its extension at its end', async () => {
+    const folder = await folderOf(['صباح على الخليج.txt'])
+    await using visit = await open()
+    const { page } = visit
+    await page.goto(`/f/${folder}?view=list`)
+    const [start, end] = await nameParts(page)
+    expect(end?.left).toBeLessThan(start?.left ?? 0)
+  })
+
+  test('saves everything as one zip by its button', async () => {
+    const folder = await makeFolder(host, key, { name: 'Holiday' })
+    await upload(host, { key, folder, name: 'a.txt', bytes: randomBytes(2048) })
+    await using visit = await open()
+    const { page } = visit
+    await page.goto(`/f/${folder}`)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download all (2 KB)' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe('Holiday.zip')
+    await download.delete()
+  })
+
+  test('says what an empty folder is for, and shows changes when it is loaded again', async () => {
+    const folder = await makeFolder(host, key)
+    await using visit = await open()
+    const { page } = visit
+    await page.goto(`/f/${folder}`)
+    expect(await page.locator('.empty').textContent()).toContain('will show up here')
+    const file = await upload(host, { key, folder, name: 'first.txt' })
+    await api(host, key, 'PATCH', `/api/v1/file/${file.slug}`, { name: 'renamed.txt' })
+    await page.reload()
+    expect(await names(page)).toEqual(['renamed.txt'])
+  })
+})

@@ -1,0 +1,237 @@
+/** What holds for every page of the site. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { BrowserContextOptions, Page, Response } from 'playwright-core'
+import type { ErrorCode } from '../../src/domain/errors.ts'
+import { statusOf } from '../../src/http/errors.ts'
+import { openBuiltSite } from '../../src/http/site/built-site.ts'
+import { readerOf } from '../../src/http/site/language.ts'
+import { de } from '../../src/http/site/texts/de.ts'
+import { en } from '../../src/http/site/texts/en.ts'
+import {
+  accessibilityFaults,
+  describeInBrowser,
+  openPage,
+  PHONE,
+  pixelsBeside,
+  smallTargets,
+} from '../support/browser.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { HOSTILE_NAMES } from '../support/hostile-names.ts'
+import { PNG } from '../support/picture.ts'
+import { api, elements, GENEROUS, makeFolder, textBytes, type Uploaded, upload } from '../support/public.ts'
+
+const KB = 1000
+const SCREENS: readonly (readonly [string, BrowserContextOptions])[] = [
+  ['on a desktop', {}],
+  ['on a phone', PHONE],
+]
+
+/** What the server at hand cannot be made to say is rendered as it would be. */
+const RENDERED = ['RATE_LIMITED', 'INTERNAL_ERROR', 'DATABASE_UNAVAILABLE'] as const satisfies ErrorCode[]
+
+/** Texts that a German page has none of: those that are said in another way there. */
+const ENGLISH = leaves(en).filter(
+  (text) => text.length > 6 && !/[{}]/.test(text) && !leaves(de).includes(text),
+)
+
+interface Place {
+  readonly name: string
+  path(): string
+  readonly status?: number
+  /** Sent with the request for the page alone. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly isRendered?: boolean
+  /** Files that are shown, each with the event handler that programs look for. */
+  readonly items?: number
+}
+
+describeInBrowser('every page', (browser) => {
+  let host: TestHoldfast
+  let key: string
+  let file: Uploaded
+  const folders = { gallery: '', list: '', empty: '', full: '', locked: '' }
+
+  beforeAll(async () => {
+    host = await startHoldfast(GENEROUS)
+    key = (await host.addAccount()).apiKey
+    for (const name of ['gallery', 'list', 'empty', 'full'] as const)
+      folders[name] = await makeFolder(host, key)
+    folders.locked = await makeFolder(host, key, { password: 'sesame' })
+    const put = (folder: string, name: string) =>
+      upload(host, { key, folder, name, bytes: name.endsWith('.png') ? PNG : textBytes(name) })
+    file = await put(folders.list, 'notes.xyz')
+    for (const name of ['a longer name than there is room for on a phone.txt', 'b.png'])
+      await put(folders.list, name)
+    for (const name of ['a.png', 'b.png', 'c.mp4']) await put(folders.gallery, name)
+    const inner = { parent: folders.gallery, name: 'Inner' }
+    await makeFolder(host, key, { parent: await makeFolder(host, key, inner), name: 'Innermost' })
+    await makeFolder(host, key, { parent: folders.gallery, password: 'sesame' })
+    const many = Array.from({ length: 101 }, (_, at) => put(folders.full, `${at}.txt`))
+    await Promise.all(many)
+    await host.runJobs()
+  }, 60_000)
+  afterAll(() => host.stop())
+
+  const places: readonly Place[] = [
+    { name: 'the start page', path: () => '/' },
+    { name: 'a file', path: () => `/d/${file.slug}` },
+    { name: 'a report', path: () => `/d/${file.slug}/report` },
+    { name: 'a folder as a gallery', path: () => `/f/${folders.gallery}`, items: 3 },
+    { name: 'a folder as a list', path: () => `/f/${folders.list}?sort=downloads`, items: 3 },
+    { name: 'an empty folder', path: () => `/f/${folders.empty}` },
+    { name: 'the second page of a folder', path: () => `/f/${folders.full}?page=2`, items: 1 },
+    { name: 'a locked folder', path: () => `/f/${folders.locked}` },
+    { name: 'a missing file', path: () => '/d/Aaaaaaaaaaaa', status: 404 },
+    { name: 'a missing folder', path: () => '/f/aaaaaaaaaaaaaaaa', status: 404 },
+    { name: 'a missing page', path: () => '/nothing/here', status: 404 },
+    { name: 'a locked zip', path: () => `/f/${folders.locked}?download=zip`, status: 403 },
+    {
+      name: 'a part past the end',
+      path: () => `/f/${folders.list}?download=zip`,
+      headers: { range: 'bytes=99999999-' },
+      status: 416,
+    },
+    ...RENDERED.map((code) => ({
+      name: code,
+      path: () => `/rendered/${code}`,
+      status: statusOf(code),
+      isRendered: true,
+    })),
+  ]
+  const named = places.map((place) => [place.name, place] as const)
+
+  /** Goes there; answers what came for the page itself. */
+  async function visit(page: Page, place: Place): Promise<Response> {
+    const { pages } = await openBuiltSite()
+    await page.route(`${host.url}/rendered/*`, (route) => {
+      const code = RENDERED.find((each) => route.request().url().endsWith(each)) ?? 'INTERNAL_ERROR'
+      const status = statusOf(code)
+      const view = { status, code, retryAfter: 90, path: '/' }
+      const body = pages.errorPage(
+        view,
+        readerOf(new Request(host.url, { headers: route.request().headers() })),
+      )
+      return route.fulfill({ status, contentType: 'text/html; charset=utf-8', body })
+    })
+    const { headers } = place
+    if (headers !== undefined) {
+      await page.route(host.url + place.path(), (route) =>
+        route.continue({ headers: { ...route.request().headers(), ...headers } }),
+      )
+    }
+    const response = await page.goto(place.path())
+    expect(response?.status()).toBe(place.status ?? 200)
+    if (response === null) throw new Error('nothing has answered')
+    return response
+  }
+
+  describe.each(SCREENS)('%s', (_, screen) => {
+    test.each(named)('%s has no fault, in light and in dark', async (_name, place) => {
+      await using opened = await openPage(browser(), host.url, screen)
+      const { page } = opened
+      await visit(page, place)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect({ colorScheme, faults: await accessibilityFaults(page) }).toEqual({ colorScheme, faults: [] })
+      }
+      expect(await pixelsBeside(page)).toBe(0)
+      expect(await smallTargets(page)).toEqual([])
+      expect(opened.trouble(place.items ?? 0)).toEqual([])
+    })
+  })
+
+  test.each(named)(
+    '%s runs and loads nothing of others, and tells a German all in German, without JavaScript',
+    async (_name, place) => {
+      await using opened = await openPage(browser(), host.url, { javaScriptEnabled: false, locale: 'de-DE' })
+      const { page } = opened
+      const response = await visit(page, place)
+      const html = await response.text()
+      for (const script of elements(html, 'script')) {
+        if (script.attributes.type === 'application/json') continue
+        expect(script).toMatchObject({ attributes: { src: expect.stringMatching(/^\/assets\//) }, text: '' })
+      }
+      expect(elements(html, 'style')).toEqual([])
+      expect(await page.locator('h1').first().isVisible()).toBe(true)
+      expect(await page.locator('html').getAttribute('lang')).toBe('de')
+      const text = await page.locator('body').innerText()
+      expect(ENGLISH.filter((each) => text.includes(each))).toEqual([])
+      if (place.isRendered) return
+      const { 'content-security-policy': policy = '', vary } = response.headers()
+      expect(vary).toContain('Accept-Language')
+      expect(policy).toContain("default-src 'none'")
+      expect(policy).toMatch(/script-src 'self'(?: 'wasm-unsafe-eval')?;/)
+      expect(policy).not.toMatch(/script-src[^;]*unsafe-(inline|eval|hashes)/)
+      expect(policy).not.toContain('*')
+    },
+  )
+
+  test('leads from a form to a link, and from there to the bytes, without JavaScript', async () => {
+    await using opened = await openPage(browser(), host.url, { javaScriptEnabled: false })
+    const { page } = opened
+    await page.goto('/')
+    const buffer = Buffer.from('sent by a form')
+    await page
+      .locator('input[type=file]')
+      .first()
+      .setInputFiles({ name: 'form.txt', mimeType: 'text/plain', buffer })
+    await page.locator('form [type=submit]').first().click()
+    await page.waitForLoadState()
+    const [slug] = /\/d\/[A-Za-z0-9]{12}/.exec(page.url() + (await page.content())) ?? []
+    await page.goto(slug ?? '')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download' }).first().click(),
+    ])
+    expect(await Bun.file(await download.path()).text()).toBe('sent by a form')
+  })
+
+  test.each([
+    ['the start page', () => '/', { script: 200 * KB, stylesheet: 45 * KB }],
+    ['a file', () => `/d/${file.slug}`, { script: 40 * KB, stylesheet: 45 * KB }],
+    ['a folder', () => `/f/${folders.gallery}`, { script: 40 * KB, stylesheet: 45 * KB }],
+  ])('%s loads no more than its budget before it is used', async (_, path, budget) => {
+    await using opened = await openPage(browser(), host.url)
+    const sizes: Promise<{ type: string; bytes: number }>[] = []
+    opened.page.on('requestfinished', (request) => {
+      const size = request
+        .sizes()
+        .then(({ responseBodySize: bytes }) => ({ type: request.resourceType(), bytes }))
+      sizes.push(size)
+    })
+    await opened.page.goto(path(), { waitUntil: 'networkidle' })
+    const loaded = await Promise.all(sizes)
+    const sum = (type: string) =>
+      loaded.filter((each) => each.type === type).reduce((total, { bytes }) => total + bytes, 0)
+    expect(sum('script')).toBeWithin(1, budget.script)
+    expect(sum('stylesheet')).toBeWithin(1, budget.stylesheet)
+  })
+
+  test('takes no name for more than a text', async () => {
+    const folder = await makeFolder(host, key, { name: '<img src=x onerror=alert(0)>' })
+    const kept: string[] = []
+    for (const name of HOSTILE_NAMES) {
+      await makeFolder(host, key, { parent: folder, name: name.slice(0, 100) })
+      const { slug } = await upload(host, { key, folder })
+      const answer = await api(host, key, 'PATCH', `/api/v1/file/${slug}`, { name })
+      expect(answer.status).toBe(200)
+      kept.push(name.normalize('NFC'))
+    }
+    await using opened = await openPage(browser(), host.url)
+    const { page } = opened
+    for (const view of ['list', 'gallery']) {
+      await page.goto(`/f/${folder}?view=${view}&order=asc`, { waitUntil: 'networkidle' })
+      expect(await page.locator('.file-item .name').allTextContents()).toEqual(kept)
+      await page.locator('.file-item a').first().hover()
+      for (let presses = 0; presses < 12; presses++) await page.keyboard.press('Tab')
+    }
+    await page.goto(`/f/${'<img src=x onerror=alert(0)>'}`)
+    await page.goto(`/d/${encodeURIComponent('"><svg onload=alert(0)>')}?${'<script>alert(0)</script>'}`)
+    expect(opened.trouble(2 * HOSTILE_NAMES.length)).toEqual([])
+  }, 60_000)
+})
+
+/** The texts in a tree of them. */
+function leaves(tree: object): string[] {
+  return Object.values(tree).flatMap((each) => (typeof each === 'string' ? [each] : leaves(each)))
+}

@@ -1,0 +1,111 @@
+/** What the page of a folder says about how much is in it, which must not tell of what somebody may not see. */
+import { describe, expect, test } from 'bun:test'
+import { ownedHost } from '../support/owned-host.ts'
+import {
+  bearer,
+  changeFolder,
+  elements,
+  type Headers,
+  makeFolder,
+  randomBytes,
+  unlock,
+  upload,
+  visit,
+} from '../support/public.ts'
+
+const { host, key } = await ownedHost()
+const KB = 1024
+
+/** What the button for the zip says, and the description that other sites show. */
+async function said(folder: string, headers: Headers = {}): Promise<{ zip: string; summary: string }> {
+  const response = await visit(host, `/f/${folder}`, { headers })
+  expect(response.status).toBe(200)
+  const html = await response.text()
+  return {
+    zip: elements(html, 'a.download-all')[0]?.text ?? '',
+    summary: elements(html, 'meta[name=description]')[0]?.attributes.content ?? '',
+  }
+}
+
+const put = (folder: string, kilobytes: number) =>
+  upload(host, { key, folder, bytes: randomBytes(kilobytes * KB) })
+
+describe('the size of all that is in a folder', () => {
+  test('is that of its whole tree', async () => {
+    const folder = await makeFolder(host, key)
+    const inner = await makeFolder(host, key, { parent: folder })
+    const innermost = await makeFolder(host, key, { parent: inner })
+    await put(folder, 1)
+    await put(inner, 2)
+    await put(innermost, 4)
+    expect(await said(folder)).toEqual({
+      zip: 'Download all (7 KB)',
+      summary: '1 folder, 1 file, 7 KB in all',
+    })
+  })
+
+  test('has nothing of private or locked folders in it, at any depth, but for the owner', async () => {
+    const folder = await makeFolder(host, key)
+    const open = await makeFolder(host, key, { parent: folder })
+    const hidden = await makeFolder(host, key, { parent: open, public: 0 })
+    const locked = await makeFolder(host, key, { parent: open, password: 'sesame' })
+    const below = await makeFolder(host, key, { parent: locked })
+    const twice = await makeFolder(host, key, { parent: below, password: 'inner' })
+    await put(folder, 1)
+    await put(open, 2)
+    await put(hidden, 4)
+    await put(locked, 8)
+    await put(below, 16)
+    await put(twice, 32)
+    await put(await makeFolder(host, key, { parent: hidden }), 64)
+
+    expect((await said(folder)).zip).toBe('Download all (3 KB)')
+    expect((await said(open)).zip).toBe('Download all (2 KB)')
+    expect((await said(folder, bearer(key))).zip).toBe('Download all (127 KB)')
+    expect((await said(folder, bearer((await host.addAccount()).apiKey))).zip).toBe('Download all (3 KB)')
+
+    const once = await unlock(host, `/f/${locked}`, 'sesame')
+    expect((await said(folder, once)).zip).toBe('Download all (27 KB)')
+    const both = await unlock(host, `/f/${twice}`, 'inner', once)
+    expect((await said(folder, both)).zip).toBe('Download all (59 KB)')
+  })
+
+  test('follows when a folder becomes private, or is deleted', async () => {
+    const folder = await makeFolder(host, key)
+    const inner = await makeFolder(host, key, { parent: folder })
+    await put(folder, 1)
+    await put(inner, 2)
+    await changeFolder(host, key, inner, { public: 0 })
+    expect((await said(folder)).zip).toBe('Download all (1 KB)')
+    await changeFolder(host, key, inner, { public: 1 })
+    expect((await said(folder)).zip).toBe('Download all (3 KB)')
+    await visit(host, '/folder/delete', {
+      method: 'POST',
+      headers: { ...bearer(key), 'content-type': 'application/json' },
+      body: JSON.stringify({ identifiers: [inner] }),
+    })
+    expect((await said(folder)).zip).toBe('Download all (1 KB)')
+  })
+
+  test('is that of a folder which holds nothing but what may not be seen: none', async () => {
+    const folder = await makeFolder(host, key)
+    await put(await makeFolder(host, key, { parent: folder, public: 0 }), 1)
+    const empty = await makeFolder(host, key)
+    expect(await said(folder)).toEqual(await said(empty))
+  })
+})
+
+describe('a subfolder with a password', () => {
+  test('tells how many files it has once it is unlocked', async () => {
+    const folder = await makeFolder(host, key)
+    const locked = await makeFolder(host, key, { parent: folder, password: 'sesame' })
+    for (const kilobytes of [1, 2, 3]) await put(locked, kilobytes)
+    const facts = async (headers: Headers) => {
+      const html = await (await visit(host, `/f/${folder}`, { headers })).text()
+      return elements(html, 'a.subfolder-item .small')[0]?.text
+    }
+    expect(await facts({})).toBe('Password needed')
+    expect(await facts(await unlock(host, `/f/${locked}`, 'sesame'))).toBe('3 files')
+    expect(await facts(bearer(key))).toBe('3 files')
+  })
+})

@@ -1,0 +1,134 @@
+/** What a server shows when its pictures are taken: all of it is made here. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestHoldfast } from '../support/holdfast.ts'
+import { type Bytes, makeFolder, textBytes, type Uploaded, upload } from '../support/public.ts'
+import { landscape } from './landscapes.ts'
+
+export interface Demo {
+  readonly picture: Uploaded
+  readonly video: Uploaded
+  readonly text: Uploaded
+  /** Identifiers of folders. */
+  readonly gallery: string
+  readonly list: string
+  readonly locked: string
+}
+
+const MINUTES = 60_000
+
+export async function fillDemo(host: TestHoldfast): Promise<Demo> {
+  const key = (await host.addAccount('ana')).apiKey
+  const put = async (folder: string, name: string, bytes: Bytes): Promise<Uploaded> => {
+    host.clock.advance(7 * MINUTES)
+    return upload(host, { key, folder, name, bytes })
+  }
+  const coast = await makeFolder(host, key, { name: 'A week by the sea' })
+  for (const name of ['Sunday', 'Maps and tickets']) {
+    const inner = await makeFolder(host, key, { name, parent: coast })
+    await put(inner, 'One more.jpg', await landscape(30, 400))
+  }
+  const video = await put(coast, 'Waves at dusk.webm', await film())
+  const pictures: Uploaded[] = []
+  for (const [at, name] of PICTURES.entries()) pictures.push(await put(coast, name, await landscape(at)))
+  const [, , picture] = pictures
+  if (picture === undefined) throw new Error('the demo has no pictures')
+
+  const papers = await makeFolder(host, key, { name: 'Field notes' })
+  await makeFolder(host, key, { name: 'Raw data', parent: papers, password: 'kelp' })
+  await makeFolder(host, key, { name: 'Figures', parent: papers })
+  for (const [name, size] of PAPERS) await put(papers, name, new Uint8Array(size).fill(65))
+  const text = await put(papers, 'tides.py', textBytes(PROGRAM))
+  await put(papers, 'README.md', textBytes('# Field notes\n\nWhat was seen, where and when.\n'))
+  const locked = await makeFolder(host, key, { name: 'For the family', password: 'kelp' })
+  await host.runJobs()
+  return { picture, video, text, gallery: coast, list: papers, locked }
+}
+
+const PICTURES = [
+  'Morning above the bay.jpg',
+  'The long way down.jpg',
+  'Kelp forest.jpg',
+  'Before the rain.jpg',
+  'North ridge.jpg',
+  'Under the pier.jpg',
+  'Last light, seen from the lighthouse on the evening of the second day.jpg',
+  'Dusk.jpg',
+  'Where the seals sleep.jpg',
+  'صباح على الخليج.jpg',
+  'Green hills.jpg',
+]
+
+const PAPERS: readonly (readonly [string, number])[] = [
+  ['Interview with the harbour master.m4a', 18_400_321],
+  ['Survey of the north shore, third and final version with comments.docx', 2_204_113],
+  ['Water temperature 2019–2026.csv', 884_210],
+  ['Permit.pdf', 341_887],
+  ['samples.zip', 9_120_554],
+  ['Budget.xlsx', 48_212],
+]
+
+const PROGRAM = `"""Tells when the tide turns, from a table of heights."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class Reading:
+    at: datetime
+    metres: float
+
+
+def turns(readings: list[Reading]) -> list[Reading]:
+    """The readings at which the water stops rising, or falling."""
+    found = []
+    for before, present, after in zip(readings, readings[1:], readings[2:]):
+        rises = present.metres > before.metres
+        falls_next = after.metres < present.metres
+        if rises == falls_next:
+            found.append(present)
+    return found
+
+
+if __name__ == "__main__":
+    for reading in turns(list(read_table("heights.csv"))):
+        print(f"{reading.at:%H:%M}  {reading.metres:5.2f} m")
+`
+
+/** Eight seconds along one of the landscapes. */
+async function film(): Promise<Bytes> {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-film-'))
+  try {
+    const still = join(folder, 'still.jpg')
+    const made = join(folder, 'film.webm')
+    await Bun.write(still, await landscape(6))
+    const along = 'crop=1280:720:x=(in_w-out_w)*t/8:y=300,format=yuv420p'
+    const encode = ['-c:v', 'libvpx-vp9', '-b:v', '900k', '-deadline', 'realtime', '-cpu-used', '8']
+    const ffmpeg = Bun.spawn(
+      [
+        'ffmpeg',
+        '-v',
+        'error',
+        '-loop',
+        '1',
+        '-framerate',
+        '12',
+        '-i',
+        still,
+        '-t',
+        '8',
+        '-vf',
+        along,
+        ...encode,
+        made,
+      ],
+      { stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' },
+    )
+    if ((await ffmpeg.exited) !== 0) throw new Error('ffmpeg failed')
+    return await Bun.file(made).bytes()
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}

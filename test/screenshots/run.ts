@@ -1,0 +1,62 @@
+/**
+ * Takes the pictures of the pages that are in docs/images.
+ *
+ *   npm run screenshots [-- <part of a scene's name>…]
+ */
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import sharp from 'sharp'
+import { launchChromium, PHONE } from '../support/browser.ts'
+import { startHoldfast } from '../support/holdfast.ts'
+import { GENEROUS } from '../support/public.ts'
+import { fillDemo } from './demo.ts'
+import { type Look, type Scene, scenes } from './scenes.ts'
+
+const IMAGES = join(import.meta.dir, '../../docs/images')
+/** The address that pages show; the browser finds the server behind it. */
+const SITE = 'http://files.example'
+
+const desktop = { viewport: { width: 1200, height: 750 } }
+const looks: Readonly<Record<Look, BrowserContextOptions>> = {
+  light: { ...desktop, colorScheme: 'light' },
+  dark: { ...desktop, colorScheme: 'dark' },
+  phone: { ...PHONE, colorScheme: 'light', deviceScaleFactor: 1.5 },
+}
+
+const wanted = Bun.argv.slice(2)
+const chosen = scenes.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+
+const host = await startHoldfast({ ...GENEROUS, publicUrl: SITE, contentUrl: SITE })
+try {
+  const demo = await fillDemo(host)
+  await using browser = await browserAt(new URL(host.url))
+  for (const scene of chosen) {
+    for (const look of scene.looks) await take(browser, scene, look, (page) => scene.show(page, demo))
+  }
+} finally {
+  await host.stop()
+}
+
+/** One that finds the site at the server, and trusts it as it would over HTTPS. */
+function browserAt({ host: server }: URL): Promise<Browser> {
+  return launchChromium([
+    `--host-resolver-rules=MAP files.example:80 ${server}`,
+    `--unsafely-treat-insecure-origin-as-secure=${SITE}`,
+    '--hide-scrollbars',
+  ])
+}
+
+async function take(
+  browser: Browser,
+  { name }: Scene,
+  look: Look,
+  show: (page: Awaited<ReturnType<Browser['newPage']>>) => Promise<void>,
+): Promise<void> {
+  await using context = await browser.newContext({ baseURL: SITE, ...looks[look] })
+  const page = await context.newPage()
+  await show(page)
+  const shot = await page.screenshot({ animations: 'disabled' })
+  const path = join(IMAGES, `${name}-${look}.png`)
+  await sharp(shot).png({ palette: true, quality: 90, effort: 10 }).toFile(path)
+  console.log(`${path} ${Math.round(Bun.file(path).size / 1024)} KB`)
+}
