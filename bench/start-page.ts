@@ -18,6 +18,16 @@ const LATENCIES = [20, 150]
 const timing = z.object({ painted: z.number(), usable: z.number() })
 type Timing = z.infer<typeof timing>
 
+/** Runs in the page: usable is it when its script has taken it over. */
+const noteUsable = `window.usable = new Promise((resolve) => {
+  const look = () => {
+    if (document.querySelector('.zone[data-alive]') === null) return requestAnimationFrame(look)
+    const painted = performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0
+    resolve({ painted, usable: performance.now() })
+  }
+  look()
+})`
+
 using folder = temporaryFolder()
 const server = await startChild(folder.path, { PORT: '0' })
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
@@ -58,13 +68,3 @@ async function measure(from: Browser, url: string, latency: number): Promise<Tim
 function median(numbers: readonly number[]): number {
   return Math.round([...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN)
 }
-
-/** Runs in the page: usable is it when its script has taken it over. */
-const noteUsable = `window.usable = new Promise((resolve) => {
-  const look = () => {
-    if (document.querySelector('.zone[data-alive]') === null) return requestAnimationFrame(look)
-    const painted = performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0
-    resolve({ painted, usable: performance.now() })
-  }
-  look()
-})`

@@ -4,114 +4,30 @@
  *
  *   bun web/build.ts [--force]
  */
-import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { describeSources, isBuiltFrom } from '../src/http/site/sources.ts'
-import { isTooHeavy, weigh, weightTable } from './build/budgets.ts'
-import {
-  bundleRenderer,
-  bundleScripts,
-  bundleStyle,
-  bundleWorkers,
-  copyFiles,
-  ROOT,
-} from './build/bundles.ts'
-import { compressAll } from './build/compress.ts'
-import { copyPdfData } from './build/pdf-data.ts'
-import type { Manifest } from './manifest.ts'
+import { join } from 'node:path'
+import { isBuiltFrom } from '../src/http/site/sources.ts'
 
-const DIST = join(ROOT, 'web/dist')
-const MANIFEST = join(DIST, 'manifest.json')
-/** What the names of folders begin with in which a build is under way. */
-const WORK = '.building-'
-const LONGEST_BUILD = 10 * 60_000
+const ROOT = join(import.meta.dir, '..')
 
-// What Bun tells of a bundle is relative to where it runs.
-process.chdir(ROOT)
-if (Bun.argv.includes('--force') || !(await isBuiltFrom(ROOT, MANIFEST))) await build()
+if (Bun.argv.includes('--force') || !(await isBuiltFrom(ROOT, join(ROOT, 'web/dist/manifest.json')))) {
+  process.exitCode = (await build()) ? 0 : 1
+}
 
-async function build(): Promise<void> {
-  await mkdir(DIST, { recursive: true })
-  // Others may build at the same time: each in a folder of its own. Equal sources give equal files.
-  const work = await mkdtemp(join(DIST, WORK))
+async function build(): Promise<boolean> {
   try {
-    const assets = join(work, 'assets')
-    const server = join(work, 'server')
-    const manifest = await bundleAll(assets, server)
-    const sizes = await compressAll(assets)
-    const weights = weigh(manifest, (address) => sizes.get(basename(address)) ?? Number.NaN)
-    console.error(weightTable(weights))
-    if (weights.some(isTooHeavy)) {
-      console.error('error: a page loads more than its budget allows; see web/build/budgets.ts')
-      process.exitCode = 1
-      return
+    const { buildSite } = await import('./build/site.ts')
+    return await buildSite()
+  } catch (error) {
+    console.error(error)
+    if (isPackageMissing(error)) {
+      console.error(
+        'error: the site is built with all packages: "npm ci", and "npm prune --omit=dev" afterwards',
+      )
     }
-    for (const folder of ['assets', 'server']) await moveInto(join(work, folder), join(DIST, folder))
-    await Bun.write(join(work, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-    await rename(join(work, 'manifest.json'), MANIFEST)
-    await removeOthers(manifest, [...sizes.keys()])
-  } finally {
-    await rm(work, { recursive: true, force: true })
+    return false
   }
 }
 
-async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [scripts, workers, shared, start, file, folder, renderer, files, pdfData] = await Promise.all([
-    bundleScripts(assets),
-    bundleWorkers(assets),
-    bundleStyle(assets, 'shared'),
-    bundleStyle(assets, 'start'),
-    bundleStyle(assets, 'file'),
-    bundleStyle(assets, 'folder'),
-    bundleRenderer(server),
-    copyFiles(assets),
-    copyPdfData(assets),
-  ])
-  const bundles = [scripts, workers, shared, start, file, folder, renderer, files]
-  const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
-  const pages = scripts.made
-  return {
-    sources: await describeSources(ROOT, [
-      ...bundles.flatMap(({ sources }) => sources),
-      ...builder,
-      'package-lock.json',
-    ]),
-    renderer: `server/${renderer.made}`,
-    assets: {
-      style: shared.made,
-      pages: {
-        start: { ...pages.start, style: start.made },
-        file: { ...pages.file, style: file.made },
-        folder: { ...pages.folder, style: folder.made },
-      },
-      workers: workers.made,
-      files: files.made,
-      pdfData,
-    },
-  }
-}
-
-async function moveInto(from: string, to: string): Promise<void> {
-  await mkdir(to, { recursive: true })
-  for (const name of await readdir(from)) await rename(join(from, name), join(to, name))
-}
-
-/** Takes away what earlier builds have left, those included that were killed. */
-async function removeOthers(manifest: Manifest, names: readonly string[]): Promise<void> {
-  const kept = new Set([
-    ...names.flatMap((name) => [name, `${name}.gz`, `${name}.br`]),
-    basename(manifest.renderer),
-  ])
-  for (const folder of ['assets', 'server']) {
-    for (const name of await readdir(join(DIST, folder))) {
-      if (!kept.has(name)) await rm(join(DIST, folder, name), { force: true })
-    }
-  }
-  for (const name of await readdir(DIST)) {
-    if (!name.startsWith(WORK)) continue
-    // Another build may be done with its own just now.
-    const work = await stat(join(DIST, name)).catch(() => null)
-    if (work !== null && Date.now() - work.mtimeMs > LONGEST_BUILD)
-      await rm(join(DIST, name), { recursive: true, force: true })
-  }
+function isPackageMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
 }

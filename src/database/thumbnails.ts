@@ -91,7 +91,7 @@ export async function claimThumbnail(db: Db, node: NodeId, now: number): Promise
         'blobs.key',
         'blobs.size',
       ])
-      // Written out, or SQLite would not see that the index holds all there can be.
+      // Written out, so that no plan is made before it is known that the index holds all there can be.
       .where('thumbnails.state', '=', sql.lit('wanted'))
       .where('thumbnails.due_at', '<=', now)
       .where('nodes.id', 'is', null)

@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib'
 import type { Sha256 } from '../domain/ids.ts'
-import type { ContentHash } from './content-hash.ts'
 import type { Digest, HashReply, HashRequest } from './content-hash-messages.ts'
 
 /** What is hashed at a time. A content that is smaller never leaves this thread. */
@@ -37,7 +36,7 @@ export class HashingThread {
     return this.#contents.size >= MOST_CONTENTS
   }
 
-  start(): ContentHash {
+  start(): ThreadedHash {
     return new ThreadedHash(this, ++this.#count)
   }
 
@@ -65,10 +64,10 @@ export class HashingThread {
 }
 
 /**
- * One content on its way through the thread. Its blocks are filled in turn, each again when it has been hashed: memory is
+ * The hashes of one content on its way through the thread. Its blocks are filled in turn, each again when it has been hashed: memory is
  * shared and told of once, because handing it over with every block makes both threads collect garbage all the time.
  */
-class ThreadedHash implements ContentHash {
+class ThreadedHash {
   readonly #thread: HashingThread
   readonly #number: number
   /** Null while nobody is about to send. */

@@ -9,7 +9,7 @@ import type { Spawned, Spawner } from './spawning.ts'
 /** A picture larger than this has more bytes than its 50 million pixels account for. */
 const LARGEST = 256 * 1024 * 1024
 /** What is read from the store and handed on at a time. */
-const PIECE = 1024 * 1024
+const PIECE = 4 * 1024 * 1024
 /** Milliseconds without work after which the process is ended. */
 const IDLE = 5 * SECOND
 /** A process that has grown to this does not give it back by itself. */

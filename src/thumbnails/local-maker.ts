@@ -6,7 +6,7 @@ import type { Making, Source, ThumbnailMaker } from './maker.ts'
 import { makePoster } from './poster.ts'
 import { createSpawner, type Spawner } from './spawning.ts'
 
-const LIMITS: Limits = { memory: 768 * 1024 * 1024, work: 10 * SECOND, step: MINUTE }
+const LIMITS: Limits = { memory: 1024 * 1024 * 1024, work: 10 * SECOND, step: MINUTE }
 
 interface Tools {
   readonly spawner: Spawner

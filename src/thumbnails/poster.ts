@@ -12,7 +12,7 @@ const BEGINNING = 32 * 1024 * 1024
 /** and these from its end, where many cameras write what says how to read it. */
 const END = 16 * 1024 * 1024
 /** What is read from the store at a time. */
-const PIECE = 1024 * 1024
+const PIECE = 4 * 1024 * 1024
 
 const MOST_PIXELS = 50_000_000
 /** Frames of which the one is taken that is most like the others: films begin black. */

@@ -385,7 +385,9 @@ describeInBrowser('the page of a file', (browser) => {
       text,
       async (page) => {
         expect(await page.locator('.skeleton').isVisible()).toBe(false)
-        expect(await page.locator('#verify-file').isVisible()).toBe(false)
+        for (const control of ['#verify-file', '#copy-link']) {
+          expect(await page.locator(control).isVisible()).toBe(false)
+        }
         await page.getByRole('link', { name: 'Show the text' }).click()
         expect(await page.locator('body').textContent()).toBe('some notes')
       },

@@ -1,6 +1,7 @@
 /** Files that try to do something on the page that shows them. A canary listens; it must never sing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeInBrowser, openPage } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { api, GENEROUS, makeFolder, textBytes, upload } from '../support/public.ts'
 import { film, pdf, zip } from './shown-files.ts'
@@ -41,14 +42,49 @@ const PDF_ACTIONS = `/OpenAction << /S /JavaScript /JS (${'app.alert\\(1\\);'}) 
 
 const TURNED = '\u202egnp.exe\u202c'
 
+/** Their names, what is in them, and the sign that they are shown. */
+const files: readonly (readonly [string, () => Promise<string | ReturnType<typeof textBytes>>, string])[] = [
+  ['page.html', async () => `<!doctype html><html><body onload="${SCRIPT}">${MARKUP}`, '.hljs-tag'],
+  ['data.xml', async () => SVG, '.hljs-tag'],
+  ['script.js', async () => `${SCRIPT}\n/* ${MARKUP} */`, '.hljs-keyword, .hljs-title, .hljs-comment'],
+  [
+    'data.json',
+    async () => `{"__proto__":{"fired":1},"constructor":"${MARKUP.replaceAll('"', '\\"')}"}`,
+    '.hljs-attr',
+  ],
+  ['drawing.svg', async () => SVG, '.zoom img'],
+  ['README.md', async () => MARKDOWN, '.document h1'],
+  ['deep.md', async () => DEEP, '.paper'],
+  ['notes.txt', async () => `${MARKUP}\n${TURNED}\n${'x'.repeat(250_000)}`, '.text'],
+  ['long.js', async () => `/*${'('.repeat(60_000)}${'a'.repeat(60_000)}`, '.code-wrapped'],
+  [
+    'cells.csv',
+    async () =>
+      `__proto__,constructor,${MARKUP}\n=cmd|'/c calc'!A1,"${MARKUP.replaceAll('"', '""')}",${TURNED}`,
+    '.table td',
+  ],
+  [
+    'entries.zip',
+    () => zip([MARKUP, '../../../etc/passwd', '__proto__', TURNED, 'javascript:alert(1)']),
+    '.entries td',
+  ],
+  ['document.pdf', async () => pdf([MARKUP.slice(0, 80)], PDF_ACTIONS), '.pdf canvas'],
+  ['sound.mp3', async () => tagged(await film('mp3')), 'audio'],
+  ['picture.png', async () => MARKUP, '.stage-message'],
+  ['film.mp4', async () => `${MARKUP}${'\0'.repeat(500)}`, '.stage-message'],
+  ['other.bin', async () => MARKUP, '.stage-icon'],
+]
+
 describeInBrowser('a hostile file', (browser) => {
   let host: TestHoldfast
   let key: string
   let folder: string
+  const slugs = new Map<string, string>()
   beforeAll(async () => {
     host = await startHoldfast(GENEROUS)
     key = (await host.addAccount('owner')).apiKey
     folder = await makeFolder(host, key, { name: MARKUP.slice(0, 60).replaceAll('/', '|') })
+    for (const [name, make] of files) slugs.set(name, await hostile(name, await make()))
   })
   afterAll(() => host.stop())
 
@@ -62,7 +98,7 @@ describeInBrowser('a hostile file', (browser) => {
     const renamed = `"><img src=x onerror=alert(1)>'\`{{7*7}}&lt;.${name}`
     const answer = await api(host, key, 'PATCH', `/api/v1/file/${file.slug}`, { name: renamed })
     expect(answer.status).toBe(200)
-    return file
+    return file.slug
   }
 
   /** Opens the address, waits for the sign of a preview, and expects that nothing has happened besides. */
@@ -83,43 +119,9 @@ describeInBrowser('a hostile file', (browser) => {
     expect(visit.trouble(bypassCSP ? 0 : await page.locator('.file-item').count())).toEqual([])
   }
 
-  const files: readonly (readonly [string, () => Promise<string | ReturnType<typeof textBytes>>, string])[] =
-    [
-      ['page.html', async () => `<!doctype html><html><body onload="${SCRIPT}">${MARKUP}`, '.hljs-tag'],
-      ['data.xml', async () => SVG, '.hljs-tag'],
-      ['script.js', async () => `${SCRIPT}\n/* ${MARKUP} */`, '.hljs-keyword, .hljs-title, .hljs-comment'],
-      [
-        'data.json',
-        async () => `{"__proto__":{"fired":1},"constructor":"${MARKUP.replaceAll('"', '\\"')}"}`,
-        '.hljs-attr',
-      ],
-      ['drawing.svg', async () => SVG, '.zoom img'],
-      ['README.md', async () => MARKDOWN, '.document h1'],
-      ['deep.md', async () => DEEP, '.paper'],
-      ['notes.txt', async () => `${MARKUP}\n${TURNED}\n${'x'.repeat(250_000)}`, '.text'],
-      ['long.js', async () => `/*${'('.repeat(60_000)}${'a'.repeat(60_000)}`, '.code-wrapped'],
-      [
-        'cells.csv',
-        async () =>
-          `__proto__,constructor,${MARKUP}\n=cmd|'/c calc'!A1,"${MARKUP.replaceAll('"', '""')}",${TURNED}`,
-        '.table td',
-      ],
-      [
-        'entries.zip',
-        () => zip([MARKUP, '../../../etc/passwd', '__proto__', TURNED, 'javascript:alert(1)']),
-        '.entries td',
-      ],
-      ['document.pdf', async () => pdf([MARKUP.slice(0, 80)], PDF_ACTIONS), '.pdf canvas'],
-      ['sound.mp3', async () => tagged(await film('mp3')), 'audio'],
-      ['picture.png', async () => MARKUP, '.stage-message'],
-      ['film.mp4', async () => `${MARKUP}${'\0'.repeat(500)}`, '.stage-message'],
-      ['other.bin', async () => MARKUP, '.stage-icon'],
-    ]
-
-  test.each(files)('of the name %s does nothing but be seen', async (name, make, sign) => {
-    const file = await hostile(name, await make())
+  test.each(files)('of the name %s does nothing but be seen', async (name, _, sign) => {
     // Without the policy, so that it is not what saves us.
-    await expectSilence(`/d/${file.slug}`, sign, true)
+    await expectSilence(`/d/${slugs.get(name)}`, sign, true)
   })
 
   test.each([true, false])(
@@ -133,9 +135,8 @@ describeInBrowser('a hostile file', (browser) => {
     await using visit = await openPage(browser(), host.url, { bypassCSP: true })
     await visit.page.goto('/health')
     await visit.page.setContent(MARKUP)
-    expect(await visit.page.evaluate('window.fired')).toBe(1)
-    expect(visit.trouble().join()).toContain('dialog: fired')
-    expect(visit.trouble().join()).toContain('canary.invalid')
+    const signs = ['dialog: fired', 'asked another host']
+    await eventually('it is heard', () => signs.every((sign) => visit.trouble().join().includes(sign)))
   })
 
   test('shows what would turn its text around', async () => {

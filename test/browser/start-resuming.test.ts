@@ -133,7 +133,7 @@ describeInBrowser('an upload on the start page', (browser) => {
   })
 
   test('gets through a proxy that refuses large bodies, and remembers how', async () => {
-    const proxy = startSmallBodies(holdfast.url, MIB)
+    const proxy = await startSmallBodies(holdfast.url, MIB, 'answers 413')
     await using start = await openStartPage(browser(), proxy.url)
     const bytes = random.bytes(5 * MIB + 1)
     await start.choose(chosenFile('film.mkv', bytes))
@@ -147,6 +147,19 @@ describeInBrowser('an upload on the start page', (browser) => {
     await start.choose(chosenFile('more.mkv', bytes))
     await start.upload('more.mkv').is('done')
     expect(proxy.refused()).toBe(refused)
+    await proxy.stop()
+  })
+
+  test('gets through a proxy that closes the connection on large bodies', async () => {
+    const proxy = await startSmallBodies(holdfast.url, MIB, 'closes')
+    const start = await openStartPage(browser(), proxy.url)
+    const bytes = random.bytes(1.5 * MIB)
+    await start.choose(chosenFile('film.mkv', bytes))
+    const film = start.upload('film.mkv')
+    await film.is('done')
+    expect(proxy.refused()).toBeGreaterThan(0)
+    expect(await stored(await film.link())).toEqual(whole(bytes))
+    await start[Symbol.asyncDispose]()
     await proxy.stop()
   })
 

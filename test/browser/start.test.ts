@@ -65,12 +65,19 @@ describeInBrowser('the start page', (browser) => {
     }
   })
 
-  test('shows the link as a QR code', async () => {
+  test('shows the link as a QR code, and hands it to the system', async () => {
     await using start = await open()
+    // Chromium has no share sheet here.
+    await start.page.addInitScript({ content: 'navigator.share = async (told) => { window.told = told }' })
+    await start.page.goto('/')
+    await isAlive(start.page)
     await start.choose(chosenFile('a.txt', Buffer.from('a')))
     await start.upload('a.txt').press('QR code')
     const code = start.page.getByRole('img', { name: 'QR code of the link' })
     expect(await code.locator('path').getAttribute('d')).toMatch(/^(M\d+ \d+h1v1h-1z)+$/)
+    const link = await start.upload('a.txt').link()
+    await start.upload('a.txt').press('Share')
+    expect(await start.page.evaluate<unknown>('window.told')).toEqual({ title: 'a.txt', url: link })
     expect(start.trouble()).toEqual([])
   })
 
@@ -124,6 +131,27 @@ describeInBrowser('the start page', (browser) => {
     await film.is('done')
     expect(start.requests.slice(before)).toContainEqual(expect.stringMatching(/^PATCH [1-9]/))
     expect(await stored(await film.link())).toEqual(whole(bytes))
+  })
+
+  test('can be worked by the keyboard alone', async () => {
+    await using start = await open()
+    await start.throttle(MIB)
+    await start.choose(chosenFile('film.mkv', random.bytes(3 * MIB)))
+    const film = start.upload('film.mkv')
+    await film.is('sending')
+    const press = (key: string) => start.page.keyboard.press(key)
+    await film.row.getByRole('button', { name: 'Pause' }).focus()
+    await press('Enter')
+    await film.is('paused')
+    await press('Enter')
+    await film.is('sending')
+    await press('Tab')
+    await press('Enter')
+    await film.is('cancelled')
+    await start.throttle(null)
+    await press('Enter')
+    await film.is('done')
+    expect(start.trouble()).toEqual([])
   })
 
   test('leaves nothing of what is cancelled, and lets that be undone for a moment', async () => {

@@ -8,7 +8,10 @@ import { finishedBlobs, inconsistencies, unfinishedBlobs } from '../support/blob
 import { caller } from '../support/caller.ts'
 import { newBucket, whyNoCeph } from '../support/ceph.ts'
 import { startChild } from '../support/child.ts'
+import { picture } from '../support/pictures.ts'
 import { createDatabase, whyNoPostgres } from '../support/postgres.ts'
+import { upload, visit } from '../support/public.ts'
+import { thumbnailOf } from '../support/thumbnails.ts'
 import { guestAt, tus } from '../support/tus.ts'
 import {
   assertServed,
@@ -63,6 +66,15 @@ async function beginUpload(place: Place): Promise<string> {
   await client.patch(path, 0, new Uint8Array(60))
   await server.stop()
   return path
+}
+
+/** A picture that is uploaded to the place, and its thumbnail. */
+async function withPicture(place: Place, key: string) {
+  await using server = await startChild(place.DATA_DIR, place)
+  const file = await upload(server, { key, name: 'a.png', bytes: await picture('png', 400, 300) })
+  const thumbnail = await thumbnailOf(server, key, file)
+  await server.stop()
+  return { file, thumbnail }
 }
 
 test('with CI=true nothing is left out', () => {
@@ -142,6 +154,19 @@ describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () =>
     await assertServed(target, inventory)
   })
 
+  test('thumbnails stay behind with the old store, and are made anew when they are looked for', async () => {
+    using folder = home()
+    const { key: owner } = await furnish(folder.place, 0)
+    const { file } = await withPicture(folder.place, owner)
+    const { words, key, target, store } = await toBucket(folder.place)
+    expect(await relocate(folder.place, words, key)).toMatchObject({ code: 0 })
+    const stored: string[] = await Array.fromAsync((await openS3Blobs(store, systemRandom)).list())
+    expect(stored.sort()).toEqual((await blobKeys(target)).sort())
+    await using server = await startChild(target.DATA_DIR, target)
+    expect((await visit(server, file.thumbnail_url)).headers.get('content-type')).toBe('image/svg+xml')
+    await thumbnailOf(server, owner, file)
+  })
+
   test('a run that is killed in the middle of the bytes leaves nothing behind in the end', async () => {
     using folder = home()
     const inventory = await furnish(folder.place, 150)
@@ -158,6 +183,16 @@ describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () =>
 })
 
 describe.if(noPostgres === null)('the rows alone', () => {
+  test('take the thumbnails along', async () => {
+    using folder = home()
+    const { key: owner } = await furnish(folder.place, 0)
+    const { file, thumbnail } = await withPicture(folder.place, owner)
+    const { words, target } = await toPostgres(folder.place)
+    expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
+    await using server = await startChild(target.DATA_DIR, target)
+    expect(new Uint8Array(await (await visit(server, file.thumbnail_url)).bytes())).toEqual(thumbnail)
+  })
+
   test('move, and the store goes with them', async () => {
     using folder = home()
     const inventory = await furnish(folder.place)

@@ -80,6 +80,16 @@ describe.skipIf(reason !== null)('with HOLDFAST_S3_REDIRECT', () => {
     )
   })
 
+  test('scripts of a page, which may not read from the store, get the bytes here', async () => {
+    const { slug } = await stored('fox.txt')
+    const page = await (await fetch(`${host.url}/d/${slug}`)).text()
+    const [, told = ''] = /<script[^>]* id="page-data"[^>]*>(.*?)<\/script>/.exec(page) ?? []
+    const { preview } = JSON.parse(told) as { preview: { url: string } }
+    const answer = await fetch(preview.url, { ...manual, headers: { Range: 'bytes=4-8' } })
+    expect(answer.status).toBe(206)
+    expect(await answer.text()).toBe('quick')
+  })
+
   test('a range is asked of the store', async () => {
     const { bytes } = await stored('fox.txt')
     const answer = await fetch(bytes, { headers: { Range: 'bytes=4-8' } })

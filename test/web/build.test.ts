@@ -1,74 +1,77 @@
-import { expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { followSystem } from '../../web/build/mantine-styles.ts'
 import { outcome, REPOSITORY, serving } from '../cli/command.ts'
-import { type TemporaryFolder, temporaryFolder } from '../support/child.ts'
+import { temporaryFolder } from '../support/child.ts'
 
-/** A clone of this repository with its packages, and with the site as it is built here. */
-function clone(): TemporaryFolder {
-  const folder = temporaryFolder()
+/** A clone of this repository with its packages, and with the site as it is built there. */
+const clone = temporaryFolder()
+afterAll(() => clone[Symbol.dispose]())
+beforeAll(async () => {
   for (const path of ['src', 'web', 'package.json', 'package-lock.json', 'tsconfig.json']) {
-    cpSync(join(REPOSITORY, path), join(folder.path, path), { recursive: true })
+    cpSync(join(REPOSITORY, path), join(clone.path, path), { recursive: true })
   }
-  symlinkSync(join(REPOSITORY, 'node_modules'), join(folder.path, 'node_modules'))
-  return folder
+  symlinkSync(join(REPOSITORY, 'node_modules'), join(clone.path, 'node_modules'))
+  expect(await build('--force')).toMatchObject({ code: 0 })
+})
+
+function build(...options: readonly string[]) {
+  return outcome([process.execPath, 'web/build.ts', ...options], clone.path, {})
 }
 
-function append(folder: TemporaryFolder, path: string, text: string): void {
-  const file = join(folder.path, path)
-  writeFileSync(file, readFileSync(file, 'utf8') + text)
+function assets(): string[] {
+  return readdirSync(join(clone.path, 'web/dist/assets')).sort()
 }
 
-function build(folder: TemporaryFolder) {
-  return outcome([process.execPath, 'web/build.ts'], folder.path, {})
+/** The file says something else until the end of the scope. */
+function changed(path: string, change: (text: string) => string): Disposable {
+  const file = join(clone.path, path)
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, change(text))
+  return { [Symbol.dispose]: () => writeFileSync(file, text) }
 }
 
-function assetsOf(folder: TemporaryFolder): string[] {
-  return readdirSync(join(folder.path, 'web/dist/assets')).sort()
-}
-
-test('a build from the same sources is left alone, wherever the clone lies', async () => {
-  using folder = clone()
-  expect(await build(folder)).toEqual({ code: 0, output: '', errors: '' })
+test('a build from the same sources is left alone', async () => {
+  expect(await build()).toEqual({ code: 0, output: '', errors: '' })
 })
 
 test('a change is built, named by its content, and what it replaces goes', async () => {
-  using folder = clone()
-  const before = assetsOf(folder)
-  append(folder, 'web/file/style.css', '.changed { color: red }\n')
-  expect(await build(folder)).toMatchObject({ code: 0 })
-  const after = assetsOf(folder)
-  const [gone, come] = [
-    before.filter((name) => !after.includes(name)),
-    after.filter((name) => !before.includes(name)),
-  ]
-  expect(gone.map((name) => name.replace(/-\w{8}/, ''))).toEqual(['file.css', 'file.css.br', 'file.css.gz'])
-  expect(come.map((name) => name.replace(/-\w{8}/, ''))).toEqual(['file.css', 'file.css.br', 'file.css.gz'])
-  expect(await build(folder)).toMatchObject({ code: 0, errors: '' })
+  const before = assets()
+  using _ = changed('web/file/style.css', (text) => `${text}.changed { color: red }\n`)
+  expect(await build()).toMatchObject({ code: 0 })
+  const after = assets()
+  for (const [some, others] of [
+    [before, after],
+    [after, before],
+  ] as const) {
+    const only = some.filter((name) => !others.includes(name))
+    expect(only.map((name) => name.replace(/-\w{8}/, ''))).toEqual(['file.css', 'file.css.br', 'file.css.gz'])
+  }
+  expect(await build()).toMatchObject({ code: 0, errors: '' })
 })
 
 test('a page that loads more than its budget fails the build, which leaves the last one as it is', async () => {
-  using folder = clone()
-  const before = assetsOf(folder)
+  const before = assets()
   const ballast = Buffer.from(crypto.getRandomValues(new Uint8Array(48_000))).toString('base64')
-  append(folder, 'web/file/main.ts', `console.log('${ballast}')\n`)
-  const { code, errors } = await build(folder)
+  using _ = changed('web/file/main.ts', (text) => `${text}\nconsole.log('${ballast}')\n`)
+  const { code, errors } = await build()
   expect(code).toBe(1)
   expect(errors).toMatch(/^file +script +\d+\.\d KB +of 40\.0 KB +TOO HEAVY$/m)
-  expect(assetsOf(folder)).toEqual(before)
-  expect(readdirSync(join(folder.path, 'web/dist')).filter((name) => name.startsWith('.'))).toEqual([])
+  expect(assets()).toEqual(before)
+  expect(readdirSync(join(clone.path, 'web/dist')).filter((name) => name.startsWith('.'))).toEqual([])
 })
 
 test('servers that start at once in a clone that was changed build it first, and serve the change', async () => {
-  using folder = clone()
-  const texts = join(folder.path, 'src/http/site/texts/en.ts')
-  writeFileSync(texts, readFileSync(texts, 'utf8').replace("title: 'Files in, links out'", "title: 'Ahoy'"))
-  const main = [process.execPath, join(folder.path, 'src/main.ts')]
+  using _ = changed('src/http/site/texts/en.ts', (text) =>
+    text.replace("title: 'This page is not here'", "title: 'Ahoy'"),
+  )
+  const main = [process.execPath, join(clone.path, 'src/main.ts')]
   const served = async () => {
     using own = temporaryFolder()
     const { code } = await serving(main, own.path, async (url) => {
-      const html = await (await fetch(url, { headers: { accept: 'text/html' } })).text()
+      const page = await fetch(`${url}/nowhere`, { headers: { accept: 'text/html' } })
+      const html = await page.text()
       expect(html).toContain('<title>Ahoy · Holdfast</title>')
       const style = /href="(\/assets\/shared-\w+\.css)"/.exec(html)?.[1]
       expect((await fetch(url + style)).status).toBe(200)
@@ -80,13 +83,12 @@ test('servers that start at once in a clone that was changed build it first, and
 })
 
 test('a server whose site cannot be built says so and does not start', async () => {
-  using folder = clone()
-  append(folder, 'web/folder/main.ts', 'this is no program\n')
-  const variables = { HOLDFAST_PORT: '0', HOLDFAST_DATA_DIR: join(folder.path, 'data') }
+  using _ = changed('web/folder/main.ts', (text) => `${text}\nthis is no program\n`)
+  const settings = { HOLDFAST_PORT: '0', HOLDFAST_DATA_DIR: join(clone.path, 'data') }
   const { code, output, errors } = await outcome(
     [process.execPath, 'src/main.ts', 'serve'],
-    folder.path,
-    variables,
+    clone.path,
+    settings,
   )
   expect(code).toBe(1)
   expect(output).not.toContain('listening')

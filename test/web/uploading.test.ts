@@ -50,6 +50,10 @@ describe('an answer', () => {
       kind: 'over',
       problem: { kind: 'refused', code: 'INVALID_NAME' },
     })
+    expect(verdict(403, '<h1>Forbidden</h1>')).toEqual({
+      kind: 'over',
+      problem: { kind: 'refused', code: 'HTTP 403' },
+    })
   })
 })
 

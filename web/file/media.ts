@@ -12,7 +12,7 @@ const TRIES = 3
 export function show({ stage, page }: Preview): void {
   const player = stage.querySelector<HTMLMediaElement>('video, audio')
   if (player === null) throw new Error('there is no player')
-  stage.append(speeds(player, page))
+  stage.querySelector('#speed')?.append(speeds(player, page))
   onKeys(player)
   recover(player, () => presentMessage(stage, page, page.texts.cannotPlay))
 }
@@ -31,7 +31,7 @@ function speeds(player: HTMLMediaElement, { locale, texts }: FilePageData): HTML
   player.addEventListener('ratechange', () => {
     select.value = String(player.playbackRate)
   })
-  return element('label', { class: 'speed small' }, texts.speed, select)
+  return element('label', { class: 'small' }, texts.speed, select)
 }
 
 /** As most players on the web have them. What has the focus keeps its own keys. */

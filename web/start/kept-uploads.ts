@@ -208,24 +208,29 @@ function toKept(file: UppyUpload): KeptUpload {
 
 /**
  * Loads what an earlier page left. The plugin tells when it has restored something, and nothing when there was nothing:
- * whether there is something to wait for is noted here.
+ * whether there is something to wait for is noted here. What is added before it restores would be lost.
  */
 async function restore(uppy: Uppy<Meta, TusBody>, window: string): Promise<void> {
   const note = createNote(`holdfast-kept-${window}`)
+  const isLeft = note.isFresh()
+  // The plugin keeps something on just these changes.
+  uppy.on('state-update', (before, after) => {
+    if (after.files !== before.files || after.currentUploads !== before.currentUploads) note.write()
+  })
   const restored = new Promise<void>((resolve) => {
     uppy.once('restored', () => resolve())
-    setTimeout(resolve, note.isFresh() ? LONGEST_RESTORE : 0)
+    setTimeout(resolve, isLeft ? LONGEST_RESTORE : 0)
   })
   const limits = { name: window, maxFileSize: FILE_KEPT, maxTotalSize: ALL_KEPT }
   uppy.use(GoldenRetriever, { expires: KEPT, indexedDB: limits })
   await restored
-  uppy.setState({ currentUploads: {}, recoveredState: null })
-  uppy.on('state-update', note.write)
+  // Which batches the files were in is of no use: each is sent by itself.
+  if (isLeft) uppy.setState({ currentUploads: {}, recoveredState: null })
 }
 
 /** As long as the server keeps what has arrived, if nobody has told it otherwise. */
 const KEPT = 24 * 60 * 60 * 1000
-const LONGEST_RESTORE = 3000
+const LONGEST_RESTORE = 5000
 const MINUTE = 60_000
 
 /** When something was last kept. */

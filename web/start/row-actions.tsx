@@ -14,19 +14,23 @@ interface RowActionsProps {
   readonly texts: StartAppTexts
 }
 
+interface Action {
+  readonly label: string
+  readonly drawing: DrawingName
+  /** It is what the person is most likely to want. */
+  readonly isMain?: boolean
+  readonly action: (list: UploadList) => void
+}
+
 /** What can be done about an upload in the state that it is in. */
 export function RowActions({ engine, item, texts }: RowActionsProps) {
   const { id, name, state } = item
-  const button = (
-    label: string,
-    drawing: DrawingName,
-    action: (list: UploadList) => void,
-    isMain = false,
-  ) => (
+  /** What comes for a button that was pressed has the same `place`, so that the focus stays there. */
+  const button = (place: 'going' | 'ending', { label, drawing, isMain = false, action }: Action) => (
     <Button
       aria-label={`${label}: ${name}`}
       className={isMain ? 'wide-button' : 'quiet-button'}
-      key={label}
+      key={place}
       leftSection={<Drawing of={drawing} />}
       onClick={() => engine.act(action)}
       variant={isMain ? 'light' : 'subtle'}
@@ -34,19 +38,25 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
       {label}
     </Button>
   )
+  const resume = (list: UploadList) => list.resume(id)
   const goOn = (label: string, drawing: DrawingName) =>
-    button(label, drawing, (list) => list.resume(id), true)
-  const cancel = () => button(texts.cancel, 'cross', (list) => list.cancel(id))
-  const remove = () => button(texts.remove, 'cross', (list) => list.remove(id))
+    button('going', { label, drawing, isMain: true, action: resume })
+  const pause = () =>
+    button('going', { label: texts.pause, drawing: 'pause', action: (list) => list.pause(id) })
+  const cancel = () =>
+    button('ending', { label: texts.cancel, drawing: 'cross', action: (list) => list.cancel(id) })
+  const undo = () => button('ending', { label: texts.undo, drawing: 'undo', isMain: true, action: resume })
+  const remove = () =>
+    button('ending', { label: texts.remove, drawing: 'cross', action: (list) => list.remove(id) })
 
-  if (isActive(item)) return [button(texts.pause, 'pause', (list) => list.pause(id)), cancel()]
+  if (isActive(item)) return [pause(), cancel()]
   switch (state.kind) {
     case 'paused':
       return [goOn(texts.resume, 'play'), cancel()]
     case 'interrupted':
       return [<FindFile engine={engine} item={item} key="find" texts={texts} />, cancel()]
     case 'cancelled':
-      return goOn(texts.undo, 'undo')
+      return undo()
     case 'failed':
       return canTryAgain(state.problem) ? [goOn(texts.retry, 'refresh'), remove()] : remove()
     case 'done':

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
 import { createWords } from '../shared/words.ts'
 import { Announcements } from './announcements.tsx'
@@ -20,7 +20,7 @@ interface StartAppProps {
 export function StartApp({ data, engine }: StartAppProps) {
   const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot, () => NOTHING)
   const { items, total } = uploads
-  const view = createView(data, createWords(data.locale))
+  const view = useMemo(() => createView(data, createWords(data.locale)), [data])
   const add = useCallback((picked: readonly Picked[]) => engine.add(picked), [engine])
   const isOver = useDrop(add)
   usePaste(data, add)

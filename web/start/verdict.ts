@@ -38,10 +38,18 @@ export function judge(answer: Answer | null, limit: number): Verdict {
   if (code === null && status === 413) return { kind: 'smaller' }
   if (code === 'UPLOAD_NOT_FOUND' || code === 'UPLOAD_GONE') return { kind: 'anew' }
   if (status === 429) return { kind: 'again', reason: 'rate', seconds: retryAfter }
-  const problem = code === null ? null : problemOf(status, code, limit)
+  const problem = code === null ? strangerProblem(status) : problemOf(status, code, limit)
   if (problem !== null) return { kind: 'over', problem }
   // A gateway without its server, a server that restarts, a captive portal that answers in its place.
   return { kind: 'again', reason: 'busy', seconds: retryAfter }
+}
+
+/** Of these a server that is not ours, or is out of reach behind one, may think better. */
+const PASSING = [404, 408, 409, 410, 421, 423, 425]
+
+function strangerProblem(status: number): Problem | null {
+  const isRefusal = status >= 400 && status < 500 && !PASSING.includes(status)
+  return isRefusal ? { kind: 'refused', code: `HTTP ${status}` } : null
 }
 
 function problemOf(status: number, code: string, limit: number): Problem | null {

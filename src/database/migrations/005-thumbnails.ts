@@ -5,7 +5,7 @@
 export const thumbnails = {
   sqlite: [
     `create table thumbnails (
-      blob_id integer primary key references blobs (id),
+      blob_id integer primary key references blobs (id) on delete cascade,
       state text not null,
       key text,
       small integer not null default 0,
@@ -19,7 +19,7 @@ export const thumbnails = {
 
   postgres: [
     `create table thumbnails (
-      blob_id bigint primary key references blobs (id),
+      blob_id bigint primary key references blobs (id) on delete cascade,
       state text collate "C" not null,
       key text collate "C",
       small bigint not null default 0,

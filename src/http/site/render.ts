@@ -17,16 +17,20 @@ import { de } from './texts/de.ts'
 import { en } from './texts/en.ts'
 
 const texts = { en, de }
+/** Browsers may ask for more than there are. */
+const MOST_LOCALES = 50
 
 /** `npm run build` bundles this module, and servers load it from there. */
 export function createRenderers(assets: PageAssets): Renderers {
-  const contextOf = ({ language, locale }: Reader): PageContext => ({
-    language,
-    texts: texts[language],
-    words: createWords(locale),
-    locale,
-    assets,
-  })
+  const contexts = new Map<string, PageContext>()
+  // What Intl needs for a locale takes longer to make than a page does.
+  function contextOf({ language, locale }: Reader): PageContext {
+    const known = contexts.get(locale)
+    if (known !== undefined) return known
+    const context = { language, texts: texts[language], words: createWords(locale), locale, assets }
+    if (contexts.size < MOST_LOCALES) contexts.set(locale, context)
+    return context
+  }
   return {
     startPage: (view, reader) => page(createElement(StartPage, { view, context: contextOf(reader) })),
     filePage: (view, reader) => page(createElement(FilePage, { view, context: contextOf(reader) })),

@@ -36,12 +36,18 @@ export function Preview({ view, context }: Props) {
       )
     }
     case 'video':
-      return <Stage kind="video">{player('video', preview.url, view)}</Stage>
+      return (
+        <Stage kind="video">
+          {player('video', preview.url, view)}
+          <SpeedPlace />
+        </Stage>
+      )
     case 'audio':
       return (
         <Stage kind="audio">
           <Icon view={view} />
           {player('audio', preview.url, view)}
+          <SpeedPlace />
         </Stage>
       )
     case 'pdf':
@@ -90,6 +96,11 @@ function Read({ kind, size, children }: { kind: PreviewKind; size: number; child
 
 function Icon({ view }: { view: FilePageView }) {
   return <img alt="" className="file-icon" height="160" src={view.thumbnailUrl} width="160" />
+}
+
+/** Room for what a script puts there. */
+function SpeedPlace() {
+  return <div className="speed" id="speed" />
 }
 
 /** People's own recordings come without captions, so there is no track to offer. */

@@ -1,0 +1,103 @@
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { describeSources } from '../../src/http/site/sources.ts'
+import type { Manifest } from '../manifest.ts'
+import { isTooHeavy, weigh, weightTable } from './budgets.ts'
+import { bundleRenderer, bundleScripts, bundleStyle, bundleWorkers, copyFiles, ROOT } from './bundles.ts'
+import { compressAll } from './compress.ts'
+import { copyPdfData } from './pdf-data.ts'
+
+const DIST = join(ROOT, 'web/dist')
+const MANIFEST = join(DIST, 'manifest.json')
+/** What the names of folders begin with in which a build is under way. */
+const WORK = '.building-'
+const LONGEST_BUILD = 10 * 60_000
+
+/** Builds `web/dist` anew. Returns false, and leaves the last build as it was, when a page is too heavy. */
+export async function buildSite(): Promise<boolean> {
+  // What Bun tells of a bundle is relative to where it runs.
+  process.chdir(ROOT)
+  await mkdir(DIST, { recursive: true })
+  // Others may build at the same time: each in a folder of its own. Equal sources give equal files.
+  const work = await mkdtemp(join(DIST, WORK))
+  try {
+    const assets = join(work, 'assets')
+    const server = join(work, 'server')
+    const manifest = await bundleAll(assets, server)
+    const sizes = await compressAll(assets, join(DIST, 'assets'))
+    const weights = weigh(manifest, (address) => sizes.get(basename(address)) ?? Number.NaN)
+    console.error(weightTable(weights))
+    if (weights.some(isTooHeavy)) {
+      console.error('error: a page loads more than its budget allows; see web/build/budgets.ts')
+      return false
+    }
+    for (const folder of ['assets', 'server']) await moveInto(join(work, folder), join(DIST, folder))
+    await Bun.write(join(work, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+    await rename(join(work, 'manifest.json'), MANIFEST)
+    await removeOthers(manifest, [...sizes.keys()])
+    return true
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+async function bundleAll(assets: string, server: string): Promise<Manifest> {
+  const [scripts, workers, shared, start, file, folder, renderer, files, pdfData] = await Promise.all([
+    bundleScripts(assets),
+    bundleWorkers(assets),
+    bundleStyle(assets, 'shared'),
+    bundleStyle(assets, 'start'),
+    bundleStyle(assets, 'file'),
+    bundleStyle(assets, 'folder'),
+    bundleRenderer(server),
+    copyFiles(assets),
+    copyPdfData(assets),
+  ])
+  const bundles = [scripts, workers, shared, start, file, folder, renderer, files]
+  const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
+  const pages = scripts.made
+  return {
+    sources: await describeSources(ROOT, [
+      ...bundles.flatMap(({ sources }) => sources),
+      ...builder,
+      'package-lock.json',
+    ]),
+    renderer: `server/${renderer.made}`,
+    assets: {
+      style: shared.made,
+      pages: {
+        start: { ...pages.start, style: start.made },
+        file: { ...pages.file, style: file.made },
+        folder: { ...pages.folder, style: folder.made },
+      },
+      workers: workers.made,
+      files: files.made,
+      pdfData,
+    },
+  }
+}
+
+async function moveInto(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true })
+  for (const name of await readdir(from)) await rename(join(from, name), join(to, name))
+}
+
+/** Takes away what earlier builds have left, those included that were killed. */
+async function removeOthers(manifest: Manifest, names: readonly string[]): Promise<void> {
+  const kept = new Set([
+    ...names.flatMap((name) => [name, `${name}.gz`, `${name}.br`]),
+    basename(manifest.renderer),
+  ])
+  for (const folder of ['assets', 'server']) {
+    for (const name of await readdir(join(DIST, folder))) {
+      if (!kept.has(name)) await rm(join(DIST, folder, name), { force: true })
+    }
+  }
+  for (const name of await readdir(DIST)) {
+    if (!name.startsWith(WORK)) continue
+    // Another build may be done with its own just now.
+    const work = await stat(join(DIST, name)).catch(() => null)
+    if (work !== null && Date.now() - work.mtimeMs > LONGEST_BUILD)
+      await rm(join(DIST, name), { recursive: true, force: true })
+  }
+}
