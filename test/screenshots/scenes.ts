@@ -1,6 +1,7 @@
 /** What is shown in docs/images. */
 import type { Page } from 'playwright-core'
 import type { Demo } from './demo.ts'
+import { landscape } from './landscapes.ts'
 
 export type Look = 'light' | 'dark' | 'phone'
 
@@ -16,6 +17,19 @@ export const scenes: readonly Scene[] = [
     name: 'start',
     looks: ['light', 'dark', 'phone'],
     show: (page) => open(page, '/'),
+  },
+  {
+    name: 'uploading',
+    looks: ['light', 'dark', 'phone'],
+    async show(page) {
+      await open(page, '/')
+      const line = await page.context().newCDPSession(page)
+      await line.send('Network.emulateNetworkConditions', LINE)
+      await page.locator('.zone-field').setInputFiles(await sentFiles())
+      const film = page.locator('.upload').filter({ hasText: 'Waves' })
+      const share = async () => Number(await film.getByRole('progressbar').getAttribute('aria-valuenow'))
+      while ((await share()) < 60) await Bun.sleep(50)
+    },
   },
   {
     name: 'file-image',
@@ -51,6 +65,18 @@ export const scenes: readonly Scene[] = [
     show: (page, { locked }) => open(page, `/f/${locked}`),
   },
 ]
+
+/** Such as people have at home. */
+const LINE = { offline: false, latency: 20, downloadThroughput: -1, uploadThroughput: 6e6 }
+
+/** A picture that is soon there, and a film that is not. */
+async function sentFiles() {
+  const picture = Buffer.from(await landscape(5))
+  return [
+    { name: 'Kelp forest.jpg', mimeType: 'image/jpeg', buffer: picture },
+    { name: 'Waves at dusk.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(48 * 1024 ** 2, picture) },
+  ]
+}
 
 async function open(page: Page, path: string): Promise<void> {
   await page.goto(path, { waitUntil: 'networkidle' })
