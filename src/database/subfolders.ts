@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { AccountId, FolderId } from '../domain/ids.ts'
 import { besideRequests, FAR } from './beside.ts'
+import { wholeSum } from './differences.ts'
 import { type FolderListRow, liveFolders } from './folders.ts'
 import type { Db } from './schema.ts'
 
@@ -24,7 +25,7 @@ export function subfolderPage(
 ): Promise<FolderListRow[]> {
   const { order } = query
   const column = query.sort === 'name' ? sql`lower(folders.name)` : sql.ref('folders.id')
-  const page = shown(db, query.parent, query.publicOnly)
+  const page = shown(db, [query.parent], query.publicOnly)
     .select('folders.id')
     .orderBy(column, order)
     .orderBy('folders.id', order)
@@ -43,49 +44,59 @@ export async function countSubfolders(
   query: { readonly parent: FolderId; readonly publicOnly: boolean; readonly atMost: number },
 ): Promise<number> {
   if (query.atMost === 0) return 0
-  const folders = shown(db, query.parent, query.publicOnly).select((row) =>
+  const folders = shown(db, [query.parent], query.publicOnly).select((row) =>
     row.fn.countAll<number>().as('folders'),
   )
   const [row] = await (query.atMost > FAR ? besideRequests(db, folders) : folders.execute())
   return row?.folders ?? 0
 }
 
-function shown(db: Db, parent: FolderId, publicOnly: boolean) {
-  const live = db
-    .selectFrom('folders')
-    .where('folders.parent_id', '=', parent)
-    .where('folders.deleted_at', 'is', null)
-  return publicOnly ? live.where('folders.is_public', '=', 1) : live
-}
-
-export interface FolderBelow {
+export interface PublicSubfolder extends TreeTotals {
   readonly id: FolderId
   readonly account_id: AccountId
   readonly is_public: 0 | 1
   readonly password_hash: string | null
+  readonly tree_folders: number
+}
+
+export interface TreeTotals {
   readonly tree_files: number
   readonly tree_bytes: number
 }
 
-/**
- * The live folders below live ones, at most `limit` of them. What is below one that is private or has a password is
- * not among them.
- */
-export async function foldersBelow(
-  db: Db,
-  parents: readonly FolderId[],
-  limit: number,
-): Promise<FolderBelow[]> {
-  const columns = sql.raw(
-    'folders.id, folders.account_id, folders.is_public, folders.password_hash, folders.tree_files, folders.tree_bytes',
-  )
-  const { rows } = await sql<FolderBelow>`
-    with recursive below (id, account_id, is_public, password_hash, tree_files, tree_bytes) as (
-      select ${columns} from folders where parent_id in (${sql.join(parents)}) and deleted_at is null
-      union all
-      select ${columns} from folders join below on folders.parent_id = below.id
-      where folders.deleted_at is null and below.is_public = 1 and below.password_hash is null
-    )
-    select * from below limit ${limit}`.execute(db)
-  return rows
+/** Live folders, and at most how many there are in their trees, known beforehand. */
+export interface Parents {
+  readonly ids: readonly FolderId[]
+  readonly atMost: number
+}
+
+/** The live public folders directly in any of the parents, at most `limit` of them. */
+export function publicSubfolders(db: Db, parents: Parents, limit: number): Promise<PublicSubfolder[]> {
+  const folders = shown(db, parents.ids, true)
+    .select(['id', 'account_id', 'is_public', 'password_hash', 'tree_files', 'tree_bytes', 'tree_folders'])
+    .limit(limit)
+  return parents.atMost > FAR ? besideRequests(db, folders) : folders.execute()
+}
+
+/** What is in the trees of the live private folders directly in any of the parents. */
+export async function privateTotals(db: Db, parents: Parents): Promise<TreeTotals> {
+  const sums = shown(db, parents.ids, false)
+    .where('folders.is_public', '=', 0)
+    .select([
+      wholeSum(db, 'folders.tree_files').as('tree_files'),
+      wholeSum(db, 'folders.tree_bytes').as('tree_bytes'),
+    ])
+  const [row] = await (parents.atMost > FAR ? besideRequests(db, sums) : sums.execute())
+  return row ?? { tree_files: 0, tree_bytes: 0 }
+}
+
+function shown(db: Db, parents: readonly FolderId[], publicOnly: boolean) {
+  const live = db.selectFrom('folders').where('folders.deleted_at', 'is', null)
+  const [parent, another] = parents
+  // A list of one would be sorted anew, where the index has the order already.
+  const placed =
+    parent !== undefined && another === undefined
+      ? live.where('folders.parent_id', '=', parent)
+      : live.where('folders.parent_id', 'in', parents)
+  return publicOnly ? placed.where('folders.is_public', '=', 1) : placed
 }

@@ -1,7 +1,14 @@
 import { type FileListRow, type FileOrder, listFiles } from '../database/files.ts'
 import type { FolderListRow } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
-import { countSubfolders, foldersBelow, type SubfolderOrder, subfolderPage } from '../database/subfolders.ts'
+import {
+  countSubfolders,
+  privateTotals,
+  publicSubfolders,
+  type SubfolderOrder,
+  subfolderPage,
+  type TreeTotals,
+} from '../database/subfolders.ts'
 import type { Viewer } from '../domain/access.ts'
 import type { Access } from './access.ts'
 
@@ -10,8 +17,8 @@ export interface PublicFolders {
   /** One page of what is in it: its subfolders first, then its files. Private subfolders only for their owner. */
   contents(folder: FolderListRow, query: ContentsQuery): Promise<FolderContents>
   /**
-   * What is in it and in all below it that the viewer may see; nothing else is counted in. null where there are too
-   * many folders to look at.
+   * What is in it and in all below it that the viewer may see; nothing else is counted in. null where the viewer may
+   * see too many folders to look at.
    */
   totals(folder: FolderListRow, viewer: Viewer): Promise<FolderTotals | null>
 }
@@ -40,7 +47,10 @@ export interface FolderTotals {
 }
 
 const PER_PAGE = 100
-/** More folders than this are not looked through for those that a viewer may not see. */
+/**
+ * More folders than this are not looked through for those that a viewer may not see. Only folders that the viewer may
+ * see are counted, so that having no total tells nothing of the others.
+ */
 const MOST_FOLDERS = 1000
 
 export function createPublicFolders(db: Db, access: Access): PublicFolders {
@@ -72,22 +82,25 @@ export function createPublicFolders(db: Db, access: Access): PublicFolders {
     async totals(folder, viewer) {
       let files = folder.tree_files
       let bytes = folder.tree_bytes
-      if (viewer.account === folder.account_id) return { files, bytes }
-      let parents = folder.tree_folders === 0 ? [] : [folder.id]
+      if (viewer.account === folder.account_id || folder.tree_folders === 0) return { files, bytes }
+      const leaveOut = (hidden: TreeTotals) => {
+        files -= hidden.tree_files
+        bytes -= hidden.tree_bytes
+      }
+      const atMost = folder.tree_folders
+      let parents = [folder.id]
+      const open = [...parents]
       let left = MOST_FOLDERS
       while (parents.length > 0) {
-        const below = await foldersBelow(db, parents, left + 1)
+        const below = await publicSubfolders(db, { ids: parents, atMost }, left + 1)
         left -= below.length
         if (left < 0) return null
-        const closed = below.filter((each) => !access.opens(viewer, each))
-        for (const each of closed) {
-          files -= each.tree_files
-          bytes -= each.tree_bytes
-        }
-        // The database does not know who was let in, and stopped at every password.
-        const opened = below.filter((each) => each.password_hash !== null && !closed.includes(each))
+        for (const locked of below.filter((each) => !access.opens(viewer, each))) leaveOut(locked)
+        const opened = below.filter((each) => each.tree_folders > 0 && access.opens(viewer, each))
         parents = opened.map(({ id }) => id)
+        open.push(...parents)
       }
+      leaveOut(await privateTotals(db, { ids: open, atMost }))
       // What went away since the folder itself was read is taken off twice.
       return { files: Math.max(0, files), bytes: Math.max(0, bytes) }
     },

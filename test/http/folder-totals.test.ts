@@ -1,5 +1,7 @@
 /** What the page of a folder says about how much is in it, which must not tell of what somebody may not see. */
 import { describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { makeFolderIdentifier, systemRandom } from '../../src/domain/random.ts'
 import { ownedHost } from '../support/owned-host.ts'
 import {
   bearer,
@@ -92,6 +94,42 @@ describe('the size of all that is in a folder', () => {
     await put(await makeFolder(host, key, { parent: folder, public: 0 }), 1)
     const empty = await makeFolder(host, key)
     expect(await said(folder)).toEqual(await said(empty))
+  })
+})
+
+describe('a tree of very many folders', () => {
+  /** Puts so many folders into one, which has a file of 1 KB. */
+  async function folderOf(count: number, isPublic: 0 | 1): Promise<string> {
+    const folder = await makeFolder(host, key)
+    await put(folder, 1)
+    const { database } = host
+    const parent = await database
+      .selectFrom('folders')
+      .select(['id', 'account_id'])
+      .where(sql.ref('identifier'), '=', folder)
+      .executeTakeFirstOrThrow()
+    const rows = Array.from({ length: count }, (_, at) => ({
+      identifier: makeFolderIdentifier(systemRandom),
+      account_id: parent.account_id,
+      parent_id: parent.id,
+      name: `${at}`,
+      is_public: isPublic,
+      created_at: 0,
+    }))
+    await database.insertInto('folders').values(rows).execute()
+    await database.updateTable('folders').set({ tree_folders: count }).where('id', '=', parent.id).execute()
+    return folder
+  }
+
+  test('has a size for its owner alone', async () => {
+    const folder = await folderOf(1001, 1)
+    expect(await said(folder)).toEqual({ zip: 'Download all', summary: '1,001 folders, 1 file' })
+    expect((await said(folder, bearer(key))).zip).toBe('Download all (1 KB)')
+  })
+
+  test('that are all hidden is to others as if they were not there', async () => {
+    const folder = await folderOf(1001, 0)
+    expect(await said(folder)).toEqual({ zip: 'Download all (1 KB)', summary: '1 file, 1 KB' })
   })
 })
 

@@ -145,12 +145,13 @@ export async function smallTargets(page: Page): Promise<string[]> {
     .map(({ what, width, height }) => `${what}: ${Math.round(width)} × ${Math.round(height)}`)
 }
 
-/** Runs in the page. A link may be enlarged by what it shows before or after its text. */
+/** Runs in the page. A link may be enlarged by what it shows before or after its text, an input by its label. */
 const measureTargets = `() => [...document.querySelectorAll('a, button, select, summary, input:not([type=hidden])')]
   .filter((it) => it.checkVisibility() && !it.closest('p, dd, li > .small'))
   .map((it) => {
     const covers = [getComputedStyle(it, '::after'), getComputedStyle(it, '::before')]
       .some(({ content, position, inset }) => content !== 'none' && position === 'absolute' && inset === '0px')
-    const box = (covers ? it.offsetParent.closest('li') ?? it.offsetParent : it).getBoundingClientRect()
+    const whole = covers ? it.offsetParent.closest('li') ?? it.offsetParent : it.closest('label') ?? it
+    const box = whole.getBoundingClientRect()
     return { what: it.outerHTML.slice(0, 120), width: box.width + 0.5, height: box.height + 0.5 }
   })`
