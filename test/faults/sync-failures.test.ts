@@ -18,8 +18,8 @@ import { expectStorageUnavailable, sendWhole } from '../support/whole-upload.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
-/** Over the 16 MiB after which a growing file is synced beside the writing. */
-const BIG = 17 * MIB
+/** Over the 4 MiB after which a growing file is synced beside the writing. */
+const BIG = 5 * MIB
 
 const isOfBytes = ({ how, path }: Step) => how === 'datasync' && path.includes('/blobs/tmp/')
 const isOfProbe = ({ how, path }: Step) => how === 'sync' && path.includes('/blobs/tmp/')
