@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { asStoreFailure, failing } from './disk-files.ts'
 
 /** A growing file is synced every so many bytes, so that the last sync is short. */
-const SYNC_EVERY = 16 * 1024 * 1024
+const SYNC_EVERY = 4 * 1024 * 1024
 
 /** A file that is written from one end to the other, and synced meanwhile. Throws StoreFailure. */
 export interface GrowingFile {

@@ -1,5 +1,6 @@
 import type { SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
+import { type DirectReads, directReads, type SharedReads, sharedReads } from './direct-reads.ts'
 import type { Db, Tables } from './schema.ts'
 import { bindings, openFile, openForReading, openForScanning } from './sqlite-file.ts'
 import { createReaders, type Readers } from './sqlite-readers.ts'
@@ -17,36 +18,30 @@ export function openSqlite(path: string): Db {
   expectPragma(file, 'synchronous', 2)
   expectPragma(file, 'foreign_keys', 1)
   const reading = openForReading(path)
+  const reads = sharedReads(reading)
   const scanning = openForScanning(path)
   const beside = createReaders(path)
   const close = () => {
     beside.close()
     scanning.close()
+    reads.refresh()
     reading.close()
     file.close()
   }
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asKyselyDatabase(file, close) }) })
-  directReads.set(db, directReader(reading))
-  scanReads.set(db, directReader(scanning))
+  const db = new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: asKyselyDatabase(file, reads, close) }),
+  })
+  directReadsFor.set(db, reads)
+  scanReads.set(db, directReads(scanning))
   readers.set(db, beside)
   return db
 }
 
-/**
- * Answers a query at once, on a connection that only reads: it sees what is committed, waits for no transaction
- * under way, and costs a fraction of what the way through Kysely's driver does.
- */
-export interface DirectReads {
-  all<Row>(text: string, parameters: readonly SQLQueryBindings[]): Row[]
-  /** Another number whenever anything was committed since it was asked last. */
-  version(): number
-}
-
-const directReads = new WeakMap<Db, DirectReads>()
+const directReadsFor = new WeakMap<Db, DirectReads>()
 
 /** Null inside a transaction, which has to see its own changes. */
 export function directReadsOf(db: Db): DirectReads | null {
-  return directReads.get(db) ?? null
+  return directReadsFor.get(db) ?? null
 }
 
 const scanReads = new WeakMap<Db, DirectReads>()
@@ -63,30 +58,20 @@ export function readersOf(db: Db): Readers | null {
   return readers.get(db) ?? null
 }
 
-function directReader(file: SqliteFile): DirectReads {
-  const version = file.query<{ data_version: number }, []>('PRAGMA data_version')
-  return {
-    all<Row>(text: string, parameters: readonly SQLQueryBindings[]): Row[] {
-      return file.query<Row, SQLQueryBindings[]>(text).all(...parameters)
-    },
-    version: () => version.get()?.data_version ?? 0,
-  }
-}
-
 function expectPragma(file: SqliteFile, name: string, wanted: string | number): void {
   const row = file.query<Record<string, string | number>, []>(`PRAGMA ${name}`).get()
   if (row?.[name] !== wanted) throw new Error(`SQLite does not keep ${name} = ${wanted} on this file system`)
 }
 
 /** Gives Bun's SQLite the face that Kysely's dialect expects; statements are kept by their text. */
-function asKyselyDatabase(file: SqliteFile, close: () => void): SqliteDatabase {
+function asKyselyDatabase(file: SqliteFile, reads: SharedReads, close: () => void): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>()
   return {
     close,
     prepare(text) {
       let statement = statements.get(text)
       if (statement === undefined) {
-        statement = asKyselyStatement(file, text)
+        statement = asKyselyStatement(file, reads, text)
         if (statements.size < MOST_STATEMENTS) statements.set(text, statement)
       }
       return statement
@@ -97,15 +82,21 @@ function asKyselyDatabase(file: SqliteFile, close: () => void): SqliteDatabase {
 /** Texts vary with the length of lists in them, so they are not kept without end. */
 const MOST_STATEMENTS = 500
 
-function asKyselyStatement(file: SqliteFile, text: string): SqliteStatement {
+function asKyselyStatement(file: SqliteFile, reads: SharedReads, text: string): SqliteStatement {
   if (text === 'rollback') return rollback(file)
   // A transaction that reads before it writes would fail when another process wrote in between, so every
   // transaction takes the write lock as it begins.
   const statement = file.prepare<unknown, SQLQueryBindings[]>(text === 'begin' ? 'begin immediate' : text)
   return {
     reader: statement.columnNames.length > 0,
-    all: (parameters) => statement.all(...bindings(parameters)),
-    run: (parameters) => statement.run(...bindings(parameters)),
+    all(parameters) {
+      reads.refresh()
+      return statement.all(...bindings(parameters))
+    },
+    run(parameters) {
+      reads.refresh()
+      return statement.run(...bindings(parameters))
+    },
     iterate: (parameters) => statement.iterate(...bindings(parameters)),
   }
 }

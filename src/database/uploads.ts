@@ -10,6 +10,7 @@ import {
   type Uuid,
 } from '../domain/ids.ts'
 import { wholeSum } from './differences.ts'
+import { prepared } from './prepared.ts'
 import { reserveRoom } from './reservations.ts'
 import type { Db, Tables } from './schema.ts'
 
@@ -21,12 +22,20 @@ export async function insertUpload(trx: Db, upload: NewUpload): Promise<UploadId
   return id
 }
 
-export function uploadById(db: Db, id: UploadId): Promise<UploadRow | undefined> {
-  return db.selectFrom('uploads').selectAll().where('id', '=', id).executeTakeFirst()
+// Asked several times by every request that brings bytes.
+const byId = prepared((db, id: UploadId) => db.selectFrom('uploads').selectAll().where('id', '=', id))
+const byToken = prepared((db, hash: Sha256) =>
+  db.selectFrom('uploads').selectAll().where('token_hash', '=', hash),
+)
+
+export async function uploadById(db: Db, id: UploadId): Promise<UploadRow | undefined> {
+  const [row] = await byId(db, id)
+  return row
 }
 
-export function uploadByToken(db: Db, hash: Sha256): Promise<UploadRow | undefined> {
-  return db.selectFrom('uploads').selectAll().where('token_hash', '=', hash).executeTakeFirst()
+export async function uploadByToken(db: Db, hash: Sha256): Promise<UploadRow | undefined> {
+  const [row] = await byToken(db, hash)
+  return row
 }
 
 /** The upload whose file is going to have that slug. */

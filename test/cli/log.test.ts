@@ -34,6 +34,14 @@ test('an error is written with its message, its stack and its cause', async () =
   expect(JSON.stringify(line)).toContain('stack')
 })
 
+test('an error that holds itself is written', async () => {
+  const [line] = logLines(
+    await output(`const e = new Error('round'); e.self = e; log.error({ err: e, id: 7 }, 'failed')`),
+  )
+  expect(line).toMatchObject({ msg: 'failed', id: 7 })
+  expect(JSON.stringify(line)).toContain('round')
+})
+
 test('lines under the level are left out', async () => {
   const all = `log.debug({}, 'a'); log.info({}, 'b'); log.warn({}, 'c'); log.error({}, 'd')`
   const messages = async (level: string) => logLines(await output(all, { level })).map(({ msg }) => msg)
