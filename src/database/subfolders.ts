@@ -70,12 +70,15 @@ export interface Parents {
   readonly atMost: number
 }
 
+/** For these sums rows are looked at, not only an index. */
+const MANY_ROWS = 10_000
+
 /** The live public folders directly in any of the parents, at most `limit` of them. */
 export function publicSubfolders(db: Db, parents: Parents, limit: number): Promise<PublicSubfolder[]> {
   const folders = shown(db, parents.ids, true)
     .select(['id', 'account_id', 'is_public', 'password_hash', 'tree_files', 'tree_bytes', 'tree_folders'])
     .limit(limit)
-  return parents.atMost > FAR ? besideRequests(db, folders) : folders.execute()
+  return parents.atMost > MANY_ROWS ? besideRequests(db, folders) : folders.execute()
 }
 
 /** What is in the trees of the live private folders directly in any of the parents. */
@@ -86,7 +89,7 @@ export async function privateTotals(db: Db, parents: Parents): Promise<TreeTotal
       wholeSum(db, 'folders.tree_files').as('tree_files'),
       wholeSum(db, 'folders.tree_bytes').as('tree_bytes'),
     ])
-  const [row] = await (parents.atMost > FAR ? besideRequests(db, sums) : sums.execute())
+  const [row] = await (parents.atMost > MANY_ROWS ? besideRequests(db, sums) : sums.execute())
   return row ?? { tree_files: 0, tree_bytes: 0 }
 }
 

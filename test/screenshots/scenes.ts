@@ -42,6 +42,8 @@ export const scenes: readonly Scene[] = [
     async show(page, { video }) {
       await open(page, `/d/${video.slug}`)
       await page.evaluate(playTo(3))
+      // The sign that it is loading goes away slowly.
+      await Bun.sleep(1000)
     },
   },
   {
