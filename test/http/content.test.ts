@@ -373,3 +373,20 @@ describe('Content-Disposition', () => {
     expect(response.headers.get('content-disposition')).toStartWith('attachment')
   })
 })
+
+describe('a browser', () => {
+  const from = (site: string, dest: string) => get({ 'sec-fetch-site': site, 'sec-fetch-dest': dest })
+
+  test.each(['script', 'style', 'worker', 'serviceworker'])(
+    'never gets a file to run as a %s here',
+    async (dest) => {
+      const answer = await from('same-origin', dest)
+      expect(answer.status).toBe(400)
+      expect(await answer.json()).toMatchObject({ error: 'INVALID_REQUEST' })
+    },
+  )
+
+  test.each(['image', 'video', 'empty', 'document'])('gets it as %s', async (dest) => {
+    await expectWhole(await from('same-origin', dest))
+  })
+})

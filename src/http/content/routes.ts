@@ -1,11 +1,13 @@
 import { z } from '@hono/zod-openapi'
 import type { Viewer } from '../../domain/access.ts'
+import { Refusal } from '../../domain/errors.ts'
 import { parseFileIdentifier, type Slug } from '../../domain/ids.ts'
 import { fileNotFound, unlocked } from '../../services/access.ts'
 import { CONTENT_TOKEN_LIFETIME } from '../../services/content-tokens.ts'
 import { viewerOf } from '../call.ts'
 import { openRoute, type Route } from '../route.ts'
 import { contentName } from './addresses.ts'
+import { isToRunHere } from './running.ts'
 import { sendFile } from './send.ts'
 
 const signedAddress = z
@@ -72,10 +74,13 @@ export const getContent: Route = {
       206: { description: 'The range asked for' },
       304: { description: 'Not changed' },
     },
-    errors: [403, 404, 412, 416],
+    errors: [400, 403, 404, 412, 416],
   },
   streams: 'out of S3',
   async handle(call) {
+    if (isToRunHere(call.request)) {
+      throw new Refusal('INVALID_REQUEST', 'What people upload is no script and no style of this site')
+    }
     const { access, contentTokens, usage } = call.site.services
     const [uuid] = (call.params.file ?? '').split('.')
     const identifier = parseFileIdentifier(uuid ?? '')
