@@ -64,8 +64,9 @@ export class HashingThread {
 }
 
 /**
- * The hashes of one content on its way through the thread. Its blocks are filled in turn, each again when it has been hashed: memory is
- * shared and told of once, because handing it over with every block makes both threads collect garbage all the time.
+ * The hashes of one content on its way through the thread. Its blocks are filled in turn, each again when it has been
+ * hashed: memory is shared and told of once, because handing it over with every block makes both threads collect garbage
+ * all the time.
  */
 class ThreadedHash {
   readonly #thread: HashingThread
