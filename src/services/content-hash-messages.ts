@@ -7,22 +7,17 @@ export interface Digest {
   readonly crc32: number
 }
 
-export type HashRequest =
-  /** Where the content's blocks will be from now on. */
-  | { readonly kind: 'memory'; readonly content: number; readonly memory: SharedArrayBuffer }
-  | {
-      readonly kind: 'block'
-      readonly content: number
-      readonly offset: number
-      readonly length: number
-      readonly last: boolean
-    }
-  /** Nothing more, and nobody wants the digest. */
-  | { readonly kind: 'drop'; readonly content: number }
+export interface HashRequest {
+  readonly content: number
+  /** Null: nothing more, and nobody wants the digest. */
+  readonly block: ArrayBuffer | null
+  readonly length: number
+  readonly last: boolean
+}
 
-/** The answer to a block: its memory may be filled again. */
 export interface HashReply {
   readonly content: number
+  readonly block: ArrayBuffer | null
   /** Only after the last block. */
   readonly digest: Digest | null
 }
