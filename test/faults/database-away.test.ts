@@ -9,7 +9,7 @@ import {
   type SharedInstallation,
   sharedInstallation,
 } from '../support/shared-installation.ts'
-import { unsoundness } from '../support/soundness.ts'
+import { roomGivenBack, unsoundness } from '../support/soundness.ts'
 import { type Attempt, type Load, startLoad } from '../support/upload-load.ts'
 
 const KIB = 1024
@@ -132,6 +132,7 @@ onSharedServers('two nodes under a load of uploads', () => {
     await running.stop()
     await expectAnswered(running.attempts)
     await expectReadable(running.attempts)
+    await roomGivenBack(installation)
     await installation.runJobs()
     expect(await unsoundness(installation)).toEqual([])
     await removeAll()
@@ -145,6 +146,7 @@ onSharedServers('two nodes under a load of uploads', () => {
     await running.stop()
     await expectAnswered(running.attempts)
     await expectReadable(running.attempts)
+    await roomGivenBack(installation)
     await installation.runJobs()
     expect(await unsoundness(installation)).toEqual([])
   })

@@ -9,7 +9,7 @@ import {
   type SharedInstallation,
   sharedInstallation,
 } from '../support/shared-installation.ts'
-import { unsoundness } from '../support/soundness.ts'
+import { roomGivenBack, unsoundness } from '../support/soundness.ts'
 
 /** The transactions of an upload, by what only they do: the one that stores it, and the one before that. */
 const STORING = 'insert into "files"'
@@ -69,14 +69,7 @@ onSharedServers('a commit between a node and PostgreSQL', () => {
   }
 
   async function expectSound(): Promise<void> {
-    await eventually('room is given back', async () => {
-      const { reserved } = await installation.database
-        .selectFrom('accounts')
-        .select('storage_reserved as reserved')
-        .where('username', '=', alice.username)
-        .executeTakeFirstOrThrow()
-      return reserved === 0
-    })
+    await roomGivenBack(installation)
     await installation.runJobs()
     expect(await unsoundness(installation)).toEqual([])
   }

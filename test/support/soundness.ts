@@ -1,6 +1,17 @@
 /** What must hold of an installation when nothing is under way, whatever has happened to it. */
 import { wholeSum } from '../../src/database/differences.ts'
+import { eventually } from './eventually.ts'
 import type { SharedInstallation } from './shared-installation.ts'
+
+/** A node ends the reservations that a missing database has left it with in a rhythm of seconds; a busy machine stretches it. */
+const GIVEN_BACK_WITHIN = 90
+
+/** Waits until living nodes have given back the room of uploads that failed while the database was away. */
+export function roomGivenBack({ database }: SharedInstallation): Promise<void> {
+  const isGivenBack = async () =>
+    (await database.selectFrom('reservations').select('key').limit(1).executeTakeFirst()) === undefined
+  return eventually('the room of failed uploads is given back', isGivenBack, GIVEN_BACK_WITHIN)
+}
 
 /** What is wrong with totals, rows and the store, a line each. Nothing may be under way, and the jobs must have run. */
 export async function unsoundness(installation: SharedInstallation): Promise<string[]> {
