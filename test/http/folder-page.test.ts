@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { fileNames, readPage } from '../support/folder-page.ts'
 import { ownedHost } from '../support/owned-host.ts'
 import {
   api,
@@ -14,15 +15,7 @@ import {
 
 const { host, key } = await ownedHost()
 
-async function page(address: string, headers: Headers = {}): Promise<string> {
-  const response = await visit(host, address, { headers })
-  expect(response.status).toBe(200)
-  return response.text()
-}
-
-function fileNames(html: string): string[] {
-  return elements(html, '.file-item').map((item) => item.attributes['data-name'] ?? '')
-}
+const page = (address: string, headers: Headers = {}) => readPage(host, address, headers)
 
 function subfolders(html: string): string[] {
   return elements(html, 'a.subfolder-item').map(

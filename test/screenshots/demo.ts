@@ -20,9 +20,9 @@ const MINUTES = 60_000
 
 export async function fillDemo(host: TestHoldfast): Promise<Demo> {
   const key = (await host.addAccount('ana')).apiKey
-  const put = async (folder: string, name: string, bytes: Bytes): Promise<Uploaded> => {
+  const put = async (folder: string, name: string, bytes: Bytes, type?: string): Promise<Uploaded> => {
     host.clock.advance(7 * MINUTES)
-    return upload(host, { key, folder, name, bytes })
+    return upload(host, { key, folder, name, bytes, ...(type === undefined ? {} : { type }) })
   }
   const coast = await makeFolder(host, key, { name: 'A week by the sea' })
   for (const name of ['Sunday', 'Maps and tickets']) {
@@ -39,7 +39,7 @@ export async function fillDemo(host: TestHoldfast): Promise<Demo> {
   await makeFolder(host, key, { name: 'Raw data', parent: papers, password: 'kelp' })
   await makeFolder(host, key, { name: 'Figures', parent: papers })
   for (const [name, size] of PAPERS) await put(papers, name, new Uint8Array(size).fill(65))
-  const text = await put(papers, 'tides.py', textBytes(PROGRAM))
+  const text = await put(papers, 'tides.py', textBytes(PROGRAM), 'text/x-python')
   await put(papers, 'README.md', textBytes('# Field notes\n\nWhat was seen, where and when.\n'))
   const locked = await makeFolder(host, key, { name: 'For the family', password: 'kelp' })
   await host.runJobs()
