@@ -3,6 +3,7 @@ import type { Server } from 'bun'
 import { SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
 import { bodyChunks } from './body-chunks.ts'
+import { untilSenderStops } from './lingering.ts'
 
 /** The connection that a request came on. */
 export interface Connection {
@@ -131,6 +132,9 @@ async function answerStreaming(
     return
   }
   await sendBody(response.body, outgoing, gone.signal)
+  // The end of the answer is the end of the connection then.
+  if (response.headers.get('connection') === 'close') await untilSenderStops(incoming)
+  outgoing.end()
 }
 
 const NOWHERE = 'http://nowhere.invalid/'
@@ -162,8 +166,9 @@ function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
           isOver = true
         }
         incoming.on('data', (chunk: Buffer) => {
+          if (isOver) return
           incoming.pause()
-          if (!isOver) controller.enqueue(chunk)
+          controller.enqueue(chunk)
         })
         incoming.pause()
         incoming.once('end', () => end(() => controller.close()))
@@ -199,7 +204,6 @@ async function sendBody(
     // What is not taken at once is held, not copied, until it is drained.
     if (!outgoing.write(chunk)) await drained(outgoing, gone)
   }
-  outgoing.end()
 }
 
 function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {

@@ -217,6 +217,17 @@ describe('a refused upload', () => {
       })
     }
 
+    test(`for ${kind} is seen by a client that sends all it has before it looks`, async () => {
+      const connection = await openRaw(holdfast.url, { readsLate: true })
+      const length = 20 * MB
+      await connection.send(requestHead({ ...framing('with a length', length), ...(await headers()) }))
+      await connection.send(HEAD)
+      for (let sent = 0; sent < length - MB; sent += MB) await connection.send(Buffer.alloc(MB))
+      expect(await connection.answer()).toEqual(expected)
+      expect(connection.failure()).toBeNull()
+      connection.destroy()
+    })
+
     test(`for ${kind} closes the connection after the answer when more is to come`, async () => {
       const connection = await openRaw(holdfast.url)
       await connection.send(requestHead({ ...framing('with a length', 15 * MB), ...(await headers()) }))
