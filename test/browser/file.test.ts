@@ -1,6 +1,6 @@
 /** The page of a file in a real browser: what it shows of every kind, and what can be done there. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { encode } from 'uqr'
 import {
   accessibilityFaults,
@@ -23,7 +23,7 @@ import {
   upload,
 } from '../support/public.ts'
 import { decided } from '../support/thumbnails.ts'
-import { CODE, film, MARKDOWN, pdf, picture, scan, zip } from './shown-files.ts'
+import { CODE, film, MARKDOWN, pdf, picture, scan, silence, zip } from './shown-files.ts'
 
 describeInBrowser('the page of a file', (browser) => {
   let host: TestHoldfast
@@ -159,6 +159,36 @@ describeInBrowser('the page of a file', (browser) => {
         async () => (await page.locator('audio').evaluate((it: Player) => Math.round(it.duration))) === 10,
       )
     })
+  })
+
+  test.each([
+    ['a line that was broken', (route: Route) => route.abort()],
+    ['the address it was sent to has run out', (route: Route) => route.fulfill({ status: 403 })],
+  ])('plays on where it was after %s', async (_, refuse) => {
+    const file = await put('surf.wav', silence(60))
+    await using visit = await openPage(browser(), host.url)
+    const { page } = visit
+    let refused = 0
+    let isBroken = false
+    await page.route('**/v2/**', (route) => {
+      if (!isBroken) return route.continue()
+      refused++
+      return refuse(route)
+    })
+    await page.goto(`/d/${file.slug}`)
+    await page.getByLabel('Speed').waitFor()
+    const player = page.locator('audio')
+    const timeOf = () => player.evaluate((it: Player) => it.currentTime)
+    await page.keyboard.press('k')
+    await eventually('it plays', async () => (await timeOf()) > 0.1)
+    isBroken = true
+    // Farther than it has read by now.
+    await player.evaluate((it: { currentTime: number }) => {
+      it.currentTime = 50
+    })
+    await eventually('it has asked in vain', () => refused > 1)
+    isBroken = false
+    await eventually('it plays on', async () => (await timeOf()) > 50.5)
   })
 
   test('paints the pages of a PDF as they come into sight, with their text over them', async () => {

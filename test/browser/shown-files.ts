@@ -42,6 +42,26 @@ export function film(kind: 'webm' | 'mp4' | 'ogg' | 'mp3'): Promise<Bytes> {
   )
 }
 
+/** A WAV file in which nothing is to be heard: 16 bits, stereo, 44.1 kHz. */
+export function silence(seconds: number): Bytes {
+  const rate = 176_400
+  const sound = seconds * rate
+  const file = Buffer.alloc(44 + sound)
+  file.write('RIFF', 0, 'latin1')
+  file.writeUInt32LE(36 + sound, 4)
+  file.write('WAVEfmt ', 8, 'latin1')
+  file.writeUInt32LE(16, 16)
+  file.writeUInt16LE(1, 20)
+  file.writeUInt16LE(2, 22)
+  file.writeUInt32LE(44_100, 24)
+  file.writeUInt32LE(rate, 28)
+  file.writeUInt16LE(4, 32)
+  file.writeUInt16LE(16, 34)
+  file.write('data', 36, 'latin1')
+  file.writeUInt32LE(sound, 40)
+  return new Uint8Array(file)
+}
+
 /** A ZIP file with an entry of each name. */
 export function zip(names: readonly string[]): Promise<Bytes> {
   const program = `

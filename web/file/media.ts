@@ -86,21 +86,31 @@ function changeSpeed(player: HTMLMediaElement, step: 1 | -1): void {
  */
 function recover(player: HTMLMediaElement, giveUp: () => void): void {
   let position = 0
+  let isPlaying = false
   let tries = 0
+  const notePosition = () => {
+    if (player.currentTime > 0 && player.error === null) position = player.currentTime
+  }
+  player.addEventListener('seeking', notePosition)
   player.addEventListener('timeupdate', () => {
-    if (player.currentTime === 0 || player.error !== null) return
-    position = player.currentTime
-    tries = 0
+    notePosition()
+    if (!player.seeking && player.error === null && player.currentTime > 0) tries = 0
+  })
+  player.addEventListener('play', () => {
+    isPlaying = true
+  })
+  // A player that fails is paused by the browser, not by the person.
+  player.addEventListener('pause', () => {
+    if (player.error === null) isPlaying = false
   })
   const failed = () => {
     const hasPlayed = position > 0
     if (!hasPlayed || tries >= TRIES || player.error?.code === MediaError.MEDIA_ERR_DECODE) return giveUp()
     tries += 1
-    const wasPlaying = !player.paused
     setTimeout(() => {
       player.load()
       player.currentTime = position
-      if (wasPlaying) player.play().catch(() => {})
+      if (isPlaying) player.play().catch(() => {})
     }, 1000 * tries)
   }
   player.addEventListener('error', failed)
