@@ -59,8 +59,9 @@ module.exports = {
       'http',
       'Routes parse, call a service and answer; they never reach past the services.',
       '^src/http/',
-      ['^src/http/', '^src/services/', '^src/domain/', '^src/(config|log)\\.ts$', '^web/'],
+      ['^src/http/', '^src/services/', '^src/metrics/', '^src/domain/', '^src/(config|log)\\.ts$', '^web/'],
     ),
+    only('metrics', 'Who counts knows nothing of what is counted.', '^src/metrics/', ['^src/metrics/']),
     {
       name: 'pages-know-the-browser',
       comment:

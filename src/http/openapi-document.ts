@@ -46,8 +46,11 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string) {
 function registered(route: Route): Registered {
   const { summary, tag, params, query, headers, body, answers, errors } = route.documentation
   const responses: Answers = {}
-  for (const [status, { description, schema }] of Object.entries(answers)) {
-    responses[status] = schema === undefined ? { description } : { description, ...json(schema) }
+  for (const [status, { description, schema, type = 'application/json' }] of Object.entries(answers)) {
+    responses[status] = {
+      description,
+      ...(schema === undefined ? {} : { content: { [type]: { schema } } }),
+    }
   }
   const always = route.auth === 'none' ? [500, 503] : [401, 403, 429, 500, 503]
   for (const status of new Set([...errors, ...always])) {

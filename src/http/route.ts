@@ -18,9 +18,16 @@ export interface Documentation {
   readonly query?: z.ZodObject
   readonly headers?: z.ZodObject
   readonly body?: { readonly schema: z.ZodType; readonly type: string }
-  readonly answers: Readonly<Record<number, { readonly description: string; readonly schema?: z.ZodType }>>
+  readonly answers: Readonly<Record<number, Answer>>
   /** Error statuses besides those every route of its kind may answer. */
   readonly errors: readonly number[]
+}
+
+/** `type`: of the body, JSON when it is left out. */
+export interface Answer {
+  readonly description: string
+  readonly schema?: z.ZodType
+  readonly type?: string
 }
 
 /** One row of the route table. */

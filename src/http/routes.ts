@@ -12,6 +12,7 @@ import {
   moveFolders,
 } from './api/folders.ts'
 import { getHealth, getReadiness } from './api/health.ts'
+import { getMetrics } from './api/metrics.ts'
 import { getOpenApi } from './api/openapi.ts'
 import { reportFile } from './api/reports.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
@@ -55,6 +56,7 @@ export const routes: readonly Route[] = [
   getAccount,
   getHealth,
   getReadiness,
+  getMetrics,
   getOpenApi,
   signDownload,
   signView,
