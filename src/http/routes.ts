@@ -22,6 +22,7 @@ import { listPublicFolder } from './content/public-folder.ts'
 import { getContent, signDownload, signView } from './content/routes.ts'
 import { getThumbnail } from './content/thumbnail.ts'
 import { aliasOf, type Route } from './route.ts'
+import { getGuidePage, getReferencePage } from './site/docs-pages.ts'
 import { getFilePage } from './site/file-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
@@ -72,4 +73,6 @@ export const routes: readonly Route[] = [
   postReport,
   getFolderPage,
   postFolderPassword,
+  getReferencePage,
+  getGuidePage,
 ]
