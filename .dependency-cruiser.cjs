@@ -59,8 +59,9 @@ module.exports = {
       'http',
       'Routes parse, call a service and answer; they never reach past the services.',
       '^src/http/',
-      ['^src/http/', '^src/services/', '^src/domain/', '^src/(config|log)\\.ts$', '^web/'],
+      ['^src/http/', '^src/services/', '^src/metrics/', '^src/domain/', '^src/(config|log)\\.ts$', '^web/'],
     ),
+    only('metrics', 'Who counts knows nothing of what is counted.', '^src/metrics/', ['^src/metrics/']),
     {
       name: 'pages-know-the-browser',
       comment:
@@ -72,8 +73,8 @@ module.exports = {
     only(
       'browser',
       'What runs in the browser knows the values of the domain, and the server by its interfaces.',
-      '^web/(start|file|folder|shared)/',
-      ['^web/(start|file|folder|shared)/', '^src/domain/'],
+      '^web/(start|file|folder|reference|shared)/',
+      ['^web/(start|file|folder|reference|shared)/', '^src/domain/'],
     ),
     only('jobs', 'What runs by itself calls services.', '^src/jobs/', [
       '^src/jobs/',

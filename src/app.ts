@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import { metaValue } from './database/meta.ts'
 import { missingMigrations as countMissing, MIGRATIONS } from './database/migrate.ts'
@@ -9,6 +10,7 @@ import { startServer } from './http/server.ts'
 import { openBuiltSite } from './http/site/built-site.ts'
 import { allJobs, startJobs } from './jobs/jobs.ts'
 import type { Log } from './log.ts'
+import { createMetrics } from './metrics/metrics.ts'
 import { createAccess } from './services/access.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
 import { createArchiveTokens } from './services/archive-tokens.ts'
@@ -19,6 +21,7 @@ import { createContent } from './services/content.ts'
 import { startContentHashing } from './services/content-hash.ts'
 import { createContentTokens } from './services/content-tokens.ts'
 import { createExpiry } from './services/expiry.ts'
+import { createFigures } from './services/figures.ts'
 import { createFiles } from './services/files.ts'
 import { createFolderClearing } from './services/folder-clearing.ts'
 import { createFolderMoves } from './services/folder-moves.ts'
@@ -73,13 +76,19 @@ export interface Parts {
 export async function startHoldfast(parts: Parts & { readonly log: Log }): Promise<Holdfast> {
   const { config, clock, random, log } = parts
   const failed = (what: string) => (error: unknown) => log.error({ err: error }, what)
-  const storage = { ...parts, report: failed('a connection to the database broke') }
+  const metrics = config.metrics && createMetrics(manifest.version, clock.monotonic)
+  const storage = {
+    ...parts,
+    report: failed('a connection to the database broke'),
+    ...(metrics === null ? {} : { watchStore: metrics.store.begin }),
+  }
   /** What is to be closed, the latest first. */
   const open = new AsyncDisposableStack()
+  open.defer(() => metrics?.stop())
   try {
     open.defer(await holdDataFolder(config))
     const builtSite = await openBuiltSite()
-    const { db, light, isShared, close } = await openDatabase(storage)
+    const { db, light, isShared, pools, close } = await openDatabase(storage)
     open.defer(close)
     const blobs = await openBlobs(storage, !isShared)
     await assertPaired(db, blobs, random)
@@ -145,6 +154,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       limits: config,
       report: failed('a resumable upload failed'),
     })
+    const claims = isShared ? createSharedClaims(db, nodes, clock) : createLocalClaims(clock)
 
     const services: Services = {
       access,
@@ -153,6 +163,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       archiveTokens: createArchiveTokens(signing, clock),
       content: createContent(db, blobs, config.s3Redirect),
       contentTokens: createContentTokens(signing, clock),
+      figures: createFigures({ db, claims, pools, clock }),
       files: createFiles(db, usage),
       folderMoves: createFolderMoves(db, config.maxFolderDepth),
       folderPasswords: createFolderPasswords(access, rates, signing, clock, random),
@@ -182,7 +193,6 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     const expiry = createExpiry(db, cleaning, usage, clock, createClockGuard(clock), config.inactiveDays)
     const clearing = createFolderClearing(db, clock)
     const reports = createReports(db, clock)
-    const claims = isShared ? createSharedClaims(db, nodes, clock) : createLocalClaims(clock)
     const jobs = startJobs(
       allJobs({
         usage,
@@ -200,10 +210,11 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       }),
       claims,
       log,
+      metrics?.jobs.begin,
     )
     open.defer(() => jobs.stop())
     making?.wake()
-    const server = startServer({ config, services, clock, random, log, builtSite })
+    const server = startServer({ config, services, clock, random, log, builtSite, metrics })
 
     async function flush(): Promise<void> {
       await usage.flush()

@@ -36,6 +36,8 @@ export interface Config {
   readonly maxFolderDepth: number
   /** Whether thumbnails are made and shown. */
   readonly thumbnails: boolean
+  /** null: there are none. `token`: null means that nobody is asked for one. */
+  readonly metrics: { readonly token: string | null } | null
   readonly logLevel: LogLevel
 }
 
@@ -111,6 +113,7 @@ export function loadConfig(environment: Environment): Config {
     inactiveDays: read(settings.inactiveDays),
     maxFolderDepth: read(settings.maxFolderDepth),
     thumbnails: read(settings.thumbnails),
+    metrics: readMetrics(read),
     logLevel: read(settings.logLevel),
   }
   // Contradictions are looked for among values that mean something, or they would accuse the wrong variable.
@@ -146,6 +149,12 @@ function readS3(read: Read): S3Config | null {
     pathStyle: read(settings.s3PathStyle),
   }
   return endpoint === null ? null : { endpoint, ...s3 }
+}
+
+function readMetrics(read: Read): Config['metrics'] {
+  const isOn = read(settings.metrics)
+  const token = read(settings.metricsToken)
+  return isOn ? { token: token === '' ? null : token } : null
 }
 
 function defaultOf<T>(setting: Setting<T>): T {
@@ -188,6 +197,14 @@ function contradictions(config: Config, environment: Environment): ConfigProblem
       variable: settings.contentUrl.variable,
       value: config.contentUrl,
       reason: `browsers refuse http content on an https page; allowed is https, as ${settings.publicUrl.variable} has it`,
+    })
+  }
+  const { metrics, metricsToken } = settings
+  if (config.metrics === null && written(metricsToken, environment) !== undefined) {
+    problems.push({
+      variable: metricsToken.variable,
+      value: shown(metricsToken, written(metricsToken, environment) ?? ''),
+      reason: `it means nothing without ${metrics.variable}=on; set that too, or leave this out`,
     })
   }
   problems.push(...s3Contradictions(config, environment))

@@ -195,6 +195,22 @@ export const settings = {
     allowed: 'true or false',
     read: readBoolean,
   },
+  metrics: {
+    variable: 'HOLDFAST_METRICS',
+    default: 'off',
+    description: 'Whether /metrics tells Prometheus how this node does.',
+    allowed: 'on or off',
+    read: (text) => (/^(on|off)$/i.test(text) ? text.toLowerCase() === 'on' : undefined),
+  } satisfies Setting<boolean>,
+  metricsToken: {
+    variable: 'HOLDFAST_METRICS_TOKEN',
+    default: '',
+    description:
+      'What Prometheus has to send as its bearer token. Without it, whoever reaches /metrics reads it.',
+    allowed: '16 to 255 letters, digits and - . _ ~ + / =',
+    read: (text) => (text === '' || /^[A-Za-z0-9._~+/=-]{16,255}$/.test(text) ? text : undefined),
+    isSecret: true,
+  } satisfies Setting<string>,
   logLevel: {
     variable: 'HOLDFAST_LOG_LEVEL',
     default: 'info',

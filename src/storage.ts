@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { openDiskBlobs } from './blobs/disk.ts'
 import { openS3Blobs } from './blobs/s3.ts'
+import type { S3Watch } from './blobs/s3-client.ts'
 import type { Config } from './config.ts'
 import { dataFolder, lockDataFolder, openDataFolder } from './data-folder.ts'
 import { ensureGuests } from './database/accounts.ts'
 import { migrate } from './database/migrate.ts'
-import { openPostgres } from './database/postgres.ts'
+import { openPostgres, type PoolUse, poolUse } from './database/postgres.ts'
 import type { Db } from './database/schema.ts'
 import { openSqlite } from './database/sqlite.ts'
 import type { Clock } from './domain/clock.ts'
@@ -19,6 +20,8 @@ export interface OpenDatabase {
   readonly light: Db
   /** Whether other nodes may have it open at the same time. */
   readonly isShared: boolean
+  /** Of each pool of connections, by name; of none where there are no connections. */
+  pools(): Readonly<Record<string, PoolUse>>
   close(): Promise<void>
 }
 
@@ -27,6 +30,8 @@ export interface StorageParts {
   readonly clock: Clock
   readonly random: Random
   readonly report: (error: unknown) => void
+  /** Told of requests to an S3 store. */
+  readonly watchStore?: S3Watch
 }
 
 /** Connections for counters and rate windows: each is used for a moment only. */
@@ -61,7 +66,7 @@ export async function connect({ config, report }: StorageParts): Promise<OpenDat
   if (config.databaseUrl === null) {
     const folder = await openDataFolder(config.dataDir)
     const db = openSqlite(folder.database)
-    return { db, light: db, isShared: false, close: () => db.destroy() }
+    return { db, light: db, isShared: false, pools: () => ({}), close: () => db.destroy() }
   }
   const light = Math.max(1, Math.floor(config.databaseConnections * LIGHT_SHARE))
   const durable = config.databaseConnections - light
@@ -72,6 +77,7 @@ export async function connect({ config, report }: StorageParts): Promise<OpenDat
   return {
     ...pools,
     isShared: true,
+    pools: () => ({ main: poolUse(pools.db), light: poolUse(pools.light) }),
     async close() {
       await pools.db.destroy()
       await pools.light.destroy()
@@ -85,8 +91,13 @@ export function databaseExists(config: Config): boolean {
 }
 
 /** Opens the store that the settings name. `alone`: no other process has it open, so what is unfinished is nobody's. */
-export async function openBlobs({ config, random }: StorageParts, alone: boolean): Promise<BlobStore> {
-  if (config.s3 !== null) return openS3Blobs(config.s3, random)
+export async function openBlobs(
+  { config, random, watchStore }: StorageParts,
+  alone: boolean,
+): Promise<BlobStore> {
+  if (config.s3 !== null) {
+    return openS3Blobs(config.s3, random, watchStore === undefined ? {} : { watch: watchStore })
+  }
   const folder = await openDataFolder(config.dataDir)
   return openDiskBlobs(folder.blobs, random, { alone })
 }

@@ -29,6 +29,12 @@ export const usualTimeouts: S3Timeouts = { answer: 10_000, stall: 30_000 }
 /** Somebody waits for the answer. */
 const quick: Patience = { tries: 4, giveUpAfter: 12_000 }
 
+/**
+ * Told of every try as it begins; the function that comes back is told the status of its answer, or why there was none:
+ * `given up` by whoever asked.
+ */
+export type S3Watch = (method: S3Request['method']) => (outcome: string) => void
+
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
   /** The object's name; the bucket itself when left out. */
@@ -67,7 +73,12 @@ export interface S3Client {
   presign(object: string, query: Readonly<Record<string, string>>, seconds: number): Promise<string>
 }
 
-export function s3Client(settings: S3Settings, pacing: Pacing, timeouts: S3Timeouts): S3Client {
+export function s3Client(
+  settings: S3Settings,
+  pacing: Pacing,
+  timeouts: S3Timeouts,
+  watch: S3Watch = () => () => {},
+): S3Client {
   const { accessKeyId, secretAccessKey, region } = settings
   const credentials = {
     accessKeyId,
@@ -93,6 +104,8 @@ export function s3Client(settings: S3Settings, pacing: Pacing, timeouts: S3Timeo
     const streamed = sending?.length ?? null
     if (streamed !== null) signed.headers.set('Content-Length', String(streamed))
     const { answerWithin } = request
+    const ended = watch(method)
+    let answered: Response | null = null
     try {
       dog.arm(
         streamed === null ? (answerWithin ?? timeouts.answer) : Math.max(timeouts.stall, answerWithin ?? 0),
@@ -107,11 +120,14 @@ export function s3Client(settings: S3Settings, pacing: Pacing, timeouts: S3Timeo
         keepalive: tries === 1,
         ...(sending === null ? {} : { body: sending.body }),
       })
+      answered = response
+      ended(String(response.status))
       dog.arm(timeouts.stall)
       if (response.ok) return { what, response, dog }
       const text = await readText(response, what, dog)
       throw failureOf(what, response.status, text)
     } catch (error) {
+      if (answered === null) ended(signal?.aborted ? 'given up' : 'no answer')
       const told = translated(error, what, dog, signal)
       dog.bite('it was given up')
       throw told

@@ -5,7 +5,14 @@ import { partMemory } from './part-memory.ts'
 import { type Pacing, type Patience, systemPacing } from './retries.ts'
 import { s3Body, s3Bytes, s3Fill } from './s3-body.ts'
 import { assertBucket } from './s3-bucket.ts'
-import { type S3Settings, type S3Stream, type S3Timeouts, s3Client, usualTimeouts } from './s3-client.ts'
+import {
+  type S3Settings,
+  type S3Stream,
+  type S3Timeouts,
+  type S3Watch,
+  s3Client,
+  usualTimeouts,
+} from './s3-client.ts'
 import { failing, S3Failure } from './s3-failure.ts'
 import {
   BLOBS,
@@ -35,8 +42,9 @@ const LARGEST_WHOLE_READ = 512 * 1024
 const PROBE_PATIENCE: Patience = { tries: 2, giveUpAfter: 1000 }
 const PROBE_ANSWER = 5000
 
-/** For tests, which do not want to wait. */
 export interface S3Options {
+  readonly watch?: S3Watch
+  /** For tests, which do not want to wait. */
   readonly pacing?: Pacing
   readonly timeouts?: S3Timeouts
 }
@@ -49,9 +57,9 @@ export interface S3Options {
 export async function openS3Blobs(
   settings: S3Settings,
   random: Random,
-  { pacing = systemPacing(random), timeouts = usualTimeouts }: S3Options = {},
+  { pacing = systemPacing(random), timeouts = usualTimeouts, watch }: S3Options = {},
 ): Promise<BlobStore> {
-  const client = s3Client(settings, pacing, timeouts)
+  const client = s3Client(settings, pacing, timeouts, watch)
   const memory = partMemory(SHARED_MEMORY)
   const probing = { patience: PROBE_PATIENCE, answerWithin: Math.min(PROBE_ANSWER, timeouts.answer) }
   await assertBucket(client, settings)

@@ -63,7 +63,28 @@ export function openPostgres(url: string, options: PostgresOptions): Db {
   // The pool listens to connections that nobody uses. Of one that breaks in use its query tells, and an error that
   // nobody listens to would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: healing(pool) }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: healing(pool) }) })
+  pools.set(db, pool)
+  return db
+}
+
+const pools = new WeakMap<Db, Pool>()
+
+/** The connections of a pool at this moment. */
+export interface PoolUse {
+  readonly busy: number
+  readonly idle: number
+  /** Queries and transactions that wait for a connection. */
+  readonly waiting: number
+  readonly most: number
+}
+
+/** Of a database that `openPostgres` has opened. */
+export function poolUse(db: Db): PoolUse {
+  const pool = pools.get(db)
+  if (pool === undefined) throw new Error('this database has no pool of connections')
+  const { totalCount, idleCount, waitingCount, options } = pool
+  return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, most: options.max }
 }
 
 function wholeNumber(text: string): number {

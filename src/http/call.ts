@@ -3,6 +3,7 @@ import type { Viewer } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { AccountCaller, Caller } from '../services/caller.ts'
 import type { Verdict } from '../services/rate-limits.ts'
 import type { Services } from '../services/services.ts'
@@ -25,11 +26,15 @@ export interface Site {
   readonly report: (error: unknown) => void
   /** The document that describes this API. */
   readonly openApi: () => unknown
+  /** Null where nothing is measured. */
+  readonly metrics: Metrics | null
 }
 
 /** Lets a server that is stopping wait for uploads, and end those that take too long. */
 export interface UploadsUnderWay {
   begin(end: (reason: Refusal) => void): () => void
+  /** How many run now. */
+  count(): number
 }
 
 /** One request on its way, and what is learnt about it for the log and the answer's headers. */

@@ -11,6 +11,8 @@ export interface Connection {
   readonly address: string
   /** Whether Host and path make an address together; of a request without one, the URL means nothing. */
   readonly hasUrl: boolean
+  /** Whether its bytes are told as they move. Of the others, the lengths in the headers tell. */
+  readonly isStreaming: boolean
 }
 
 /** Answers a request, whatever it asks. Never throws. */
@@ -24,6 +26,13 @@ export interface ListenOptions {
   readonly quiet: number
   /** Paths, with parameters as `:name`, whose bodies stream: large ones in, ones of a known length out. */
   readonly streaming: readonly string[]
+  /** Told of the bytes of bodies that stream, as they come and go. */
+  readonly flow?: Flow | null
+}
+
+export interface Flow {
+  received(bytes: number): void
+  sent(bytes: number): void
 }
 
 /**
@@ -32,10 +41,10 @@ export interface ListenOptions {
  * gets the paths that may answer so. See docs/decisions/030-two-ways-to-answer.md.
  */
 export function listen(options: ListenOptions, answer: Answer, log: Log): Server<undefined> {
-  const { hostname, port, quiet, streaming } = options
+  const { hostname, port, quiet, streaming, flow = null } = options
   // What arrives is timed by those who read it, and connections are kept as long as Bun's own.
   const node = createServer({ requestTimeout: 0, keepAliveTimeout: quiet * SECOND }, (incoming, outgoing) => {
-    answerStreaming(incoming, outgoing, answer).catch((error: unknown) => {
+    answerStreaming(incoming, outgoing, answer, flow).catch((error: unknown) => {
       log.error({ err: error }, 'an answer broke off')
       outgoing.destroy()
     })
@@ -68,6 +77,7 @@ function bunConnection(request: Request, server: Server<undefined>): Connection 
     get hasUrl() {
       return URL.canParse(request.url)
     },
+    isStreaming: false,
   }
 }
 
@@ -116,14 +126,16 @@ async function answerStreaming(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   answer: Answer,
+  flow: Flow | null,
 ): Promise<void> {
   const gone = new AbortController()
   outgoing.once('close', () => gone.abort())
   const url = urlOf(incoming)
-  const request = asRequest(incoming, url ?? NOWHERE, gone.signal)
+  const request = asRequest(incoming, url ?? NOWHERE, gone.signal, flow)
   const response = await answer(request, {
     address: incoming.socket.remoteAddress ?? '',
     hasUrl: url !== null,
+    isStreaming: true,
   })
   outgoing.writeHead(response.status, [...response.headers].flat())
   if (response.body === null || request.method === 'HEAD') {
@@ -131,7 +143,7 @@ async function answerStreaming(
     outgoing.end()
     return
   }
-  await sendBody(response.body, outgoing, gone.signal)
+  await sendBody(response.body, outgoing, gone.signal, flow)
   // The end of the answer is the end of the connection then.
   if (response.headers.get('connection') === 'close') await untilSenderStops(incoming)
   outgoing.end()
@@ -145,18 +157,18 @@ function urlOf({ headers: { host = '' }, url = '' }: IncomingMessage): string | 
   return host !== '' && !/[\s/?#@\\]/.test(host) && URL.canParse(address) ? address : null
 }
 
-function asRequest(incoming: IncomingMessage, url: string, signal: AbortSignal): Request {
+function asRequest(incoming: IncomingMessage, url: string, signal: AbortSignal, flow: Flow | null): Request {
   const { method = 'GET' } = incoming
   const headers = new Headers()
   for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {
     headers.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '')
   }
-  const body = method === 'GET' || method === 'HEAD' ? null : bodyOf(incoming)
+  const body = method === 'GET' || method === 'HEAD' ? null : bodyOf(incoming, flow)
   return new Request(url, { method, headers, body, signal })
 }
 
 /** Takes from the connection only what is asked for. Fails with AbortError when the other end leaves before the end. */
-function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+function bodyOf(incoming: IncomingMessage, flow: Flow | null): ReadableStream<Uint8Array> {
   let isOver = false
   return new ReadableStream<Uint8Array>(
     {
@@ -166,6 +178,7 @@ function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
           isOver = true
         }
         incoming.on('data', (chunk: Buffer) => {
+          flow?.received(chunk.byteLength)
           if (isOver) return
           incoming.pause()
           controller.enqueue(chunk)
@@ -190,6 +203,7 @@ async function sendBody(
   body: ReadableStream<Uint8Array>,
   outgoing: ServerResponse,
   gone: AbortSignal,
+  flow: Flow | null,
 ): Promise<void> {
   const chunks = bodyChunks(body)
   gone.addEventListener('abort', chunks.cancel, { once: true })
@@ -201,6 +215,7 @@ async function sendBody(
     coming = chunks.next()
     // Whoever waits for it hears of its failure; when the other end has gone nobody does.
     coming.catch(() => {})
+    flow?.sent(chunk.byteLength)
     // What is not taken at once is held, not copied, until it is drained.
     if (!outgoing.write(chunk)) await drained(outgoing, gone)
   }

@@ -1,5 +1,7 @@
-import { OpenAPIHono, type z } from '@hono/zod-openapi'
+import { OpenAPIHono } from '@hono/zod-openapi'
 import { errorBody } from './api/fields.ts'
+import { errorCodes, statusOf } from './errors.ts'
+import { addExamples } from './openapi-examples.ts'
 import type { Route } from './route.ts'
 
 type Registered = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0]
@@ -32,7 +34,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string) {
     description: 'An API key',
   })
   for (const route of routes) app.openAPIRegistry.registerPath(registered(route))
-  return app.getOpenAPI31Document({
+  const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
       title: 'Holdfast',
@@ -41,17 +43,24 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string) {
     },
     servers: [{ url: serverUrl }],
   })
+  addExamples(document)
+  return document
 }
 
 function registered(route: Route): Registered {
   const { summary, tag, params, query, headers, body, answers, errors } = route.documentation
   const responses: Answers = {}
-  for (const [status, { description, schema }] of Object.entries(answers)) {
-    responses[status] = schema === undefined ? { description } : { description, ...json(schema) }
+  for (const [status, answer] of Object.entries(answers)) {
+    const { description, schema, headers, type = 'application/json' } = answer
+    responses[status] = {
+      description,
+      ...(headers === undefined ? {} : { headers }),
+      ...(schema === undefined ? {} : { content: { [type]: { schema } } }),
+    }
   }
   const always = route.auth === 'none' ? [500, 503] : [401, 403, 429, 500, 503]
   for (const status of new Set([...errors, ...always])) {
-    responses[status] ??= { description: meanings[status] ?? 'Error', ...json(errorBody) }
+    responses[status] ??= refusal(status)
   }
   return {
     method: route.method,
@@ -71,6 +80,9 @@ function registered(route: Route): Registered {
   }
 }
 
-function json(schema: z.ZodType) {
-  return { content: { 'application/json': { schema } } }
+function refusal(status: number): Answers[number] {
+  const description = meanings[status] ?? 'Error'
+  const error = errorCodes.find((code) => statusOf(code) === status)
+  const example = { success: false, message: description, error }
+  return { description, content: { 'application/json': { schema: errorBody, example } } }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Caller } from '../services/caller.ts'
 
 /** One answered request. Addresses are left out: they may hold tokens and search words. */
@@ -12,25 +13,36 @@ export interface Answered {
   /** Monotonic milliseconds. */
   readonly began: number
   readonly caller: () => Caller | null
+  /** Null where nothing is measured. */
+  readonly metrics: RequestMetrics | null
+  /** Whether somebody else measures the bytes. */
+  readonly isStreaming: boolean
 }
 
-/** Writes the request's line, for a body without a known length when it has been sent. */
+/** Writes the request's line and counts it, for a body without a known length when it has been sent. */
 export function logged(log: Log, clock: Clock, answered: Answered): Response {
-  const { request, response, route, id, began, caller } = answered
+  const { request, response, route, id, began, caller, metrics, isStreaming } = answered
 
   function write(bytes: number): void {
     const who = caller()
+    const took = clock.monotonic() - began
+    const received = Number(request.headers.get('content-length') ?? 0)
     const fields = {
       method: request.method,
       route,
       status: response.status,
       bytes,
-      received: Number(request.headers.get('content-length') ?? 0),
-      ms: Math.round((clock.monotonic() - began) * 10) / 10,
+      received,
+      ms: Math.round(took * 10) / 10,
       account: who?.kind === 'account' ? who.username : 'guest',
       id,
     }
     log.info(fields, 'request')
+    if (metrics === null) return
+    metrics.answered(route, request.method, response.status, took)
+    if (isStreaming) return
+    metrics.received(received)
+    metrics.sent(bytes)
   }
 
   const length = response.headers.get('content-length')

@@ -1,4 +1,4 @@
-import type { z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountCaller } from '../services/caller.ts'
 import { readJson } from './body.ts'
@@ -18,9 +18,24 @@ export interface Documentation {
   readonly query?: z.ZodObject
   readonly headers?: z.ZodObject
   readonly body?: { readonly schema: z.ZodType; readonly type: string }
-  readonly answers: Readonly<Record<number, { readonly description: string; readonly schema?: z.ZodType }>>
+  readonly answers: Readonly<Record<number, Answer>>
   /** Error statuses besides those every route of its kind may answer. */
   readonly errors: readonly number[]
+}
+
+/** `type`: of the body, JSON when it is left out. */
+export interface Answer {
+  readonly description: string
+  readonly schema?: z.ZodType
+  readonly type?: string
+  readonly headers?: z.ZodObject
+}
+
+const binary = z.string().openapi({ type: 'string', format: 'binary' })
+
+/** An answer of bytes: a file, a picture, a page. */
+export function bytesOf(type: string, description: string): Answer {
+  return { description, type, schema: binary }
 }
 
 /** One row of the route table. */

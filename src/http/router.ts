@@ -15,15 +15,17 @@ export interface Handed {
   route: string
 }
 
+const ASSETS = '/assets/{name}'
+
 type Env = { Bindings: Handed }
 
 /** Answers every request: the routes of the table, preflights, assets, and errors for all else. */
 export function createRouter(routes: readonly Route[], assets: Assets): Hono<Env> {
   const app = new Hono<Env>({ router: new RegExpRouter() })
-  app.get(
-    '/assets/:name',
-    (c) => assets.answer(c.req.param('name'), c.req.raw) ?? nothingHere(c.env.call({})),
-  )
+  app.get(routerPattern(ASSETS), (c) => {
+    c.env.route = ASSETS
+    return assets.answer(c.req.param('name') ?? '', c.req.raw) ?? nothingHere(c.env.call({}))
+  })
   for (const route of routes) {
     app.on(route.method.toUpperCase(), routerPattern(route.path), (c) => {
       c.env.route = route.path

@@ -12,6 +12,7 @@ import {
   moveFolders,
 } from './api/folders.ts'
 import { getHealth, getReadiness } from './api/health.ts'
+import { getMetrics } from './api/metrics.ts'
 import { getOpenApi } from './api/openapi.ts'
 import { reportFile } from './api/reports.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
@@ -21,6 +22,7 @@ import { listPublicFolder } from './content/public-folder.ts'
 import { getContent, signDownload, signView } from './content/routes.ts'
 import { getThumbnail } from './content/thumbnail.ts'
 import { aliasOf, type Route } from './route.ts'
+import { getGuidePage, getReferencePage } from './site/docs-pages.ts'
 import { getFilePage } from './site/file-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
@@ -55,6 +57,7 @@ export const routes: readonly Route[] = [
   getAccount,
   getHealth,
   getReadiness,
+  getMetrics,
   getOpenApi,
   signDownload,
   signView,
@@ -70,4 +73,6 @@ export const routes: readonly Route[] = [
   postReport,
   getFolderPage,
   postFolderPassword,
+  getReferencePage,
+  getGuidePage,
 ]

@@ -4,6 +4,7 @@ import { type Clock, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Services } from '../services/services.ts'
 import type { Call, Site } from './call.ts'
 import { addressBucket, clientAddress, parseTrustedProxies } from './client-address.ts'
@@ -40,8 +41,9 @@ export function startServer(parts: {
   random: Random
   log: Log
   builtSite: BuiltSite
+  metrics: Metrics | null
 }): HttpServer {
-  const { config, services, clock, random, log, builtSite } = parts
+  const { config, services, clock, random, log, builtSite, metrics } = parts
   const trusted = parseTrustedProxies(config.trustedProxies)
   const underWay = createUploadsUnderWay()
   const router = createRouter(routes, builtSite.assets)
@@ -49,7 +51,13 @@ export function startServer(parts: {
   let stopping = false
 
   const server = listen(
-    { hostname: config.host, port: config.port, quiet: QUIET, streaming: streamingPaths(config) },
+    {
+      hostname: config.host,
+      port: config.port,
+      quiet: QUIET,
+      streaming: streamingPaths(config),
+      flow: metrics?.requests ?? null,
+    },
     answer,
     log,
   )
@@ -70,6 +78,7 @@ export function startServer(parts: {
       document ??= openApiDocument(routes, publicUrl)
       return document
     },
+    metrics,
   }
 
   async function answer(request: Request, connection: Connection): Promise<Response> {
@@ -113,6 +122,8 @@ export function startServer(parts: {
       id,
       began,
       caller: () => call?.caller ?? null,
+      metrics: metrics?.requests ?? null,
+      isStreaming: connection.isStreaming,
     })
   }
 
@@ -165,10 +176,9 @@ function unreadableAddress(): Response {
   return errorResponse(new Refusal('INVALID_REQUEST', 'The Host header is missing or malformed'))
 }
 
-/** The API may be called from any origin with a key; cookies play no part in it. */
+/** The API may be called from any origin with a key; cookies play no part in it. Pages and metrics may not be. */
 function allowAnyOrigin(route: string, headers: Headers): void {
-  const isPage = route === '/' || /^\/[dft]\//.test(route)
-  if (isPage) return
+  if (/^\/$|^\/[dft]\/|^\/docs|^\/metrics$/.test(route)) return
   if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
   headers.set('Access-Control-Allow-Origin', '*')
   headers.set('Access-Control-Expose-Headers', EXPOSED_HEADERS)

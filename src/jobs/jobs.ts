@@ -83,6 +83,11 @@ export interface Runner {
   stop(): Promise<void>
 }
 
+/** Told when a run begins here; the function that comes back is told how it ended. */
+export type JobWatch = (job: string) => (outcome: Outcome) => void
+
+const unwatched: JobWatch = () => () => {}
+
 /** Milliseconds until a job that another node runs is asked for again. */
 const ASK_AGAIN = 20
 
@@ -90,7 +95,12 @@ const ASK_AGAIN = 20
  * Runs each job in its rhythm, and those for all nodes when this one gets the claim. A failure is logged and the job
  * tried again at its next time, or a day later when it keeps failing.
  */
-export function startJobs(jobs: readonly Job[], claims: Claims, log: Log): Runner {
+export function startJobs(
+  jobs: readonly Job[],
+  claims: Claims,
+  log: Log,
+  watch: JobWatch = unwatched,
+): Runner {
   let stopped = false
   const running = new Map<string, Promise<boolean>>()
   const timers = new Map<string, Timer>()
@@ -120,16 +130,30 @@ export function startJobs(jobs: readonly Job[], claims: Claims, log: Log): Runne
     }
   }
 
+  async function runHere(job: Job): Promise<void> {
+    const ended = watch(job.name)
+    try {
+      await job.run(() => !stopped)
+      ended('done')
+    } catch (error) {
+      ended(outageRefusal(error) === null ? 'failed' : 'postponed')
+      throw error
+    }
+  }
+
   /** False when the job did not get its turn. Never throws. */
   async function attempt(job: Job, every: number | null): Promise<boolean> {
     try {
       if (job.on === 'every node') {
-        await job.run(() => !stopped)
+        await runHere(job)
         return true
       }
       const claim = await claims.claim(job.name, every)
       if (claim === null) return false
-      await claim.end(await runClaimed(job, claim))
+      const ended = watch(job.name)
+      const outcome = await runClaimed(job, claim)
+      ended(outcome)
+      await claim.end(outcome)
     } catch (error) {
       failed(job, error)
     }

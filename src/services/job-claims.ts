@@ -1,3 +1,4 @@
+import { jobsFailing } from '../database/figures.ts'
 import { findJob, releaseJob, takeJob } from '../database/jobs.ts'
 import type { Db } from '../database/schema.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
@@ -10,6 +11,8 @@ export interface Claims {
    * for a day after it has failed `SET_ASIDE_AFTER` times in a row. With `every` null only a run under way counts.
    */
   claim(job: string, every: number | null): Promise<Claim | null>
+  /** The jobs that are set aside for a day now. */
+  setAside(): Promise<readonly string[]>
 }
 
 export interface Claim {
@@ -76,6 +79,11 @@ export function createLocalClaims(clock: Clock): Claims {
         },
       }
     },
+
+    async setAside() {
+      const failing = [...histories].filter(([, { failures }]) => failures >= SET_ASIDE_AFTER)
+      return failing.map(([job]) => job)
+    },
   }
 }
 
@@ -109,5 +117,7 @@ export function createSharedClaims(db: Db, nodes: Nodes, clock: Clock): Claims {
         if (!isOurs) running.delete(job)
       }
     },
+
+    setAside: () => jobsFailing(db, SET_ASIDE_AFTER),
   }
 }

@@ -4,6 +4,7 @@ import type { ArchiveTokens } from './archive-tokens.ts'
 import type { Archives } from './archives.ts'
 import type { Content } from './content.ts'
 import type { ContentTokens } from './content-tokens.ts'
+import type { Figures } from './figures.ts'
 import type { Files } from './files.ts'
 import type { FolderMoves } from './folder-moves.ts'
 import type { FolderPasswords } from './folder-passwords.ts'
@@ -28,6 +29,7 @@ export interface Services {
   readonly archiveTokens: ArchiveTokens
   readonly content: Content
   readonly contentTokens: ContentTokens
+  readonly figures: Figures
   readonly files: Files
   readonly folderMoves: FolderMoves
   readonly folderPasswords: FolderPasswords

@@ -82,6 +82,7 @@ describeInBrowser('every page', (browser) => {
     { name: 'an empty folder', path: () => `/f/${folders.empty}` },
     { name: 'the second page of a folder', path: () => `/f/${folders.full}?page=2`, items: 1 },
     { name: 'a locked folder', path: () => `/f/${folders.locked}` },
+    { name: 'a guide', path: () => '/docs/api' },
     { name: 'a missing file', path: () => '/d/Aaaaaaaaaaaa', status: 404 },
     { name: 'a missing folder', path: () => '/f/aaaaaaaaaaaaaaaa', status: 404 },
     { name: 'a missing page', path: () => '/nothing/here', status: 404 },

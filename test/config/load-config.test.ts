@@ -29,6 +29,7 @@ describe('settings', () => {
       inactiveDays: 45,
       maxFolderDepth: 256,
       thumbnails: true,
+      metrics: null,
       logLevel: 'info',
     })
   })
@@ -61,6 +62,8 @@ describe('settings', () => {
       HOLDFAST_INACTIVE_DAYS: '9',
       HOLDFAST_MAX_FOLDER_DEPTH: '10',
       HOLDFAST_THUMBNAILS: 'false',
+      HOLDFAST_METRICS: 'on',
+      HOLDFAST_METRICS_TOKEN: 'a-token-of-some-length',
       HOLDFAST_LOG_LEVEL: 'DEBUG',
     })
     expect(config).toEqual({
@@ -93,6 +96,7 @@ describe('settings', () => {
       inactiveDays: 9,
       maxFolderDepth: 10,
       thumbnails: false,
+      metrics: { token: 'a-token-of-some-length' },
       logLevel: 'debug',
     } satisfies Config)
   })
@@ -143,6 +147,7 @@ describe('a value that is not allowed', () => {
     HOLDFAST_MIN_FREE_SPACE: ['-1', 'x'],
     HOLDFAST_INACTIVE_DAYS: ['0', '36501'],
     HOLDFAST_MAX_FOLDER_DEPTH: ['0', '1001'],
+    HOLDFAST_METRICS: ['maybe', 'true'],
     HOLDFAST_LOG_LEVEL: ['verbose', 'trace'],
   }
   for (const [variable, values] of Object.entries(wrong)) {
@@ -233,6 +238,15 @@ describe('values that contradict each other', () => {
 
   test('a smaller storage limit needs no smaller file size beside it', () => {
     expect(loadConfig({ HOLDFAST_STORAGE_LIMIT: '1GB', HOLDFAST_GUEST_UPLOADS: '0' }).storageLimit).toBe(GB)
+  })
+
+  test('a token for metrics that are off is refused, and not repeated', () => {
+    const [problem] = problemsOf({ HOLDFAST_METRICS_TOKEN: 'hunter2hunter2hunter2' })
+    expect(problem).toEqual({
+      variable: 'HOLDFAST_METRICS_TOKEN',
+      value: '…',
+      reason: 'it means nothing without HOLDFAST_METRICS=on; set that too, or leave this out',
+    })
   })
 
   test('http content on an https site is refused', () => {

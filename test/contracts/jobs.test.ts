@@ -399,6 +399,7 @@ describe('the jobs of a node', () => {
     let isAway = true
     const claims: Claims = {
       claim: (name, every) => (isAway ? Promise.reject(new Error('away')) : local.claim(name, every)),
+      setAside: local.setAside,
     }
     let runs = 0
     const runner = startJobs([job('sweep', async () => void runs++, { every: OFTEN })], claims, log)
@@ -440,6 +441,7 @@ describe('the jobs of a node', () => {
         isHeld: () => ++asked < 3,
         end: async (outcome) => void outcomes.push(outcome),
       }),
+      setAside: async () => [],
     }
     let steps = 0
     const long = job('sweep', async (mayGoOn) => {

@@ -86,6 +86,12 @@ describe.skipIf(obstacle !== null)('the delivered nginx configuration', () => {
     expect(unchanged.status).toBe(304)
   })
 
+  test('the metrics of a node are not passed on', async () => {
+    await using server = await startSite({ METRICS: 'on' })
+    expect((await fetch(`${server.site.url}/metrics`)).status).toBe(404)
+    expect((await fetch(`${server.site.url}/health`)).status).toBe(200)
+  })
+
   test('a refusal reaches the sender of an upload that has only begun', async () => {
     await using server = await startSite({ MAX_FILE_SIZE: '100MB' })
     const { site, key } = server

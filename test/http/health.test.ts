@@ -36,6 +36,10 @@ describe('health', () => {
   })
 })
 
+test('metrics are told to nobody unless they are switched on', async () => {
+  expect(await api(holdfast).get('/metrics')).toMatchObject({ status: 404 })
+})
+
 describe('readiness', () => {
   test('is 200 while database and blob store answer', async () => {
     expect(await api(holdfast).get('/ready')).toMatchObject({ status: 200 })

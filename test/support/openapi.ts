@@ -36,7 +36,7 @@ export function openApi(holdfast: TestHoldfast): Promise<OpenApi> {
 }
 
 /** The documented operation that a request belongs to; a path without parameters goes before one with them. */
-function findOperation(document: OpenApi, method: string, path: string): Operation | undefined {
+export function findOperation(document: OpenApi, method: string, path: string): Operation | undefined {
   const templates = Object.keys(document.paths).sort((a, b) => a.split('{').length - b.split('{').length)
   const template = templates.find((each) =>
     new RegExp(`^${each.replace(/\./g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`).test(path),

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/child.ts'
 const clone = temporaryFolder()
 afterAll(() => clone[Symbol.dispose]())
 beforeAll(async () => {
-  for (const path of ['src', 'web', 'package.json', 'package-lock.json', 'tsconfig.json']) {
+  for (const path of ['src', 'web', 'docs/guide', 'package.json', 'package-lock.json', 'tsconfig.json']) {
     cpSync(join(REPOSITORY, path), join(clone.path, path), { recursive: true })
   }
   symlinkSync(join(REPOSITORY, 'node_modules'), join(clone.path, 'node_modules'))

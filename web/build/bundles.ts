@@ -1,6 +1,8 @@
 import { basename, join, relative, resolve } from 'node:path'
 import type { ScriptedPage, ScriptedPageAssets } from '../manifest.ts'
+import { guides } from './guides.ts'
 import { mantineStyles } from './mantine-styles.ts'
+import { swaggerStyles } from './swagger-styles.ts'
 
 /** The repository. */
 export const ROOT = resolve(import.meta.dir, '../..')
@@ -26,14 +28,24 @@ type Scripts = Readonly<Record<ScriptedPage, Omit<ScriptedPageAssets, 'style'>>>
 
 /** The modules that run in pages: `<page>/main.ts(x)`. */
 export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
-  const entries = { start: 'start/main.tsx', file: 'file/main.ts', folder: 'folder/main.ts' }
+  const entries = {
+    start: 'start/main.tsx',
+    file: 'file/main.ts',
+    folder: 'folder/main.ts',
+    reference: 'reference/main.ts',
+  }
   const { scriptOf, importsOf, sources } = await bundleModules(folder, Object.values(entries), [])
   const page = (entry: string) => {
     const script = scriptOf(entry)
     return { script: ADDRESS + script, preloads: importsOf(script).map((name) => ADDRESS + name) }
   }
   return {
-    made: { start: page(entries.start), file: page(entries.file), folder: page(entries.folder) },
+    made: {
+      start: page(entries.start),
+      file: page(entries.file),
+      folder: page(entries.folder),
+      reference: page(entries.reference),
+    },
     sources,
   }
 }
@@ -98,7 +110,7 @@ export async function bundleStyle(folder: string, of: ScriptedPage | 'shared'): 
     outdir: folder,
     publicPath: ADDRESS,
     naming: { ...NAMING, entry: `${of}-[hash].[ext]` },
-    plugins: [mantineStyles],
+    plugins: [mantineStyles, swaggerStyles],
   })
   const [style] = outputs
   if (style === undefined) throw new Error(`there is no stylesheet of ${of}`)
@@ -112,6 +124,7 @@ export async function bundleRenderer(folder: string): Promise<Bundle<string>> {
     entrypoints: [join(ROOT, 'src/http/site/render.ts')],
     outdir: folder,
     target: 'bun',
+    plugins: [guides],
     naming: { ...NAMING, entry: '[name]-[hash].[ext]' },
   })
   const [renderer] = outputs

@@ -15,7 +15,9 @@ import {
 } from './fields.ts'
 import { fileDetail, fileListItem, toFileDetail, toFileListItem } from './file-answers.ts'
 
-const idParameter = z.object({ id: z.string().openapi({ description: 'Slug, UUID or numeric id' }) })
+const idParameter = z.object({
+  id: z.string().openapi({ description: 'Slug, UUID or numeric id', example: 'Kx3RmP7vTq2a' }),
+})
 
 export const listFiles = keyedRoute({
   method: 'get',

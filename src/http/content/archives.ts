@@ -1,14 +1,14 @@
 import { z } from '@hono/zod-openapi'
 import type { Archive } from '../../services/archives.ts'
 import type { Call } from '../call.ts'
-import type { Documentation, Route } from '../route.ts'
+import { bytesOf, type Documentation, type Route } from '../route.ts'
 import { contentDisposition } from './disposition.ts'
 import { partToSend } from './part.ts'
 
 /** What the OpenAPI document says of an archive. */
 export const archiveAnswers: Documentation['answers'] = {
-  200: { description: 'A ZIP file' },
-  206: { description: 'The range asked for' },
+  200: bytesOf('application/zip', 'A ZIP file'),
+  206: bytesOf('application/zip', 'The range asked for'),
   304: { description: 'Not changed' },
 }
 

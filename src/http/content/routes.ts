@@ -5,16 +5,18 @@ import { parseFileIdentifier, type Slug } from '../../domain/ids.ts'
 import { fileNotFound, unlocked } from '../../services/access.ts'
 import { CONTENT_TOKEN_LIFETIME } from '../../services/content-tokens.ts'
 import { viewerOf } from '../call.ts'
-import { openRoute, type Route } from '../route.ts'
+import { bytesOf, openRoute, type Route } from '../route.ts'
 import { contentName } from './addresses.ts'
 import { isToRunHere } from './running.ts'
 import { sendFile } from './send.ts'
+
+const FILE = '8d5f3c1e-2a47-4b8c-9f60-1e7d3b5a9c24.jpg'
 
 const signedAddress = z
   .object({
     success: z.literal(true),
     expires_in: z.number().int().openapi({ description: 'Seconds' }),
-    file: z.string(),
+    file: z.string().openapi({ example: FILE }),
     name: z.string(),
     server: z.string(),
     token: z.string(),
@@ -67,11 +69,11 @@ export const getContent: Route = {
   documentation: {
     summary: 'The bytes of a file at its signed address',
     tag: 'Public',
-    params: z.object({ file: z.string().openapi({ description: '<uuid>.<ext>' }) }),
+    params: z.object({ file: z.string().openapi({ description: '<uuid>.<ext>', example: FILE }) }),
     query: z.object({ token: z.string(), download: z.enum(['true']).optional() }),
     answers: {
-      200: { description: 'The file' },
-      206: { description: 'The range asked for' },
+      200: bytesOf('*/*', 'The file, of its own type'),
+      206: bytesOf('*/*', 'The range asked for'),
       304: { description: 'Not changed' },
     },
     errors: [400, 403, 404, 412, 416],

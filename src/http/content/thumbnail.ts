@@ -5,7 +5,7 @@ import { fileNotFound, unlocked } from '../../services/access.ts'
 import type { FileDetail } from '../../services/files.ts'
 import type { ThumbnailPicture, ThumbnailSize } from '../../services/thumbnails.ts'
 import { type Call, viewerOf } from '../call.ts'
-import type { Route } from '../route.ts'
+import { bytesOf, type Route } from '../route.ts'
 import { iconFor } from './icons.ts'
 import { partToSend } from './part.ts'
 
@@ -30,8 +30,8 @@ export const getThumbnail: Route = {
       }),
     }),
     answers: {
-      200: { description: 'An image' },
-      206: { description: 'The range asked for' },
+      200: bytesOf('image/*', 'WebP or SVG'),
+      206: bytesOf('image/*', 'The range asked for'),
       304: { description: 'Not changed' },
     },
     errors: [400, 403, 404, 412, 416],

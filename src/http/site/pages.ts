@@ -4,8 +4,11 @@ import { errorHeaders, errorResponse, statusOf } from '../errors.ts'
 import { contentOrigins } from './content-origins.ts'
 import { readerOf } from './language.ts'
 
-/** A page of the site. What runs in it is ours alone, and nothing is loaded from elsewhere but content. */
-export function page(site: Site, html: string, status = 200): Response {
+/**
+ * A page of the site. What runs in it is ours alone, and nothing is loaded from elsewhere but content. `images`: where
+ * pictures may come from besides.
+ */
+export function page(site: Site, html: string, status = 200, images: 'data:' | '' = ''): Response {
   // Named besides 'self', because the page may have been opened at another address of this server.
   const content = ["'self'", ...contentOrigins(site)].join(' ')
   const policy = [
@@ -14,7 +17,7 @@ export function page(site: Site, html: string, status = 200): Response {
     "style-src 'self'",
     // Mantine's components carry their variables in attributes.
     "style-src-attr 'unsafe-inline'",
-    `img-src ${content}`,
+    `img-src ${content} ${images}`.trim(),
     `media-src ${content}`,
     `connect-src ${content}`,
     "worker-src 'self'",

@@ -5,6 +5,7 @@ import { createWords } from '../../../web/shared/words.ts'
 import type { Reader } from './language.ts'
 import { ArrivingPage } from './pages/arriving.tsx'
 import type { PageContext } from './pages/context.ts'
+import { GuidePage, ReferencePage } from './pages/docs.tsx'
 import { ErrorPage } from './pages/error.tsx'
 import { FilePage } from './pages/file.tsx'
 import { withOnclick } from './pages/file-item.tsx'
@@ -41,6 +42,8 @@ export function createRenderers(assets: PageAssets): Renderers {
     reportPage: (view, reader) => page(createElement(ReportPage, { view, context: contextOf(reader) })),
     reportedPage: (filePath, reader) =>
       page(createElement(ReportedPage, { filePath, context: contextOf(reader) })),
+    referencePage: (reader) => page(createElement(ReferencePage, { context: contextOf(reader) })),
+    guidePage: (view, reader) => page(createElement(GuidePage, { view, context: contextOf(reader) })),
     errorPage: (view, reader) => page(createElement(ErrorPage, { view, context: contextOf(reader) })),
   }
 }

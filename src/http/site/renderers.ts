@@ -3,6 +3,7 @@ import type {
   ErrorPageView,
   FilePageView,
   FolderPageView,
+  GuidePageView,
   PasswordPageView,
   ReportPageView,
   StartPageView,
@@ -23,4 +24,7 @@ export interface Renderers {
   /** Says that a report is kept. `filePath`: of the page to go back to. */
   reportedPage(filePath: string, reader: Reader): string
   errorPage(view: ErrorPageView, reader: Reader): string
+  /** The reference of the API. */
+  referencePage(reader: Reader): string
+  guidePage(view: GuidePageView, reader: Reader): string
 }

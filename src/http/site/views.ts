@@ -2,6 +2,7 @@ import type { PreviewKind } from '../../../web/file/data.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { ReportReason } from '../../domain/report.ts'
 import type { FolderLook, FolderQuery } from './folder-query.ts'
+import type { GuideName } from './guides.ts'
 
 /** What the pages show. Routes fill these in; the components in `pages/` turn them into HTML and know nothing else. */
 
@@ -109,6 +110,12 @@ export interface ErrorPageView {
   readonly retryAfter: number | null
   /** The path that was asked for, and that can be asked for again. */
   readonly path: string
+}
+
+export interface GuidePageView {
+  readonly name: GuideName
+  /** Absolute public address of this server, without a trailing slash. */
+  readonly publicUrl: string
 }
 
 export interface StartPageView {

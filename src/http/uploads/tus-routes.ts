@@ -80,6 +80,20 @@ const checksumHeader = z
   .string()
   .optional()
   .openapi({ description: 'Algorithm (sha1, sha256, crc32c) and the body’s checksum in base64' })
+/** What answers about an upload say in their headers. */
+const stateHeader = z.object({
+  'Upload-Offset': z.string().openapi({ description: 'Bytes that are safe' }),
+  'Upload-Length': z.string().optional(),
+  'Upload-Expires': z.string().optional(),
+  'Holdfast-Slug': z.string().optional(),
+  'Holdfast-Url': z.string().optional().openapi({ description: 'The public page' }),
+})
+const capabilityHeaders = z.object({
+  'Tus-Version': z.string(),
+  'Tus-Extension': z.string(),
+  'Tus-Max-Size': z.string(),
+  'Tus-Checksum-Algorithm': z.string(),
+})
 const bytes = {
   type: 'application/offset+octet-stream',
   schema: z.string().openapi({ type: 'string', format: 'binary' }),
@@ -125,7 +139,11 @@ export const tusRoutes: readonly Route[] = [
         'Upload-Checksum': checksumHeader,
       }),
       answers: {
-        201: { description: 'Started; the link works as soon as the bytes are here', schema: created },
+        201: {
+          description: 'Started; the link works as soon as the bytes are here',
+          headers: stateHeader.extend({ Location: z.string() }),
+          schema: created,
+        },
       },
       errors: [400, 404, 409, 410, 412, 413, 423, 460],
     },
@@ -144,7 +162,12 @@ export const tusRoutes: readonly Route[] = [
         'Upload-Checksum': checksumHeader,
       }),
       body: bytes,
-      answers: { 204: { description: 'Safe up to Upload-Offset; with the last byte, the file is stored' } },
+      answers: {
+        204: {
+          description: 'Safe up to Upload-Offset; with the last byte, the file is stored',
+          headers: stateHeader,
+        },
+      },
       errors: [400, 404, 409, 410, 412, 413, 415, 423, 460],
     },
     speakingTus(handleUpload),
@@ -156,7 +179,7 @@ export const tusRoutes: readonly Route[] = [
       summary:
         'How far an upload is, and after its end the file; HEAD answers Upload-Offset, to go on from there',
       params,
-      answers: { 200: { description: 'The upload', schema: present } },
+      answers: { 200: { description: 'The upload', headers: stateHeader, schema: present } },
       errors: [404, 405, 410, 412, 423],
     },
     speakingTus(handleUpload),
@@ -183,7 +206,10 @@ export const tusRoutes: readonly Route[] = [
         'Tus-Resumable': tusHeader,
         'X-HTTP-Method-Override': z.enum(['PATCH', 'DELETE', 'HEAD']),
       }),
-      answers: { 204: { description: 'As the method that was meant' }, 200: { description: 'As HEAD' } },
+      answers: {
+        204: { description: 'As the method that was meant', headers: stateHeader },
+        200: { description: 'As HEAD', headers: stateHeader },
+      },
       errors: [400, 404, 405, 409, 410, 412, 413, 415, 423, 460],
     },
     speakingTus(handleUpload),
@@ -198,7 +224,7 @@ export const tusRoutes: readonly Route[] = [
       {
         summary: 'What this server knows of the tus protocol',
         ...(path === UPLOAD_PATH ? { params } : {}),
-        answers: { 204: { description: 'In the headers' } },
+        answers: { 204: { description: 'In the headers', headers: capabilityHeaders } },
         errors: [],
       },
       capabilities(allowed),

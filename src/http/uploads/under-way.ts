@@ -11,6 +11,8 @@ export function createUploadsUnderWay(): StoppableUploads {
   let idle: (() => void) | null = null
 
   return {
+    count: () => running.size,
+
     begin(end) {
       running.add(end)
       return () => {

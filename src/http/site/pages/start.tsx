@@ -33,6 +33,11 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
               <code>{command(view)}</code>
             </pre>
           </details>
+          <p>
+            <a className="up" href="/docs">
+              {context.texts.docs.link}
+            </a>
+          </p>
         </div>
       </main>
     </Layout>

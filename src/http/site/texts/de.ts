@@ -188,6 +188,17 @@ export const de: Texts = {
     thanksWhy: 'Deine Meldung liegt für die Betreiber dieses Servers bereit.',
     back: 'Zurück zur Datei',
   },
+  docs: {
+    link: 'Für Programme: die API',
+    title: 'Referenz der API',
+    why: 'Jede Route mit Parametern, Antworten und Fehlern, auf Englisch. Was man hier ausprobiert, geschieht: mit dem eigenen Schlüssel, an den eigenen Dateien.',
+    needsScript:
+      'Die Referenz braucht JavaScript. Das Dokument, aus dem sie entsteht, lesen Programme und Menschen.',
+    failed: 'Das Dokument der API konnte nicht geladen werden. Die Seite bitte noch einmal laden.',
+    pages: 'Dokumentation',
+    reference: 'Referenz',
+    guides: { api: 'Einführung', sharex: 'ShareX', rclone: 'rclone', 'tus-clients': 'tus-Programme' },
+  },
   errors: {
     wait: 'Neuer Versuch in {wait}.',
     wholeFile: 'Ganze Datei öffnen',

@@ -186,6 +186,17 @@ export const en: Texts = {
     thanksWhy: 'Your report is waiting for whoever runs this server.',
     back: 'Back to the file',
   },
+  docs: {
+    link: 'For programs: the API',
+    title: 'API reference',
+    why: 'Every route with its parameters, answers and errors. What you try here happens: with your key, to your files.',
+    needsScript:
+      'The reference needs JavaScript. The document that it is made from is for programs and people alike.',
+    failed: 'The document of the API could not be loaded. Load the page again.',
+    pages: 'Documentation',
+    reference: 'Reference',
+    guides: { api: 'Guide', sharex: 'ShareX', rclone: 'rclone', 'tus-clients': 'tus clients' },
+  },
   errors: {
     wait: 'Try again in {wait}.',
     wholeFile: 'Open the whole file',

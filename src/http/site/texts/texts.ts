@@ -3,6 +3,7 @@ import type { Plural } from '../../../../web/shared/words.ts'
 import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
 import type { ReportReason } from '../../../domain/report.ts'
+import type { GuideName } from '../guides.ts'
 
 /** One file of texts for each. */
 export type Language = 'en' | 'de'
@@ -18,6 +19,7 @@ export interface Texts {
   readonly folder: FolderTexts
   readonly password: PasswordTexts
   readonly report: ReportTexts
+  readonly docs: DocsTexts
   readonly errors: ErrorTexts
 }
 
@@ -121,6 +123,19 @@ export interface ReportTexts {
   readonly thanks: string
   readonly thanksWhy: string
   readonly back: string
+}
+
+export interface DocsTexts {
+  /** The link at the foot of the start page. */
+  readonly link: string
+  readonly title: string
+  readonly why: string
+  readonly needsScript: string
+  readonly failed: string
+  /** The pages of the documentation. */
+  readonly pages: string
+  readonly reference: string
+  readonly guides: Readonly<Record<GuideName, string>>
 }
 
 export interface ErrorText {

@@ -1,0 +1,124 @@
+const FILE = 'Kx3RmP7vTq2a'
+const FOLDER = 'k7w2m9x4q1z8v3b6'
+const UUID = '8d5f3c1e-2a47-4b8c-9f60-1e7d3b5a9c24'
+
+/** A field's example by its name and type: a name means one thing in all of the API. */
+const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly integer?: number }>> = {
+  'Idempotency-Key': { string: '5f0c7b1a-holiday-upload' },
+  'Upload-Checksum': { string: 'sha256 LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=' },
+  'Upload-Concat': { string: 'partial' },
+  'Upload-Expires': { string: 'Sun, 01 Feb 2026 12:00:00 GMT' },
+  'Upload-Length': { string: '1048576' },
+  'Upload-Metadata': { string: 'filename aG9saWRheS5qcGc=' },
+  'Upload-Offset': { string: '524288' },
+  'Holdfast-Slug': { string: FILE },
+  'Holdfast-Url': { string: `https://files.example.org/d/${FILE}` },
+  Location: { string: '/api/v1/uploads/Zt5oYx0gWmN4rQ1sLk8vBa' },
+  'Tus-Checksum-Algorithm': { string: 'sha1,sha256,crc32c' },
+  'Tus-Extension': { string: 'creation,expiration,checksum' },
+  'Tus-Max-Size': { string: '10737418240' },
+  'Tus-Version': { string: '1.0.0' },
+  'X-Folder-ID': { string: FOLDER },
+  api_requests_today: { integer: 128 },
+  download: { string: '1' },
+  downloads: { integer: 3 },
+  error: { string: 'FOLDER_NOT_FOUND' },
+  expires_in: { integer: 1800 },
+  failed: { integer: 0 },
+  failed_deletes: { integer: 0 },
+  file: { string: FILE },
+  file_count: { integer: 12 },
+  file_id: { integer: 42 },
+  file_slug: { string: FILE },
+  files: { string: FILE },
+  files_count: { integer: 64 },
+  files_deleted: { integer: 1 },
+  folder: { string: FOLDER },
+  folder_id: { string: FOLDER },
+  folders: { string: FOLDER },
+  folders_count: { integer: 5 },
+  folders_updated: { integer: 2 },
+  id: { string: FOLDER, integer: 42 },
+  identifier: { string: FOLDER },
+  identifiers: { string: FILE },
+  location: { string: '/api/v1/uploads/Zt5oYx0gWmN4rQ1sLk8vBa' },
+  message: { string: 'Done' },
+  moved: { integer: 1 },
+  name: { string: 'holiday.jpg' },
+  next: { string: `/f/${FOLDER}` },
+  openapi: { string: '3.1.0' },
+  page: { string: '1', integer: 1 },
+  pages: { integer: 1 },
+  parent: { string: FOLDER },
+  parent_id: { string: FOLDER },
+  password: { string: 'sand and sea' },
+  per_page: { integer: 20 },
+  received: { integer: 524_288 },
+  search: { string: 'holiday' },
+  server: { string: 'https://files.example.org' },
+  service: { string: 'holdfast' },
+  sha256: { string: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' },
+  size: { integer: 1_048_576 },
+  slug: { string: FILE },
+  storage_limit: { integer: 10_737_418_240 },
+  storage_used: { integer: 734_003_200 },
+  successful_deletes: { integer: 1 },
+  text: { string: 'The picture is mine.' },
+  thumbnail_url: { string: `/t/${UUID}` },
+  timestamp: { integer: 1_769_860_800 },
+  token: { string: 'Zt5oYx0gWmN4rQ1sLk8vBa' },
+  total: { integer: 1 },
+  total_processed: { integer: 1 },
+  type: { string: 'image/jpeg' },
+  upload: { string: 'Zt5oYx0gWmN4rQ1sLk8vBa' },
+  url: { string: `https://files.example.org/d/${FILE}` },
+  username: { string: 'ada' },
+  uuid: { string: UUID },
+  view: { string: '1' },
+  views: { integer: 17 },
+}
+
+/** Where an example says more than the schema: a value that is fixed, or a file, needs none. */
+const SPEAKING = ['example', 'enum', 'const', 'format'] as const
+
+/** Gives the fields of every schema in the document an example, where they have none of their own. */
+export function addExamples(document: object): void {
+  visit(document, '')
+}
+
+/** `name`: of the field or parameter that a schema is for. */
+function visit(node: unknown, name: string): void {
+  if (Array.isArray(node)) {
+    for (const each of node) visit(each, name)
+    return
+  }
+  if (!isRecord(node)) return
+  if ('schema' in node) {
+    visit(node.schema, typeof node.name === 'string' ? node.name : name)
+    return
+  }
+  if ('type' in node && typeof node.type !== 'object') exemplify(node, name, [node.type])
+  else if (Array.isArray(node.type)) exemplify(node, name, node.type)
+  for (const [key, value] of Object.entries(node)) {
+    if (key === 'example') continue
+    if ((key === 'properties' || key === 'headers') && isRecord(value)) {
+      for (const [field, schema] of Object.entries(value)) visit(schema, field)
+    } else visit(value, name)
+  }
+}
+
+function exemplify(schema: Record<string, unknown>, name: string, types: readonly unknown[]): void {
+  const hasOwn = SPEAKING.some((keyword) => keyword in schema && !(keyword === 'format' && name in EXAMPLES))
+  if (hasOwn) return
+  const known = EXAMPLES[name]
+  const example = types.includes('string')
+    ? known?.string
+    : types.includes('integer')
+      ? known?.integer
+      : undefined
+  if (example !== undefined) schema.example = example
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

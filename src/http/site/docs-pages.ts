@@ -1,0 +1,40 @@
+import { z } from '@hono/zod-openapi'
+import { Refusal } from '../../domain/errors.ts'
+import type { Route } from '../route.ts'
+import { GUIDES, parseGuideName } from './guides.ts'
+import { readerOf } from './language.ts'
+import { page } from './pages.ts'
+
+export const getReferencePage: Route = {
+  method: 'get',
+  path: '/docs',
+  auth: 'none',
+  documentation: {
+    summary: 'This reference, to read and to try',
+    tag: 'Site',
+    answers: { 200: { description: 'A page' } },
+    errors: [],
+  },
+  async handle({ site, request }) {
+    // Swagger UI's stylesheet holds its icons itself.
+    return page(site, site.pages.referencePage(readerOf(request)), 200, 'data:')
+  },
+}
+
+export const getGuidePage: Route = {
+  method: 'get',
+  path: '/docs/{guide}',
+  auth: 'none',
+  documentation: {
+    summary: 'A guide to the API, or to a program that speaks it',
+    tag: 'Site',
+    params: z.object({ guide: z.enum(GUIDES) }),
+    answers: { 200: { description: 'A page' } },
+    errors: [404],
+  },
+  async handle({ site, request, params }) {
+    const name = parseGuideName(params.guide ?? '')
+    if (name === null) throw new Refusal('NOT_FOUND', 'There is no such guide')
+    return page(site, site.pages.guidePage({ name, publicUrl: site.publicUrl }, readerOf(request)))
+  },
+}

@@ -1,0 +1,203 @@
+/** The document of the API beside the answers of the server: nothing is documented that does not answer so. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { type Answer, type Api, api, newcomer } from '../support/api.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { compile, findOperation, type OpenApi, openApi } from '../support/openapi.ts'
+
+let holdfast: TestHoldfast
+let document: OpenApi
+beforeAll(async () => {
+  holdfast = await startHoldfast()
+  document = await openApi(holdfast)
+})
+afterAll(() => holdfast.stop())
+
+/** What is asked of an operation, once: its path with what stands in the braces, and the rest. */
+interface Asking {
+  readonly path: string
+  readonly init?: BunFetchRequestInit
+  /** Somebody without a key asks. */
+  readonly isOpen?: boolean
+}
+
+describe('the OpenAPI document', () => {
+  test('holds what every operation answers, and every operation that answers', async () => {
+    const caller = await newcomer(holdfast)
+    const askings = await everyOperation(caller)
+    const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method} ${path}`),
+    )
+    const inApi = documented.filter((each) => !PAGES.some((page) => each.endsWith(` ${page}`)))
+    expect(Object.keys(askings).sort()).toEqual(inApi.sort())
+    for (const [operation, { path, init, isOpen }] of Object.entries(askings)) {
+      const method = operation.split(' ')[0]?.toUpperCase() ?? ''
+      const asker = isOpen ? api(holdfast) : caller
+      // Every answer to such a caller is held against the document.
+      const { status } = await asker.send(path, { method, ...init })
+      expect(`${operation} ${status}`).toMatch(operation === 'get /metrics' ? / 404$/ : / 20[0146]$/)
+      const [plain = ''] = path.split('?')
+      expect(findOperation(document, method, plain)?.responses[status]).toBeDefined()
+    }
+  })
+
+  test('has an example of every field and parameter, which its schema allows', () => {
+    const missing: string[] = []
+    const wrong: string[] = []
+    eachSchema(document, (schema, where) => {
+      if (schema.example === undefined) {
+        if (needsExample(schema)) missing.push(where)
+      } else if (!compile(document, withoutExample(schema))(schema.example)) wrong.push(where)
+    })
+    expect({ missing, wrong }).toEqual({ missing: [], wrong: [] })
+  })
+
+  test('shows every refusal with a code of its status', () => {
+    const error = z.object({ success: z.literal(false), message: z.string().min(1), error: z.string() })
+    const media = z.object({ content: z.object({ 'application/json': z.object({ example: error }) }) })
+    for (const [path, operations] of Object.entries(document.paths)) {
+      for (const [method, { responses }] of Object.entries(operations)) {
+        for (const [status, response] of Object.entries(responses)) {
+          if (Number(status) < 400) continue
+          const { success } = media.safeParse(response)
+          expect(`${method} ${path} ${status}: ${success}`).toEndWith('true')
+        }
+      }
+    }
+  })
+})
+
+/** Pages are for people; how they look is tested with them. */
+const PAGES = ['/', '/d/{slug}', '/d/{slug}/report', '/f/{identifier}', '/docs', '/docs/{guide}']
+
+const TUS = { 'Tus-Resumable': '1.0.0' }
+const CHUNK = 'application/offset+octet-stream'
+
+/** One request that succeeds for each operation. */
+async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
+  const folder = await caller.folder('Examples')
+  const put = (name: string) => caller.put('content', { name })
+  const [file, moved, gone, goneToo] = [
+    await put('a.txt'),
+    await put('b.txt'),
+    await put('c.txt'),
+    await put('d.txt'),
+  ]
+  const folders = await Promise.all(['one', 'two', 'three', 'four'].map((name) => caller.folder(name)))
+  const [one = '', two = '', three = '', four = ''] = folders
+  const started = async () => {
+    const headers = { ...TUS, 'Upload-Length': '4' }
+    return location(await caller.send('/api/v1/uploads', { method: 'POST', headers }))
+  }
+  const [patched, looked, given, posted] = [
+    await started(),
+    await started(),
+    await started(),
+    await started(),
+  ]
+  const signed = z
+    .object({ server: z.string(), file: z.string(), token: z.string() })
+    .parse((await caller.post('/v2/api/public/download', { file_slug: file.slug })).body)
+  const archive = z
+    .object({ data: z.object({ url: z.string() }) })
+    .parse((await caller.post('/api/v1/files/download', { files: [file.slug] })).body)
+  const json = (body: object): BunFetchRequestInit => ({
+    body: JSON.stringify(body),
+    headers: { 'Content-Type': 'application/json' },
+  })
+  const form = new FormData()
+  form.set('file', new File(['content'], 'e.txt'))
+  const chunk = { headers: { ...TUS, 'Upload-Offset': '0', 'Content-Type': CHUNK }, body: 'data' }
+  return {
+    'post /api/v1/upload': { path: '/api/v1/upload', init: { body: form } },
+    'get /api/v1/upload/status': { path: `/api/v1/upload/status?slug=${file.slug}` },
+    'get /api/v1/uploads': { path: '/api/v1/uploads' },
+    'post /api/v1/uploads': {
+      path: '/api/v1/uploads',
+      init: { headers: { ...TUS, 'Upload-Length': '4' } },
+    },
+    'options /api/v1/uploads': { path: '/api/v1/uploads' },
+    'patch /api/v1/uploads/{upload}': { path: patched, init: chunk },
+    'get /api/v1/uploads/{upload}': { path: looked },
+    'delete /api/v1/uploads/{upload}': { path: given, init: { headers: TUS } },
+    'post /api/v1/uploads/{upload}': {
+      path: posted,
+      init: { ...chunk, headers: { ...chunk.headers, 'X-HTTP-Method-Override': 'PATCH' } },
+    },
+    'options /api/v1/uploads/{upload}': { path: looked },
+    'get /api/v1/files': { path: '/api/v1/files' },
+    'get /api/v1/file/{id}': { path: `/api/v1/file/${file.slug}` },
+    'patch /api/v1/file/{id}': { path: `/api/v1/file/${file.slug}`, init: json({ name: 'z.txt' }) },
+    'post /api/v1/file/move': { path: '/api/v1/file/move', init: json({ file: moved.slug, folder }) },
+    'post /api/v1/files/move': { path: '/api/v1/files/move', init: json({ files: [moved.slug] }) },
+    'post /api/v1/files/download': { path: '/api/v1/files/download', init: json({ files: [file.slug] }) },
+    'post /file/delete': { path: '/file/delete', init: json({ identifiers: [gone.slug] }) },
+    'post /api/v1/file/delete': { path: '/api/v1/file/delete', init: json({ identifiers: [goneToo.slug] }) },
+    'get /api/v1/folders': { path: '/api/v1/folders' },
+    'post /api/v1/folder': { path: '/api/v1/folder', init: json({ name: 'five' }) },
+    'patch /api/v1/folder/{identifier}': { path: `/api/v1/folder/${folder}`, init: json({ name: 'six' }) },
+    'get /api/v1/folder/{identifier}/files': { path: `/api/v1/folder/${folder}/files` },
+    'get /api/v1/folder/{identifier}/folders': { path: `/api/v1/folder/${folder}/folders` },
+    'get /api/v1/folder/{identifier}/download': { path: `/api/v1/folder/${folder}/download` },
+    'post /api/v1/folder/move': { path: '/api/v1/folder/move', init: json({ folder: one, parent: folder }) },
+    'post /api/v1/folders/move': {
+      path: '/api/v1/folders/move',
+      init: json({ folders: [two], parent: folder }),
+    },
+    'post /folder/delete': { path: '/folder/delete', init: json({ identifiers: [three] }) },
+    'post /api/v1/folder/delete': { path: '/api/v1/folder/delete', init: json({ identifiers: [four] }) },
+    'get /api/v1/account': { path: '/api/v1/account' },
+    'get /api/v1/openapi.json': { path: '/api/v1/openapi.json', isOpen: true },
+    'get /health': { path: '/health', isOpen: true },
+    'get /ready': { path: '/ready', isOpen: true },
+    'get /metrics': { path: '/metrics', isOpen: true },
+    'post /v2/api/public/download': {
+      path: '/v2/api/public/download',
+      init: json({ file_slug: file.slug }),
+      isOpen: true,
+    },
+    'post /v2/api/public/view': {
+      path: '/v2/api/public/view',
+      init: json({ file_slug: file.slug }),
+      isOpen: true,
+    },
+    'post /v2/api/public/folder': { path: '/v2/api/public/folder', init: json({ folder }), isOpen: true },
+    'post /api/v1/file/report': {
+      path: '/api/v1/file/report',
+      init: json({ slug: file.slug, reason: 'spam' }),
+      isOpen: true,
+    },
+    'get /v2/{file}': { path: `/v2/${signed.file}?token=${signed.token}`, isOpen: true },
+    'get /z/{token}': { path: new URL(archive.data.url).pathname, isOpen: true },
+    'get /t/{uuid}': { path: `/t/${file.uuid}`, isOpen: true },
+  }
+}
+
+function location({ headers }: Answer): string {
+  return headers.get('location') ?? ''
+}
+
+type Schema = Record<string, unknown>
+const record = z.record(z.string(), z.unknown())
+
+/** Calls `each` for every schema of a field or a parameter, with its place in the document. */
+function eachSchema(node: unknown, each: (schema: Schema, where: string) => void, where = ''): void {
+  const { success, data } = record.safeParse(node)
+  if (!success) return
+  if (typeof data.type === 'string' || Array.isArray(data.type)) each(data, where)
+  for (const [key, value] of Object.entries(data)) {
+    if (key === 'example') continue
+    for (const item of Array.isArray(value) ? value : [value]) eachSchema(item, each, `${where}/${key}`)
+  }
+}
+
+/** What cannot be guessed from the schema alone. */
+function needsExample({ type, enum: values, const: value, format }: Schema): boolean {
+  if (values !== undefined || value !== undefined || format === 'binary') return false
+  const types = z.array(z.unknown()).parse(Array.isArray(type) ? type : [type])
+  return types.includes('string') || types.includes('integer')
+}
+
+function withoutExample({ example: _, ...schema }: Schema): Schema {
+  return schema
+}

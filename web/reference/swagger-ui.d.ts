@@ -1,0 +1,24 @@
+/** As much of Swagger UI as is used. */
+declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
+  import type { ComponentType, createElement } from 'react'
+
+  export interface System {
+    /** Swagger UI's own copy of React, which its components need. */
+    readonly React: { readonly createElement: typeof createElement }
+    /** A component by its name; a container finds by itself what it shows. */
+    getComponent(name: string, isContainer: true): ComponentType
+  }
+
+  export default function SwaggerUI(options: {
+    readonly domNode: HTMLElement
+    readonly spec: object
+    /** The name of the component that is rendered. */
+    readonly layout: string
+    readonly plugins: readonly ((system: System) => {
+      readonly components: Record<string, ComponentType<System>>
+    })[]
+    readonly displayRequestDuration: boolean
+    readonly syntaxHighlight: false
+    readonly validatorUrl: null
+  }): void
+}
