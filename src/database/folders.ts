@@ -240,6 +240,12 @@ export async function changeFiles(trx: Db, id: FolderId, files: number, bytes: n
   await changeTree(trx, id, { files, bytes })
 }
 
+/** Live files directly in the folder, which may be the account's top level. */
+export async function fileCount(db: Db, id: FolderId): Promise<number> {
+  const row = await db.selectFrom('folders').select('file_count').where('id', '=', id).executeTakeFirst()
+  return row?.file_count ?? 0
+}
+
 /** Deletes the folder, and with it all below. */
 export async function markFolderDeleted(trx: Db, id: FolderId, at: number): Promise<void> {
   await trx.updateTable('folders').set({ deleted_at: at }).where('id', '=', id).execute()
