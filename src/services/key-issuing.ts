@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
-import { formatScopes, type Scope } from '../domain/scopes.ts'
+import { formatScopes, parseScopes, type Scope } from '../domain/scopes.ts'
 
 /** What a key is good for. */
 export interface KeyGrant {
@@ -39,14 +39,15 @@ export async function issueKey(
   clock: Clock,
   random: Random,
   account: AccountId,
-  { name, scopes, folder, expiresAt }: KeyRequest,
+  { name, scopes: wanted, folder, expiresAt }: KeyRequest,
 ): Promise<NewKey> {
   const label = name.normalize('NFC').trim()
   if (label.length < 1 || label.length > 100) {
     throw new Refusal('INVALID_NAME', 'The name of a key has 1 to 100 characters')
   }
   const createdAt = clock.now()
-  if (scopes.length === 0) throw new Refusal('INVALID_REQUEST', 'A key needs at least one scope')
+  const scopes = formatScopes(wanted)
+  if (scopes === '') throw new Refusal('INVALID_REQUEST', 'A key needs at least one scope')
   if (expiresAt !== null && expiresAt <= createdAt) {
     throw new Refusal('INVALID_REQUEST', 'A key cannot end before it begins; name a time to come')
   }
@@ -58,11 +59,11 @@ export async function issueKey(
     prefix,
     hash: hashKey(apiKey),
     created_at: createdAt,
-    scopes: formatScopes(scopes),
+    scopes,
     folder,
     expires_at: expiresAt,
   })
-  return { id, name: label, prefix, createdAt, scopes, folder, expiresAt, apiKey }
+  return { id, name: label, prefix, createdAt, scopes: parseScopes(scopes), folder, expiresAt, apiKey }
 }
 
 /** What is kept of a key's text. */

@@ -4,7 +4,7 @@ import { type KeyId, parseFolderPlace } from '../../domain/ids.ts'
 import { SCOPES } from '../../domain/scopes.ts'
 import type { KeyInfo } from '../../services/key-info.ts'
 import { keyedRoute } from '../route.ts'
-import { dataOf, timestampField } from './fields.ts'
+import { dataOf, optionalTimestamp, timestampField } from './fields.ts'
 
 const scopes = z
   .array(z.enum(SCOPES, `must be of ${SCOPES.join(', ')}`), `must be a list of ${SCOPES.join(', ')}`)
@@ -21,9 +21,9 @@ const key = z
       .nullable()
       .openapi({ description: 'The one folder it is good for, with all below it' }),
     folder_name: z.string().nullable().openapi({ description: 'null also when that folder was deleted' }),
-    expires_at: timestampField.nullable(),
+    expires_at: optionalTimestamp,
     created_at: timestampField,
-    last_used_at: timestampField.nullable(),
+    last_used_at: optionalTimestamp,
   })
   .openapi('ApiKey')
 
