@@ -89,6 +89,17 @@ export function listKeys(db: Db, account: AccountId): Promise<KeyRow[]> {
     .execute()
 }
 
+/** How many the account has that were not revoked. */
+export async function countKeys(db: Db, account: AccountId): Promise<number> {
+  const { keys } = await db
+    .selectFrom('api_keys')
+    .select((row) => row.fn.countAll<number>().as('keys'))
+    .where('account_id', '=', account)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return keys
+}
+
 export async function setKeyRevoked(db: Db, id: KeyId, at: number): Promise<void> {
   await db
     .updateTable('api_keys')

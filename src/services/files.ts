@@ -84,7 +84,7 @@ export function createFiles(db: Db, usage: Usage): Files {
       const found = {
         account: reach.account,
         folder: place.folder,
-        isDeep: place.isDeep,
+        ...(place.tree === null ? {} : { tree: place.tree }),
         sort: query.sort,
         order: query.order,
         offset: (query.page - 1) * query.perPage,
@@ -157,26 +157,27 @@ export async function* walkFolder(db: Db, folder: FolderId): AsyncGenerator<File
 interface ListedPlace {
   /** null: all of the account. */
   readonly folder: FolderId | null
-  readonly isDeep: boolean
+  /** null: only what is directly there. */
+  readonly tree: 'small' | 'large' | null
   /** How many files there are. */
   count(): Promise<number>
 }
+
+/** A tree that holds more than one of so many files of the account is a large part of it. */
+const LARGE_PART = 4
 
 /** What is to be listed; null where nothing is left within reach. Throws Refusal FOLDER_NOT_FOUND. */
 async function listedPlace(db: Db, reach: Reach, place: FolderPlace | null): Promise<ListedPlace | null> {
   if (place !== null) {
     const folder = await placeOf(db, reach, place)
-    return { folder, isDeep: false, count: () => fileCount(db, folder) }
+    return { folder, tree: null, count: () => fileCount(db, folder) }
   }
-  const { account, within } = reach
-  if (within === null) {
-    return {
-      folder: null,
-      isDeep: false,
-      count: async () => (await findAccount(db, account))?.files_count ?? 0,
-    }
-  }
-  const top = await findFolder(db, within)
+  const all = async () => (await findAccount(db, reach.account))?.files_count ?? 0
+  if (reach.within === null) return { folder: null, tree: null, count: all }
+  const top = await findFolder(db, reach.within)
   if (top === undefined) return null
-  return { folder: top.id, isDeep: top.tree_folders > 0, count: async () => top.tree_files }
+  const count = async () => top.tree_files
+  if (top.tree_folders === 0) return { folder: top.id, tree: null, count }
+  const isLarge = top.tree_files * LARGE_PART > (await all())
+  return { folder: top.id, tree: isLarge ? 'large' : 'small', count }
 }

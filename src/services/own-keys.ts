@@ -1,6 +1,8 @@
-import { listKeys, setKeyRevoked } from '../database/api-keys.ts'
+import { countKeys, listKeys, setKeyRevoked } from '../database/api-keys.ts'
+import { lockAccount } from '../database/differences.ts'
 import { findFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { FolderPlace, KeyId } from '../domain/ids.ts'
@@ -24,11 +26,17 @@ export interface WantedKey {
 export interface OwnKeys {
   /** Those that were not revoked, the oldest first. */
   list(caller: AccountCaller): Promise<KeyInfo[]>
-  /** Throws Refusal as `issueKey` does, SCOPE_MISSING, FOLDER_NOT_FOUND, or INVALID_REQUEST for one that lives longer. */
+  /**
+   * Throws Refusal as `issueKey` does, SCOPE_MISSING, FOLDER_NOT_FOUND, or INVALID_REQUEST for one that lives longer or
+   * is one too many.
+   */
   add(caller: AccountCaller, key: WantedKey): Promise<NewKey & Pick<KeyInfo, 'folderName'>>
   /** Throws Refusal NOT_FOUND. */
   revoke(caller: AccountCaller, key: KeyId): Promise<void>
 }
+
+/** Each key has a rate of its own, so that without an end to keys there would be none to requests. */
+const MOST_KEYS = 100
 
 export function createOwnKeys(db: Db, clock: Clock, random: Random): OwnKeys {
   /** Whether the key can do no more than the caller. */
@@ -61,8 +69,14 @@ export function createOwnKeys(db: Db, clock: Clock, random: Random): OwnKeys {
       const place = key.folder === 'root' ? caller.within : key.folder
       const folder = place === null ? null : await ownFolder(db, caller, place)
       const request = { name: key.name, scopes: key.scopes, folder: folder?.identifier ?? null, expiresAt }
-      const made = await issueKey(db, clock, random, caller.account, request)
-      return { ...made, folderName: folder?.name ?? null }
+      return inTransaction(db, async (trx) => {
+        await lockAccount(trx, caller.account)
+        if ((await countKeys(trx, caller.account)) >= MOST_KEYS) {
+          throw new Refusal('INVALID_REQUEST', `An account has ${MOST_KEYS} keys at most; revoke one first`)
+        }
+        const made = await issueKey(trx, clock, random, caller.account, request)
+        return { ...made, folderName: folder?.name ?? null }
+      })
     },
 
     async revoke(caller, id) {

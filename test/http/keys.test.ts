@@ -89,6 +89,17 @@ describe('a new key', () => {
   })
 })
 
+test('an account has 100 keys at most, also when they are asked for at once', async () => {
+  const answers = await Promise.all(Array.from({ length: 110 }, () => ask(owner, {})))
+  const refused = answers.filter(({ status }) => status !== 201)
+  for (const answer of refused) expect(answer).toMatchObject(refusal('INVALID_REQUEST'))
+  expect(refused).toHaveLength(11)
+  const [, { id } = { id: 0 }] = await keysOf(owner)
+  await revoke(owner, id)
+  await make(owner)
+  expect(await keysOf(owner)).toHaveLength(100)
+})
+
 describe('a key', () => {
   test('that is revoked is refused with the next request on every node, and is listed no more', async () => {
     const { id, as } = await make(owner)
