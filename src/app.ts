@@ -31,6 +31,7 @@ import { createIdempotency } from './services/idempotency.ts'
 import { createLocalClaims, createSharedClaims } from './services/job-claims.ts'
 import { createKeys, type Keys } from './services/keys.ts'
 import { joinNodes } from './services/nodes.ts'
+import { createOwnKeys } from './services/own-keys.ts'
 import { assertPaired, assertWhole } from './services/pairing.ts'
 import { createPublicFolders } from './services/public-folders.ts'
 import { createRateLimits } from './services/rate-limits.ts'
@@ -170,6 +171,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       folders: createFolders(db, clock, random, config.maxFolderDepth),
       idempotency,
       keys: createKeys(db, clock, random),
+      ownKeys: createOwnKeys(db, clock, random),
       publicFolders: createPublicFolders(db, access),
       rates,
       readiness: createReadiness(db, health, clock),

@@ -1,11 +1,21 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config.ts'
-import { timestamp } from '../domain/clock.ts'
+import { systemClock, timestamp } from '../domain/clock.ts'
+import type { FolderIdentifier } from '../domain/ids.ts'
+import { SCOPES, type Scope } from '../domain/scopes.ts'
 import { withAdministration } from './administration.ts'
+import { readExpiry, readScopes } from './options.ts'
 import { printJson, printLines, printTable } from './output.ts'
 
 interface Format {
   readonly json?: true
+}
+
+interface AddOptions extends Format {
+  readonly name: string
+  readonly scope: readonly Scope[]
+  readonly folder?: string
+  readonly expires?: number
 }
 
 /** `holdfast key …`: works beside a running server on the same data. */
@@ -16,10 +26,13 @@ export function keyCommand(key: Command, environment: Environment): void {
     .description('add an API key to an account and print it; it is shown only once')
     .argument('<username>')
     .option('--name <name>', 'what the list calls the key', 'key')
-    .option('--json', 'print {"id","username","name","prefix","api_key"}')
-    .action((username: string, { name, json }: Format & { readonly name: string }) =>
-      add(environment, username, name, json === true),
+    .option('--scope <scopes>', 'what it may do, with commas between', readScopes, SCOPES)
+    .option('--folder <identifier>', 'keep it to one folder and all below it')
+    .option('--expires <when>', 'in so many days (90d), or on a date (2030-01-31)', (text) =>
+      readExpiry(text, systemClock.now()),
     )
+    .option('--json', 'print {"id","username","name","prefix","scopes","folder","expires_at","api_key"}')
+    .action((username: string, options: AddOptions) => add(environment, username, options))
   key
     .command('list')
     .description('list the API keys of an account, each by its first characters')
@@ -34,11 +47,29 @@ export function keyCommand(key: Command, environment: Environment): void {
     .action((username: string, which: string) => revoke(environment, username, which))
 }
 
-function add(environment: Environment, username: string, name: string, json: boolean): Promise<void> {
+function add(
+  environment: Environment,
+  username: string,
+  { name, scope, folder, expires, json }: AddOptions,
+): Promise<void> {
   return withAdministration(environment, async ({ keys }) => {
-    const key = await keys.add(username, name)
+    const key = await keys.add(username, {
+      name,
+      scopes: scope,
+      folder: folder === undefined ? null : (folder as FolderIdentifier),
+      expiresAt: expires ?? null,
+    })
     if (json) {
-      return printJson({ id: key.id, username, name: key.name, prefix: key.prefix, api_key: key.apiKey })
+      return printJson({
+        id: key.id,
+        username,
+        name: key.name,
+        prefix: key.prefix,
+        scopes: key.scopes,
+        folder: key.folder,
+        expires_at: optionalTime(key.expiresAt),
+        api_key: key.apiKey,
+      })
     }
     printLines(
       `The API key "${key.name}" of ${username}, which is shown only this once:`,
@@ -57,6 +88,10 @@ function list(environment: Environment, username: string, json: boolean): Promis
           id: key.id,
           name: key.name,
           prefix: key.prefix,
+          scopes: key.scopes,
+          folder: key.folder,
+          folder_name: key.folderName,
+          expires_at: optionalTime(key.expiresAt),
           created_at: timestamp(key.createdAt),
           last_used_at: optionalTime(key.lastUsedAt),
           revoked_at: optionalTime(key.revokedAt),
@@ -64,14 +99,16 @@ function list(environment: Environment, username: string, json: boolean): Promis
       )
     }
     printTable(
-      ['NUMBER', 'NAME', 'BEGINS WITH', 'SINCE', 'LAST USED', 'STATE'],
+      ['NUMBER', 'NAME', 'BEGINS WITH', 'SCOPES', 'FOLDER', 'SINCE', 'LAST USED', 'STATE'],
       all.map((key) => [
         String(key.id),
         key.name,
         key.prefix,
+        key.scopes.join(','),
+        key.folder ?? 'all',
         timestamp(key.createdAt),
         optionalTime(key.lastUsedAt) ?? 'never',
-        key.revokedAt === null ? 'active' : `revoked ${timestamp(key.revokedAt)}`,
+        stateOf(key),
       ]),
     )
   })
@@ -82,6 +119,17 @@ function revoke(environment: Environment, username: string, which: string): Prom
     await keys.revoke(username, which)
     printLines(`That API key of ${username} is revoked.`)
   })
+}
+
+interface Ends {
+  readonly revokedAt: number | null
+  readonly expiresAt: number | null
+}
+
+function stateOf({ revokedAt, expiresAt }: Ends): string {
+  if (revokedAt !== null) return `revoked ${timestamp(revokedAt)}`
+  if (expiresAt === null) return 'active'
+  return `${expiresAt > systemClock.now() ? 'active until' : 'expired'} ${timestamp(expiresAt)}`
 }
 
 function optionalTime(milliseconds: number | null): string | null {

@@ -1,6 +1,7 @@
-import type { AccountId, KeyId, Sha256 } from '../domain/ids.ts'
+import type { Insertable } from 'kysely'
+import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../domain/ids.ts'
 import { prepared } from './prepared.ts'
-import type { Db } from './schema.ts'
+import type { Db, Tables } from './schema.ts'
 import { directReadsOf } from './sqlite.ts'
 
 export interface KeyRow {
@@ -11,11 +12,16 @@ export interface KeyRow {
   readonly created_at: number
   readonly last_used_at: number | null
   readonly revoked_at: number | null
+  readonly scopes: string
+  readonly folder: FolderIdentifier | null
+  /** Null when it is good for no one folder, or when that was deleted. */
+  readonly folder_name: string | null
+  readonly expires_at: number | null
 }
 
 export function insertKey(
   db: Db,
-  key: { account_id: AccountId; name: string; prefix: string; hash: Sha256; created_at: number },
+  key: Omit<Insertable<Tables['api_keys']>, 'id' | 'last_used_at' | 'revoked_at'>,
 ): Promise<{ id: KeyId }> {
   return db.insertInto('api_keys').values(key).returning('id').executeTakeFirstOrThrow()
 }
@@ -25,6 +31,9 @@ export interface KeyHolder {
   readonly account: AccountId
   readonly username: string
   readonly disabled_at: number | null
+  readonly scopes: string
+  readonly folder: FolderIdentifier | null
+  readonly expires_at: number | null
 }
 
 const keyHolder = prepared((db, hash: Sha256) =>
@@ -36,6 +45,9 @@ const keyHolder = prepared((db, hash: Sha256) =>
       'api_keys.account_id as account',
       'accounts.username',
       'accounts.disabled_at',
+      'api_keys.scopes',
+      'api_keys.folder',
+      'api_keys.expires_at',
     ])
     .where('api_keys.hash', '=', hash)
     .where('api_keys.revoked_at', 'is', null),
@@ -54,10 +66,38 @@ export function committedVersion(db: Db): number | null {
 export function listKeys(db: Db, account: AccountId): Promise<KeyRow[]> {
   return db
     .selectFrom('api_keys')
-    .select(['id', 'account_id', 'name', 'prefix', 'created_at', 'last_used_at', 'revoked_at'])
+    .select((key) => [
+      'id',
+      'account_id',
+      'name',
+      'prefix',
+      'created_at',
+      'last_used_at',
+      'revoked_at',
+      'scopes',
+      'folder',
+      'expires_at',
+      key
+        .selectFrom('folders')
+        .whereRef('folders.identifier', '=', 'api_keys.folder')
+        .where('folders.deleted_at', 'is', null)
+        .select('folders.name')
+        .as('folder_name'),
+    ])
     .where('account_id', '=', account)
     .orderBy('id')
     .execute()
+}
+
+/** How many the account has that were not revoked. */
+export async function countKeys(db: Db, account: AccountId): Promise<number> {
+  const { keys } = await db
+    .selectFrom('api_keys')
+    .select((row) => row.fn.countAll<number>().as('keys'))
+    .where('account_id', '=', account)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return keys
 }
 
 export async function setKeyRevoked(db: Db, id: KeyId, at: number): Promise<void> {

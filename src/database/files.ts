@@ -17,6 +17,7 @@ import { withoutIndex } from './differences.ts'
 import { goingFolders, isClearing, isGone } from './folders.ts'
 import { prepared } from './prepared.ts'
 import type { Db, Tables, ThumbnailState } from './schema.ts'
+import { treeOf } from './trees.ts'
 
 export interface FileRow {
   readonly id: FileId
@@ -152,6 +153,11 @@ export interface FileQuery extends FileOrder {
   readonly account: AccountId
   /** A live folder, or null for every file of the account. */
   readonly folder: FolderId | null
+  /**
+   * Also what is in the folders below it. No index has the order of a tree: what is a `small` part of the account is
+   * sorted, and for a `large` one the account is gone through in its order until the page is full.
+   */
+  readonly tree?: 'small' | 'large'
   readonly offset: number
   readonly limit: number
 }
@@ -159,7 +165,8 @@ export interface FileQuery extends FileOrder {
 export async function listFiles(db: Db, query: FileQuery): Promise<FileListRow[]> {
   const skipsGoing = await hasFilesGoing(db, query)
   const files = listedFiles(db, query, placedFiles(db, query, skipsGoing))
-  return skipsGoing || query.offset > FAR ? besideRequests(db, files) : files.execute()
+  const isSlow = skipsGoing || query.tree !== undefined || query.offset > FAR
+  return isSlow ? besideRequests(db, files) : files.execute()
 }
 
 /** Whether the files in question may include some that went with a deleted folder and are not marked yet. */
@@ -170,7 +177,7 @@ export async function hasFilesGoing(db: Db, place: Pick<FileQuery, 'account' | '
 /** The live files of an account or a folder; given `among`, those of them, which are few. */
 export function placedFiles(
   db: Db,
-  place: Pick<FileQuery, 'account' | 'folder'>,
+  place: Pick<FileQuery, 'account' | 'folder' | 'tree'>,
   skipsGoing: boolean,
   among: RawBuilder<FileId> | null = null,
 ) {
@@ -178,6 +185,14 @@ export function placedFiles(
   const files = among === null ? live : live.where('files.id', 'in', among)
   // SQLite would take any account for a small one, and walk its index before that of the ids.
   const column = <T>(name: string) => (among === null ? sql.ref<T>(name) : withoutIndex<T>(name))
+  if (place.folder !== null && place.tree === 'small') {
+    return files.where(column<FolderId>('files.folder_id'), 'in', treeOf(place.folder))
+  }
+  if (place.folder !== null && place.tree === 'large') {
+    return files
+      .where(column<AccountId>('files.account_id'), '=', place.account)
+      .where(withoutIndex<FolderId>('files.folder_id'), 'in', treeOf(place.folder))
+  }
   // A folder belongs to one account, so naming the account as well would only keep its index from being used.
   if (place.folder !== null) return files.where(column<FolderId>('files.folder_id'), '=', place.folder)
   const owned = files.where(column<AccountId>('files.account_id'), '=', place.account)

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { AccountId, FolderId, FolderIdentifier } from '../domain/ids.ts'
+import { prepared } from './prepared.ts'
 import type { Db } from './schema.ts'
 
 export interface FolderRow {
@@ -126,20 +127,20 @@ export interface ChainRow {
 }
 
 /** The folder and all above it, the outermost first, without the account's top level. */
-export async function folderChain(db: Db, id: FolderId): Promise<ChainRow[]> {
-  const { rows } = await sql<ChainRow>`
-    with recursive chain as (
-      select id, parent_id, 0 as height from folders where id = ${id}
-      union all
-      select folders.id, folders.parent_id, chain.height + 1
-      from folders join chain on folders.id = chain.parent_id
-    )
-    select folders.id, identifier, name, is_public, password_hash, deleted_at
-    from chain join folders on folders.id = chain.id
-    where folders.parent_id is not null
-    order by chain.height desc`.execute(db)
-  return rows
-}
+export const folderChain: (db: Db, id: FolderId) => Promise<ChainRow[]> = prepared((db, id: FolderId) => ({
+  compile: () =>
+    sql<ChainRow>`
+      with recursive chain as (
+        select id, parent_id, 0 as height from folders where id = ${id}
+        union all
+        select folders.id, folders.parent_id, chain.height + 1
+        from folders join chain on folders.id = chain.parent_id
+      )
+      select folders.id, identifier, name, is_public, password_hash, deleted_at
+      from chain join folders on folders.id = chain.id
+      where folders.parent_id is not null
+      order by chain.height desc`.compile(db),
+}))
 
 /** Whether the folder or one above it is deleted. */
 export async function isGone(db: Db, id: FolderId): Promise<boolean> {
@@ -238,6 +239,12 @@ export async function changeFiles(trx: Db, id: FolderId, files: number, bytes: n
     .where('id', '=', id)
     .execute()
   await changeTree(trx, id, { files, bytes })
+}
+
+/** Live files directly in the folder, which may be the account's top level. */
+export async function fileCount(db: Db, id: FolderId): Promise<number> {
+  const row = await db.selectFrom('folders').select('file_count').where('id', '=', id).executeTakeFirst()
+  return row?.file_count ?? 0
 }
 
 /** Deletes the folder, and with it all below. */

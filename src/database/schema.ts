@@ -61,6 +61,11 @@ interface ApiKeysTable {
   created_at: number
   last_used_at: number | null
   revoked_at: number | null
+  /** With spaces between them. Left out, all there are. */
+  scopes: Generated<string>
+  /** The one folder it is good for, with all below it, whether that is still there or not. Null: all of the account. */
+  folder: FolderIdentifier | null
+  expires_at: number | null
 }
 
 interface FoldersTable {
@@ -192,7 +197,7 @@ interface UploadsTable {
 }
 
 interface IdempotencyKeysTable {
-  /** `account:<id>`, or `guest`. */
+  /** `account:<id>`, `key:<id>` for an API key that is not good for everything, or `guest`. */
   caller: string
   hash: Sha256
   created_at: number

@@ -3,16 +3,19 @@ import type { Insertable, Selectable } from 'kysely'
 import {
   type AccountId,
   type FileIdentifier,
+  type FolderId,
   isSlug,
   type Sha256,
   type Slug,
   type UploadId,
   type Uuid,
 } from '../domain/ids.ts'
+import { besideRequests } from './beside.ts'
 import { wholeSum } from './differences.ts'
 import { prepared } from './prepared.ts'
 import { reserveRoom } from './reservations.ts'
 import type { Db, Tables } from './schema.ts'
+import { treeOf } from './trees.ts'
 
 export type UploadRow = Readonly<Selectable<Tables['uploads']>>
 type NewUpload = Omit<Insertable<Tables['uploads']>, 'id' | 'reserved' | 'progress' | 'sitting'>
@@ -65,16 +68,22 @@ function uploadByUuid(db: Db, uuid: Uuid): Promise<UploadRow | undefined> {
     .executeTakeFirst()
 }
 
-/** Unfinished uploads of the account, oldest first. */
-export function openUploads(db: Db, account: AccountId, limit: number): Promise<UploadRow[]> {
-  return db
+/** Unfinished uploads of the account, or of those to a live folder of it and below, oldest first. */
+export function openUploads(
+  db: Db,
+  account: AccountId,
+  within: FolderId | null,
+  limit: number,
+): Promise<UploadRow[]> {
+  const open = db
     .selectFrom('uploads')
     .selectAll()
     .where('account_id', '=', account)
     .where('ended_at', 'is', null)
     .orderBy('id')
     .limit(limit)
-    .execute()
+  if (within === null) return open.execute()
+  return besideRequests(db, open.where('folder_id', 'in', treeOf(within)))
 }
 
 /** Bytes that unfinished uploads were promised and have not recorded yet. */

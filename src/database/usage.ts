@@ -45,5 +45,11 @@ export async function requestsOn(db: Db, account: AccountId, day: string): Promi
 }
 
 export async function setKeyUsed(trx: Db, key: KeyId, at: number): Promise<void> {
-  await trx.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', key).execute()
+  await trx
+    .updateTable('api_keys')
+    .set({ last_used_at: at })
+    .where('id', '=', key)
+    // Another node may have seen it later.
+    .where((row) => row.or([row('last_used_at', 'is', null), row('last_used_at', '<', at)]))
+    .execute()
 }

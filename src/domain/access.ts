@@ -1,11 +1,34 @@
-import { type AccountId, type FolderId, GUESTS } from './ids.ts'
+import { type AccountId, type FolderId, type FolderIdentifier, GUESTS } from './ids.ts'
+import type { Reach } from './reach.ts'
 
-/** Who asks. */
-export interface Viewer {
+/** Who asks, before it is known for what. */
+export interface Asker {
   /** null: nobody is signed in. */
+  readonly reach: Reach | null
+  /** Folders unlocked before, each with the tag of the password that did it. */
+  readonly grants: ReadonlyMap<FolderId, string>
+}
+
+/** Who an asker is to something: to be used for that, and for all below it, and for nothing else. */
+export interface Viewer {
+  /** null: nobody in particular. */
   readonly account: AccountId | null
   /** Folders unlocked before, each with the tag of the password that did it. */
   readonly grants: ReadonlyMap<FolderId, string>
+}
+
+/**
+ * The asker, to what these folders lead to. Somebody who is kept to one folder is nobody in particular to what is
+ * outside of it.
+ */
+export function viewerOf(
+  { reach, grants }: Asker,
+  chain: readonly { readonly identifier: FolderIdentifier }[],
+): Viewer {
+  if (reach === null) return { account: null, grants }
+  const { account, within } = reach
+  const isInside = within === null || chain.some((folder) => folder.identifier === within)
+  return { account: isInside ? account : null, grants }
 }
 
 /** One folder on the way to what is asked for. */

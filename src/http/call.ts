@@ -1,13 +1,14 @@
 import type { Config } from '../config.ts'
-import type { Viewer } from '../domain/access.ts'
+import type { Asker } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { AccountCaller, Caller } from '../services/caller.ts'
+import { type AccountCaller, assertScope, type Caller } from '../services/caller.ts'
 import type { Verdict } from '../services/rate-limits.ts'
 import type { Services } from '../services/services.ts'
 import { cookieValue } from './cookies.ts'
+import type { Need } from './need.ts'
 import type { Renderers } from './site/renderers.ts'
 
 /** What every handler may use. */
@@ -44,6 +45,8 @@ export interface Call {
   /** Read only where it is asked for: most requests need no more than their path. */
   readonly url: URL
   readonly params: Readonly<Record<string, string>>
+  /** What a key needs here; null where keys are not asked for. */
+  readonly need: Need | null
   /** The address limits count: the client's, with IPv6 by its /64. To be asked while the connection is open. */
   readonly bucket: string
   /** Headers that the answer gets besides its own. */
@@ -63,7 +66,9 @@ export function bearerKey(request: Request): string | null {
   return key
 }
 
-/** Authenticates and counts the request. Throws Refusal INVALID_API_KEY, ACCOUNT_DISABLED or RATE_LIMITED. */
+/**
+ * Authenticates and counts the request. Throws Refusal INVALID_API_KEY, ACCOUNT_DISABLED, RATE_LIMITED or SCOPE_MISSING.
+ */
 export async function keyedCaller(call: Call): Promise<AccountCaller> {
   const { caller, verdict } = await authenticated(call, 1)
   if (!verdict.allowed) {
@@ -74,7 +79,14 @@ export async function keyedCaller(call: Call): Promise<AccountCaller> {
     )
   }
   call.site.services.usage.requested(caller)
+  assertNeed(call, caller)
   return caller
+}
+
+/** A route that asks for keys and says not what they need is a mistake, and lets nobody in. */
+function assertNeed({ need }: Call, caller: AccountCaller): void {
+  if (need === null) throw new Error('a route that takes keys does not say which')
+  if (need !== 'any') assertScope(caller, need)
 }
 
 /** The caller, and what is left of the rate once so many requests more are counted. */
@@ -108,26 +120,32 @@ export async function uploadCaller(call: Call): Promise<Caller> {
 
 /** The same for a request that carries bytes of an upload: there may be any number, and none is counted. */
 export async function bytesCaller(call: Call): Promise<Caller> {
-  return call.request.headers.has('authorization')
-    ? (await authenticated(call, 0)).caller
-    : uploadCaller(call)
+  if (!call.request.headers.has('authorization')) return uploadCaller(call)
+  const { caller } = await authenticated(call, 0)
+  call.site.services.usage.keyUsed(caller.key)
+  assertNeed(call, caller)
+  return caller
 }
 
 export const FOLDER_COOKIE = 'folder_access_token'
 
-/** Who looks at a public page. A key that does not count makes nobody of the caller, not an error. */
-export async function viewerOf(call: Call): Promise<Viewer> {
+/**
+ * Who looks at what may be public. A key that does not count, or that may not read, makes nobody of the caller, not an
+ * error.
+ */
+export async function askerOf(call: Call): Promise<Asker> {
   const { services } = call.site
   const cookie = cookieValue(call.request, FOLDER_COOKIE)
   const grants = services.folderPasswords.grants(cookie)
   try {
     const key = bearerKey(call.request)
-    if (key === null) return { account: null, grants }
+    if (key === null) return { reach: null, grants }
     const caller = await services.keys.authenticate(key)
     call.caller = caller
-    return { account: caller.account, grants }
+    services.usage.keyUsed(caller.key)
+    return { reach: caller.scopes.includes('read') ? caller : null, grants }
   } catch (error) {
-    if (error instanceof Refusal) return { account: null, grants }
+    if (error instanceof Refusal) return { reach: null, grants }
     throw error
   }
 }

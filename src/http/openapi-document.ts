@@ -31,7 +31,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string) {
   app.openAPIRegistry.registerComponent('securitySchemes', 'key', {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API key',
+    description: 'An API key. Beside it stands the scope that it needs; where none does, any key will do.',
   })
   for (const route of routes) app.openAPIRegistry.registerPath(registered(route))
   const document = app.getOpenAPI31Document({
@@ -67,7 +67,7 @@ function registered(route: Route): Registered {
     path: route.path,
     summary,
     tags: [tag],
-    security: { key: [{ key: [] }], optional: [{ key: [] }, {}], none: [] }[route.auth],
+    security: securityOf(route),
     request: {
       ...(params === undefined ? {} : { params }),
       ...(query === undefined ? {} : { query }),
@@ -78,6 +78,13 @@ function registered(route: Route): Registered {
     },
     responses,
   }
+}
+
+/** By OpenAPI 3.1 the list beside a bearer scheme names what the holder must have. */
+function securityOf(route: Route): Record<string, string[]>[] {
+  if (route.auth === 'none') return []
+  const key = { key: route.need === 'any' ? [] : [route.need] }
+  return route.auth === 'key' ? [key] : [key, {}]
 }
 
 function refusal(status: number): Answers[number] {

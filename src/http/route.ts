@@ -4,11 +4,17 @@ import type { AccountCaller } from '../services/caller.ts'
 import { readJson } from './body.ts'
 import { type Call, keyedCaller } from './call.ts'
 import { jsonResponse } from './json.ts'
+import type { Need } from './need.ts'
 
 export type Method = 'get' | 'post' | 'patch' | 'delete' | 'options'
 
-/** `key`: an API key is needed. `optional`: without one the caller is a guest. `none`: nobody is asked. */
-export type Auth = 'key' | 'optional' | 'none'
+/**
+ * `key`: an API key is needed. `optional`: without one the caller is a guest. `none`: nobody is asked. Whoever may send
+ * a key is told what it needs.
+ */
+export type Auth =
+  | { readonly auth: 'key' | 'optional'; readonly need: Need }
+  | { readonly auth: 'none'; readonly need?: never }
 
 /** What the OpenAPI document says of a route. */
 export interface Documentation {
@@ -39,11 +45,12 @@ export function bytesOf(type: string, description: string): Answer {
 }
 
 /** One row of the route table. */
-export interface Route {
+export type Route = Auth & RouteParts
+
+export interface RouteParts {
   readonly method: Method
   /** With parameters in braces, as OpenAPI writes them. */
   readonly path: string
-  readonly auth: Auth
   readonly documentation: Documentation
   /**
    * What streams through it: a large body `in`, whose sender may wait for 100 Continue, or one of a known length `out`,
@@ -80,18 +87,18 @@ interface JsonRoute<Who, Query, Body> {
 
 type Schema = z.ZodObject | undefined
 
-/** A route for holders of a key, which takes parsed input and answers JSON. */
+/** A route for holders of a key that has what it needs, which takes parsed input and answers JSON. */
 export function keyedRoute<Query extends Schema = undefined, Body extends Schema = undefined>(
-  route: JsonRoute<AccountCaller, Query, Body>,
+  route: JsonRoute<AccountCaller, Query, Body> & { readonly need: Need },
 ): Route {
-  return jsonRoute('key', keyedCaller, route)
+  return jsonRoute({ auth: 'key', need: route.need }, keyedCaller, route)
 }
 
 /** A route for everybody, which takes parsed input and answers JSON. */
 export function openRoute<Query extends Schema = undefined, Body extends Schema = undefined>(
   route: JsonRoute<null, Query, Body>,
 ): Route {
-  return jsonRoute('none', async () => null, route)
+  return jsonRoute({ auth: 'none' }, async () => null, route)
 }
 
 function jsonRoute<Who, Query extends Schema, Body extends Schema>(
@@ -101,9 +108,9 @@ function jsonRoute<Who, Query extends Schema, Body extends Schema>(
 ): Route {
   const { method, path, summary, tag, params, query, body, errors = [], status = 200 } = route
   return {
+    ...auth,
     method,
     path,
-    auth,
     documentation: {
       summary,
       tag,

@@ -4,6 +4,7 @@ import { Refusal } from '../domain/errors.ts'
 import { outageRefusal } from '../services/failures.ts'
 import type { Call } from './call.ts'
 import { errorResponse } from './errors.ts'
+import type { Need } from './need.ts'
 import { preflight } from './preflight.ts'
 import type { Route } from './route.ts'
 import type { Assets } from './site/assets.ts'
@@ -11,7 +12,7 @@ import { siteError } from './site/pages.ts'
 
 /** What a request brings along: its call, and the pattern it matched, for the log. */
 export interface Handed {
-  readonly call: (params: Record<string, string>) => Call
+  readonly call: (params: Record<string, string>, need: Need | null) => Call
   route: string
 }
 
@@ -24,18 +25,18 @@ export function createRouter(routes: readonly Route[], assets: Assets): Hono<Env
   const app = new Hono<Env>({ router: new RegExpRouter() })
   app.get(routerPattern(ASSETS), (c) => {
     c.env.route = ASSETS
-    return assets.answer(c.req.param('name') ?? '', c.req.raw) ?? nothingHere(c.env.call({}))
+    return assets.answer(c.req.param('name') ?? '', c.req.raw) ?? nothingHere(c.env.call({}, null))
   })
   for (const route of routes) {
     app.on(route.method.toUpperCase(), routerPattern(route.path), (c) => {
       c.env.route = route.path
-      return answering(c.env.call(c.req.param()), route, (call) => route.handle(call))
+      return answering(c.env.call(c.req.param(), route.need ?? null), route, (call) => route.handle(call))
     })
   }
   const allowedAt = createAllowedMethods(routes)
   app.notFound((c) => {
     const [route, allowed] = allowedAt(c.req.path)
-    if (route === null) return nothingHere(c.env.call({}))
+    if (route === null) return nothingHere(c.env.call({}, null))
     c.env.route = route
     return c.req.method === 'OPTIONS' ? preflight(allowed) : methodNotAllowed(allowed)
   })

@@ -12,6 +12,7 @@ import {
   moveFolders,
 } from './api/folders.ts'
 import { getHealth, getReadiness } from './api/health.ts'
+import { createKey, listKeys, revokeKey } from './api/keys.ts'
 import { getMetrics } from './api/metrics.ts'
 import { getOpenApi } from './api/openapi.ts'
 import { reportFile } from './api/reports.ts'
@@ -55,6 +56,9 @@ export const routes: readonly Route[] = [
   deleteFolders,
   aliasOf(deleteFolders, '/api/v1/folder/delete'),
   getAccount,
+  listKeys,
+  createKey,
+  revokeKey,
   getHealth,
   getReadiness,
   getMetrics,

@@ -10,6 +10,7 @@ import type { Call, Site } from './call.ts'
 import { addressBucket, clientAddress, parseTrustedProxies } from './client-address.ts'
 import { errorResponse } from './errors.ts'
 import { type Connection, listen } from './listener.ts'
+import type { Need } from './need.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { EXPOSED_HEADERS } from './preflight.ts'
 import { logged } from './request-log.ts'
@@ -87,7 +88,7 @@ export function startServer(parts: {
     const answerHeaders = new Map<string, string>()
     let call: Call | null = null
     let url: URL | null = null
-    const makeCall = (params: Record<string, string>): Call => {
+    const makeCall = (params: Record<string, string>, need: Need | null): Call => {
       call = {
         site,
         request,
@@ -96,6 +97,7 @@ export function startServer(parts: {
           return url
         },
         params,
+        need,
         get bucket() {
           const forwarded = request.headers.get('x-forwarded-for')
           return addressBucket(clientAddress(connection.address, forwarded, trusted))
@@ -107,7 +109,7 @@ export function startServer(parts: {
     }
     const handed: Handed = { call: makeCall, route: '-' }
     const response = await (stopping
-      ? shuttingDown(makeCall({}), connection)
+      ? shuttingDown(makeCall({}, null), connection)
       : connection.hasUrl
         ? router.fetch(request, handed)
         : unreadableAddress())

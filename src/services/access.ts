@@ -2,7 +2,7 @@ import { type FileDetailRow, findFile } from '../database/files.ts'
 import { type ChainRow, type FolderListRow, findFolder, folderChain } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import { arrivingUpload } from '../database/uploads.ts'
-import { type ChainFolder, decideAccess, type Viewer } from '../domain/access.ts'
+import { type Asker, type ChainFolder, decideAccess, type Viewer, viewerOf } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FileIdentifier, FolderId, FolderIdentifier } from '../domain/ids.ts'
 import { folderNotFound } from './places.ts'
@@ -14,20 +14,28 @@ const ARRIVING_RETRY = 10
 /** The outermost folder whose password comes next. */
 export type LockedFolder = ChainRow
 
-/** What a viewer gets to see of something: itself, or only that the password of a folder comes first. */
-export type Seen<T> =
-  | { readonly kind: 'open'; readonly item: T; readonly chain: readonly ChainRow[] }
-  | { readonly kind: 'locked'; readonly folder: LockedFolder }
+/** Something that is open to the asker. */
+export interface Opened<T> {
+  readonly kind: 'open'
+  readonly item: T
+  /** Who the asker is to it, and to all below it. */
+  readonly viewer: Viewer
+  /** The folders that lead to it, the outermost first, as far as they exist for the asker. */
+  readonly chain: readonly ChainRow[]
+}
+
+/** What somebody gets to see of something: itself, or only that the password of a folder comes first. */
+export type Seen<T> = Opened<T> | { readonly kind: 'locked'; readonly folder: LockedFolder }
 
 /** What of a folder may keep somebody out. */
 export type Barrier = Pick<FolderListRow, 'id' | 'account_id' | 'is_public' | 'password_hash'>
 
 /** Asked by every public route, at every request; the rule itself is `decideAccess`. */
 export interface Access {
-  /** Throws Refusal FILE_NOT_FOUND when there is no such file for this viewer, FILE_ARRIVING before all of it is here. */
-  file(viewer: Viewer, identifier: FileIdentifier): Promise<Seen<FileDetailRow>>
-  /** Throws Refusal FOLDER_NOT_FOUND when there is no such folder for this viewer. */
-  folder(viewer: Viewer, identifier: FolderIdentifier): Promise<Seen<FolderListRow>>
+  /** Throws Refusal FILE_NOT_FOUND when there is no such file for the asker, FILE_ARRIVING before all of it is here. */
+  file(asker: Asker, identifier: FileIdentifier): Promise<Seen<FileDetailRow>>
+  /** Throws Refusal FOLDER_NOT_FOUND when there is no such folder for the asker. */
+  folder(asker: Asker, identifier: FolderIdentifier): Promise<Seen<FolderListRow>>
   /** Whether a viewer who may see a folder may also see this one, which is directly in it. */
   opens(viewer: Viewer, folder: Barrier): boolean
   /** Changes with every change of the password, and says nothing about it. */
@@ -44,7 +52,7 @@ export function createAccess(db: Db, signing: Signing): Access {
   })
 
   async function decide<T>(
-    viewer: Viewer,
+    asker: Asker,
     item: T,
     owner: AccountId,
     folder: FolderId,
@@ -52,10 +60,11 @@ export function createAccess(db: Db, signing: Signing): Access {
   ): Promise<Seen<T>> {
     const chain = await folderChain(db, folder)
     if (chain.some((step) => step.deleted_at !== null)) throw missing()
+    const viewer = viewerOf(asker, chain)
     const access = decideAccess(viewer, owner, chain.map(asChainFolder))
     switch (access.kind) {
       case 'open':
-        return { kind: 'open', item, chain }
+        return { kind: 'open', item, viewer, chain: shownChain(asker, viewer, chain) }
       case 'hidden':
         throw missing()
       case 'locked': {
@@ -67,20 +76,20 @@ export function createAccess(db: Db, signing: Signing): Access {
   }
 
   return {
-    async file(viewer, identifier) {
+    async file(asker, identifier) {
       const file = await findFile(db, identifier)
-      if (file !== undefined) return decide(viewer, file, file.account_id, file.folder_id, fileNotFound)
+      if (file !== undefined) return decide(asker, file, file.account_id, file.folder_id, fileNotFound)
       const upload = await arrivingUpload(db, identifier)
       if (upload === undefined) throw fileNotFound()
-      const seen = await decide(viewer, upload, upload.account_id, upload.folder_id, fileNotFound)
+      const seen = await decide(asker, upload, upload.account_id, upload.folder_id, fileNotFound)
       if (seen.kind === 'locked') return seen
       throw new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', ARRIVING_RETRY)
     },
 
-    async folder(viewer, identifier) {
+    async folder(asker, identifier) {
       const folder = await findFolder(db, identifier)
       if (folder === undefined) throw folderNotFound()
-      return decide(viewer, folder, folder.account_id, folder.id, folderNotFound)
+      return decide(asker, folder, folder.account_id, folder.id, folderNotFound)
     },
 
     opens: (viewer, folder) =>
@@ -90,9 +99,21 @@ export function createAccess(db: Db, signing: Signing): Access {
   }
 }
 
+/** What is above the folder that an owner is kept to does not exist for them. */
+function shownChain(asker: Asker, viewer: Viewer, chain: readonly ChainRow[]): readonly ChainRow[] {
+  const within = asker.reach?.within ?? null
+  if (within === null || viewer.account === null) return chain
+  return chain.slice(chain.findIndex((step) => step.identifier === within))
+}
+
 /** What is open, or Refusal PASSWORD_REQUIRED: for routes that have no form to show. */
 export function unlocked<T>(seen: Seen<T>): T {
-  if (seen.kind === 'open') return seen.item
+  return opened(seen).item
+}
+
+/** The same, with who the asker is to it. */
+export function opened<T>(seen: Seen<T>): Opened<T> {
+  if (seen.kind === 'open') return seen
   throw new Refusal(
     'PASSWORD_REQUIRED',
     'This is behind a password; open its page and give the password first',

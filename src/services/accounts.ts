@@ -7,13 +7,16 @@ import {
   setAccountDisabled,
 } from '../database/accounts.ts'
 import { isUniqueViolation } from '../database/differences.ts'
+import { findFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
+import type { Reach } from '../domain/reach.ts'
+import { SCOPES } from '../domain/scopes.ts'
 import { parseUsername } from '../domain/username.ts'
-import { issueKey } from './keys.ts'
+import { issueKey } from './key-issuing.ts'
 
 export interface AccountInfo {
   readonly id: AccountId
@@ -29,8 +32,11 @@ export interface AccountInfo {
 export interface Accounts {
   /** Makes the account with its first key. Throws Refusal INVALID_NAME or DUPLICATE_NAME. */
   add(username: string): Promise<{ id: AccountId; username: string; apiKey: string }>
-  /** Throws when there is no such account, which cannot happen to a caller who was just authenticated. */
-  get(id: AccountId): Promise<AccountInfo>
+  /**
+   * The account, with the numbers of what is within reach. Throws when there is no such account, which cannot happen to
+   * a caller who was just authenticated.
+   */
+  get(reach: Reach): Promise<AccountInfo>
   list(): Promise<AccountInfo[]>
   /** Its keys get 403 from now on; its public links keep working. Disabling twice does nothing. */
   disable(username: string): Promise<void>
@@ -43,7 +49,8 @@ export function createAccounts(db: Db, clock: Clock, random: Random): Accounts {
       try {
         return await db.transaction().execute(async (trx) => {
           const id = await insertAccount(trx, random, { username, created_at: clock.now() })
-          const { apiKey } = await issueKey(trx, clock, random, id, 'first key')
+          const everything = { scopes: SCOPES, folder: null, expiresAt: null }
+          const { apiKey } = await issueKey(trx, clock, random, id, { name: 'first key', ...everything })
           return { id, username, apiKey }
         })
       } catch (error) {
@@ -52,10 +59,17 @@ export function createAccounts(db: Db, clock: Clock, random: Random): Accounts {
       }
     },
 
-    async get(id) {
-      const row = await findAccount(db, id)
-      if (row === undefined) throw new Error(`account ${id} is gone`)
-      return accountInfo(row)
+    async get({ account, within }) {
+      const row = await findAccount(db, account)
+      if (row === undefined) throw new Error(`account ${account} is gone`)
+      if (within === null) return accountInfo(row)
+      const top = await findFolder(db, within)
+      return {
+        ...accountInfo(row),
+        storageUsed: top?.tree_bytes ?? 0,
+        filesCount: top?.tree_files ?? 0,
+        foldersCount: top === undefined ? 0 : top.tree_folders + 1,
+      }
     },
 
     async list() {

@@ -1,29 +1,36 @@
 import * as z from 'zod'
-import type { Viewer } from '../domain/access.ts'
+import type { Asker } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId, FileId } from '../domain/ids.ts'
+import type { AccountId, FileId, FolderIdentifier } from '../domain/ids.ts'
+import type { Reach } from '../domain/reach.ts'
 import type { Signing } from './signing.ts'
 
 /** Seconds a signed address of an archive is good for. */
 export const ARCHIVE_TOKEN_LIFETIME = 1800
 
-/** A signed address names the files and the account that asked, so that access can be decided again at every request. */
+/** A signed address names the files and what was within reach of whoever asked, so that access can be decided again at every request. */
 export interface ArchiveTokens {
-  issue(account: AccountId, files: readonly FileId[]): string
+  issue(reach: Reach, files: readonly FileId[]): string
   /** Throws Refusal INVALID_TOKEN when it was changed or is too old. */
-  read(token: string): { readonly viewer: Viewer; readonly files: readonly FileId[] }
+  read(token: string): { readonly asker: Asker; readonly files: readonly FileId[] }
 }
 
 const PURPOSE = 'archive'
 
-const payload = z.object({ a: z.number(), e: z.number(), f: z.array(z.number()) })
+const payload = z.object({
+  a: z.number(),
+  w: z.string().nullable().default(null),
+  e: z.number(),
+  f: z.array(z.number()),
+})
 
 export function createArchiveTokens(signing: Signing, clock: Clock): ArchiveTokens {
   return {
-    issue: (account, files) =>
+    issue: ({ account, within }, files) =>
       signing.sign(PURPOSE, {
         a: account,
+        w: within,
         e: Math.floor(clock.now() / 1000) + ARCHIVE_TOKEN_LIFETIME,
         f: files,
       }),
@@ -31,12 +38,15 @@ export function createArchiveTokens(signing: Signing, clock: Clock): ArchiveToke
     read(token) {
       const found = payload.safeParse(signing.verify(PURPOSE, token))
       if (!found.success) throw new Refusal('INVALID_TOKEN', 'This address is not valid; ask for a new one')
-      const { a, e, f } = found.data
+      const { a, w, e, f } = found.data
       if (clock.now() / 1000 >= e) {
         throw new Refusal('INVALID_TOKEN', 'This address has expired; ask for a new one')
       }
       return {
-        viewer: { account: a as AccountId, grants: new Map() },
+        asker: {
+          reach: { account: a as AccountId, within: w as FolderIdentifier | null },
+          grants: new Map(),
+        },
         files: f.map((file) => file as FileId),
       }
     },

@@ -1,15 +1,16 @@
 import { BlobMissing, type BlobStore } from '../blobs/blob-store.ts'
-import { topFolder } from '../database/accounts.ts'
 import { archiveFilesByIds, archiveFolder, presentBlobKey } from '../database/archive-rows.ts'
 import type { Db } from '../database/schema.ts'
-import type { Viewer } from '../domain/access.ts'
-import type { AccountId, BlobKey, FileId, FolderId } from '../domain/ids.ts'
+import type { Asker, Viewer } from '../domain/access.ts'
+import type { BlobKey, FileId, FolderId } from '../domain/ids.ts'
+import type { Reach } from '../domain/reach.ts'
 import { ZIP_TOP } from '../domain/zip-entries.ts'
 import { zipNames } from '../domain/zip-names.ts'
 import { type Access, fileNotFound, unlocked } from './access.ts'
 import { type ArchivePlan, type PlannedFile, planBuilder } from './archive-plan.ts'
 import { archiveStream } from './archive-stream.ts'
 import { planTree } from './archive-walk.ts'
+import { placeOf } from './places.ts'
 
 /**
  * Files and folders as one ZIP file, for those whom the access rule has let in. An archive is a snapshot: what is
@@ -22,13 +23,13 @@ export interface Archives {
    * unlocked are left out.
    */
   folder(viewer: Viewer, folder: FolderId): Promise<Archive>
-  /** All that the account has. */
-  everything(account: AccountId): Promise<Archive>
+  /** All that is within reach. Throws Refusal FOLDER_NOT_FOUND when that was one folder and it is gone. */
+  everything(reach: Reach): Promise<Archive>
   /**
-   * The files, side by side. Throws Refusal FILE_NOT_FOUND when one of them has gone or the viewer may not see it, and
+   * The files, side by side. Throws Refusal FILE_NOT_FOUND when one of them has gone or the asker may not see it, and
    * PASSWORD_REQUIRED when one is locked.
    */
-  files(viewer: Viewer, ids: readonly FileId[]): Promise<Archive>
+  files(asker: Asker, ids: readonly FileId[]): Promise<Archive>
 }
 
 export interface Archive {
@@ -90,10 +91,11 @@ export function createArchives(db: Db, blobs: BlobStore, access: Access): Archiv
   return {
     folder,
 
-    everything: async (account) => folder({ account, grants: new Map() }, await topFolder(db, account)),
+    everything: async (reach) =>
+      folder({ account: reach.account, grants: new Map() }, await placeOf(db, reach, 'root')),
 
-    async files(viewer, ids) {
-      for (const id of ids) unlocked(await access.file(viewer, { kind: 'id', id }))
+    async files(asker, ids) {
+      for (const id of ids) unlocked(await access.file(asker, { kind: 'id', id }))
       const rows = await archiveFilesByIds(db, ids)
       if (rows.length < ids.length) throw fileNotFound()
       const plan = planBuilder()

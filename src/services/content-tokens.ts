@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import type { Viewer } from '../domain/access.ts'
+import type { Asker } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId, FolderId, Uuid } from '../domain/ids.ts'
+import type { AccountId, FolderId, FolderIdentifier, Uuid } from '../domain/ids.ts'
 import type { Signing } from './signing.ts'
 
 /** Seconds a signed content address is good for. */
@@ -10,7 +10,7 @@ export const CONTENT_TOKEN_LIFETIME = 1800
 /** Seconds the addresses in a page are good for: a film that is left in its middle can be gone on with. */
 export const PAGE_TOKEN_LIFETIME = 12 * 3600
 
-/** What an address is signed for, besides its file and its viewer. */
+/** What an address is signed for, besides its file and whoever asked. */
 export interface ContentUse {
   /** The page that shows the bytes has been counted as the view already. */
   readonly counted: boolean
@@ -25,9 +25,9 @@ export interface ContentUse {
  * request: what was made private or locked since is not served.
  */
 export interface ContentTokens {
-  issue(viewer: Viewer, file: Uuid, use: ContentUse): string
+  issue(asker: Asker, file: Uuid, use: ContentUse): string
   /** Throws Refusal INVALID_TOKEN when it was changed, is for another file or is too old. */
-  read(token: string, file: Uuid): { readonly viewer: Viewer } & Omit<ContentUse, 'lifetime'>
+  read(token: string, file: Uuid): { readonly asker: Asker } & Omit<ContentUse, 'lifetime'>
 }
 
 const PURPOSE = 'content'
@@ -38,20 +38,22 @@ const payload = z.object({
   c: z.boolean(),
   p: z.boolean().default(false),
   a: z.number().nullable(),
+  w: z.string().nullable().default(null),
   g: z.array(z.tuple([z.number(), z.string()])),
 })
 
 export function createContentTokens(signing: Signing, clock: Clock): ContentTokens {
   return {
-    issue(viewer, file, { counted, proxied, lifetime }) {
+    issue({ reach, grants }, file, { counted, proxied, lifetime }) {
       const expires = Math.floor(clock.now() / 1000) + lifetime
       return signing.sign(PURPOSE, {
         f: file,
         e: expires,
         c: counted,
         p: proxied,
-        a: viewer.account,
-        g: [...viewer.grants],
+        a: reach?.account ?? null,
+        w: reach?.within ?? null,
+        g: [...grants],
       })
     },
 
@@ -63,12 +65,10 @@ export function createContentTokens(signing: Signing, clock: Clock): ContentToke
       if (clock.now() / 1000 >= found.data.e) {
         throw new Refusal('INVALID_TOKEN', 'This address has expired; open the page of the file again')
       }
-      const grants = found.data.g.map(([folder, tag]) => [folder as FolderId, tag] as const)
-      return {
-        viewer: { account: found.data.a as AccountId | null, grants: new Map(grants) },
-        counted: found.data.c,
-        proxied: found.data.p,
-      }
+      const { a, w, g, c, p } = found.data
+      const grants = g.map(([folder, tag]) => [folder as FolderId, tag] as const)
+      const reach = a === null ? null : { account: a as AccountId, within: w as FolderIdentifier | null }
+      return { asker: { reach, grants: new Map(grants) }, counted: c, proxied: p }
     },
   }
 }

@@ -1,4 +1,4 @@
-import { findAccount, topFolder } from '../database/accounts.ts'
+import { findAccount } from '../database/accounts.ts'
 import { lockAccount } from '../database/differences.ts'
 import { searchFiles } from '../database/file-search.ts'
 import {
@@ -6,19 +6,19 @@ import {
   type FileListRow,
   type FileOrder,
   filesBefore,
-  findFile,
   listFiles,
   placeFile,
   renameFile,
 } from '../database/files.ts'
-import { changeFiles } from '../database/folders.ts'
+import { changeFiles, fileCount, findFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type ErrorCode, Refusal } from '../domain/errors.ts'
 import { cleanFileName, foldName } from '../domain/file-name.ts'
-import type { AccountId, FileIdentifier, FolderId, FolderPlace } from '../domain/ids.ts'
-import { fileNotFound } from './access.ts'
-import { ownFolder, placeOf } from './places.ts'
+import type { FileIdentifier, FolderId, FolderPlace } from '../domain/ids.ts'
+import type { Reach } from '../domain/reach.ts'
+import { ownFile } from './own-file.ts'
+import { placeOf } from './places.ts'
 import { letOthersIn } from './turns.ts'
 import type { Usage } from './usage.ts'
 
@@ -32,7 +32,7 @@ export type { FileOrder }
 export interface FileListQuery extends FileOrder {
   readonly page: number
   readonly perPage: number
-  /** null: all of the account's files. */
+  /** null: all files within reach. */
   readonly folder: FolderPlace | null
   /** '' for every name. */
   readonly search: string
@@ -48,20 +48,20 @@ export interface FileMoveResult {
   readonly error: ErrorCode | null
 }
 
-/** What owners do with their files. A foreign file is FILE_NOT_FOUND, just as one that is not there. */
+/** What owners do with their files. What is out of reach is FILE_NOT_FOUND, just as what is not there. */
 export interface Files {
-  get(account: AccountId, identifier: FileIdentifier): Promise<FileDetailRow>
+  get(reach: Reach, identifier: FileIdentifier): Promise<FileDetailRow>
   /** Throws Refusal FOLDER_NOT_FOUND. A page past the end is empty. */
-  list(account: AccountId, query: FileListQuery): Promise<FilePage>
+  list(reach: Reach, query: FileListQuery): Promise<FilePage>
   /** All files directly in the place, newest first, in steps. */
-  walk(account: AccountId, place: FolderPlace): Promise<AsyncIterable<FileListRow>>
+  walk(reach: Reach, place: FolderPlace): Promise<AsyncIterable<FileListRow>>
   /** Throws Refusal INVALID_NAME when nothing is left of the name. */
-  rename(account: AccountId, identifier: FileIdentifier, name: string): Promise<FileDetailRow>
+  rename(reach: Reach, identifier: FileIdentifier, name: string): Promise<FileDetailRow>
   /** Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND. */
-  move(account: AccountId, identifier: FileIdentifier, place: FolderPlace): Promise<void>
+  move(reach: Reach, identifier: FileIdentifier, place: FolderPlace): Promise<void>
   /** Each by itself, in the order asked. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
   moveMany(
-    account: AccountId,
+    reach: Reach,
     identifiers: readonly FileIdentifier[],
     place: FolderPlace,
   ): Promise<FileMoveResult[]>
@@ -75,20 +75,16 @@ export function createFiles(db: Db, usage: Usage): Files {
     return { ...file, views: file.views + views, downloads: file.downloads + downloads }
   }
 
-  async function owned(trx: Db, account: AccountId, identifier: FileIdentifier): Promise<FileDetailRow> {
-    const file = await findFile(trx, identifier)
-    if (file === undefined || file.account_id !== account) throw fileNotFound()
-    return file
-  }
-
   const files: Files = {
-    get: async (account, identifier) => counted(await owned(db, account, identifier)),
+    get: async (reach, identifier) => counted(await ownFile(db, reach, identifier)),
 
-    async list(account, query) {
-      const folder = query.folder === null ? null : await placeWithCount(db, account, query.folder)
+    async list(reach, query) {
+      const place = await listedPlace(db, reach, query.folder)
+      if (place === null) return { files: [], total: 0 }
       const found = {
-        account,
-        folder: folder?.id ?? null,
+        account: reach.account,
+        folder: place.folder,
+        ...(place.tree === null ? {} : { tree: place.tree }),
         sort: query.sort,
         order: query.order,
         offset: (query.page - 1) * query.perPage,
@@ -99,29 +95,28 @@ export function createFiles(db: Db, usage: Usage): Files {
         return { files: hits.files.map(counted), total: hits.total }
       }
       const rows = await listFiles(db, found)
-      const total = folder?.fileCount ?? (await findAccount(db, account))?.files_count ?? 0
-      return { files: rows.map(counted), total }
+      return { files: rows.map(counted), total: await place.count() }
     },
 
-    async walk(account, place) {
-      return walkFolder(db, await placeOf(db, account, place))
+    async walk(reach, place) {
+      return walkFolder(db, await placeOf(db, reach, place))
     },
 
-    async rename(account, identifier, newName) {
+    async rename(reach, identifier, newName) {
       const name = cleanFileName(newName)
       await inTransaction(db, async (trx) => {
-        await lockAccount(trx, account)
-        const file = await owned(trx, account, identifier)
+        await lockAccount(trx, reach.account)
+        const file = await ownFile(trx, reach, identifier)
         await renameFile(trx, file.id, name, foldName(name))
       })
-      return files.get(account, identifier)
+      return files.get(reach, identifier)
     },
 
-    async move(account, identifier, place) {
+    async move(reach, identifier, place) {
       await inTransaction(db, async (trx) => {
-        await lockAccount(trx, account)
-        const file = await owned(trx, account, identifier)
-        const folder = await placeOf(trx, account, place)
+        await lockAccount(trx, reach.account)
+        const file = await ownFile(trx, reach, identifier)
+        const folder = await placeOf(trx, reach, place)
         if (folder === file.folder_id) return
         await placeFile(trx, file.id, folder)
         await changeFiles(trx, file.folder_id, -1, -file.size)
@@ -129,12 +124,12 @@ export function createFiles(db: Db, usage: Usage): Files {
       })
     },
 
-    async moveMany(account, identifiers, place) {
-      await placeOf(db, account, place)
+    async moveMany(reach, identifiers, place) {
+      await placeOf(db, reach, place)
       const results: FileMoveResult[] = []
       for (const file of identifiers) {
         try {
-          await files.move(account, file, place)
+          await files.move(reach, file, place)
           results.push({ file, error: null })
         } catch (error) {
           if (!(error instanceof Refusal)) throw error
@@ -159,20 +154,30 @@ export async function* walkFolder(db: Db, folder: FolderId): AsyncGenerator<File
   }
 }
 
-async function placeWithCount(
-  db: Db,
-  account: AccountId,
-  place: FolderPlace,
-): Promise<{ id: FolderId; fileCount: number }> {
-  if (place !== 'root') {
-    const folder = await ownFolder(db, account, place)
-    return { id: folder.id, fileCount: folder.file_count }
+interface ListedPlace {
+  /** null: all of the account. */
+  readonly folder: FolderId | null
+  /** null: only what is directly there. */
+  readonly tree: 'small' | 'large' | null
+  /** How many files there are. */
+  count(): Promise<number>
+}
+
+/** A tree that holds more than one of so many files of the account is a large part of it. */
+const LARGE_PART = 4
+
+/** What is to be listed; null where nothing is left within reach. Throws Refusal FOLDER_NOT_FOUND. */
+async function listedPlace(db: Db, reach: Reach, place: FolderPlace | null): Promise<ListedPlace | null> {
+  if (place !== null) {
+    const folder = await placeOf(db, reach, place)
+    return { folder, tree: null, count: () => fileCount(db, folder) }
   }
-  const id = await topFolder(db, account)
-  const row = await db
-    .selectFrom('folders')
-    .select('file_count')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  return { id, fileCount: row.file_count }
+  const all = async () => (await findAccount(db, reach.account))?.files_count ?? 0
+  if (reach.within === null) return { folder: null, tree: null, count: all }
+  const top = await findFolder(db, reach.within)
+  if (top === undefined) return null
+  const count = async () => top.tree_files
+  if (top.tree_folders === 0) return { folder: top.id, tree: null, count }
+  const isLarge = top.tree_files * LARGE_PART > (await all())
+  return { folder: top.id, tree: isLarge ? 'large' : 'small', count }
 }

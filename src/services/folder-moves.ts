@@ -3,7 +3,8 @@ import { changeTree, folderChain, isDeeperThan, takenAway, updateFolder } from '
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type ErrorCode, Refusal } from '../domain/errors.ts'
-import type { AccountId, FolderIdentifier, FolderPlace } from '../domain/ids.ts'
+import type { FolderIdentifier, FolderPlace } from '../domain/ids.ts'
+import type { Reach } from '../domain/reach.ts'
 import { refusingDuplicates, tooDeep } from './folders.ts'
 import { ownFolder, placeOf } from './places.ts'
 import { letOthersIn } from './turns.ts'
@@ -20,10 +21,10 @@ export interface FolderMoves {
    * Moves the folder with everything inside it; returns how many folders that were, 0 when it was there already.
    * Throws Refusal FOLDER_NOT_FOUND, INVALID_DESTINATION, DUPLICATE_NAME or MAX_DEPTH_EXCEEDED.
    */
-  move(account: AccountId, folder: FolderIdentifier, parent: FolderPlace): Promise<number>
+  move(reach: Reach, folder: FolderIdentifier, parent: FolderPlace): Promise<number>
   /** Each by itself, in the order asked. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
   moveMany(
-    account: AccountId,
+    reach: Reach,
     folders: readonly FolderIdentifier[],
     parent: FolderPlace,
   ): Promise<FolderMoveResult[]>
@@ -31,11 +32,11 @@ export interface FolderMoves {
 
 export function createFolderMoves(db: Db, maxDepth: number): FolderMoves {
   const moves: FolderMoves = {
-    async move(account, identifier, parent) {
+    async move(reach, identifier, parent) {
       return inTransaction(db, async (trx) => {
-        await lockAccount(trx, account)
-        const folder = await ownFolder(trx, account, identifier)
-        const destination = await placeOf(trx, account, parent)
+        await lockAccount(trx, reach.account)
+        const folder = await ownFolder(trx, reach, identifier)
+        const destination = await placeOf(trx, reach, parent)
         if (folder.parent_id === destination) return 0
         const way = await folderChain(trx, destination)
         if (way.some((step) => step.id === folder.id)) {
@@ -59,12 +60,12 @@ export function createFolderMoves(db: Db, maxDepth: number): FolderMoves {
       })
     },
 
-    async moveMany(account, folders, parent) {
-      await placeOf(db, account, parent)
+    async moveMany(reach, folders, parent) {
+      await placeOf(db, reach, parent)
       const results: FolderMoveResult[] = []
       for (const folder of folders) {
         try {
-          const foldersUpdated = await moves.move(account, folder, parent)
+          const foldersUpdated = await moves.move(reach, folder, parent)
           results.push({ folder, outcome: { moved: true, foldersUpdated } })
         } catch (error) {
           if (!(error instanceof Refusal)) throw error

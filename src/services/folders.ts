@@ -1,4 +1,4 @@
-import { changeTotals, topFolder } from '../database/accounts.ts'
+import { changeTotals } from '../database/accounts.ts'
 import { isUniqueViolation, lockAccount } from '../database/differences.ts'
 import {
   changeTree,
@@ -11,13 +11,15 @@ import {
 } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
+import { listTree } from '../database/trees.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseFolderName } from '../domain/folder-name.ts'
-import type { AccountId, FolderIdentifier, FolderPlace } from '../domain/ids.ts'
+import type { FolderIdentifier, FolderPlace } from '../domain/ids.ts'
 import { makeFolderIdentifier, type Random } from '../domain/random.ts'
+import type { Reach } from '../domain/reach.ts'
 import { hashPassword } from './passwords.ts'
-import { ownFolder, placeOf } from './places.ts'
+import { asSeen, ownFolder, placeOf } from './places.ts'
 
 /** A folder with its parent's identifier, which is null at top level. */
 export type Folder = FolderListRow
@@ -39,34 +41,35 @@ export interface FolderChange {
 
 export interface Folders {
   /** Throws Refusal INVALID_NAME, FOLDER_NOT_FOUND, DUPLICATE_NAME or MAX_DEPTH_EXCEEDED. */
-  create(account: AccountId, folder: NewFolder): Promise<FolderListRow>
-  /** All folders of the account, or those directly in `parent`. */
-  list(account: AccountId, parent: FolderPlace | null): Promise<FolderListRow[]>
-  get(account: AccountId, identifier: FolderIdentifier): Promise<FolderListRow>
-  change(account: AccountId, identifier: FolderIdentifier, change: FolderChange): Promise<FolderListRow>
+  create(reach: Reach, folder: NewFolder): Promise<FolderListRow>
+  /** All folders within reach, or those directly in `parent`. */
+  list(reach: Reach, parent: FolderPlace | null): Promise<FolderListRow[]>
+  get(reach: Reach, identifier: FolderIdentifier): Promise<FolderListRow>
+  /** Throws Refusal as `create` does. Whoever is kept to a folder cannot rename that one: names are its parent's. */
+  change(reach: Reach, identifier: FolderIdentifier, change: FolderChange): Promise<FolderListRow>
 }
 
 export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: number): Folders {
-  async function read(identifier: FolderIdentifier): Promise<FolderListRow> {
+  async function read(reach: Reach, identifier: FolderIdentifier): Promise<FolderListRow> {
     const row = await findFolder(db, identifier)
     if (row === undefined) throw new Refusal('FOLDER_NOT_FOUND', 'The folder was deleted in the meantime')
-    return row
+    return asSeen(reach, row)
   }
 
   return {
-    async create(account, folder) {
+    async create(reach, folder) {
       const name = parseFolderName(folder.name)
-      await placeOf(db, account, folder.parent)
+      await placeOf(db, reach, folder.parent)
       const password_hash = folder.password === null ? null : await hashPassword(folder.password)
       const identifier = makeFolderIdentifier(random)
       await refusingDuplicates(name, () =>
         inTransaction(db, async (trx) => {
-          await lockAccount(trx, account)
-          const parent_id = await placeOf(trx, account, folder.parent)
+          await lockAccount(trx, reach.account)
+          const parent_id = await placeOf(trx, reach, folder.parent)
           if ((await folderChain(trx, parent_id)).length + 1 > maxDepth) throw tooDeep(maxDepth)
           await insertFolder(trx, {
             identifier,
-            account_id: account,
+            account_id: reach.account,
             parent_id,
             name,
             is_public: folder.isPublic ? 1 : 0,
@@ -74,30 +77,35 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
             created_at: clock.now(),
           })
           await changeTree(trx, parent_id, { folders: 1, height: 1 })
-          await changeTotals(trx, account, { folders: 1 })
+          await changeTotals(trx, reach.account, { folders: 1 })
         }),
       )
-      return read(identifier)
+      return read(reach, identifier)
     },
 
-    async list(account, parent) {
-      if (parent === null) return listFolders(db, account, null)
-      const place =
-        parent === 'root' ? await topFolder(db, account) : (await ownFolder(db, account, parent)).id
-      return listFolders(db, account, place)
+    async list(reach, parent) {
+      const { account, within } = reach
+      if (parent !== null) return listFolders(db, account, await placeOf(db, reach, parent))
+      if (within === null) return listFolders(db, account, null)
+      const top = await findFolder(db, within)
+      if (top === undefined) return []
+      return (await listTree(db, top.id)).map((folder) => asSeen(reach, folder))
     },
 
-    get: (account, identifier) => ownFolder(db, account, identifier),
+    get: (reach, identifier) => ownFolder(db, reach, identifier),
 
-    async change(account, identifier, change) {
+    async change(reach, identifier, change) {
       const name = change.name === undefined ? undefined : parseFolderName(change.name)
-      await ownFolder(db, account, identifier)
+      await ownFolder(db, reach, identifier)
+      if (name !== undefined && identifier === reach.within) {
+        throw new Refusal('INVALID_REQUEST', 'This key is good for this folder alone and cannot rename it')
+      }
       const password_hash =
         typeof change.password === 'string' ? await hashPassword(change.password) : change.password
       await refusingDuplicates(name ?? '', () =>
         inTransaction(db, async (trx) => {
-          await lockAccount(trx, account)
-          const folder = await ownFolder(trx, account, identifier)
+          await lockAccount(trx, reach.account)
+          const folder = await ownFolder(trx, reach, identifier)
           await updateFolder(trx, folder.id, {
             ...(name === undefined ? {} : { name }),
             ...(change.isPublic === undefined ? {} : { is_public: change.isPublic ? 1 : 0 }),
@@ -105,7 +113,7 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
           })
         }),
       )
-      return read(identifier)
+      return read(reach, identifier)
     },
   }
 }

@@ -13,7 +13,7 @@ import type { Db } from '../database/schema.ts'
 import { type Clock, DAY, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Sha256 } from '../domain/ids.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, isRestricted } from './caller.ts'
 import type { Nodes } from './nodes.ts'
 import { interrupted } from './room.ts'
 import type { StoredFile } from './stored-file.ts'
@@ -116,10 +116,17 @@ export function createIdempotency(parts: {
   }
 }
 
-/** Guests are not known apart: their key alone counts, and has to be one that nobody else draws. */
 function usedKey(caller: Caller, key: string): UsedKey {
-  const name = caller.kind === 'account' ? `account:${caller.account}` : 'guest'
-  return { caller: name, hash: Bun.SHA256.hash(key, 'hex') as Sha256 }
+  return { caller: nameOfCaller(caller), hash: Bun.SHA256.hash(key, 'hex') as Sha256 }
+}
+
+/**
+ * Guests are not known apart: their key alone counts, and has to be one that nobody else draws. Whoever may not do all
+ * that the account may is not told what others of the account have uploaded.
+ */
+function nameOfCaller(caller: Caller): string {
+  if (caller.kind === 'guest') return 'guest'
+  return isRestricted(caller) ? `key:${caller.key}` : `account:${caller.account}`
 }
 
 const nameOf = ({ caller, hash }: UsedKey) => `${caller} ${hash}`

@@ -2,46 +2,32 @@ import { findAccountByName } from '../database/accounts.ts'
 import {
   committedVersion,
   findKeyHolder,
-  insertKey,
   type KeyHolder,
-  type KeyRow,
   listKeys,
   setKeyRevoked,
 } from '../database/api-keys.ts'
 import type { Db } from '../database/schema.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId, KeyId, Sha256 } from '../domain/ids.ts'
+import type { AccountId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
+import { parseScopes } from '../domain/scopes.ts'
 import type { AccountCaller } from './caller.ts'
+import { type KeyInfo, keyInfo } from './key-info.ts'
+import { hashKey, issueKey, type KeyRequest, type NewKey } from './key-issuing.ts'
+import { ownFolder } from './places.ts'
 
-export interface NewKey {
-  readonly id: KeyId
-  readonly name: string
-  readonly prefix: string
-  /** Known now and never again: only its SHA-256 is kept. */
-  readonly apiKey: string
-}
-
-export interface KeyInfo {
-  readonly id: KeyId
-  readonly name: string
-  readonly prefix: string
-  readonly createdAt: number
-  readonly lastUsedAt: number | null
-  readonly revokedAt: number | null
-}
-
+/** API keys: who holds one, and what the command line does with them. */
 export interface Keys {
   /** Who holds the key. Throws Refusal INVALID_API_KEY, or ACCOUNT_DISABLED. */
   authenticate(secret: string): Promise<AccountCaller>
-  add(username: string, name: string): Promise<NewKey>
+  /** Throws Refusal as `issueKey` does, NOT_FOUND for the account and FOLDER_NOT_FOUND for a folder not of it. */
+  add(username: string, key: KeyRequest): Promise<NewKey>
+  /** All there are, also those that were revoked. */
   list(username: string): Promise<KeyInfo[]>
   /** Revokes the account's key of that number, prefix or full text. */
   revoke(username: string, prefixOrId: string): Promise<void>
 }
-
-const PREFIX_LENGTH = 11
 
 export function createKeys(db: Db, clock: Clock, random: Random): Keys {
   const holderOf = createHolders(db)
@@ -52,15 +38,20 @@ export function createKeys(db: Db, clock: Clock, random: Random): Keys {
       if (holder === undefined) {
         throw new Refusal('INVALID_API_KEY', 'The API key is unknown or was revoked')
       }
-      if (holder.disabled_at !== null) {
+      const { disabledAt, caller } = holder
+      if (caller.expiresAt !== null && caller.expiresAt <= clock.now()) {
+        throw new Refusal('INVALID_API_KEY', 'The API key has expired; make a new one')
+      }
+      if (disabledAt !== null) {
         throw new Refusal('ACCOUNT_DISABLED', 'This account is disabled; ask whoever runs this server')
       }
-      return { kind: 'account', account: holder.account, key: holder.key, username: holder.username }
+      return caller
     },
 
-    async add(username, name) {
+    async add(username, key) {
       const account = await knownAccount(db, username)
-      return issueKey(db, clock, random, account, name)
+      if (key.folder !== null) await ownFolder(db, { account, within: null }, key.folder)
+      return issueKey(db, clock, random, account, key)
     },
 
     async list(username) {
@@ -88,28 +79,10 @@ export function createKeys(db: Db, clock: Clock, random: Random): Keys {
   }
 }
 
-/** Makes a key of 256 random bits for the account. */
-export async function issueKey(
-  db: Db,
-  clock: Clock,
-  random: Random,
-  account: AccountId,
-  name: string,
-): Promise<NewKey> {
-  const label = name.normalize('NFC').trim()
-  if (label.length < 1 || label.length > 100) {
-    throw new Refusal('INVALID_NAME', 'The name of a key has 1 to 100 characters')
-  }
-  const apiKey = `hf_${Buffer.from(random(32)).toString('base64url')}`
-  const prefix = apiKey.slice(0, PREFIX_LENGTH)
-  const { id } = await insertKey(db, {
-    account_id: account,
-    name: label,
-    prefix,
-    hash: hashKey(apiKey),
-    created_at: clock.now(),
-  })
-  return { id, name: label, prefix, apiKey }
+/** Who holds a key that was not revoked, and may be expired. */
+interface Holder {
+  readonly caller: AccountCaller
+  readonly disabledAt: number | null
 }
 
 const MOST_HOLDERS = 10_000
@@ -118,8 +91,8 @@ const MOST_HOLDERS = 10_000
  * Who holds a key, remembered until anything is committed to the database: a key that was revoked, by the command
  * line too, is refused with the next request.
  */
-function createHolders(db: Db): (secret: string) => Promise<KeyHolder | undefined> {
-  const holders = new Map<string, KeyHolder>()
+function createHolders(db: Db): (secret: string) => Promise<Holder | undefined> {
+  const holders = new Map<string, Holder>()
   let version: number | null = null
 
   return async (secret) => {
@@ -128,9 +101,23 @@ function createHolders(db: Db): (secret: string) => Promise<KeyHolder | undefine
     version = present
     const known = holders.get(secret)
     if (known !== undefined) return known
-    const holder = await findKeyHolder(db, hashKey(secret))
-    if (holder !== undefined) holders.set(secret, holder)
+    const row = await findKeyHolder(db, hashKey(secret))
+    if (row === undefined) return undefined
+    const holder = { caller: callerOf(row), disabledAt: row.disabled_at }
+    holders.set(secret, holder)
     return holder
+  }
+}
+
+function callerOf(row: KeyHolder): AccountCaller {
+  return {
+    kind: 'account',
+    account: row.account,
+    key: row.key,
+    username: row.username,
+    scopes: parseScopes(row.scopes),
+    within: row.folder,
+    expiresAt: row.expires_at,
   }
 }
 
@@ -140,19 +127,4 @@ async function knownAccount(db: Db, username: string): Promise<AccountId> {
     throw new Refusal('NOT_FOUND', `there is no account "${username}"; "account list" shows them all`)
   }
   return account.id
-}
-
-function hashKey(secret: string): Sha256 {
-  return Bun.SHA256.hash(secret, 'hex') as Sha256
-}
-
-function keyInfo(row: KeyRow): KeyInfo {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    revokedAt: row.revoked_at,
-  }
 }

@@ -2,22 +2,39 @@ import { topFolder } from '../database/accounts.ts'
 import { type FolderListRow, findFolder, folderChain } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId, FolderId, FolderIdentifier, FolderPlace } from '../domain/ids.ts'
+import type { FolderId, FolderIdentifier, FolderPlace } from '../domain/ids.ts'
+import type { Reach } from '../domain/reach.ts'
 
-/** The account's own live folder. Throws Refusal FOLDER_NOT_FOUND, for a foreign one just as for a missing one. */
-export async function ownFolder(
-  db: Db,
-  account: AccountId,
-  identifier: FolderIdentifier,
-): Promise<FolderListRow> {
+/**
+ * The live folder, if it is within reach. Throws Refusal FOLDER_NOT_FOUND, for a foreign one just as for a missing one.
+ */
+export async function ownFolder(db: Db, reach: Reach, identifier: FolderIdentifier): Promise<FolderListRow> {
   const folder = await findFolder(db, identifier)
-  if (folder === undefined || folder.account_id !== account) throw folderNotFound()
-  return folder
+  if (folder === undefined || folder.account_id !== reach.account) throw folderNotFound()
+  if (identifier !== reach.within && !(await isWithin(db, reach, folder.id))) throw folderNotFound()
+  return asSeen(reach, folder)
 }
 
-/** The row of a place in the account's tree. Throws Refusal FOLDER_NOT_FOUND. */
-export async function placeOf(db: Db, account: AccountId, place: FolderPlace): Promise<FolderId> {
-  return place === 'root' ? topFolder(db, account) : (await ownFolder(db, account, place)).id
+/** The folder as it is shown: what is above the folder that somebody is kept to does not exist for them. */
+export function asSeen(reach: Reach, folder: FolderListRow): FolderListRow {
+  return folder.identifier === reach.within ? { ...folder, parent_identifier: null } : folder
+}
+
+/** Whether what lies in the folder is within reach, as far as folders decide. Asks nothing for a whole account. */
+export async function isWithin(db: Db, { within }: Reach, folder: FolderId): Promise<boolean> {
+  if (within === null) return true
+  const chain = await folderChain(db, folder)
+  return chain.some((step) => step.identifier === within) && chain.every((step) => step.deleted_at === null)
+}
+
+/**
+ * The row of a place. `root` is the top of what is within reach: that of the account, or the one folder. Throws Refusal
+ * FOLDER_NOT_FOUND.
+ */
+export async function placeOf(db: Db, reach: Reach, place: FolderPlace): Promise<FolderId> {
+  if (place !== 'root') return (await ownFolder(db, reach, place)).id
+  if (reach.within === null) return topFolder(db, reach.account)
+  return (await ownFolder(db, reach, reach.within)).id
 }
 
 /** Throws Refusal FOLDER_NOT_FOUND when the folder, found before, was deleted since. */

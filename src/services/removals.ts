@@ -7,7 +7,9 @@ import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
+import type { FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
+import type { Reach } from '../domain/reach.ts'
+import { ownFile } from './own-file.ts'
 import { ownFolder } from './places.ts'
 import { letOthersIn } from './turns.ts'
 
@@ -22,36 +24,43 @@ export interface RemovalCounts {
  * cleared, behind that.
  */
 export interface Removals {
-  /** Unknown and foreign identifiers are processed and not deleted. */
-  files(account: AccountId, identifiers: readonly FileIdentifier[]): Promise<RemovalCounts>
-  /** With everything below them. A folder inside another one that is deleted first counts as not deleted. */
-  folders(account: AccountId, identifiers: readonly FolderIdentifier[]): Promise<RemovalCounts>
+  /** Identifiers that are unknown or out of reach are processed and not deleted. */
+  files(reach: Reach, identifiers: readonly FileIdentifier[]): Promise<RemovalCounts>
+  /**
+   * With everything below them. A folder inside another one that is deleted first counts as not deleted, and so does
+   * the one that somebody is kept to: it is its parent's.
+   */
+  folders(reach: Reach, identifiers: readonly FolderIdentifier[]): Promise<RemovalCounts>
 }
 
 export function createRemovals(db: Db, clock: Clock): Removals {
-  async function deleteFile(account: AccountId, identifier: FileIdentifier): Promise<boolean> {
+  async function deleteFile(reach: Reach, identifier: FileIdentifier): Promise<boolean> {
     if ((await findFile(db, identifier)) === undefined) return false
     return inTransaction(db, async (trx) => {
-      await lockAccount(trx, account)
-      const file = await findFile(trx, identifier)
-      if (file === undefined || file.account_id !== account) return false
-      await markRemoved(trx, [file], 'deleted', clock.now())
-      return true
+      await lockAccount(trx, reach.account)
+      try {
+        await markRemoved(trx, [await ownFile(trx, reach, identifier)], 'deleted', clock.now())
+        return true
+      } catch (error) {
+        if (error instanceof Refusal) return false
+        throw error
+      }
     })
   }
 
   /** How many files went with the folder, or null when there is no such folder. */
-  async function deleteFolder(account: AccountId, identifier: FolderIdentifier): Promise<number | null> {
+  async function deleteFolder(reach: Reach, identifier: FolderIdentifier): Promise<number | null> {
+    if (identifier === reach.within) return null
     return inTransaction(db, async (trx) => {
-      await lockAccount(trx, account)
+      await lockAccount(trx, reach.account)
       try {
-        const folder = await ownFolder(trx, account, identifier)
+        const folder = await ownFolder(trx, reach, identifier)
         const { tree_files: files, tree_bytes: bytes } = folder
         const folders = folder.tree_folders + 1
         await markFolderDeleted(trx, folder.id, clock.now())
         if (folder.parent_id !== null)
           await changeTree(trx, folder.parent_id, takenAway({ files, bytes, folders }))
-        await changeTotals(trx, account, { storage: -bytes, files: -files, folders: -folders })
+        await changeTotals(trx, reach.account, { storage: -bytes, files: -files, folders: -folders })
         return files
       } catch (error) {
         if (error instanceof Refusal) return null
@@ -61,20 +70,20 @@ export function createRemovals(db: Db, clock: Clock): Removals {
   }
 
   return {
-    async files(account, identifiers) {
+    async files(reach, identifiers) {
       let deleted = 0
       for (const identifier of identifiers) {
-        if (await deleteFile(account, identifier)) deleted++
+        if (await deleteFile(reach, identifier)) deleted++
         await letOthersIn()
       }
       return { processed: identifiers.length, deleted, filesDeleted: deleted }
     },
 
-    async folders(account, identifiers) {
+    async folders(reach, identifiers) {
       let deleted = 0
       let filesDeleted = 0
       for (const identifier of identifiers) {
-        const files = await deleteFolder(account, identifier)
+        const files = await deleteFolder(reach, identifier)
         await letOthersIn()
         if (files === null) continue
         deleted++

@@ -1,12 +1,15 @@
 import { findFile } from '../database/files.ts'
+import { findFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import { openUploads, type UploadRow, uploadById, uploadBySlug, uploadByToken } from '../database/uploads.ts'
 import { type Clock, HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { type AccountId, GUESTS, type Slug, type UploadToken } from '../domain/ids.ts'
-import type { Caller } from './caller.ts'
+import { GUESTS, type Slug, type UploadToken } from '../domain/ids.ts'
+import type { Reach } from '../domain/reach.ts'
+import { type Caller, reachOf } from './caller.ts'
 import type { ExpectedChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
+import { isWithin } from './places.ts'
 import type { Receiving } from './receiving.ts'
 import { type ByteSource, QUIET_AFTER } from './reception.ts'
 import { locked, type Sittings, uploadNotFound } from './sittings.ts'
@@ -61,12 +64,12 @@ export interface ResumableUploads {
   append(caller: Caller, token: UploadToken, bytes: NextBytes): Promise<ResumableUpload>
   /** Ends the upload. Of a completed one the file stays. */
   terminate(caller: Caller, token: UploadToken): Promise<void>
-  /** The file that a completed upload became. Throws Refusal UPLOAD_GONE when it was deleted. */
-  result(upload: ResumableUpload): Promise<StoredFile>
-  /** Unfinished ones of the account, oldest first, at most 1,000. */
-  list(account: AccountId): Promise<ResumableUpload[]>
-  /** The account's upload whose link that is. */
-  bySlug(account: AccountId, slug: Slug): Promise<ResumableUpload | null>
+  /** The file that a completed upload became. Throws Refusal UPLOAD_GONE when it was deleted, or moved out of reach. */
+  result(caller: Caller, upload: ResumableUpload): Promise<StoredFile>
+  /** Unfinished ones within reach, oldest first, at most 1,000. */
+  list(reach: Reach): Promise<ResumableUpload[]>
+  /** The upload within reach whose link that is. */
+  bySlug(reach: Reach, slug: Slug): Promise<ResumableUpload | null>
   /** When an upload that gets no more bytes is given up. */
   expiresAt(upload: ResumableUpload): number
 }
@@ -101,6 +104,7 @@ export function createResumableUploads(parts: {
         )
       }
       if (caller.account !== upload.account_id) throw uploadNotFound()
+      if (!(await isWithin(db, caller, upload.folder_id))) throw uploadNotFound()
     }
     return upload
   }
@@ -186,18 +190,26 @@ export function createResumableUploads(parts: {
       await forget(db, upload, clock.now())
     },
 
-    async result({ uuid }) {
+    async result(caller, { uuid }) {
       const file = await findFile(db, { kind: 'uuid', uuid })
-      if (file === undefined)
-        throw new Refusal('UPLOAD_GONE', 'The file that was uploaded here has been deleted')
+      const isThere =
+        file !== undefined &&
+        (file.account_id === GUESTS || (await isWithin(db, reachOf(caller), file.folder_id)))
+      if (!isThere) throw new Refusal('UPLOAD_GONE', 'The file that was uploaded here has been deleted')
       return file
     },
 
-    list: (account) => openUploads(db, account, MOST_LISTED),
+    async list(reach) {
+      const { account, within } = reach
+      if (within === null) return openUploads(db, account, null, MOST_LISTED)
+      const top = await findFolder(db, within)
+      return top === undefined ? [] : openUploads(db, account, top.id, MOST_LISTED)
+    },
 
-    async bySlug(account, slug) {
+    async bySlug(reach, slug) {
       const upload = await uploadBySlug(db, slug)
-      return upload?.account_id === account ? upload : null
+      if (upload?.account_id !== reach.account) return null
+      return (await isWithin(db, reach, upload.folder_id)) ? upload : null
     },
   }
 }

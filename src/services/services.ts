@@ -11,6 +11,7 @@ import type { FolderPasswords } from './folder-passwords.ts'
 import type { Folders } from './folders.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Keys } from './keys.ts'
+import type { OwnKeys } from './own-keys.ts'
 import type { PublicFolders } from './public-folders.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Readiness } from './readiness.ts'
@@ -36,6 +37,7 @@ export interface Services {
   readonly folders: Folders
   readonly idempotency: Idempotency
   readonly keys: Keys
+  readonly ownKeys: OwnKeys
   readonly publicFolders: PublicFolders
   readonly rates: RateLimits
   readonly readiness: Readiness

@@ -7,7 +7,7 @@ import { parseFolderName } from '../domain/folder-name.ts'
 import type { FolderPlace, Sha256, UploadToken } from '../domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '../domain/random.ts'
 import { formatSize } from '../domain/sizes.ts'
-import { type Caller, ownerOf } from './caller.ts'
+import { type Caller, reachOf } from './caller.ts'
 import { ensurePath } from './folder-path.ts'
 import { placeOf } from './places.ts'
 import type { StoreHealth } from './store-health.ts'
@@ -62,10 +62,11 @@ export function createUploadCreation(parts: {
 
   async function insert(caller: Caller, request: NewUpload, token: UploadToken): Promise<UploadRow> {
     const { content, place, path } = request
-    const account = ownerOf(caller)
+    const reach = reachOf(caller)
+    const { account } = reach
     const names = path.map(parseFolderName)
     // Before room is set aside, so that a place that is not there is told as such.
-    const start = await placeOf(db, account, place)
+    const start = await placeOf(db, reach, place)
     const now = clock.now()
     const size = content.kind === 'final' ? null : content.size
     return rooms.create(caller, size ?? 0, async (trx) =>

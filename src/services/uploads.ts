@@ -10,7 +10,7 @@ import type { FolderPlace } from '../domain/ids.ts'
 import { mediaType } from '../domain/media-type.ts'
 import { makeBlobKey, makeSlug, makeUuid, type Random } from '../domain/random.ts'
 import { formatSize } from '../domain/sizes.ts'
-import { type Caller, ownerOf } from './caller.ts'
+import { type Caller, ownerOf, reachOf } from './caller.ts'
 import type { ContentHashing } from './content-hash.ts'
 import type { Digest } from './content-hash-messages.ts'
 import { FileHead } from './file-head.ts'
@@ -69,14 +69,14 @@ export function createUploads(parts: {
   return {
     async check(caller, place, least) {
       health.assertUsable()
-      await placeOf(db, ownerOf(caller), place)
+      await placeOf(db, reachOf(caller), place)
       assertSize(least)
       await rooms.check(caller, least)
     },
 
     async begin(caller, place, size) {
       const account = ownerOf(caller)
-      const folder = await placeOf(db, account, place)
+      const folder = await placeOf(db, reachOf(caller), place)
       const key = makeBlobKey(random)
       const room = await rooms.setAside(caller, key, size.least, Math.min(size.most, maxFileSize))
       let writer: BlobWriter

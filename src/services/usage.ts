@@ -19,6 +19,8 @@ export interface Usage {
    */
   archiveUsed(by: 'download' | null): (file: FileId) => void
   requested(caller: AccountCaller): void
+  /** The key was used for what counts as no request. */
+  keyUsed(key: KeyId): void
   /** Counted and not yet written. */
   pending(file: FileId): { readonly views: number; readonly downloads: number }
   /** The account's requests since 00:00 UTC. */
@@ -99,6 +101,10 @@ export function createUsage(db: Db, clock: Clock): Usage {
       counts.set(caller.account, (counts.get(caller.account) ?? 0) + 1)
       days.set(day, counts)
       keys.set(caller.key, clock.now())
+    },
+
+    keyUsed: (key) => {
+      keys.set(key, clock.now())
     },
 
     pending: (file) => files.get(file) ?? { views: 0, downloads: 0 },

@@ -14,12 +14,42 @@ describe('holdfast key', () => {
       username: 'ann',
       name: 'backup',
       prefix: key.api_key.slice(0, key.prefix.length),
+      scopes: ['read', 'upload', 'manage'],
+      folder: null,
+      expires_at: null,
       api_key: expect.stringMatching(/^hf_[A-Za-z0-9_-]{43}$/),
     })
     const { output } = await holdfast(folder.path, ['key', 'list', 'ann'])
     expect(output).toContain('backup')
     expect(output).toContain(key.prefix)
     expect(output).not.toContain(key.api_key)
+  })
+
+  test('adds a key that can do less, and lists what it can do', async () => {
+    using folder = temporaryFolder()
+    await holdfast(folder.path, ['account', 'add', 'ann'])
+    const words = ['key', 'add', 'ann', '--scope', 'upload,read', '--expires', '2999-01-31', '--json']
+    const { output } = await holdfast(folder.path, words)
+    const what = { scopes: ['read', 'upload'], folder: null, expires_at: '2999-01-31T00:00:00.000Z' }
+    expect(JSON.parse(output)).toMatchObject(what)
+    const keys = JSON.parse((await holdfast(folder.path, ['key', 'list', 'ann', '--json'])).output)
+    expect(keys[1]).toMatchObject({ ...what, folder_name: null })
+    const shown = (await holdfast(folder.path, ['key', 'list', 'ann'])).output
+    expect(shown).toContain('read,upload')
+    expect(shown).toContain('active until 2999-01-31')
+  })
+
+  test.each([
+    [2, 'no scope', ['--scope', 'read,write']],
+    [2, 'no time to come', ['--expires', '2020-01-31']],
+    [2, 'no number of days', ['--expires', '0d']],
+    [1, 'no folder of the account', ['--folder', 'abcdefghijklmnop']],
+  ])('add ends with %d for what is %s', async (code, _, words) => {
+    using folder = temporaryFolder()
+    await holdfast(folder.path, ['account', 'add', 'ann'])
+    const added = await holdfast(folder.path, ['key', 'add', 'ann', ...words])
+    expect({ code: added.code, output: added.output }).toEqual({ code, output: '' })
+    expect(JSON.parse((await holdfast(folder.path, ['key', 'list', 'ann', '--json'])).output)).toHaveLength(1)
   })
 
   test('prints a key for people without --json', async () => {

@@ -9,6 +9,7 @@ import { inTransaction } from '../../src/database/transactions.ts'
 import { DAY } from '../../src/domain/clock.ts'
 import type { AccountId, FolderIdentifier, FolderPlace, Sha256, Slug } from '../../src/domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../src/domain/random.ts'
+import type { Reach } from '../../src/domain/reach.ts'
 import { createAccounts } from '../../src/services/accounts.ts'
 import { createCleaning } from '../../src/services/cleaning.ts'
 import { createClockGuard } from '../../src/services/clock-guard.ts'
@@ -31,6 +32,7 @@ async function tree(contract: ContractDatabase) {
   const { db } = contract
   const clock = handClock()
   const account = (await createAccounts(db, clock, systemRandom).add('alice')).id
+  const reach: Reach = { account, within: null }
   const usage = createUsage(db, clock)
   const folders = createFolders(db, clock, systemRandom, 256)
   const files = createFiles(db, usage)
@@ -40,6 +42,7 @@ async function tree(contract: ContractDatabase) {
     db,
     clock,
     account,
+    reach,
     usage,
     folders,
     files,
@@ -48,21 +51,21 @@ async function tree(contract: ContractDatabase) {
     clearing: createFolderClearing(db, clock),
 
     async folder(name: string, parent: FolderPlace = 'root'): Promise<FolderIdentifier> {
-      return (await folders.create(account, { name, parent, isPublic: true, password: null })).identifier
+      return (await folders.create(reach, { name, parent, isPublic: true, password: null })).identifier
     },
 
     file: (name: string, place: FolderPlace = 'root') => store(db, clock, account, name, place),
 
     async names(change: Partial<FileListQuery> = {}): Promise<string[]> {
-      return (await files.list(account, { ...query, ...change })).files.map((file) => file.name)
+      return (await files.list(reach, { ...query, ...change })).files.map((file) => file.name)
     },
 
     async total(search = ''): Promise<number> {
-      return (await files.list(account, { ...query, search })).total
+      return (await files.list(reach, { ...query, search })).total
     },
 
     async folderNames(): Promise<string[]> {
-      return (await folders.list(account, null)).map((folder) => folder.name)
+      return (await folders.list(reach, null)).map((folder) => folder.name)
     },
 
     async totals(): Promise<[files: number, folders: number, bytes: number]> {
@@ -82,7 +85,7 @@ async function store(
   const slug = makeSlug(systemRandom)
   const now = clock.now()
   await inTransaction(db, async (trx) => {
-    const folder_id = await placeOf(trx, account, place)
+    const folder_id = await placeOf(trx, { account, within: null }, place)
     const sha256 = Buffer.from(systemRandom(32)).toString('hex') as Sha256
     const blob = { key: makeBlobKey(systemRandom), sha256, crc32: 0, size: BYTES, created_at: now }
     await insertFile(trx, {
@@ -117,7 +120,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       await it.file('outer file', outer)
       await it.file('inner file', inner)
       const slug = await it.file('innermost file', innermost)
-      const counts = await it.removals.folders(it.account, [outer])
+      const counts = await it.removals.folders(it.reach, [outer])
       expect(await isClearing(it.db, it.account)).toBe(true)
       return { ...it, outer, inner, innermost, slug, counts }
     }
@@ -146,14 +149,14 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       const slug = { kind: 'slug', slug: it.slug } as const
       const missing = { code: 'FILE_NOT_FOUND' }
       const noFolder = { code: 'FOLDER_NOT_FOUND' }
-      await expect(it.files.get(it.account, slug)).rejects.toMatchObject(missing)
-      await expect(it.files.move(it.account, slug, 'root')).rejects.toMatchObject(missing)
-      await expect(it.files.rename(it.account, slug, 'x')).rejects.toMatchObject(missing)
-      await expect(it.folders.get(it.account, it.innermost)).rejects.toMatchObject(noFolder)
-      await expect(it.moves.move(it.account, it.inner, 'root')).rejects.toMatchObject(noFolder)
+      await expect(it.files.get(it.reach, slug)).rejects.toMatchObject(missing)
+      await expect(it.files.move(it.reach, slug, 'root')).rejects.toMatchObject(missing)
+      await expect(it.files.rename(it.reach, slug, 'x')).rejects.toMatchObject(missing)
+      await expect(it.folders.get(it.reach, it.innermost)).rejects.toMatchObject(noFolder)
+      await expect(it.moves.move(it.reach, it.inner, 'root')).rejects.toMatchObject(noFolder)
       await expect(it.folder('new', it.innermost)).rejects.toMatchObject(noFolder)
-      expect((await it.removals.files(it.account, [slug])).deleted).toBe(0)
-      expect((await it.removals.folders(it.account, [it.inner])).deleted).toBe(0)
+      expect((await it.removals.files(it.reach, [slug])).deleted).toBe(0)
+      expect((await it.removals.folders(it.reach, [it.inner])).deleted).toBe(0)
       expect(await it.totals()).toEqual([1, 1, BYTES])
     })
 
@@ -218,7 +221,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
     const outer = await it.folder('outer')
     for (let sub = 0; sub < 60; sub++) await it.file(`f${sub}`, await it.folder(`s${sub}`, outer))
     for (let file = 0; file < 310; file++) await it.file(`o${file}`, outer)
-    expect((await it.removals.folders(it.account, [outer])).filesDeleted).toBe(370)
+    expect((await it.removals.folders(it.reach, [outer])).filesDeleted).toBe(370)
     await it.clearing.run()
     const alive = await it.db.selectFrom('files').select('id').where('removed_at', 'is', null).execute()
     expect(alive).toEqual([])
@@ -233,9 +236,9 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
     const to = await it.folder('to')
     const moved = await it.folder('moved', from)
     await it.file('one', await it.folder('below', moved))
-    expect(await it.moves.move(it.account, moved, to)).toBe(2)
-    expect((await it.removals.folders(it.account, [from])).filesDeleted).toBe(0)
-    expect((await it.removals.folders(it.account, [to])).filesDeleted).toBe(1)
+    expect(await it.moves.move(it.reach, moved, to)).toBe(2)
+    expect((await it.removals.folders(it.reach, [from])).filesDeleted).toBe(0)
+    expect((await it.removals.folders(it.reach, [to])).filesDeleted).toBe(1)
     expect(await it.totals()).toEqual([0, 0, 0])
   })
 })

@@ -20,6 +20,7 @@ function writeFirstVersion(path: string): void {
   file.run(
     "insert into accounts (id, username, created_at, storage_used, files_count) values (1, 'ann', 0, 111, 3)",
   )
+  file.run("insert into api_keys (account_id, name, prefix, hash, created_at) values (1, 'k', 'hf_', 'h', 0)")
   const folders = [
     [1, null, '', null],
     [2, 1, 'a', null],
@@ -53,13 +54,15 @@ function writeFirstVersion(path: string): void {
 }
 
 describe('a SQLite database of the first version', () => {
-  test('gets the sums of its trees, and what was deleted counts as cleared', async () => {
+  test('gets the sums of its trees, what was deleted counts as cleared, and its keys keep everything', async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'holdfast.sqlite')
     writeFirstVersion(path)
     const db = openSqlite(path)
     expect(await missingMigrations(db)).toBe(MIGRATIONS - 1)
     await migrate(db)
+    const keys = await db.selectFrom('api_keys').select(['scopes', 'folder', 'expires_at']).execute()
+    expect(keys).toEqual([{ scopes: 'read upload manage', folder: null, expires_at: null }])
     const sums = await db
       .selectFrom('folders')
       .select(['id', 'tree_files', 'tree_bytes', 'tree_folders', 'tree_height', 'cleared_at'])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type ChainFolder, decideAccess, type Viewer } from '../../src/domain/access.ts'
-import { type AccountId, type FolderId, GUESTS } from '../../src/domain/ids.ts'
+import { type Asker, type ChainFolder, decideAccess, type Viewer, viewerOf } from '../../src/domain/access.ts'
+import { type AccountId, type FolderId, type FolderIdentifier, GUESTS } from '../../src/domain/ids.ts'
 
 const account = (id: number): AccountId => id as AccountId
 const folder = (id: number): FolderId => id as FolderId
@@ -93,5 +93,28 @@ describe('decideAccess', () => {
         if (access.kind === 'open') expect(decideAccess(who, OWNER, chain.slice(0, -1)).kind).toBe('open')
       }),
     )
+  })
+})
+
+describe('viewerOf', () => {
+  const named = (name: string) => ({ identifier: name as FolderIdentifier })
+  const grants = new Map([[folder(7), 'tag']])
+  const keptTo = (within: string | null): Asker => ({
+    reach: { account: OWNER, within: within as FolderIdentifier | null },
+    grants,
+  })
+
+  test('takes somebody kept to a folder for nobody outside of it', () => {
+    const inside = [[named('a')], [named('x'), named('a'), named('y')]]
+    for (const chain of inside) expect(viewerOf(keptTo('a'), chain)).toEqual({ account: OWNER, grants })
+    for (const chain of [[], [named('x')]])
+      expect(viewerOf(keptTo('a'), chain)).toEqual({ account: null, grants })
+  })
+
+  test('leaves everybody else who they are', () => {
+    for (const chain of [[], [named('x')]]) {
+      expect(viewerOf(keptTo(null), chain)).toEqual({ account: OWNER, grants })
+      expect(viewerOf({ reach: null, grants }, chain)).toEqual({ account: null, grants })
+    }
   })
 })

@@ -19,7 +19,7 @@ describe('purging', () => {
     const { cleaning, removals, caller } = parts
     const gone = await parts.store('hello', 'gone.txt')
     const kept = [await parts.store('hello', 'kept.txt'), await parts.store('hello', 'kept too.txt')]
-    await removals.files(caller.account, [{ kind: 'id', id: gone.id }])
+    await removals.files(caller, [{ kind: 'id', id: gone.id }])
 
     await Promise.all([cleaning.purge([gone.id]), cleaning.purge([gone.id]), cleaning.purgeDeleted()])
     await cleaning.purge([gone.id])
@@ -28,7 +28,7 @@ describe('purging', () => {
     expect(finishedBlobs(parts.folder)).toHaveLength(1)
 
     await removals.files(
-      caller.account,
+      caller,
       kept.map(({ id }) => ({ kind: 'id', id })),
     )
     await Promise.all([cleaning.purgeDeleted(), cleaning.purgeDeleted()])

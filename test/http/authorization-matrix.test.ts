@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { MINUTE } from '../../src/domain/clock.ts'
+import type { FolderIdentifier } from '../../src/domain/ids.ts'
 import { routes } from '../../src/http/routes.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import {
@@ -20,6 +22,8 @@ interface Things {
   readonly id: number
   readonly folder: string
   readonly parent: string
+  /** The number of an API key. */
+  readonly key: number
 }
 
 const NOBODYS: Things = {
@@ -28,6 +32,7 @@ const NOBODYS: Things = {
   id: 999_999_999,
   folder: 'z000000000000000',
   parent: 'z000000000000001',
+  key: 999_999_998,
 }
 
 interface Request {
@@ -153,6 +158,12 @@ const matrix: Readonly<Record<string, Row>> = {
   'post /folder/delete': deleteFolders('/folder/delete'),
   'post /api/v1/folder/delete': deleteFolders('/api/v1/folder/delete'),
   'get /api/v1/account': { ask: () => ({ path: '/api/v1/account' }), about: {} },
+  'get /api/v1/keys': { ask: () => ({ path: '/api/v1/keys' }), about: {} },
+  'post /api/v1/key': named(({ folder }) => ({
+    path: '/api/v1/key',
+    body: { name: 'x', scopes: ['read'], folder },
+  })),
+  'delete /api/v1/key/{}': named(({ key }) => ({ path: `/api/v1/key/${key}` })),
 }
 
 const keyed = routes.filter(({ auth }) => auth === 'key').map(nameOf)
@@ -168,14 +179,29 @@ let host: TestHoldfast
 let ownerKey: string
 let owners: Things
 let strangerKey: string
-let strangers: Things
 let ownersFile: Uploaded
+/** A key of the owner's that is good for one folder, which has nothing of what `owners` names. */
+let boundKey: string
 
 async function belongings(key: string): Promise<Things & { file: Uploaded }> {
   const parent = await makeFolder(host, key)
   const folder = await makeFolder(host, key)
   const file = await upload(host, { key, folder, name: 'mine.txt' })
-  return { slug: file.slug, uuid: file.uuid, id: file.file_id, folder, parent, file }
+  return {
+    slug: file.slug,
+    uuid: file.uuid,
+    id: file.file_id,
+    folder,
+    parent,
+    key: await keyNumber(key),
+    file,
+  }
+}
+
+/** The number of the newest key that the key can see. */
+async function keyNumber(key: string): Promise<number> {
+  const schema = z.object({ data: z.array(z.object({ id: z.number() })) })
+  return schema.parse((await api(host, key, 'GET', '/api/v1/keys')).body).data.at(-1)?.id ?? 0
 }
 
 beforeAll(async () => {
@@ -187,6 +213,8 @@ beforeAll(async () => {
   owners = things
   ownersFile = file
   strangerKey = (await host.addAccount('stranger')).apiKey
+  const folder = (await makeFolder(host, ownerKey)) as FolderIdentifier
+  boundKey = await host.addKey('owner', { folder })
 })
 
 afterAll(async () => {
@@ -275,6 +303,14 @@ describe.each(rows)('$route', ({ route, row }) => {
     expect((await api(host, ownerKey, 'GET', '/api/v1/account')).status).toBe(200)
   })
 
+  test('is 401 with a key that has expired, up to then not', async () => {
+    const expiring = await host.addKey('owner', { expiresAt: host.clock.now() + MINUTE })
+    const before = await send(route, row.ask(NOBODYS, NOBODYS.slug, NOBODYS), bearer(expiring))
+    expect(before.status).not.toBe(401)
+    host.clock.advance(MINUTE)
+    await expectNoKey(bearer(expiring))
+  })
+
   test('is 403 with the key of a disabled account', async () => {
     const username = `disabled-${crypto.randomUUID().slice(0, 8)}`
     const { apiKey } = await host.addAccount(username)
@@ -293,46 +329,54 @@ describe.each(rows)('$route', ({ route, row }) => {
   })
 })
 
-describe.each(rows.filter(({ row }) => Object.keys(row.about).length > 0))(
-  'what another account has, asked for with $route',
-  ({ route, row }) => {
-    beforeEach(async () => {
-      strangers = await belongings(strangerKey)
-    })
+/** Those for whom what the owner has is not there. */
+const outsiders = [
+  { who: 'another account', keyOf: () => strangerKey, kinds: ['slug', 'uuid', 'id'] },
+  { who: 'a key of the owner’s for another folder', keyOf: () => boundKey, kinds: ['slug'] },
+] as const
 
-    /** The answer with every identifier replaced by the kind of thing it is. */
-    async function answer(build: Build, things: Things, file: FileId): Promise<string> {
-      const response = await send(route, build(things, file, strangers), bearer(strangerKey))
-      const text = JSON.stringify([response.status, await response.json()])
-      const pairs: readonly [FileId, string][] = [
-        [things.slug, '<slug>'],
-        [things.uuid, '<uuid>'],
-        [things.folder, '<folder>'],
-        [things.parent, '<parent>'],
-      ]
-      const replaced = pairs.reduce((left, [found, kind]) => left.replaceAll(String(found), kind), text)
-      return replaced
-        .replace(new RegExp(`(?<![\\w])${things.id}(?![\\w])`, 'g'), '<id>')
-        .replaceAll(NOBODYS.slug, '<slug>')
-    }
+const asked = rows
+  .filter(({ row }) => Object.keys(row.about).length > 0)
+  .flatMap(({ route, row }) => outsiders.map((outsider) => ({ route, row, ...outsider })))
 
-    const kinds = row.slugOnly ? (['slug'] as const) : (['slug', 'uuid', 'id'] as const)
-    const cases = Object.entries(row.about).flatMap(([way, build]) =>
-      kinds.map((kind) => ({ way, build, kind })),
-    )
+describe.each(asked)('what the owner has, asked for by $who with $route', ({ route, row, keyOf, kinds }) => {
+  let own: Things
+  beforeEach(async () => {
+    own = await belongings(keyOf())
+  })
 
-    test.each(cases)('is answered as what does not exist: $way, by $kind', async ({ build, kind }) => {
-      const before = await snapshot()
-      const foreign = await answer(build, owners, owners[kind])
-      const missing = await answer(build, NOBODYS, NOBODYS[kind])
-      expect(foreign).toBe(missing)
-      const [status, body] = z.tuple([z.number(), z.unknown()]).parse(JSON.parse(foreign))
-      expect([200, 404]).toContain(status)
-      expect(body).toMatchObject({ success: false })
-      expect(await snapshot()).toBe(before)
-    })
-  },
-)
+  /** The answer with every identifier replaced by the kind of thing it is. */
+  async function answer(build: Build, things: Things, file: FileId): Promise<string> {
+    const response = await send(route, build(things, file, own), bearer(keyOf()))
+    const text = JSON.stringify([response.status, await response.json()])
+    const pairs: readonly [FileId, string][] = [
+      [things.slug, '<slug>'],
+      [things.uuid, '<uuid>'],
+      [things.folder, '<folder>'],
+      [things.parent, '<parent>'],
+    ]
+    const replaced = pairs.reduce((left, [found, kind]) => left.replaceAll(String(found), kind), text)
+    return replaced
+      .replace(new RegExp(`(?<![\\w])${things.id}(?![\\w])`, 'g'), '<id>')
+      .replaceAll(NOBODYS.slug, '<slug>')
+  }
+
+  const known = row.slugOnly ? (['slug'] as const) : kinds
+  const cases = Object.entries(row.about).flatMap(([way, build]) =>
+    known.map((kind) => ({ way, build, kind })),
+  )
+
+  test.each(cases)('is answered as what does not exist: $way, by $kind', async ({ build, kind }) => {
+    const before = await snapshot()
+    const foreign = await answer(build, owners, owners[kind])
+    const missing = await answer(build, NOBODYS, NOBODYS[kind])
+    expect(foreign).toBe(missing)
+    const [status, body] = z.tuple([z.number(), z.unknown()]).parse(JSON.parse(foreign))
+    expect([200, 404]).toContain(status)
+    expect(body).toMatchObject({ success: false })
+    expect(await snapshot()).toBe(before)
+  })
+})
 
 test('a batch with somebody else’s file moves the caller’s own and no other', async () => {
   const mine = await belongings(strangerKey)

@@ -101,6 +101,9 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   const archive = z
     .object({ data: z.object({ url: z.string() }) })
     .parse((await caller.post('/api/v1/files/download', { files: [file.slug] })).body)
+  const made = z
+    .object({ data: z.object({ id: z.number() }) })
+    .parse((await caller.post('/api/v1/key', { name: 'old', scopes: ['read'] })).body)
   const json = (body: object): BunFetchRequestInit => ({
     body: JSON.stringify(body),
     headers: { 'Content-Type': 'application/json' },
@@ -147,6 +150,9 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'post /folder/delete': { path: '/folder/delete', init: json({ identifiers: [three] }) },
     'post /api/v1/folder/delete': { path: '/api/v1/folder/delete', init: json({ identifiers: [four] }) },
     'get /api/v1/account': { path: '/api/v1/account' },
+    'get /api/v1/keys': { path: '/api/v1/keys' },
+    'post /api/v1/key': { path: '/api/v1/key', init: json({ name: 'backup', scopes: ['read'] }) },
+    'delete /api/v1/key/{id}': { path: `/api/v1/key/${made.data.id}` },
     'get /api/v1/openapi.json': { path: '/api/v1/openapi.json', isOpen: true },
     'get /health': { path: '/health', isOpen: true },
     'get /ready': { path: '/ready', isOpen: true },

@@ -2,7 +2,9 @@ import { openAdministration } from '../../src/app.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { systemRandom } from '../../src/domain/random.ts'
+import { SCOPES } from '../../src/domain/scopes.ts'
 import { createLog } from '../../src/log.ts'
+import type { KeyGrant } from '../../src/services/key-issuing.ts'
 import { clusterPair, folderPair } from './pair.ts'
 
 /** The system's time plus what the test has added to it. */
@@ -37,7 +39,8 @@ export interface TestHoldfast {
   /** The keys of all that lies in the store, unfinished blobs included, sorted. */
   storedBlobs(): Promise<string[]>
   addAccount(username?: string): Promise<TestAccount>
-  addKey(username: string): Promise<string>
+  /** Good for everything, but for what `grant` says. */
+  addKey(username: string, grant?: Partial<KeyGrant>): Promise<string>
   disableAccount(username: string): Promise<void>
   revokeKey(apiKey: string): Promise<void>
   /** Writes the counters and runs every background job once. */
@@ -96,8 +99,13 @@ export async function startHoldfast(settings: Partial<Config> = {}): Promise<Tes
       return account
     },
 
-    async addKey(username) {
-      const { apiKey } = await administration.keys.add(username, 'another key')
+    async addKey(username, grant = {}) {
+      const everything = { scopes: SCOPES, folder: null, expiresAt: null }
+      const { apiKey } = await administration.keys.add(username, {
+        name: 'another key',
+        ...everything,
+        ...grant,
+      })
       owners.set(apiKey, username)
       return apiKey
     },

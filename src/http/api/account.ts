@@ -17,12 +17,13 @@ const account = z
 export const getAccount = keyedRoute({
   method: 'get',
   path: '/api/v1/account',
+  need: 'any',
   summary: 'Read your account',
   tag: 'Account',
   answer: dataOf(account),
   async handle({ call, caller }) {
     const { accounts, usage } = call.site.services
-    const info = await accounts.get(caller.account)
+    const info = await accounts.get(caller)
     return {
       success: true,
       data: {

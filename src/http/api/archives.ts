@@ -11,8 +11,9 @@ export const downloadFolder: Route = {
   method: 'get',
   path: '/api/v1/folder/{identifier}/download',
   auth: 'key',
+  need: 'read',
   documentation: {
-    summary: 'A folder with its subfolders as one ZIP file; "root" is all that you have',
+    summary: 'A folder with its subfolders as one ZIP file; "root" is all that the key reaches',
     tag: 'Folders',
     params: identifierParameter,
     answers: archiveAnswers,
@@ -20,13 +21,13 @@ export const downloadFolder: Route = {
   },
   streams: 'out',
   async handle(call) {
-    const { account } = await keyedCaller(call)
+    const caller = await keyedCaller(call)
     const { archives, folders } = call.site.services
     const place = parseFolderPlace(call.params.identifier)
     const whose = { folder: null, isOwner: true }
-    if (place === 'root') return sendArchive(call, await archives.everything(account), whose)
-    const folder = await folders.get(account, place)
-    const archive = await archives.folder({ account, grants: new Map() }, folder.id)
+    if (place === 'root') return sendArchive(call, await archives.everything(caller), whose)
+    const folder = await folders.get(caller, place)
+    const archive = await archives.folder({ account: caller.account, grants: new Map() }, folder.id)
     return sendArchive(call, archive, { ...whose, folder: folder.name })
   },
 }
@@ -34,6 +35,7 @@ export const downloadFolder: Route = {
 export const signArchive = keyedRoute({
   method: 'post',
   path: '/api/v1/files/download',
+  need: 'read',
   summary: 'Get a signed address of up to 200 of your files as one ZIP file',
   tag: 'Files',
   body: z.object({ files: batch(fileIdentifier) }),
@@ -45,9 +47,9 @@ export const signArchive = keyedRoute({
     const { archiveTokens, files } = call.site.services
     const ids = new Set<FileId>()
     for (const identifier of body.files) {
-      ids.add((await files.get(caller.account, parseFileIdentifier(identifier))).id)
+      ids.add((await files.get(caller, parseFileIdentifier(identifier))).id)
     }
-    const token = archiveTokens.issue(caller.account, [...ids])
+    const token = archiveTokens.issue(caller, [...ids])
     return {
       success: true,
       data: { url: `${call.site.contentUrl}/z/${token}`, expires_in: ARCHIVE_TOKEN_LIFETIME },

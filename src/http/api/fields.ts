@@ -7,6 +7,8 @@ export const timestampField = z
   .string()
   .openapi({ type: 'string', format: 'date-time', example: '2026-01-31T12:00:00.000Z' })
 
+export const optionalTimestamp = timestampField.nullable().openapi({ type: ['string', 'null'] })
+
 export const fileIdentifier = z
   .union([z.string(), z.number().int().min(0)], 'must be a file identifier: a slug, a UUID or a number')
   .transform(String)

@@ -22,6 +22,7 @@ const idParameter = z.object({
 export const listFiles = keyedRoute({
   method: 'get',
   path: '/api/v1/files',
+  need: 'read',
   summary: 'List your files',
   tag: 'Files',
   query: z.object({
@@ -40,7 +41,7 @@ export const listFiles = keyedRoute({
   async handle({ call, caller, query }) {
     const page = query.page ?? 1
     const perPage = query.per_page ?? 20
-    const { files, total } = await call.site.services.files.list(caller.account, {
+    const { files, total } = await call.site.services.files.list(caller, {
       page,
       perPage,
       folder: query.folder === undefined || query.folder === '' ? null : parseFolderPlace(query.folder),
@@ -59,13 +60,14 @@ export const listFiles = keyedRoute({
 export const getFile = keyedRoute({
   method: 'get',
   path: '/api/v1/file/{id}',
+  need: 'read',
   summary: 'Read one of your files',
   tag: 'Files',
   params: idParameter,
   answer: dataOf(fileDetail),
   errors: [404],
   async handle({ call, caller, params }) {
-    const file = await call.site.services.files.get(caller.account, parseFileIdentifier(params.id ?? ''))
+    const file = await call.site.services.files.get(caller, parseFileIdentifier(params.id ?? ''))
     return { success: true, data: toFileDetail(call.site, file) }
   },
 })
@@ -73,6 +75,7 @@ export const getFile = keyedRoute({
 export const renameFile = keyedRoute({
   method: 'patch',
   path: '/api/v1/file/{id}',
+  need: 'manage',
   summary: 'Rename a file',
   tag: 'Files',
   params: idParameter,
@@ -81,7 +84,7 @@ export const renameFile = keyedRoute({
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }) {
     const identifier = parseFileIdentifier(params.id ?? '')
-    const file = await call.site.services.files.rename(caller.account, identifier, body.name)
+    const file = await call.site.services.files.rename(caller, identifier, body.name)
     return { success: true, data: toFileDetail(call.site, file) }
   },
 })
@@ -89,6 +92,7 @@ export const renameFile = keyedRoute({
 export const moveFile = keyedRoute({
   method: 'post',
   path: '/api/v1/file/move',
+  need: 'manage',
   summary: 'Move a file to a folder',
   tag: 'Files',
   body: z.object({ file: fileIdentifier, folder: folderPlace }),
@@ -100,7 +104,7 @@ export const moveFile = keyedRoute({
   errors: [400, 404, 413],
   async handle({ call, caller, body }) {
     const folder = parseFolderPlace(body.folder)
-    await call.site.services.files.move(caller.account, parseFileIdentifier(body.file), folder)
+    await call.site.services.files.move(caller, parseFileIdentifier(body.file), folder)
     return { success: true, message: 'File moved', data: { file: body.file, folder } }
   },
 })
@@ -108,6 +112,7 @@ export const moveFile = keyedRoute({
 export const moveFiles = keyedRoute({
   method: 'post',
   path: '/api/v1/files/move',
+  need: 'manage',
   summary: 'Move up to 200 files to a folder',
   tag: 'Files',
   body: z.object({ files: batch(fileIdentifier), folder: folderPlace }),
@@ -125,7 +130,7 @@ export const moveFiles = keyedRoute({
   async handle({ call, caller, body }) {
     const folder = parseFolderPlace(body.folder)
     const identifiers = body.files.map(parseFileIdentifier)
-    const outcomes = await call.site.services.files.moveMany(caller.account, identifiers, folder)
+    const outcomes = await call.site.services.files.moveMany(caller, identifiers, folder)
     const results = body.files.map((file, index) => {
       const error = outcomes[index]?.error ?? null
       return error === null ? { file, success: true } : { file, success: false, error }
@@ -142,6 +147,7 @@ export const moveFiles = keyedRoute({
 export const deleteFiles = keyedRoute({
   method: 'post',
   path: '/file/delete',
+  need: 'manage',
   summary: 'Delete files, for good',
   tag: 'Files',
   body: z.object({
@@ -153,7 +159,7 @@ export const deleteFiles = keyedRoute({
   errors: [400, 413],
   async handle({ call, caller, body }) {
     const identifiers = [...new Set(body.identifiers)].map(parseFileIdentifier)
-    const counts = await call.site.services.removals.files(caller.account, identifiers)
+    const counts = await call.site.services.removals.files(caller, identifiers)
     return toDeletion(counts, 'files')
   },
 })

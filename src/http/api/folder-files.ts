@@ -10,6 +10,7 @@ import { identifierParameter } from './folders.ts'
 export const listFolderFiles = keyedRoute({
   method: 'get',
   path: '/api/v1/folder/{identifier}/files',
+  need: 'read',
   summary: 'List the files directly in a folder: all of them, or page by page',
   tag: 'Folders',
   params: identifierParameter,
@@ -24,11 +25,11 @@ export const listFolderFiles = keyedRoute({
     const { files } = call.site.services
     const folder = parseFolderPlace(params.identifier)
     if (query.page === undefined && query.per_page === undefined) {
-      return streamed(call.site, await files.walk(caller.account, folder))
+      return streamed(call.site, await files.walk(caller, folder))
     }
     const page = query.page ?? 1
     const perPage = query.per_page ?? 20
-    const found = await files.list(caller.account, {
+    const found = await files.list(caller, {
       page,
       perPage,
       folder,

@@ -51,6 +51,7 @@ const password = z
 export const listFolders = keyedRoute({
   method: 'get',
   path: '/api/v1/folders',
+  need: 'read',
   summary: 'List your folders',
   tag: 'Folders',
   query: z.object({
@@ -63,7 +64,7 @@ export const listFolders = keyedRoute({
   errors: [404],
   async handle({ call, caller, query }) {
     const parent = query.parent === undefined || query.parent === '' ? null : parseFolderPlace(query.parent)
-    const folders = await call.site.services.folders.list(caller.account, parent)
+    const folders = await call.site.services.folders.list(caller, parent)
     return { success: true, data: folders.map(toFolderListItem) }
   },
 })
@@ -71,6 +72,7 @@ export const listFolders = keyedRoute({
 export const listSubfolders = keyedRoute({
   method: 'get',
   path: '/api/v1/folder/{identifier}/folders',
+  need: 'read',
   summary: 'List the folders directly in a folder',
   tag: 'Folders',
   params: identifierParameter,
@@ -78,7 +80,7 @@ export const listSubfolders = keyedRoute({
   errors: [404],
   async handle({ call, caller, params }) {
     const place = parseFolderPlace(params.identifier)
-    const folders = await call.site.services.folders.list(caller.account, place)
+    const folders = await call.site.services.folders.list(caller, place)
     return { success: true, data: folders.map(toFolderListItem) }
   },
 })
@@ -86,6 +88,7 @@ export const listSubfolders = keyedRoute({
 export const createFolder = keyedRoute({
   method: 'post',
   path: '/api/v1/folder',
+  need: 'upload',
   summary: 'Create a folder',
   tag: 'Folders',
   body: z.object({
@@ -108,7 +111,7 @@ export const createFolder = keyedRoute({
   }),
   errors: [400, 404, 409, 413],
   async handle({ call, caller, body }) {
-    const folder = await call.site.services.folders.create(caller.account, {
+    const folder = await call.site.services.folders.create(caller, {
       name: body.name,
       parent: parseFolderPlace(body.parent ?? body.parent_id),
       isPublic: body.public ?? true,
@@ -130,6 +133,7 @@ export const createFolder = keyedRoute({
 export const changeFolder = keyedRoute({
   method: 'patch',
   path: '/api/v1/folder/{identifier}',
+  need: 'manage',
   summary: 'Rename a folder, publish or hide it, set or remove its password',
   tag: 'Folders',
   params: identifierParameter,
@@ -142,7 +146,7 @@ export const changeFolder = keyedRoute({
   errors: [400, 404, 409, 413],
   async handle({ call, caller, params, body }) {
     const identifier = (params.identifier ?? '') as FolderIdentifier
-    const folder = await call.site.services.folders.change(caller.account, identifier, {
+    const folder = await call.site.services.folders.change(caller, identifier, {
       ...(body.name === undefined ? {} : { name: body.name }),
       ...(body.public === undefined ? {} : { isPublic: body.public }),
       ...(body.password === undefined ? {} : { password: body.password }),
@@ -154,6 +158,7 @@ export const changeFolder = keyedRoute({
 export const moveFolder = keyedRoute({
   method: 'post',
   path: '/api/v1/folder/move',
+  need: 'manage',
   summary: 'Move a folder with everything inside it',
   tag: 'Folders',
   body: z.object({ folder: z.string('must be a folder identifier'), parent: folderPlace }),
@@ -166,7 +171,7 @@ export const moveFolder = keyedRoute({
   async handle({ call, caller, body }) {
     const parent = parseFolderPlace(body.parent)
     const folder = body.folder as FolderIdentifier
-    const folders_updated = await call.site.services.folderMoves.move(caller.account, folder, parent)
+    const folders_updated = await call.site.services.folderMoves.move(caller, folder, parent)
     return { success: true, message: 'Folder moved', data: { folder, parent, folders_updated } }
   },
 })
@@ -174,6 +179,7 @@ export const moveFolder = keyedRoute({
 export const moveFolders = keyedRoute({
   method: 'post',
   path: '/api/v1/folders/move',
+  need: 'manage',
   summary: 'Move up to 200 folders with everything inside them',
   tag: 'Folders',
   body: z.object({ folders: batch(z.string('must be a folder identifier')), parent: folderPlace }),
@@ -198,7 +204,7 @@ export const moveFolders = keyedRoute({
   async handle({ call, caller, body }) {
     const parent = parseFolderPlace(body.parent)
     const folders = body.folders.map((folder) => folder as FolderIdentifier)
-    const outcomes = await call.site.services.folderMoves.moveMany(caller.account, folders, parent)
+    const outcomes = await call.site.services.folderMoves.moveMany(caller, folders, parent)
     const results = outcomes.map(({ folder, outcome }) =>
       outcome.moved
         ? { folder, success: true, folders_updated: outcome.foldersUpdated }
@@ -216,6 +222,7 @@ export const moveFolders = keyedRoute({
 export const deleteFolders = keyedRoute({
   method: 'post',
   path: '/folder/delete',
+  need: 'manage',
   summary: 'Delete folders and all files inside them, for good',
   tag: 'Folders',
   body: z.object({
@@ -227,7 +234,7 @@ export const deleteFolders = keyedRoute({
   errors: [400, 413],
   async handle({ call, caller, body }) {
     const identifiers = [...new Set(body.identifiers)].map((identifier) => identifier as FolderIdentifier)
-    const counts = await call.site.services.removals.folders(caller.account, identifiers)
+    const counts = await call.site.services.removals.folders(caller, identifiers)
     return toDeletion(counts, 'folders')
   },
 })

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { Slug } from '../../domain/ids.ts'
 import { MAX_REPORT_TEXT, parseReportText, REPORT_REASONS } from '../../domain/report.ts'
 import { unlocked } from '../../services/access.ts'
-import { viewerOf } from '../call.ts'
+import { askerOf } from '../call.ts'
 import { openRoute } from '../route.ts'
 
 export const reportFile = openRoute({
@@ -24,8 +24,8 @@ export const reportFile = openRoute({
   async handle({ call, body }) {
     const { access, reporting } = call.site.services
     const { bucket } = call
-    const viewer = await viewerOf(call)
-    const file = unlocked(await access.file(viewer, { kind: 'slug', slug: body.slug as Slug }))
+    const asker = await askerOf(call)
+    const file = unlocked(await access.file(asker, { kind: 'slug', slug: body.slug as Slug }))
     await reporting.report(file, { reason: body.reason, text: parseReportText(body.text) }, bucket)
     return { success: true, message: 'Thank you; the administrators of this server will see your report' }
   },

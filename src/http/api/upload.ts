@@ -18,6 +18,7 @@ export const uploadFile: Route = {
   method: 'post',
   path: '/api/v1/upload',
   auth: 'optional',
+  need: 'upload',
   documentation: {
     summary: 'Upload a file; without a key as a guest',
     tag: 'Uploads',
@@ -98,6 +99,7 @@ const uploadStatus = z
 export const getUploadStatus = keyedRoute({
   method: 'get',
   path: '/api/v1/upload/status',
+  need: 'upload',
   summary: 'How far an upload of yours is',
   tag: 'Uploads',
   query: z.object({ slug: z.string('must be the slug of the file').min(1, 'must be the slug of the file') }),
@@ -106,13 +108,13 @@ export const getUploadStatus = keyedRoute({
   async handle({ call, caller, query }) {
     const { files, resumable } = call.site.services
     const slug = query.slug as Slug
-    const upload = await resumable.bySlug(caller.account, slug)
+    const upload = await resumable.bySlug(caller, slug)
     if (upload !== null && upload.state !== 'completed') {
       const thumbnail = upload.state === 'failed' ? 'none' : 'pending'
       return statusOf(slug, upload.state, upload, upload.created_at, thumbnail)
     }
     // By slug alone: a number here is a slug that does not exist, not an id.
-    const file = await files.get(caller.account, { kind: 'slug', slug })
+    const file = await files.get(caller, { kind: 'slug', slug })
     const { uuid, size, created_at } = file
     const whole = { uuid, received: size, size }
     return statusOf(slug, 'completed', whole, created_at, call.site.services.thumbnails.progress(file))

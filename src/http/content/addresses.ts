@@ -1,4 +1,4 @@
-import type { Viewer } from '../../domain/access.ts'
+import type { Asker } from '../../domain/access.ts'
 import { extensionOf } from '../../domain/file-name.ts'
 import type { ContentUse } from '../../services/content-tokens.ts'
 import type { FileDetail } from '../../services/files.ts'
@@ -10,13 +10,13 @@ export function contentName(file: FileDetail): string {
   return /^[a-z0-9]{1,16}$/.test(extension) ? `${file.uuid}.${extension}` : file.uuid
 }
 
-/** A signed address of the bytes, for whoever the viewer is. */
+/** A signed address of the bytes, for whoever asks. */
 export function contentAddress(
   site: Site,
-  viewer: Viewer,
+  asker: Asker,
   file: FileDetail,
   use: ContentUse & { readonly download: boolean },
 ): string {
-  const token = site.services.contentTokens.issue(viewer, file.uuid, use)
+  const token = site.services.contentTokens.issue(asker, file.uuid, use)
   return `${site.contentUrl}/v2/${contentName(file)}?token=${token}${use.download ? '&download=true' : ''}`
 }

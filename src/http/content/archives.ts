@@ -60,8 +60,8 @@ export const getArchive: Route = {
   streams: 'out',
   async handle(call) {
     const { archives, archiveTokens } = call.site.services
-    const { viewer, files } = archiveTokens.read(call.params.token ?? '')
-    const archive = await archives.files(viewer, files)
+    const { asker, files } = archiveTokens.read(call.params.token ?? '')
+    const archive = await archives.files(asker, files)
     // Only owners get such an address, so whoever uses it looks in their name.
     return sendArchive(call, archive, { folder: null, isOwner: true })
   },

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { timestamp } from '../../domain/clock.ts'
 import type { FolderIdentifier } from '../../domain/ids.ts'
-import { unlocked } from '../../services/access.ts'
+import { opened } from '../../services/access.ts'
 import { timestampField } from '../api/fields.ts'
 import { fileUrl } from '../api/file-answers.ts'
-import { viewerOf } from '../call.ts'
+import { askerOf } from '../call.ts'
 import { openRoute, type Route } from '../route.ts'
 
 const folderContents = z
@@ -45,8 +45,8 @@ export const listPublicFolder: Route = openRoute({
   errors: [400, 403, 404, 413],
   async handle({ call, body }) {
     const { access, publicFolders } = call.site.services
-    const viewer = await viewerOf(call)
-    const folder = unlocked(await access.folder(viewer, body.folder as FolderIdentifier))
+    const seen = await access.folder(await askerOf(call), body.folder as FolderIdentifier)
+    const { item: folder, viewer } = opened(seen)
     call.headers.set('Cache-Control', 'private, no-store')
     const page = body.page ?? 1
     const contents = await publicFolders.contents(folder, {

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
-import type { Viewer } from '../../domain/access.ts'
+import type { Asker } from '../../domain/access.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { parseFileIdentifier, type Slug } from '../../domain/ids.ts'
-import { fileNotFound, unlocked } from '../../services/access.ts'
+import { fileNotFound, opened, unlocked } from '../../services/access.ts'
 import { CONTENT_TOKEN_LIFETIME } from '../../services/content-tokens.ts'
-import { viewerOf } from '../call.ts'
+import { askerOf } from '../call.ts'
 import { bytesOf, openRoute, type Route } from '../route.ts'
 import { contentName } from './addresses.ts'
 import { isToRunHere } from './running.ts'
@@ -34,15 +34,15 @@ function signingRoute(path: string, summary: string): Route {
     errors: [400, 403, 404, 413],
     async handle({ call, body }) {
       const { access, contentTokens } = call.site.services
-      const viewer = await viewerOf(call)
-      const file = unlocked(await access.file(viewer, { kind: 'slug', slug: body.file_slug as Slug }))
+      const asker = await askerOf(call)
+      const file = unlocked(await access.file(asker, { kind: 'slug', slug: body.file_slug as Slug }))
       return {
         success: true,
         expires_in: CONTENT_TOKEN_LIFETIME,
         file: contentName(file),
         name: file.name,
         server: call.site.contentUrl,
-        token: contentTokens.issue(viewer, file.uuid, {
+        token: contentTokens.issue(asker, file.uuid, {
           counted: false,
           proxied: false,
           lifetime: CONTENT_TOKEN_LIFETIME,
@@ -88,9 +88,9 @@ export const getContent: Route = {
     const identifier = parseFileIdentifier(uuid ?? '')
     if (identifier.kind !== 'uuid') throw fileNotFound()
     const token = call.url.searchParams.get('token') ?? ''
-    const { viewer: asker, counted, proxied } = contentTokens.read(token, identifier.uuid)
-    const viewer = together(asker, await viewerOf(call))
-    const file = unlocked(await access.file(viewer, identifier))
+    const { asker: signed, counted, proxied } = contentTokens.read(token, identifier.uuid)
+    const asker = together(signed, await askerOf(call))
+    const { item: file, viewer } = opened(await access.file(asker, identifier))
     const download = call.url.searchParams.get('download') === 'true'
     return sendFile(call, file, {
       disposition: download ? 'attachment' : 'inline',
@@ -104,9 +104,9 @@ export const getContent: Route = {
 }
 
 /** What the token grants, and what the request itself brings besides. */
-function together(asker: Viewer, present: Viewer): Viewer {
+function together(signed: Asker, present: Asker): Asker {
   return {
-    account: asker.account ?? present.account,
-    grants: new Map([...asker.grants, ...present.grants]),
+    reach: signed.reach ?? present.reach,
+    grants: new Map([...signed.grants, ...present.grants]),
   }
 }

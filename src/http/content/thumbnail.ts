@@ -4,7 +4,7 @@ import { parseFileIdentifier } from '../../domain/ids.ts'
 import { fileNotFound, unlocked } from '../../services/access.ts'
 import type { FileDetail } from '../../services/files.ts'
 import type { ThumbnailPicture, ThumbnailSize } from '../../services/thumbnails.ts'
-import { type Call, viewerOf } from '../call.ts'
+import { askerOf, type Call } from '../call.ts'
 import { bytesOf, type Route } from '../route.ts'
 import { iconFor } from './icons.ts'
 import { partToSend } from './part.ts'
@@ -41,7 +41,7 @@ export const getThumbnail: Route = {
     if (identifier.kind !== 'uuid') throw fileNotFound()
     const size = sizes.get(call.url.searchParams.get('size'))
     if (size === undefined) throw new Refusal('INVALID_REQUEST', 'size must be 320 or 960')
-    const file = unlocked(await call.site.services.access.file(await viewerOf(call), identifier))
+    const file = unlocked(await call.site.services.access.file(await askerOf(call), identifier))
     const shown = await call.site.services.thumbnails.show(file, size)
     const thumbnail = shown.kind === 'picture' ? await send(call, shown.picture) : null
     return thumbnail ?? icon(file, shown.kind !== 'never')

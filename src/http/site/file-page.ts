@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { PreviewKind } from '../../../web/file/data.ts'
-import type { Viewer } from '../../domain/access.ts'
+import type { Asker } from '../../domain/access.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { Slug } from '../../domain/ids.ts'
@@ -9,7 +9,7 @@ import { unlocked } from '../../services/access.ts'
 import { CONTENT_TOKEN_LIFETIME, PAGE_TOKEN_LIFETIME } from '../../services/content-tokens.ts'
 import type { FileDetail } from '../../services/files.ts'
 import { expiresAt, fileUrl, thumbnailPath } from '../api/file-answers.ts'
-import { type Call, type Site, viewerOf } from '../call.ts'
+import { askerOf, type Call, type Site } from '../call.ts'
 import { contentAddress } from '../content/addresses.ts'
 import type { Route } from '../route.ts'
 import { passwordForm } from './folder-password.ts'
@@ -34,18 +34,18 @@ export const getFilePage: Route = {
   async handle(call) {
     const { access, usage } = call.site.services
     const reader = readerOf(call.request)
-    const viewer = await viewerOf(call)
+    const asker = await askerOf(call)
     const slug = (call.params.slug ?? '') as Slug
     const isDownload = call.url.searchParams.get('download') === '1'
     const isBytes = isDownload || call.url.searchParams.get('view') === '1'
-    const seen = await access.file(viewer, { kind: 'slug', slug }).catch((error: unknown) => {
+    const seen = await access.file(asker, { kind: 'slug', slug }).catch((error: unknown) => {
       if (isBytes || !isArriving(error)) throw error
       return null
     })
     if (seen === null) return page(call.site, call.site.pages.arrivingPage(reader))
-    if (isBytes) return toBytes(call, viewer, unlocked(seen), isDownload)
+    if (isBytes) return toBytes(call, asker, unlocked(seen), isDownload)
     if (seen.kind === 'locked') return passwordForm(call, seen.folder, `/d/${slug}`, null)
-    const file = seen.item
+    const { item: file, viewer } = seen
     const isOwner = viewer.account === file.account_id
     if (call.request.method === 'GET') usage.fileUsed(file.id, isOwner ? null : 'view')
     const pending = usage.pending(file.id)
@@ -64,7 +64,7 @@ export const getFilePage: Route = {
       thumbnailUrl: call.site.publicUrl + thumbnailPath(file.uuid),
       downloadUrl: `/d/${file.slug}?download=1`,
       pictureUrl: hasThumbnail(call.site, file) ? `${thumbnailPath(file.uuid)}?size=960` : null,
-      preview: previewOf(call.site, viewer, file),
+      preview: previewOf(call.site, asker, file),
       folder: folder === undefined ? null : { name: folder.name, url: `/f/${folder.identifier}` },
       reportUrl: `/d/${file.slug}/report`,
     }
@@ -82,12 +82,12 @@ function hasThumbnail(site: Site, file: FileDetail): boolean {
 }
 
 /** On to the bytes: as an attachment, or to be shown by another site that embeds them. */
-function toBytes(call: Call, viewer: Viewer, file: FileDetail, download: boolean): Response {
+function toBytes(call: Call, asker: Asker, file: FileDetail, download: boolean): Response {
   const use = { download, counted: false, proxied: false, lifetime: CONTENT_TOKEN_LIFETIME }
   return new Response(null, {
     status: 302,
     headers: {
-      Location: contentAddress(call.site, viewer, file, use),
+      Location: contentAddress(call.site, asker, file, use),
       'Cache-Control': 'private, no-store',
     },
   })
@@ -96,9 +96,9 @@ function toBytes(call: Call, viewer: Viewer, file: FileDetail, download: boolean
 /** Kinds that the browser shows by itself, following the address to wherever the bytes are. */
 const BY_ITSELF: ReadonlySet<PreviewKind> = new Set(['image', 'video', 'audio'])
 
-function previewOf(site: Site, viewer: Viewer, file: FileDetail): FilePreview | null {
+function previewOf(site: Site, asker: Asker, file: FileDetail): FilePreview | null {
   const kind = previewKindOf(file)
   if (kind === null) return null
   const use = { download: false, counted: true, proxied: !BY_ITSELF.has(kind), lifetime: PAGE_TOKEN_LIFETIME }
-  return { kind, url: contentAddress(site, viewer, file, use), opens: isInlineSafe(file.type) }
+  return { kind, url: contentAddress(site, asker, file, use), opens: isInlineSafe(file.type) }
 }

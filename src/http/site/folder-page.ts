@@ -1,13 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import type { Viewer } from '../../domain/access.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FolderIdentifier } from '../../domain/ids.ts'
-import { type Seen, unlocked } from '../../services/access.ts'
+import { type Opened, opened } from '../../services/access.ts'
 import type { Folder } from '../../services/folders.ts'
 import type { ContentsQuery, FolderContents, FolderTotals } from '../../services/public-folders.ts'
 import { thumbnailPath } from '../api/file-answers.ts'
-import { type Call, viewerOf } from '../call.ts'
+import { askerOf, type Call } from '../call.ts'
 import { archiveAnswers, sendArchive } from '../content/archives.ts'
 import type { Route } from '../route.ts'
 import { ownLook, rememberedLook, rememberingLook } from './folder-look.ts'
@@ -36,22 +35,20 @@ export const getFolderPage: Route = {
   streams: 'out',
   async handle(call) {
     const { access, publicFolders } = call.site.services
-    const viewer = await viewerOf(call)
     const identifier = (call.params.identifier ?? '') as FolderIdentifier
-    const seen = await access.folder(viewer, identifier)
-    if (call.url.searchParams.get('download') === 'zip') return toArchive(call, viewer, unlocked(seen))
+    const seen = await access.folder(await askerOf(call), identifier)
+    if (call.url.searchParams.get('download') === 'zip') return toArchive(call, opened(seen))
     if (seen.kind === 'locked') return passwordForm(call, seen.folder, `/f/${identifier}`, null)
     const query = readFolderQuery(call.url.searchParams)
-    const contents = await publicFolders.contents(seen.item, contentsQuery(query, isOwn(viewer, seen.item)))
+    const contents = await publicFolders.contents(seen.item, contentsQuery(query, isOwn(seen)))
     if (query.page > contents.pages) throw new Refusal('NOT_FOUND', 'The folder has no page of that number')
-    const view = { seen, viewer, query, contents, totals: await publicFolders.totals(seen.item, viewer) }
-    return rememberingLook(call, toView(call, view))
+    const totals = await publicFolders.totals(seen.item, seen.viewer)
+    return rememberingLook(call, toView(call, { seen, query, contents, totals }))
   },
 }
 
 interface SeenFolder {
-  readonly seen: Extract<Seen<Folder>, { kind: 'open' }>
-  readonly viewer: Viewer
+  readonly seen: Opened<Folder>
   readonly query: FolderQuery
   readonly contents: FolderContents
   readonly totals: FolderTotals | null
@@ -63,7 +60,7 @@ function contentsQuery({ page, sort, order }: FolderQuery, isOwner: boolean): Co
   return { page, isOwner, folders, files: { sort, order } }
 }
 
-function toView(call: Call, { seen, viewer, query, contents, totals }: SeenFolder): FolderPageView {
+function toView(call: Call, { seen, query, contents, totals }: SeenFolder): FolderPageView {
   const { access } = call.site.services
   const { name, identifier, file_count: fileCount } = seen.item
   const files = contents.files.map((file) => ({
@@ -82,7 +79,7 @@ function toView(call: Call, { seen, viewer, query, contents, totals }: SeenFolde
     folders: contents.folders.map((sub) => ({
       name: sub.name,
       url: `/f/${sub.identifier}`,
-      fileCount: access.opens(viewer, sub) ? sub.file_count : null,
+      fileCount: access.opens(seen.viewer, sub) ? sub.file_count : null,
     })),
     files,
     folderCount: contents.folderCount,
@@ -95,14 +92,15 @@ function toView(call: Call, { seen, viewer, query, contents, totals }: SeenFolde
   }
 }
 
-async function toArchive(call: Call, viewer: Viewer, folder: Folder): Promise<Response> {
+async function toArchive(call: Call, seen: Opened<Folder>): Promise<Response> {
+  const { item: folder, viewer } = seen
   const archive = await call.site.services.archives.folder(viewer, folder.id)
   return sendArchive(call, archive, {
     folder: folder.name,
-    isOwner: isOwn(viewer, folder),
+    isOwner: isOwn(seen),
   })
 }
 
-function isOwn(viewer: Viewer, folder: Folder): boolean {
-  return viewer.account === folder.account_id
+function isOwn({ viewer, item }: Opened<Folder>): boolean {
+  return viewer.account === item.account_id
 }

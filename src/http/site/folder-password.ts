@@ -4,7 +4,7 @@ import type { FolderIdentifier } from '../../domain/ids.ts'
 import type { LockedFolder } from '../../services/access.ts'
 import { UNLOCKED_FOR } from '../../services/folder-passwords.ts'
 import { readForm } from '../body.ts'
-import { type Call, FOLDER_COOKIE, viewerOf } from '../call.ts'
+import { askerOf, type Call, FOLDER_COOKIE } from '../call.ts'
 import { cookieValue, setCookie } from '../cookies.ts'
 import { errorHeaders, statusOf } from '../errors.ts'
 import type { Route } from '../route.ts'
@@ -51,7 +51,7 @@ export const postFolderPassword: Route = {
   async handle(call) {
     const { access, folderPasswords } = call.site.services
     const identifier = (call.params.identifier ?? '') as FolderIdentifier
-    const seen = await access.folder(await viewerOf(call), identifier)
+    const seen = await access.folder(await askerOf(call), identifier)
     const form = await readForm(call.request)
     const next = nextPath(form.get('next'), identifier)
     if (seen.kind === 'open') return seeOther(next)

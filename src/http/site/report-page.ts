@@ -5,7 +5,7 @@ import { parseReportText, REPORT_REASONS, reportReason } from '../../domain/repo
 import { unlocked } from '../../services/access.ts'
 import type { FileDetail } from '../../services/files.ts'
 import { readForm } from '../body.ts'
-import { type Call, viewerOf } from '../call.ts'
+import { askerOf, type Call } from '../call.ts'
 import { statusOf } from '../errors.ts'
 import { assertFromOwnPage } from '../own-page.ts'
 import type { Route } from '../route.ts'
@@ -28,7 +28,7 @@ export const getReportPage: Route = {
     errors: [404],
   },
   async handle(call) {
-    const seen = await call.site.services.access.file(await viewerOf(call), fileOf(call))
+    const seen = await call.site.services.access.file(await askerOf(call), fileOf(call))
     if (seen.kind === 'locked') return passwordForm(call, seen.folder, `/d/${fileOf(call).slug}`, null)
     return form(call, seen.item, { reason: null, text: '' }, null)
   },
@@ -52,7 +52,7 @@ export const postReport: Route = {
   async handle(call) {
     assertFromOwnPage(call)
     const { access, reporting } = call.site.services
-    const file = unlocked(await access.file(await viewerOf(call), fileOf(call)))
+    const file = unlocked(await access.file(await askerOf(call), fileOf(call)))
     const sent = await readForm(call.request)
     const filled = { reason: reportReason(sent.get('reason') ?? ''), text: sent.get('text') ?? '' }
     const { reason } = filled

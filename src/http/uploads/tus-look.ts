@@ -20,7 +20,7 @@ export async function getUpload(call: Call, token: UploadToken): Promise<Respons
   const found = await resumable.find(caller, token)
   const upload = found.state === 'processing' ? await resumable.atRest(caller, token) : found
   if (upload.state === 'completed' && upload.kind !== 'partial') {
-    const file = await resumable.result(upload)
+    const file = await resumable.result(caller, upload)
     return jsonResponse({ ...toUploadResult(call.site, file), status: 'completed', received: file.size })
   }
   return jsonResponse({ success: true, ...toUnfinishedUpload(call.site, upload) })

@@ -5,7 +5,7 @@ import { CHECKSUM_ALGORITHMS } from '../../services/chunk-checksum.ts'
 import { unfinishedUpload, uploadResult } from '../api/upload-answers.ts'
 import type { Call } from '../call.ts'
 import { preflight } from '../preflight.ts'
-import type { Documentation, Method, Route } from '../route.ts'
+import type { Documentation, Method, Route, RouteParts } from '../route.ts'
 import { leaveBody } from './receive.ts'
 import { appendToUpload } from './tus-append.ts'
 import { createUpload, UPLOADS_PATH } from './tus-create.ts'
@@ -99,20 +99,19 @@ const bytes = {
   schema: z.string().openapi({ type: 'string', format: 'binary' }),
 }
 
-function route(
+type Parts = [
   method: Method,
   path: string,
   documentation: Omit<Documentation, 'tag'>,
   handle: Route['handle'],
-): Route {
-  return {
-    method,
-    path,
-    auth: 'optional',
-    documentation: { ...documentation, tag: 'Uploads' },
-    streams: 'in',
-    handle,
-  }
+]
+
+function route(...parts: Parts): Route {
+  return { ...routeParts(...parts), auth: 'optional', need: 'upload' }
+}
+
+function routeParts(...[method, path, documentation, handle]: Parts): RouteParts {
+  return { method, path, documentation: { ...documentation, tag: 'Uploads' }, streams: 'in', handle }
 }
 
 const created = unfinishedUpload.extend({ success: z.literal(true), location: z.string() })
@@ -218,7 +217,7 @@ export const tusRoutes: readonly Route[] = [
     { path: UPLOADS_PATH, allowed: ['GET', 'HEAD', 'POST'] },
     { path: UPLOAD_PATH, allowed: ['GET', 'HEAD', 'PATCH', 'POST', 'DELETE'] },
   ].map(({ path, allowed }) => ({
-    ...route(
+    ...routeParts(
       'options',
       path,
       {

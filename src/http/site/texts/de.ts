@@ -269,6 +269,10 @@ export const de: Texts = {
         title: 'Dieses Konto ist abgeschaltet',
         message: 'Frage, wer diesen Server betreibt.',
       },
+      SCOPE_MISSING: {
+        title: 'Das darf dieser API-Schlüssel nicht',
+        message: 'Nimm einen, der es darf.',
+      },
       GUEST_UPLOADS_DISABLED: {
         title: 'Zum Hochladen braucht es einen API-Schlüssel',
         message: 'Den vergibt, wer diesen Server betreibt. Links zu Dateien funktionieren ohne ihn.',

@@ -263,6 +263,10 @@ export const en: Texts = {
         title: 'This account is switched off',
         message: 'Ask whoever runs this server.',
       },
+      SCOPE_MISSING: {
+        title: 'This API key may not do that',
+        message: 'Use one that may.',
+      },
       GUEST_UPLOADS_DISABLED: {
         title: 'Uploads need an API key',
         message: 'Whoever runs this server can give you one. Links to files work without it.',

@@ -1,0 +1,72 @@
+import { insertKey } from '../database/api-keys.ts'
+import type { Db } from '../database/schema.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../domain/ids.ts'
+import type { Random } from '../domain/random.ts'
+import { formatScopes, parseScopes, type Scope } from '../domain/scopes.ts'
+
+/** What a key is good for. */
+export interface KeyGrant {
+  readonly scopes: readonly Scope[]
+  /** The one folder, with everything below it; null: all of the account. */
+  readonly folder: FolderIdentifier | null
+  /** Milliseconds since the epoch; null: it does not end. */
+  readonly expiresAt: number | null
+}
+
+export interface KeyRequest extends KeyGrant {
+  readonly name: string
+}
+
+export interface NewKey extends KeyGrant {
+  readonly id: KeyId
+  readonly name: string
+  readonly prefix: string
+  readonly createdAt: number
+  /** Known now and never again: only its SHA-256 is kept. */
+  readonly apiKey: string
+}
+
+const PREFIX_LENGTH = 11
+
+/**
+ * Makes a key of 256 random bits for the account. That the folder is the account's is for the caller to see to. Throws
+ * Refusal INVALID_NAME, or INVALID_REQUEST for a key that would be good for nothing.
+ */
+export async function issueKey(
+  db: Db,
+  clock: Clock,
+  random: Random,
+  account: AccountId,
+  { name, scopes: wanted, folder, expiresAt }: KeyRequest,
+): Promise<NewKey> {
+  const label = name.normalize('NFC').trim()
+  if (label.length < 1 || label.length > 100) {
+    throw new Refusal('INVALID_NAME', 'The name of a key has 1 to 100 characters')
+  }
+  const createdAt = clock.now()
+  const scopes = formatScopes(wanted)
+  if (scopes === '') throw new Refusal('INVALID_REQUEST', 'A key needs at least one scope')
+  if (expiresAt !== null && expiresAt <= createdAt) {
+    throw new Refusal('INVALID_REQUEST', 'A key cannot end before it begins; name a time to come')
+  }
+  const apiKey = `hf_${Buffer.from(random(32)).toString('base64url')}`
+  const prefix = apiKey.slice(0, PREFIX_LENGTH)
+  const { id } = await insertKey(db, {
+    account_id: account,
+    name: label,
+    prefix,
+    hash: hashKey(apiKey),
+    created_at: createdAt,
+    scopes,
+    folder,
+    expires_at: expiresAt,
+  })
+  return { id, name: label, prefix, createdAt, scopes: parseScopes(scopes), folder, expiresAt, apiKey }
+}
+
+/** What is kept of a key's text. */
+export function hashKey(secret: string): Sha256 {
+  return Bun.SHA256.hash(secret, 'hex') as Sha256
+}

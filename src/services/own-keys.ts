@@ -1,0 +1,93 @@
+import { countKeys, listKeys, setKeyRevoked } from '../database/api-keys.ts'
+import { lockAccount } from '../database/differences.ts'
+import { findFolder } from '../database/folders.ts'
+import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { FolderPlace, KeyId } from '../domain/ids.ts'
+import type { Random } from '../domain/random.ts'
+import type { Scope } from '../domain/scopes.ts'
+import { type AccountCaller, assertScope } from './caller.ts'
+import { type KeyInfo, keyInfo } from './key-info.ts'
+import { issueKey, type KeyGrant, type NewKey } from './key-issuing.ts'
+import { isWithin, ownFolder } from './places.ts'
+
+/** A key that somebody asks for. What it leaves open is as it is with the key that asks. */
+export interface WantedKey {
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly folder: FolderPlace
+  /** null: as late as may be. */
+  readonly expiresAt: number | null
+}
+
+/** What callers do with the keys of their account. Nobody sees, makes or revokes a key that can do more than their own. */
+export interface OwnKeys {
+  /** Those that were not revoked, the oldest first. */
+  list(caller: AccountCaller): Promise<KeyInfo[]>
+  /**
+   * Throws Refusal as `issueKey` does, SCOPE_MISSING, FOLDER_NOT_FOUND, or INVALID_REQUEST for one that lives longer or
+   * is one too many.
+   */
+  add(caller: AccountCaller, key: WantedKey): Promise<NewKey & Pick<KeyInfo, 'folderName'>>
+  /** Throws Refusal NOT_FOUND. */
+  revoke(caller: AccountCaller, key: KeyId): Promise<void>
+}
+
+/** Each key has a rate of its own, so that without an end to keys there would be none to requests. */
+const MOST_KEYS = 100
+
+export function createOwnKeys(db: Db, clock: Clock, random: Random): OwnKeys {
+  /** Whether the key can do no more than the caller. */
+  async function isCovered(caller: AccountCaller, key: KeyGrant): Promise<boolean> {
+    if (key.scopes.some((scope) => !caller.scopes.includes(scope))) return false
+    if (outlives(key.expiresAt, caller.expiresAt)) return false
+    if (caller.within === null || key.folder === caller.within) return true
+    const folder = key.folder === null ? undefined : await findFolder(db, key.folder)
+    return folder !== undefined && isWithin(db, caller, folder.id)
+  }
+
+  async function list(caller: AccountCaller): Promise<KeyInfo[]> {
+    const covered: KeyInfo[] = []
+    for (const row of await listKeys(db, caller.account)) {
+      const key = keyInfo(row)
+      if (key.revokedAt === null && (await isCovered(caller, key))) covered.push(key)
+    }
+    return covered
+  }
+
+  return {
+    list,
+
+    async add(caller, key) {
+      for (const scope of key.scopes) assertScope(caller, scope)
+      const expiresAt = key.expiresAt ?? caller.expiresAt
+      if (outlives(expiresAt, caller.expiresAt)) {
+        throw new Refusal('INVALID_REQUEST', 'A key cannot make one that lives longer than itself')
+      }
+      const place = key.folder === 'root' ? caller.within : key.folder
+      const folder = place === null ? null : await ownFolder(db, caller, place)
+      const request = { name: key.name, scopes: key.scopes, folder: folder?.identifier ?? null, expiresAt }
+      return inTransaction(db, async (trx) => {
+        await lockAccount(trx, caller.account)
+        if ((await countKeys(trx, caller.account)) >= MOST_KEYS) {
+          throw new Refusal('INVALID_REQUEST', `An account has ${MOST_KEYS} keys at most; revoke one first`)
+        }
+        const made = await issueKey(trx, clock, random, caller.account, request)
+        return { ...made, folderName: folder?.name ?? null }
+      })
+    },
+
+    async revoke(caller, id) {
+      const key = (await list(caller)).find((each) => each.id === id)
+      if (key === undefined) throw new Refusal('NOT_FOUND', 'There is no such key')
+      await setKeyRevoked(db, id, clock.now())
+    },
+  }
+}
+
+/** Whether what ends at the one time ends after the other; null: never. */
+function outlives(end: number | null, limit: number | null): boolean {
+  return limit !== null && (end === null || end > limit)
+}
