@@ -24,6 +24,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   download: { string: '1' },
   downloads: { integer: 3 },
   error: { string: 'FOLDER_NOT_FOUND' },
+  expires_at: { string: '2027-01-31T12:00:00Z' },
   expires_in: { integer: 1800 },
   failed: { integer: 0 },
   failed_deletes: { integer: 0 },
