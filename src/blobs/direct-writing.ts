@@ -56,12 +56,20 @@ export class DirectFile {
 
   /** Answers how many of the bytes were written: the rest is for the other handle. They are not safe before a sync. */
   async write(bytes: Uint8Array, position: number): Promise<number> {
-    const written = await this.#writing.unlessRefused(async () => {
-      this.#handle ??= await open(this.#path, constants.O_WRONLY | constants.O_DIRECT)
-      const { bytesWritten } = await this.#handle.write(bytes, 0, bytes.byteLength, position)
-      return bytesWritten
-    })
-    return written ?? 0
+    const handle = await this.#open()
+    if (handle === null) return 0
+    const written = await this.#writing.unlessRefused(() =>
+      handle.write(bytes, 0, bytes.byteLength, position),
+    )
+    return written?.bytesWritten ?? 0
+  }
+
+  /** Null where it cannot be opened: it may be removed while it is written, which the other handle does not notice. */
+  async #open(): Promise<FileHandle | null> {
+    this.#handle ??= await this.#writing
+      .unlessRefused(() => open(this.#path, constants.O_WRONLY | constants.O_DIRECT))
+      .catch(() => null)
+    return this.#handle
   }
 
   /** Never throws. Nothing may be being written. */

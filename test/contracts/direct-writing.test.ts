@@ -112,6 +112,17 @@ test('a write past the page cache that fails ends the blob, and the next sitting
   expect(await isContent()).toBe(true)
 })
 
+test('a blob that is removed while it is written is no failure of the store', async () => {
+  using folder = temporaryFolder()
+  const { store, key } = await openStore(folder.path)
+  const writer = await store.resume(key, null)
+  await write(writer, 0, 16 * MIB)
+  await store.remove(key)
+  await write(writer, 16 * MIB, 18 * MIB)
+  expect(await writer.keep()).toMatchObject({ offset: 18 * MIB })
+  await writer.close()
+})
+
 /** Until it goes out of scope, every write past the page cache fails so. */
 async function failingDirectWrites(code: string) {
   // The class of file handles has no name to import it by.
