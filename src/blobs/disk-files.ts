@@ -31,6 +31,6 @@ export function unlessMissing(error: unknown): null {
   throw error
 }
 
-function hasCode(error: unknown, code: string): boolean {
+export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

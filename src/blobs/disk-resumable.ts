@@ -3,6 +3,7 @@ import type { BlobKey, BlobProgress } from '../domain/ids.ts'
 import { assertAllKept } from './all-kept.ts'
 import { BlobMissing, type KeptBlob, type ResumableWriter, StoreFailure } from './blob-store.ts'
 import { completedBlob } from './completed-blob.ts'
+import type { DirectWriting } from './direct-writing.ts'
 import { failing, syncFolder, unlessMissing } from './disk-files.ts'
 import { growingFile } from './growing-file.ts'
 
@@ -22,8 +23,11 @@ export async function resumeOnDisk(
   key: BlobKey,
   places: ResumablePlaces,
   kept: KeptBlob | null,
+  direct: DirectWriting,
 ): Promise<ResumableWriter> {
-  if (kept === null) return sitting(await failing(() => open(places.growing, 'wx', 0o600)), places, null)
+  if (kept === null) {
+    return sitting(await failing(() => open(places.growing, 'wx', 0o600)), places, null, direct)
+  }
   const handle = await failing(() => open(places.growing, 'r+').catch(unlessMissing))
   if (handle === null) return completedFile(key, places, kept)
   try {
@@ -32,7 +36,7 @@ export async function resumeOnDisk(
       if (size < kept.offset) throw new Error(`${places.growing} has ${size} bytes, ${kept.offset} were kept`)
       // What a sitting wrote and did not keep may be anything after a power cut.
       await handle.truncate(kept.offset)
-      return sitting(handle, places, kept)
+      return sitting(handle, places, kept, direct)
     })
   } catch (error) {
     await handle.close()
@@ -55,10 +59,20 @@ async function completedFile(
   return completedBlob(kept, () => failing(() => syncFolder(shard)))
 }
 
-function sitting(handle: FileHandle, places: ResumablePlaces, before: KeptBlob | null): ResumableWriter {
+function sitting(
+  handle: FileHandle,
+  places: ResumablePlaces,
+  before: KeptBlob | null,
+  direct: DirectWriting,
+): ResumableWriter {
   let isNamed = before !== null
   let kept = before
-  const file = growingFile(handle, sync, before?.offset)
+  const file = growingFile({
+    handle,
+    direct: direct.start(places.growing),
+    sync,
+    from: before?.offset ?? 0,
+  })
 
   /** A new file's name has to be safe too, for the next sitting to find it. */
   async function sync(): Promise<void> {

@@ -1,12 +1,13 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { BlobMissing, type BlobStore, type BlobWriter } from './blob-store.ts'
+import { DirectWriting } from './direct-writing.ts'
 import { failing, syncFolder, unlessMissing } from './disk-files.ts'
 import { fillFrom } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
-import { growingFile } from './growing-file.ts'
+import { type GrowingFile, growingFile } from './growing-file.ts'
 import { isBlobKey } from './keys.ts'
 
 export interface DiskOptions {
@@ -29,6 +30,7 @@ export async function openDiskBlobs(
   const unfinished = join(folder, 'tmp')
   const resumable = join(folder, 'resumable')
   const mark = join(folder, 'mark')
+  const direct = new DirectWriting()
   if (alone) await rm(unfinished, { recursive: true, force: true })
   await makeFolders(folder, [unfinished, resumable])
 
@@ -39,8 +41,10 @@ export async function openDiskBlobs(
 
   const store: BlobStore = {
     async create(key) {
-      const handle = await failing(() => open(temporary(key), 'wx', 0o600))
-      return diskWriter(handle, temporary(key), finished(key), shard(key))
+      const path = temporary(key)
+      const handle = await failing(() => open(path, 'wx', 0o600))
+      const file = growingFile({ handle, direct: direct.start(path), sync: () => handle.datasync(), from: 0 })
+      return diskWriter(file, path, finished(key), shard(key))
     },
 
     resume(key, kept) {
@@ -50,7 +54,7 @@ export async function openDiskBlobs(
         shard: shard(key),
         finished: finished(key),
       }
-      return resumeOnDisk(key, places, kept)
+      return resumeOnDisk(key, places, kept, direct)
     },
 
     async read(key, start, end) {
@@ -147,15 +151,14 @@ async function makeFolders(folder: string, unfinished: readonly string[]): Promi
   await syncFolder(join(folder, '..'))
 }
 
-function diskWriter(handle: FileHandle, from: string, to: string, shard: string): BlobWriter {
-  const file = growingFile(handle, () => handle.datasync())
+function diskWriter(file: GrowingFile, from: string, to: string, shard: string): BlobWriter {
   return {
     write: (chunk) => file.write(chunk),
 
     async complete() {
       await file.sync()
       await failing(async () => {
-        await handle.close()
+        await file.close()
         await rename(from, to)
         await syncFolder(shard)
       })

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
+import type { DirectFile } from './direct-writing.ts'
 import { asStoreFailure, failing } from './disk-files.ts'
 
 /** A growing file is synced every so many bytes, so that the last sync is short. */
@@ -14,16 +15,26 @@ export interface GrowingFile {
   write(chunk: Uint8Array): Promise<void>
   /** Returns once all that was written would survive a power cut. */
   sync(): Promise<void>
-  /** Waits for the sync that is under way; there is no other after it. Never throws, and is harmless when repeated. */
+  /** Waits for what is under way; there is nothing after it. Never throws, and is harmless when repeated. */
   close(): Promise<void>
 }
 
-/** `sync` is how the file is synced; `from` is where it ends now, and all of that is synced. */
-export function growingFile(handle: FileHandle, sync: () => Promise<void>, from = 0): GrowingFile {
+export interface GrowingFileParts {
+  readonly handle: FileHandle
+  /** The same file. */
+  readonly direct: DirectFile
+  /** How the file is synced. */
+  readonly sync: () => Promise<void>
+  /** Where it ends now; all of that is synced. */
+  readonly from: number
+}
+
+export function growingFile({ handle, direct, sync, from }: GrowingFileParts): GrowingFile {
   let position = from
   let synced: number | null = null
   let syncingUpTo = from
   let syncing: Promise<void> | null = null
+  let writing: Promise<void> | null = null
   let failure: Error | null = null
 
   function assertGoing(): void {
@@ -47,6 +58,25 @@ export function growingFile(handle: FileHandle, sync: () => Promise<void>, from 
     return syncing
   }
 
+  /**
+   * Into the page cache and on this thread: while a write elsewhere is awaited, the server gathers what each sender sends
+   * meanwhile, which takes more memory with many senders and more time with one.
+   */
+  function writeCached(bytes: Uint8Array): void {
+    for (let done = 0; done < bytes.byteLength; ) {
+      const written = writeSync(handle.fd, bytes, done, bytes.byteLength - done, position)
+      done += written
+      position += written
+    }
+  }
+
+  async function writeAll(bytes: Uint8Array): Promise<void> {
+    if (!direct.mayTake(bytes, position)) return writeCached(bytes)
+    const written = await direct.write(bytes, position)
+    position += written
+    writeCached(bytes.subarray(written))
+  }
+
   return {
     get position() {
       return position
@@ -58,15 +88,8 @@ export function growingFile(handle: FileHandle, sync: () => Promise<void>, from 
 
     async write(chunk) {
       assertGoing()
-      // Into the page cache and on this thread: while a write elsewhere is awaited, the server gathers what each
-      // sender sends meanwhile, which takes more memory with many senders and more time with one.
-      await failing(async () => {
-        for (let done = 0; done < chunk.byteLength; ) {
-          const written = writeSync(handle.fd, chunk, done, chunk.byteLength - done, position)
-          done += written
-          position += written
-        }
-      })
+      writing = failing(() => writeAll(chunk))
+      await writing
       if (syncing === null && position - syncingUpTo >= SYNC_EVERY) startSync()
     },
 
@@ -81,7 +104,9 @@ export function growingFile(handle: FileHandle, sync: () => Promise<void>, from 
 
     async close() {
       failure ??= new Error('the file was closed')
+      await writing?.catch(() => {})
       await syncing
+      await direct.close()
       await handle.close().catch(() => {})
     },
   }

@@ -7,17 +7,18 @@ export interface Digest {
   readonly crc32: number
 }
 
-export interface HashRequest {
-  readonly content: number
-  /** Null: nothing more, and nobody wants the digest. */
-  readonly block: ArrayBuffer | null
-  readonly length: number
-  readonly last: boolean
-}
+/** The thread answers every block and every end, those of one content in order. */
+export type HashRequest =
+  /** The first of all: where shared blocks lie. */
+  | { readonly kind: 'memory'; readonly memory: SharedArrayBuffer }
+  | { readonly kind: 'shared'; readonly content: number; readonly offset: number; readonly length: number }
+  | { readonly kind: 'copied'; readonly content: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'end'; readonly content: number }
+  /** Nobody wants the digest any more. */
+  | { readonly kind: 'drop'; readonly content: number }
 
 export interface HashReply {
   readonly content: number
-  readonly block: ArrayBuffer | null
-  /** Only after the last block. */
+  /** Only after the end. */
   readonly digest: Digest | null
 }

@@ -1,22 +1,43 @@
-/** The thread that hashes contents: blocks come in order, and each goes back to be filled again. */
+/** The thread that hashes contents: their blocks come in order. */
 
-import { crc32 } from 'node:zlib'
-import type { Sha256 } from '../domain/ids.ts'
 import type { HashReply, HashRequest } from './content-hash-messages.ts'
+import { RunningDigest } from './running-digest.ts'
 
 declare const self: Worker
 
-const contents = new Map<number, { readonly sha256: Bun.CryptoHasher; crc32: number }>()
+let memory = new SharedArrayBuffer(0)
+const contents = new Map<number, RunningDigest>()
 
 self.onmessage = ({ data }: MessageEvent<HashRequest>) => {
-  const hashes = contents.get(data.content) ?? { sha256: new Bun.CryptoHasher('sha256'), crc32: 0 }
-  if (data.last) contents.delete(data.content)
-  else contents.set(data.content, hashes)
-  if (data.block === null) return
-  const bytes = new Uint8Array(data.block, 0, data.length)
-  hashes.sha256.update(bytes)
-  hashes.crc32 = crc32(bytes, hashes.crc32)
-  const digest = data.last ? { sha256: hashes.sha256.digest('hex') as Sha256, crc32: hashes.crc32 } : null
-  const reply: HashReply = { content: data.content, block: data.block, digest }
-  self.postMessage(reply, [data.block])
+  switch (data.kind) {
+    case 'memory':
+      memory = data.memory
+      return
+    case 'shared':
+      return hash(data.content, new Uint8Array(memory, data.offset, data.length))
+    case 'copied':
+      return hash(data.content, data.bytes)
+    case 'end':
+      return end(data.content)
+    case 'drop':
+      contents.delete(data.content)
+      return
+  }
+}
+
+function hash(content: number, bytes: Uint8Array): void {
+  const running = contents.get(content) ?? new RunningDigest()
+  contents.set(content, running)
+  running.update(bytes)
+  reply({ content, digest: null })
+}
+
+function end(content: number): void {
+  const running = contents.get(content) ?? new RunningDigest()
+  contents.delete(content)
+  reply({ content, digest: running.digest() })
+}
+
+function reply(answer: HashReply): void {
+  self.postMessage(answer)
 }

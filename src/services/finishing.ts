@@ -13,9 +13,10 @@ import { Refusal } from '../domain/errors.ts'
 import type { BlobKey, UploadId } from '../domain/ids.ts'
 import { mediaType } from '../domain/media-type.ts'
 import { blobBytes } from './blob-bytes.ts'
-import type { ContentHash, ContentHashing } from './content-hash.ts'
+import type { ContentHashing } from './content-hash.ts'
 import type { Digest } from './content-hash-messages.ts'
 import { HEAD_LENGTH } from './file-head.ts'
+import { Intake } from './intake.ts'
 import type { Joining } from './joining.ts'
 import type { Nodes } from './nodes.ts'
 import { interrupted } from './room.ts'
@@ -28,15 +29,10 @@ import { endParts, giveUp } from './upload-endings.ts'
 /** Makes files of uploads whose bytes are all here. */
 export interface Finishing {
   /**
-   * Makes the file, within the sitting that brought the last byte. Without a hash of all the bytes, they are read back.
+   * Makes the file, within the sitting that brought the last byte. Without the digest of all the bytes, they are read back.
    * Returns once bytes and row would survive a power cut. Throws Refusal when it will never be a file, which ends it.
    */
-  finish(
-    upload: UploadRow,
-    sitting: Sitting,
-    writer: ResumableWriter,
-    hash: ContentHash | null,
-  ): Promise<void>
+  finish(upload: UploadRow, sitting: Sitting, writer: ResumableWriter, digest: Digest | null): Promise<void>
   /** Goes on where a sitting has left an upload that is processing. Does nothing while somebody is at it. */
   takeUp(upload: UploadRow): Promise<void>
   /** The same for all of them that are nobody's. */
@@ -65,15 +61,16 @@ export function createFinishing(parts: {
 
   async function readBack(upload: WholeUpload, sitting: Sitting): Promise<Digest> {
     const hash = hashing.start()
+    const intake = new Intake({ hashing, hash, store: async () => {}, from: 0 })
     try {
       for await (const chunk of blobBytes(blobs, upload.key, upload.size)) {
         sitting.assertOurs()
-        await hash.update(chunk)
+        await intake.write(chunk)
       }
-      return await hash.digest()
-    } catch (error) {
+      return await intake.end()
+    } finally {
+      await intake.rest()
       hash.drop()
-      throw error
     }
   }
 
@@ -115,16 +112,15 @@ export function createFinishing(parts: {
     upload: WholeUpload,
     sitting: Sitting,
     writer: ResumableWriter,
-    hash: ContentHash | null,
+    digest: Digest | null,
   ): Promise<void> {
     sitting.assertOurs()
     await writer.complete()
     health.assertUsable()
     if (upload.kind !== 'partial') {
-      await commit(upload, sitting, hash === null ? await readBack(upload, sitting) : await hash.digest())
+      await commit(upload, sitting, digest ?? (await readBack(upload, sitting)))
       return
     }
-    hash?.drop()
     if (!(await completePart(db, upload.id, sitting.number, upload.size))) throw interrupted()
     sitting.released()
   }
@@ -164,8 +160,8 @@ export function createFinishing(parts: {
   }
 
   const finishing: Finishing = {
-    finish: (upload, sitting, writer, hash) =>
-      orGiveUp(upload, (whole) => complete(whole, sitting, writer, hash)),
+    finish: (upload, sitting, writer, digest) =>
+      orGiveUp(upload, (whole) => complete(whole, sitting, writer, digest)),
 
     async takeUp(upload) {
       const { id, node } = upload

@@ -12,6 +12,7 @@ import { blobBytes } from './blob-bytes.ts'
 import { GARBAGE_GRACE } from './cleaning.ts'
 import type { ContentHashing } from './content-hash.ts'
 import type { Digest } from './content-hash-messages.ts'
+import { Intake } from './intake.ts'
 import { interrupted } from './room.ts'
 import type { Sitting } from './sittings.ts'
 
@@ -46,17 +47,19 @@ export function createJoining(parts: {
       const key = final.sitting === 0 ? final.key : await freshKey(final, sitting)
       const writer = await blobs.create(key)
       const hash = hashing.start()
+      const intake = new Intake({ hashing, hash, store: (bytes) => writer.write(bytes), from: 0 })
       try {
         for (const part of await partsOf(db, final.id)) {
           for await (const chunk of blobBytes(blobs, part.key, part.received)) {
             sitting.assertOurs()
-            await hash.update(chunk)
-            await writer.write(chunk)
+            await intake.write(chunk)
           }
         }
+        const digest = await intake.end()
         await writer.complete()
-        return { key, digest: await hash.digest() }
+        return { key, digest }
       } catch (error) {
+        await intake.rest()
         hash.drop()
         await writer.abort()
         throw error

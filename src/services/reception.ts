@@ -7,8 +7,10 @@ import { Refusal } from '../domain/errors.ts'
 import { formatSize } from '../domain/sizes.ts'
 import type { Caller } from './caller.ts'
 import { type ChunkChecksum, type ExpectedChecksum, startChecksum } from './chunk-checksum.ts'
-import type { ContentHash } from './content-hash.ts'
+import { type ContentHash, type ContentHashing, unhashed } from './content-hash.ts'
+import type { Digest } from './content-hash-messages.ts'
 import type { Finishing } from './finishing.ts'
+import { Intake } from './intake.ts'
 import type { RunningHashes } from './running-hashes.ts'
 import { locked, type Sitting } from './sittings.ts'
 import type { StoreHealth } from './store-health.ts'
@@ -33,6 +35,7 @@ export interface Arrival {
 export interface ReceptionParts {
   readonly db: Db
   readonly health: StoreHealth
+  readonly hashing: ContentHashing
   readonly hashes: RunningHashes
   readonly finishing: Finishing
   readonly rooms: UploadRooms
@@ -69,6 +72,7 @@ export class Reception {
   readonly #sum: ChunkChecksum | null
   /** Of all bytes from the first one on, while this process has seen them all. */
   #hash: ContentHash | null
+  readonly #intake: Intake<Digest | null>
   #received: number
   #reserved: number
   #recorded: number
@@ -91,6 +95,12 @@ export class Reception {
     this.#arrival = arrival
     this.#sum = arrival.checksum === null ? null : startChecksum(arrival.checksum)
     this.#hash = parts.hashes.take(upload.id, upload.received)
+    this.#intake = new Intake<Digest | null>({
+      hashing: parts.hashing,
+      hash: this.#hash ?? unhashed,
+      store: (bytes) => this.#store(bytes),
+      from: upload.received,
+    })
     this.#received = upload.received
     this.#reserved = upload.reserved
     this.#recorded = upload.received
@@ -111,6 +121,7 @@ export class Reception {
       await this.#conclude(broken)
     } finally {
       clearInterval(timer)
+      await this.#intake.rest()
       this.#hash?.drop()
     }
   }
@@ -152,11 +163,20 @@ export class Reception {
   }
 
   async #write(chunk: Uint8Array): Promise<void> {
-    this.#sitting.assertOurs()
     this.#sum?.update(chunk)
-    await this.#hash?.update(chunk)
-    await this.#storing(() => this.#writer.write(chunk))
+    await this.#intake.write(chunk)
     this.#received += chunk.byteLength
+  }
+
+  #store(bytes: Uint8Array): Promise<void> {
+    this.#sitting.assertOurs()
+    return this.#storing(() => this.#writer.write(bytes))
+  }
+
+  /** All that came, safe in the store. */
+  async #kept(): Promise<KeptBlob> {
+    await this.#intake.flush()
+    return this.#storing(() => this.#writer.keep())
   }
 
   async #storing<T>(work: () => Promise<T>): Promise<T> {
@@ -175,13 +195,19 @@ export class Reception {
   #keepWhileQuiet(): void {
     const isQuiet = this.#arrival.source.quietFor() >= QUIET_AFTER
     if (!isQuiet || this.#keeping !== null || !this.#mayRecord()) return
-    const keeping = this.#storing(() => this.#writer.keep()).then((kept) => this.#record(kept))
+    const keeping = this.#keepAtRest()
     this.#keeping = keeping
     const done = () => {
       this.#keeping = null
     }
     // A failure stays, for whoever is about to write.
     keeping.then(done, () => {})
+  }
+
+  async #keepAtRest(): Promise<void> {
+    const kept = await this.#kept()
+    await this.#intake.rest()
+    await this.#record(kept)
   }
 
   /** A kill in the middle of a long sitting costs little. */
@@ -191,7 +217,8 @@ export class Reception {
     if (now - this.#lookedAt < RECORD_EVERY) return
     this.#lookedAt = now
     const isOverdue = now - this.#recordedAt >= KEEP_EVERY
-    const safe = this.#writer.safe() ?? (isOverdue ? await this.#storing(() => this.#writer.keep()) : null)
+    await this.#intake.flush()
+    const safe = this.#writer.safe() ?? (isOverdue ? await this.#kept() : null)
     if (safe !== null) await this.#record(safe)
   }
 
@@ -224,7 +251,7 @@ export class Reception {
   async #keep(): Promise<void> {
     if (this.#received === this.#upload.size) return
     if (this.#received > this.#upload.received) {
-      await this.#record(await this.#storing(() => this.#writer.keep()), { node: null })
+      await this.#record(await this.#kept(), { node: null })
       this.#sitting.released()
     }
     if (this.#hash !== null) this.#parts.hashes.leave(this.#upload.id, this.#received, this.#hash)
@@ -232,13 +259,13 @@ export class Reception {
   }
 
   async #finish(): Promise<void> {
+    const digest = await this.#intake.end()
     const isInOnePiece = this.#upload.progress === null && this.#recorded === 0
     if (!isInOnePiece || this.#received > AT_ONCE) {
-      await this.#record(await this.#storing(() => this.#writer.keep()), { state: 'processing' })
+      await this.#record(await this.#kept(), { state: 'processing' })
     }
     const upload = { ...this.#upload, received: this.#received }
-    await this.#parts.finishing.finish(upload, this.#sitting, this.#writer, this.#hash)
-    this.#hash = null
+    await this.#parts.finishing.finish(upload, this.#sitting, this.#writer, digest)
   }
 }
 

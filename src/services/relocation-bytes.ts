@@ -11,7 +11,8 @@ import {
 import type { Db } from '../database/schema.ts'
 import { SECOND } from '../domain/clock.ts'
 import type { BlobId, BlobKey } from '../domain/ids.ts'
-import { type ContentHash, type ContentHashing, startContentHashing } from './content-hash.ts'
+import { type ContentHashing, startContentHashing } from './content-hash.ts'
+import { Intake } from './intake.ts'
 
 /** Blobs that are carried at the same time. */
 const AT_ONCE = 16
@@ -150,7 +151,7 @@ async function carry(
   const { from, to, onBytes, signal } = carrying
   const isIntact = async (onChunk: (bytes: number) => void) => {
     const read = await bytesOf(to, blob)
-    return read !== null && (await hashesTo(blob, read, arrival, signal, onChunk))
+    return read !== null && (await hashesTo(blob, read, arrival, signal, { onChunk, store: async () => {} }))
   }
   if (mayBeThere) {
     if ((await to.size(blob.key)) === blob.size && (isRemembered || (await isIntact(() => {}))))
@@ -166,9 +167,9 @@ async function carry(
   if (body === null) return { kind: 'damaged', reason: 'is missing' }
   const writer = await to.create(blob.key)
   try {
-    const isWhole = await hashesTo(blob, readable(body), departure, signal, async (bytes, chunk) => {
-      await writer.write(chunk)
-      onBytes(bytes / 2)
+    const isWhole = await hashesTo(blob, readable(body), departure, signal, {
+      onChunk: (bytes) => onBytes(bytes / 2),
+      store: (bytes) => writer.write(bytes),
     })
     if (!isWhole) {
       await writer.abort()
@@ -216,19 +217,21 @@ async function hashesTo(
   body: AsyncIterable<Uint8Array>,
   hashing: ContentHashing,
   signal: AbortSignal,
-  onChunk: (bytes: number, chunk: Uint8Array) => void | Promise<void>,
+  { onChunk, store }: { onChunk: (bytes: number) => void; store: (bytes: Uint8Array) => Promise<void> },
 ): Promise<boolean> {
-  const hash: ContentHash = hashing.start()
+  const hash = hashing.start()
+  const intake = new Intake({ hashing, hash, store, from: 0 })
   let size = 0
   try {
     for await (const chunk of body) {
       signal.throwIfAborted()
-      await hash.update(chunk)
-      await onChunk(chunk.byteLength, chunk)
+      await intake.write(chunk)
+      onChunk(chunk.byteLength)
       size += chunk.byteLength
     }
-    return size === blob.size && (await hash.digest()).sha256 === blob.sha256
+    return size === blob.size && (await intake.end()).sha256 === blob.sha256
   } finally {
+    await intake.rest()
     hash.drop()
   }
 }

@@ -34,7 +34,6 @@ export function createRunningHashes(hashing: ContentHashing): RunningHashes {
 
     leave(upload, offset, hash) {
       drop(upload)
-      hash.rest()
       kept.set(upload, { offset, hash })
       const [oldest] = kept.keys()
       if (kept.size > MOST_KEPT && oldest !== undefined) drop(oldest)

@@ -14,6 +14,7 @@ import { type Caller, ownerOf, reachOf } from './caller.ts'
 import type { ContentHashing } from './content-hash.ts'
 import type { Digest } from './content-hash-messages.ts'
 import { FileHead } from './file-head.ts'
+import { Intake } from './intake.ts'
 import { placeOf } from './places.ts'
 import type { Rooms } from './room.ts'
 import type { StoreHealth } from './store-health.ts'
@@ -66,6 +67,14 @@ export function createUploads(parts: {
     }
   }
 
+  async function storing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw health.refusalFor(error)
+    }
+  }
+
   return {
     async check(caller, place, least) {
       health.assertUsable()
@@ -88,6 +97,12 @@ export function createUploads(parts: {
       }
 
       const hash = hashing.start()
+      const intake = new Intake({
+        hashing,
+        hash,
+        store: (bytes) => storing(() => writer.write(bytes)),
+        from: 0,
+      })
       let received = 0
       let completed = false
       let stored = false
@@ -125,12 +140,7 @@ export function createUploads(parts: {
           assertSize(received)
           await room.cover(received)
           head.take(chunk)
-          await hash.update(chunk)
-          try {
-            await writer.write(chunk)
-          } catch (error) {
-            throw health.refusalFor(error)
-          }
+          await intake.write(chunk)
         },
 
         async finish(rawName, declaredType, alongside = async () => {}) {
@@ -138,15 +148,11 @@ export function createUploads(parts: {
           const beginning = head.bytes()
           const type = await mediaType(name, declaredType, beginning)
           const mayHaveThumbnail = thumbnails.mayHaveOne(beginning)
-          try {
-            await writer.complete()
-          } catch (error) {
-            throw health.refusalFor(error)
-          }
+          const digest = await intake.end()
+          await storing(() => writer.complete())
           completed = true
           // Another upload's failed sync puts in doubt what the store has said of this one.
           health.assertUsable()
-          const digest = await hash.digest()
           const file = await untilUnique(() => commit(name, type, mayHaveThumbnail, digest, alongside))
           stored = true
           await room.used(received)
@@ -156,6 +162,7 @@ export function createUploads(parts: {
 
         async abort() {
           if (stored) return
+          await intake.rest()
           hash.drop()
           try {
             // Once the row may be there, the bytes may be somebody's: that is left to the room, which asks the database.

@@ -1,0 +1,118 @@
+import type { Digest, HashReply, HashRequest } from './content-hash-messages.ts'
+
+/** What is copied of other memory at a time. */
+const COPIED = 256 * 1024
+
+/** The thread, and the contents it hashes. */
+export class HashingThread {
+  readonly #worker = new Worker(new URL('./content-hash-worker.ts', import.meta.url))
+  readonly #contents = new Map<number, ThreadedContent>()
+  readonly #memory: SharedArrayBuffer
+  #failure: Error | null = null
+  #count = 0
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#memory = memory
+    this.#worker.unref()
+    this.#worker.onmessage = ({ data }: MessageEvent<HashReply>) => {
+      this.#contents.get(data.content)?.answered(data)
+    }
+    this.#worker.onerror = (event) => {
+      this.#failure = new Error(`the hashing thread failed: ${event.message}`)
+      for (const content of this.#contents.values()) content.failed(this.#failure)
+    }
+    this.send({ kind: 'memory', memory })
+  }
+
+  start(): ThreadedContent {
+    const number = ++this.#count
+    const content = new ThreadedContent(this, number)
+    this.#contents.set(number, content)
+    return content
+  }
+
+  /** Nothing more is asked of the content, and all was answered. */
+  forget(content: number): void {
+    this.#contents.delete(content)
+  }
+
+  sees(bytes: Uint8Array): boolean {
+    return bytes.buffer === this.#memory
+  }
+
+  send(request: HashRequest): void {
+    this.#worker.postMessage(request)
+  }
+
+  assertGoing(): void {
+    if (this.#failure !== null) throw this.#failure
+  }
+
+  close(): void {
+    this.#worker.terminate()
+  }
+}
+
+/** One content on its way through the thread. */
+export class ThreadedContent {
+  readonly #thread: HashingThread
+  readonly #number: number
+  #isOver = false
+  /** What the thread has not answered yet, in order. */
+  readonly #unanswered: PromiseWithResolvers<Digest | null>[] = []
+
+  constructor(thread: HashingThread, number: number) {
+    this.#thread = thread
+    this.#number = number
+  }
+
+  /** Resolves when they are hashed. */
+  async update(bytes: Uint8Array): Promise<void> {
+    const content = this.#number
+    const { byteOffset: offset, byteLength: length } = bytes
+    if (this.#thread.sees(bytes)) {
+      await this.#ask({ kind: 'shared', content, offset, length })
+      return
+    }
+    for (let at = 0; at < length; at += COPIED) {
+      await this.#ask({ kind: 'copied', content, bytes: bytes.slice(at, at + COPIED) })
+    }
+  }
+
+  async digest(): Promise<Digest> {
+    const digest = await this.#ask({ kind: 'end', content: this.#number })
+    if (digest === null) throw new Error('the hashing thread has answered in another order')
+    this.#end()
+    return digest
+  }
+
+  /** Nobody wants the digest any more. Harmless after `digest`. */
+  drop(): void {
+    if (this.#isOver) return
+    this.#end()
+    this.#thread.send({ kind: 'drop', content: this.#number })
+  }
+
+  answered({ digest }: HashReply): void {
+    this.#unanswered.shift()?.resolve(digest)
+    if (this.#isOver) this.#end()
+  }
+
+  failed(error: Error): void {
+    for (const waiting of this.#unanswered.splice(0)) waiting.reject(error)
+  }
+
+  #ask(request: HashRequest): Promise<Digest | null> {
+    this.#thread.assertGoing()
+    this.#thread.send(request)
+    const answer = Promise.withResolvers<Digest | null>()
+    this.#unanswered.push(answer)
+    return answer.promise
+  }
+
+  /** Whoever waits for an answer still gets it. */
+  #end(): void {
+    this.#isOver = true
+    if (this.#unanswered.length === 0) this.#thread.forget(this.#number)
+  }
+}
