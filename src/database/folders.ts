@@ -125,7 +125,10 @@ export interface ChainRow {
   readonly deleted_at: number | null
 }
 
-/** The folder and all above it, the outermost first, without the account's top level. */
+/**
+ * The folder and all above it, the outermost first. The account's top level is there only when it is deleted, with the
+ * whole account.
+ */
 export async function folderChain(db: Db, id: FolderId): Promise<ChainRow[]> {
   const { rows } = await sql<ChainRow>`
     with recursive chain as (
@@ -136,7 +139,7 @@ export async function folderChain(db: Db, id: FolderId): Promise<ChainRow[]> {
     )
     select folders.id, identifier, name, is_public, password_hash, deleted_at
     from chain join folders on folders.id = chain.id
-    where folders.parent_id is not null
+    where folders.parent_id is not null or folders.deleted_at is not null
     order by chain.height desc`.execute(db)
   return rows
 }
