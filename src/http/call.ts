@@ -3,10 +3,12 @@ import type { Viewer } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountCaller, Caller } from '../services/caller.ts'
+import type { AccountCaller, Caller, SessionCaller } from '../services/caller.ts'
 import type { Verdict } from '../services/rate-limits.ts'
 import type { Services } from '../services/services.ts'
+import { signedOut } from '../services/sessions.ts'
 import { cookieValue } from './cookies.ts'
+import { apiSession, pageSession, sessionToken } from './session.ts'
 import type { Renderers } from './site/renderers.ts'
 
 /** What every handler may use. */
@@ -58,18 +60,26 @@ export function bearerKey(request: Request): string | null {
   return key
 }
 
-/** Authenticates and counts the request. Throws Refusal INVALID_API_KEY, ACCOUNT_DISABLED or RATE_LIMITED. */
+/** Authenticates and counts the request. Throws Refusal INVALID_API_KEY, NOT_SIGNED_IN, ACCOUNT_DISABLED or RATE_LIMITED. */
 export async function keyedCaller(call: Call): Promise<AccountCaller> {
   const { caller, verdict } = await authenticated(call, 1)
-  if (!verdict.allowed) {
-    throw new Refusal(
-      'RATE_LIMITED',
-      `This key may make ${verdict.limit} requests an hour; try again later`,
-      verdict.resetsIn,
-    )
-  }
+  if (!verdict.allowed) throw rateLimited(caller, verdict)
   call.site.services.usage.requested(caller)
   return caller
+}
+
+/** Who is signed in; no key will do. Throws Refusal NOT_SIGNED_IN, FOREIGN_ORIGIN, ACCOUNT_DISABLED or RATE_LIMITED. */
+export async function signedInCaller(call: Call): Promise<SessionCaller> {
+  const caller = await apiSession(call)
+  if (caller === null) throw signedOut()
+  const verdict = await counted(call, caller, 1)
+  if (!verdict.allowed) throw rateLimited(caller, verdict)
+  return caller
+}
+
+function rateLimited({ by }: AccountCaller, { limit, resetsIn }: Verdict): Refusal {
+  const who = by.kind === 'key' ? 'This key' : 'You'
+  return new Refusal('RATE_LIMITED', `${who} may make ${limit} requests an hour; try again later`, resetsIn)
 }
 
 /** The caller, and what is left of the rate once so many requests more are counted. */
@@ -77,25 +87,39 @@ async function authenticated(
   call: Call,
   requests: 0 | 1,
 ): Promise<{ caller: AccountCaller; verdict: Verdict }> {
-  const key = bearerKey(call.request)
-  if (key === null) {
-    throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
-  }
-  const caller = await call.site.services.keys.authenticate(key)
-  call.caller = caller
+  const caller = await callerOf(call)
+  return { caller, verdict: await counted(call, caller, requests) }
+}
+
+async function counted(call: Call, caller: AccountCaller, requests: 0 | 1): Promise<Verdict> {
   const { services, config } = call.site
-  const verdict = await services.rates.take(`key:${caller.key}`, requests, config.rateLimit, HOUR)
+  call.caller = caller
+  const [subject, limit] =
+    caller.by.kind === 'key'
+      ? ([`key:${caller.by.key}`, config.rateLimit] as const)
+      : ([`sessions:${caller.account}`, config.sessionRateLimit] as const)
+  const verdict = await services.rates.take(subject, requests, limit, HOUR)
   for (const prefix of ['RateLimit', 'X-RateLimit']) {
     call.headers.set(`${prefix}-Limit`, String(verdict.limit))
     call.headers.set(`${prefix}-Remaining`, String(verdict.remaining))
     call.headers.set(`${prefix}-Reset`, String(verdict.resetsIn))
   }
-  return { caller, verdict }
+  return verdict
 }
 
-/** With a key, its account; without any Authorization header, a guest. A bad key is never a guest. */
+/** By the key, or without any Authorization header by the session. */
+async function callerOf(call: Call): Promise<AccountCaller> {
+  const { keys } = call.site.services
+  const key = bearerKey(call.request)
+  if (key !== null) return keys.authenticate(key)
+  const session = await apiSession(call)
+  if (session !== null) return session
+  throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
+}
+
+/** With a key or a session, its account; with neither a guest. A bad key or a session that is over is never a guest. */
 export async function uploadCaller(call: Call): Promise<Caller> {
-  if (call.request.headers.has('authorization')) return keyedCaller(call)
+  if (isKnown(call)) return keyedCaller(call)
   const guest = { kind: 'guest', bucket: call.bucket } as const
   call.caller = guest
   return guest
@@ -103,9 +127,11 @@ export async function uploadCaller(call: Call): Promise<Caller> {
 
 /** The same for a request that carries bytes of an upload: there may be any number, and none is counted. */
 export async function bytesCaller(call: Call): Promise<Caller> {
-  return call.request.headers.has('authorization')
-    ? (await authenticated(call, 0)).caller
-    : uploadCaller(call)
+  return isKnown(call) ? (await authenticated(call, 0)).caller : uploadCaller(call)
+}
+
+function isKnown(call: Call): boolean {
+  return call.request.headers.has('authorization') || sessionToken(call) !== null
 }
 
 export const FOLDER_COOKIE = 'folder_access_token'
@@ -117,10 +143,9 @@ export async function viewerOf(call: Call): Promise<Viewer> {
   const grants = services.folderPasswords.grants(cookie)
   try {
     const key = bearerKey(call.request)
-    if (key === null) return { account: null, grants }
-    const caller = await services.keys.authenticate(key)
-    call.caller = caller
-    return { account: caller.account, grants }
+    const caller = key === null ? await pageSession(call) : await services.keys.authenticate(key)
+    if (caller !== null) call.caller = caller
+    return { account: caller?.account ?? null, grants }
   } catch (error) {
     if (error instanceof Refusal) return { account: null, grants }
     throw error

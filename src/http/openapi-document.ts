@@ -1,4 +1,5 @@
 import { OpenAPIHono, type z } from '@hono/zod-openapi'
+import { sessionCookie } from '../services/signing-in-terms.ts'
 import { errorBody } from './api/fields.ts'
 import type { Route } from './route.ts'
 
@@ -31,6 +32,12 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string) {
     scheme: 'bearer',
     description: 'An API key',
   })
+  app.openAPIRegistry.registerComponent('securitySchemes', 'session', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: sessionCookie(serverUrl),
+    description: 'Of a browser where somebody is signed in, and from pages of this site alone',
+  })
   for (const route of routes) app.openAPIRegistry.registerPath(registered(route))
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
@@ -58,7 +65,12 @@ function registered(route: Route): Registered {
     path: route.path,
     summary,
     tags: [tag],
-    security: { key: [{ key: [] }], optional: [{ key: [] }, {}], none: [] }[route.auth],
+    security: {
+      key: [{ key: [] }, { session: [] }],
+      session: [{ session: [] }],
+      optional: [{ key: [] }, { session: [] }, {}],
+      none: [],
+    }[route.auth],
     request: {
       ...(params === undefined ? {} : { params }),
       ...(query === undefined ? {} : { query }),

@@ -1,19 +1,22 @@
 import type { z } from '@hono/zod-openapi'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountCaller } from '../services/caller.ts'
+import type { AccountCaller, SessionCaller } from '../services/caller.ts'
 import { readJson } from './body.ts'
-import { type Call, keyedCaller } from './call.ts'
+import { type Call, keyedCaller, signedInCaller } from './call.ts'
 import { jsonResponse } from './json.ts'
 
 export type Method = 'get' | 'post' | 'patch' | 'delete' | 'options'
 
-/** `key`: an API key is needed. `optional`: without one the caller is a guest. `none`: nobody is asked. */
-export type Auth = 'key' | 'optional' | 'none'
+/**
+ * `key`: an API key is needed, or the session of the site. `session`: what concerns signing in, which no key may do.
+ * `optional`: without either the caller is a guest. `none`: nobody is asked.
+ */
+export type Auth = 'key' | 'session' | 'optional' | 'none'
 
 /** What the OpenAPI document says of a route. */
 export interface Documentation {
   readonly summary: string
-  readonly tag: 'Uploads' | 'Files' | 'Folders' | 'Account' | 'Health' | 'Public' | 'Site'
+  readonly tag: 'Uploads' | 'Files' | 'Folders' | 'Account' | 'Signing in' | 'Health' | 'Public' | 'Site'
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly headers?: z.ZodObject
@@ -70,6 +73,13 @@ export function keyedRoute<Query extends Schema = undefined, Body extends Schema
   route: JsonRoute<AccountCaller, Query, Body>,
 ): Route {
   return jsonRoute('key', keyedCaller, route)
+}
+
+/** A route for people who are signed in on the site, which takes parsed input and answers JSON. */
+export function sessionRoute<Query extends Schema = undefined, Body extends Schema = undefined>(
+  route: JsonRoute<SessionCaller, Query, Body>,
+): Route {
+  return jsonRoute('session', signedInCaller, route)
 }
 
 /** A route for everybody, which takes parsed input and answers JSON. */

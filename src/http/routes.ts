@@ -13,7 +13,27 @@ import {
 } from './api/folders.ts'
 import { getHealth, getReadiness } from './api/health.ts'
 import { getOpenApi } from './api/openapi.ts'
+import { changeAccount, removeAccount } from './api/own-account.ts'
+import {
+  addPasskey,
+  beginPasskey,
+  beginPasskeySignIn,
+  listPasskeys,
+  removePasskey,
+  signInWithPasskey,
+} from './api/passkeys.ts'
 import { reportFile } from './api/reports.ts'
+import { beginCodes, confirmCodes, endCodes } from './api/second-factor.ts'
+import {
+  endOtherSessions,
+  endSession,
+  getSession,
+  listSessions,
+  signIn,
+  signInWithCode,
+  signOut,
+} from './api/session.ts'
+import { invite, makeFirstAdministrator, setPassword, signUp } from './api/sign-up.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
 import { listUploads } from './api/uploads.ts'
 import { getArchive } from './content/archives.ts'
@@ -53,6 +73,28 @@ export const routes: readonly Route[] = [
   deleteFolders,
   aliasOf(deleteFolders, '/api/v1/folder/delete'),
   getAccount,
+  signUp,
+  makeFirstAdministrator,
+  setPassword,
+  changeAccount,
+  removeAccount,
+  beginCodes,
+  confirmCodes,
+  endCodes,
+  getSession,
+  signIn,
+  signInWithCode,
+  signOut,
+  endSession,
+  listSessions,
+  endOtherSessions,
+  listPasskeys,
+  beginPasskey,
+  addPasskey,
+  removePasskey,
+  beginPasskeySignIn,
+  signInWithPasskey,
+  invite,
   getHealth,
   getReadiness,
   getOpenApi,

@@ -55,7 +55,8 @@ export function createKeys(db: Db, clock: Clock, random: Random): Keys {
       if (holder.disabled_at !== null) {
         throw new Refusal('ACCOUNT_DISABLED', 'This account is disabled; ask whoever runs this server')
       }
-      return { kind: 'account', account: holder.account, key: holder.key, username: holder.username }
+      const { account, key, username } = holder
+      return { kind: 'account', account, username, by: { kind: 'key', key } }
     },
 
     async add(username, name) {

@@ -98,7 +98,7 @@ export function createUsage(db: Db, clock: Clock): Usage {
       const counts = days.get(day) ?? new Map<AccountId, number>()
       counts.set(caller.account, (counts.get(caller.account) ?? 0) + 1)
       days.set(day, counts)
-      keys.set(caller.key, clock.now())
+      if (caller.by.kind === 'key') keys.set(caller.by.key, clock.now())
     },
 
     pending: (file) => files.get(file) ?? { views: 0, downloads: 0 },

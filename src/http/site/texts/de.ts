@@ -254,6 +254,34 @@ export const de: Texts = {
         title: 'Dazu braucht es einen gültigen API-Schlüssel',
         message: 'Der Schlüssel fehlt oder gilt nicht. Frage, wer diesen Server betreibt.',
       },
+      NOT_SIGNED_IN: {
+        title: 'Du bist nicht angemeldet',
+        message: 'Melde dich an und versuche es noch einmal.',
+      },
+      FOREIGN_ORIGIN: {
+        title: 'Das kam von einer anderen Website',
+        message: 'Öffne die Seite hier und tu es dort.',
+      },
+      WRONG_CODE: {
+        title: 'Das ist nicht der Code',
+        message: 'Sieh nach dem Code dieses Augenblicks und versuche es noch einmal.',
+      },
+      WEAK_PASSWORD: {
+        title: 'Dieses Passwort ist leicht zu erraten',
+        message: 'Wähle eines mit mindestens 8 Zeichen, zum Beispiel ein paar Wörter.',
+      },
+      SIGN_UP_CLOSED: {
+        title: 'Konten kann hier nicht jeder anlegen',
+        message: 'Bitte den, der diesen Server betreibt, um eine Einladung.',
+      },
+      INVALID_LINK: {
+        title: 'Dieser Link gilt nicht mehr',
+        message: 'Er wurde schon benutzt oder ist zu alt. Bitte um einen neuen.',
+      },
+      ADMIN_NEEDED: {
+        title: 'Das dürfen nur Administratoren',
+        message: 'Frage, wer diesen Server betreibt.',
+      },
       ACCOUNT_DISABLED: {
         title: 'Dieses Konto ist abgeschaltet',
         message: 'Frage, wer diesen Server betreibt.',

@@ -248,6 +248,34 @@ export const en: Texts = {
         title: 'This needs a valid API key',
         message: 'The key is missing or is not valid. Check it with whoever runs this server.',
       },
+      NOT_SIGNED_IN: {
+        title: 'You are not signed in',
+        message: 'Sign in and try again.',
+      },
+      FOREIGN_ORIGIN: {
+        title: 'This came from another site',
+        message: 'Open the page on this site and do it there.',
+      },
+      WRONG_CODE: {
+        title: 'That is not the code',
+        message: 'Look at the code of this moment and try again.',
+      },
+      WEAK_PASSWORD: {
+        title: 'This password is easy to guess',
+        message: 'Choose one of at least 8 characters, such as a few words.',
+      },
+      SIGN_UP_CLOSED: {
+        title: 'Signing up is not open',
+        message: 'Ask whoever runs this server for an invitation.',
+      },
+      INVALID_LINK: {
+        title: 'This link does not work any more',
+        message: 'It was used before, or is too old. Ask for a new one.',
+      },
+      ADMIN_NEEDED: {
+        title: 'Only administrators can do this',
+        message: 'Ask whoever runs this server.',
+      },
       ACCOUNT_DISABLED: {
         title: 'This account is switched off',
         message: 'Ask whoever runs this server.',
