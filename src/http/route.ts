@@ -4,6 +4,7 @@ import type { AccountCaller, SessionCaller } from '../services/caller.ts'
 import { readJson } from './body.ts'
 import { type Call, keyedCaller, signedInCaller } from './call.ts'
 import { jsonResponse } from './json.ts'
+import { assertOwnOrigin } from './own-page.ts'
 
 export type Method = 'get' | 'post' | 'patch' | 'delete' | 'options'
 
@@ -87,6 +88,17 @@ export function openRoute<Query extends Schema = undefined, Body extends Schema 
   route: JsonRoute<null, Query, Body>,
 ): Route {
   return jsonRoute('none', async () => null, route)
+}
+
+/** A route for whoever sits at a page of this site, signed in or not; other sites are refused. */
+export function ownSiteRoute<Query extends Schema = undefined, Body extends Schema = undefined>(
+  route: JsonRoute<null, Query, Body>,
+): Route {
+  const authenticate = async (call: Call) => {
+    assertOwnOrigin(call)
+    return null
+  }
+  return jsonRoute('none', authenticate, route)
 }
 
 function jsonRoute<Who, Query extends Schema, Body extends Schema>(

@@ -3,6 +3,7 @@ import { type Config, loadConfig } from '../../src/config.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { createLog } from '../../src/log.ts'
+import type { OneTimeLinks } from '../../src/services/one-time-links.ts'
 import { clusterPair, folderPair } from './pair.ts'
 
 /** The system's time plus what the test has added to it. */
@@ -38,6 +39,8 @@ export interface TestHoldfast {
   storedBlobs(): Promise<string[]>
   addAccount(username?: string): Promise<TestAccount>
   addKey(username: string): Promise<string>
+  /** What the command line makes. */
+  readonly links: OneTimeLinks
   disableAccount(username: string): Promise<void>
   revokeKey(apiKey: string): Promise<void>
   /** Writes the counters and runs every background job once. */
@@ -101,6 +104,8 @@ export async function startHoldfast(settings: Partial<Config> = {}): Promise<Tes
       owners.set(apiKey, username)
       return apiKey
     },
+
+    links: administration.oneTimeLinks,
 
     disableAccount: (username) => administration.accounts.disable(username),
 

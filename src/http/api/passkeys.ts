@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { timestamp } from '../../domain/clock.ts'
 import type { PasskeyId } from '../../domain/ids.ts'
-import { assertOwnOrigin } from '../own-page.ts'
-import { openRoute, sessionRoute } from '../route.ts'
+import { ownSiteRoute, sessionRoute } from '../route.ts'
 import { browserOf, endPresentSession, jsonWithCookies } from '../session.ts'
 import { done, presentPassword, rowId } from './answers.ts'
 import { dataOf, timestampField } from './fields.ts'
@@ -79,7 +78,7 @@ export const removePasskey = sessionRoute({
   },
 })
 
-export const beginPasskeySignIn = openRoute({
+export const beginPasskeySignIn = ownSiteRoute({
   method: 'post',
   path: '/api/v1/session/passkey/options',
   summary: 'Ask what the browser is to sign in by',
@@ -87,13 +86,12 @@ export const beginPasskeySignIn = openRoute({
   answer: dataOf(options),
   errors: [403],
   async handle({ call }) {
-    assertOwnOrigin(call)
     const ceremony = await call.site.services.passkeys.beginSignIn(browserOf(call))
     return jsonWithCookies({ success: true, data: ceremony.options }, ceremony.cookies)
   },
 })
 
-export const signInWithPasskey = openRoute({
+export const signInWithPasskey = ownSiteRoute({
   method: 'post',
   path: '/api/v1/session/passkey',
   summary: 'Sign in with a passkey',
@@ -114,7 +112,6 @@ export const signInWithPasskey = openRoute({
   answer: done,
   errors: [400, 403, 413],
   async handle({ call, body }) {
-    assertOwnOrigin(call)
     const { cookies } = await call.site.services.passkeys.signIn(browserOf(call), body.answer)
     await endPresentSession(call)
     return jsonWithCookies({ success: true }, cookies)

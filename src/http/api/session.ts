@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { timestamp } from '../../domain/clock.ts'
 import type { SessionId } from '../../domain/ids.ts'
-import { assertOwnOrigin } from '../own-page.ts'
-import { openRoute, sessionRoute } from '../route.ts'
+import { ownSiteRoute, sessionRoute } from '../route.ts'
 import { browserOf, endPresentSession, jsonWithCookies } from '../session.ts'
 import { done, rowId } from './answers.ts'
 import { dataOf, timestampField } from './fields.ts'
@@ -15,7 +14,7 @@ const step = z
   })
   .openapi('SignInStep')
 
-export const signIn = openRoute({
+export const signIn = ownSiteRoute({
   method: 'post',
   path: '/api/v1/session',
   summary: 'Sign in with user name and password; the session comes as a cookie',
@@ -27,7 +26,6 @@ export const signIn = openRoute({
   answer: dataOf(step),
   errors: [400, 403, 413, 429],
   async handle({ call, body }) {
-    assertOwnOrigin(call)
     const { username, password } = body
     const { next, cookies } = await call.site.services.signIn.withPassword(
       browserOf(call),
@@ -40,7 +38,7 @@ export const signIn = openRoute({
   },
 })
 
-export const signInWithCode = openRoute({
+export const signInWithCode = ownSiteRoute({
   method: 'post',
   path: '/api/v1/session/code',
   summary: 'The second step of signing in: the code of an app, or a recovery code',
@@ -49,13 +47,12 @@ export const signInWithCode = openRoute({
   answer: dataOf(step),
   errors: [400, 401, 403, 413, 429],
   async handle({ call, body }) {
-    assertOwnOrigin(call)
     const { next, cookies } = await call.site.services.signIn.withCode(browserOf(call), body.code)
     return jsonWithCookies({ success: true, data: { next } }, cookies)
   },
 })
 
-export const signOut = openRoute({
+export const signOut = ownSiteRoute({
   method: 'delete',
   path: '/api/v1/session',
   summary: 'Sign out; works as well when nobody is signed in',
@@ -63,7 +60,6 @@ export const signOut = openRoute({
   answer: done,
   errors: [403],
   async handle({ call }) {
-    assertOwnOrigin(call)
     await endPresentSession(call)
     return jsonWithCookies({ success: true }, call.site.services.signIn.forget())
   },

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { timestamp } from '../../domain/clock.ts'
-import { assertOwnOrigin } from '../own-page.ts'
-import { openRoute, sessionRoute } from '../route.ts'
+import { ownSiteRoute, sessionRoute } from '../route.ts'
 import { browserOf, endPresentSession, jsonWithCookies } from '../session.ts'
 import { done } from './answers.ts'
 import { dataOf, timestampField } from './fields.ts'
@@ -10,7 +9,7 @@ const username = z.string('must be the user name').max(100)
 const password = z.string('must be the password').max(1000)
 const token = z.string('must be what stands at the end of the link').max(200)
 
-export const signUp = openRoute({
+export const signUp = ownSiteRoute({
   method: 'post',
   path: '/api/v1/account',
   summary: 'Make an account, as far as this server lets people do so, and sign in',
@@ -19,7 +18,6 @@ export const signUp = openRoute({
   answer: done,
   errors: [400, 403, 404, 409, 413, 429],
   async handle({ call, body }) {
-    assertOwnOrigin(call)
     await call.site.services.signUp.join(body, body.invitation ?? null)
     const { cookies } = await call.site.services.signIn.withPassword(
       browserOf(call),
@@ -32,7 +30,7 @@ export const signUp = openRoute({
   },
 })
 
-export const makeFirstAdministrator = openRoute({
+export const makeFirstAdministrator = ownSiteRoute({
   method: 'post',
   path: '/api/v1/account/first',
   summary: 'Make the first administrator by the link that the server printed, and sign in',
@@ -41,7 +39,6 @@ export const makeFirstAdministrator = openRoute({
   answer: done,
   errors: [400, 403, 404, 409, 413, 429],
   async handle({ call, body }) {
-    assertOwnOrigin(call)
     await call.site.services.signUp.first(body, body.token)
     const { cookies } = await call.site.services.signIn.withPassword(
       browserOf(call),
@@ -54,7 +51,7 @@ export const makeFirstAdministrator = openRoute({
   },
 })
 
-export const setPassword = openRoute({
+export const setPassword = ownSiteRoute({
   method: 'post',
   path: '/api/v1/account/password',
   summary: 'Set the password by a link that was made for the account; all its sessions end',
@@ -63,7 +60,6 @@ export const setPassword = openRoute({
   answer: done,
   errors: [400, 403, 404, 413],
   async handle({ call, body }) {
-    assertOwnOrigin(call)
     await call.site.services.signUp.setPassword(body.token, body.password)
     return { success: true }
   },
