@@ -44,6 +44,7 @@ import { aliasOf, type Route } from './route.ts'
 import { getFilePage } from './site/file-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
+import { finishOidc, startOidc } from './site/oidc.ts'
 import { getReportPage, postReport } from './site/report-page.ts'
 import { getStartPage, postStartPage } from './site/start-page.ts'
 import { tusRoutes } from './uploads/tus-routes.ts'
@@ -105,6 +106,8 @@ export const routes: readonly Route[] = [
   getContent,
   getArchive,
   getThumbnail,
+  startOidc,
+  finishOidc,
   getStartPage,
   postStartPage,
   getFilePage,
