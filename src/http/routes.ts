@@ -41,6 +41,7 @@ import { listPublicFolder } from './content/public-folder.ts'
 import { getContent, signDownload, signView } from './content/routes.ts'
 import { getThumbnail } from './content/thumbnail.ts'
 import { aliasOf, type Route } from './route.ts'
+import { accountPages, postSignOut } from './site/account-pages.ts'
 import { getFilePage } from './site/file-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
@@ -106,6 +107,8 @@ export const routes: readonly Route[] = [
   getContent,
   getArchive,
   getThumbnail,
+  ...accountPages,
+  postSignOut,
   startOidc,
   finishOidc,
   getStartPage,

@@ -102,7 +102,10 @@ export function startServer(parts: {
       : connection.hasUrl
         ? router.fetch(request, handed)
         : unreadableAddress())
-    for (const [name, value] of answerHeaders) response.headers.set(name, value)
+    for (const [name, value] of answerHeaders) {
+      if (name === 'Set-Cookie') response.headers.append(name, value)
+      else response.headers.set(name, value)
+    }
     response.headers.set('X-Request-Id', id)
     response.headers.set('X-Content-Type-Options', 'nosniff')
     allowAnyOrigin(handed.route, response.headers)
@@ -167,7 +170,7 @@ function unreadableAddress(): Response {
 
 /** The API may be called from any origin with a key; cookies play no part in it. */
 function allowAnyOrigin(route: string, headers: Headers): void {
-  const isPage = route === '/' || /^\/[dft]\//.test(route)
+  const isPage = route === '/' || /^\/([dft]|sign-|welcome|set-password)/.test(route)
   if (isPage) return
   if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
   headers.set('Access-Control-Allow-Origin', '*')

@@ -1,7 +1,8 @@
 import { Refusal } from '../domain/errors.ts'
 import type { Browser } from '../services/auth.ts'
-import type { SessionCaller } from '../services/caller.ts'
+import type { Caller, SessionCaller } from '../services/caller.ts'
 import type { Sessions } from '../services/sessions.ts'
+import type { SignIn } from '../services/sign-in.ts'
 import { sessionCookie } from '../services/signing-in-terms.ts'
 import { cookieValue } from './cookies.ts'
 import { jsonResponse } from './json.ts'
@@ -9,7 +10,13 @@ import { type Asked, assertOwnOrigin, isSafe, mayBeSignedIn } from './own-page.t
 
 /** What of a call tells who is signed in. */
 interface SessionCall extends Asked {
-  readonly site: { readonly publicUrl: string; readonly services: { readonly sessions: Sessions } }
+  /** Headers that the answer gets besides its own. */
+  readonly headers: Map<string, string>
+  caller: Caller | null
+  readonly site: {
+    readonly publicUrl: string
+    readonly services: { readonly sessions: Sessions; readonly signIn: SignIn }
+  }
 }
 
 /** The secret in the cookie of a session, or null. */
@@ -34,10 +41,16 @@ export async function apiSession(call: SessionCall): Promise<SessionCaller | nul
 /** Who looks at a page, or null. A session that does not count makes nobody of the caller, not an error. */
 export async function pageSession(call: SessionCall): Promise<SessionCaller | null> {
   try {
-    return mayBeSignedIn(call) ? await apiSession(call) : null
+    const session = mayBeSignedIn(call) ? await apiSession(call) : null
+    if (session !== null) call.caller = session
+    return session
   } catch (error) {
-    if (error instanceof Refusal) return null
-    throw error
+    if (!(error instanceof Refusal)) throw error
+    // Uploads from the page would be refused as those of somebody who is signed out.
+    if (error.code === 'NOT_SIGNED_IN') {
+      for (const cookie of call.site.services.signIn.forget()) call.headers.set('Set-Cookie', cookie)
+    }
+    return null
   }
 }
 

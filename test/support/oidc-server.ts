@@ -63,10 +63,7 @@ export async function startOidcServer(
           const page = await response.text()
           const [, prompt = ''] = /name="prompt" value="(\w+)"/.exec(page) ?? []
           const [, action = ''] = /action="([^"]+)"/.exec(page) ?? []
-          if (action === '')
-            throw new Error(
-              `the server does not go on: ${page.replaceAll(/<style>[^]*<\/style>/g, '').slice(0, 900)}`,
-            )
+          if (action === '') throw new Error(`the server does not go on: ${page.slice(-500)}`)
           form = prompt === 'login' ? { prompt, login: subject, password: 'any' } : { prompt }
           location = new URL(action, issuer).href
           continue

@@ -42,18 +42,21 @@ export async function buildSite(): Promise<boolean> {
 }
 
 async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [scripts, workers, shared, start, file, folder, renderer, files, pdfData] = await Promise.all([
-    bundleScripts(assets),
-    bundleWorkers(assets),
-    bundleStyle(assets, 'shared'),
-    bundleStyle(assets, 'start'),
-    bundleStyle(assets, 'file'),
-    bundleStyle(assets, 'folder'),
-    bundleRenderer(server),
-    copyFiles(assets),
-    copyPdfData(assets),
-  ])
-  const bundles = [scripts, workers, shared, start, file, folder, renderer, files]
+  const [scripts, workers, shared, start, file, folder, signIn, renderer, files, pdfData] = await Promise.all(
+    [
+      bundleScripts(assets),
+      bundleWorkers(assets),
+      bundleStyle(assets, 'shared'),
+      bundleStyle(assets, 'start'),
+      bundleStyle(assets, 'file'),
+      bundleStyle(assets, 'folder'),
+      bundleStyle(assets, 'sign-in'),
+      bundleRenderer(server),
+      copyFiles(assets),
+      copyPdfData(assets),
+    ],
+  )
+  const bundles = [scripts, workers, shared, start, file, folder, signIn, renderer, files]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
   const pages = scripts.made
   return {
@@ -69,6 +72,7 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
         start: { ...pages.start, style: start.made },
         file: { ...pages.file, style: file.made },
         folder: { ...pages.folder, style: folder.made },
+        'sign-in': { ...pages['sign-in'], style: signIn.made },
       },
       workers: workers.made,
       files: files.made,

@@ -1,5 +1,6 @@
 import type { Reader } from './language.ts'
 import type {
+  AccountFormView,
   ErrorPageView,
   FilePageView,
   FolderPageView,
@@ -22,5 +23,6 @@ export interface Renderers {
   reportPage(view: ReportPageView, reader: Reader): string
   /** Says that a report is kept. `filePath`: of the page to go back to. */
   reportedPage(filePath: string, reader: Reader): string
+  accountForm(view: AccountFormView, reader: Reader): string
   errorPage(view: ErrorPageView, reader: Reader): string
 }

@@ -188,6 +188,46 @@ export const de: Texts = {
     thanksWhy: 'Deine Meldung liegt für die Betreiber dieses Servers bereit.',
     back: 'Zurück zur Datei',
   },
+  account: {
+    forms: {
+      signIn: { title: 'Anmelden', why: 'Mit deinem Konto auf diesem Server.', submit: 'Anmelden' },
+      code: {
+        title: 'Gib deinen Code ein',
+        why: 'Dein Konto verlangt außer dem Passwort einen Code.',
+        submit: 'Anmelden',
+      },
+      signUp: {
+        title: 'Konto anlegen',
+        why: 'Deine Dateien in Ordnern, und Links, die deine bleiben.',
+        submit: 'Konto anlegen',
+      },
+      welcome: {
+        title: 'Willkommen bei Holdfast',
+        why: 'Damit entsteht das Konto, das den Server verwaltet. Der Link gilt einmal.',
+        submit: 'Konto anlegen',
+      },
+      setPassword: {
+        title: 'Passwort setzen',
+        why: 'Danach meldest du dich damit an. Der Link gilt einmal.',
+        submit: 'Passwort setzen',
+      },
+    },
+    username: 'Benutzername',
+    password: 'Passwort',
+    passwordHint: 'Mindestens 8 Zeichen, die niemand errät; ein paar Wörter tun es gut.',
+    code: 'Code',
+    codeHint: 'Die 6 Ziffern, die deine App zeigt, oder ein Wiederherstellungscode.',
+    passkey: 'Mit einem Passkey anmelden',
+    passkeyFailed: 'Das hat nicht geklappt. Versuche es noch einmal, oder melde dich mit dem Passwort an.',
+    oidc: 'Mit {name} anmelden',
+    signOut: 'Abmelden',
+    wrongPassword: 'Benutzername oder Passwort ist falsch. Prüfe beide und versuche es noch einmal.',
+    wrongCode: 'Das ist nicht der Code dieses Augenblicks. Sieh noch einmal nach.',
+    nameTaken: 'Diesen Benutzernamen hat schon jemand. Wähle einen anderen.',
+    nameWrong:
+      'Ein Benutzername hat 3 bis 32 Zeichen: Buchstaben a bis z, Ziffern, Punkte, Binde- und Unterstriche.',
+    tooMany: 'Zu viele Versuche. Warte {wait} und versuche es dann noch einmal.',
+  },
   errors: {
     wait: 'Neuer Versuch in {wait}.',
     wholeFile: 'Ganze Datei öffnen',

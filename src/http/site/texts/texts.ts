@@ -3,6 +3,7 @@ import type { Plural } from '../../../../web/shared/words.ts'
 import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
 import type { ReportReason } from '../../../domain/report.ts'
+import type { AccountFormView } from '../views.ts'
 
 /** One file of texts for each. */
 export type Language = 'en' | 'de'
@@ -18,6 +19,7 @@ export interface Texts {
   readonly folder: FolderTexts
   readonly password: PasswordTexts
   readonly report: ReportTexts
+  readonly account: AccountTexts
   readonly errors: ErrorTexts
 }
 
@@ -121,6 +123,28 @@ export interface ReportTexts {
   readonly thanks: string
   readonly thanksWhy: string
   readonly back: string
+}
+
+export interface AccountTexts {
+  readonly forms: Readonly<
+    Record<AccountFormView['kind'], { readonly title: string; readonly why: string; readonly submit: string }>
+  >
+  readonly username: string
+  readonly password: string
+  readonly passwordHint: string
+  readonly code: string
+  readonly codeHint: string
+  readonly passkey: string
+  readonly passkeyFailed: string
+  /** {name} */
+  readonly oidc: string
+  readonly signOut: string
+  readonly wrongPassword: string
+  readonly wrongCode: string
+  readonly nameTaken: string
+  readonly nameWrong: string
+  /** {wait} */
+  readonly tooMany: string
 }
 
 export interface ErrorText {
