@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'NOT_SIGNED_IN'
   | 'FOREIGN_ORIGIN'
   | 'WRONG_CODE'
+  | 'NOT_IDENTIFIED'
   | 'WEAK_PASSWORD'
   | 'SIGN_UP_CLOSED'
   | 'INVALID_LINK'

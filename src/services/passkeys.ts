@@ -45,7 +45,7 @@ export interface Passkeys {
   /** Throws Refusal NOT_FOUND. */
   remove(caller: SessionCaller, id: PasskeyId): Promise<void>
   beginSignIn(browser: Browser): Promise<Ceremony>
-  /** Throws Refusal WRONG_CODE or ACCOUNT_DISABLED. */
+  /** Throws Refusal NOT_IDENTIFIED or ACCOUNT_DISABLED. */
   signIn(browser: Browser, answer: PasskeyAnswer): Promise<SignInStep>
 }
 

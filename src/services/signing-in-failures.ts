@@ -51,5 +51,5 @@ export function wrongPassword(): Refusal {
 }
 
 export function wrongPasskey(): Refusal {
-  return new Refusal('WRONG_CODE', 'This passkey is not known here, or was not unlocked')
+  return new Refusal('NOT_IDENTIFIED', 'This passkey is not known here, or was not unlocked')
 }

@@ -302,6 +302,10 @@ export const de: Texts = {
         title: 'Das kam von einer anderen Website',
         message: 'Öffne die Seite hier und tu es dort.',
       },
+      NOT_IDENTIFIED: {
+        title: 'Es blieb offen, wer du bist',
+        message: 'Versuche es noch einmal, oder melde dich anders an.',
+      },
       WRONG_CODE: {
         title: 'Das ist nicht der Code',
         message: 'Sieh nach dem Code dieses Augenblicks und versuche es noch einmal.',

@@ -295,6 +295,10 @@ export const en: Texts = {
         title: 'This came from another site',
         message: 'Open the page on this site and do it there.',
       },
+      NOT_IDENTIFIED: {
+        title: 'Nobody could say who you are',
+        message: 'Try again, or sign in another way.',
+      },
       WRONG_CODE: {
         title: 'That is not the code',
         message: 'Look at the code of this moment and try again.',
