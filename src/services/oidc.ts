@@ -1,3 +1,4 @@
+import { isDatabaseFailure } from '../database/differences.ts'
 import { Refusal } from '../domain/errors.ts'
 import { type Auth, type Browser, browserHeaders, withoutSession } from './auth.ts'
 import { OIDC, sessionCookie } from './signing-in-terms.ts'
@@ -10,9 +11,12 @@ export interface Onward {
 
 /** Signing in by way of an OpenID Connect server. */
 export interface Oidc {
-  /** On to the other server. `next`: path on this site to come back to. Throws Refusal NOT_FOUND when none is set. */
+  /**
+   * On to the other server. `next`: path on this site to come back to. Throws Refusal NOT_FOUND when none is set, and
+   * NOT_IDENTIFIED when it does not answer.
+   */
   begin(browser: Browser, next: string): Promise<Onward>
-  /** What the other server sent somebody back with. Throws Refusal when it says no, or nobody may join. */
+  /** What the other server sent somebody back with. Throws Refusal NOT_IDENTIFIED, SIGN_UP_CLOSED or ACCOUNT_DISABLED. */
   finish(browser: Browser, query: Readonly<Record<string, string>>): Promise<Onward>
 }
 
@@ -29,10 +33,14 @@ export function createOidc(auth: Auth, isSet: boolean, publicUrl: () => string):
     async begin(browser, next) {
       assertSet()
       const { api } = await auth()
-      const { response, headers } = await api.signInWithOAuth2({
+      const asked = api.signInWithOAuth2({
         body: { providerId: OIDC, callbackURL: next, errorCallbackURL: FAILED },
         headers: fresh(browser),
         returnHeaders: true,
+      })
+      const { response, headers } = await asked.catch((error: unknown) => {
+        // It does not answer, or not as such a server does.
+        throw isDatabaseFailure(error) ? error : notIdentified(error)
       })
       return { location: response.url, cookies: headers.getSetCookie() }
     },
@@ -49,18 +57,16 @@ export function createOidc(auth: Auth, isSet: boolean, publicUrl: () => string):
       const location = response.headers.get('location')
       const reason = location === null ? null : failureOf(location)
       if (location === null || reason !== null) {
-        throw new Refusal(
-          'WRONG_CODE',
-          'The other server did not say who you are; sign in again',
-          undefined,
-          {
-            cause: reason,
-          },
-        )
+        throw notIdentified(reason)
       }
       return { location, cookies: response.headers.getSetCookie() }
     },
   }
+}
+
+function notIdentified(cause: unknown): Refusal {
+  const message = 'The other server did not say who you are; try again, or sign in another way'
+  return new Refusal('NOT_IDENTIFIED', message, undefined, { cause })
 }
 
 function failureOf(location: string): string | null {

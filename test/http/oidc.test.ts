@@ -68,7 +68,7 @@ test('what the other server gave to one browser is worth nothing in another', as
   const start = await browser.get('/sign-in/oidc')
   const back = new URL(await other.signIn(start.headers.get('location') ?? '', 'one'))
   const stolen = visitor(() => host.url)
-  expect((await stolen.get(back.pathname + back.search)).error).toBe('WRONG_CODE')
+  expect((await stolen.get(back.pathname + back.search)).error).toBe('NOT_IDENTIFIED')
   expect((await stolen.get('/api/v1/session')).error).toBe('NOT_SIGNED_IN')
 })
 

@@ -147,6 +147,28 @@ describe('a session', () => {
   })
 })
 
+describe('a page', () => {
+  test('shows its owner what is private, whoever has led them there, and nobody else', async () => {
+    const [person, other] = [await newcomer(), await newcomer()]
+    const made = await person.send('POST', '/api/v1/folder', { name: 'Private', public: 0 })
+    const path = `/f/${made.data(z.object({ identifier: z.string() })).identifier}`
+    expect((await person.get(path)).status).toBe(200)
+    const ledThere = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+    expect((await person.get(path, ledThere)).status).toBe(200)
+    expect((await person.get(path, { 'sec-fetch-site': 'cross-site' })).status).toBe(404)
+    expect((await other.get(path)).status).toBe(404)
+  })
+
+  test('forgets a session that is over, so that its uploads are those of a guest', async () => {
+    const person = await newcomer()
+    const other = browserOf(person.username)
+    other.cookies.set(COOKIE, person.cookies.get(COOKIE) ?? '')
+    await person.send('DELETE', '/api/v1/session')
+    expect((await other.get('/')).text).toContain('href="/sign-in"')
+    expect(other.cookies.size).toBe(0)
+  })
+})
+
 describe('another site', () => {
   const unsafe = routes.filter(
     ({ method, auth, documentation }) =>
