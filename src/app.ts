@@ -172,7 +172,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       oidc: config.oidc,
       admit: (account) => accounts.assertEnabled(account),
       join: signUp.joinBySubject,
-      log: (message) => log.error({ from: 'better-auth' }, message),
+      log: (message, error) => log.error({ from: 'better-auth', err: error }, message),
     }))
     const sessions = createSessions(db, clock)
 

@@ -43,7 +43,7 @@ export function authAdapter(db: Db) {
       customTransformOutput: ({ data, fieldAttributes }) =>
         fieldAttributes.type === 'date' && typeof data === 'number' ? new Date(data) : data,
     },
-    adapter: () => ({
+    adapter: ({ getFieldName }) => ({
       async create({ model, data }) {
         const row = await tables
           .insertInto(model)
@@ -60,7 +60,10 @@ export function authAdapter(db: Db) {
 
       async findMany({ model, where = [], limit, offset = 0, sortBy }) {
         let rows = tables.selectFrom(model).selectAll().where(all(model, where)).limit(limit).offset(offset)
-        if (sortBy !== undefined) rows = rows.orderBy(sortBy.field, sortBy.direction)
+        // Unlike conditions, what is sorted by does not come under the column's name.
+        if (sortBy !== undefined) {
+          rows = rows.orderBy(getFieldName({ model, field: sortBy.field }), sortBy.direction)
+        }
         return (await rows.execute()).map((row) => named({ ...row, ...soughtSecret(model, where) }))
       },
 

@@ -29,7 +29,7 @@ export interface EngineParts {
   readonly admit: (account: string) => Promise<void>
   /** Makes the account of somebody another server knows, when it is the first time. Throws when nobody may join. */
   readonly join: (subject: string, wanted: string) => Promise<void>
-  readonly log: (message: string) => void
+  readonly log: (message: string, error: unknown) => void
 }
 
 /**
@@ -48,7 +48,14 @@ export function createAuthEngine(parts: EngineParts) {
     telemetry: { enabled: false },
     // Tries are counted by our own windows, which nodes share.
     rateLimit: { enabled: false },
-    logger: { level: 'error', log: (_level, message) => log(message) },
+    logger: {
+      level: 'error',
+      log: (_level, message, ...details: unknown[]) =>
+        log(
+          message,
+          details.find((each) => each instanceof Error),
+        ),
+    },
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,
