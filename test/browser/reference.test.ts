@@ -46,7 +46,7 @@ describeInBrowser('the reference of the API', (browser) => {
     await page.locator('.auth-container input').fill(key)
     await page.locator('.modal-ux .auth-btn-wrapper .authorize').click()
     await page.locator('.modal-ux .btn-done').click()
-    await page.getByRole('button', { name: /\/api\/v1\/account / }).click()
+    await page.getByRole('button', { name: /get \/api\/v1\/account /i }).click()
     await page.getByRole('button', { name: 'Try it out' }).click()
     await page.getByRole('button', { name: 'Execute' }).click()
     await page.waitForSelector('.live-responses-table .response')

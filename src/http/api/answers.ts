@@ -4,7 +4,10 @@ import { z } from '@hono/zod-openapi'
 export const done = z.object({ success: z.literal(true) })
 
 /** The number of a row in a path. */
-export const rowId = z.string().regex(/^\d{1,15}$/)
+export const rowId = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .openapi({ example: '42' })
 
 /** Who makes sure that it is them: the password of the account, or nothing for who has none. */
 export const presentPassword = z

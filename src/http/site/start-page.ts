@@ -31,7 +31,8 @@ export const getStartPage: Route = {
 export const postStartPage: Route = {
   method: 'post',
   path: '/',
-  auth: 'none',
+  auth: 'optional',
+  need: 'upload',
   documentation: {
     summary: 'Upload a file from a plain form, as a guest or signed in, and on to its page',
     tag: 'Site',

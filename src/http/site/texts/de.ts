@@ -191,7 +191,7 @@ export const de: Texts = {
   docs: {
     link: 'Für Programme: die API',
     title: 'Referenz der API',
-    why: 'Jede Route mit Parametern, Antworten und Fehlern, auf Englisch. Was man hier ausprobiert, geschieht: mit dem eigenen Schlüssel, an den eigenen Dateien.',
+    why: 'Jede Route mit Parametern, Antworten und Fehlern, auf Englisch. Was man hier ausprobiert, geschieht, an den eigenen Dateien: mit dem eigenen Schlüssel, oder wenn man angemeldet ist.',
     needsScript:
       'Die Referenz braucht JavaScript. Das Dokument, aus dem sie entsteht, lesen Programme und Menschen.',
     failed: 'Das Dokument der API konnte nicht geladen werden. Die Seite bitte noch einmal laden.',
