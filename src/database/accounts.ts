@@ -98,6 +98,17 @@ export async function markAccountRemoved(trx: Db, id: AccountId, now: number): P
     .execute()
 }
 
+/** What may have been made for an account in the moment in which it was removed. */
+const BELONGINGS = [
+  'request_days',
+  'api_keys',
+  'sessions',
+  'identities',
+  'passkeys',
+  'two_factors',
+  'one_time_links',
+] as const
+
 /** Removes the rows of removed accounts of which nothing else is left, at most `limit`; returns how many. */
 export async function dropRemovedAccounts(db: Db, limit: number): Promise<number> {
   const rows = await db
@@ -115,7 +126,7 @@ export async function dropRemovedAccounts(db: Db, limit: number): Promise<number
     .execute()
   for (const { id } of rows) {
     await inTransaction(db, async (trx) => {
-      await trx.deleteFrom('request_days').where('account_id', '=', id).execute()
+      for (const table of BELONGINGS) await trx.deleteFrom(table).where('account_id', '=', id).execute()
       await trx.deleteFrom('accounts').where('id', '=', id).execute()
     })
   }
