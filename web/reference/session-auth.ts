@@ -7,7 +7,7 @@ export function sessionPlugin({ React }: System): { components: Record<string, C
   function SessionAuth({ name, schema }: Scheme) {
     return createElement(
       'div',
-      null,
+      { className: 'session-auth' },
       createElement('h4', null, name),
       createElement('p', null, schema.get('description')),
     )
