@@ -15,6 +15,7 @@ import { createAccess } from './services/access.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
 import { createArchiveTokens } from './services/archive-tokens.ts'
 import { createArchives } from './services/archives.ts'
+import { createAuth } from './services/auth.ts'
 import { createCleaning } from './services/cleaning.ts'
 import { createClockGuard } from './services/clock-guard.ts'
 import { createContent } from './services/content.ts'
@@ -31,8 +32,12 @@ import { createIdempotency } from './services/idempotency.ts'
 import { createLocalClaims, createSharedClaims } from './services/job-claims.ts'
 import { createKeys, type Keys } from './services/keys.ts'
 import { joinNodes } from './services/nodes.ts'
+import { createOidc } from './services/oidc.ts'
+import { createOneTimeLinks, type OneTimeLink, type OneTimeLinks } from './services/one-time-links.ts'
+import { createOwnAccount } from './services/own-account.ts'
 import { createOwnKeys } from './services/own-keys.ts'
 import { assertPaired, assertWhole } from './services/pairing.ts'
+import { createPasskeys } from './services/passkeys.ts'
 import { createPublicFolders } from './services/public-folders.ts'
 import { createRateLimits } from './services/rate-limits.ts'
 import { createReadiness } from './services/readiness.ts'
@@ -42,8 +47,12 @@ import { createReporting } from './services/reporting.ts'
 import { createReports, type Reports } from './services/reports.ts'
 import { createResumable } from './services/resumable.ts'
 import { createRooms } from './services/room.ts'
+import { createSecondFactor } from './services/second-factor.ts'
 import type { Services } from './services/services.ts'
+import { createSessions } from './services/sessions.ts'
 import { createSharedRateLimits } from './services/shared-rate-limits.ts'
+import { createSignIn } from './services/sign-in.ts'
+import { createSignUp, type SignUp } from './services/sign-up.ts'
 import { createSigning } from './services/signing.ts'
 import { createStoreHealth } from './services/store-health.ts'
 import { createThumbnailMaking } from './services/thumbnail-making.ts'
@@ -59,6 +68,8 @@ export type { Relocated, RelocationStep, RelocationWatch } from './services/relo
 export interface Holdfast {
   /** Where it listens. */
   readonly url: string
+  /** Makes the first administrator; null when there is one. */
+  readonly welcome: OneTimeLink | null
   /** Runs every background job once, now. */
   runJobs(): Promise<void>
   /** Writes what this node has counted and not written yet. */
@@ -94,6 +105,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     const blobs = await openBlobs(storage, !isShared)
     await assertPaired(db, blobs, random)
     const secret = await metaValue(db, 'link_secret', () => Buffer.from(random(32)).toString('hex'))
+    const authSecret = await metaValue(db, 'auth_secret', () => Buffer.from(random(32)).toString('hex'))
     const nodes = await joinNodes({ db, clock, random, log, alone: !isShared })
     open.defer(() => nodes.leave())
 
@@ -157,9 +169,27 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     })
     const claims = isShared ? createSharedClaims(db, nodes, clock) : createLocalClaims(clock)
 
+    // Where nobody has said it, only the server itself knows where it is.
+    const publicUrl = () => config.publicUrl ?? server.url
+    const accounts = createAccounts(db, clock, random)
+    const signUp = createSignUp(db, clock, random, config.signUp)
+    const oneTimeLinks = createOneTimeLinks(db, clock, random)
+    const ownAccount = createOwnAccount(db, rates, clock)
+    const auth = createAuth(() => ({
+      db,
+      clock,
+      publicUrl: publicUrl(),
+      secret: authSecret,
+      oidc: config.oidc,
+      admit: (account) => accounts.assertEnabled(account),
+      join: signUp.joinBySubject,
+      log: (message, error) => log.error({ from: 'better-auth', err: error }, message),
+    }))
+    const sessions = createSessions(db, clock)
+
     const services: Services = {
       access,
-      accounts: createAccounts(db, clock, random),
+      accounts,
       archives: createArchives(db, blobs, access),
       archiveTokens: createArchiveTokens(signing, clock),
       content: createContent(db, blobs, config.s3Redirect),
@@ -171,6 +201,10 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       folders: createFolders(db, clock, random, config.maxFolderDepth),
       idempotency,
       keys: createKeys(db, clock, random),
+      oidc: createOidc(auth, config.oidc !== null, publicUrl),
+      oneTimeLinks,
+      ownAccount,
+      passkeys: createPasskeys(db, auth, ownAccount, publicUrl),
       ownKeys: createOwnKeys(db, clock, random),
       publicFolders: createPublicFolders(db, access),
       rates,
@@ -178,6 +212,10 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       removals: createRemovals(db, clock),
       reporting: createReporting(db, rates, signing, clock),
       resumable: resumable.uploads,
+      secondFactor: createSecondFactor(auth, ownAccount),
+      sessions,
+      signIn: createSignIn(auth, rates, publicUrl),
+      signUp,
       thumbnails,
       uploads: createUploads({
         db,
@@ -209,6 +247,8 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
         idempotency,
         thumbnails: making,
         reports,
+        accounts,
+        sessions,
       }),
       claims,
       log,
@@ -216,6 +256,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     )
     open.defer(() => jobs.stop())
     making?.wake()
+    const welcome = await oneTimeLinks.welcome()
     const server = startServer({ config, services, clock, random, log, builtSite, metrics })
 
     async function flush(): Promise<void> {
@@ -225,6 +266,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
 
     return {
       url: server.url,
+      welcome,
       runJobs: () => jobs.runAll(),
       flush,
       async stop() {
@@ -248,7 +290,9 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
 export interface Administration {
   readonly accounts: Accounts
   readonly keys: Keys
+  readonly oneTimeLinks: OneTimeLinks
   readonly reports: Reports
+  readonly signUp: SignUp
   close(): Promise<void>
 }
 
@@ -280,7 +324,9 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
   return {
     accounts: createAccounts(db, clock, random),
     keys: createKeys(db, clock, random),
+    oneTimeLinks: createOneTimeLinks(db, clock, random),
     reports: createReports(db, clock),
+    signUp: createSignUp(db, clock, random, parts.config.signUp),
     close,
   }
 }

@@ -24,6 +24,11 @@ export interface Config {
   readonly maxFileSize: number
   readonly storageLimit: number
   readonly rateLimit: number
+  /** The same for an account's sessions together. */
+  readonly sessionRateLimit: number
+  readonly signUp: SignUp
+  /** null: nobody signs in by way of another server. */
+  readonly oidc: OidcConfig | null
   /** Hours without a byte after which an unfinished upload is given up. */
   readonly uploadExpires: number
   readonly guestUploads: boolean
@@ -39,6 +44,19 @@ export interface Config {
   /** null: there are none. `token`: null means that nobody is asked for one. */
   readonly metrics: { readonly token: string | null } | null
   readonly logLevel: LogLevel
+}
+
+/** Who may make an account on the site. */
+export type SignUp = 'open' | 'invitation' | 'closed'
+
+/** An OpenID Connect server whose people may sign in. */
+export interface OidcConfig {
+  /** Without a trailing slash. */
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** What people call it. */
+  readonly name: string
 }
 
 export interface S3Config {
@@ -104,6 +122,9 @@ export function loadConfig(environment: Environment): Config {
     maxFileSize: read(settings.maxFileSize),
     storageLimit: read(settings.storageLimit),
     rateLimit: read(settings.rateLimit),
+    sessionRateLimit: read(settings.sessionRateLimit),
+    signUp: read(settings.signUp),
+    oidc: readOidc(read),
     uploadExpires: read(settings.uploadExpires),
     guestUploads: read(settings.guestUploads),
     guestRateLimit: read(settings.guestRateLimit),
@@ -157,6 +178,16 @@ function readMetrics(read: Read): Config['metrics'] {
   return isOn ? { token: token === '' ? null : token } : null
 }
 
+function readOidc(read: Read): OidcConfig | null {
+  const issuer = read(settings.oidcIssuer)
+  const oidc = {
+    clientId: read(settings.oidcClientId),
+    clientSecret: read(settings.oidcClientSecret),
+    name: read(settings.oidcName),
+  }
+  return issuer === null ? null : { issuer, ...oidc }
+}
+
 function defaultOf<T>(setting: Setting<T>): T {
   const value = setting.read(setting.default)
   if (value === undefined) throw new Error(`the default of ${setting.variable} is not allowed`)
@@ -207,7 +238,7 @@ function contradictions(config: Config, environment: Environment): ConfigProblem
       reason: `it means nothing without ${metrics.variable}=on; set that too, or leave this out`,
     })
   }
-  problems.push(...s3Contradictions(config, environment))
+  problems.push(...s3Contradictions(config, environment), ...oidcContradictions(config, environment))
   return problems
 }
 
@@ -242,6 +273,26 @@ function s3Contradictions(config: Config, environment: Environment): ConfigProbl
     variable,
     value: environment[variable] ?? '',
     reason: `it means nothing without ${s3Endpoint.variable}; set that too, or leave this out`,
+  }))
+}
+
+function oidcContradictions(config: Config, environment: Environment): ConfigProblem[] {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcName, publicUrl } = settings
+  const isWritten = (setting: Setting<unknown>) => written(setting, environment) !== undefined
+  if (config.oidc !== null) {
+    // The other server sends people back to an address that it was told beforehand.
+    return [oidcClientId, oidcClientSecret, publicUrl]
+      .filter((setting) => !isWritten(setting))
+      .map(({ variable, allowed }) => ({
+        variable,
+        value: '',
+        reason: `${oidcIssuer.variable} is set, so this is needed too: ${allowed}`,
+      }))
+  }
+  return [oidcClientId, oidcName].filter(isWritten).map((setting: Setting<unknown>) => ({
+    variable: setting.variable,
+    value: shown(setting, environment[setting.variable] ?? ''),
+    reason: `it means nothing without ${oidcIssuer.variable}; set that too, or leave this out`,
   }))
 }
 

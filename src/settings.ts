@@ -15,6 +15,7 @@ export interface Setting<T> {
   readonly isSecret?: true
 }
 
+const SIGN_UPS = ['open', 'invitation', 'closed'] as const
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 /** Every variable that Holdfast reads, under the name that its value has in `Config`. */
@@ -139,6 +140,49 @@ export const settings = {
     description: 'Requests that one API key may make in an hour.',
     ...whole(1, 1_000_000_000),
   },
+  sessionRateLimit: {
+    variable: 'HOLDFAST_SESSION_RATE_LIMIT',
+    default: '20000',
+    description: 'Requests that one account may make in an hour from browsers where it is signed in.',
+    ...whole(1, 1_000_000_000),
+  },
+  signUp: {
+    variable: 'HOLDFAST_SIGN_UP',
+    default: 'invitation',
+    description:
+      'Who may make an account on the site: anybody, whoever has an invitation from an administrator, or nobody.',
+    allowed: 'open, invitation or closed',
+    read: (text) => SIGN_UPS.find((each) => each === text.toLowerCase()),
+  } satisfies Setting<(typeof SIGN_UPS)[number]>,
+  oidcIssuer: {
+    variable: 'HOLDFAST_OIDC_ISSUER',
+    default: '',
+    description: 'An OpenID Connect server whose people may sign in here, by its issuer.',
+    allowed: 'an http or https address such as https://id.example.org/realms/home',
+    read: readIssuer,
+  } satisfies Setting<string | null>,
+  oidcClientId: {
+    variable: 'HOLDFAST_OIDC_CLIENT_ID',
+    default: '',
+    description: 'What that server calls this one.',
+    allowed: 'the id of a client of that server',
+    read: (text) => text,
+  } satisfies Setting<string>,
+  oidcClientSecret: {
+    variable: 'HOLDFAST_OIDC_CLIENT_SECRET',
+    default: '',
+    description: 'The secret of that client.',
+    allowed: 'the secret of a client of that server',
+    read: (text) => text,
+    isSecret: true,
+  } satisfies Setting<string>,
+  oidcName: {
+    variable: 'HOLDFAST_OIDC_NAME',
+    default: 'OpenID Connect',
+    description: 'What people call that server: it stands on the button that leads there.',
+    allowed: 'a name of up to 40 characters',
+    read: (text) => (text.length <= 40 ? text : undefined),
+  } satisfies Setting<string>,
   uploadExpires: {
     variable: 'HOLDFAST_UPLOAD_EXPIRES',
     default: '24',
@@ -261,6 +305,14 @@ function address(): Reading<string | null> {
       return bare && !/[?#]/.test(text) ? url.origin : undefined
     },
   }
+}
+
+/** As the other server writes it, but for a slash at its end. */
+function readIssuer(text: string): string | null | undefined {
+  if (text === '') return null
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(text)) return undefined
+  return url.username === '' && url.password === '' ? text.replace(/\/$/, '') : undefined
 }
 
 function readDatabaseUrl(text: string): string | null | undefined {

@@ -33,18 +33,28 @@ interface Announcement {
   readonly version: string
 }
 
-function announce({ url }: Holdfast, { config, log, terminal, version }: Announcement): void {
+function announce({ url, welcome }: Holdfast, { config, log, terminal, version }: Announcement): void {
+  const administrator = welcome === null ? null : (config.publicUrl ?? url) + welcome.path
   if (terminal) {
     printLines(
       `Holdfast ${version} listens at ${url}`,
       ...(config.publicUrl === null ? [] : [`Links begin with   ${config.publicUrl}`]),
       ...placeLines(config),
+      ...(administrator === null ? [] : [`First administrator ${administrator}`]),
       `Make an account    ${ADD_ACCOUNT}`,
       'Stop               Ctrl+C',
     )
   } else {
     log.info(
-      { url, data: databasePlace(config), bytes: bytesPlace(config), version, make_an_account: ADD_ACCOUNT },
+      {
+        url,
+        data: databasePlace(config),
+        bytes: bytesPlace(config),
+        version,
+        make_an_account: ADD_ACCOUNT,
+        // Worth nothing any more as soon as somebody has used it.
+        ...(administrator === null ? {} : { first_administrator: administrator }),
+      },
       'listening',
     )
   }

@@ -18,9 +18,10 @@ interface CopiedTable {
 
 /**
  * What is not copied: the version is the other database's own, and the rest of `meta` goes by its keys; nodes, their
- * jobs and the uploads under way end with the servers, resumable ones too; the search index is kept by the database itself.
+ * jobs, the uploads under way and half-done sign-ins end with the servers, resumable uploads too; the search index is
+ * kept by the database itself.
  */
-type NotCopied = 'meta' | 'nodes' | 'jobs' | 'reservations' | 'uploads' | 'file_names'
+type NotCopied = 'meta' | 'nodes' | 'jobs' | 'reservations' | 'uploads' | 'verifications' | 'file_names'
 
 /** What others point to comes before them. */
 const copied = {
@@ -37,6 +38,11 @@ const copied = {
   request_days: { key: ['account_id', 'day'] },
   idempotency_keys: { key: ['caller', 'hash'] },
   reports: { key: ['id'], hasIds: true },
+  sessions: { key: ['id'], hasIds: true },
+  identities: { key: ['id'], hasIds: true },
+  passkeys: { key: ['id'], hasIds: true },
+  two_factors: { key: ['id'], hasIds: true },
+  one_time_links: { key: ['token_hash'] },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
 
 const tables: readonly (readonly [string, CopiedTable])[] = Object.entries(copied)

@@ -126,7 +126,10 @@ export interface ChainRow {
   readonly deleted_at: number | null
 }
 
-/** The folder and all above it, the outermost first, without the account's top level. */
+/**
+ * The folder and all above it, the outermost first. The account's top level is there only when it is deleted, with the
+ * whole account.
+ */
 export const folderChain: (db: Db, id: FolderId) => Promise<ChainRow[]> = prepared((db, id: FolderId) => ({
   compile: () =>
     sql<ChainRow>`
@@ -138,7 +141,7 @@ export const folderChain: (db: Db, id: FolderId) => Promise<ChainRow[]> = prepar
       )
       select folders.id, identifier, name, is_public, password_hash, deleted_at
       from chain join folders on folders.id = chain.id
-      where folders.parent_id is not null
+      where folders.parent_id is not null or folders.deleted_at is not null
       order by chain.height desc`.compile(db),
 }))
 

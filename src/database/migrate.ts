@@ -7,6 +7,7 @@ import { resumableUploads } from './migrations/004-resumable-uploads.ts'
 import { thumbnails } from './migrations/005-thumbnails.ts'
 import { reports } from './migrations/006-reports.ts'
 import { foldersByName } from './migrations/007-folders-by-name.ts'
+import { signingIn } from './migrations/008-signing-in.ts'
 import { keyScopes } from './migrations/009-key-scopes.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
@@ -25,6 +26,7 @@ const migrations: readonly Migration[] = [
   thumbnails,
   reports,
   foldersByName,
+  signingIn,
   keyScopes,
 ]
 

@@ -9,7 +9,9 @@ import type {
   FolderIdentifier,
   KeyId,
   NodeId,
+  PasskeyId,
   ReportId,
+  SessionId,
   Sha256,
   Slug,
   UploadId,
@@ -33,6 +35,12 @@ export interface Tables {
   uploads: UploadsTable
   idempotency_keys: IdempotencyKeysTable
   reports: ReportsTable
+  sessions: SessionsTable
+  identities: IdentitiesTable
+  verifications: VerificationsTable
+  passkeys: PasskeysTable
+  two_factors: TwoFactorsTable
+  one_time_links: OneTimeLinksTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   request_days: { account_id: AccountId; day: string; requests: number }
   /** The search index: `rowid` is the file's id. Kept by triggers on `files`. */
@@ -49,6 +57,11 @@ interface AccountsTable {
   storage_reserved: Generated<number>
   files_count: Generated<number>
   folders_count: Generated<number>
+  is_admin: Generated<0 | 1>
+  /** Whether signing in with the password takes a code besides. */
+  two_factor: Generated<0 | 1>
+  /** When its owner deleted it. The row goes when nothing of the account is left. */
+  removed_at: number | null
 }
 
 interface ApiKeysTable {
@@ -221,6 +234,85 @@ interface ReportsTable {
   reporter: string | null
   state: Generated<ReportState>
   closed_at: number | null
+}
+
+/** Browsers that are signed in. */
+interface SessionsTable {
+  id: Generated<SessionId>
+  account_id: AccountId
+  /** Of what the cookie holds, which is kept nowhere. */
+  token_hash: Sha256
+  user_agent: string | null
+  created_at: number
+  /** When it was last used, to the hour. */
+  updated_at: number
+  expires_at: number
+}
+
+/** What proves who somebody is: a password, or what another server calls them. */
+interface IdentitiesTable {
+  id: Generated<number>
+  account_id: AccountId
+  provider: IdentityProvider
+  /** The account's own id for a password, the other server's subject for OpenID Connect. */
+  subject: string
+  password_hash: string | null
+  created_at: number
+  updated_at: number
+}
+
+export type IdentityProvider = 'credential' | 'oidc'
+
+/** What better-auth keeps between two steps of a ceremony. */
+interface VerificationsTable {
+  id: Generated<number>
+  identifier_hash: Sha256
+  value: string
+  created_at: number
+  updated_at: number
+  expires_at: number
+}
+
+interface PasskeysTable {
+  id: Generated<PasskeyId>
+  account_id: AccountId
+  name: string | null
+  credential_id: string
+  public_key: string
+  counter: number
+  device_type: string
+  backed_up: 0 | 1
+  transports: string | null
+  aaguid: string | null
+  created_at: number
+}
+
+interface TwoFactorsTable {
+  id: Generated<number>
+  account_id: AccountId
+  /** Encrypted, like the recovery codes. */
+  secret: string
+  recovery_codes: string
+  /** Whether a code has shown that the person has the secret. */
+  verified: 0 | 1
+  /** Wrong codes in a row. */
+  failures: Generated<number>
+  locked_until: number | null
+}
+
+/**
+ * `welcome` makes the first administrator, `invitation` an account, and `password` sets the password of one that is
+ * there.
+ */
+export type LinkPurpose = 'welcome' | 'invitation' | 'password'
+
+interface OneTimeLinksTable {
+  token_hash: Sha256
+  purpose: LinkPurpose
+  /** Whose password it sets, or who has invited. */
+  account_id: AccountId | null
+  created_at: number
+  expires_at: number
 }
 
 interface BlobsTable {

@@ -15,6 +15,8 @@ export type FolderId = Branded<number, 'FolderId'>
 export type UploadId = Branded<number, 'UploadId'>
 /** The secret part of a resumable upload's address: 32 lower-case hexadecimal characters, random. */
 export type UploadToken = Branded<string, 'UploadToken'>
+export type SessionId = Branded<number, 'SessionId'>
+export type PasskeyId = Branded<number, 'PasskeyId'>
 export type ReportId = Branded<number, 'ReportId'>
 export type Slug = Branded<string, 'Slug'>
 export type Uuid = Branded<string, 'Uuid'>

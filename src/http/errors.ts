@@ -9,6 +9,14 @@ const statuses = {
   MAX_DEPTH_EXCEEDED: 400,
   REQUEST_TIMEOUT: 400,
   INVALID_API_KEY: 401,
+  NOT_SIGNED_IN: 401,
+  FOREIGN_ORIGIN: 403,
+  WRONG_CODE: 403,
+  NOT_IDENTIFIED: 403,
+  WEAK_PASSWORD: 400,
+  SIGN_UP_CLOSED: 403,
+  INVALID_LINK: 404,
+  ADMIN_NEEDED: 403,
   ACCOUNT_DISABLED: 403,
   SCOPE_MISSING: 403,
   GUEST_UPLOADS_DISABLED: 403,
@@ -58,6 +66,7 @@ export function errorResponse(refusal: Refusal): Response {
 export function errorHeaders(refusal: Refusal): Headers {
   const headers = new Headers({ 'Cache-Control': 'private, no-store' })
   if (refusal.code === 'INVALID_API_KEY') headers.set('WWW-Authenticate', 'Bearer')
+  if (refusal.code === 'NOT_SIGNED_IN') headers.set('WWW-Authenticate', 'Session')
   if (refusal.retryAfter !== undefined) headers.set('Retry-After', String(refusal.retryAfter))
   return headers
 }

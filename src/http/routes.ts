@@ -15,7 +15,27 @@ import { getHealth, getReadiness } from './api/health.ts'
 import { createKey, listKeys, revokeKey } from './api/keys.ts'
 import { getMetrics } from './api/metrics.ts'
 import { getOpenApi } from './api/openapi.ts'
+import { changeAccount, removeAccount } from './api/own-account.ts'
+import {
+  addPasskey,
+  beginPasskey,
+  beginPasskeySignIn,
+  listPasskeys,
+  removePasskey,
+  signInWithPasskey,
+} from './api/passkeys.ts'
 import { reportFile } from './api/reports.ts'
+import { beginCodes, confirmCodes, endCodes } from './api/second-factor.ts'
+import {
+  endOtherSessions,
+  endSession,
+  getSession,
+  listSessions,
+  signIn,
+  signInWithCode,
+  signOut,
+} from './api/session.ts'
+import { invite, makeFirstAdministrator, setPassword, signUp } from './api/sign-up.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
 import { listUploads } from './api/uploads.ts'
 import { getArchive } from './content/archives.ts'
@@ -23,10 +43,12 @@ import { listPublicFolder } from './content/public-folder.ts'
 import { getContent, signDownload, signView } from './content/routes.ts'
 import { getThumbnail } from './content/thumbnail.ts'
 import { aliasOf, type Route } from './route.ts'
+import { accountPages, postSignOut } from './site/account-pages.ts'
 import { getGuidePage, getReferencePage } from './site/docs-pages.ts'
 import { getFilePage } from './site/file-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
+import { finishOidc, startOidc } from './site/oidc.ts'
 import { getReportPage, postReport } from './site/report-page.ts'
 import { getStartPage, postStartPage } from './site/start-page.ts'
 import { tusRoutes } from './uploads/tus-routes.ts'
@@ -59,6 +81,28 @@ export const routes: readonly Route[] = [
   listKeys,
   createKey,
   revokeKey,
+  signUp,
+  makeFirstAdministrator,
+  setPassword,
+  changeAccount,
+  removeAccount,
+  beginCodes,
+  confirmCodes,
+  endCodes,
+  getSession,
+  signIn,
+  signInWithCode,
+  signOut,
+  endSession,
+  listSessions,
+  endOtherSessions,
+  listPasskeys,
+  beginPasskey,
+  addPasskey,
+  removePasskey,
+  beginPasskeySignIn,
+  signInWithPasskey,
+  invite,
   getHealth,
   getReadiness,
   getMetrics,
@@ -70,6 +114,10 @@ export const routes: readonly Route[] = [
   getContent,
   getArchive,
   getThumbnail,
+  ...accountPages,
+  postSignOut,
+  startOidc,
+  finishOidc,
   getStartPage,
   postStartPage,
   getFilePage,

@@ -113,7 +113,10 @@ export function startServer(parts: {
       : connection.hasUrl
         ? router.fetch(request, handed)
         : unreadableAddress())
-    for (const [name, value] of answerHeaders) response.headers.set(name, value)
+    for (const [name, value] of answerHeaders) {
+      if (name === 'Set-Cookie') response.headers.append(name, value)
+      else response.headers.set(name, value)
+    }
     response.headers.set('X-Request-Id', id)
     response.headers.set('X-Content-Type-Options', 'nosniff')
     allowAnyOrigin(handed.route, response.headers)
@@ -180,7 +183,7 @@ function unreadableAddress(): Response {
 
 /** The API may be called from any origin with a key; cookies play no part in it. Pages and metrics may not be. */
 function allowAnyOrigin(route: string, headers: Headers): void {
-  if (/^\/$|^\/[dft]\/|^\/docs|^\/metrics$/.test(route)) return
+  if (/^\/$|^\/([dft]\/|sign-|welcome|set-password|docs)|^\/metrics$/.test(route)) return
   if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
   headers.set('Access-Control-Allow-Origin', '*')
   headers.set('Access-Control-Expose-Headers', EXPOSED_HEADERS)

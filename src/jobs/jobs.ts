@@ -1,5 +1,6 @@
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
+import type { Accounts } from '../services/accounts.ts'
 import type { Cleaning } from '../services/cleaning.ts'
 import type { Expiry } from '../services/expiry.ts'
 import { outageRefusal } from '../services/failures.ts'
@@ -11,6 +12,7 @@ import type { RateLimits } from '../services/rate-limits.ts'
 import type { Reports } from '../services/reports.ts'
 import type { Resumable } from '../services/resumable.ts'
 import type { Rooms } from '../services/room.ts'
+import type { Sessions } from '../services/sessions.ts'
 import type { StoreHealth } from '../services/store-health.ts'
 import type { ThumbnailMaking } from '../services/thumbnail-making.ts'
 import type { Usage } from '../services/usage.ts'
@@ -40,9 +42,11 @@ export function allJobs(services: {
   idempotency: Idempotency
   thumbnails: ThumbnailMaking | null
   reports: Reports
+  accounts: Accounts
+  sessions: Sessions
 }): readonly Job[] {
   const { nodes, usage, rates, health, expiry, clearing, cleaning, rooms } = services
-  const { resumable, idempotency, thumbnails, reports } = services
+  const { resumable, idempotency, thumbnails, reports, accounts, sessions } = services
   const forItself = [
     { name: 'beat', every: BEAT, run: () => nodes.beat() },
     { name: 'watch other nodes', every: BEAT, run: () => nodes.removeDead() },
@@ -64,6 +68,8 @@ export function allJobs(services: {
     { name: 'purge unused files', every: HOUR, run: expiry.purge },
     { name: 'clear deleted folders', every: SECOND, run: clearing.run },
     { name: 'purge deleted files', every: 5 * SECOND, run: cleaning.purgeDeleted },
+    { name: 'forget removed accounts', every: MINUTE, run: accounts.dropRemoved },
+    { name: 'forget ended sessions', every: HOUR, run: sessions.dropEnded },
     { name: 'forget old reports', every: HOUR, run: reports.forgetOld },
     { name: 'remove garbage', every: MINUTE / 4, run: cleaning.removeGarbage },
   ]

@@ -1,5 +1,6 @@
 import {
   type AccountRow,
+  dropRemovedAccounts,
   findAccount,
   findAccountByName,
   insertAccount,
@@ -27,6 +28,9 @@ export interface AccountInfo {
   readonly storageUsed: number
   readonly filesCount: number
   readonly foldersCount: number
+  readonly isAdmin: boolean
+  /** Whether signing in with the password takes a code besides. */
+  readonly hasCodes: boolean
 }
 
 export interface Accounts {
@@ -38,9 +42,16 @@ export interface Accounts {
    */
   get(reach: Reach): Promise<AccountInfo>
   list(): Promise<AccountInfo[]>
+  /** `account`: its number as text. Throws Refusal ACCOUNT_DISABLED. */
+  assertEnabled(account: string): Promise<void>
+  /** Removes what is left of accounts that their owners have deleted. */
+  dropRemoved(mayGoOn: () => boolean): Promise<void>
   /** Its keys get 403 from now on; its public links keep working. Disabling twice does nothing. */
   disable(username: string): Promise<void>
 }
+
+/** Accounts whose rows go at once. */
+const STEP = 50
 
 export function createAccounts(db: Db, clock: Clock, random: Random): Accounts {
   return {
@@ -76,6 +87,17 @@ export function createAccounts(db: Db, clock: Clock, random: Random): Accounts {
       return (await listAccounts(db)).map(accountInfo)
     },
 
+    async assertEnabled(account) {
+      const row = await findAccount(db, Number(account) as AccountId)
+      if (row === undefined || row.disabled_at !== null) {
+        throw new Refusal('ACCOUNT_DISABLED', 'This account is disabled; ask whoever runs this server')
+      }
+    },
+
+    async dropRemoved(mayGoOn) {
+      while (mayGoOn() && (await dropRemovedAccounts(db, STEP)) === STEP);
+    },
+
     async disable(username) {
       const account = await findAccountByName(db, username.toLowerCase())
       if (account === undefined) {
@@ -95,5 +117,7 @@ function accountInfo(row: AccountRow): AccountInfo {
     storageUsed: row.storage_used,
     filesCount: row.files_count,
     foldersCount: row.folders_count,
+    isAdmin: row.is_admin === 1,
+    hasCodes: row.two_factor === 1,
   }
 }

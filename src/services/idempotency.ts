@@ -126,7 +126,8 @@ function usedKey(caller: Caller, key: string): UsedKey {
  */
 function nameOfCaller(caller: Caller): string {
   if (caller.kind === 'guest') return 'guest'
-  return isRestricted(caller) ? `key:${caller.key}` : `account:${caller.account}`
+  const { account, by } = caller
+  return by.kind === 'key' && isRestricted(caller) ? `key:${by.key}` : `account:${account}`
 }
 
 const nameOf = ({ caller, hash }: UsedKey) => `${caller} ${hash}`

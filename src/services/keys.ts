@@ -113,8 +113,8 @@ function callerOf(row: KeyHolder): AccountCaller {
   return {
     kind: 'account',
     account: row.account,
-    key: row.key,
     username: row.username,
+    by: { kind: 'key', key: row.key },
     scopes: parseScopes(row.scopes),
     within: row.folder,
     expiresAt: row.expires_at,

@@ -11,13 +11,21 @@ import type { FolderPasswords } from './folder-passwords.ts'
 import type { Folders } from './folders.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Keys } from './keys.ts'
+import type { Oidc } from './oidc.ts'
+import type { OneTimeLinks } from './one-time-links.ts'
+import type { OwnAccount } from './own-account.ts'
 import type { OwnKeys } from './own-keys.ts'
+import type { Passkeys } from './passkeys.ts'
 import type { PublicFolders } from './public-folders.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Readiness } from './readiness.ts'
 import type { Removals } from './removals.ts'
 import type { Reporting } from './reporting.ts'
 import type { ResumableUploads } from './resumable-uploads.ts'
+import type { SecondFactor } from './second-factor.ts'
+import type { Sessions } from './sessions.ts'
+import type { SignIn } from './sign-in.ts'
+import type { SignUp } from './sign-up.ts'
 import type { Thumbnails } from './thumbnails.ts'
 import type { Uploads } from './uploads.ts'
 import type { Usage } from './usage.ts'
@@ -37,13 +45,21 @@ export interface Services {
   readonly folders: Folders
   readonly idempotency: Idempotency
   readonly keys: Keys
+  readonly oidc: Oidc
+  readonly oneTimeLinks: OneTimeLinks
+  readonly ownAccount: OwnAccount
   readonly ownKeys: OwnKeys
+  readonly passkeys: Passkeys
   readonly publicFolders: PublicFolders
   readonly rates: RateLimits
   readonly readiness: Readiness
   readonly removals: Removals
   readonly reporting: Reporting
   readonly resumable: ResumableUploads
+  readonly secondFactor: SecondFactor
+  readonly sessions: Sessions
+  readonly signIn: SignIn
+  readonly signUp: SignUp
   readonly thumbnails: Thumbnails
   readonly uploads: Uploads
   readonly usage: Usage

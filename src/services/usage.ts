@@ -19,8 +19,8 @@ export interface Usage {
    */
   archiveUsed(by: 'download' | null): (file: FileId) => void
   requested(caller: AccountCaller): void
-  /** The key was used for what counts as no request. */
-  keyUsed(key: KeyId): void
+  /** The same for what counts as no request. */
+  used(caller: AccountCaller): void
   /** Counted and not yet written. */
   pending(file: FileId): { readonly views: number; readonly downloads: number }
   /** The account's requests since 00:00 UTC. */
@@ -71,6 +71,11 @@ export function createUsage(db: Db, clock: Clock): Usage {
     }
   }
 
+  /** Of a session it is noted where it is read. */
+  function used({ by }: AccountCaller): void {
+    if (by.kind === 'key') keys.set(by.key, clock.now())
+  }
+
   const today = () => timestamp(clock.now()).slice(0, 10)
 
   return {
@@ -100,12 +105,10 @@ export function createUsage(db: Db, clock: Clock): Usage {
       const counts = days.get(day) ?? new Map<AccountId, number>()
       counts.set(caller.account, (counts.get(caller.account) ?? 0) + 1)
       days.set(day, counts)
-      keys.set(caller.key, clock.now())
+      used(caller)
     },
 
-    keyUsed: (key) => {
-      keys.set(key, clock.now())
-    },
+    used,
 
     pending: (file) => files.get(file) ?? { views: 0, downloads: 0 },
 

@@ -76,6 +76,7 @@ describeInBrowser('every page', (browser) => {
   const places: readonly Place[] = [
     { name: 'the start page', path: () => '/' },
     { name: 'a file', path: () => `/d/${file.slug}` },
+    { name: 'signing in', path: () => '/sign-in' },
     { name: 'a report', path: () => `/d/${file.slug}/report` },
     { name: 'a folder as a gallery', path: () => `/f/${folders.gallery}`, items: 3 },
     { name: 'a folder as a list', path: () => `/f/${folders.list}?sort=downloads`, items: 3 },

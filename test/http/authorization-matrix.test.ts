@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { z } from 'zod'
 import { MINUTE } from '../../src/domain/clock.ts'
 import type { FolderIdentifier } from '../../src/domain/ids.ts'
+import { isSafe } from '../../src/http/own-page.ts'
 import { routes } from '../../src/http/routes.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import {
@@ -14,6 +15,7 @@ import {
   upload,
   visit,
 } from '../support/public.ts'
+import { sessionHeaders, signedIn } from '../support/site-visitor.ts'
 
 /** What a request may name: things of one account, or things that nobody has. */
 interface Things {
@@ -182,6 +184,8 @@ let strangerKey: string
 let ownersFile: Uploaded
 /** A key of the owner's that is good for one folder, which has nothing of what `owners` names. */
 let boundKey: string
+/** What browsers send where these are signed in. */
+let sessions: Readonly<Record<'owner' | 'stranger' | 'ended' | 'disabled', Headers>>
 
 async function belongings(key: string): Promise<Things & { file: Uploaded }> {
   const parent = await makeFolder(host, key)
@@ -215,7 +219,18 @@ beforeAll(async () => {
   strangerKey = (await host.addAccount('stranger')).apiKey
   const folder = (await makeFolder(host, ownerKey)) as FolderIdentifier
   boundKey = await host.addKey('owner', { folder })
-})
+  await Promise.all(['ended', 'disabled'].map((username) => host.addAccount(username)))
+  const session = async (username: string) => sessionHeaders(await signedIn(host, username))
+  const [owner, stranger, ended, disabled] = [
+    await session('owner'),
+    await session('stranger'),
+    await session('ended'),
+    await session('disabled'),
+  ]
+  sessions = { owner, stranger, ended, disabled }
+  await visit(host, '/api/v1/session', { method: 'DELETE', headers: ended })
+  await host.disableAccount('disabled')
+}, 60_000)
 
 afterAll(async () => {
   await host.stop()
@@ -254,9 +269,17 @@ async function snapshot(): Promise<string> {
 
 test('every keyed route of the server is in this matrix', () => {
   expect(keyed.filter((route) => matrix[route] === undefined)).toEqual([])
-  const withKey = new Set(routes.filter(({ auth }) => auth !== 'none').map(nameOf))
+  const withKey = new Set(routes.filter(({ need }) => need !== undefined).map(nameOf))
   expect(Object.keys(matrix).filter((route) => !withKey.has(route))).toEqual([])
 })
+
+async function refused(response: Response): Promise<string> {
+  const { error } = failure.parse(await response.json())
+  return `${response.status} ${error}`
+}
+
+const fromElsewhere = (headers: Headers): Headers => ({ ...headers, 'sec-fetch-site': 'cross-site' })
+const isReading = (route: string) => isSafe((route.split(' ')[0] ?? '').toUpperCase())
 
 describe.each(rows)('$route', ({ route, row }) => {
   async function expectNoKey(headers: Headers): Promise<void> {
@@ -320,6 +343,17 @@ describe.each(rows)('$route', ({ route, row }) => {
     expect(failure.parse(await response.json()).error).toBe('ACCOUNT_DISABLED')
   })
 
+  test('takes a session as it takes a key, unless it is over, of a disabled account or used by another site', async () => {
+    const ask = (headers: Headers) => send(route, row.ask(NOBODYS, NOBODYS.slug, NOBODYS), headers)
+    expect((await ask(sessions.owner)).status).toBe((await ask(bearer(ownerKey))).status)
+    expect(await refused(await ask(sessions.ended))).toBe('401 NOT_SIGNED_IN')
+    expect(await refused(await ask(sessions.disabled))).toBe('403 ACCOUNT_DISABLED')
+    expect(await refused(await ask(fromElsewhere(sessions.owner)))).toBe(
+      isReading(route) ? '401 INVALID_API_KEY' : '403 FOREIGN_ORIGIN',
+    )
+    expect(await refused(await ask({ ...sessions.owner, ...bearer('hf_wrong') }))).toBe('401 INVALID_API_KEY')
+  })
+
   test('takes Bearer in any case', async () => {
     for (const scheme of ['bearer', 'BEARER', 'BeArEr']) {
       const headers = { authorization: `${scheme} ${ownerKey}` }
@@ -331,15 +365,32 @@ describe.each(rows)('$route', ({ route, row }) => {
 
 /** Those for whom what the owner has is not there. */
 const outsiders = [
-  { who: 'another account', keyOf: () => strangerKey, kinds: ['slug', 'uuid', 'id'] },
-  { who: 'a key of the owner’s for another folder', keyOf: () => boundKey, kinds: ['slug'] },
+  {
+    who: 'another account',
+    keyOf: () => strangerKey,
+    headersOf: () => bearer(strangerKey),
+    kinds: ['slug', 'uuid', 'id'],
+  },
+  {
+    who: 'another account signed in',
+    keyOf: () => strangerKey,
+    headersOf: () => sessions.stranger,
+    kinds: ['slug'],
+  },
+  {
+    who: 'a key of the owner’s for another folder',
+    keyOf: () => boundKey,
+    headersOf: () => bearer(boundKey),
+    kinds: ['slug'],
+  },
 ] as const
 
 const asked = rows
   .filter(({ row }) => Object.keys(row.about).length > 0)
   .flatMap(({ route, row }) => outsiders.map((outsider) => ({ route, row, ...outsider })))
 
-describe.each(asked)('what the owner has, asked for by $who with $route', ({ route, row, keyOf, kinds }) => {
+describe.each(asked)('what the owner has, asked for by $who with $route', (asking) => {
+  const { route, row, keyOf, headersOf, kinds } = asking
   let own: Things
   beforeEach(async () => {
     own = await belongings(keyOf())
@@ -347,7 +398,7 @@ describe.each(asked)('what the owner has, asked for by $who with $route', ({ rou
 
   /** The answer with every identifier replaced by the kind of thing it is. */
   async function answer(build: Build, things: Things, file: FileId): Promise<string> {
-    const response = await send(route, build(things, file, own), bearer(keyOf()))
+    const response = await send(route, build(things, file, own), headersOf())
     const text = JSON.stringify([response.status, await response.json()])
     const pairs: readonly [FileId, string][] = [
       [things.slug, '<slug>'],
@@ -377,6 +428,23 @@ describe.each(asked)('what the owner has, asked for by $who with $route', ({ rou
     expect(await snapshot()).toBe(before)
   })
 })
+
+const aboutSigningIn = routes.filter(({ auth }) => auth === 'session').map(nameOf)
+
+test.each(aboutSigningIn)(
+  '%s takes no key, and no session that is over or used by another site',
+  async (route) => {
+    const ask = (headers: Headers) =>
+      send(route, { path: (route.split(' ')[1] ?? '').replaceAll('{}', '1') }, headers)
+    for (const headers of [{}, bearer(ownerKey), sessions.ended]) {
+      expect(await refused(await ask(headers))).toBe('401 NOT_SIGNED_IN')
+    }
+    expect(await refused(await ask(sessions.disabled))).toBe('403 ACCOUNT_DISABLED')
+    expect(await refused(await ask(fromElsewhere(sessions.owner)))).toBe(
+      isReading(route) ? '401 NOT_SIGNED_IN' : '403 FOREIGN_ORIGIN',
+    )
+  },
+)
 
 test('a batch with somebody else’s file moves the caller’s own and no other', async () => {
   const mine = await belongings(strangerKey)

@@ -4,6 +4,7 @@ import { SCOPES, type Scope } from '../../src/domain/scopes.ts'
 import { routes } from '../../src/http/routes.ts'
 import { type Api, api, refusal } from '../support/api.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { sessionHeaders, signedIn } from '../support/site-visitor.ts'
 import { tus } from '../support/tus.ts'
 
 /** What each scope is good for. A route that takes keys and is not here is nobody's. */
@@ -28,6 +29,7 @@ const COVERED = {
     'DELETE /api/v1/uploads/{upload}',
     'POST /api/v1/uploads/{upload}',
     'POST /api/v1/folder',
+    'POST /',
   ],
   manage: [
     'PATCH /api/v1/file/{id}',
@@ -47,7 +49,7 @@ const COVERED = {
 } as const
 
 const covered = Object.entries(COVERED).flatMap(([need, names]) => names.map((name) => ({ need, name })))
-const taking = routes.filter(({ auth }) => auth !== 'none')
+const taking = routes.filter(({ need }) => need !== undefined)
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method.toUpperCase()} ${path}`
 
 describe('the scopes', () => {
@@ -169,6 +171,9 @@ describe('a key with a single scope', () => {
     const headers = { 'idempotency-key': 'twice' }
     const first = await owner.put('1', { headers })
     const again = await owner.put('2', { headers })
+    const session = sessionHeaders(await signedIn(holdfast, username))
+    const signed = await api(holdfast).put('2', { headers: { ...headers, ...session } })
+    expect(signed.slug).toBe(first.slug)
     const other = await api(holdfast, keys.upload).put('3', { headers })
     expect([again.slug, other.slug === first.slug]).toEqual([first.slug, false])
     expect((await api(holdfast, keys.upload).put('4', { headers })).slug).toBe(other.slug)

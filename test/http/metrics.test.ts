@@ -56,6 +56,15 @@ describe('metrics', () => {
     expect(after.sum(`${name}_count`, { route })).toBe(after.sum(REQUESTS, { route }))
   })
 
+  test('count who signs in like everybody, and tell nothing of the links that people are given', async () => {
+    await visit(node, '/api/v1/session')
+    await visit(node, '/sign-up/a-secret-of-somebody')
+    const after = await metrics()
+    expect(after.sum(REQUESTS, { route: '/api/v1/session', method: 'GET', status: '401' })).toBe(1)
+    expect(after.sum(REQUESTS, { route: '/sign-up/{token}', method: 'GET', status: '404' })).toBe(1)
+    expect(after.values(REQUESTS, 'route').join()).not.toContain('secret')
+  })
+
   test('have one label for all addresses that are none, and for all methods that are none', async () => {
     for (const path of ['/a', '/a/b', '/assets/none.js', '/api/v2/x', '/d']) await visit(node, path)
     for (const method of ['BREW', 'PROPFIND']) await visit(node, '/', { method })

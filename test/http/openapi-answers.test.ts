@@ -1,14 +1,17 @@
 /** The document of the API beside the answers of the server: nothing is documented that does not answer so. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { type Answer, type Api, api, newcomer } from '../support/api.ts'
+import { OIDC_CALLBACK } from '../../src/services/signing-in-terms.ts'
+import { type Answer, type Api, api } from '../support/api.ts'
+import { codeOf } from '../support/codes.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { compile, findOperation, type OpenApi, openApi } from '../support/openapi.ts'
+import { PASSWORD, sessionHeaders, signedIn, type Visitor, visitor } from '../support/site-visitor.ts'
 
 let holdfast: TestHoldfast
 let document: OpenApi
 beforeAll(async () => {
-  holdfast = await startHoldfast()
+  holdfast = await startHoldfast({ signUp: 'open' })
   document = await openApi(holdfast)
 })
 afterAll(() => holdfast.stop())
@@ -19,22 +22,30 @@ interface Asking {
   readonly init?: BunFetchRequestInit
   /** Somebody without a key asks. */
   readonly isOpen?: boolean
+  /** A page asks, in this browser. */
+  readonly by?: Visitor
 }
 
 describe('the OpenAPI document', () => {
   test('holds what every operation answers, and every operation that answers', async () => {
-    const caller = await newcomer(holdfast)
-    const askings = await everyOperation(caller)
+    const { apiKey, username } = await holdfast.addAccount()
+    const caller = api(holdfast, apiKey)
+    const askings = { ...(await everyOperation(caller)), ...(await everyOperationOfPeople(username)) }
     const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method} ${path}`),
     )
-    const inApi = documented.filter((each) => !PAGES.some((page) => each.endsWith(` ${page}`)))
+    const inApi = documented.filter(
+      (each) => !PAGES.some((page) => each.endsWith(` ${page}`)) && !OF_AUTHENTICATORS.includes(each),
+    )
     expect(Object.keys(askings).sort()).toEqual(inApi.sort())
-    for (const [operation, { path, init, isOpen }] of Object.entries(askings)) {
+    for (const [operation, { path, init, isOpen, by }] of Object.entries<Asking>(askings)) {
       const method = operation.split(' ')[0]?.toUpperCase() ?? ''
-      const asker = isOpen ? api(holdfast) : caller
+      const asker = isOpen || by !== undefined ? api(holdfast) : caller
+      const headers = { ...init?.headers, ...(by === undefined ? {} : sessionHeaders(by)) }
       // Every answer to such a caller is held against the document.
-      const { status } = await asker.send(path, { method, ...init })
+      const answer = await asker.send(path, { method, ...init, headers })
+      by?.keep(answer.headers)
+      const { status } = answer
       expect(`${operation} ${status}`).toMatch(operation === 'get /metrics' ? / 404$/ : / 20[0146]$/)
       const [plain = ''] = path.split('?')
       expect(findOperation(document, method, plain)?.responses[status]).toBeDefined()
@@ -68,7 +79,30 @@ describe('the OpenAPI document', () => {
 })
 
 /** Pages are for people; how they look is tested with them. */
-const PAGES = ['/', '/d/{slug}', '/d/{slug}/report', '/f/{identifier}', '/docs', '/docs/{guide}']
+const PAGES = [
+  '/',
+  '/d/{slug}',
+  '/d/{slug}/report',
+  '/f/{identifier}',
+  '/docs',
+  '/docs/{guide}',
+  '/sign-in',
+  '/sign-in/code',
+  '/sign-in/oidc',
+  OIDC_CALLBACK,
+  '/sign-out',
+  '/sign-up',
+  '/sign-up/{token}',
+  '/welcome/{token}',
+  '/set-password/{token}',
+]
+
+/** These need what an authenticator has made: `test/browser/signing-in.test.ts`. */
+const OF_AUTHENTICATORS = [
+  'post /api/v1/passkeys',
+  'delete /api/v1/passkey/{id}',
+  'post /api/v1/session/passkey',
+]
 
 const TUS = { 'Tus-Resumable': '1.0.0' }
 const CHUNK = 'application/offset+octet-stream'
@@ -104,10 +138,6 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   const made = z
     .object({ data: z.object({ id: z.number() }) })
     .parse((await caller.post('/api/v1/key', { name: 'old', scopes: ['read'] })).body)
-  const json = (body: object): BunFetchRequestInit => ({
-    body: JSON.stringify(body),
-    headers: { 'Content-Type': 'application/json' },
-  })
   const form = new FormData()
   form.set('file', new File(['content'], 'e.txt'))
   const chunk = { headers: { ...TUS, 'Upload-Offset': '0', 'Content-Type': CHUNK }, body: 'data' }
@@ -177,6 +207,77 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'get /z/{token}': { path: new URL(archive.data.url).pathname, isOpen: true },
     'get /t/{uuid}': { path: `/t/${file.uuid}`, isOpen: true },
   }
+}
+
+/** The same for what concerns signing in. */
+async function everyOperationOfPeople(username: string): Promise<Record<string, Asking>> {
+  const { links } = holdfast
+  const tokenOf = (link: { path: string } | null) => link?.path.split('/').at(-1)
+  const somebody = async (name: string) => {
+    await holdfast.addAccount(name)
+    return signedIn(holdfast, name)
+  }
+  const beginCodes = async (by: Visitor) => {
+    const reply = await by.send('POST', '/api/v1/account/codes', { password: PASSWORD })
+    return reply.data(z.object({ secret: z.string() })).secret
+  }
+  const confirm = '/api/v1/account/codes/confirm'
+  const [nobody, first, entering] = [newVisitor(), newVisitor(), newVisitor()]
+  const [person, leaving, cautious, careful] = [
+    await signedIn(holdfast, username),
+    await somebody('leaving'),
+    await somebody('cautious'),
+    await somebody('careful'),
+  ]
+  const [session] = (await person.get('/api/v1/sessions')).data(z.array(z.object({ id: z.number() })))
+  const code = codeOf(await beginCodes(cautious))
+  const secret = await beginCodes(careful)
+  await careful.send('POST', confirm, { code: codeOf(secret) })
+  await entering.send('POST', '/api/v1/session', { username: 'careful', password: PASSWORD })
+  const welcome = tokenOf(await links.welcome())
+  const password = PASSWORD
+  const asked = (by: Visitor, path: string, body?: object): Asking => ({
+    path,
+    by,
+    ...(body === undefined ? {} : { init: json(body) }),
+  })
+  return {
+    'post /api/v1/account': asked(nobody, '/api/v1/account', { username: 'joining', password }),
+    'delete /api/v1/session': asked(nobody, '/api/v1/session'),
+    'post /api/v1/session': asked(nobody, '/api/v1/session', { username: 'leaving', password }),
+    'post /api/v1/session/passkey/options': asked(nobody, '/api/v1/session/passkey/options'),
+    'post /api/v1/session/code': asked(entering, '/api/v1/session/code', { code: codeOf(secret, 1) }),
+    'post /api/v1/account/password': asked(nobody, '/api/v1/account/password', {
+      token: tokenOf(await links.password('careful')),
+      password,
+    }),
+    'post /api/v1/account/first': asked(first, '/api/v1/account/first', {
+      username: 'first',
+      password,
+      token: welcome,
+    }),
+    'post /api/v1/invitations': asked(first, '/api/v1/invitations'),
+    'post /api/v1/account/delete': asked(leaving, '/api/v1/account/delete', {
+      username: 'leaving',
+      password,
+    }),
+    'post /api/v1/account/codes/confirm': asked(cautious, confirm, { code }),
+    'post /api/v1/account/codes/delete': asked(cautious, '/api/v1/account/codes/delete', { password }),
+    'post /api/v1/account/codes': asked(person, '/api/v1/account/codes', { password }),
+    'get /api/v1/session': asked(person, '/api/v1/session'),
+    'get /api/v1/sessions': asked(person, '/api/v1/sessions'),
+    'delete /api/v1/sessions': asked(person, '/api/v1/sessions'),
+    'get /api/v1/passkeys': asked(person, '/api/v1/passkeys'),
+    'post /api/v1/passkeys/options': asked(person, '/api/v1/passkeys/options', { password }),
+    'patch /api/v1/account': asked(person, '/api/v1/account', { password, username: 'renamed' }),
+    'delete /api/v1/session/{id}': asked(person, `/api/v1/session/${session?.id}`),
+  }
+}
+
+const newVisitor = () => visitor(() => holdfast.url)
+
+function json(body: object): BunFetchRequestInit {
+  return { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }
 }
 
 function location({ headers }: Answer): string {

@@ -253,6 +253,7 @@ describe('the file page', () => {
     expect(find(pages.filePage({ ...FILE, folder }, READER), `a[href="${folder.url}"]`)).toHaveLength(1)
     expect(find(pages.filePage(FILE, READER), 'a').map((link) => link.attributes.href)).toEqual([
       '/',
+      '/sign-in',
       FILE.downloadUrl,
       FILE.reportUrl,
     ])

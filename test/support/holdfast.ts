@@ -5,6 +5,7 @@ import { systemRandom } from '../../src/domain/random.ts'
 import { SCOPES } from '../../src/domain/scopes.ts'
 import { createLog } from '../../src/log.ts'
 import type { KeyGrant } from '../../src/services/key-issuing.ts'
+import type { OneTimeLinks } from '../../src/services/one-time-links.ts'
 import { clusterPair, folderPair } from './pair.ts'
 
 /** The system's time plus what the test has added to it. */
@@ -41,6 +42,8 @@ export interface TestHoldfast {
   addAccount(username?: string): Promise<TestAccount>
   /** Good for everything, but for what `grant` says. */
   addKey(username: string, grant?: Partial<KeyGrant>): Promise<string>
+  /** What the command line makes. */
+  readonly links: OneTimeLinks
   disableAccount(username: string): Promise<void>
   revokeKey(apiKey: string): Promise<void>
   /** Writes the counters and runs every background job once. */
@@ -109,6 +112,8 @@ export async function startHoldfast(settings: Partial<Config> = {}): Promise<Tes
       owners.set(apiKey, username)
       return apiKey
     },
+
+    links: administration.oneTimeLinks,
 
     disableAccount: (username) => administration.accounts.disable(username),
 

@@ -33,6 +33,7 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
     file: 'file/main.ts',
     folder: 'folder/main.ts',
     reference: 'reference/main.ts',
+    signIn: 'sign-in/main.ts',
   }
   const { scriptOf, importsOf, sources } = await bundleModules(folder, Object.values(entries), [])
   const page = (entry: string) => {
@@ -45,6 +46,7 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
       file: page(entries.file),
       folder: page(entries.folder),
       reference: page(entries.reference),
+      'sign-in': page(entries.signIn),
     },
     sources,
   }

@@ -42,7 +42,7 @@ export async function buildSite(): Promise<boolean> {
 }
 
 async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [scripts, workers, shared, start, file, folder, reference, renderer, files, pdfData] =
+  const [scripts, workers, shared, start, file, folder, reference, signIn, renderer, files, pdfData] =
     await Promise.all([
       bundleScripts(assets),
       bundleWorkers(assets),
@@ -51,11 +51,12 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
       bundleStyle(assets, 'file'),
       bundleStyle(assets, 'folder'),
       bundleStyle(assets, 'reference'),
+      bundleStyle(assets, 'sign-in'),
       bundleRenderer(server),
       copyFiles(assets),
       copyPdfData(assets),
     ])
-  const bundles = [scripts, workers, shared, start, file, folder, reference, renderer, files]
+  const bundles = [scripts, workers, shared, start, file, folder, reference, signIn, renderer, files]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
   const pages = scripts.made
   return {
@@ -72,6 +73,7 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
         file: { ...pages.file, style: file.made },
         folder: { ...pages.folder, style: folder.made },
         reference: { ...pages.reference, style: reference.made },
+        'sign-in': { ...pages['sign-in'], style: signIn.made },
       },
       workers: workers.made,
       files: files.made,

@@ -2,6 +2,7 @@ import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import { readPageData } from '../shared/page-data.ts'
 import { REFERENCE, type ReferenceData } from './data.ts'
 import { LAYOUT, layoutPlugin } from './layout.ts'
+import { sessionPlugin } from './session-auth.ts'
 
 const place = document.getElementById(REFERENCE)
 if (place !== null) void show(place, readPageData<ReferenceData>())
@@ -18,7 +19,7 @@ async function show(place: HTMLElement, data: ReferenceData): Promise<void> {
     domNode: place,
     spec: { ...spec, servers: [{ url: location.origin }] },
     layout: LAYOUT,
-    plugins: [layoutPlugin],
+    plugins: [layoutPlugin, sessionPlugin],
     displayRequestDuration: true,
     // Its colours are too pale on their ground.
     syntaxHighlight: false,

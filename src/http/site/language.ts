@@ -5,6 +5,8 @@ export interface Reader {
   readonly language: Language
   /** For numbers and dates, a tag that Intl knows: `de-AT`. */
   readonly locale: string
+  /** Who is signed in; null or left out: nobody. */
+  readonly username?: string | null
 }
 
 /** For readers of no language that we speak, or of one whose country is not told. */

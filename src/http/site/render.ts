@@ -3,6 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import type { PageAssets } from '../../../web/manifest.ts'
 import { createWords } from '../../../web/shared/words.ts'
 import type { Reader } from './language.ts'
+import { AccountFormPage } from './pages/account-form.tsx'
 import { ArrivingPage } from './pages/arriving.tsx'
 import type { PageContext } from './pages/context.ts'
 import { GuidePage, ReferencePage } from './pages/docs.tsx'
@@ -25,13 +26,21 @@ const MOST_LOCALES = 50
 export function createRenderers(assets: PageAssets): Renderers {
   const contexts = new Map<string, PageContext>()
   // What Intl needs for a locale takes longer to make than a page does.
-  function contextOf({ language, locale }: Reader): PageContext {
+  function localContext({ language, locale }: Reader): PageContext {
     const known = contexts.get(locale)
     if (known !== undefined) return known
-    const context = { language, texts: texts[language], words: createWords(locale), locale, assets }
-    if (contexts.size < MOST_LOCALES) contexts.set(locale, context)
-    return context
+    const local = {
+      language,
+      texts: texts[language],
+      words: createWords(locale),
+      locale,
+      assets,
+      username: null,
+    }
+    if (contexts.size < MOST_LOCALES) contexts.set(locale, local)
+    return local
   }
+  const contextOf = (reader: Reader) => ({ ...localContext(reader), username: reader.username ?? null })
   return {
     startPage: (view, reader) => page(createElement(StartPage, { view, context: contextOf(reader) })),
     filePage: (view, reader) => page(createElement(FilePage, { view, context: contextOf(reader) })),
@@ -44,6 +53,7 @@ export function createRenderers(assets: PageAssets): Renderers {
       page(createElement(ReportedPage, { filePath, context: contextOf(reader) })),
     referencePage: (reader) => page(createElement(ReferencePage, { context: contextOf(reader) })),
     guidePage: (view, reader) => page(createElement(GuidePage, { view, context: contextOf(reader) })),
+    accountForm: (view, reader) => page(createElement(AccountFormPage, { view, context: contextOf(reader) })),
     errorPage: (view, reader) => page(createElement(ErrorPage, { view, context: contextOf(reader) })),
   }
 }

@@ -1,5 +1,6 @@
 import type { Reader } from './language.ts'
 import type {
+  AccountFormView,
   ErrorPageView,
   FilePageView,
   FolderPageView,
@@ -23,6 +24,7 @@ export interface Renderers {
   reportPage(view: ReportPageView, reader: Reader): string
   /** Says that a report is kept. `filePath`: of the page to go back to. */
   reportedPage(filePath: string, reader: Reader): string
+  accountForm(view: AccountFormView, reader: Reader): string
   errorPage(view: ErrorPageView, reader: Reader): string
   /** The reference of the API. */
   referencePage(reader: Reader): string

@@ -103,6 +103,22 @@ export type ReportProblem =
   /** Seconds until trying again makes sense. */
   | { readonly kind: 'too many'; readonly retryAfter: number }
 
+export interface AccountFormView {
+  readonly kind: 'signIn' | 'code' | 'signUp' | 'welcome' | 'setPassword'
+  /** Where the form posts to. */
+  readonly action: string
+  /** Where to go afterwards; a path of this site. */
+  readonly next: string
+  /** What was filled in. */
+  readonly username: string
+  /** What went wrong with the last try, or null. */
+  readonly error: { readonly code: ErrorCode; readonly retryAfter: number | null } | null
+  /** Another server that people may sign in by, or null. */
+  readonly oidc: { readonly name: string; readonly address: string } | null
+  /** Whether anybody may make an account. */
+  readonly canSignUp: boolean
+}
+
 export interface ErrorPageView {
   readonly status: number
   readonly code: ErrorCode

@@ -10,4 +10,6 @@ export interface PageContext {
   /** Numbers and dates in the locale. */
   readonly words: Words
   readonly assets: PageAssets
+  /** Who is signed in, or null. */
+  readonly username: string | null
 }

@@ -4,6 +4,7 @@ import { Drawing } from '../../../../web/shared/drawing.tsx'
 import { ThemeProvider } from '../../../../web/shared/theme-provider.tsx'
 import type { PageContext } from './context.ts'
 import { PageData } from './page-data.tsx'
+import { Who } from './who.tsx'
 
 interface LayoutProps {
   readonly context: PageContext
@@ -42,6 +43,7 @@ export function Layout({ context, title, head, scripted, children }: LayoutProps
               <Drawing of="holdfast" size={24} />
               Holdfast
             </a>
+            <Who context={context} />
           </header>
           {children}
         </ThemeProvider>

@@ -191,13 +191,53 @@ export const de: Texts = {
   docs: {
     link: 'Für Programme: die API',
     title: 'Referenz der API',
-    why: 'Jede Route mit Parametern, Antworten und Fehlern, auf Englisch. Was man hier ausprobiert, geschieht: mit dem eigenen Schlüssel, an den eigenen Dateien.',
+    why: 'Jede Route mit Parametern, Antworten und Fehlern, auf Englisch. Was man hier ausprobiert, geschieht, an den eigenen Dateien: mit dem eigenen Schlüssel, oder wenn man angemeldet ist.',
     needsScript:
       'Die Referenz braucht JavaScript. Das Dokument, aus dem sie entsteht, lesen Programme und Menschen.',
     failed: 'Das Dokument der API konnte nicht geladen werden. Die Seite bitte noch einmal laden.',
     pages: 'Dokumentation',
     reference: 'Referenz',
     guides: { api: 'Einführung', sharex: 'ShareX', rclone: 'rclone', 'tus-clients': 'tus-Programme' },
+  },
+  account: {
+    forms: {
+      signIn: { title: 'Anmelden', why: 'Mit deinem Konto auf diesem Server.', submit: 'Anmelden' },
+      code: {
+        title: 'Gib deinen Code ein',
+        why: 'Dein Konto verlangt außer dem Passwort einen Code.',
+        submit: 'Anmelden',
+      },
+      signUp: {
+        title: 'Konto anlegen',
+        why: 'Deine Dateien in Ordnern, und Links, die deine bleiben.',
+        submit: 'Konto anlegen',
+      },
+      welcome: {
+        title: 'Willkommen bei Holdfast',
+        why: 'Damit entsteht das Konto, das den Server verwaltet. Der Link gilt einmal.',
+        submit: 'Konto anlegen',
+      },
+      setPassword: {
+        title: 'Passwort setzen',
+        why: 'Danach meldest du dich damit an. Der Link gilt einmal.',
+        submit: 'Passwort setzen',
+      },
+    },
+    username: 'Benutzername',
+    password: 'Passwort',
+    passwordHint: 'Mindestens 8 Zeichen, die niemand errät; ein paar Wörter tun es gut.',
+    code: 'Code',
+    codeHint: 'Die 6 Ziffern, die deine App zeigt, oder ein Wiederherstellungscode.',
+    passkey: 'Mit einem Passkey anmelden',
+    passkeyFailed: 'Das hat nicht geklappt. Versuche es noch einmal, oder melde dich mit dem Passwort an.',
+    oidc: 'Mit {name} anmelden',
+    signOut: 'Abmelden',
+    wrongPassword: 'Benutzername oder Passwort ist falsch. Prüfe beide und versuche es noch einmal.',
+    wrongCode: 'Das ist nicht der Code dieses Augenblicks. Sieh noch einmal nach.',
+    nameTaken: 'Diesen Benutzernamen hat schon jemand. Wähle einen anderen.',
+    nameWrong:
+      'Ein Benutzername hat 3 bis 32 Zeichen: Buchstaben a bis z, Ziffern, Punkte, Binde- und Unterstriche.',
+    tooMany: 'Zu viele Versuche. Warte {wait} und versuche es dann noch einmal.',
   },
   errors: {
     wait: 'Neuer Versuch in {wait}.',
@@ -264,6 +304,38 @@ export const de: Texts = {
       INVALID_API_KEY: {
         title: 'Dazu braucht es einen gültigen API-Schlüssel',
         message: 'Der Schlüssel fehlt oder gilt nicht. Frage, wer diesen Server betreibt.',
+      },
+      NOT_SIGNED_IN: {
+        title: 'Du bist nicht angemeldet',
+        message: 'Melde dich an und versuche es noch einmal.',
+      },
+      FOREIGN_ORIGIN: {
+        title: 'Das kam von einer anderen Website',
+        message: 'Öffne die Seite hier und tu es dort.',
+      },
+      NOT_IDENTIFIED: {
+        title: 'Es blieb offen, wer du bist',
+        message: 'Versuche es noch einmal, oder melde dich anders an.',
+      },
+      WRONG_CODE: {
+        title: 'Das ist nicht der Code',
+        message: 'Sieh nach dem Code dieses Augenblicks und versuche es noch einmal.',
+      },
+      WEAK_PASSWORD: {
+        title: 'Dieses Passwort ist leicht zu erraten',
+        message: 'Wähle eines mit mindestens 8 Zeichen, zum Beispiel ein paar Wörter.',
+      },
+      SIGN_UP_CLOSED: {
+        title: 'Konten kann hier nicht jeder anlegen',
+        message: 'Bitte den, der diesen Server betreibt, um eine Einladung.',
+      },
+      INVALID_LINK: {
+        title: 'Dieser Link gilt nicht mehr',
+        message: 'Er wurde schon benutzt oder ist zu alt. Bitte um einen neuen.',
+      },
+      ADMIN_NEEDED: {
+        title: 'Das dürfen nur Administratoren',
+        message: 'Frage, wer diesen Server betreibt.',
       },
       ACCOUNT_DISABLED: {
         title: 'Dieses Konto ist abgeschaltet',

@@ -189,13 +189,52 @@ export const en: Texts = {
   docs: {
     link: 'For programs: the API',
     title: 'API reference',
-    why: 'Every route with its parameters, answers and errors. What you try here happens: with your key, to your files.',
+    why: 'Every route with its parameters, answers and errors. What you try here happens, to your files: with your key, or where you are signed in.',
     needsScript:
       'The reference needs JavaScript. The document that it is made from is for programs and people alike.',
     failed: 'The document of the API could not be loaded. Load the page again.',
     pages: 'Documentation',
     reference: 'Reference',
     guides: { api: 'Guide', sharex: 'ShareX', rclone: 'rclone', 'tus-clients': 'tus clients' },
+  },
+  account: {
+    forms: {
+      signIn: { title: 'Sign in', why: 'With your account on this server.', submit: 'Sign in' },
+      code: {
+        title: 'Enter your code',
+        why: 'Your account takes a code besides the password.',
+        submit: 'Sign in',
+      },
+      signUp: {
+        title: 'Make an account',
+        why: 'Your files in folders, and links that stay yours.',
+        submit: 'Make the account',
+      },
+      welcome: {
+        title: 'Welcome to Holdfast',
+        why: 'This makes the account that administers the server. The link works once.',
+        submit: 'Make the account',
+      },
+      setPassword: {
+        title: 'Set a password',
+        why: 'Afterwards you sign in with it. The link works once.',
+        submit: 'Set the password',
+      },
+    },
+    username: 'User name',
+    password: 'Password',
+    passwordHint: 'At least 8 characters that nobody guesses; a few words do well.',
+    code: 'Code',
+    codeHint: 'The 6 digits that your app shows, or a recovery code.',
+    passkey: 'Sign in with a passkey',
+    passkeyFailed: 'That did not work. Try again, or sign in with your password.',
+    oidc: 'Sign in with {name}',
+    signOut: 'Sign out',
+    wrongPassword: 'The user name or the password is wrong. Check both and try again.',
+    wrongCode: 'That is not the code of this moment. Look at it again.',
+    nameTaken: 'Somebody has this user name already. Choose another.',
+    nameWrong: 'A user name has 3 to 32 characters: letters a to z, digits, dots, dashes and underscores.',
+    tooMany: 'Too many tries. Wait {wait}, then try again.',
   },
   errors: {
     wait: 'Try again in {wait}.',
@@ -258,6 +297,38 @@ export const en: Texts = {
       INVALID_API_KEY: {
         title: 'This needs a valid API key',
         message: 'The key is missing or is not valid. Check it with whoever runs this server.',
+      },
+      NOT_SIGNED_IN: {
+        title: 'You are not signed in',
+        message: 'Sign in and try again.',
+      },
+      FOREIGN_ORIGIN: {
+        title: 'This came from another site',
+        message: 'Open the page on this site and do it there.',
+      },
+      NOT_IDENTIFIED: {
+        title: 'Nobody could say who you are',
+        message: 'Try again, or sign in another way.',
+      },
+      WRONG_CODE: {
+        title: 'That is not the code',
+        message: 'Look at the code of this moment and try again.',
+      },
+      WEAK_PASSWORD: {
+        title: 'This password is easy to guess',
+        message: 'Choose one of at least 8 characters, such as a few words.',
+      },
+      SIGN_UP_CLOSED: {
+        title: 'Signing up is not open',
+        message: 'Ask whoever runs this server for an invitation.',
+      },
+      INVALID_LINK: {
+        title: 'This link does not work any more',
+        message: 'It was used before, or is too old. Ask for a new one.',
+      },
+      ADMIN_NEEDED: {
+        title: 'Only administrators can do this',
+        message: 'Ask whoever runs this server.',
       },
       ACCOUNT_DISABLED: {
         title: 'This account is switched off',

@@ -4,6 +4,7 @@ import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
 import type { ReportReason } from '../../../domain/report.ts'
 import type { GuideName } from '../guides.ts'
+import type { AccountFormView } from '../views.ts'
 
 /** One file of texts for each. */
 export type Language = 'en' | 'de'
@@ -20,6 +21,7 @@ export interface Texts {
   readonly password: PasswordTexts
   readonly report: ReportTexts
   readonly docs: DocsTexts
+  readonly account: AccountTexts
   readonly errors: ErrorTexts
 }
 
@@ -136,6 +138,28 @@ export interface DocsTexts {
   readonly pages: string
   readonly reference: string
   readonly guides: Readonly<Record<GuideName, string>>
+}
+
+export interface AccountTexts {
+  readonly forms: Readonly<
+    Record<AccountFormView['kind'], { readonly title: string; readonly why: string; readonly submit: string }>
+  >
+  readonly username: string
+  readonly password: string
+  readonly passwordHint: string
+  readonly code: string
+  readonly codeHint: string
+  readonly passkey: string
+  readonly passkeyFailed: string
+  /** {name} */
+  readonly oidc: string
+  readonly signOut: string
+  readonly wrongPassword: string
+  readonly wrongCode: string
+  readonly nameTaken: string
+  readonly nameWrong: string
+  /** {wait} */
+  readonly tooMany: string
 }
 
 export interface ErrorText {

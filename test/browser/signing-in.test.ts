@@ -1,0 +1,110 @@
+/** People sign in on the pages, by password, code and passkey. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { accessibilityFaults, describeInBrowser, openPage } from '../support/browser.ts'
+import { codeOf } from '../support/codes.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+
+const PASSWORD = 'violet kettle anchors drift'
+
+describeInBrowser('signing in', (browser) => {
+  let host: TestHoldfast
+  let welcome = ''
+
+  beforeAll(async () => {
+    host = await startHoldfast({ signUp: 'open' })
+    welcome = (await host.links.welcome())?.path ?? ''
+  }, 60_000)
+  afterAll(() => host.stop())
+
+  const fetched = (path: string, body: object) =>
+    `fetch(${JSON.stringify(path)}, { method: 'POST', headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(${JSON.stringify(body)}) }).then((response) => response.json())`
+
+  test('the pages have no fault in light and in dark, and speak German', async () => {
+    await using opened = await openPage(browser(), host.url, { reducedMotion: 'reduce', locale: 'de-DE' })
+    const { page } = opened
+    const link = (await host.links.password((await host.addAccount()).username)).path
+    for (const path of ['/sign-in', '/sign-in/code', '/sign-up', welcome, link]) {
+      expect((await page.goto(path))?.status()).toBe(200)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect({ path, faults: await accessibilityFaults(page) }).toEqual({ path, faults: [] })
+      }
+      expect(await page.locator('html').getAttribute('lang')).toBe('de')
+    }
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('without scripts somebody becomes the administrator, signs out, in again, and is told what is wrong', async () => {
+    await using opened = await openPage(browser(), host.url, { javaScriptEnabled: false })
+    const { page } = opened
+    await page.goto(welcome)
+    await page.getByLabel('User name').fill('root')
+    await page.getByLabel('Password').fill('password')
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    expect(await page.getByRole('alert').textContent()).toContain('easy to guess')
+    expect(await page.getByLabel('User name').inputValue()).toBe('root')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.waitForURL(`${host.url}/`)
+    await page.getByText('root').click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await page.getByLabel('User name').fill('root')
+    await page.getByLabel('Password').fill('wrong')
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    expect(await page.getByRole('alert').textContent()).toContain('wrong')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.waitForURL(`${host.url}/`)
+    expect(await page.locator('.who').first().textContent()).toBe('root')
+    expect((await page.goto(welcome))?.status()).toBe(404)
+  })
+
+  test('a passkey that was added signs in without user name, password or code', async () => {
+    await using opened = await openPage(browser(), host.url)
+    const { page } = opened
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('WebAuthn.enable')
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    })
+    // Passkeys are tied to the name of the site; for a browser an address of the machine is none.
+    await page.goto('/sign-up')
+    await page.getByLabel('User name').fill('ada')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.waitForURL(`${host.url}/`)
+
+    const done = z.object({ success: z.literal(true) })
+    const made = z.object({ data: z.object({ secret: z.string() }) })
+    const codes = made.parse(await page.evaluate(fetched('/api/v1/account/codes', { password: PASSWORD })))
+    const code = codeOf(codes.data.secret)
+    done.parse(await page.evaluate(fetched('/api/v1/account/codes/confirm', { code })))
+    const added = await page.evaluate(`(async () => {
+      const { data } = await ${fetched('/api/v1/passkeys/options', { password: PASSWORD })}
+      const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(data)
+      const credential = await navigator.credentials.create({ publicKey })
+      const body = JSON.stringify({ name: 'This computer', answer: credential.toJSON() })
+      const headers = { 'content-type': 'application/json' }
+      return [data.user.displayName, await (await fetch('/api/v1/passkeys', { method: 'POST', headers, body })).json()]
+    })()`)
+    expect(added).toEqual(['ada', { success: true }])
+
+    await page.getByText('ada').click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.goto('/sign-in?next=/sign-up')
+    await page.getByRole('button', { name: 'passkey' }).click()
+    await page.waitForURL(`${host.url}/sign-up`)
+    expect(await page.locator('.who').first().textContent()).toBe('ada')
+    expect(opened.trouble()).toEqual([])
+  })
+})
