@@ -67,6 +67,11 @@ export async function findFolder(db: Db, identifier: FolderIdentifier): Promise<
   return row === undefined || (await isGone(db, row.id)) ? undefined : row
 }
 
+/** The folder, deleted or not. */
+export function folderById(db: Db, id: FolderId): Promise<FolderRow> {
+  return db.selectFrom('folders').select(columns).where('id', '=', id).executeTakeFirstOrThrow()
+}
+
 /** All live folders of the account, or those directly in the live folder `parent`, oldest first. */
 export async function listFolders(
   db: Db,

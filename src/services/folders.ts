@@ -4,12 +4,14 @@ import {
   changeTree,
   type FolderListRow,
   findFolder,
+  folderById,
   folderChain,
   insertFolder,
   listFolders,
   updateFolder,
 } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { countSubfolders, type SubfolderOrder, subfolderPage } from '../database/subfolders.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -37,12 +39,31 @@ export interface FolderChange {
   readonly password?: string | null
 }
 
+export interface FolderPageQuery extends SubfolderOrder {
+  readonly page: number
+  readonly perPage: number
+}
+
+export interface FolderPage {
+  readonly folders: readonly FolderListRow[]
+  readonly total: number
+}
+
+export interface FolderAbove {
+  readonly identifier: FolderIdentifier
+  readonly name: string
+}
+
 export interface Folders {
   /** Throws Refusal INVALID_NAME, FOLDER_NOT_FOUND, DUPLICATE_NAME or MAX_DEPTH_EXCEEDED. */
   create(account: AccountId, folder: NewFolder): Promise<FolderListRow>
   /** All folders of the account, or those directly in `parent`. */
   list(account: AccountId, parent: FolderPlace | null): Promise<FolderListRow[]>
   get(account: AccountId, identifier: FolderIdentifier): Promise<FolderListRow>
+  /** A page of those directly in `parent`. One past the end is empty. */
+  page(account: AccountId, parent: FolderPlace, query: FolderPageQuery): Promise<FolderPage>
+  /** The folders above, the outermost first. */
+  above(folder: FolderListRow): Promise<readonly FolderAbove[]>
   change(account: AccountId, identifier: FolderIdentifier, change: FolderChange): Promise<FolderListRow>
 }
 
@@ -88,6 +109,19 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
     },
 
     get: (account, identifier) => ownFolder(db, account, identifier),
+
+    async page(account, place, { page, perPage, sort, order }) {
+      const { id, tree_folders } = await folderById(db, await placeOf(db, account, place))
+      const these = { parent: id, publicOnly: false }
+      const offset = (page - 1) * perPage
+      const [folders, total] = await Promise.all([
+        subfolderPage(db, { ...these, sort, order, offset, limit: perPage }),
+        countSubfolders(db, { ...these, atMost: tree_folders }),
+      ])
+      return { folders, total }
+    },
+
+    above: async ({ parent_id }) => (parent_id === null ? [] : folderChain(db, parent_id)),
 
     async change(account, identifier, change) {
       const name = change.name === undefined ? undefined : parseFolderName(change.name)

@@ -152,6 +152,11 @@ const matrix: Readonly<Record<string, Row>> = {
   ),
   'post /folder/delete': deleteFolders('/folder/delete'),
   'post /api/v1/folder/delete': deleteFolders('/api/v1/folder/delete'),
+  'get /api/v1/folder/{}': named(({ folder }) => ({ path: `/api/v1/folder/${folder}` })),
+  'post /api/v1/upload/cancel': {
+    ...named((_, file) => ({ path: '/api/v1/upload/cancel', body: { slug: `${file}` } })),
+    slugOnly: true,
+  },
   'get /api/v1/account': { ask: () => ({ path: '/api/v1/account' }), about: {} },
 }
 
