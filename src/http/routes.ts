@@ -1,5 +1,7 @@
 import { getAccount } from './api/account.ts'
 import { downloadFolder, signArchive } from './api/archives.ts'
+import { deleteFromBin, emptyBin, listBin, putIntoBin, restoreFromBin } from './api/bin.ts'
+import { watchEvents } from './api/events.ts'
 import { deleteFiles, getFile, listFiles, moveFile, moveFiles, renameFile } from './api/files.ts'
 import { listFolderFiles } from './api/folder-files.ts'
 import { getFolder, listFolders, listSubfolders } from './api/folder-lists.ts'
@@ -47,6 +49,12 @@ export const routes: readonly Route[] = [
   moveFolders,
   deleteFolders,
   aliasOf(deleteFolders, '/api/v1/folder/delete'),
+  putIntoBin,
+  listBin,
+  restoreFromBin,
+  deleteFromBin,
+  emptyBin,
+  watchEvents,
   getAccount,
   getHealth,
   getReadiness,

@@ -1,4 +1,5 @@
 import { changeTotals, topFolder } from '../database/accounts.ts'
+import { noteChange } from '../database/changes.ts'
 import { isUniqueViolation, lockAccount } from '../database/differences.ts'
 import {
   changeTree,
@@ -96,6 +97,7 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
           })
           await changeTree(trx, parent_id, { folders: 1, height: 1 })
           await changeTotals(trx, account, { folders: 1 })
+          await noteChange(trx, account, { kind: 'folder.added', folder: identifier, place: parent_id })
         }),
       )
       return read(identifier)
@@ -137,6 +139,8 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
             ...(change.isPublic === undefined ? {} : { is_public: change.isPublic ? 1 : 0 }),
             ...(password_hash === undefined ? {} : { password_hash }),
           })
+          const noted = { kind: 'folder.changed', folder: identifier, place: folder.parent_id } as const
+          await noteChange(trx, account, noted)
         }),
       )
       return read(identifier)
