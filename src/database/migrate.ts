@@ -8,6 +8,8 @@ import { thumbnails } from './migrations/005-thumbnails.ts'
 import { reports } from './migrations/006-reports.ts'
 import { foldersByName } from './migrations/007-folders-by-name.ts'
 import { keyScopes } from './migrations/009-key-scopes.ts'
+import { bin } from './migrations/010-bin.ts'
+import { changes } from './migrations/011-changes.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -26,6 +28,8 @@ const migrations: readonly Migration[] = [
   reports,
   foldersByName,
   keyScopes,
+  bin,
+  changes,
 ]
 
 /** How many there are. */

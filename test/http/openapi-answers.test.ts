@@ -1,7 +1,9 @@
 /** The document of the API beside the answers of the server: nothing is documented that does not answer so. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { type Answer, type Api, api, newcomer } from '../support/api.ts'
+import { type Answer, type Api, api } from '../support/api.ts'
+import { intoBin } from '../support/bin.ts'
+import { watchEvents } from '../support/events.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { compile, findOperation, type OpenApi, openApi } from '../support/openapi.ts'
 
@@ -23,13 +25,14 @@ interface Asking {
 
 describe('the OpenAPI document', () => {
   test('holds what every operation answers, and every operation that answers', async () => {
-    const caller = await newcomer(holdfast)
+    const { apiKey } = await holdfast.addAccount()
+    const caller = api(holdfast, apiKey)
     const askings = await everyOperation(caller)
     const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method} ${path}`),
     )
     const inApi = documented.filter((each) => !PAGES.some((page) => each.endsWith(` ${page}`)))
-    expect(Object.keys(askings).sort()).toEqual(inApi.sort())
+    expect([...Object.keys(askings), ENDLESS].sort()).toEqual(inApi.sort())
     for (const [operation, { path, init, isOpen }] of Object.entries(askings)) {
       const method = operation.split(' ')[0]?.toUpperCase() ?? ''
       const asker = isOpen ? api(holdfast) : caller
@@ -39,6 +42,12 @@ describe('the OpenAPI document', () => {
       const [plain = ''] = path.split('?')
       expect(findOperation(document, method, plain)?.responses[status]).toBeDefined()
     }
+    await using watcher = await watchEvents(holdfast, apiKey)
+    expect(watcher.response.status).toBe(200)
+    const events = streamed.parse(findOperation(document, 'GET', '/api/v1/events')?.responses[200])
+    const isDocumented = compile(document, events.content['text/event-stream'].schema)
+    await caller.folder('Watched')
+    expect(isDocumented((await watcher.until(({ event }) => event === 'change')).data)).toBe(true)
   })
 
   test('has an example of every field and parameter, which its schema allows', () => {
@@ -70,6 +79,12 @@ describe('the OpenAPI document', () => {
 /** Pages are for people; how they look is tested with them. */
 const PAGES = ['/', '/d/{slug}', '/d/{slug}/report', '/f/{identifier}', '/docs', '/docs/{guide}']
 
+/** An answer without an end, which is asked for by itself. */
+const ENDLESS = 'get /api/v1/events'
+const streamed = z.object({
+  content: z.object({ 'text/event-stream': z.object({ schema: z.looseObject({}) }) }),
+})
+
 const TUS = { 'Tus-Resumable': '1.0.0' }
 const CHUNK = 'application/offset+octet-stream'
 
@@ -85,6 +100,8 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   ]
   const folders = await Promise.all(['one', 'two', 'three', 'four'].map((name) => caller.folder(name)))
   const [one = '', two = '', three = '', four = ''] = folders
+  const [away, back, dropped] = [await put('e.txt'), await put('f.txt'), await put('g.txt')]
+  const entries = await intoBin(caller, { files: [back.slug, dropped.slug] })
   const started = async () => {
     const headers = { ...TUS, 'Upload-Length': '4' }
     return location(await caller.send('/api/v1/uploads', { method: 'POST', headers }))
@@ -95,6 +112,10 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     await started(),
     await started(),
   ]
+  const lost = { ...TUS, 'Upload-Length': '4' }
+  const lostSlug = (await caller.send('/api/v1/uploads', { method: 'POST', headers: lost })).headers.get(
+    'holdfast-slug',
+  )
   const signed = z
     .object({ server: z.string(), file: z.string(), token: z.string() })
     .parse((await caller.post('/v2/api/public/download', { file_slug: file.slug })).body)
@@ -115,6 +136,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'post /api/v1/upload': { path: '/api/v1/upload', init: { body: form } },
     'get /api/v1/upload/status': { path: `/api/v1/upload/status?slug=${file.slug}` },
     'get /api/v1/uploads': { path: '/api/v1/uploads' },
+    'post /api/v1/upload/cancel': { path: '/api/v1/upload/cancel', init: json({ slug: lostSlug }) },
     'post /api/v1/uploads': {
       path: '/api/v1/uploads',
       init: { headers: { ...TUS, 'Upload-Length': '4' } },
@@ -138,6 +160,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'post /api/v1/file/delete': { path: '/api/v1/file/delete', init: json({ identifiers: [goneToo.slug] }) },
     'get /api/v1/folders': { path: '/api/v1/folders' },
     'post /api/v1/folder': { path: '/api/v1/folder', init: json({ name: 'five' }) },
+    'get /api/v1/folder/{identifier}': { path: `/api/v1/folder/${folder}` },
     'patch /api/v1/folder/{identifier}': { path: `/api/v1/folder/${folder}`, init: json({ name: 'six' }) },
     'get /api/v1/folder/{identifier}/files': { path: `/api/v1/folder/${folder}/files` },
     'get /api/v1/folder/{identifier}/folders': { path: `/api/v1/folder/${folder}/folders` },
@@ -149,6 +172,14 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     },
     'post /folder/delete': { path: '/folder/delete', init: json({ identifiers: [three] }) },
     'post /api/v1/folder/delete': { path: '/api/v1/folder/delete', init: json({ identifiers: [four] }) },
+    'post /api/v1/bin': { path: '/api/v1/bin', init: json({ files: [away.slug] }) },
+    'get /api/v1/bin': { path: '/api/v1/bin' },
+    'post /api/v1/bin/restore': {
+      path: '/api/v1/bin/restore',
+      init: json({ entries: entries.slice(0, 1), folder }),
+    },
+    'post /api/v1/bin/delete': { path: '/api/v1/bin/delete', init: json({ entries: entries.slice(1) }) },
+    'delete /api/v1/bin': { path: '/api/v1/bin' },
     'get /api/v1/account': { path: '/api/v1/account' },
     'get /api/v1/keys': { path: '/api/v1/keys' },
     'post /api/v1/key': { path: '/api/v1/key', init: json({ name: 'backup', scopes: ['read'] }) },
