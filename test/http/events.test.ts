@@ -4,6 +4,7 @@ import { api, refusal } from '../support/api.ts'
 import { intoBin, restore } from '../support/bin.ts'
 import { type EventWatcher, type SentEvent, watchEvents } from '../support/events.ts'
 import { atNode, startHoldfast, type TestAccount, type TestHoldfast } from '../support/holdfast.ts'
+import { tus } from '../support/tus.ts'
 
 let holdfast: TestHoldfast
 beforeAll(async () => {
@@ -38,6 +39,7 @@ describe('whoever watches an account', () => {
     await other.patch(`/api/v1/folder/${inner}`, { name: 'renamed' })
     await other.post('/api/v1/folder/move', { folder: inner })
     await restore(other, await intoBin(other, { files: [file] }))
+    await tus(other).start(5, { folder: outer, relativePath: 'on the way/a.txt' })
     await other.post('/folder/delete', { identifiers: [outer, inner] })
     await watcher.until((event) => event.data.kind === 'folder.removed' && event.data.folder === inner)
 
@@ -53,6 +55,7 @@ describe('whoever watches an account', () => {
       { kind: 'bin' },
       { kind: 'file.added', file, place: outer },
       { kind: 'bin' },
+      { kind: 'folder.added', folder: expect.any(String), place: outer },
       { kind: 'folder.removed', folder: outer, place: 'root' },
       { kind: 'folder.removed', folder: inner, place: 'root' },
     ])
@@ -67,6 +70,17 @@ describe('whoever watches an account', () => {
     expect(headers.get('content-type')).toStartWith('text/event-stream')
     expect(headers.get('x-accel-buffering')).toBe('no')
     expect(headers.get('cache-control')).toContain('no-store')
+  })
+
+  test('may ask for the head alone any number of times', async () => {
+    const { apiKey } = await holdfast.addAccount()
+    const headers = { authorization: `Bearer ${apiKey}` }
+    for (let asked = 0; asked < 110; asked++) {
+      const head = await fetch(`${holdfast.url}/api/v1/events`, { method: 'HEAD', headers })
+      expect(head.status).toBe(200)
+    }
+    await using watcher = await watchEvents(holdfast, apiKey)
+    expect(watcher.events).toMatchObject([{ event: 'ready' }])
   })
 
   test('goes on after a break where it was', async () => {

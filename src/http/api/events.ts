@@ -41,16 +41,18 @@ export const watchEvents: Route = {
   streams: 'out',
   async handle(call) {
     const caller = await keyedCaller(call)
+    // Nobody would take what it is told, nor end it.
+    if (call.request.method === 'HEAD') return new Response(null, { headers: HEADERS })
     const after = lastEventId(call.request.headers.get('last-event-id'))
     const watcher = await call.site.services.watching.watch(caller, after, () => isStillCaller(call))
-    return new Response(eventStream(watcher), {
-      headers: {
-        'Content-Type': 'text/event-stream; charset=utf-8',
-        // A proxy that waits for more before it passes something on would keep events for itself.
-        'X-Accel-Buffering': 'no',
-      },
-    })
+    return new Response(eventStream(watcher), { headers: HEADERS })
   },
+}
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  // A proxy that waits for more before it passes something on would keep events for itself.
+  'X-Accel-Buffering': 'no',
 }
 
 /** Null without one. What never was an id is one that nobody remembers. */
