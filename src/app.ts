@@ -16,6 +16,10 @@ import { type Accounts, createAccounts } from './services/accounts.ts'
 import { createArchiveTokens } from './services/archive-tokens.ts'
 import { createArchives } from './services/archives.ts'
 import { createAuth } from './services/auth.ts'
+import { createBin } from './services/bin.ts'
+import { createBinEmptying } from './services/bin-emptying.ts'
+import { createBinRestoring } from './services/bin-restoring.ts'
+import { createChanges } from './services/changes.ts'
 import { createCleaning } from './services/cleaning.ts'
 import { createClockGuard } from './services/clock-guard.ts'
 import { createContent } from './services/content.ts'
@@ -59,6 +63,7 @@ import { createThumbnailMaking } from './services/thumbnail-making.ts'
 import { createThumbnails, noThumbnails } from './services/thumbnails.ts'
 import { createUploads } from './services/uploads.ts'
 import { createUsage } from './services/usage.ts'
+import { createWatching } from './services/watching.ts'
 import { connect, databaseExists, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
 import { createLocalMaker } from './thumbnails/local-maker.ts'
 
@@ -187,11 +192,15 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     }))
     const sessions = createSessions(db, clock)
 
+    const guard = createClockGuard(clock)
     const services: Services = {
       access,
       accounts,
       archives: createArchives(db, blobs, access),
       archiveTokens: createArchiveTokens(signing, clock),
+      bin: createBin(db, clock, config.binDays),
+      binEmptying: createBinEmptying(db, clock, guard, config.binDays),
+      binRestoring: createBinRestoring(db, clock, config.maxFolderDepth),
       content: createContent(db, blobs, config.s3Redirect),
       contentTokens: createContentTokens(signing, clock),
       figures: createFigures({ db, claims, pools, clock }),
@@ -229,8 +238,9 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
         maxFileSize: config.maxFileSize,
       }),
       usage,
+      watching: createWatching(db, clock, failed('changes could not be looked for')),
     }
-    const expiry = createExpiry(db, cleaning, usage, clock, createClockGuard(clock), config.inactiveDays)
+    const expiry = createExpiry(db, cleaning, usage, clock, guard, config.inactiveDays)
     const clearing = createFolderClearing(db, clock)
     const reports = createReports(db, clock)
     const jobs = startJobs(
@@ -249,6 +259,9 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
         reports,
         accounts,
         sessions,
+        binRestoring: services.binRestoring,
+        binEmptying: services.binEmptying,
+        changes: createChanges(db),
       }),
       claims,
       log,

@@ -38,6 +38,7 @@ export interface Config {
   readonly guestStorage: number
   readonly minFreeSpace: number
   readonly inactiveDays: number
+  readonly binDays: number
   readonly maxFolderDepth: number
   /** Whether thumbnails are made and shown. */
   readonly thumbnails: boolean
@@ -132,6 +133,7 @@ export function loadConfig(environment: Environment): Config {
     guestStorage: read(settings.guestStorage),
     minFreeSpace: read(settings.minFreeSpace),
     inactiveDays: read(settings.inactiveDays),
+    binDays: read(settings.binDays),
     maxFolderDepth: read(settings.maxFolderDepth),
     thumbnails: read(settings.thumbnails),
     metrics: readMetrics(read),

@@ -17,6 +17,8 @@ export interface AccountRow {
   readonly is_admin: 0 | 1
   readonly two_factor: 0 | 1
   readonly removed_at: number | null
+  readonly bin_bytes: number
+  readonly bin_entries: number
 }
 
 /** Adds the account with its top level. Throws a unique violation when the name is taken. */
@@ -101,6 +103,7 @@ export async function markAccountRemoved(trx: Db, id: AccountId, now: number): P
 /** What may have been made for an account in the moment in which it was removed. */
 const BELONGINGS = [
   'request_days',
+  'changes',
   'api_keys',
   'sessions',
   'identities',
@@ -117,7 +120,7 @@ export async function dropRemovedAccounts(db: Db, limit: number): Promise<number
     .where('removed_at', 'is not', null)
     .where(({ not, exists, selectFrom, and }) =>
       and(
-        (['folders', 'files', 'uploads', 'reservations'] as const).map((table) =>
+        (['folders', 'files', 'uploads', 'reservations', 'bin'] as const).map((table) =>
           not(exists(selectFrom(table).select('account_id').whereRef('account_id', '=', 'accounts.id'))),
         ),
       ),

@@ -9,6 +9,8 @@ import { reports } from './migrations/006-reports.ts'
 import { foldersByName } from './migrations/007-folders-by-name.ts'
 import { signingIn } from './migrations/008-signing-in.ts'
 import { keyScopes } from './migrations/009-key-scopes.ts'
+import { bin } from './migrations/010-bin.ts'
+import { changes } from './migrations/011-changes.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -28,6 +30,8 @@ const migrations: readonly Migration[] = [
   foldersByName,
   signingIn,
   keyScopes,
+  bin,
+  changes,
 ]
 
 /** How many there are. */

@@ -17,6 +17,10 @@ export type UploadId = Branded<number, 'UploadId'>
 export type UploadToken = Branded<string, 'UploadToken'>
 export type SessionId = Branded<number, 'SessionId'>
 export type PasskeyId = Branded<number, 'PasskeyId'>
+/** One thing in an account's bin: a file, or a folder with all that was in it. */
+export type BinEntryId = Branded<number, 'BinEntryId'>
+/** Numbers what changes in accounts; those of one account grow. */
+export type ChangeId = Branded<number, 'ChangeId'>
 export type ReportId = Branded<number, 'ReportId'>
 export type Slug = Branded<string, 'Slug'>
 export type Uuid = Branded<string, 'Uuid'>

@@ -135,6 +135,19 @@ async function callerOf(call: Call): Promise<AccountCaller> {
   throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
 }
 
+/**
+ * Whether the caller of a request that was let in would be let in again. For answers that go on for long; counts nothing.
+ */
+export async function isStillCaller(call: Call): Promise<boolean> {
+  try {
+    await callerOf(call)
+    return true
+  } catch (error) {
+    if (error instanceof Refusal) return false
+    throw error
+  }
+}
+
 /** With a key or a session, its account; with neither a guest. A bad key or a session that is over is never a guest. */
 export async function uploadCaller(call: Call): Promise<Caller> {
   if (isKnown(call)) return keyedCaller(call)

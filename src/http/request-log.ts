@@ -19,9 +19,16 @@ export interface Answered {
   readonly isStreaming: boolean
 }
 
-/** Writes the request's line and counts it, for a body without a known length when it has been sent. */
+/**
+ * Writes the request's line and counts it, for a body without a known length when it has been sent. Events, which have no
+ * end, are counted when they begin.
+ */
 export function logged(log: Log, clock: Clock, answered: Answered): Response {
   const { request, response, route, id, began, caller, metrics, isStreaming } = answered
+
+  // How long somebody wants to hear of events says nothing about how fast they are answered.
+  const isEndless = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+  if (isEndless) metrics?.answered(route, request.method, response.status, clock.monotonic() - began)
 
   function write(bytes: number): void {
     const who = caller()
@@ -39,7 +46,7 @@ export function logged(log: Log, clock: Clock, answered: Answered): Response {
     }
     log.info(fields, 'request')
     if (metrics === null) return
-    metrics.answered(route, request.method, response.status, took)
+    if (!isEndless) metrics.answered(route, request.method, response.status, took)
     if (isStreaming) return
     metrics.received(received)
     metrics.sent(bytes)

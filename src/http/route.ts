@@ -21,7 +21,16 @@ export type Auth =
 /** What the OpenAPI document says of a route. */
 export interface Documentation {
   readonly summary: string
-  readonly tag: 'Uploads' | 'Files' | 'Folders' | 'Account' | 'Signing in' | 'Health' | 'Public' | 'Site'
+  readonly tag:
+    | 'Uploads'
+    | 'Files'
+    | 'Folders'
+    | 'Bin'
+    | 'Account'
+    | 'Signing in'
+    | 'Health'
+    | 'Public'
+    | 'Site'
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly headers?: z.ZodObject
@@ -55,8 +64,8 @@ export interface RouteParts {
   readonly path: string
   readonly documentation: Documentation
   /**
-   * What streams through it: a large body `in`, whose sender may wait for 100 Continue, or one of a known length `out`,
-   * which it may do only where the bytes lie in S3. Says which way `listen` has it answered.
+   * What streams through it: a large body `in`, whose sender may wait for 100 Continue, or one `out` of a known length or
+   * without an end, which it may do only where the bytes lie in S3. Says which way `listen` has it answered.
    */
   readonly streams?: 'in' | 'out' | 'out of S3'
   readonly handle: (call: Call) => Promise<Response>

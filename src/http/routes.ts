@@ -1,16 +1,11 @@
 import { getAccount } from './api/account.ts'
 import { downloadFolder, signArchive } from './api/archives.ts'
+import { deleteFromBin, emptyBin, listBin, putIntoBin, restoreFromBin } from './api/bin.ts'
+import { watchEvents } from './api/events.ts'
 import { deleteFiles, getFile, listFiles, moveFile, moveFiles, renameFile } from './api/files.ts'
 import { listFolderFiles } from './api/folder-files.ts'
-import {
-  changeFolder,
-  createFolder,
-  deleteFolders,
-  listFolders,
-  listSubfolders,
-  moveFolder,
-  moveFolders,
-} from './api/folders.ts'
+import { getFolder, listFolders, listSubfolders } from './api/folder-lists.ts'
+import { changeFolder, createFolder, deleteFolders, moveFolder, moveFolders } from './api/folders.ts'
 import { getHealth, getReadiness } from './api/health.ts'
 import { createKey, listKeys, revokeKey } from './api/keys.ts'
 import { getMetrics } from './api/metrics.ts'
@@ -37,7 +32,7 @@ import {
 } from './api/session.ts'
 import { invite, makeFirstAdministrator, setPassword, signUp } from './api/sign-up.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
-import { listUploads } from './api/uploads.ts'
+import { cancelUpload, listUploads } from './api/uploads.ts'
 import { getArchive } from './content/archives.ts'
 import { listPublicFolder } from './content/public-folder.ts'
 import { getContent, signDownload, signView } from './content/routes.ts'
@@ -58,6 +53,7 @@ export const routes: readonly Route[] = [
   uploadFile,
   getUploadStatus,
   listUploads,
+  cancelUpload,
   ...tusRoutes,
   listFiles,
   getFile,
@@ -69,6 +65,7 @@ export const routes: readonly Route[] = [
   aliasOf(deleteFiles, '/api/v1/file/delete'),
   listFolders,
   createFolder,
+  getFolder,
   changeFolder,
   listFolderFiles,
   listSubfolders,
@@ -77,6 +74,12 @@ export const routes: readonly Route[] = [
   moveFolders,
   deleteFolders,
   aliasOf(deleteFolders, '/api/v1/folder/delete'),
+  putIntoBin,
+  listBin,
+  restoreFromBin,
+  deleteFromBin,
+  emptyBin,
+  watchEvents,
   getAccount,
   listKeys,
   createKey,

@@ -7,6 +7,7 @@ import {
   listAccounts,
   setAccountDisabled,
 } from '../database/accounts.ts'
+import { sumBin } from '../database/bin.ts'
 import { isUniqueViolation } from '../database/differences.ts'
 import { findFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
@@ -24,8 +25,9 @@ export interface AccountInfo {
   readonly username: string
   readonly createdAt: number
   readonly disabledAt: number | null
-  /** Bytes of completed files. */
+  /** Bytes of completed files, those in the bin included. */
   readonly storageUsed: number
+  readonly storageInBin: number
   readonly filesCount: number
   readonly foldersCount: number
   readonly isAdmin: boolean
@@ -75,9 +77,12 @@ export function createAccounts(db: Db, clock: Clock, random: Random): Accounts {
       if (row === undefined) throw new Error(`account ${account} is gone`)
       if (within === null) return accountInfo(row)
       const top = await findFolder(db, within)
+      const isBinEmpty = top === undefined || row.bin_entries === 0
+      const storageInBin = isBinEmpty ? 0 : (await sumBin(db, { account, tree: top.id })).bytes
       return {
         ...accountInfo(row),
-        storageUsed: top?.tree_bytes ?? 0,
+        storageUsed: (top?.tree_bytes ?? 0) + storageInBin,
+        storageInBin,
         filesCount: top?.tree_files ?? 0,
         foldersCount: top === undefined ? 0 : top.tree_folders + 1,
       }
@@ -115,6 +120,7 @@ function accountInfo(row: AccountRow): AccountInfo {
     createdAt: row.created_at,
     disabledAt: row.disabled_at,
     storageUsed: row.storage_used,
+    storageInBin: row.bin_bytes,
     filesCount: row.files_count,
     foldersCount: row.folders_count,
     isAdmin: row.is_admin === 1,

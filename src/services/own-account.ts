@@ -1,5 +1,6 @@
 import { findAccount, markAccountRemoved, setUsername, topFolder } from '../database/accounts.ts'
 import { dropKeys } from '../database/api-keys.ts'
+import { emptyBin } from '../database/bin-emptying.ts'
 import { isUniqueViolation, lockAccount } from '../database/differences.ts'
 import { markFolderDeleted } from '../database/folders.ts'
 import { dropIdentities, findPassword, setPassword } from '../database/identities.ts'
@@ -90,6 +91,7 @@ export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock): OwnAc
         await endSessions(trx, account, null)
         await dropIdentities(trx, account)
         await dropKeys(trx, account)
+        await emptyBin(trx, account)
         await markFolderDeleted(trx, await topFolder(trx, account), now)
         await markAccountRemoved(trx, account, now)
       })

@@ -2,6 +2,9 @@ import type { Access } from './access.ts'
 import type { Accounts } from './accounts.ts'
 import type { ArchiveTokens } from './archive-tokens.ts'
 import type { Archives } from './archives.ts'
+import type { Bin } from './bin.ts'
+import type { BinEmptying } from './bin-emptying.ts'
+import type { BinRestoring } from './bin-restoring.ts'
 import type { Content } from './content.ts'
 import type { ContentTokens } from './content-tokens.ts'
 import type { Figures } from './figures.ts'
@@ -29,6 +32,7 @@ import type { SignUp } from './sign-up.ts'
 import type { Thumbnails } from './thumbnails.ts'
 import type { Uploads } from './uploads.ts'
 import type { Usage } from './usage.ts'
+import type { Watching } from './watching.ts'
 
 /** Everything the outside may ask the host to do. Built by `app.ts`. */
 export interface Services {
@@ -36,6 +40,9 @@ export interface Services {
   readonly accounts: Accounts
   readonly archives: Archives
   readonly archiveTokens: ArchiveTokens
+  readonly bin: Bin
+  readonly binEmptying: BinEmptying
+  readonly binRestoring: BinRestoring
   readonly content: Content
   readonly contentTokens: ContentTokens
   readonly figures: Figures
@@ -63,4 +70,5 @@ export interface Services {
   readonly thumbnails: Thumbnails
   readonly uploads: Uploads
   readonly usage: Usage
+  readonly watching: Watching
 }

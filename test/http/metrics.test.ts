@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { MINUTE } from '../../src/domain/clock.ts'
 import { routes } from '../../src/http/routes.ts'
+import { watchEvents } from '../support/events.ts'
 import { atNode, onCluster, startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { readMetrics } from '../support/metrics.ts'
 import { api, bearer, GENEROUS, randomBytes, upload, visit } from '../support/public.ts'
@@ -63,6 +64,18 @@ describe('metrics', () => {
     expect(after.sum(REQUESTS, { route: '/api/v1/session', method: 'GET', status: '401' })).toBe(1)
     expect(after.sum(REQUESTS, { route: '/sign-up/{token}', method: 'GET', status: '404' })).toBe(1)
     expect(after.values(REQUESTS, 'route').join()).not.toContain('secret')
+  })
+
+  test('count who watches for events when that begins, and not again when it ends', async () => {
+    const labels = { route: '/api/v1/events' }
+    const counted = async () => {
+      const now = await metrics()
+      return [now.sum(REQUESTS, labels), now.sum('holdfast_http_request_duration_seconds_count', labels)]
+    }
+    const watcher = await watchEvents(node, key)
+    expect(await counted()).toEqual([1, 1])
+    await watcher[Symbol.asyncDispose]()
+    expect(await counted()).toEqual([1, 1])
   })
 
   test('have one label for all addresses that are none, and for all methods that are none', async () => {

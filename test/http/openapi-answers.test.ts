@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { OIDC_CALLBACK } from '../../src/services/signing-in-terms.ts'
 import { type Answer, type Api, api } from '../support/api.ts'
 import { codeOf } from '../support/codes.ts'
+import { intoBin } from '../support/bin.ts'
+import { watchEvents } from '../support/events.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { compile, findOperation, type OpenApi, openApi } from '../support/openapi.ts'
 import { PASSWORD, sessionHeaders, signedIn, type Visitor, visitor } from '../support/site-visitor.ts'
@@ -37,7 +39,7 @@ describe('the OpenAPI document', () => {
     const inApi = documented.filter(
       (each) => !PAGES.some((page) => each.endsWith(` ${page}`)) && !OF_AUTHENTICATORS.includes(each),
     )
-    expect(Object.keys(askings).sort()).toEqual(inApi.sort())
+    expect([...Object.keys(askings), ENDLESS].sort()).toEqual(inApi.sort())
     for (const [operation, { path, init, isOpen, by }] of Object.entries<Asking>(askings)) {
       const method = operation.split(' ')[0]?.toUpperCase() ?? ''
       const asker = isOpen || by !== undefined ? api(holdfast) : caller
@@ -50,6 +52,12 @@ describe('the OpenAPI document', () => {
       const [plain = ''] = path.split('?')
       expect(findOperation(document, method, plain)?.responses[status]).toBeDefined()
     }
+    await using watcher = await watchEvents(holdfast, apiKey)
+    expect(watcher.response.status).toBe(200)
+    const events = streamed.parse(findOperation(document, 'GET', '/api/v1/events')?.responses[200])
+    const isDocumented = compile(document, events.content['text/event-stream'].schema)
+    await caller.folder('Watched')
+    expect(isDocumented((await watcher.until(({ event }) => event === 'change')).data)).toBe(true)
   })
 
   test('has an example of every field and parameter, which its schema allows', () => {
@@ -104,6 +112,12 @@ const OF_AUTHENTICATORS = [
   'post /api/v1/session/passkey',
 ]
 
+/** An answer without an end, which is asked for by itself. */
+const ENDLESS = 'get /api/v1/events'
+const streamed = z.object({
+  content: z.object({ 'text/event-stream': z.object({ schema: z.looseObject({}) }) }),
+})
+
 const TUS = { 'Tus-Resumable': '1.0.0' }
 const CHUNK = 'application/offset+octet-stream'
 
@@ -119,6 +133,8 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   ]
   const folders = await Promise.all(['one', 'two', 'three', 'four'].map((name) => caller.folder(name)))
   const [one = '', two = '', three = '', four = ''] = folders
+  const [away, back, dropped] = [await put('e.txt'), await put('f.txt'), await put('g.txt')]
+  const entries = await intoBin(caller, { files: [back.slug, dropped.slug] })
   const started = async () => {
     const headers = { ...TUS, 'Upload-Length': '4' }
     return location(await caller.send('/api/v1/uploads', { method: 'POST', headers }))
@@ -129,6 +145,10 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     await started(),
     await started(),
   ]
+  const lost = { ...TUS, 'Upload-Length': '4' }
+  const lostSlug = (await caller.send('/api/v1/uploads', { method: 'POST', headers: lost })).headers.get(
+    'holdfast-slug',
+  )
   const signed = z
     .object({ server: z.string(), file: z.string(), token: z.string() })
     .parse((await caller.post('/v2/api/public/download', { file_slug: file.slug })).body)
@@ -145,6 +165,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'post /api/v1/upload': { path: '/api/v1/upload', init: { body: form } },
     'get /api/v1/upload/status': { path: `/api/v1/upload/status?slug=${file.slug}` },
     'get /api/v1/uploads': { path: '/api/v1/uploads' },
+    'post /api/v1/upload/cancel': { path: '/api/v1/upload/cancel', init: json({ slug: lostSlug }) },
     'post /api/v1/uploads': {
       path: '/api/v1/uploads',
       init: { headers: { ...TUS, 'Upload-Length': '4' } },
@@ -168,6 +189,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'post /api/v1/file/delete': { path: '/api/v1/file/delete', init: json({ identifiers: [goneToo.slug] }) },
     'get /api/v1/folders': { path: '/api/v1/folders' },
     'post /api/v1/folder': { path: '/api/v1/folder', init: json({ name: 'five' }) },
+    'get /api/v1/folder/{identifier}': { path: `/api/v1/folder/${folder}` },
     'patch /api/v1/folder/{identifier}': { path: `/api/v1/folder/${folder}`, init: json({ name: 'six' }) },
     'get /api/v1/folder/{identifier}/files': { path: `/api/v1/folder/${folder}/files` },
     'get /api/v1/folder/{identifier}/folders': { path: `/api/v1/folder/${folder}/folders` },
@@ -179,6 +201,14 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     },
     'post /folder/delete': { path: '/folder/delete', init: json({ identifiers: [three] }) },
     'post /api/v1/folder/delete': { path: '/api/v1/folder/delete', init: json({ identifiers: [four] }) },
+    'post /api/v1/bin': { path: '/api/v1/bin', init: json({ files: [away.slug] }) },
+    'get /api/v1/bin': { path: '/api/v1/bin' },
+    'post /api/v1/bin/restore': {
+      path: '/api/v1/bin/restore',
+      init: json({ entries: entries.slice(0, 1), folder }),
+    },
+    'post /api/v1/bin/delete': { path: '/api/v1/bin/delete', init: json({ entries: entries.slice(1) }) },
+    'delete /api/v1/bin': { path: '/api/v1/bin' },
     'get /api/v1/account': { path: '/api/v1/account' },
     'get /api/v1/keys': { path: '/api/v1/keys' },
     'post /api/v1/key': { path: '/api/v1/key', init: json({ name: 'backup', scopes: ['read'] }) },
