@@ -72,8 +72,8 @@ module.exports = {
     only(
       'browser',
       'What runs in the browser knows the values of the domain, and the server by its interfaces.',
-      '^web/(start|file|folder|shared)/',
-      ['^web/(start|file|folder|shared)/', '^src/domain/'],
+      '^web/(start|file|folder|files|shared)/',
+      ['^web/(start|file|folder|files|shared)/', '^src/domain/'],
     ),
     only('jobs', 'What runs by itself calls services.', '^src/jobs/', [
       '^src/jobs/',
