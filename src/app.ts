@@ -13,6 +13,10 @@ import { createAccess } from './services/access.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
 import { createArchiveTokens } from './services/archive-tokens.ts'
 import { createArchives } from './services/archives.ts'
+import { createBin } from './services/bin.ts'
+import { createBinEmptying } from './services/bin-emptying.ts'
+import { createBinRestoring } from './services/bin-restoring.ts'
+import { createChanges } from './services/changes.ts'
 import { createCleaning } from './services/cleaning.ts'
 import { createClockGuard } from './services/clock-guard.ts'
 import { createContent } from './services/content.ts'
@@ -46,6 +50,7 @@ import { createThumbnailMaking } from './services/thumbnail-making.ts'
 import { createThumbnails, noThumbnails } from './services/thumbnails.ts'
 import { createUploads } from './services/uploads.ts'
 import { createUsage } from './services/usage.ts'
+import { createWatching } from './services/watching.ts'
 import { connect, databaseExists, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
 import { createLocalMaker } from './thumbnails/local-maker.ts'
 
@@ -146,11 +151,15 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       report: failed('a resumable upload failed'),
     })
 
+    const guard = createClockGuard(clock)
     const services: Services = {
       access,
       accounts: createAccounts(db, clock, random),
       archives: createArchives(db, blobs, access),
       archiveTokens: createArchiveTokens(signing, clock),
+      bin: createBin(db, clock, config.binDays),
+      binEmptying: createBinEmptying(db, clock, guard, config.binDays),
+      binRestoring: createBinRestoring(db, clock, config.maxFolderDepth),
       content: createContent(db, blobs, config.s3Redirect),
       contentTokens: createContentTokens(signing, clock),
       files: createFiles(db, usage),
@@ -178,8 +187,9 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
         maxFileSize: config.maxFileSize,
       }),
       usage,
+      watching: createWatching(db, clock, failed('changes could not be looked for')),
     }
-    const expiry = createExpiry(db, cleaning, usage, clock, createClockGuard(clock), config.inactiveDays)
+    const expiry = createExpiry(db, cleaning, usage, clock, guard, config.inactiveDays)
     const clearing = createFolderClearing(db, clock)
     const reports = createReports(db, clock)
     const claims = isShared ? createSharedClaims(db, nodes, clock) : createLocalClaims(clock)
@@ -197,6 +207,9 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
         idempotency,
         thumbnails: making,
         reports,
+        binRestoring: services.binRestoring,
+        binEmptying: services.binEmptying,
+        changes: createChanges(db),
       }),
       claims,
       log,

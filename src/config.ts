@@ -33,6 +33,7 @@ export interface Config {
   readonly guestStorage: number
   readonly minFreeSpace: number
   readonly inactiveDays: number
+  readonly binDays: number
   readonly maxFolderDepth: number
   /** Whether thumbnails are made and shown. */
   readonly thumbnails: boolean
@@ -109,6 +110,7 @@ export function loadConfig(environment: Environment): Config {
     guestStorage: read(settings.guestStorage),
     minFreeSpace: read(settings.minFreeSpace),
     inactiveDays: read(settings.inactiveDays),
+    binDays: read(settings.binDays),
     maxFolderDepth: read(settings.maxFolderDepth),
     thumbnails: read(settings.thumbnails),
     logLevel: read(settings.logLevel),

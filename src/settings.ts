@@ -182,6 +182,12 @@ export const settings = {
     description: 'Days without a view or a download after which a file is deleted.',
     ...whole(1, 36_500),
   },
+  binDays: {
+    variable: 'HOLDFAST_BIN_DAYS',
+    default: '7',
+    description: 'Days after which what is in the bin is deleted for good.',
+    ...whole(1, 36_500),
+  },
   maxFolderDepth: {
     variable: 'HOLDFAST_MAX_FOLDER_DEPTH',
     default: '256',

@@ -14,6 +14,8 @@ export interface AccountRow {
   readonly storage_reserved: number
   readonly files_count: number
   readonly folders_count: number
+  readonly bin_bytes: number
+  readonly bin_entries: number
 }
 
 /** Adds the account with its top level. Throws a unique violation when the name is taken. */

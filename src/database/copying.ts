@@ -32,6 +32,8 @@ const copied = {
   // The node that is at it ends with the servers.
   thumbnails: { key: ['blob_id'], change: (row) => ({ ...row, node: null }) },
   files: { key: ['id'], hasIds: true },
+  bin: { key: ['id'], hasIds: true },
+  changes: { key: ['id'], hasIds: true },
   blob_garbage: { key: ['key'] },
   rate_windows: { key: ['subject'] },
   request_days: { key: ['account_id', 'day'] },

@@ -7,6 +7,8 @@ import { resumableUploads } from './migrations/004-resumable-uploads.ts'
 import { thumbnails } from './migrations/005-thumbnails.ts'
 import { reports } from './migrations/006-reports.ts'
 import { foldersByName } from './migrations/007-folders-by-name.ts'
+import { bin } from './migrations/010-bin.ts'
+import { changes } from './migrations/011-changes.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -24,6 +26,8 @@ const migrations: readonly Migration[] = [
   thumbnails,
   reports,
   foldersByName,
+  bin,
+  changes,
 ]
 
 /** How many there are. */

@@ -1,12 +1,16 @@
 import type { Generated, Kysely } from 'kysely'
+import type { ChangeKind } from '../domain/change.ts'
 import type {
   AccountId,
+  BinEntryId,
   BlobId,
   BlobKey,
   BlobProgress,
+  ChangeId,
   FileId,
   FolderId,
   FolderIdentifier,
+  FolderPlace,
   KeyId,
   NodeId,
   ReportId,
@@ -33,6 +37,8 @@ export interface Tables {
   uploads: UploadsTable
   idempotency_keys: IdempotencyKeysTable
   reports: ReportsTable
+  bin: BinTable
+  changes: ChangesTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   request_days: { account_id: AccountId; day: string; requests: number }
   /** The search index: `rowid` is the file's id. Kept by triggers on `files`. */
@@ -49,6 +55,11 @@ interface AccountsTable {
   storage_reserved: Generated<number>
   files_count: Generated<number>
   folders_count: Generated<number>
+  /** What is in the bin, part of `storage_used`, and how many entries it has. Those that are coming back are not in it. */
+  bin_bytes: Generated<number>
+  bin_entries: Generated<number>
+  /** Entries up to this one are to be deleted for good, but for those that are coming back. */
+  bin_emptied: BinEntryId | null
 }
 
 interface ApiKeysTable {
@@ -85,9 +96,15 @@ interface FoldersTable {
   deleted_at: number | null
   /** When nothing alive was left in a deleted folder. */
   cleared_at: number | null
+  /** Of a deleted folder that may come back: the entry of the bin that it, or a folder above it, is in the bin by. */
+  bin_id: BinEntryId | null
 }
 
-export type Removal = 'expired' | 'deleted'
+/**
+ * `expired` can be taken back, `deleted` cannot. `binned`: by an entry of its own. `folder binned`: with a folder that it
+ * is in, at any depth.
+ */
+export type Removal = 'expired' | 'deleted' | 'binned' | 'folder binned'
 
 interface FilesTable {
   id: Generated<FileId>
@@ -107,7 +124,7 @@ interface FilesTable {
   downloads: Generated<number>
   /** Null while the file is alive. What is removed is in no list, count or total. */
   removed_at: number | null
-  /** Why it was removed. The mark `expired` can be taken back, `deleted` cannot. */
+  /** Why it was removed. */
   removal: Removal | null
 }
 
@@ -216,6 +233,33 @@ interface ReportsTable {
   reporter: string | null
   state: Generated<ReportState>
   closed_at: number | null
+}
+
+/** What is in the bin: a file or a folder, which are marked so themselves. */
+interface BinTable {
+  id: Generated<BinEntryId>
+  account_id: AccountId
+  file_id: FileId | null
+  folder_id: FolderId | null
+  /** What came into the bin with it. */
+  bytes: number
+  files: number
+  binned_at: number
+  /** Whether it is coming back, from which there is no return. */
+  restoring: Generated<0 | 1>
+}
+
+/** What changed in accounts lately. Things are named as callers name them: rows may be gone by the time it is told. */
+interface ChangesTable {
+  id: Generated<ChangeId>
+  account_id: AccountId
+  kind: ChangeKind
+  file_id: FileId | null
+  folder: FolderIdentifier | null
+  /** The folder that the file or folder is in, or was in until now. */
+  place: FolderPlace | null
+  /** Of what was moved: where it was before. */
+  from_place: FolderPlace | null
 }
 
 interface BlobsTable {

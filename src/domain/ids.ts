@@ -15,6 +15,10 @@ export type FolderId = Branded<number, 'FolderId'>
 export type UploadId = Branded<number, 'UploadId'>
 /** The secret part of a resumable upload's address: 32 lower-case hexadecimal characters, random. */
 export type UploadToken = Branded<string, 'UploadToken'>
+/** One thing in an account's bin: a file, or a folder with all that was in it. */
+export type BinEntryId = Branded<number, 'BinEntryId'>
+/** Numbers what changes in accounts; those of one account grow. */
+export type ChangeId = Branded<number, 'ChangeId'>
 export type ReportId = Branded<number, 'ReportId'>
 export type Slug = Branded<string, 'Slug'>
 export type Uuid = Branded<string, 'Uuid'>

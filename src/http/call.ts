@@ -93,6 +93,21 @@ async function authenticated(
   return { caller, verdict }
 }
 
+/**
+ * Whether the caller of a request that was let in would be let in again. For answers that go on for long; counts nothing.
+ */
+export async function isStillCaller(call: Call): Promise<boolean> {
+  const key = bearerKey(call.request)
+  if (key === null) return false
+  try {
+    await call.site.services.keys.authenticate(key)
+    return true
+  } catch (error) {
+    if (error instanceof Refusal) return false
+    throw error
+  }
+}
+
 /** With a key, its account; without any Authorization header, a guest. A bad key is never a guest. */
 export async function uploadCaller(call: Call): Promise<Caller> {
   if (call.request.headers.has('authorization')) return keyedCaller(call)

@@ -46,8 +46,9 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string) {
 function registered(route: Route): Registered {
   const { summary, tag, params, query, headers, body, answers, errors } = route.documentation
   const responses: Answers = {}
-  for (const [status, { description, schema }] of Object.entries(answers)) {
-    responses[status] = schema === undefined ? { description } : { description, ...json(schema) }
+  for (const [status, { description, schema, type = JSON_TYPE }] of Object.entries(answers)) {
+    responses[status] =
+      schema === undefined ? { description } : { description, content: { [type]: { schema } } }
   }
   const always = route.auth === 'none' ? [500, 503] : [401, 403, 429, 500, 503]
   for (const status of new Set([...errors, ...always])) {
@@ -71,6 +72,8 @@ function registered(route: Route): Registered {
   }
 }
 
+const JSON_TYPE = 'application/json'
+
 function json(schema: z.ZodType) {
-  return { content: { 'application/json': { schema } } }
+  return { content: { [JSON_TYPE]: { schema } } }
 }

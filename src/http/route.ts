@@ -13,12 +13,14 @@ export type Auth = 'key' | 'optional' | 'none'
 /** What the OpenAPI document says of a route. */
 export interface Documentation {
   readonly summary: string
-  readonly tag: 'Uploads' | 'Files' | 'Folders' | 'Account' | 'Health' | 'Public' | 'Site'
+  readonly tag: 'Uploads' | 'Files' | 'Folders' | 'Bin' | 'Account' | 'Health' | 'Public' | 'Site'
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly headers?: z.ZodObject
   readonly body?: { readonly schema: z.ZodType; readonly type: string }
-  readonly answers: Readonly<Record<number, { readonly description: string; readonly schema?: z.ZodType }>>
+  readonly answers: Readonly<
+    Record<number, { readonly description: string; readonly schema?: z.ZodType; readonly type?: string }>
+  >
   /** Error statuses besides those every route of its kind may answer. */
   readonly errors: readonly number[]
 }
@@ -31,8 +33,8 @@ export interface Route {
   readonly auth: Auth
   readonly documentation: Documentation
   /**
-   * What streams through it: a large body `in`, whose sender may wait for 100 Continue, or one of a known length `out`,
-   * which it may do only where the bytes lie in S3. Says which way `listen` has it answered.
+   * What streams through it: a large body `in`, whose sender may wait for 100 Continue, or one `out` of a known length or
+   * without an end, which it may do only where the bytes lie in S3. Says which way `listen` has it answered.
    */
   readonly streams?: 'in' | 'out' | 'out of S3'
   readonly handle: (call: Call) => Promise<Response>

@@ -1,21 +1,16 @@
 import { getAccount } from './api/account.ts'
 import { downloadFolder, signArchive } from './api/archives.ts'
+import { deleteFromBin, emptyBin, listBin, putIntoBin, restoreFromBin } from './api/bin.ts'
+import { watchEvents } from './api/events.ts'
 import { deleteFiles, getFile, listFiles, moveFile, moveFiles, renameFile } from './api/files.ts'
 import { listFolderFiles } from './api/folder-files.ts'
-import {
-  changeFolder,
-  createFolder,
-  deleteFolders,
-  listFolders,
-  listSubfolders,
-  moveFolder,
-  moveFolders,
-} from './api/folders.ts'
+import { getFolder, listFolders, listSubfolders } from './api/folder-lists.ts'
+import { changeFolder, createFolder, deleteFolders, moveFolder, moveFolders } from './api/folders.ts'
 import { getHealth, getReadiness } from './api/health.ts'
 import { getOpenApi } from './api/openapi.ts'
 import { reportFile } from './api/reports.ts'
 import { getUploadStatus, uploadFile } from './api/upload.ts'
-import { listUploads } from './api/uploads.ts'
+import { cancelUpload, listUploads } from './api/uploads.ts'
 import { getArchive } from './content/archives.ts'
 import { listPublicFolder } from './content/public-folder.ts'
 import { getContent, signDownload, signView } from './content/routes.ts'
@@ -33,6 +28,7 @@ export const routes: readonly Route[] = [
   uploadFile,
   getUploadStatus,
   listUploads,
+  cancelUpload,
   ...tusRoutes,
   listFiles,
   getFile,
@@ -44,6 +40,7 @@ export const routes: readonly Route[] = [
   aliasOf(deleteFiles, '/api/v1/file/delete'),
   listFolders,
   createFolder,
+  getFolder,
   changeFolder,
   listFolderFiles,
   listSubfolders,
@@ -52,6 +49,12 @@ export const routes: readonly Route[] = [
   moveFolders,
   deleteFolders,
   aliasOf(deleteFolders, '/api/v1/folder/delete'),
+  putIntoBin,
+  listBin,
+  restoreFromBin,
+  deleteFromBin,
+  emptyBin,
+  watchEvents,
   getAccount,
   getHealth,
   getReadiness,

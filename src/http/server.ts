@@ -120,6 +120,7 @@ export function startServer(parts: {
     url,
     async stop() {
       stopping = true
+      services.watching.stop()
       // With other nodes behind a balancer, a refused connection sends the client to one of them.
       const closed = config.databaseUrl === null ? null : server.stop(false)
       await underWay.finished(UPLOADS_MAY_TAKE)

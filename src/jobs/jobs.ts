@@ -1,5 +1,8 @@
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
+import type { BinEmptying } from '../services/bin-emptying.ts'
+import type { BinRestoring } from '../services/bin-restoring.ts'
+import type { Changes } from '../services/changes.ts'
 import type { Cleaning } from '../services/cleaning.ts'
 import type { Expiry } from '../services/expiry.ts'
 import { outageRefusal } from '../services/failures.ts'
@@ -40,9 +43,12 @@ export function allJobs(services: {
   idempotency: Idempotency
   thumbnails: ThumbnailMaking | null
   reports: Reports
+  binRestoring: BinRestoring
+  binEmptying: BinEmptying
+  changes: Changes
 }): readonly Job[] {
   const { nodes, usage, rates, health, expiry, clearing, cleaning, rooms } = services
-  const { resumable, idempotency, thumbnails, reports } = services
+  const { resumable, idempotency, thumbnails, reports, binRestoring, binEmptying, changes } = services
   const forItself = [
     { name: 'beat', every: BEAT, run: () => nodes.beat() },
     { name: 'watch other nodes', every: BEAT, run: () => nodes.removeDead() },
@@ -62,8 +68,11 @@ export function allJobs(services: {
     { name: 'forget old idempotency keys', every: 10 * MINUTE, run: () => idempotency.forgetOld() },
     { name: 'hide unused files', every: 20 * SECOND, run: expiry.mark },
     { name: 'purge unused files', every: HOUR, run: expiry.purge },
+    { name: 'bring back from bins', every: SECOND, run: binRestoring.run },
+    { name: 'empty bins', every: 10 * SECOND, run: binEmptying.run },
     { name: 'clear deleted folders', every: SECOND, run: clearing.run },
     { name: 'purge deleted files', every: 5 * SECOND, run: cleaning.purgeDeleted },
+    { name: 'forget old changes', every: 10 * MINUTE, run: changes.forgetOld },
     { name: 'forget old reports', every: HOUR, run: reports.forgetOld },
     { name: 'remove garbage', every: MINUTE / 4, run: cleaning.removeGarbage },
   ]

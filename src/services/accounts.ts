@@ -20,8 +20,9 @@ export interface AccountInfo {
   readonly username: string
   readonly createdAt: number
   readonly disabledAt: number | null
-  /** Bytes of completed files. */
+  /** Bytes of completed files, those in the bin included. */
   readonly storageUsed: number
+  readonly storageInBin: number
   readonly filesCount: number
   readonly foldersCount: number
 }
@@ -79,6 +80,7 @@ function accountInfo(row: AccountRow): AccountInfo {
     createdAt: row.created_at,
     disabledAt: row.disabled_at,
     storageUsed: row.storage_used,
+    storageInBin: row.bin_bytes,
     filesCount: row.files_count,
     foldersCount: row.folders_count,
   }

@@ -1,4 +1,5 @@
 import { findAccount, topFolder } from '../database/accounts.ts'
+import { noteChange } from '../database/changes.ts'
 import { lockAccount } from '../database/differences.ts'
 import { searchFiles } from '../database/file-search.ts'
 import {
@@ -113,6 +114,7 @@ export function createFiles(db: Db, usage: Usage): Files {
         await lockAccount(trx, account)
         const file = await owned(trx, account, identifier)
         await renameFile(trx, file.id, name, foldName(name))
+        await noteChange(trx, account, { kind: 'file.changed', file: file.id, place: file.folder_id })
       })
       return files.get(account, identifier)
     },
@@ -126,6 +128,8 @@ export function createFiles(db: Db, usage: Usage): Files {
         await placeFile(trx, file.id, folder)
         await changeFiles(trx, file.folder_id, -1, -file.size)
         await changeFiles(trx, folder, 1, file.size)
+        const change = { kind: 'file.moved', file: file.id, place: folder, from: file.folder_id } as const
+        await noteChange(trx, account, change)
       })
     },
 

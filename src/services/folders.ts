@@ -1,15 +1,18 @@
 import { changeTotals, topFolder } from '../database/accounts.ts'
+import { noteChange } from '../database/changes.ts'
 import { isUniqueViolation, lockAccount } from '../database/differences.ts'
 import {
   changeTree,
   type FolderListRow,
   findFolder,
+  folderById,
   folderChain,
   insertFolder,
   listFolders,
   updateFolder,
 } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { countSubfolders, type SubfolderOrder, subfolderPage } from '../database/subfolders.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -37,12 +40,31 @@ export interface FolderChange {
   readonly password?: string | null
 }
 
+export interface FolderPageQuery extends SubfolderOrder {
+  readonly page: number
+  readonly perPage: number
+}
+
+export interface FolderPage {
+  readonly folders: readonly FolderListRow[]
+  readonly total: number
+}
+
+export interface FolderAbove {
+  readonly identifier: FolderIdentifier
+  readonly name: string
+}
+
 export interface Folders {
   /** Throws Refusal INVALID_NAME, FOLDER_NOT_FOUND, DUPLICATE_NAME or MAX_DEPTH_EXCEEDED. */
   create(account: AccountId, folder: NewFolder): Promise<FolderListRow>
   /** All folders of the account, or those directly in `parent`. */
   list(account: AccountId, parent: FolderPlace | null): Promise<FolderListRow[]>
   get(account: AccountId, identifier: FolderIdentifier): Promise<FolderListRow>
+  /** A page of those directly in `parent`. One past the end is empty. */
+  page(account: AccountId, parent: FolderPlace, query: FolderPageQuery): Promise<FolderPage>
+  /** The folders above, the outermost first. */
+  above(folder: FolderListRow): Promise<readonly FolderAbove[]>
   change(account: AccountId, identifier: FolderIdentifier, change: FolderChange): Promise<FolderListRow>
 }
 
@@ -75,6 +97,7 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
           })
           await changeTree(trx, parent_id, { folders: 1, height: 1 })
           await changeTotals(trx, account, { folders: 1 })
+          await noteChange(trx, account, { kind: 'folder.added', folder: identifier, place: parent_id })
         }),
       )
       return read(identifier)
@@ -88,6 +111,19 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
     },
 
     get: (account, identifier) => ownFolder(db, account, identifier),
+
+    async page(account, place, { page, perPage, sort, order }) {
+      const { id, tree_folders } = await folderById(db, await placeOf(db, account, place))
+      const these = { parent: id, publicOnly: false }
+      const offset = (page - 1) * perPage
+      const [folders, total] = await Promise.all([
+        subfolderPage(db, { ...these, sort, order, offset, limit: perPage }),
+        countSubfolders(db, { ...these, atMost: tree_folders }),
+      ])
+      return { folders, total }
+    },
+
+    above: async ({ parent_id }) => (parent_id === null ? [] : folderChain(db, parent_id)),
 
     async change(account, identifier, change) {
       const name = change.name === undefined ? undefined : parseFolderName(change.name)
@@ -103,6 +139,8 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
             ...(change.isPublic === undefined ? {} : { is_public: change.isPublic ? 1 : 0 }),
             ...(password_hash === undefined ? {} : { password_hash }),
           })
+          const noted = { kind: 'folder.changed', folder: identifier, place: folder.parent_id } as const
+          await noteChange(trx, account, noted)
         }),
       )
       return read(identifier)

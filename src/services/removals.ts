@@ -1,4 +1,5 @@
 import { changeTotals } from '../database/accounts.ts'
+import { noteChange } from '../database/changes.ts'
 import { lockAccount } from '../database/differences.ts'
 import { markRemoved } from '../database/file-removal.ts'
 import { findFile } from '../database/files.ts'
@@ -36,6 +37,7 @@ export function createRemovals(db: Db, clock: Clock): Removals {
       const file = await findFile(trx, identifier)
       if (file === undefined || file.account_id !== account) return false
       await markRemoved(trx, [file], 'deleted', clock.now())
+      await noteChange(trx, account, { kind: 'file.removed', file: file.id, place: file.folder_id })
       return true
     })
   }
@@ -52,6 +54,8 @@ export function createRemovals(db: Db, clock: Clock): Removals {
         if (folder.parent_id !== null)
           await changeTree(trx, folder.parent_id, takenAway({ files, bytes, folders }))
         await changeTotals(trx, account, { storage: -bytes, files: -files, folders: -folders })
+        const change = { kind: 'folder.removed', folder: identifier, place: folder.parent_id } as const
+        await noteChange(trx, account, change)
         return files
       } catch (error) {
         if (error instanceof Refusal) return null

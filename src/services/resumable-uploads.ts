@@ -1,6 +1,13 @@
 import { findFile } from '../database/files.ts'
 import type { Db } from '../database/schema.ts'
-import { openUploads, type UploadRow, uploadById, uploadBySlug, uploadByToken } from '../database/uploads.ts'
+import {
+  openUploadBySlug,
+  openUploads,
+  type UploadRow,
+  uploadById,
+  uploadBySlug,
+  uploadByToken,
+} from '../database/uploads.ts'
 import { type Clock, HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { type AccountId, GUESTS, type Slug, type UploadToken } from '../domain/ids.ts'
@@ -61,6 +68,8 @@ export interface ResumableUploads {
   append(caller: Caller, token: UploadToken, bytes: NextBytes): Promise<ResumableUpload>
   /** Ends the upload. Of a completed one the file stays. */
   terminate(caller: Caller, token: UploadToken): Promise<void>
+  /** Ends the account's unfinished upload whose link that is, for those who have lost its address. Throws Refusal UPLOAD_NOT_FOUND. */
+  cancel(account: AccountId, slug: Slug): Promise<void>
   /** The file that a completed upload became. Throws Refusal UPLOAD_GONE when it was deleted. */
   result(upload: ResumableUpload): Promise<StoredFile>
   /** Unfinished ones of the account, oldest first, at most 1,000. */
@@ -182,6 +191,13 @@ export function createResumableUploads(parts: {
 
     async terminate(caller, token) {
       const upload = await authorized(caller, token)
+      await sittings.stop(upload.id)
+      await forget(db, upload, clock.now())
+    },
+
+    async cancel(account, slug) {
+      const upload = await openUploadBySlug(db, account, slug)
+      if (upload === undefined) throw uploadNotFound()
       await sittings.stop(upload.id)
       await forget(db, upload, clock.now())
     },

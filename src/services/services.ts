@@ -2,6 +2,9 @@ import type { Access } from './access.ts'
 import type { Accounts } from './accounts.ts'
 import type { ArchiveTokens } from './archive-tokens.ts'
 import type { Archives } from './archives.ts'
+import type { Bin } from './bin.ts'
+import type { BinEmptying } from './bin-emptying.ts'
+import type { BinRestoring } from './bin-restoring.ts'
 import type { Content } from './content.ts'
 import type { ContentTokens } from './content-tokens.ts'
 import type { Files } from './files.ts'
@@ -19,6 +22,7 @@ import type { ResumableUploads } from './resumable-uploads.ts'
 import type { Thumbnails } from './thumbnails.ts'
 import type { Uploads } from './uploads.ts'
 import type { Usage } from './usage.ts'
+import type { Watching } from './watching.ts'
 
 /** Everything the outside may ask the host to do. Built by `app.ts`. */
 export interface Services {
@@ -26,6 +30,9 @@ export interface Services {
   readonly accounts: Accounts
   readonly archives: Archives
   readonly archiveTokens: ArchiveTokens
+  readonly bin: Bin
+  readonly binEmptying: BinEmptying
+  readonly binRestoring: BinRestoring
   readonly content: Content
   readonly contentTokens: ContentTokens
   readonly files: Files
@@ -43,4 +50,5 @@ export interface Services {
   readonly thumbnails: Thumbnails
   readonly uploads: Uploads
   readonly usage: Usage
+  readonly watching: Watching
 }

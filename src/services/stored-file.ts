@@ -1,5 +1,6 @@
 import { changeTotals } from '../database/accounts.ts'
 import { adoptBlob } from '../database/blobs.ts'
+import { noteChange } from '../database/changes.ts'
 import { insertFile } from '../database/files.ts'
 import { changeFiles } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
@@ -63,5 +64,6 @@ export async function insertStoredFile(
   })
   await changeTotals(trx, account, { storage: size, files: 1 })
   await changeFiles(trx, folder, 1, size)
+  await noteChange(trx, account, { kind: 'file.added', file: id, place: folder })
   return id
 }

@@ -18,6 +18,8 @@ const COPIED = [
   'rate_windows',
   'request_days',
   'reports',
+  'bin',
+  'changes',
 ] as const
 
 const both = databases('copying of rows')
@@ -143,6 +145,18 @@ async function fill(db: Db): Promise<void> {
     'reports',
     ['id', 'file_id', 'slug', 'name', 'sha256', 'reason', 'text', 'created_at', 'reporter'],
     numbers.map((at) => [at, at, `slug ${at}`, 'Ünï', 'sha', 'other', `日本\n${at}`, at, `tag ${at}`]),
+  )
+  await insert(
+    db,
+    'bin',
+    ['id', 'account_id', 'folder_id', 'bytes', 'files', 'binned_at', 'restoring'],
+    numbers.map((at) => [at, 7, 100 + at, 2 ** 40 + at, at, at, at % 2]),
+  )
+  await insert(
+    db,
+    'changes',
+    ['id', 'account_id', 'kind', 'folder', 'place', 'from_place'],
+    numbers.map((at) => [at, 7, 'folder.moved', `folder${at}`, 'root', null]),
   )
   await insert(
     db,

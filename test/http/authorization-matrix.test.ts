@@ -152,6 +152,26 @@ const matrix: Readonly<Record<string, Row>> = {
   ),
   'post /folder/delete': deleteFolders('/folder/delete'),
   'post /api/v1/folder/delete': deleteFolders('/api/v1/folder/delete'),
+  'get /api/v1/folder/{}': named(({ folder }) => ({ path: `/api/v1/folder/${folder}` })),
+  'post /api/v1/upload/cancel': {
+    ...named((_, file) => ({ path: '/api/v1/upload/cancel', body: { slug: `${file}` } })),
+    slugOnly: true,
+  },
+  'post /api/v1/bin': named((_, file) => ({ path: '/api/v1/bin', body: { files: [file] } }), {
+    folders: ({ folder, parent }) => ({ path: '/api/v1/bin', body: { folders: [folder, parent] } }),
+  }),
+  'get /api/v1/bin': { ask: () => ({ path: '/api/v1/bin' }), about: {} },
+  // Whose an entry is: see `bin.test.ts`.
+  'post /api/v1/bin/restore': named(({ folder }) => ({
+    path: '/api/v1/bin/restore',
+    body: { entries: [999_999_999], folder },
+  })),
+  'post /api/v1/bin/delete': {
+    ask: () => ({ path: '/api/v1/bin/delete', body: { entries: [999_999_999] } }),
+    about: {},
+  },
+  'delete /api/v1/bin': { ask: () => ({ path: '/api/v1/bin' }), about: {} },
+  'get /api/v1/events': { ask: () => ({ path: '/api/v1/events' }), about: {} },
   'get /api/v1/account': { ask: () => ({ path: '/api/v1/account' }), about: {} },
 }
 

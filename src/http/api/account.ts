@@ -6,7 +6,8 @@ const account = z
   .object({
     id: z.number().int(),
     username: z.string(),
-    storage_used: z.number().int(),
+    storage_used: z.number().int().openapi({ description: 'Bytes, those in the bin included' }),
+    storage_in_bin: z.number().int(),
     storage_limit: z.number().int(),
     files_count: z.number().int(),
     folders_count: z.number().int(),
@@ -29,6 +30,7 @@ export const getAccount = keyedRoute({
         id: info.id,
         username: info.username,
         storage_used: info.storageUsed,
+        storage_in_bin: info.storageInBin,
         storage_limit: call.site.config.storageLimit,
         files_count: info.filesCount,
         folders_count: info.foldersCount,

@@ -4,8 +4,7 @@ import { ARCHIVE_TOKEN_LIFETIME } from '../../services/archive-tokens.ts'
 import { keyedCaller } from '../call.ts'
 import { archiveAnswers, sendArchive } from '../content/archives.ts'
 import { keyedRoute, type Route } from '../route.ts'
-import { batch, dataOf, fileIdentifier } from './fields.ts'
-import { identifierParameter } from './folders.ts'
+import { batch, dataOf, fileIdentifier, identifierParameter } from './fields.ts'
 
 export const downloadFolder: Route = {
   method: 'get',

@@ -17,6 +17,10 @@ export const folderPlace = z
   .nullish()
   .openapi({ description: 'Folder identifier; "root", empty, null or missing mean the top level' })
 
+export const identifierParameter = z.object({
+  identifier: z.string().openapi({ description: 'Folder identifier' }),
+})
+
 /** Up to 200 identifiers, at least one. */
 export function batch<S extends z.ZodType>(item: S) {
   return z

@@ -1,0 +1,241 @@
+/** The entries of bins, and what accounts know of theirs. */
+import { type Selectable, sql } from 'kysely'
+import type { AccountId, BinEntryId, FileId, FolderId, FolderIdentifier, Slug, Uuid } from '../domain/ids.ts'
+import { besideRequests, FAR } from './beside.ts'
+import { greatest } from './differences.ts'
+import type { Db, Tables } from './schema.ts'
+
+export type BinEntryRow = Readonly<Selectable<Tables['bin']>>
+
+/** What is put into the bin: one of both. */
+export type BinnedThing =
+  | { readonly file_id: FileId; readonly folder_id: null }
+  | { readonly file_id: null; readonly folder_id: FolderId }
+
+/** Adds the entry, and counts it. */
+export async function insertBinEntry(
+  trx: Db,
+  entry: BinnedThing & {
+    readonly account_id: AccountId
+    readonly bytes: number
+    readonly files: number
+    readonly binned_at: number
+  },
+): Promise<BinEntryId> {
+  const { id } = await trx.insertInto('bin').values(entry).returning('id').executeTakeFirstOrThrow()
+  await countBin(trx, entry.account_id, entry.bytes, 1)
+  return id
+}
+
+/** Counts bytes and entries in, or with negative numbers out. */
+export async function countBin(trx: Db, account: AccountId, bytes: number, entries: number): Promise<void> {
+  await trx
+    .updateTable('accounts')
+    .set((row) => ({
+      bin_bytes: row('bin_bytes', '+', bytes),
+      bin_entries: row('bin_entries', '+', entries),
+    }))
+    .where('id', '=', account)
+    .execute()
+}
+
+/** Entries that are not to be deleted for good. */
+function keptEntries(db: Db) {
+  return db
+    .selectFrom('bin')
+    .innerJoin('accounts', 'accounts.id', 'bin.account_id')
+    .where((entry) =>
+      entry.or([
+        entry('accounts.bin_emptied', 'is', null),
+        entry('bin.id', '>', entry.ref('accounts.bin_emptied')),
+        entry('bin.restoring', '=', 1),
+      ]),
+    )
+}
+
+/** The account's entry of that number, one that is coming back included. */
+export function findBinEntry(db: Db, account: AccountId, id: BinEntryId): Promise<BinEntryRow | undefined> {
+  return keptEntries(db)
+    .selectAll('bin')
+    .where('bin.id', '=', id)
+    .where('bin.account_id', '=', account)
+    .executeTakeFirst()
+}
+
+/** An entry with what it is. Of the two kinds each has the columns of its own. */
+export interface BinListRow extends BinEntryRow {
+  readonly file_name: string | null
+  readonly file_type: string | null
+  readonly file_uuid: Uuid | null
+  readonly file_slug: Slug | null
+  readonly folder_name: string | null
+  readonly folder_identifier: FolderIdentifier | null
+  /** Where it was. */
+  readonly place_id: FolderId
+  /** Null at top level. */
+  readonly place_identifier: FolderIdentifier | null
+  readonly place_name: string
+}
+
+/** A page of the account's entries, the newest first. */
+export function listBin(db: Db, account: AccountId, offset: number, limit: number): Promise<BinListRow[]> {
+  const page = keptEntries(db)
+    .select('bin.id')
+    .where('bin.account_id', '=', account)
+    .orderBy('bin.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+  const entries = db
+    .selectFrom('bin')
+    .leftJoin('files', 'files.id', 'bin.file_id')
+    .leftJoin('folders as binned', 'binned.id', 'bin.folder_id')
+    .innerJoin('folders as places', (join) =>
+      join.on((on) => on('places.id', '=', on.fn.coalesce('files.folder_id', 'binned.parent_id'))),
+    )
+    .selectAll('bin')
+    .select([
+      'files.name as file_name',
+      'files.type as file_type',
+      'files.uuid as file_uuid',
+      'files.slug as file_slug',
+      'binned.name as folder_name',
+      'binned.identifier as folder_identifier',
+      'places.id as place_id',
+      'places.name as place_name',
+    ])
+    .select((row) =>
+      row
+        .case()
+        .when('places.parent_id', 'is', null)
+        .then(null)
+        .else(row.ref('places.identifier'))
+        .end()
+        .as('place_identifier'),
+    )
+    .where('bin.id', 'in', page)
+    .orderBy('bin.id', 'desc')
+  return offset > FAR ? besideRequests(db, entries) : entries.execute()
+}
+
+/** Those of the folders that are deleted, or below a deleted one. */
+export async function goneAmong(db: Db, folders: readonly FolderId[]): Promise<ReadonlySet<FolderId>> {
+  if (folders.length === 0) return new Set()
+  const { rows } = await sql<{ id: FolderId }>`
+    with recursive up (start, id) as (
+      select id, id from folders where id in (${sql.join(folders)})
+      union all
+      select up.start, folders.parent_id from up join folders on folders.id = up.id
+      where folders.parent_id is not null
+    )
+    select distinct up.start as id from up join folders on folders.id = up.id
+    where folders.deleted_at is not null`.execute(db)
+  return new Set(rows.map((row) => row.id))
+}
+
+export async function dropBinEntry(trx: Db, id: BinEntryId): Promise<void> {
+  await trx.deleteFrom('bin').where('id', '=', id).execute()
+}
+
+/** Empties the bin: of the entries that are not coming back, none is listed or found any more. They are to be deleted. */
+export async function emptyBin(trx: Db, account: AccountId): Promise<{ bytes: number; entries: number }> {
+  const { bin_bytes: bytes, bin_entries: entries } = await trx
+    .selectFrom('accounts')
+    .select(['bin_bytes', 'bin_entries'])
+    .where('id', '=', account)
+    .executeTakeFirstOrThrow()
+  const last = trx
+    .selectFrom('bin')
+    .select((row) => row.fn.max('bin.id').as('last'))
+    .where('account_id', '=', account)
+  const { last: emptied } = await last.executeTakeFirstOrThrow()
+  if (emptied !== null) {
+    await trx
+      .updateTable('accounts')
+      .set((account) => ({
+        bin_emptied: emptied,
+        bin_bytes: 0,
+        bin_entries: 0,
+        storage_used: account('storage_used', '-', bytes),
+      }))
+      .where('id', '=', account)
+      .execute()
+  }
+  return { bytes, entries }
+}
+
+/** An account whose bin was emptied and has entries left from before. */
+export async function accountToEmpty(db: Db): Promise<AccountId | undefined> {
+  const row = await db
+    .selectFrom('accounts')
+    .select('id')
+    .where('bin_emptied', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** Entries that were in the bin when it was emptied, at most `limit`. */
+export function emptiedEntries(trx: Db, account: AccountId, limit: number): Promise<BinEntryRow[]> {
+  return trx
+    .selectFrom('bin')
+    .innerJoin('accounts', 'accounts.id', 'bin.account_id')
+    .selectAll('bin')
+    .where('bin.account_id', '=', account)
+    .where('bin.restoring', '=', 0)
+    .whereRef('bin.id', '<=', 'accounts.bin_emptied')
+    .orderBy('bin.id')
+    .limit(limit)
+    .execute()
+}
+
+export async function setEmptied(trx: Db, account: AccountId): Promise<void> {
+  await trx.updateTable('accounts').set({ bin_emptied: null }).where('id', '=', account).execute()
+}
+
+/** Entries that came into the bin no later than `before` and stay there, the oldest first. */
+export function oldEntries(db: Db, before: number, limit: number): Promise<BinEntryRow[]> {
+  return keptEntries(db)
+    .selectAll('bin')
+    .where('bin.restoring', '=', sql.lit(0))
+    .where('bin.binned_at', '<=', before)
+    .orderBy('bin.binned_at')
+    .limit(limit)
+    .execute()
+}
+
+/** What the entry has is deleted for good. */
+export async function markEntryDeleted(
+  trx: Db,
+  { file_id, folder_id }: BinEntryRow,
+  at: number,
+): Promise<void> {
+  if (file_id !== null) {
+    await trx
+      .updateTable('files')
+      .set({ removed_at: at, removal: 'deleted' })
+      .where('id', '=', file_id)
+      .execute()
+  }
+  if (folder_id !== null) {
+    // What is below it is marked anew, and otherwise.
+    await trx
+      .updateTable('folders')
+      .set({ bin_id: null, cleared_at: null })
+      .where('id', '=', folder_id)
+      .execute()
+  }
+}
+
+/** Brings the file of an entry back into a live folder. The look of its owner counts as one. */
+export async function returnFile(trx: Db, id: FileId, folder: FolderId, at: number): Promise<void> {
+  await trx
+    .updateTable('files')
+    .set({
+      removed_at: null,
+      removal: null,
+      folder_id: folder,
+      last_used_at: greatest(trx, 'last_used_at', at),
+    })
+    .where('id', '=', id)
+    .execute()
+}
