@@ -14,7 +14,7 @@ export interface Sources {
   readonly hash: string
 }
 
-export type ScriptedPage = 'start' | 'file' | 'folder'
+export type ScriptedPage = 'start' | 'file' | 'folder' | 'files'
 
 /** What pages load from this site. */
 export interface PageAssets {

@@ -17,6 +17,7 @@ import { getContent, signDownload, signView } from './content/routes.ts'
 import { getThumbnail } from './content/thumbnail.ts'
 import { aliasOf, type Route } from './route.ts'
 import { getFilePage } from './site/file-page.ts'
+import { getFilesPage, getFilesPageOf } from './site/files-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
 import { getReportPage, postReport } from './site/report-page.ts'
@@ -71,6 +72,8 @@ export const routes: readonly Route[] = [
   getFilePage,
   getReportPage,
   postReport,
+  getFilesPage,
+  getFilesPageOf,
   getFolderPage,
   postFolderPassword,
 ]

@@ -168,7 +168,7 @@ function unreadableAddress(): Response {
 
 /** The API may be called from any origin with a key; cookies play no part in it. */
 function allowAnyOrigin(route: string, headers: Headers): void {
-  const isPage = route === '/' || /^\/[dft]\//.test(route)
+  const isPage = route === '/' || /^\/([dft]|files)(\/|$)/.test(route)
   if (isPage) return
   if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
   headers.set('Access-Control-Allow-Origin', '*')

@@ -256,6 +256,17 @@ describe('a listing', () => {
     expect(listing.at(3)).toBeNull()
   })
 
+  test('shows the first file that comes where there was none, though it is looked at meanwhile', async () => {
+    const { here, listing } = server(0)
+    listing.open(QUERY, [folder('a')])
+    await eventually('it is here', () => listing.total() === 1)
+    here.total = 1
+    const refreshed = listing.refresh()
+    listing.need({ first: 0, end: 1 })
+    await refreshed
+    expect(listing.at(1)?.name).toBe('0.txt')
+  })
+
   test('shows nothing of what was asked for before', async () => {
     const answers: PromiseWithResolvers<void>[] = []
     const listing = createListing(async ({ search }) => {

@@ -26,14 +26,24 @@ type Scripts = Readonly<Record<ScriptedPage, Omit<ScriptedPageAssets, 'style'>>>
 
 /** The modules that run in pages: `<page>/main.ts(x)`. */
 export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
-  const entries = { start: 'start/main.tsx', file: 'file/main.ts', folder: 'folder/main.ts' }
+  const entries = {
+    start: 'start/main.tsx',
+    file: 'file/main.ts',
+    folder: 'folder/main.ts',
+    files: 'files/main.tsx',
+  }
   const { scriptOf, importsOf, sources } = await bundleModules(folder, Object.values(entries), [])
   const page = (entry: string) => {
     const script = scriptOf(entry)
     return { script: ADDRESS + script, preloads: importsOf(script).map((name) => ADDRESS + name) }
   }
   return {
-    made: { start: page(entries.start), file: page(entries.file), folder: page(entries.folder) },
+    made: {
+      start: page(entries.start),
+      file: page(entries.file),
+      folder: page(entries.folder),
+      files: page(entries.files),
+    },
     sources,
   }
 }

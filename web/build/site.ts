@@ -42,18 +42,20 @@ export async function buildSite(): Promise<boolean> {
 }
 
 async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [scripts, workers, shared, start, file, folder, renderer, files, pdfData] = await Promise.all([
-    bundleScripts(assets),
-    bundleWorkers(assets),
-    bundleStyle(assets, 'shared'),
-    bundleStyle(assets, 'start'),
-    bundleStyle(assets, 'file'),
-    bundleStyle(assets, 'folder'),
-    bundleRenderer(server),
-    copyFiles(assets),
-    copyPdfData(assets),
-  ])
-  const bundles = [scripts, workers, shared, start, file, folder, renderer, files]
+  const [scripts, workers, shared, start, file, folder, manager, renderer, files, pdfData] =
+    await Promise.all([
+      bundleScripts(assets),
+      bundleWorkers(assets),
+      bundleStyle(assets, 'shared'),
+      bundleStyle(assets, 'start'),
+      bundleStyle(assets, 'file'),
+      bundleStyle(assets, 'folder'),
+      bundleStyle(assets, 'files'),
+      bundleRenderer(server),
+      copyFiles(assets),
+      copyPdfData(assets),
+    ])
+  const bundles = [scripts, workers, shared, start, file, folder, manager, renderer, files]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
   const pages = scripts.made
   return {
@@ -69,6 +71,7 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
         start: { ...pages.start, style: start.made },
         file: { ...pages.file, style: file.made },
         folder: { ...pages.folder, style: folder.made },
+        files: { ...pages.files, style: manager.made },
       },
       workers: workers.made,
       files: files.made,

@@ -70,10 +70,10 @@ export function createListing(fetchWindow: FetchWindow): Listing {
     for (const tell of listeners) tell()
   }
 
-  /** The windows that rows lie in. The first is always wanted: it tells how many there are. */
+  /** The windows that rows lie in. There is always a first one, which tells how many there are. */
   function windowsOf({ first, end }: Rows): number[] {
     const from = Math.max(0, Math.floor((first - folders.length) / WINDOW))
-    const last = (files ?? 1) - 1
+    const last = Math.max(1, files ?? 1) - 1
     const to = Math.floor(Math.min(end - folders.length - 1, last) / WINDOW)
     return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
   }
@@ -153,7 +153,7 @@ export function createListing(fetchWindow: FetchWindow): Listing {
       needed = rows
       // Neighbours stay, so that turning back finds them there.
       const around = windowsOf({ first: rows.first - 2 * WINDOW, end: rows.end + 2 * WINDOW })
-      forgetAllBut(files === null ? [0, ...around] : around)
+      forgetAllBut(around)
       for (const index of windowsOf(rows)) {
         if (!windows.has(index) && !coming.has(index)) void load(index)
       }

@@ -111,6 +111,13 @@ export interface ErrorPageView {
   readonly path: string
 }
 
+export interface FilesPageView {
+  /** Absolute public address of this server, without a trailing slash. */
+  readonly publicUrl: string
+  /** Bytes. */
+  readonly maxFileSize: number
+}
+
 export interface StartPageView {
   /** Absolute public address of this server, without a trailing slash. */
   readonly publicUrl: string
