@@ -44,6 +44,11 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
     [data, words, shown, manager, commands],
   )
   const isOver = useDrops(files, engine)
+  /** A finger opens what it touches, unless something is selected. */
+  const closeDetails = () => {
+    showDetails(false)
+    if (matchMedia('(pointer: coarse)').matches) manager.selectNone()
+  }
   useRefresh(manager, engine)
   useTitle(shown.tree?.find(shown.query.place)?.name ?? null)
   const { sort, order } = shown.query
@@ -60,7 +65,7 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
             <EntryList look={look} />
             <UploadsButton engine={engine} />
           </section>
-          {hasDetails ? <DetailsPanel close={() => showDetails(false)} /> : null}
+          {hasDetails ? <DetailsPanel close={closeDetails} /> : null}
         </div>
         <Notices said={said} />
         {dialog === null ? null : <DialogOf close={() => setDialog(null)} dialog={dialog} engine={engine} />}

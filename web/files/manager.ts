@@ -108,12 +108,13 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
       problem: failure === null ? shown.problem : problemOf(failure),
       selection: settled(shown.selection, listing.total() ?? Number.MAX_SAFE_INTEGER, new Set()),
     })
-    if (failure !== null) refreshLater()
+    if (failure !== null) refreshLater(problemOf(failure))
     else if (shown.problem === 'network') show({ problem: null })
   })
 
-  function refreshLater(): void {
+  function refreshLater(problem: Problem): void {
     clearTimeout(timer)
+    if (problem !== 'network') return
     timer = setTimeout(() => void refresh(), LATER)
   }
 
@@ -142,8 +143,9 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
       show({ tree, problem: isGone ? 'missing' : null })
       listing.setFolders(foldersOfQuery(shown.query, tree))
     } catch (error) {
-      show({ problem: problemOf(error) })
-      refreshLater()
+      const problem = problemOf(error)
+      show({ problem })
+      refreshLater(problem)
     }
   }
 

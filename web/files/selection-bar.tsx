@@ -13,12 +13,12 @@ export function SelectionBar() {
   const only = theOnly(shown.selection, manager)
 
   if (count === 0) {
+    const forms = shown.query.search === '' ? texts.entries : texts.results
+    const counted = total === null ? '' : words.count(total, forms)
     return (
       <div className="selection-bar">
         <p className="small quiet" role="status">
-          {total === null
-            ? ''
-            : words.count(total, shown.query.search === '' ? texts.entries : texts.results)}
+          {shown.problem === 'network' ? texts.problems.network : counted}
         </p>
       </div>
     )
