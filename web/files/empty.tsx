@@ -1,22 +1,48 @@
 import { Button } from '@mantine/core'
+import { type ReactNode, useRef } from 'react'
 import { Drawing } from '../shared/drawing.tsx'
 import type { DrawingName } from '../shared/drawings.ts'
 import { TOP } from './entry.ts'
 import { useFiles } from './files-context.ts'
+import { keyCommand } from './key-command.ts'
 import type { Problem } from './manager.ts'
+import { type FocusDue, useMessageFocus } from './use-row-focus.ts'
 
-/** Why there is nothing to see, and what to do about it. */
-export function Empty({ kind }: { kind: Problem | 'empty' | 'nothing found' }) {
+interface EmptyProps {
+  readonly kind: Problem | 'empty' | 'nothing found'
+  readonly isDue: FocusDue
+}
+
+/** Why there is nothing to see, and what to do about it. The keys of the list work here too. */
+export function Empty({ kind, isDue }: EmptyProps) {
+  const files = useFiles()
+  const place = useRef<HTMLDivElement>(null)
+  useMessageFocus(place, isDue)
+  return (
+    <div
+      className="empty-list"
+      onKeyDown={(event) => {
+        if (event.target === place.current && keyCommand(event, files)) event.preventDefault()
+      }}
+      ref={place}
+      tabIndex={-1}
+    >
+      <Message kind={kind} />
+    </div>
+  )
+}
+
+function Message({ kind }: Pick<EmptyProps, 'kind'>) {
   const { texts, commands, manager } = useFiles()
   const { problems } = texts
   switch (kind) {
     case 'empty':
-      return <Message drawing="upload" title={texts.empty} why={texts.emptyWhy} />
+      return <Words drawing="upload" title={texts.empty} why={texts.emptyWhy} />
     case 'nothing found':
-      return <Message drawing="search" title={texts.nothingFound} why={texts.nothingFoundWhy} />
+      return <Words drawing="search" title={texts.nothingFound} why={texts.nothingFoundWhy} />
     case 'network':
       return (
-        <Message drawing="alert" title={problems.network} why={problems.networkWhy}>
+        <Words drawing="alert" title={problems.network} why={problems.networkWhy}>
           <Button
             leftSection={<Drawing of="refresh" />}
             onClick={() => void manager.refresh()}
@@ -24,35 +50,35 @@ export function Empty({ kind }: { kind: Problem | 'empty' | 'nothing found' }) {
           >
             {texts.actions.refresh}
           </Button>
-        </Message>
+        </Words>
       )
     case 'signed out':
-      return <Message drawing="lock" title={problems.signedOut} why={problems.signedOutWhy} />
+      return <Words drawing="lock" title={problems.signedOut} why={problems.signedOutWhy} />
     case 'missing':
       return (
-        <Message drawing="alert" title={problems.missing} why={problems.missingWhy}>
+        <Words drawing="alert" title={problems.missing} why={problems.missingWhy}>
           <Button onClick={() => commands.go(TOP)} variant="default">
             {problems.toTop}
           </Button>
-        </Message>
+        </Words>
       )
   }
 }
 
-interface MessageProps {
+interface WordsProps {
   readonly drawing: DrawingName
   readonly title: string
   readonly why: string
-  readonly children?: React.ReactNode
+  readonly children?: ReactNode
 }
 
-function Message({ drawing, title, why, children }: MessageProps) {
+function Words({ drawing, title, why, children }: WordsProps) {
   return (
-    <div className="empty-list">
+    <>
       <Drawing of={drawing} size={40} />
       <h2>{title}</h2>
       <p className="quiet">{why}</p>
       {children}
-    </div>
+    </>
   )
 }

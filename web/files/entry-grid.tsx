@@ -8,7 +8,7 @@ import type { Preferred } from './preferences.ts'
 import { columnsOf, heightOf, linesOf, rowsInView, scrollTo } from './rows-in-view.ts'
 import { isSelected, rowAfter } from './selection.ts'
 import { TileLine } from './tile-line.tsx'
-import { useRowFocus } from './use-row-focus.ts'
+import { type FocusDue, useRowFocus } from './use-row-focus.ts'
 import { useScrolled } from './use-scrolled.ts'
 
 /** Pixels. */
@@ -18,11 +18,17 @@ const TALL_LINE = 60
 const NARROW = 640
 const TILE = { width: 168, height: 196 }
 
+interface EntryGridProps {
+  readonly look: Preferred['look']
+  readonly total: number
+  readonly isDue: FocusDue
+}
+
 /**
  * A grid of which only the lines in view are there, and the one that has the focus. The focus moves by the arrows; what
  * else keys do is in `keyCommand`.
  */
-export function EntryGrid({ look, total }: { look: Preferred['look']; total: number }) {
+export function EntryGrid({ look, total, isDue }: EntryGridProps) {
   const files = useFiles()
   const { texts, shown, manager } = files
   const { listing } = manager
@@ -35,7 +41,7 @@ export function EntryGrid({ look, total }: { look: Preferred['look']; total: num
   const { first, end } = rowsInView({ scrolled, height, lineHeight, columns, total })
   const { query, selection, version } = shown
   const { focus } = selection
-  const focusRow = useRowFocus(grid, focus)
+  const focusRow = useRowFocus(grid, focus, isDue)
 
   // What is here may be another with each version.
   useEffect(() => {
@@ -44,8 +50,10 @@ export function EntryGrid({ look, total }: { look: Preferred['look']; total: num
 
   // Another list begins at its top.
   useEffect(() => {
-    if (grid.current !== null) grid.current.scrollTop = 0
-  }, [query])
+    if (grid.current === null) return
+    grid.current.scrollTop = 0
+    if (rowAt(document.activeElement) !== null) focusRow()
+  }, [query, focusRow])
 
   function reveal(row: number): void {
     const element = grid.current
@@ -69,6 +77,8 @@ export function EntryGrid({ look, total }: { look: Preferred['look']; total: num
   )
 
   function press(event: KeyboardEvent): void {
+    // The heads of the columns have keys of their own.
+    if (event.target instanceof HTMLButtonElement) return
     const page = Math.max(1, Math.floor(height / lineHeight) - 1)
     const ctrl = event.ctrlKey || event.metaKey
     const to = event.altKey ? null : rowAfter(event.key, focus, { total, columns, page })
@@ -93,6 +103,7 @@ export function EntryGrid({ look, total }: { look: Preferred['look']; total: num
         aria-multiselectable="true"
         aria-rowcount={Math.ceil(total / columns) + (isTiles ? 0 : 1)}
         className="entries"
+        data-waiting={listing.isOpening()}
         data-look={look}
         onContextMenu={(event) => {
           const row = rowAt(event.target)
@@ -131,7 +142,7 @@ function isMenuKey({ key, shiftKey }: KeyboardEvent): boolean {
   return key === 'ContextMenu' || (key === 'F10' && shiftKey)
 }
 
-function rowAt(target: EventTarget): number | null {
+function rowAt(target: EventTarget | null): number | null {
   const element = target instanceof Element ? target.closest<HTMLElement>('[data-row]') : null
   return element === null ? null : Number(element.dataset.row)
 }

@@ -35,8 +35,10 @@ export function keyCommand(event: KeyboardEvent, files: Files): boolean {
       manager.selectNone()
       return true
     case 'Enter':
-      if (focused !== null) commands.open(focused)
-      return focused !== null
+      if (focused === null) return false
+      manager.pick(selection.focus, { ctrl: false, shift: false })
+      commands.open(focused)
+      return true
     case 'F2':
       if (focused !== null) commands.show({ kind: 'rename', entry: focused })
       return focused !== null

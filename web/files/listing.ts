@@ -34,7 +34,7 @@ export interface Listing {
   version(): number
   /** Returns what ends it. */
   subscribe(changed: () => void): () => void
-  /** Lists something else. */
+  /** Lists something else. What was listed is shown until the first answer. */
   open(query: Query, folders: readonly FolderEntry[]): void
   /** What lies before the files; nothing else changes. */
   setFolders(folders: readonly FolderEntry[]): void
@@ -50,8 +50,16 @@ export interface Listing {
   refresh(): Promise<void>
   /** The entries of rows that need not be here. Rejects when one cannot be had. */
   fetch(rows: Rows, signal: AbortSignal): Promise<Entry[]>
+  /** Whether something else is asked for than what is shown. */
+  isOpening(): boolean
   /** What went wrong with the last request; null when nothing did. */
   failure(): unknown
+}
+
+interface Opening {
+  readonly query: Query
+  folders: readonly FolderEntry[]
+  readonly request: AbortController
 }
 
 export function createListing(fetchWindow: FetchWindow): Listing {
@@ -64,6 +72,7 @@ export function createListing(fetchWindow: FetchWindow): Listing {
   let coming = new Map<number, AbortController>()
   let needed: Rows = { first: 0, end: WINDOW }
   let failure: unknown = null
+  let opening: Opening | null = null
 
   function changed(): void {
     version += 1
@@ -76,6 +85,31 @@ export function createListing(fetchWindow: FetchWindow): Listing {
     const last = Math.max(1, files ?? 1) - 1
     const to = Math.floor(Math.min(end - folders.length - 1, last) / WINDOW)
     return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
+  }
+
+  async function begin(next: Opening): Promise<void> {
+    try {
+      const { files: found, total } = await fetchWindow(next.query, 0, next.request.signal)
+      if (opening !== next) return
+      adopt(next)
+      windows.set(0, found)
+      files = total
+      failure = null
+    } catch (error) {
+      if (opening !== next) return
+      adopt(next)
+      failure = error
+    }
+    changed()
+  }
+
+  function adopt(next: Opening): void {
+    opening = null
+    query = next.query
+    folders = next.folders
+    files = null
+    windows = new Map()
+    needed = { first: 0, end: folders.length + WINDOW }
   }
 
   async function load(index: number): Promise<void> {
@@ -115,19 +149,16 @@ export function createListing(fetchWindow: FetchWindow): Listing {
 
     open(next, its) {
       for (const request of coming.values()) request.abort()
-      query = next
-      folders = its
-      files = null
-      windows = new Map()
       coming = new Map()
-      needed = { first: 0, end: its.length + WINDOW }
-      failure = null
-      void load(0)
+      opening?.request.abort()
+      opening = { query: next, folders: its, request: new AbortController() }
+      void begin(opening)
       changed()
     },
 
     setFolders(next) {
-      folders = next
+      if (opening === null) folders = next
+      else opening.folders = next
       changed()
     },
 
@@ -150,6 +181,7 @@ export function createListing(fetchWindow: FetchWindow): Listing {
     },
 
     need(rows) {
+      if (opening !== null) return
       needed = rows
       // Neighbours stay, so that turning back finds them there.
       const around = windowsOf({ first: rows.first - 2 * WINDOW, end: rows.end + 2 * WINDOW })
@@ -160,6 +192,7 @@ export function createListing(fetchWindow: FetchWindow): Listing {
     },
 
     async refresh() {
+      if (opening !== null) return
       const wanted = windowsOf(needed)
       // Without files in view the first window tells how many there are now.
       const asked = wanted.length === 0 ? [0] : wanted
@@ -189,6 +222,7 @@ export function createListing(fetchWindow: FetchWindow): Listing {
       return [...lead, ...found.slice(skipped, skipped + Math.max(0, end - start))]
     },
 
+    isOpening: () => opening !== null,
     failure: () => failure,
   }
 }

@@ -43,7 +43,7 @@ export interface Manager {
   /** The same object as long as nothing has changed. */
   snapshot(): Shown
   subscribe(changed: () => void): () => void
-  readonly listing: Pick<Listing, 'at' | 'total' | 'need' | 'rowOf'>
+  readonly listing: Pick<Listing, 'at' | 'total' | 'need' | 'rowOf' | 'isOpening'>
   readonly operations: Operations<Deed>
   /** Loads what there is. */
   start(place: Place): void

@@ -19,6 +19,8 @@ export function MoreButton({ name, row, openMenu }: MoreButtonProps) {
       className="icon-button more"
       onClick={(event) => {
         event.stopPropagation()
+        // To which the focus comes back from the menu.
+        event.currentTarget.closest<HTMLElement>('[data-row]')?.focus()
         const { left, bottom } = event.currentTarget.getBoundingClientRect()
         openMenu(row, { x: left, y: bottom })
       }}

@@ -1,12 +1,15 @@
 import { type RefObject, useCallback, useLayoutEffect, useRef } from 'react'
 
+/** Whether what stands in the place of the list is to have the focus as soon as it is there. */
+export type FocusDue = RefObject<boolean>
+
 /**
- * Gives the focus to a row when it becomes the one that has it by a key, and when the row that had it is gone. What it
- * returns announces the former.
+ * Gives the focus to a row when it becomes the one that has it by a key, when the row that had it is gone, and when the
+ * list before it had it. What it returns announces the first.
  */
-export function useRowFocus(grid: RefObject<HTMLElement | null>, focus: number): () => void {
-  const isDue = useRef(false)
+export function useRowFocus(grid: RefObject<HTMLElement | null>, focus: number, isDue: FocusDue): () => void {
   const wasInside = useRef(false)
+  useHandOver(grid, isDue)
 
   // After every change: rows come late, and may go without a word.
   useLayoutEffect(() => {
@@ -23,5 +26,25 @@ export function useRowFocus(grid: RefObject<HTMLElement | null>, focus: number):
 
   return useCallback(() => {
     isDue.current = true
-  }, [])
+  }, [isDue])
+}
+
+/** Gives the focus to an element that stands where there is no list. */
+export function useMessageFocus(message: RefObject<HTMLElement | null>, isDue: FocusDue): void {
+  useHandOver(message, isDue)
+  useLayoutEffect(() => {
+    if (!isDue.current) return
+    message.current?.focus()
+    isDue.current = false
+  }, [message, isDue])
+}
+
+/** What has the focus when it goes leaves it to what comes. */
+function useHandOver(of: RefObject<HTMLElement | null>, isDue: FocusDue): void {
+  useLayoutEffect(() => {
+    const element = of.current
+    return () => {
+      if (element?.contains(document.activeElement) === true) isDue.current = true
+    }
+  }, [of, isDue])
 }
