@@ -53,23 +53,24 @@ export async function markChildren(
   at: number,
   limit: number,
 ): Promise<number> {
-  const children = trx
-    .selectFrom('folders')
-    .select('id')
-    .where('parent_id', 'in', folders)
-    .where((child) => {
-      const isLive = child('deleted_at', 'is', null)
-      if (entry !== null) return isLive
-      const own = child.selectFrom('bin').select('bin.id').whereRef('bin.folder_id', '=', 'folders.id')
-      return child.or([isLive, child.and([child('bin_id', 'is not', null), child.not(child.exists(own))])])
-    })
-    .limit(limit)
-  const { numUpdatedRows } = await trx
-    .updateTable('folders')
-    .set({ deleted_at: at, cleared_at: null, bin_id: entry })
-    .where('id', 'in', children)
-    .executeTakeFirstOrThrow()
-  return Number(numUpdatedRows)
+  const below = trx.selectFrom('folders').select('id').where('parent_id', 'in', folders)
+  const live = below.where('deleted_at', 'is', null)
+  const binnedAlong = below.where('bin_id', 'is not', null).where((child) => {
+    const own = child.selectFrom('bin').select('bin.id').whereRef('bin.folder_id', '=', 'folders.id')
+    return child.not(child.exists(own))
+  })
+  let marked = 0
+  // Each kind by an index of its own, which no longer has what is marked.
+  for (const children of entry === null ? [live, binnedAlong] : [live]) {
+    if (marked === limit) break
+    const { numUpdatedRows } = await trx
+      .updateTable('folders')
+      .set({ deleted_at: at, cleared_at: null, bin_id: entry })
+      .where('id', 'in', children.limit(limit - marked))
+      .executeTakeFirstOrThrow()
+    marked += Number(numUpdatedRows)
+  }
+  return marked
 }
 
 /** What a deleted folder takes along, besides live files. */
@@ -83,17 +84,17 @@ export async function markFiles(
   limit: number,
 ): Promise<number> {
   const removal = entry === null ? 'deleted' : 'folder binned'
+  const inside = trx.selectFrom('files').select('id').where('folder_id', 'in', folders)
+  // That a file was made at some time makes SQLite take an index of live files alone, which gets shorter with each step.
+  const live = inside.where('removed_at', 'is', null).where('created_at', '>=', 0)
+  const along = ALONG.map((kind) => inside.where('removal', '=', sql.lit(kind)))
   let marked = 0
-  // Each kind by an index of its own, which no longer has what is marked.
-  for (const kind of [null, ...(entry === null ? ALONG : [])]) {
+  for (const files of entry === null ? [live, ...along] : [live]) {
     if (marked === limit) break
-    const all = trx.selectFrom('files').select('id').where('folder_id', 'in', folders)
-    const some =
-      kind === null ? all.where('removed_at', 'is', null) : all.where('removal', '=', sql.lit(kind))
     const { numUpdatedRows } = await trx
       .updateTable('files')
       .set({ removed_at: at, removal })
-      .where('id', 'in', some.limit(limit - marked))
+      .where('id', 'in', files.limit(limit - marked))
       .executeTakeFirstOrThrow()
     marked += Number(numUpdatedRows)
   }

@@ -1,16 +1,13 @@
 import { changeTotals } from '../database/accounts.ts'
+import { type BinEntryRow, countBin, dropBinEntry, findBinEntry } from '../database/bin.ts'
 import {
   accountToEmpty,
-  type BinEntryRow,
-  countBin,
-  dropBinEntry,
   emptiedEntries,
   emptyBin,
-  findBinEntry,
   markEntryDeleted,
   oldEntries,
   setEmptied,
-} from '../database/bin.ts'
+} from '../database/bin-emptying.ts'
 import { noteChange } from '../database/changes.ts'
 import { lockAccount } from '../database/differences.ts'
 import type { Db } from '../database/schema.ts'

@@ -1,4 +1,4 @@
-import { changeTotals, topFolder } from '../database/accounts.ts'
+import { changeTotals } from '../database/accounts.ts'
 import { type BinEntryRow, countBin, dropBinEntry, findBinEntry, returnFile } from '../database/bin.ts'
 import {
   beginReturn,
@@ -9,24 +9,14 @@ import {
 } from '../database/bin-returning.ts'
 import { noteChange } from '../database/changes.ts'
 import { lockAccount } from '../database/differences.ts'
-import {
-  type ChainRow,
-  changeFiles,
-  changeTree,
-  childNamed,
-  type FolderRow,
-  folderById,
-  folderChain,
-  isDeeperThan,
-  updateFolder,
-} from '../database/folders.ts'
+import { changeFiles, changeTree, folderById, folderChain, updateFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { numberedFolderName } from '../domain/folder-name.ts'
 import type { AccountId, BinEntryId, FileId, FolderId, FolderPlace } from '../domain/ids.ts'
 import { type BinOutcome, eachByItself } from './bin.ts'
+import { freeName, isTooDeep, placeForFile, placeForFolder } from './bin-places.ts'
 import { tooDeep } from './folders.ts'
 import { placeOf } from './places.ts'
 import { letOthersIn, unhurried } from './turns.ts'
@@ -98,18 +88,9 @@ export function createBinRestoring(db: Db, clock: Clock, maxDepth: number): BinR
   /** The folder, still in the bin, will come back somewhere else than where it was. */
   async function sendTo(trx: Db, entry: BinEntryRow, id: FolderId, parent: FolderId): Promise<void> {
     const folder = await folderById(trx, id)
-    if (await wouldBeTooDeep(trx, folder, await folderChain(trx, parent), entry.id)) throw tooDeep(maxDepth)
+    const way = await folderChain(trx, parent)
+    if (await isTooDeep(trx, folder, way, maxDepth, entry.id)) throw tooDeep(maxDepth)
     await updateFolder(trx, id, { parent_id: parent })
-  }
-
-  async function wouldBeTooDeep(
-    trx: Db,
-    folder: FolderRow,
-    way: readonly ChainRow[],
-    entry: BinEntryId | null,
-  ): Promise<boolean> {
-    const levelsLeft = maxDepth - way.length
-    return folder.tree_height + 1 > levelsLeft && (await isDeeperThan(trx, folder.id, levelsLeft, entry))
   }
 
   /** Takes marks off, or, when none is left, lets the folder itself be seen. Says whether there is more to do. */
@@ -132,7 +113,7 @@ export function createBinRestoring(db: Db, clock: Clock, maxDepth: number): BinR
 
   async function showFolder(trx: Db, entry: BinEntryRow, id: FolderId): Promise<void> {
     const folder = await folderById(trx, id)
-    const { parent, isPublic } = await placeForFolder(trx, folder)
+    const { parent, isPublic } = await placeForFolder(trx, folder, maxDepth)
     const name = await freeName(trx, parent, folder.name)
     await updateFolder(trx, id, { parent_id: parent, name, ...(isPublic ? {} : { is_public: 0 }) })
     await unmarkFolders(trx, [id])
@@ -144,23 +125,6 @@ export function createBinRestoring(db: Db, clock: Clock, maxDepth: number): BinR
     const change = { kind: 'folder.added', folder: folder.identifier, place: parent } as const
     await noteChange(trx, entry.account_id, change)
     await noteChange(trx, entry.account_id, { kind: 'bin' })
-  }
-
-  /**
-   * Where the folder was, if that is there and not too deep by now; otherwise the top level, to which it comes as a
-   * private one if something above it had kept others out.
-   */
-  async function placeForFolder(
-    trx: Db,
-    folder: FolderRow,
-  ): Promise<{ readonly parent: FolderId; readonly isPublic: boolean }> {
-    const { parent_id } = folder
-    if (parent_id === null) throw new Error('a top level was in the bin')
-    const way = await folderChain(trx, parent_id)
-    if (!isGoneWay(way) && !(await wouldBeTooDeep(trx, folder, way, null))) {
-      return { parent: parent_id, isPublic: true }
-    }
-    return { parent: await topFolder(trx, folder.account_id), isPublic: !keepsOut(way) }
   }
 
   return {
@@ -183,33 +147,6 @@ export function createBinRestoring(db: Db, clock: Clock, maxDepth: number): BinR
         while (mayGoOn() && (await unhurried(clock, () => step(entry.account_id, entry.id))));
       }
     },
-  }
-}
-
-/** Where a file was, or the top level. */
-async function placeForFile(trx: Db, account: AccountId, folder: FolderId): Promise<FolderId> {
-  const way = await folderChain(trx, folder)
-  if (!isGoneWay(way)) return folder
-  if (keepsOut(way)) {
-    // At top level everybody with its link would see it.
-    throw new Refusal(
-      'FOLDER_NOT_FOUND',
-      'The private folder that the file was in is gone; name the folder to put it into',
-    )
-  }
-  return topFolder(trx, account)
-}
-
-const isGoneWay = (way: readonly ChainRow[]) => way.some((step) => step.deleted_at !== null)
-
-const keepsOut = (way: readonly ChainRow[]) =>
-  way.some((step) => step.is_public === 0 || step.password_hash !== null)
-
-/** The name, with a number where a folder in the place has it already. */
-async function freeName(trx: Db, parent: FolderId, name: string): Promise<string> {
-  for (let number = 1; ; number++) {
-    const free = number === 1 ? name : numberedFolderName(name, number)
-    if ((await childNamed(trx, parent, free)) === undefined) return free
   }
 }
 

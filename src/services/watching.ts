@@ -23,6 +23,7 @@ const LOOK = SECOND / 2
 const SURE_FOR = 4 * MINUTE
 /** How often a watcher is asked whether it still may. */
 const ASK = 5 * SECOND
+const ASKED_AT_ONCE = 8
 /** Accounts, and changes, of one query. */
 const ACCOUNTS = 500
 const CHANGES = 1000
@@ -66,7 +67,10 @@ export function createWatching(db: Db, clock: Clock, report: (error: unknown) =>
     for (const watcher of watchers()) watcher.beat(clock.monotonic())
     if (clock.monotonic() - askedAt < ASK) return
     askedAt = clock.monotonic()
-    for (const watcher of watchers()) await watcher.ask()
+    const all = watchers()
+    for (let at = 0; at < all.length; at += ASKED_AT_ONCE) {
+      await Promise.all(all.slice(at, at + ASKED_AT_ONCE).map((watcher) => watcher.ask()))
+    }
   }
 
   async function look(): Promise<void> {

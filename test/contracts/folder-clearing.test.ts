@@ -10,6 +10,8 @@ import { DAY } from '../../src/domain/clock.ts'
 import type { AccountId, FolderIdentifier, FolderPlace, Sha256, Slug } from '../../src/domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../src/domain/random.ts'
 import { createAccounts } from '../../src/services/accounts.ts'
+import { createBin } from '../../src/services/bin.ts'
+import { createBinRestoring } from '../../src/services/bin-restoring.ts'
 import { createCleaning } from '../../src/services/cleaning.ts'
 import { createClockGuard } from '../../src/services/clock-guard.ts'
 import { createExpiry } from '../../src/services/expiry.ts'
@@ -46,6 +48,8 @@ async function tree(contract: ContractDatabase) {
     moves: createFolderMoves(db, 256),
     removals: createRemovals(db, clock),
     clearing: createFolderClearing(db, clock),
+    bin: createBin(db, clock, 7),
+    restoring: createBinRestoring(db, clock, 256),
 
     async folder(name: string, parent: FolderPlace = 'root'): Promise<FolderIdentifier> {
       return (await folders.create(account, { name, parent, isPublic: true, password: null })).identifier
@@ -224,6 +228,100 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
     expect(alive).toEqual([])
     expect(await it.folderNames()).toEqual([])
     expect(await it.totals()).toEqual([0, 0, 0])
+  })
+
+  describe('a folder in the bin', () => {
+    /** A tree of more than the steps of one request take, in the bin. */
+    async function binned(contract: ContractDatabase) {
+      const it = await tree(contract)
+      const outer = await it.folder('outer')
+      for (let sub = 0; sub < 60; sub++) await it.file(`f${sub}`, await it.folder(`s${sub}`, outer))
+      for (let file = 0; file < 610; file++) await it.file(`o${file}`, outer)
+      const [put] = await it.bin.put(it.account, [{ kind: 'folder', folder: outer }])
+      if (put?.done !== true) throw new Error('the folder is not in the bin')
+      const bytes = 670 * BYTES
+      expect(await it.totals()).toEqual([0, 0, bytes])
+      return { ...it, outer, entry: put.entry, bytes }
+    }
+
+    test('comes back in steps, and nothing of it is seen before all is there', async () => {
+      await using contract = await open()
+      const it = await binned(contract)
+      await it.clearing.run()
+      expect(await it.restoring.restore(it.account, [it.entry], null)).toEqual([
+        { done: true, entry: it.entry },
+      ])
+      expect((await it.bin.list(it.account, 1, 10)).entries).toMatchObject([{ restoring: 1 }])
+      expect(await it.names()).toEqual([])
+      expect(await it.folderNames()).toEqual([])
+      expect(await it.totals()).toEqual([0, 0, it.bytes])
+      // Nobody marks again what is coming back.
+      await it.clearing.run()
+      let steps = 0
+      await it.restoring.run(() => steps++ < 3)
+      expect(await it.names()).toEqual([])
+      await it.restoring.run()
+      expect(await it.names({ search: 'f1' })).toHaveLength(11)
+      expect(await it.folderNames()).toHaveLength(61)
+      expect(await it.total()).toBe(670)
+      expect(await it.totals()).toEqual([670, 61, it.bytes])
+      expect((await it.folders.get(it.account, it.outer)).tree_files).toBe(670)
+      expect(await isClearing(it.db, it.account)).toBe(false)
+      expect((await it.bin.list(it.account, 1, 10)).entries).toEqual([])
+    })
+
+    test('does not expire there, marked or not, and lives on when it is back', async () => {
+      await using contract = await open()
+      using disk = temporaryFolder()
+      const it = await tree(contract)
+      const outer = await it.folder('outer')
+      await it.file('inside', outer)
+      const slug = await it.file('alone')
+      const things = [
+        { kind: 'folder', folder: outer },
+        { kind: 'file', file: { kind: 'slug', slug } },
+      ] as const
+      const put = await it.bin.put(it.account, things)
+      const blobs = await openDiskBlobs(disk.path, systemRandom, { alone: true })
+      const cleaning = createCleaning(it.db, blobs, it.clock, () => {})
+      const expiry = createExpiry(it.db, cleaning, it.usage, it.clock, createClockGuard(it.clock), 45)
+      it.clock.advance(46 * DAY)
+      await expiry.mark()
+      await it.clearing.run()
+      await expiry.mark()
+      await it.restoring.restore(
+        it.account,
+        put.flatMap((each) => (each.done ? [each.entry] : [])),
+        null,
+      )
+      await expiry.mark()
+      expect(await it.names()).toEqual(['alone', 'inside'])
+      expect(await it.totals()).toEqual([2, 1, 2 * BYTES])
+    })
+
+    test('brings what a wrong clock had hidden in it back with it', async () => {
+      await using contract = await open()
+      using disk = temporaryFolder()
+      const it = await tree(contract)
+      const outer = await it.folder('outer')
+      await it.file('hidden', outer)
+      const blobs = await openDiskBlobs(disk.path, systemRandom, { alone: true })
+      const cleaning = createCleaning(it.db, blobs, it.clock, () => {})
+      const expiry = createExpiry(it.db, cleaning, it.usage, it.clock, createClockGuard(it.clock), 45)
+      it.clock.leap(46 * DAY)
+      await expiry.mark()
+      it.clock.leap(-46 * DAY)
+      const [put] = await it.bin.put(it.account, [{ kind: 'folder', folder: outer }])
+      await expiry.mark()
+      await it.clearing.run()
+      await expiry.mark()
+      expect(await it.totals()).toEqual([0, 0, 0])
+      await it.restoring.restore(it.account, put?.done === true ? [put.entry] : [], null)
+      await expiry.mark()
+      expect(await it.names()).toEqual(['hidden'])
+      expect(await it.totals()).toEqual([1, 1, BYTES])
+      expect((await it.folders.get(it.account, outer)).tree_files).toBe(1)
+    })
   })
 
   test('a folder that moved takes its sums along', async () => {

@@ -11,7 +11,9 @@ const indexes = [
   'create index bin_by_age on bin (binned_at) where restoring = 0',
   'create index bin_restoring on bin (id) where restoring = 1',
   'create index folders_binned on folders (bin_id) where bin_id is not null',
-  "create index files_binned on files (folder_id) where removal = 'folder binned'",
+  'create index folders_binned_in on folders (parent_id) where bin_id is not null',
+  "create index files_binned_in on files (folder_id) where removal = 'folder binned'",
+  "create index files_expired_in on files (folder_id) where removal = 'expired'",
 ]
 
 export const bin = {

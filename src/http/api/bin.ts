@@ -1,14 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { timestamp } from '../../domain/clock.ts'
 import {
   type BinEntryId,
   type FolderIdentifier,
   parseFileIdentifier,
   parseFolderPlace,
 } from '../../domain/ids.ts'
-import type { BinEntry, BinOutcome } from '../../services/bin.ts'
-import type { Site } from '../call.ts'
 import { keyedRoute } from '../route.ts'
+import { binEntry, entryResults, toBinEntry, toEntryResults } from './bin-answers.ts'
 import {
   fileIdentifier,
   folderPlace,
@@ -17,49 +15,7 @@ import {
   paginationOf,
   queryNumber,
   success,
-  timestampField,
 } from './fields.ts'
-
-const binEntry = z
-  .object({
-    id: z.number().int(),
-    kind: z.enum(['file', 'folder']),
-    name: z.string(),
-    size: z.number().int().openapi({ description: 'Bytes, of a folder those of all that is in it' }),
-    files: z.number().int().openapi({ description: 'How many files it is' }),
-    type: z.string().nullable().openapi({ description: 'Of a file' }),
-    uuid: z.uuid().nullable().openapi({ description: 'Of a file' }),
-    slug: z.string().nullable().openapi({ description: 'Of a file' }),
-    identifier: z.string().nullable().openapi({ description: 'Of a folder' }),
-    folder_id: z
-      .string()
-      .nullable()
-      .openapi({ description: 'The folder that it was in, or "root"; null when that is gone' }),
-    folder_name: z.string().nullable(),
-    binned_at: timestampField,
-    expires_at: timestampField.openapi({ description: 'When it is deleted for good' }),
-    restoring: z.boolean().openapi({ description: 'Whether it is coming back' }),
-  })
-  .openapi('BinEntry')
-
-function toBinEntry(site: Site, entry: BinEntry): z.infer<typeof binEntry> {
-  return {
-    id: entry.id,
-    kind: entry.file_id === null ? 'folder' : 'file',
-    name: entry.file_name ?? entry.folder_name ?? '',
-    size: entry.bytes,
-    files: entry.files,
-    type: entry.file_type,
-    uuid: entry.file_uuid,
-    slug: entry.file_slug,
-    identifier: entry.folder_identifier,
-    folder_id: entry.placeIsThere ? (entry.place_identifier ?? 'root') : null,
-    folder_name: entry.place_identifier === null ? null : entry.place_name,
-    binned_at: timestamp(entry.binned_at),
-    expires_at: timestamp(site.services.bin.expiresAt(entry)),
-    restoring: entry.restoring === 1,
-  }
-}
 
 const MOST = 200
 
@@ -82,10 +38,6 @@ const entries = z
   .array(z.number().int().min(1), 'must be a list of numbers of entries')
   .min(1, 'must hold at least one number')
   .max(MOST, `may hold ${MOST} numbers at most`)
-
-const entryResults = z.array(
-  z.object({ entry: z.number().int(), success: z.boolean(), error: z.string().optional() }),
-)
 
 export const putIntoBin = keyedRoute({
   method: 'post',
@@ -178,7 +130,7 @@ export const restoreFromBin = keyedRoute({
     const place = body.folder === undefined || body.folder === null ? null : parseFolderPlace(body.folder)
     const ids = entryIds(body.entries)
     const outcomes = await call.site.services.binRestoring.restore(caller.account, ids, place)
-    const { done, failed, results } = toResults(ids, outcomes)
+    const { done, failed, results } = toEntryResults(ids, outcomes)
     return {
       success: failed === 0,
       message: `Restored ${done} of ${results.length}`,
@@ -202,7 +154,7 @@ export const deleteFromBin = keyedRoute({
   async handle({ call, caller, body }) {
     const ids = entryIds(body.entries)
     const outcomes = await call.site.services.binEmptying.remove(caller.account, ids)
-    const { done, failed, results } = toResults(ids, outcomes)
+    const { done, failed, results } = toEntryResults(ids, outcomes)
     return {
       success: failed === 0,
       message: `Deleted ${done} of ${results.length}`,
@@ -236,15 +188,4 @@ export const emptyBin = keyedRoute({
 
 function entryIds(numbers: readonly number[]): BinEntryId[] {
   return [...new Set(numbers)].map((number) => number as BinEntryId)
-}
-
-function toResults(entries: readonly BinEntryId[], outcomes: readonly BinOutcome[]) {
-  const results = entries.map((entry, index) => {
-    const outcome = outcomes[index]
-    return outcome?.done === true
-      ? { entry, success: true }
-      : { entry, success: false, error: outcome?.error }
-  })
-  const done = outcomes.filter((outcome) => outcome.done).length
-  return { done, failed: results.length - done, results }
 }

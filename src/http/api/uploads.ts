@@ -22,7 +22,9 @@ export const cancelUpload = keyedRoute({
   summary: 'End an unfinished resumable upload of yours, also when its address is lost',
   tag: 'Uploads',
   body: z.object({
-    slug: z.string('must be the slug of the upload').openapi({ description: 'As the list of uploads has it' }),
+    slug: z
+      .string('must be the slug of the upload')
+      .openapi({ description: 'As the list of uploads has it' }),
   }),
   answer: z.object({ success: z.literal(true), message: z.string() }),
   errors: [400, 404, 413],
