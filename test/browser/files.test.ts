@@ -122,7 +122,7 @@ describeInBrowser('the file manager', (browser) => {
     await files.row('one.txt').click()
     await files.row('two.txt').click({ modifiers: ['Shift'] })
     let network: 'loses answers' | 'loses requests' | 'works' = 'loses answers'
-    await page.route('**/api/v1/files/move', async (route) => {
+    await page.route('**/api/v1/{files/move,bin}', async (route) => {
       if (network === 'works') return route.continue()
       if (network === 'loses answers') await route.fetch()
       await route.abort('connectionreset')
@@ -142,6 +142,18 @@ describeInBrowser('the file manager', (browser) => {
     await files.says('The server cannot be reached. 0 of 3 are certainly done')
     network = 'works'
     await files.says('3 entries moved to Alpha')
+    await files.lists('Alpha', 'Beta')
+    expect((await own.api.files()).every(({ folder }) => folder === own.alpha)).toBe(true)
+
+    network = 'loses answers'
+    await files.row('Alpha').click()
+    await files.press('Delete')
+    await files.says('The server cannot be reached. 0 of 1 are certainly done')
+    network = 'works'
+    await files.says('1 entry is in the bin')
+    await files.lists('Beta')
+    await files.press('Control+z')
+    await files.says('1 entry is back')
     await files.lists('Alpha', 'Beta')
     expect((await own.api.files()).every(({ folder }) => folder === own.alpha)).toBe(true)
     expect(files.trouble()).toEqual([])

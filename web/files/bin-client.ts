@@ -134,5 +134,5 @@ async function resultsOf(
 }
 
 function isMissing(code: string | undefined): boolean {
-  return code?.endsWith('_NOT_FOUND') === true
+  return code?.endsWith('NOT_FOUND') === true
 }

@@ -5,7 +5,7 @@ import type { DrawingName } from '../shared/drawings.ts'
 import { TOP } from './entry.ts'
 import { useFiles } from './files-context.ts'
 import { keyCommand } from './key-command.ts'
-import type { Problem } from './manager.ts'
+import type { Problem } from './problem.ts'
 import { type FocusDue, useMessageFocus } from './use-row-focus.ts'
 
 interface EmptyProps {

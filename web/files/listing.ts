@@ -151,6 +151,7 @@ export function createListing(fetchWindow: FetchWindow): Listing {
       for (const request of coming.values()) request.abort()
       coming = new Map()
       opening?.request.abort()
+      failure = null
       opening = { query: next, folders: its, request: new AbortController() }
       void begin(opening)
       changed()

@@ -1,10 +1,11 @@
-import { RequestFailure } from '../start/answers.ts'
 import { fetchFolders, fetchWindow } from './client.ts'
 import { type Deed, moving, removing } from './deeds.ts'
 import { type Entry, type Key, type Place, TOP } from './entry.ts'
+import { foldersListed } from './folder-order.ts'
 import { createFolderTree, type FolderTree } from './folder-tree.ts'
 import { createListing, type Listing, type Query, type Sort } from './listing.ts'
 import { createOperations, type Operations, type Work } from './operations.ts'
+import { type Problem, problemOf } from './problem.ts'
 import {
   AT_START,
   extendTo,
@@ -30,14 +31,6 @@ export interface Shown {
   readonly busy: ReadonlySet<Key>
   readonly problem: Problem | null
 }
-
-/** Why there is no list, or an old one. */
-export type Problem =
-  /** Nobody answers; it is tried again. */
-  | 'network'
-  | 'signed out'
-  /** The folder is not there, or no longer. */
-  | 'missing'
 
 export interface Manager {
   /** The same object as long as nothing has changed. */
@@ -83,7 +76,6 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
     const timer = setTimeout(act, wait)
     return () => clearTimeout(timer)
   })
-  const { compare } = new Intl.Collator(locale, { numeric: true })
   const busy = new Map<Key, number>()
   let extending = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -118,21 +110,10 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
     timer = setTimeout(() => void refresh(), LATER)
   }
 
-  /** The folders among what is listed, in the order of the files as far as folders have one. */
-  function foldersOfQuery({ place, search, sort, order }: Query, tree: FolderTree | null) {
-    const found = search === '' ? tree?.children(place) : tree?.search(search)
-    const sign = order === 'asc' ? 1 : -1
-    return [...(found ?? [])].sort((a, b) => {
-      if (sort === 'created_at' && a.createdAt !== b.createdAt)
-        return a.createdAt < b.createdAt ? -sign : sign
-      return compare(a.name, b.name) * (sort === 'name' ? sign : 1)
-    })
-  }
-
   function list(query: Query): void {
     extending.abort()
     show({ query, selection: AT_START, problem: null })
-    listing.open(query, foldersOfQuery(query, shown.tree))
+    listing.open(query, foldersListed(query, shown.tree, locale))
   }
 
   async function loadTree(): Promise<void> {
@@ -141,7 +122,7 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
       const { place } = shown.query
       const isGone = place !== TOP && tree.find(place) === null
       show({ tree, problem: isGone ? 'missing' : null })
-      listing.setFolders(foldersOfQuery(shown.query, tree))
+      listing.setFolders(foldersListed(shown.query, tree, locale))
     } catch (error) {
       const problem = problemOf(error)
       show({ problem })
@@ -237,10 +218,4 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
       await refresh()
     },
   }
-}
-
-function problemOf(error: unknown): Problem {
-  const code = error instanceof RequestFailure ? error.answer?.code : null
-  if (code === 'INVALID_API_KEY' || code === 'ACCOUNT_DISABLED') return 'signed out'
-  return code === 'FOLDER_NOT_FOUND' ? 'missing' : 'network'
 }
