@@ -71,8 +71,9 @@ export const scenes: readonly Scene[] = [
       await picture.waitFor()
       if ((page.viewportSize()?.width ?? 0) < 800) return
       await picture.dblclick()
-      await page.getByText('SHA-256').waitFor()
-      await page.waitForLoadState('load')
+      await page.locator('img.preview[src$="960"]').waitFor()
+      while (!(await page.evaluate<boolean>('document.querySelector("img.preview").complete')))
+        await Bun.sleep(20)
     },
   },
   {

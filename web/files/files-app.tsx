@@ -60,8 +60,8 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
         <div className="files-layout" data-details={hasDetails}>
           <FolderPane />
           <section aria-label={data.texts.list} className="files-main" data-over={isOver}>
-            <PathBar look={look} setLook={setLook} />
-            <Toolbar engine={engine} />
+            <PathBar />
+            <Toolbar engine={engine} look={look} setLook={setLook} />
             <EntryList look={look} />
             <UploadsButton engine={engine} />
           </section>

@@ -1,16 +1,21 @@
-import type { MouseEvent } from 'react'
+import { type MouseEvent, useEffect, useRef } from 'react'
 import { Drawing } from '../shared/drawing.tsx'
 import { type Place, TOP } from './entry.ts'
 import { useFiles } from './files-context.ts'
-import { ListFields, type ListFieldsProps } from './list-fields.tsx'
 import { addressOf } from './use-place.ts'
 
-/** Where the person is, and the way back up: entries can be dropped on each step. And how what is there is shown. */
-export function PathBar(look: ListFieldsProps) {
+/** Where the person is, and the way back up. Entries can be dropped on each step. */
+export function PathBar() {
   const { texts, shown, commands } = useFiles()
   const { place } = shown.query
   const above = shown.tree?.path(place) ?? []
+  const path = useRef<HTMLElement>(null)
   const steps = [{ id: TOP, name: texts.top }, ...above]
+
+  // The last step matters most, where there is no room for all.
+  useEffect(() => {
+    if (path.current !== null) path.current.scrollLeft = path.current.scrollWidth
+  })
 
   function follow(event: MouseEvent, to: Place): void {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
@@ -28,7 +33,7 @@ export function PathBar(look: ListFieldsProps) {
       >
         <Drawing of="folders" />
       </button>
-      <nav aria-label={texts.path}>
+      <nav aria-label={texts.path} ref={path}>
         <ol className="path">
           {steps.map(({ id, name }) => (
             <li key={id}>
@@ -44,7 +49,6 @@ export function PathBar(look: ListFieldsProps) {
           ))}
         </ol>
       </nav>
-      <ListFields {...look} />
     </div>
   )
 }

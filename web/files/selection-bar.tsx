@@ -1,11 +1,12 @@
 import { Drawing } from '../shared/drawing.tsx'
 import { entryActions } from './entry-actions.ts'
 import { useFiles } from './files-context.ts'
+import { ListFields, type ListFieldsProps } from './list-fields.tsx'
 import { selectedCount } from './selection.ts'
 import { theOnly } from './the-only.ts'
 
 /** How much is listed or selected, and what can be done with it. It is always there, so that nothing jumps. */
-export function SelectionBar() {
+export function SelectionBar(look: ListFieldsProps) {
   const files = useFiles()
   const { texts, words, shown, manager } = files
   const total = manager.listing.total()
@@ -20,6 +21,7 @@ export function SelectionBar() {
         <p className="small quiet" role="status">
           {shown.problem === 'network' ? texts.problems.network : counted}
         </p>
+        <ListFields {...look} />
       </div>
     )
   }
@@ -51,6 +53,7 @@ export function SelectionBar() {
           </button>
         ))}
       </div>
+      <ListFields {...look} />
     </div>
   )
 }

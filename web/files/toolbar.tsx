@@ -5,11 +5,16 @@ import type { Engine } from '../start/engine.ts'
 import { hasPicker, pickFiles } from '../start/file-picker.ts'
 import { byItself, type Picked } from '../start/picked.ts'
 import { useFiles } from './files-context.ts'
+import type { ListFieldsProps } from './list-fields.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { uploadFolder } from './upload-folder.ts'
 
+interface ToolbarProps extends ListFieldsProps {
+  readonly engine: Engine
+}
+
 /** What concerns the whole list, and below it what concerns what is selected there. */
-export function Toolbar({ engine }: { engine: Engine }) {
+export function Toolbar({ engine, ...look }: ToolbarProps) {
   const { texts, commands } = useFiles()
   return (
     <div className="toolbar">
@@ -25,7 +30,7 @@ export function Toolbar({ engine }: { engine: Engine }) {
           {texts.actions.newFolder}
         </Button>
       </div>
-      <SelectionBar />
+      <SelectionBar {...look} />
     </div>
   )
 }
