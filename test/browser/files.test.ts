@@ -14,7 +14,7 @@ import { eventually } from '../support/eventually.ts'
 import { openFilesPage } from '../support/files-page.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { PNG } from '../support/picture.ts'
-import { GENEROUS, makeFolder, textBytes, upload } from '../support/public.ts'
+import { bearer, GENEROUS, makeFolder, textBytes, upload, visit } from '../support/public.ts'
 
 describeInBrowser('the file manager', (browser) => {
   let host: TestHoldfast
@@ -220,7 +220,7 @@ describeInBrowser('the file manager', (browser) => {
     expect(files.trouble()).toEqual([expect.stringMatching(/^409 for .*\/api\/v1\/folder$/)])
   })
 
-  test('shows what another window has changed, and brings back what is in the bin', async () => {
+  test('shows what another window has changed, and brings back what is in the bin, and ends lost uploads', async () => {
     const own = await account()
     await using here = await openFilesPage(browser(), own)
     await using there = await openFilesPage(browser(), own)
@@ -233,6 +233,23 @@ describeInBrowser('the file manager', (browser) => {
     await here.button('Bin').click()
     await here.button('Restore: two.txt').click()
     await there.lists('Alpha', 'Beta', 'four.txt', 'one.txt', 'three.png', 'two.txt')
+
+    // A program has begun an upload, and is gone.
+    const begun = await visit(host, '/api/v1/uploads', {
+      method: 'POST',
+      headers: {
+        ...bearer(own.key),
+        'Tus-Resumable': '1.0.0',
+        'Upload-Length': '1000',
+        'Upload-Metadata': `filename ${btoa('film.mkv')}`,
+      },
+    })
+    expect(begun.status).toBe(201)
+    await there.button('Uploads').click()
+    await there.button('Give up: film.mkv').click()
+    await there.page.getByText('Nothing is being uploaded.').waitFor()
+    const left = await own.api.get('/api/v1/uploads')
+    expect(left).toEqual({ success: true, data: [] })
     expect([...here.trouble(), ...there.trouble()]).toEqual([])
   })
 
@@ -263,6 +280,15 @@ describeInBrowser('the file manager', (browser) => {
       await phone.lists('Alpha', 'Beta', 'three.png', 'two.txt')
       await phone.row('Alpha').tap()
       await phone.lists('one.txt')
+      // A finger opens, and does so again.
+      const details = phone.page.getByRole('complementary', { name: 'Details' })
+      for (const _ of [1, 2]) {
+        await phone.row('one.txt').tap()
+        await details.getByText('SHA-256').waitFor()
+        expect(await smallTargets(phone.page)).toEqual([])
+        await details.getByRole('button', { name: 'Close' }).tap()
+        await details.waitFor({ state: 'detached' })
+      }
       expect([...files.trouble(), ...phone.trouble()]).toEqual([])
     },
   )

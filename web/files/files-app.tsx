@@ -48,6 +48,8 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
   const closeDetails = () => {
     showDetails(false)
     if (matchMedia('(pointer: coarse)').matches) manager.selectNone()
+    // The button that had the focus is gone with the panel.
+    document.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus()
   }
   useRefresh(manager, engine)
   useTitle(shown.tree?.find(shown.query.place)?.name ?? null)

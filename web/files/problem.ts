@@ -9,7 +9,8 @@ export type Problem =
   | 'missing'
 
 export function problemOf(error: unknown): Problem {
-  const code = error instanceof RequestFailure ? error.answer?.code : null
-  if (code === 'INVALID_API_KEY' || code === 'ACCOUNT_DISABLED') return 'signed out'
-  return code === 'FOLDER_NOT_FOUND' ? 'missing' : 'network'
+  const answer = error instanceof RequestFailure ? error.answer : null
+  if (answer?.code === 'FOLDER_NOT_FOUND') return 'missing'
+  const isOut = answer?.code === 'ACCOUNT_DISABLED' || (answer?.status === 401 && answer.code !== null)
+  return isOut ? 'signed out' : 'network'
 }
