@@ -41,6 +41,7 @@ import { aliasOf, type Route } from './route.ts'
 import { accountPages, postSignOut } from './site/account-pages.ts'
 import { getGuidePage, getReferencePage } from './site/docs-pages.ts'
 import { getFilePage } from './site/file-page.ts'
+import { getFilesPage, getFilesPageOf } from './site/files-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
 import { finishOidc, startOidc } from './site/oidc.ts'
@@ -126,6 +127,8 @@ export const routes: readonly Route[] = [
   getFilePage,
   getReportPage,
   postReport,
+  getFilesPage,
+  getFilesPageOf,
   getFolderPage,
   postFolderPassword,
   getReferencePage,

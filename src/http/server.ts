@@ -184,7 +184,7 @@ function unreadableAddress(): Response {
 
 /** The API may be called from any origin with a key; cookies play no part in it. Pages and metrics may not be. */
 function allowAnyOrigin(route: string, headers: Headers): void {
-  if (/^\/$|^\/([dft]\/|sign-|welcome|set-password|docs)|^\/metrics$/.test(route)) return
+  if (/^\/$|^\/([dft]\/|files|sign-|welcome|set-password|docs)|^\/metrics$/.test(route)) return
   if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
   headers.set('Access-Control-Allow-Origin', '*')
   headers.set('Access-Control-Expose-Headers', EXPOSED_HEADERS)

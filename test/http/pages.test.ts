@@ -168,6 +168,7 @@ const everyPage: readonly (readonly [string, string])[] = [
     'error',
     pages.errorPage({ status: 404, code: 'NOT_FOUND', retryAfter: null, path: `/${HOSTILE}` }, READER),
   ],
+  ['files', pages.filesPage({ publicUrl: `https://files.example/${HOSTILE}`, maxFileSize: 1 }, READER)],
   ['start', pages.startPage({ ...START, publicUrl: `https://files.example/${HOSTILE}` }, READER)],
 ]
 

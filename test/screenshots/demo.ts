@@ -7,6 +7,8 @@ import { type Bytes, makeFolder, textBytes, type Uploaded, upload } from '../sup
 import { landscape } from './landscapes.ts'
 
 export interface Demo {
+  /** Whose all of it is. */
+  readonly key: string
   readonly picture: Uploaded
   readonly video: Uploaded
   readonly text: Uploaded
@@ -43,7 +45,7 @@ export async function fillDemo(host: TestHoldfast): Promise<Demo> {
   await put(papers, 'README.md', textBytes('# Field notes\n\nWhat was seen, where and when.\n'))
   const locked = await makeFolder(host, key, { name: 'For the family', password: 'kelp' })
   await host.runJobs()
-  return { picture, video, text, gallery: coast, list: papers, locked }
+  return { key, picture, video, text, gallery: coast, list: papers, locked }
 }
 
 const PICTURES = [

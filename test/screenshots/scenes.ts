@@ -62,6 +62,21 @@ export const scenes: readonly Scene[] = [
     show: (page, { list }) => open(page, `/f/${list}?sort=name`),
   },
   {
+    name: 'files',
+    looks: ['light', 'dark', 'phone'],
+    async show(page, { key, gallery }) {
+      await page.setExtraHTTPHeaders({ authorization: `Bearer ${key}` })
+      await page.goto(`/files/${gallery}`)
+      const picture = page.locator('[data-row]').filter({ hasText: 'Kelp forest.jpg' })
+      await picture.waitFor()
+      if ((page.viewportSize()?.width ?? 0) < 800) return
+      await picture.dblclick()
+      await page.locator('img.preview[src$="960"]').waitFor()
+      while (!(await page.evaluate<boolean>('document.querySelector("img.preview").complete')))
+        await Bun.sleep(20)
+    },
+  },
+  {
     name: 'password',
     looks: ['light', 'phone'],
     show: (page, { locked }) => open(page, `/f/${locked}`),

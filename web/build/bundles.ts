@@ -34,6 +34,7 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
     folder: 'folder/main.ts',
     reference: 'reference/main.ts',
     signIn: 'sign-in/main.ts',
+    files: 'files/main.tsx',
   }
   const { scriptOf, importsOf, sources } = await bundleModules(folder, Object.values(entries), [])
   const page = (entry: string) => {
@@ -47,6 +48,7 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
       folder: page(entries.folder),
       reference: page(entries.reference),
       'sign-in': page(entries.signIn),
+      files: page(entries.files),
     },
     sources,
   }

@@ -42,7 +42,7 @@ export async function buildSite(): Promise<boolean> {
 }
 
 async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [scripts, workers, shared, start, file, folder, reference, signIn, renderer, files, pdfData] =
+  const [scripts, workers, shared, start, file, folder, reference, signIn, manager, renderer, files, pdfData] =
     await Promise.all([
       bundleScripts(assets),
       bundleWorkers(assets),
@@ -52,11 +52,12 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
       bundleStyle(assets, 'folder'),
       bundleStyle(assets, 'reference'),
       bundleStyle(assets, 'sign-in'),
+      bundleStyle(assets, 'files'),
       bundleRenderer(server),
       copyFiles(assets),
       copyPdfData(assets),
     ])
-  const bundles = [scripts, workers, shared, start, file, folder, reference, signIn, renderer, files]
+  const bundles = [scripts, workers, shared, start, file, folder, reference, signIn, manager, renderer, files]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
   const pages = scripts.made
   return {
@@ -74,6 +75,7 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
         folder: { ...pages.folder, style: folder.made },
         reference: { ...pages.reference, style: reference.made },
         'sign-in': { ...pages['sign-in'], style: signIn.made },
+        files: { ...pages.files, style: manager.made },
       },
       workers: workers.made,
       files: files.made,

@@ -12,6 +12,7 @@ import { browserOf, endPresentSession, pageSession, withCookies } from '../sessi
 import { nextPath } from './next-path.ts'
 import { pageReader } from './page-reader.ts'
 import { page } from './pages.ts'
+import { seeOther } from './see-other.ts'
 import type { AccountFormView } from './views.ts'
 
 type Kind = AccountFormView['kind']
@@ -216,11 +217,4 @@ export const postSignOut: Route = {
     await endPresentSession(call)
     return withCookies(seeOther('/'), call.site.services.signIn.forget())
   },
-}
-
-function seeOther(location: string): Response {
-  return new Response(null, {
-    status: 303,
-    headers: { Location: location, 'Cache-Control': 'private, no-store' },
-  })
 }

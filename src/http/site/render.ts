@@ -10,6 +10,7 @@ import { GuidePage, ReferencePage } from './pages/docs.tsx'
 import { ErrorPage } from './pages/error.tsx'
 import { FilePage } from './pages/file.tsx'
 import { withOnclick } from './pages/file-item.tsx'
+import { FilesPage } from './pages/files.tsx'
 import { FolderPage } from './pages/folder.tsx'
 import { PasswordPage } from './pages/password.tsx'
 import { ReportedPage, ReportPage } from './pages/report.tsx'
@@ -45,6 +46,7 @@ export function createRenderers(assets: PageAssets): Renderers {
     startPage: (view, reader) => page(createElement(StartPage, { view, context: contextOf(reader) })),
     filePage: (view, reader) => page(createElement(FilePage, { view, context: contextOf(reader) })),
     arrivingPage: (reader) => page(createElement(ArrivingPage, { context: contextOf(reader) })),
+    filesPage: (view, reader) => page(createElement(FilesPage, { view, context: contextOf(reader) })),
     folderPage: (view, reader) =>
       withOnclick(page(createElement(FolderPage, { view, context: contextOf(reader) }))),
     passwordPage: (view, reader) => page(createElement(PasswordPage, { view, context: contextOf(reader) })),

@@ -3,6 +3,7 @@ import type {
   AccountFormView,
   ErrorPageView,
   FilePageView,
+  FilesPageView,
   FolderPageView,
   GuidePageView,
   PasswordPageView,
@@ -19,6 +20,8 @@ export interface Renderers {
   filePage(view: FilePageView, reader: Reader): string
   /** The page of a file whose bytes are still coming: it tells nothing about the file. */
   arrivingPage(reader: Reader): string
+  /** The file manager; its script asks for all that it shows. */
+  filesPage(view: FilesPageView, reader: Reader): string
   folderPage(view: FolderPageView, reader: Reader): string
   passwordPage(view: PasswordPageView, reader: Reader): string
   reportPage(view: ReportPageView, reader: Reader): string

@@ -134,6 +134,13 @@ export interface GuidePageView {
   readonly publicUrl: string
 }
 
+export interface FilesPageView {
+  /** Absolute public address of this server, without a trailing slash. */
+  readonly publicUrl: string
+  /** Bytes. */
+  readonly maxFileSize: number
+}
+
 export interface StartPageView {
   /** Absolute public address of this server, without a trailing slash. */
   readonly publicUrl: string

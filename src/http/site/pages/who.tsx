@@ -2,7 +2,7 @@ import type { PageContext } from './context.ts'
 
 /** In the head of every page: who is signed in, or the way to sign in. */
 export function Who({ context }: { context: PageContext }) {
-  const { account } = context.texts
+  const { account, files } = context.texts
   if (context.username === null) {
     return (
       <a className="who" href="/sign-in" rel="nofollow">
@@ -14,6 +14,9 @@ export function Who({ context }: { context: PageContext }) {
     <details className="who-menu">
       <summary className="who">{context.username}</summary>
       <form action="/sign-out" method="post">
+        <a className="who" href="/files">
+          {files.app.top}
+        </a>
         <button className="who" type="submit">
           {account.signOut}
         </button>

@@ -1,4 +1,5 @@
 import type { FileScriptTexts } from '../../../../web/file/data.ts'
+import type { FilesTexts } from '../../../../web/files/texts.ts'
 import type { Plural } from '../../../../web/shared/words.ts'
 import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
@@ -18,6 +19,7 @@ export interface Texts {
   readonly start: StartTexts
   readonly file: FileTexts
   readonly folder: FolderTexts
+  readonly files: FilesPageTexts
   readonly password: PasswordTexts
   readonly report: ReportTexts
   readonly docs: DocsTexts
@@ -94,6 +96,13 @@ export interface FolderTexts {
   readonly nextPage: string
   /** {page}, {pages} */
   readonly pageOf: string
+}
+
+export interface FilesPageTexts {
+  readonly title: string
+  readonly scriptNeeded: string
+  readonly scriptNeededWhy: string
+  readonly app: FilesTexts
 }
 
 export interface PasswordTexts {
