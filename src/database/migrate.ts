@@ -7,8 +7,8 @@ import { resumableUploads } from './migrations/004-resumable-uploads.ts'
 import { thumbnails } from './migrations/005-thumbnails.ts'
 import { reports } from './migrations/006-reports.ts'
 import { foldersByName } from './migrations/007-folders-by-name.ts'
-import { signingIn } from './migrations/008-signing-in.ts'
-import { keyScopes } from './migrations/009-key-scopes.ts'
+import { keyScopes } from './migrations/008-key-scopes.ts'
+import { signingIn } from './migrations/009-signing-in.ts'
 import { bin } from './migrations/010-bin.ts'
 import { changes } from './migrations/011-changes.ts'
 import type { Db } from './schema.ts'
@@ -28,8 +28,8 @@ const migrations: readonly Migration[] = [
   thumbnails,
   reports,
   foldersByName,
-  signingIn,
   keyScopes,
+  signingIn,
   bin,
   changes,
 ]

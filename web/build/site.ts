@@ -42,21 +42,33 @@ export async function buildSite(): Promise<boolean> {
 }
 
 async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [scripts, workers, shared, start, file, folder, reference, signIn, manager, renderer, files, pdfData] =
-    await Promise.all([
-      bundleScripts(assets),
-      bundleWorkers(assets),
-      bundleStyle(assets, 'shared'),
-      bundleStyle(assets, 'start'),
-      bundleStyle(assets, 'file'),
-      bundleStyle(assets, 'folder'),
-      bundleStyle(assets, 'reference'),
-      bundleStyle(assets, 'sign-in'),
-      bundleStyle(assets, 'files'),
-      bundleRenderer(server),
-      copyFiles(assets),
-      copyPdfData(assets),
-    ])
+  const [
+    scripts,
+    workers,
+    shared,
+    start,
+    file,
+    folder,
+    reference,
+    signIn,
+    manager,
+    renderer,
+    files,
+    pdfData,
+  ] = await Promise.all([
+    bundleScripts(assets),
+    bundleWorkers(assets),
+    bundleStyle(assets, 'shared'),
+    bundleStyle(assets, 'start'),
+    bundleStyle(assets, 'file'),
+    bundleStyle(assets, 'folder'),
+    bundleStyle(assets, 'reference'),
+    bundleStyle(assets, 'sign-in'),
+    bundleStyle(assets, 'files'),
+    bundleRenderer(server),
+    copyFiles(assets),
+    copyPdfData(assets),
+  ])
   const bundles = [scripts, workers, shared, start, file, folder, reference, signIn, manager, renderer, files]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
   const pages = scripts.made

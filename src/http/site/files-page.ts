@@ -22,7 +22,10 @@ export const getFilesPage: Route = {
   documentation: {
     summary: 'The file manager',
     tag: 'Site',
-    answers: { 200: { description: 'A page' }, 303: { description: 'Nobody is signed in; on to where one can' } },
+    answers: {
+      200: { description: 'A page' },
+      303: { description: 'Nobody is signed in; on to where one can' },
+    },
     errors: [],
   },
   handle: filesPage,
