@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Config, Environment } from '../config.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
 import { timestamp } from '../domain/clock.ts'
 import type { ReportId } from '../domain/ids.ts'
 import { withAdministration } from './administration.ts'
@@ -89,7 +90,7 @@ function show(environment: Environment, id: ReportId): Promise<void> {
 function dismiss(environment: Environment, ids: readonly ReportId[]): Promise<void> {
   return withAdministration(environment, async ({ reports }) => {
     for (const id of ids) {
-      await reports.dismiss(id)
+      await reports.dismiss(COMMAND_LINE, id)
       printLines(`Report ${id} is closed.`)
     }
   })

@@ -33,6 +33,8 @@ export interface AccountInfo {
   readonly isAdmin: boolean
   /** Whether signing in with the password takes a code besides. */
   readonly hasCodes: boolean
+  /** What its files may take together; null: as much as the setting says. */
+  readonly quota: number | null
 }
 
 export interface Accounts {
@@ -113,7 +115,7 @@ export function createAccounts(db: Db, clock: Clock, random: Random): Accounts {
   }
 }
 
-function accountInfo(row: AccountRow): AccountInfo {
+export function accountInfo(row: AccountRow): AccountInfo {
   return {
     id: row.id,
     username: row.username,
@@ -125,5 +127,6 @@ function accountInfo(row: AccountRow): AccountInfo {
     foldersCount: row.folders_count,
     isAdmin: row.is_admin === 1,
     hasCodes: row.two_factor === 1,
+    quota: row.quota,
   }
 }

@@ -45,6 +45,8 @@ export interface TestHoldfast {
   /** What the command line makes. */
   readonly links: OneTimeLinks
   disableAccount(username: string): Promise<void>
+  /** Makes the account an administrator, and makes it if there is none of that name. */
+  makeAdmin(username: string): Promise<void>
   revokeKey(apiKey: string): Promise<void>
   /** Writes the counters and runs every background job once. */
   runJobs(): Promise<void>
@@ -116,6 +118,10 @@ export async function startHoldfast(settings: Partial<Config> = {}): Promise<Tes
     links: administration.oneTimeLinks,
 
     disableAccount: (username) => administration.accounts.disable(username),
+
+    async makeAdmin(username) {
+      await administration.signUp.makeAdmin(username)
+    },
 
     async revokeKey(apiKey) {
       const owner = owners.get(apiKey)

@@ -3,7 +3,7 @@ import { describe, test } from 'bun:test'
 import { openAdministration, startHoldfast } from '../../src/app.ts'
 import type { BlobStore } from '../../src/blobs/blob-store.ts'
 import { openS3Blobs } from '../../src/blobs/s3.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig, settingsInForce } from '../../src/config.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { MINUTE, systemClock } from '../../src/domain/clock.ts'
@@ -113,7 +113,7 @@ export async function sharedInstallation(databaseUrl?: string): Promise<SharedIn
       let ahead = 10 * MINUTE
       const clock = { now: () => systemClock.now() + ahead, monotonic: systemClock.monotonic }
       const log = createLog('silent', { terminal: false })
-      const node = await startHoldfast({ ...parts, clock, log })
+      const node = await startHoldfast({ ...parts, settings: settingsInForce({}), clock, log })
       try {
         await node.runJobs()
         // What has just become garbage stays for a while.

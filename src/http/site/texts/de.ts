@@ -490,6 +490,14 @@ export const de: Texts = {
         title: 'Das dürfen nur Administratoren',
         message: 'Frage, wer diesen Server betreibt.',
       },
+      LAST_ADMINISTRATOR: {
+        title: 'Es gibt sonst niemanden, der diesen Server verwaltet',
+        message: 'Zuerst muss ein anderes Konto zum Administrator werden.',
+      },
+      CONTENT_REFUSED: {
+        title: 'Dieser Inhalt wird hier nicht angenommen',
+        message: 'Er wurde von diesem Server entfernt und kann nicht wieder hochgeladen werden.',
+      },
       ACCOUNT_DISABLED: {
         title: 'Dieses Konto ist abgeschaltet',
         message: 'Frage, wer diesen Server betreibt.',

@@ -472,6 +472,14 @@ export const en: Texts = {
         title: 'Only administrators can do this',
         message: 'Ask whoever runs this server.',
       },
+      LAST_ADMINISTRATOR: {
+        title: 'Nobody else administers this server',
+        message: 'Make another account an administrator first.',
+      },
+      CONTENT_REFUSED: {
+        title: 'This content is not taken here',
+        message: 'It was taken down from this server and cannot be uploaded again.',
+      },
       ACCOUNT_DISABLED: {
         title: 'This account is switched off',
         message: 'Ask whoever runs this server.',
