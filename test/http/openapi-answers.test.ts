@@ -94,6 +94,8 @@ const PAGES = [
   '/f/{identifier}',
   '/docs',
   '/docs/{guide}',
+  '/files',
+  '/files/{identifier}',
   '/sign-in',
   '/sign-in/code',
   '/sign-in/oidc',
