@@ -1,4 +1,4 @@
-import { getAccount } from './api/account.ts'
+import { getAccount, getRequests, getStorage } from './api/account.ts'
 import { downloadFolder, signArchive } from './api/archives.ts'
 import { deleteFromBin, emptyBin, listBin, putIntoBin, restoreFromBin } from './api/bin.ts'
 import { watchEvents } from './api/events.ts'
@@ -17,10 +17,11 @@ import {
   beginPasskeySignIn,
   listPasskeys,
   removePasskey,
+  renamePasskey,
   signInWithPasskey,
 } from './api/passkeys.ts'
 import { reportFile } from './api/reports.ts'
-import { beginCodes, confirmCodes, endCodes } from './api/second-factor.ts'
+import { beginCodes, confirmCodes, endCodes, renewRecoveryCodes } from './api/second-factor.ts'
 import {
   endOtherSessions,
   endSession,
@@ -82,6 +83,8 @@ export const routes: readonly Route[] = [
   emptyBin,
   watchEvents,
   getAccount,
+  getStorage,
+  getRequests,
   listKeys,
   createKey,
   revokeKey,
@@ -92,6 +95,7 @@ export const routes: readonly Route[] = [
   removeAccount,
   beginCodes,
   confirmCodes,
+  renewRecoveryCodes,
   endCodes,
   getSession,
   signIn,
@@ -103,6 +107,7 @@ export const routes: readonly Route[] = [
   listPasskeys,
   beginPasskey,
   addPasskey,
+  renamePasskey,
   removePasskey,
   beginPasskeySignIn,
   signInWithPasskey,
