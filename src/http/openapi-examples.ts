@@ -28,6 +28,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   bytes: { integer: 734_003_200 },
   clientDataJSON: { string: 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0' },
   code: { string: '492039' },
+  day: { string: '2026-01-31' },
   deleted: { integer: 1 },
   download: { string: '1' },
   downloads: { integer: 3 },
