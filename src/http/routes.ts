@@ -47,6 +47,7 @@ import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
 import { finishOidc, startOidc } from './site/oidc.ts'
 import { getReportPage, postReport } from './site/report-page.ts'
+import { getSettingsPage, getSettingsPageOf } from './site/settings-page.ts'
 import { getStartPage, postStartPage } from './site/start-page.ts'
 import { tusRoutes } from './uploads/tus-routes.ts'
 
@@ -134,6 +135,8 @@ export const routes: readonly Route[] = [
   postReport,
   getFilesPage,
   getFilesPageOf,
+  getSettingsPage,
+  getSettingsPageOf,
   getFolderPage,
   postFolderPassword,
   getReferencePage,
