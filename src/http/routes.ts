@@ -1,5 +1,9 @@
+<<<<<<< HEAD
 import { getAccount } from './api/account.ts'
 import { administrationRoutes } from './api/admin/routes.ts'
+=======
+import { getAccount, getRequests, getStorage } from './api/account.ts'
+>>>>>>> settings
 import { downloadFolder, signArchive } from './api/archives.ts'
 import { deleteFromBin, emptyBin, listBin, putIntoBin, restoreFromBin } from './api/bin.ts'
 import { watchEvents } from './api/events.ts'
@@ -18,10 +22,11 @@ import {
   beginPasskeySignIn,
   listPasskeys,
   removePasskey,
+  renamePasskey,
   signInWithPasskey,
 } from './api/passkeys.ts'
 import { reportFile } from './api/reports.ts'
-import { beginCodes, confirmCodes, endCodes } from './api/second-factor.ts'
+import { beginCodes, confirmCodes, endCodes, renewRecoveryCodes } from './api/second-factor.ts'
 import {
   endOtherSessions,
   endSession,
@@ -47,6 +52,7 @@ import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
 import { finishOidc, startOidc } from './site/oidc.ts'
 import { getReportPage, postReport } from './site/report-page.ts'
+import { getSettingsPage, getSettingsPageOf } from './site/settings-page.ts'
 import { getStartPage, postStartPage } from './site/start-page.ts'
 import { tusRoutes } from './uploads/tus-routes.ts'
 
@@ -83,6 +89,8 @@ export const routes: readonly Route[] = [
   emptyBin,
   watchEvents,
   getAccount,
+  getStorage,
+  getRequests,
   listKeys,
   createKey,
   revokeKey,
@@ -93,6 +101,7 @@ export const routes: readonly Route[] = [
   removeAccount,
   beginCodes,
   confirmCodes,
+  renewRecoveryCodes,
   endCodes,
   getSession,
   signIn,
@@ -104,6 +113,7 @@ export const routes: readonly Route[] = [
   listPasskeys,
   beginPasskey,
   addPasskey,
+  renamePasskey,
   removePasskey,
   beginPasskeySignIn,
   signInWithPasskey,
@@ -131,6 +141,8 @@ export const routes: readonly Route[] = [
   postReport,
   getFilesPage,
   getFilesPageOf,
+  getSettingsPage,
+  getSettingsPageOf,
   getFolderPage,
   postFolderPassword,
   getReferencePage,

@@ -1,3 +1,4 @@
+import { settingsDe } from './settings-de.ts'
 import type { Texts } from './texts.ts'
 
 export const de: Texts = {
@@ -392,6 +393,7 @@ export const de: Texts = {
       'Ein Benutzername hat 3 bis 32 Zeichen: Buchstaben a bis z, Ziffern, Punkte, Binde- und Unterstriche.',
     tooMany: 'Zu viele Versuche. Warte {wait} und versuche es dann noch einmal.',
   },
+  settings: settingsDe,
   errors: {
     wait: 'Neuer Versuch in {wait}.',
     wholeFile: 'Ganze Datei öffnen',
