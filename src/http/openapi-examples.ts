@@ -26,12 +26,9 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   api_requests_today: { integer: 128 },
   authenticatorData: { string: 'SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ' },
   binned: { integer: 1 },
-<<<<<<< HEAD
   bytes_in: { integer: 734_003_200 },
   bytes_out: { integer: 5_368_709_120 },
-=======
   bytes: { integer: 734_003_200 },
->>>>>>> settings
   clientDataJSON: { string: 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0' },
   code: { string: '492039' },
   day: { string: '2026-01-31' },
@@ -87,12 +84,8 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   rawId: { string: 'Zt5oYx0gWmN4rQ1sLk8vBa' },
   received: { integer: 524_288 },
   recovery_codes: { string: 'x7Kp2-m9QrT' },
-<<<<<<< HEAD
   reports_open: { integer: 3 },
   requests: { integer: 4096 },
-=======
-  requests: { integer: 128 },
->>>>>>> settings
   restored: { integer: 1 },
   search: { string: 'holiday' },
   secret: { string: 'JBSWY3DPEHPK3PXP' },

@@ -1,9 +1,5 @@
-<<<<<<< HEAD
-import { getAccount } from './api/account.ts'
-import { administrationRoutes } from './api/admin/routes.ts'
-=======
 import { getAccount, getRequests, getStorage } from './api/account.ts'
->>>>>>> settings
+import { administrationRoutes } from './api/admin/routes.ts'
 import { downloadFolder, signArchive } from './api/archives.ts'
 import { deleteFromBin, emptyBin, listBin, putIntoBin, restoreFromBin } from './api/bin.ts'
 import { watchEvents } from './api/events.ts'

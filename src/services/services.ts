@@ -35,12 +35,9 @@ import type { SecondFactor } from './second-factor.ts'
 import type { Sessions } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
 import type { SignUp } from './sign-up.ts'
-<<<<<<< HEAD
 import type { Statistics } from './statistics.ts'
-import type { TakeDowns } from './take-downs.ts'
-=======
 import type { StorageShares } from './storage-shares.ts'
->>>>>>> settings
+import type { TakeDowns } from './take-downs.ts'
 import type { Thumbnails } from './thumbnails.ts'
 import type { TrafficCounter } from './traffic.ts'
 import type { Uploads } from './uploads.ts'
@@ -86,12 +83,9 @@ export interface Services {
   readonly sessions: Sessions
   readonly signIn: SignIn
   readonly signUp: SignUp
-<<<<<<< HEAD
   readonly statistics: Statistics
   readonly takeDowns: TakeDowns
-=======
   readonly storageShares: StorageShares
->>>>>>> settings
   readonly thumbnails: Thumbnails
   readonly traffic: TrafficCounter
   readonly uploads: Uploads

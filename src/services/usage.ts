@@ -37,17 +37,13 @@ export interface Usage {
   flush(): Promise<void>
 }
 
-<<<<<<< HEAD
-/** `downloaded`: told of every download that counts. */
-export function createUsage(db: Db, clock: Clock, downloaded: () => void = () => {}): Usage {
-=======
 export interface DayOfRequests {
   readonly day: string
   readonly requests: number
 }
 
-export function createUsage(db: Db, clock: Clock): Usage {
->>>>>>> settings
+/** `downloaded`: told of every download that counts. */
+export function createUsage(db: Db, clock: Clock, downloaded: () => void = () => {}): Usage {
   const files = new Map<FileId, FileUse>()
   /** Each of at most `MOST_FILES` files of one archive. */
   const archived: ArchiveUse[] = []
