@@ -1,11 +1,11 @@
 import { useMemo } from 'react'
 import { Chart } from '../shared/chart.tsx'
+import { Loaded } from '../shared/loaded.tsx'
+import { Part } from '../shared/part.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
 import { fetchRequests } from './client.ts'
-import { Loaded } from './loaded.tsx'
-import { Part } from './part.tsx'
 import { useSettings } from './settings-context.ts'
 import type { DayOfRequests } from './shapes.ts'
-import { useAnswer } from './use-answer.ts'
 
 /** How many requests were made, today and before. */
 export function RequestsSection() {

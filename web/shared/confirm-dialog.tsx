@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
-import { Dialog } from '../shared/dialog.tsx'
-import { useSettings } from './settings-context.ts'
+import { useApp } from './app-context.ts'
+import { Dialog } from './dialog.tsx'
+import { Problem } from './problem.tsx'
 import { useAttempt } from './use-attempt.ts'
 
 interface ConfirmDialogProps {
@@ -16,7 +17,7 @@ interface ConfirmDialogProps {
 
 /** Asks once more before what cannot be taken back. */
 export function ConfirmDialog({ title, why, verb, close, act, then }: ConfirmDialogProps) {
-  const { common } = useSettings().texts
+  const { texts } = useApp()
   const { problem, isBusy, attempt } = useAttempt()
 
   function confirm(): void {
@@ -27,26 +28,17 @@ export function ConfirmDialog({ title, why, verb, close, act, then }: ConfirmDia
   }
 
   return (
-    <Dialog close={close} closeText={common.close} title={title}>
+    <Dialog close={close} closeText={texts.close} title={title}>
       <p>{why}</p>
       <Problem text={problem} />
       <div className="dialog-actions">
         <Button onClick={close} variant="default">
-          {common.cancel}
+          {texts.cancel}
         </Button>
         <Button color="red" disabled={isBusy} onClick={confirm}>
           {verb}
         </Button>
       </div>
     </Dialog>
-  )
-}
-
-export function Problem({ text }: { text: string | null }) {
-  if (text === null) return null
-  return (
-    <p className="failure" role="alert">
-      {text}
-    </p>
   )
 }
