@@ -41,6 +41,7 @@ import { getContent, signDownload, signView } from './content/routes.ts'
 import { getThumbnail } from './content/thumbnail.ts'
 import { aliasOf, type Route } from './route.ts'
 import { accountPages, postSignOut } from './site/account-pages.ts'
+import { getAdminPage, getAdminPageOf } from './site/admin-page.ts'
 import { getGuidePage, getReferencePage } from './site/docs-pages.ts'
 import { getFilePage } from './site/file-page.ts'
 import { getFilesPage, getFilesPageOf } from './site/files-page.ts'
@@ -139,6 +140,8 @@ export const routes: readonly Route[] = [
   getFilesPageOf,
   getSettingsPage,
   getSettingsPageOf,
+  getAdminPage,
+  getAdminPageOf,
   getFolderPage,
   postFolderPassword,
   getReferencePage,

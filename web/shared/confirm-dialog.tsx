@@ -8,6 +8,8 @@ interface ConfirmDialogProps {
   readonly title: string
   readonly why: string
   readonly verb: string
+  /** Whether something is lost by it. */
+  readonly isDeletion?: boolean
   readonly close: () => void
   /** Throws RequestFailure. */
   readonly act: () => Promise<void>
@@ -16,7 +18,8 @@ interface ConfirmDialogProps {
 }
 
 /** Asks once more before what cannot be taken back. */
-export function ConfirmDialog({ title, why, verb, close, act, then }: ConfirmDialogProps) {
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, why, verb, isDeletion = true, close, act, then } = props
   const { texts } = useApp()
   const { problem, isBusy, attempt } = useAttempt()
 
@@ -35,7 +38,7 @@ export function ConfirmDialog({ title, why, verb, close, act, then }: ConfirmDia
         <Button onClick={close} variant="default">
           {texts.cancel}
         </Button>
-        <Button color="red" disabled={isBusy} onClick={confirm}>
+        <Button {...(isDeletion ? { color: 'red' } : {})} disabled={isBusy} onClick={confirm}>
           {verb}
         </Button>
       </div>

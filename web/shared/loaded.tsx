@@ -30,7 +30,10 @@ function Failed({ again, isSignedOut }: { again: () => Promise<void>; isSignedOu
       <p>{isSignedOut ? texts.signedOut : texts.network}</p>
       <p className="quiet">{isSignedOut ? texts.signedOutWhy : texts.networkWhy}</p>
       {isSignedOut ? (
-        <Button component="a" href={`/sign-in?next=${encodeURIComponent(location.pathname)}`}>
+        <Button
+          component="a"
+          href={`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`}
+        >
           {texts.signIn}
         </Button>
       ) : (

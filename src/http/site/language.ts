@@ -7,6 +7,8 @@ export interface Reader {
   readonly locale: string
   /** Who is signed in; null or left out: nobody. */
   readonly username?: string | null
+  /** Whether that is an administrator. */
+  readonly isAdmin?: boolean
 }
 
 /** For readers of no language that we speak, or of one whose country is not told. */

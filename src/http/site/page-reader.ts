@@ -3,6 +3,7 @@ import { type Reader, readerOf } from './language.ts'
 
 /** Who reads the page: in which language, and signed in as whom, once that is known of the call. */
 export function pageReader({ request, caller }: Call): Reader {
-  const isSignedIn = caller?.kind === 'account' && caller.by.kind === 'session'
-  return { ...readerOf(request), username: isSignedIn ? caller.username : null }
+  const reader = readerOf(request)
+  if (caller?.kind !== 'account' || caller.by.kind !== 'session') return reader
+  return { ...reader, username: caller.username, isAdmin: caller.by.isAdmin }
 }

@@ -12,4 +12,6 @@ export interface PageContext {
   readonly assets: PageAssets
   /** Who is signed in, or null. */
   readonly username: string | null
+  /** Whether that is an administrator. */
+  readonly isAdmin: boolean
 }

@@ -1,3 +1,4 @@
+import { adminDe } from './admin-de.ts'
 import { settingsDe } from './settings-de.ts'
 import type { Texts } from './texts.ts'
 
@@ -394,6 +395,7 @@ export const de: Texts = {
     tooMany: 'Zu viele Versuche. Warte {wait} und versuche es dann noch einmal.',
   },
   settings: settingsDe,
+  admin: adminDe,
   errors: {
     wait: 'Neuer Versuch in {wait}.',
     wholeFile: 'Ganze Datei öffnen',

@@ -1,3 +1,4 @@
+import { adminEn } from './admin-en.ts'
 import { settingsEn } from './settings-en.ts'
 import type { Texts } from './texts.ts'
 
@@ -380,6 +381,7 @@ export const en: Texts = {
     tooMany: 'Too many tries. Wait {wait}, then try again.',
   },
   settings: settingsEn,
+  admin: adminEn,
   errors: {
     wait: 'Try again in {wait}.',
     wholeFile: 'Open the whole file',

@@ -1,3 +1,5 @@
+import type { Section as AdminSection } from '../../../../web/admin/data.ts'
+import type { AdminTexts } from '../../../../web/admin/texts.ts'
 import type { FileScriptTexts } from '../../../../web/file/data.ts'
 import type { FilesTexts } from '../../../../web/files/texts.ts'
 import type { Section } from '../../../../web/settings/data.ts'
@@ -27,6 +29,7 @@ export interface Texts {
   readonly docs: DocsTexts
   readonly account: AccountTexts
   readonly settings: SettingsPageTexts
+  readonly admin: AdminPageTexts
   readonly errors: ErrorTexts
 }
 
@@ -180,6 +183,14 @@ export interface SettingsPageTexts {
   readonly pages: string
   readonly sections: Readonly<Record<Section, string>>
   readonly app: SettingsTexts
+}
+
+export interface AdminPageTexts {
+  readonly title: string
+  /** Names the links to its pages. */
+  readonly pages: string
+  readonly sections: Readonly<Record<AdminSection, string>>
+  readonly app: AdminTexts
 }
 
 export interface ErrorText {
