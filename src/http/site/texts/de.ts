@@ -3,6 +3,7 @@ import type { Texts } from './texts.ts'
 export const de: Texts = {
   common: {
     toStart: 'Zur Startseite',
+    notice: 'Hinweis dieses Servers',
     tryAgain: 'Noch einmal versuchen',
     files: { one: '{count} Datei', other: '{count} Dateien' },
     folders: { one: '{count} Ordner', other: '{count} Ordner' },
