@@ -30,6 +30,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   bytes_out: { integer: 5_368_709_120 },
   clientDataJSON: { string: 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0' },
   code: { string: '492039' },
+  days: { integer: 30 },
   deleted: { integer: 1 },
   disk_free: { integer: 107_374_182_400 },
   download: { string: '1' },

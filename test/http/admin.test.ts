@@ -348,7 +348,7 @@ describe('the numbers of the server', () => {
 describe('the notice', () => {
   const shown = async () => {
     const page = await (await fetch(host.url, { headers: { accept: 'text/html' } })).text()
-    return /<aside[^>]*class="site-notice (\w+)"[^>]*>([^<]*)</.exec(page)?.slice(1) ?? null
+    return /<aside[^>]*class="site-notice (\w+)"[^>]*>([^<]+)</.exec(page)?.slice(1) ?? null
   }
 
   test('is on every page at every node, as plain text, and on none once it is taken away', async () => {

@@ -45,11 +45,13 @@ export function Layout({ context, title, head, scripted, children }: LayoutProps
             </a>
             <Who context={context} />
           </header>
-          {notice === null ? null : (
-            <aside aria-label={texts.common.notice} className={`site-notice ${notice.level}`}>
-              {notice.text}
-            </aside>
-          )}
+          <aside
+            aria-label={texts.common.notice}
+            className={`site-notice ${notice?.level ?? 'info'}`}
+            hidden={notice === null}
+          >
+            {notice?.text}
+          </aside>
           {children}
         </ThemeProvider>
         {scripted?.data === undefined ? null : <PageData data={scripted.data} />}
