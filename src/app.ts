@@ -13,14 +13,14 @@ import { allJobs, startJobs } from './jobs/jobs.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createAccess } from './services/access.ts'
-import { createAccountAdministration } from './services/account-administration.ts'
+import { type AccountAdministration, createAccountAdministration } from './services/account-administration.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
-import { createAllFiles } from './services/all-files.ts'
+import { type AllFiles, createAllFiles } from './services/all-files.ts'
 import { createArchiveTokens } from './services/archive-tokens.ts'
 import { createArchives } from './services/archives.ts'
-import { createAuditLog } from './services/audit.ts'
+import { type AuditLog, createAuditLog } from './services/audit.ts'
 import { createAuth } from './services/auth.ts'
-import { createBackgroundJobs } from './services/background-jobs.ts'
+import { type BackgroundJobs, createBackgroundJobs } from './services/background-jobs.ts'
 import { createBin } from './services/bin.ts'
 import { createBinEmptying } from './services/bin-emptying.ts'
 import { createBinRestoring } from './services/bin-restoring.ts'
@@ -41,7 +41,7 @@ import { createIdempotency } from './services/idempotency.ts'
 import { createLocalClaims, createSharedClaims, keptFailures } from './services/job-claims.ts'
 import { createKeys, type Keys } from './services/keys.ts'
 import { joinNodes } from './services/nodes.ts'
-import { createNotices } from './services/notices.ts'
+import { createNotices, type Notices } from './services/notices.ts'
 import { createOidc } from './services/oidc.ts'
 import { createOneTimeLinks, type OneTimeLink, type OneTimeLinks } from './services/one-time-links.ts'
 import { createOwnAccount } from './services/own-account.ts'
@@ -64,10 +64,10 @@ import { createSharedRateLimits } from './services/shared-rate-limits.ts'
 import { createSignIn } from './services/sign-in.ts'
 import { createSignUp, type SignUp } from './services/sign-up.ts'
 import { createSigning } from './services/signing.ts'
-import { createStatistics } from './services/statistics.ts'
+import { createStatistics, type Statistics } from './services/statistics.ts'
 import { createStorageShares } from './services/storage-shares.ts'
 import { createStoreHealth } from './services/store-health.ts'
-import { createTakeDowns } from './services/take-downs.ts'
+import { createTakeDowns, type TakeDowns } from './services/take-downs.ts'
 import { createThumbnailMaking } from './services/thumbnail-making.ts'
 import { createThumbnails, noThumbnails } from './services/thumbnails.ts'
 import { createTrafficCounter } from './services/traffic.ts'
@@ -339,11 +339,18 @@ export async function startHoldfast(
 
 /** What the command line does, beside a running server or without one. */
 export interface Administration {
+  readonly accountAdministration: AccountAdministration
   readonly accounts: Accounts
+  readonly allFiles: AllFiles
+  readonly auditLog: AuditLog
+  readonly backgroundJobs: BackgroundJobs
   readonly keys: Keys
+  readonly notices: Notices
   readonly oneTimeLinks: OneTimeLinks
   readonly reports: Reports
   readonly signUp: SignUp
+  readonly statistics: Statistics
+  readonly takeDowns: TakeDowns
   close(): Promise<void>
 }
 
@@ -372,12 +379,21 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
     await close()
     throw error
   }
+  const traffic = createTrafficCounter(db, clock)
   return {
+    accountAdministration: createAccountAdministration(db, clock, random),
     accounts: createAccounts(db, clock, random),
+    allFiles: createAllFiles(db),
+    auditLog: createAuditLog(db),
+    backgroundJobs: createBackgroundJobs(db, null, clock),
     keys: createKeys(db, clock, random),
+    notices: createNotices(db, clock),
     oneTimeLinks: createOneTimeLinks(db, clock, random),
     reports: createReports(db, clock),
     signUp: createSignUp(db, clock, random, parts.config.signUp),
+    // Only a server knows the disk that it writes to.
+    statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock }),
+    takeDowns: createTakeDowns(db, clock),
     close,
   }
 }

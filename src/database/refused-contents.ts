@@ -37,7 +37,7 @@ export async function allowContent(trx: Db, sha256: Sha256): Promise<boolean> {
 /** The newest first. */
 export function listRefused(db: Db, offset: number, limit: number): Promise<RefusedContentRow[]> {
   const all = db.selectFrom('refused_contents').selectAll()
-  const page = all.orderBy('refused_at', 'desc').orderBy('sha256').limit(limit).offset(offset)
+  const page = all.orderBy('refused_at', 'desc').orderBy('sha256', 'desc').limit(limit).offset(offset)
   return besideRequests(db, page)
 }
 

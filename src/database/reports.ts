@@ -123,17 +123,24 @@ export async function countReports(db: Db, which: ReportSelection): Promise<numb
   return (await besideRequests(db, count))[0]?.count ?? 0
 }
 
-/** Closes every open report on that content, whatever file it named. */
+/** Closes up to `most` open reports on that content, whatever file they named, and tells how many. */
 export async function closeReportsOn(
-  trx: Db,
+  db: Db,
   sha256: Sha256,
   state: Exclude<ReportState, 'open'>,
   time: number,
-): Promise<void> {
-  await trx
-    .updateTable('reports')
-    .set({ state, closed_at: time })
+  most: number,
+): Promise<number> {
+  const some = db
+    .selectFrom('reports')
+    .select('id')
     .where('sha256', '=', sha256)
     .where('closed_at', 'is', null)
-    .execute()
+    .limit(most)
+  const { numUpdatedRows } = await db
+    .updateTable('reports')
+    .set({ state, closed_at: time })
+    .where('id', 'in', some)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
 }

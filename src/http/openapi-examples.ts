@@ -32,6 +32,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   clientDataJSON: { string: 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0' },
   code: { string: '492039' },
   day: { string: '2026-01-31' },
+  days: { integer: 30 },
   deleted: { integer: 1 },
   disk_free: { integer: 107_374_182_400 },
   download: { string: '1' },

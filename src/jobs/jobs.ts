@@ -82,7 +82,7 @@ export function allJobs(services: {
     { name: 'give up unused uploads', every: MINUTE, run: resumable.expiry.run },
     { name: 'forget old idempotency keys', every: 10 * MINUTE, run: () => idempotency.forgetOld() },
     { name: 'go on with taking down', every: 10 * SECOND, run: takeDowns.run },
-    { name: 'note totals', every: HOUR, run: () => statistics.sample() },
+    { name: 'note totals', every: 10 * MINUTE, run: () => statistics.sample() },
     { name: 'hide unused files', every: 20 * SECOND, run: expiry.mark },
     { name: 'purge unused files', every: HOUR, run: expiry.purge },
     { name: 'bring back from bins', every: SECOND, run: binRestoring.run },

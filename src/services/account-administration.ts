@@ -40,7 +40,10 @@ export interface AccountAdministration {
   get(id: AccountId): Promise<{ readonly account: AccountInfo; readonly ways: AccountWays }>
   /** The number of the account of that name. */
   named(username: string): Promise<AccountId>
-  /** All of it or nothing. Throws Refusal LAST_ADMINISTRATOR. */
+  /**
+   * All of it or nothing. The keys and sessions of a disabled account get 403 from then on; its public links keep working.
+   * Throws Refusal LAST_ADMINISTRATOR.
+   */
   change(actor: Actor, id: AccountId, change: AccountChange): Promise<AccountInfo>
   /**
    * Makes the link by which its owner sets a new password. The old one and every session end; with `secondFactor` codes

@@ -26,9 +26,10 @@ async function outOfBin(trx: Db, file: FileOfContent, at: number): Promise<void>
   await setRemoved(trx, [file], 'deleted', at)
   const entry = await entryOfFile(trx, file.id)
   if (entry === undefined) return
-  await dropBinEntry(trx, entry.id)
   // What was in a bin that was emptied has left the totals.
-  if (await isEmptied(trx, entry)) return
+  const isCounted = !(await isEmptied(trx, entry))
+  await dropBinEntry(trx, entry.id)
+  if (!isCounted) return
   await countBin(trx, account, -size, -1)
   await changeTotals(trx, account, { storage: -size })
   await noteChange(trx, account, { kind: 'bin' })

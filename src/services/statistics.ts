@@ -65,7 +65,11 @@ export function createStatistics(parts: {
 
     async sample() {
       const { accounts, files, storage_used } = await serverTotals(db)
-      await setSample(db, dayOf(clock.now()), { accounts, files, storage_used })
+      const today = dayOf(clock.now())
+      const [last] = await daysSince(db, today)
+      const isSame = last?.accounts === accounts && last.files === files && last.storage_used === storage_used
+      // An idle disk stays idle.
+      if (!isSame) await setSample(db, today, { accounts, files, storage_used })
     },
   }
 }

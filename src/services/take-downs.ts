@@ -59,6 +59,9 @@ export interface TakeDowns {
 /** Files of one transaction. */
 const STEP = 20
 
+/** Reports that one statement closes. */
+const REPORTS = 100
+
 const FIRST = 0 as FileId
 
 export function createTakeDowns(db: Db, clock: Clock): TakeDowns {
@@ -66,15 +69,13 @@ export function createTakeDowns(db: Db, clock: Clock): TakeDowns {
     await inTransaction(db, async (trx) => {
       // Whoever has brought the content in before is through after this, and nobody can from then on.
       await lockContent(trx, sha256, 'alone')
-      const now = clock.now()
-      await refuseContent(trx, sha256, now)
-      await closeReportsOn(trx, sha256, 'taken_down', now)
+      await refuseContent(trx, sha256, clock.now())
       await noteDeed(trx, clock, actor, { act: 'content.taken_down', object: sha256, details: why })
     })
     return { sha256, files: await clear(sha256, () => true) }
   }
 
-  /** Takes the files out that have the content; returns how many. */
+  /** Takes the files out that have the content, and closes the reports on it; returns how many files. */
   async function clear(sha256: Sha256, mayGoOn: () => boolean): Promise<number> {
     let taken = 0
     for (const blob of await blobsOf(db, sha256)) {
@@ -87,6 +88,8 @@ export function createTakeDowns(db: Db, clock: Clock): TakeDowns {
         await letOthersIn()
       }
     }
+    const close = () => closeReportsOn(db, sha256, 'taken_down', clock.now(), REPORTS)
+    while (mayGoOn() && (await close()) === REPORTS) await letOthersIn()
     if (mayGoOn()) await setCleared(db, sha256)
     return taken
   }

@@ -1,6 +1,7 @@
 import { openAdministration } from '../../src/app.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import type { Db } from '../../src/database/schema.ts'
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { SCOPES } from '../../src/domain/scopes.ts'
 import { createLog } from '../../src/log.ts'
@@ -117,7 +118,11 @@ export async function startHoldfast(settings: Partial<Config> = {}): Promise<Tes
 
     links: administration.oneTimeLinks,
 
-    disableAccount: (username) => administration.accounts.disable(username),
+    async disableAccount(username) {
+      const { accountAdministration } = administration
+      const id = await accountAdministration.named(username)
+      await accountAdministration.change(COMMAND_LINE, id, { disabled: true })
+    },
 
     async makeAdmin(username) {
       await administration.signUp.makeAdmin(username)

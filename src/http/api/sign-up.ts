@@ -39,7 +39,7 @@ export const makeFirstAdministrator = ownSiteRoute({
   answer: done,
   errors: [400, 403, 404, 409, 413, 429],
   async handle({ call, body }) {
-    await call.site.services.signUp.first(body, body.token)
+    await call.site.services.signUp.first(body, body.token, call.address)
     const { cookies } = await call.site.services.signIn.withPassword(
       browserOf(call),
       body.username,

@@ -40,15 +40,15 @@ export function createRenderers(assets: PageAssets): Renderers {
       assets,
       username: null,
       isAdmin: false,
+      notice: null,
     }
     if (contexts.size < MOST_LOCALES) contexts.set(locale, local)
     return local
   }
-  const contextOf = (reader: Reader) => ({
-    ...localContext(reader),
-    username: reader.username ?? null,
-    isAdmin: reader.isAdmin ?? false,
-  })
+  const contextOf = (reader: Reader) => {
+    const { username = null, isAdmin = false, notice = null } = reader
+    return { ...localContext(reader), username, isAdmin, notice }
+  }
   return {
     startPage: (view, reader) => page(createElement(StartPage, { view, context: contextOf(reader) })),
     filePage: (view, reader) => page(createElement(FilePage, { view, context: contextOf(reader) })),

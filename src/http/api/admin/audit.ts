@@ -14,7 +14,7 @@ const deed = z
     address: z.string().nullable().openapi({ example: '203.0.113.7' }),
     act: z.enum(ACTS),
     object: z.string().nullable().openapi({ example: 'ada' }),
-    details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).openapi({
+    details: z.record(z.string(), z.unknown()).openapi({
       example: { quota: 10_737_418_240, before: null },
     }),
   })

@@ -1,5 +1,6 @@
 import type { PageAssets } from '../../../../web/manifest.ts'
 import type { Words } from '../../../../web/shared/words.ts'
+import type { ShownNotice } from '../language.ts'
 import type { Language, Texts } from '../texts/texts.ts'
 
 /** What every page is rendered with, besides what it shows. */
@@ -14,4 +15,6 @@ export interface PageContext {
   readonly username: string | null
   /** Whether that is an administrator. */
   readonly isAdmin: boolean
+  /** What the administrators tell everybody, or null. */
+  readonly notice: ShownNotice | null
 }

@@ -5,6 +5,7 @@ import type { Texts } from './texts.ts'
 export const de: Texts = {
   common: {
     toStart: 'Zur Startseite',
+    notice: 'Hinweis dieses Servers',
     tryAgain: 'Noch einmal versuchen',
     files: { one: '{count} Datei', other: '{count} Dateien' },
     folders: { one: '{count} Ordner', other: '{count} Ordner' },
@@ -162,12 +163,12 @@ export const de: Texts = {
     title: 'Dateien',
     scriptNeeded: 'Diese Seite braucht JavaScript',
     scriptNeededWhy:
-      'Erlauben Sie es für diese Seite und laden Sie sie neu. Links zu Dateien und Ordnern gehen auch ohne.',
+      'Erlaube es für diese Seite und lade sie neu. Links zu Dateien und Ordnern gehen auch ohne.',
     app: {
       top: 'Meine Dateien',
       folders: 'Ordner',
       showFolders: 'Ordner zeigen',
-      path: 'Wo Sie sind',
+      path: 'Wo du bist',
       list: 'Dateien und Ordner',
       search: 'Alle Dateien durchsuchen',
       results: { one: '{count} gefunden', other: '{count} gefunden' },
@@ -183,14 +184,14 @@ export const de: Texts = {
       locked: 'Mit Passwort',
       moreOf: 'Was mit {name} geschehen soll',
       empty: 'Hier ist noch nichts',
-      emptyWhy: 'Legen Sie Dateien hier ab oder wählen Sie Hochladen. Auch ganze Ordner lassen sich ablegen.',
+      emptyWhy: 'Lege Dateien hier ab oder wähle Hochladen. Auch ganze Ordner lassen sich ablegen.',
       nothingFound: 'Nichts gefunden',
-      nothingFoundWhy: 'Kein Name enthält diese Buchstaben. Versuchen Sie es mit weniger.',
+      nothingFoundWhy: 'Kein Name enthält diese Buchstaben. Versuche es mit weniger.',
       problems: {
         network: 'Der Server ist nicht zu erreichen',
         networkWhy: 'Nichts ist verloren. Es wird von selbst wieder versucht.',
-        signedOut: 'Sie sind nicht angemeldet',
-        signedOutWhy: 'Melden Sie sich an, dann sind Ihre Dateien hier.',
+        signedOut: 'Du bist nicht angemeldet',
+        signedOutWhy: 'Melde dich an, dann sind deine Dateien hier.',
         signIn: 'Anmelden',
         missing: 'Diesen Ordner gibt es hier nicht',
         missingWhy: 'Er wurde gelöscht oder in den Papierkorb gelegt.',
@@ -224,18 +225,18 @@ export const de: Texts = {
         moveHere: 'Hierher verschieben',
         settingsOf: 'Wer „{name}“ sehen darf',
         public: 'Wer einen Link hat, darf ihn sehen',
-        publicWhy: 'Sonst sind der Ordner und alles darin nur für Sie.',
+        publicWhy: 'Sonst sind der Ordner und alles darin nur für dich.',
         password: 'Passwort',
         protections: { none: 'Kein Passwort', kept: 'Das bisherige Passwort', new: 'Ein neues Passwort' },
         newPassword: 'Neues Passwort',
         notReached:
-          'Der Server ist nicht zu erreichen. Geändert ist nur, was hier zu sehen ist. Versuchen Sie es noch einmal.',
+          'Der Server ist nicht zu erreichen. Geändert ist nur, was hier zu sehen ist. Versuche es noch einmal.',
         tooManyForZip:
-          'Ein ZIP fasst höchstens {most} ausgewählte Dateien. Wählen Sie weniger oder den ganzen Ordner.',
+          'Ein ZIP fasst höchstens {most} ausgewählte Dateien. Wähle weniger oder den ganzen Ordner.',
       },
       details: {
         title: 'Einzelheiten',
-        nothing: 'Wählen Sie eine Datei oder einen Ordner, um mehr zu erfahren.',
+        nothing: 'Wähle eine Datei oder einen Ordner, um mehr zu erfahren.',
         type: 'Typ',
         size: 'Größe',
         uploaded: 'Hochgeladen',
@@ -293,7 +294,7 @@ export const de: Texts = {
       },
       bin: {
         title: 'Papierkorb',
-        emptyWhy: 'Was Sie löschen, bleibt einige Tage hier und lässt sich zurückholen.',
+        emptyWhy: 'Was du löschst, bleibt einige Tage hier und lässt sich zurückholen.',
         restore: 'Wiederherstellen',
         delete: 'Endgültig löschen',
         emptyBin: 'Papierkorb leeren',

@@ -5,6 +5,7 @@ import type { Texts } from './texts.ts'
 export const en: Texts = {
   common: {
     toStart: 'Go to the start page',
+    notice: 'Notice of this server',
     tryAgain: 'Try again',
     files: { one: '{count} file', other: '{count} files' },
     folders: { one: '{count} folder', other: '{count} folders' },
