@@ -29,6 +29,7 @@ interface CommonTexts {
   readonly noPassword: string
   readonly network: string
   readonly networkWhy: string
+  readonly noFolders: string
   readonly signedOut: string
   readonly signedOutWhy: string
   readonly signIn: string

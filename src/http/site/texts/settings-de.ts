@@ -17,6 +17,8 @@ export const settingsDe: SettingsPageTexts = {
       noPassword: 'Du hast hier kein Passwort; dies geht deshalb nur zehn Minuten lang nach der Anmeldung.',
       network: 'Der Server ist nicht erreichbar',
       networkWhy: 'Es ist nichts verloren. Versuche es gleich noch einmal.',
+      noFolders:
+        'Deine Ordner waren nicht zu laden. Schließe dies und versuche es erneut, um einen zu wählen.',
       signedOut: 'Du bist nicht mehr angemeldet',
       signedOutWhy: 'Melde dich an, dann ist diese Seite wieder da.',
       signIn: 'Anmelden',
