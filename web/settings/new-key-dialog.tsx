@@ -13,6 +13,7 @@ export function NewKeyDialog({ close }: { close: () => void }) {
     <Dialog
       close={close}
       closeText={common.close}
+      isHeld={made !== null}
       isWide={made !== null}
       title={made === null ? newKey.title : newKey.made}
     >

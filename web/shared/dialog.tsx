@@ -8,10 +8,12 @@ interface DialogProps {
   readonly closeText: string
   readonly children: ReactNode
   readonly isWide?: boolean
+  /** It shows what is never seen again, so that a click beside it does not close it. */
+  readonly isHeld?: boolean
 }
 
 /** Stands over the page, which waits. The browser keeps the focus in it, and gives it back when it is gone. */
-export function Dialog({ title, close, closeText, children, isWide = false }: DialogProps) {
+export function Dialog({ title, close, closeText, children, isWide = false, isHeld = false }: DialogProps) {
   const heading = useId()
   const dialog = useRef<HTMLDialogElement>(null)
 
@@ -23,7 +25,7 @@ export function Dialog({ title, close, closeText, children, isWide = false }: Di
 
   /** A click beside it is one on the dialog itself, which its content fills. */
   function leave({ target, currentTarget }: MouseEvent): void {
-    if (target === currentTarget) close()
+    if (target === currentTarget && !isHeld) close()
   }
 
   return (

@@ -10,4 +10,3 @@ export function pageReader({ request, caller, site }: Call): Reader {
   if (caller?.kind !== 'account' || caller.by.kind !== 'session') return reader
   return { ...reader, username: caller.username, isAdmin: caller.by.isAdmin }
 }
-}

@@ -17,6 +17,7 @@ export const settingsEn: SettingsPageTexts = {
       noPassword: 'You have no password here, so this works within ten minutes of signing in.',
       network: 'The server cannot be reached',
       networkWhy: 'Nothing is lost. Try again in a moment.',
+      noFolders: 'Your folders could not be loaded. Close this and try again to choose one.',
       signedOut: 'You are not signed in any more',
       signedOutWhy: 'Sign in, and this page is here again.',
       signIn: 'Sign in',
