@@ -78,15 +78,12 @@ async function addMonth({ clock, database }: TestHoldfast, account: AccountId): 
     const day = at.toISOString().slice(0, 10)
     const requests = many + ((ago * 37) % 90)
     await addRequests(database, account, day, requests)
-    await database
-      .insertInto('days')
-      .values(dayOf(day, requests, ago))
-      .execute()
+    await database.insertInto('days').values(dayOf(day, requests)).execute()
   }
 }
 
-/** What the whole server does and holds while one program makes so many requests. */
-function dayOf(day: string, requests: number, ago: number) {
+/** What the whole server does while one program makes so many requests. */
+function dayOf(day: string, requests: number) {
   return {
     day,
     requests: requests * 61,
@@ -94,9 +91,9 @@ function dayOf(day: string, requests: number, ago: number) {
     bytes_out: requests * 170e6,
     uploads: requests * 2,
     downloads: requests * 9,
-    accounts: 240 - ago * 3,
-    files: 21_400 - ago * 130,
-    storage_used: 8e11 - ago * 1e10,
+    accounts: null,
+    files: null,
+    storage_used: null,
   }
 }
 
