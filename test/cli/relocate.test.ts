@@ -169,7 +169,7 @@ describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () =>
 
   test('a run that is killed in the middle of the bytes leaves nothing behind in the end', async () => {
     using folder = home()
-    const inventory = await furnish(folder.place, 150)
+    const inventory = await furnish(folder.place, 60)
     const { words, key, target, store } = await toBucket(folder.place)
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
       await relocateUntil(folder.place, words, 'Moving files', signal, key)
