@@ -61,6 +61,8 @@ export interface Visit extends AsyncDisposable {
    * `handlers`: how many event handlers the policy had to stop, because programs look for them in folders.
    */
   trouble(handlers?: number): readonly string[]
+  /** Lets another test begin: of what happened until now nothing is told any more. */
+  forget(): void
 }
 
 /** A new page with a profile of its own. `home` is where the server is; nothing else may be loaded. */
@@ -100,6 +102,10 @@ export async function openPage(
       stopped === handlers
         ? trouble
         : [...trouble, `${stopped} event handlers were stopped instead of ${handlers}`],
+    forget() {
+      trouble.length = 0
+      stopped = 0
+    },
     [Symbol.asyncDispose]: () => context.close(),
   }
 }
