@@ -129,7 +129,12 @@ const axeResult = z.object({
 
 /** What axe finds fault with on the page as it is now; one line for each fault. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  if (await page.evaluate('!("axe" in globalThis)')) await page.evaluate(axe.source)
+  if (await page.evaluate('!("axe" in globalThis)')) {
+    // Playwright's own way reads so long a script several times.
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('Runtime.evaluate', { expression: axe.source })
+    await devtools.detach()
+  }
   // What is in order is not described node by node, which takes much longer than finding it so.
   const { violations } = axeResult.parse(await page.evaluate("axe.run({ resultTypes: ['violations'] })"))
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`))
