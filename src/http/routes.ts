@@ -1,4 +1,5 @@
 import { getAccount } from './api/account.ts'
+import { administrationRoutes } from './api/admin/routes.ts'
 import { downloadFolder, signArchive } from './api/archives.ts'
 import { deleteFromBin, emptyBin, listBin, putIntoBin, restoreFromBin } from './api/bin.ts'
 import { watchEvents } from './api/events.ts'
@@ -107,6 +108,7 @@ export const routes: readonly Route[] = [
   beginPasskeySignIn,
   signInWithPasskey,
   invite,
+  ...administrationRoutes,
   getHealth,
   getReadiness,
   getMetrics,

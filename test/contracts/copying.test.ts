@@ -21,6 +21,9 @@ const COPIED = [
   'reports',
   'bin',
   'changes',
+  'days',
+  'refused_contents',
+  'audit_log',
 ] as const
 
 const both = databases('copying of rows')
@@ -161,6 +164,24 @@ async function fill(db: Db): Promise<void> {
   )
   await insert(
     db,
+    'days',
+    ['day', 'requests', 'bytes_out', 'accounts'],
+    numbers.map((at) => [`day ${at}`, at, 2 ** 40 + at, at % 2 === 0 ? at : null]),
+  )
+  await insert(
+    db,
+    'refused_contents',
+    ['sha256', 'refused_at', 'files', 'cleared'],
+    numbers.map((at) => [`sha ${at}`, at, at, at % 2]),
+  )
+  await insert(
+    db,
+    'audit_log',
+    ['id', 'at', 'account_id', 'username', 'address', 'act', 'object', 'details'],
+    numbers.map((at) => [at, at, 7, 'ann', '::1', 'notice.set', null, `{"text":"日本 ${at}"}`]),
+  )
+  await insert(
+    db,
     'meta',
     ['key', 'value'],
     [
@@ -213,7 +234,7 @@ describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
     await using pair = await pairOf(openFrom, openTo)
     await setLastId(pair.from, 'files', 1_000_000)
     await copyRows({ ...pair, ownMeta: [], sameStore: true, onRows: idle })
-    for (const table of ['accounts', 'api_keys', 'folders', 'blobs', 'files', 'reports']) {
+    for (const table of ['accounts', 'api_keys', 'folders', 'blobs', 'files', 'reports', 'audit_log']) {
       expect(await lastId(pair.to, table)).toBe(await lastId(pair.from, table))
     }
     const { id } = await pair.to
@@ -245,6 +266,17 @@ describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
       { key: 'link_secret', value: 'the secret' },
       { key: 'own', value: 'of the target' },
     ])
+  })
+
+  test('the audit log of an interrupted copying is added to, and of another installation refused', async () => {
+    await using pair = await pairOf(openFrom, openTo)
+    const copying = { ...pair, ownMeta: [], sameStore: true, onRows: idle }
+    await copyRows(copying)
+    await sql`insert into audit_log (at, act, details) values (1, 'notice.cleared', '{}')`.execute(pair.from)
+    await copyRows(copying)
+    expect(await rowsOf(pair.to, 'audit_log')).toEqual(await rowsOf(pair.from, 'audit_log'))
+    await sql`insert into audit_log (at, act, details) values (2, 'notice.cleared', '{}')`.execute(pair.to)
+    await expect(copyRows(copying)).rejects.toThrow('audit_log')
   })
 
   test('a row that arrives otherwise than it left is noticed', async () => {

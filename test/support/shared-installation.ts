@@ -3,9 +3,10 @@ import { describe, test } from 'bun:test'
 import { openAdministration, startHoldfast } from '../../src/app.ts'
 import type { BlobStore } from '../../src/blobs/blob-store.ts'
 import { openS3Blobs } from '../../src/blobs/s3.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig, settingsInForce } from '../../src/config.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import type { Db } from '../../src/database/schema.ts'
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { MINUTE, systemClock } from '../../src/domain/clock.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { createLog } from '../../src/log.ts'
@@ -107,14 +108,18 @@ export async function sharedInstallation(databaseUrl?: string): Promise<SharedIn
     },
     startNode: async (more) => made.use(await startChild(folder.path, { ...settings, ...more })),
     addAccount: (username) => administer(({ accounts }) => accounts.add(username)),
-    disableAccount: (username) => administer(({ accounts }) => accounts.disable(username)),
+    disableAccount: (username) =>
+      administer(async ({ accountAdministration }) => {
+        const id = await accountAdministration.named(username)
+        await accountAdministration.change(COMMAND_LINE, id, { disabled: true })
+      }),
     revokeKey: (username, apiKey) => administer(({ keys }) => keys.revoke(username, apiKey)),
 
     async runJobs() {
       let ahead = 10 * MINUTE
       const clock = { now: () => systemClock.now() + ahead, monotonic: systemClock.monotonic }
       const log = createLog('silent', { terminal: false })
-      const node = await startHoldfast({ ...parts, clock, log })
+      const node = await startHoldfast({ ...parts, settings: settingsInForce({}), clock, log })
       try {
         await node.runJobs()
         // What has just become garbage stays for a while.

@@ -1,3 +1,4 @@
+import type { Notice } from '../../domain/notice.ts'
 import type { Language } from './texts/texts.ts'
 
 /** Who reads a page, by what the browser says. */
@@ -7,7 +8,11 @@ export interface Reader {
   readonly locale: string
   /** Who is signed in; null or left out: nobody. */
   readonly username?: string | null
+  /** What the administrators tell everybody; null or left out: nothing. */
+  readonly notice?: ShownNotice | null
 }
+
+export type ShownNotice = Pick<Notice, 'text' | 'level'>
 
 /** For readers of no language that we speak, or of one whose country is not told. */
 const LOCALES = { en: 'en-GB', de: 'de-DE' } as const satisfies Record<Language, string>

@@ -37,11 +37,15 @@ export function createRenderers(assets: PageAssets): Renderers {
       locale,
       assets,
       username: null,
+      notice: null,
     }
     if (contexts.size < MOST_LOCALES) contexts.set(locale, local)
     return local
   }
-  const contextOf = (reader: Reader) => ({ ...localContext(reader), username: reader.username ?? null })
+  const contextOf = (reader: Reader) => {
+    const { username = null, notice = null } = reader
+    return { ...localContext(reader), username, notice }
+  }
   return {
     startPage: (view, reader) => page(createElement(StartPage, { view, context: contextOf(reader) })),
     filePage: (view, reader) => page(createElement(FilePage, { view, context: contextOf(reader) })),

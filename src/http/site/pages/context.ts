@@ -1,5 +1,6 @@
 import type { PageAssets } from '../../../../web/manifest.ts'
 import type { Words } from '../../../../web/shared/words.ts'
+import type { ShownNotice } from '../language.ts'
 import type { Language, Texts } from '../texts/texts.ts'
 
 /** What every page is rendered with, besides what it shows. */
@@ -12,4 +13,6 @@ export interface PageContext {
   readonly assets: PageAssets
   /** Who is signed in, or null. */
   readonly username: string | null
+  /** What the administrators tell everybody, or null. */
+  readonly notice: ShownNotice | null
 }

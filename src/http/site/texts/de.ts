@@ -3,6 +3,7 @@ import type { Texts } from './texts.ts'
 export const de: Texts = {
   common: {
     toStart: 'Zur Startseite',
+    notice: 'Hinweis dieses Servers',
     tryAgain: 'Noch einmal versuchen',
     files: { one: '{count} Datei', other: '{count} Dateien' },
     folders: { one: '{count} Ordner', other: '{count} Ordner' },
@@ -489,6 +490,14 @@ export const de: Texts = {
       ADMIN_NEEDED: {
         title: 'Das dürfen nur Administratoren',
         message: 'Frage, wer diesen Server betreibt.',
+      },
+      LAST_ADMINISTRATOR: {
+        title: 'Es gibt sonst niemanden, der diesen Server verwaltet',
+        message: 'Zuerst muss ein anderes Konto zum Administrator werden.',
+      },
+      CONTENT_REFUSED: {
+        title: 'Dieser Inhalt wird hier nicht angenommen',
+        message: 'Er wurde von diesem Server entfernt und kann nicht wieder hochgeladen werden.',
       },
       ACCOUNT_DISABLED: {
         title: 'Dieses Konto ist abgeschaltet',

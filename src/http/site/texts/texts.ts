@@ -29,6 +29,8 @@ export interface Texts {
 
 export interface CommonTexts {
   readonly toStart: string
+  /** What the administrators tell everybody. */
+  readonly notice: string
   readonly tryAgain: string
   readonly files: Plural
   readonly folders: Plural
