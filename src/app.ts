@@ -65,6 +65,7 @@ import { createSignIn } from './services/sign-in.ts'
 import { createSignUp, type SignUp } from './services/sign-up.ts'
 import { createSigning } from './services/signing.ts'
 import { createStatistics, type Statistics } from './services/statistics.ts'
+import { createStorageShares } from './services/storage-shares.ts'
 import { createStoreHealth } from './services/store-health.ts'
 import { createTakeDowns, type TakeDowns } from './services/take-downs.ts'
 import { createThumbnailMaking } from './services/thumbnail-making.ts'
@@ -255,6 +256,7 @@ export async function startHoldfast(
       signUp,
       statistics,
       takeDowns,
+      storageShares: createStorageShares(db, clock),
       thumbnails,
       traffic,
       uploads: createUploads({

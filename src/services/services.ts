@@ -36,6 +36,7 @@ import type { Sessions } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
 import type { SignUp } from './sign-up.ts'
 import type { Statistics } from './statistics.ts'
+import type { StorageShares } from './storage-shares.ts'
 import type { TakeDowns } from './take-downs.ts'
 import type { Thumbnails } from './thumbnails.ts'
 import type { TrafficCounter } from './traffic.ts'
@@ -84,6 +85,7 @@ export interface Services {
   readonly signUp: SignUp
   readonly statistics: Statistics
   readonly takeDowns: TakeDowns
+  readonly storageShares: StorageShares
   readonly thumbnails: Thumbnails
   readonly traffic: TrafficCounter
   readonly uploads: Uploads

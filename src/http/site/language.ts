@@ -10,6 +10,8 @@ export interface Reader {
   readonly username?: string | null
   /** What the administrators tell everybody; null or left out: nothing. */
   readonly notice?: ShownNotice | null
+  /** Whether that is an administrator. */
+  readonly isAdmin?: boolean
 }
 
 export type ShownNotice = Pick<Notice, 'text' | 'level'>

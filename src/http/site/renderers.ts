@@ -1,6 +1,7 @@
 import type { Reader } from './language.ts'
 import type {
   AccountFormView,
+  AdminPageView,
   ErrorPageView,
   FilePageView,
   FilesPageView,
@@ -8,6 +9,7 @@ import type {
   GuidePageView,
   PasswordPageView,
   ReportPageView,
+  SettingsPageView,
   StartPageView,
 } from './views.ts'
 
@@ -22,6 +24,10 @@ export interface Renderers {
   arrivingPage(reader: Reader): string
   /** The file manager; its script asks for all that it shows. */
   filesPage(view: FilesPageView, reader: Reader): string
+  /** A page of the settings; its script asks for all that it shows. */
+  settingsPage(view: SettingsPageView, reader: Reader): string
+  /** A page of administration; its script asks for all that it shows. */
+  adminPage(view: AdminPageView, reader: Reader): string
   folderPage(view: FolderPageView, reader: Reader): string
   passwordPage(view: PasswordPageView, reader: Reader): string
   reportPage(view: ReportPageView, reader: Reader): string

@@ -1,4 +1,6 @@
+import type { Section as AdminSection } from '../../../web/admin/data.ts'
 import type { PreviewKind } from '../../../web/file/data.ts'
+import type { Section } from '../../../web/settings/data.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { ReportReason } from '../../domain/report.ts'
 import type { FolderLook, FolderQuery } from './folder-query.ts'
@@ -139,6 +141,17 @@ export interface FilesPageView {
   readonly publicUrl: string
   /** Bytes. */
   readonly maxFileSize: number
+}
+
+export interface SettingsPageView {
+  readonly section: Section
+  readonly username: string
+  /** Absolute public address of this server, without a trailing slash. */
+  readonly publicUrl: string
+}
+
+export interface AdminPageView {
+  readonly section: AdminSection
 }
 
 export interface StartPageView {

@@ -15,4 +15,6 @@ export interface PageContext {
   readonly username: string | null
   /** What the administrators tell everybody, or null. */
   readonly notice: ShownNotice | null
+  /** Whether that is an administrator. */
+  readonly isAdmin: boolean
 }

@@ -1,3 +1,5 @@
+import { adminDe } from './admin-de.ts'
+import { settingsDe } from './settings-de.ts'
 import type { Texts } from './texts.ts'
 
 export const de: Texts = {
@@ -393,6 +395,8 @@ export const de: Texts = {
       'Ein Benutzername hat 3 bis 32 Zeichen: Buchstaben a bis z, Ziffern, Punkte, Binde- und Unterstriche.',
     tooMany: 'Zu viele Versuche. Warte {wait} und versuche es dann noch einmal.',
   },
+  settings: settingsDe,
+  admin: adminDe,
   errors: {
     wait: 'Neuer Versuch in {wait}.',
     wholeFile: 'Ganze Datei öffnen',

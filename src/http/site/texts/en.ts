@@ -1,3 +1,5 @@
+import { adminEn } from './admin-en.ts'
+import { settingsEn } from './settings-en.ts'
 import type { Texts } from './texts.ts'
 
 export const en: Texts = {
@@ -379,6 +381,8 @@ export const en: Texts = {
     nameWrong: 'A user name has 3 to 32 characters: letters a to z, digits, dots, dashes and underscores.',
     tooMany: 'Too many tries. Wait {wait}, then try again.',
   },
+  settings: settingsEn,
+  admin: adminEn,
   errors: {
     wait: 'Try again in {wait}.',
     wholeFile: 'Open the whole file',

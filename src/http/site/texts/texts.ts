@@ -1,5 +1,9 @@
+import type { Section as AdminSection } from '../../../../web/admin/data.ts'
+import type { AdminTexts } from '../../../../web/admin/texts.ts'
 import type { FileScriptTexts } from '../../../../web/file/data.ts'
 import type { FilesTexts } from '../../../../web/files/texts.ts'
+import type { Section } from '../../../../web/settings/data.ts'
+import type { SettingsTexts } from '../../../../web/settings/texts.ts'
 import type { Plural } from '../../../../web/shared/words.ts'
 import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
@@ -24,6 +28,8 @@ export interface Texts {
   readonly report: ReportTexts
   readonly docs: DocsTexts
   readonly account: AccountTexts
+  readonly settings: SettingsPageTexts
+  readonly admin: AdminPageTexts
   readonly errors: ErrorTexts
 }
 
@@ -171,6 +177,22 @@ export interface AccountTexts {
   readonly nameWrong: string
   /** {wait} */
   readonly tooMany: string
+}
+
+export interface SettingsPageTexts {
+  readonly title: string
+  /** Names the links to its pages. */
+  readonly pages: string
+  readonly sections: Readonly<Record<Section, string>>
+  readonly app: SettingsTexts
+}
+
+export interface AdminPageTexts {
+  readonly title: string
+  /** Names the links to its pages. */
+  readonly pages: string
+  readonly sections: Readonly<Record<AdminSection, string>>
+  readonly app: AdminTexts
 }
 
 export interface ErrorText {
