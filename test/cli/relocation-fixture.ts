@@ -4,7 +4,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { openAdministration, type Parts, startHoldfast } from '../../src/app.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig, settingsInForce } from '../../src/config.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
@@ -132,6 +132,7 @@ async function addPeople(place: Place) {
 export async function serve(place: Place): Promise<RunningPlace> {
   const { url, stop } = await startHoldfast({
     ...partsOf(place),
+    settings: settingsInForce({}),
     log: createLog('silent', { terminal: false }),
   })
   let stopped: Promise<void> | null = null

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { ask, sending } from '../files/ask.ts'
 import {
   type Account,
@@ -5,6 +6,7 @@ import {
   account,
   apiKeys,
   type DayOfRequests,
+  dataOf,
   done,
   ended,
   type MadeKey,
@@ -12,7 +14,6 @@ import {
   type NewCodes,
   newCodes,
   type Passkey,
-  passkeyOptions,
   passkeys,
   recoveryCodes,
   requests,
@@ -83,6 +84,11 @@ export async function removeAccount(password: string | null, name: string): Prom
 export async function fetchPasskeys(): Promise<readonly Passkey[]> {
   return (await ask(passkeys, '/api/v1/passkeys')).data
 }
+
+/** As browsers read it. */
+const passkeyOptions = dataOf(
+  z.custom<PublicKeyCredentialCreationOptionsJSON>((value) => typeof value === 'object' && value !== null),
+)
 
 /** What the browser is to make a passkey by. */
 export async function beginPasskey(password: string | null): Promise<PublicKeyCredentialCreationOptions> {

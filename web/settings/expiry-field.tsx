@@ -1,29 +1,9 @@
 import { useId } from 'react'
+import type { Expiry } from './expiry.ts'
 import { useSettings } from './settings-context.ts'
 
-/** When a key ends. A day is as in `2026-01-31`, and empty until it is chosen. */
-export type Expiry =
-  | { readonly kind: 'never' }
-  | { readonly kind: 'days'; readonly days: number }
-  | { readonly kind: 'on'; readonly day: string }
-
-const DAY = 24 * 60 * 60_000
+/** In days. */
 const CHOICES = [30, 90, 365] as const
-
-/** ISO 8601, or null: never. A key that ends on a day is good until that is over, where the person is. */
-export function endOf(expiry: Expiry, now: number): string | null {
-  switch (expiry.kind) {
-    case 'never':
-      return null
-    case 'days':
-      return new Date(now + expiry.days * DAY).toISOString()
-    case 'on': {
-      const midnight = new Date(`${expiry.day}T00:00:00`)
-      midnight.setDate(midnight.getDate() + 1)
-      return midnight.toISOString()
-    }
-  }
-}
 
 interface ExpiryFieldProps {
   readonly chosen: Expiry

@@ -4,7 +4,7 @@ import { STORAGE_KINDS } from '../../src/domain/storage-kind.ts'
 
 /** The answers of the API, as far as the settings read them. */
 
-const dataOf = <Shape extends z.ZodMiniType>(shape: Shape) => z.object({ data: shape })
+export const dataOf = <Shape extends z.ZodMiniType>(shape: Shape) => z.object({ data: shape })
 
 export const done = z.object({ success: z.literal(true) })
 
@@ -60,11 +60,6 @@ export const username = dataOf(z.object({ username: z.string() }))
 const passkeyShape = z.object({ id: z.number(), name: z.nullable(z.string()), created_at: z.string() })
 export type Passkey = z.infer<typeof passkeyShape>
 export const passkeys = dataOf(z.array(passkeyShape))
-
-/** As browsers read it. */
-export const passkeyOptions = dataOf(
-  z.custom<PublicKeyCredentialCreationOptionsJSON>((value) => typeof value === 'object' && value !== null),
-)
 
 const newCodesShape = z.object({ uri: z.string(), secret: z.string(), recovery_codes: z.array(z.string()) })
 export type NewCodes = z.infer<typeof newCodesShape>
