@@ -11,6 +11,7 @@ import { createKey, listKeys, revokeKey } from './api/keys.ts'
 import { getMetrics } from './api/metrics.ts'
 import { getOpenApi } from './api/openapi.ts'
 import { changeAccount, removeAccount } from './api/own-account.ts'
+import { changeMail, getMail, removeMail, setMailAddress } from './api/own-mail.ts'
 import {
   addPasskey,
   beginPasskey,
@@ -44,6 +45,7 @@ import { getFilePage } from './site/file-page.ts'
 import { getFilesPage, getFilesPageOf } from './site/files-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
+import { forgottenPages, keepPages, unsubscribePages, verifyPages } from './site/mail-pages.ts'
 import { finishOidc, startOidc } from './site/oidc.ts'
 import { getReportPage, postReport } from './site/report-page.ts'
 import { getStartPage, postStartPage } from './site/start-page.ts'
@@ -90,6 +92,10 @@ export const routes: readonly Route[] = [
   setPassword,
   changeAccount,
   removeAccount,
+  getMail,
+  setMailAddress,
+  changeMail,
+  removeMail,
   beginCodes,
   confirmCodes,
   endCodes,
@@ -119,6 +125,10 @@ export const routes: readonly Route[] = [
   getArchive,
   getThumbnail,
   ...accountPages,
+  ...forgottenPages,
+  ...verifyPages,
+  ...keepPages,
+  ...unsubscribePages,
   postSignOut,
   startOidc,
   finishOidc,

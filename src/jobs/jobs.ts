@@ -7,10 +7,14 @@ import type { Changes } from '../services/changes.ts'
 import type { Cleaning } from '../services/cleaning.ts'
 import type { Expiry } from '../services/expiry.ts'
 import { outageRefusal } from '../services/failures.ts'
+import type { FileWarnings } from '../services/file-warnings.ts'
 import type { FolderClearing } from '../services/folder-clearing.ts'
 import type { Idempotency } from '../services/idempotency.ts'
 import { type Claim, type Claims, type Outcome, SET_ASIDE_AFTER } from '../services/job-claims.ts'
+import type { MailForgetting } from '../services/mail-forgetting.ts'
+import type { MailSending } from '../services/mail-sending.ts'
 import { BEAT, type Nodes } from '../services/nodes.ts'
+import type { PasswordResets } from '../services/password-resets.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
 import type { Reports } from '../services/reports.ts'
 import type { Resumable } from '../services/resumable.ts'
@@ -50,10 +54,15 @@ export function allJobs(services: {
   binRestoring: BinRestoring
   binEmptying: BinEmptying
   changes: Changes
+  fileWarnings: FileWarnings
+  passwordResets: PasswordResets
+  mailForgetting: MailForgetting
+  sending: MailSending | null
 }): readonly Job[] {
   const { nodes, usage, rates, health, expiry, clearing, cleaning, rooms } = services
   const { resumable, idempotency, thumbnails, reports, accounts, sessions } = services
   const { binRestoring, binEmptying, changes } = services
+  const { fileWarnings, passwordResets, mailForgetting, sending } = services
   const forItself = [
     { name: 'beat', every: BEAT, run: () => nodes.beat() },
     { name: 'watch other nodes', every: BEAT, run: () => nodes.removeDead() },
@@ -71,6 +80,8 @@ export function allJobs(services: {
     { name: 'end uploads of dead nodes', every: 10 * SECOND, run: cleaning.sweepDead },
     { name: 'give up unused uploads', every: MINUTE, run: resumable.expiry.run },
     { name: 'forget old idempotency keys', every: 10 * MINUTE, run: () => idempotency.forgetOld() },
+    { name: 'keep warned files', every: 10 * SECOND, run: fileWarnings.keepRest },
+    { name: 'warn of unused files', every: HOUR, run: fileWarnings.warn },
     { name: 'hide unused files', every: 20 * SECOND, run: expiry.mark },
     { name: 'purge unused files', every: HOUR, run: expiry.purge },
     { name: 'bring back from bins', every: SECOND, run: binRestoring.run },
@@ -82,6 +93,20 @@ export function allJobs(services: {
     { name: 'forget old changes', every: 10 * MINUTE, run: changes.forgetOld },
     { name: 'forget old reports', every: HOUR, run: reports.forgetOld },
     { name: 'remove garbage', every: MINUTE / 4, run: cleaning.removeGarbage },
+    { name: 'forget old mails', every: 10 * MINUTE, run: mailForgetting.run },
+    // Somebody sits there and waits for it.
+    ...(sending === null
+      ? []
+      : [
+          {
+            name: 'send mails',
+            every: SECOND,
+            run: async (mayGoOn: () => boolean) => {
+              await passwordResets.answerAll(mayGoOn)
+              await sending.run(mayGoOn)
+            },
+          },
+        ]),
   ]
   return [
     ...forItself.map((job) => ({ ...job, on: 'every node' }) as const),

@@ -1,21 +1,13 @@
 import { findAccountByName, hasAdmin } from '../database/accounts.ts'
 import { lockMigrations } from '../database/differences.ts'
-import { dropLinks, dropLinksOver, findLink, insertLink } from '../database/one-time-links.ts'
+import { dropLinks, findLink } from '../database/one-time-links.ts'
 import type { Db, LinkPurpose } from '../database/schema.ts'
 import { hashToken } from '../database/token-hash.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { type Clock, DAY } from '../domain/clock.ts'
+import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId } from '../domain/ids.ts'
-import type { Random } from '../domain/random.ts'
 import type { SessionCaller } from './caller.ts'
-
-/** A link that somebody is given, and that works once. */
-export interface OneTimeLink {
-  /** Path on the site; what is secret of it is kept nowhere. */
-  readonly path: string
-  readonly expiresAt: number
-}
+import type { MakeLink, OneTimeLink } from './link-making.ts'
 
 export interface OneTimeLinks {
   /** Makes the first administrator; null when there is one. */
@@ -28,34 +20,7 @@ export interface OneTimeLinks {
   works(purpose: LinkPurpose, token: string): Promise<boolean>
 }
 
-const LASTS: Readonly<Record<LinkPurpose, number>> = {
-  welcome: 30 * DAY,
-  invitation: 7 * DAY,
-  password: 7 * DAY,
-}
-
-const PATHS: Readonly<Record<LinkPurpose, string>> = {
-  welcome: '/welcome/',
-  invitation: '/sign-up/',
-  password: '/set-password/',
-}
-
-export function createOneTimeLinks(db: Db, clock: Clock, random: Random): OneTimeLinks {
-  async function make(trx: Db, purpose: LinkPurpose, account: AccountId | null): Promise<OneTimeLink> {
-    const token = Buffer.from(random(24)).toString('base64url')
-    const now = clock.now()
-    const expiresAt = now + LASTS[purpose]
-    await dropLinksOver(trx, now)
-    await insertLink(trx, {
-      token_hash: hashToken(token),
-      purpose,
-      account_id: account,
-      created_at: now,
-      expires_at: expiresAt,
-    })
-    return { path: PATHS[purpose] + token, expiresAt }
-  }
-
+export function createOneTimeLinks(db: Db, clock: Clock, make: MakeLink): OneTimeLinks {
   return {
     welcome: () =>
       inTransaction(db, async (trx) => {

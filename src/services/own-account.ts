@@ -4,6 +4,9 @@ import { emptyBin } from '../database/bin-emptying.ts'
 import { isUniqueViolation, lockAccount } from '../database/differences.ts'
 import { markFolderDeleted } from '../database/folders.ts'
 import { dropIdentities, findPassword, setPassword } from '../database/identities.ts'
+import { dropMailAddress } from '../database/mail-addresses.ts'
+import { dropMailsOf } from '../database/mails.ts'
+import { dropLinks } from '../database/one-time-links.ts'
 import type { Db } from '../database/schema.ts'
 import { endSessions } from '../database/sessions.ts'
 import { inTransaction } from '../database/transactions.ts'
@@ -11,6 +14,7 @@ import { type Clock, HOUR, MINUTE } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseUsername } from '../domain/username.ts'
 import type { SessionCaller } from './caller.ts'
+import type { Outbox } from './outbox.ts'
 import { assertStrong } from './password-strength.ts'
 import { hashPassword, verifyPassword } from './passwords.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -37,7 +41,7 @@ const TRIES = 10
 /** How long after signing in nobody is asked again. */
 const JUST_NOW = 10 * MINUTE
 
-export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock): OwnAccount {
+export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock, outbox: Outbox): OwnAccount {
   async function confirm({ account, by }: SessionCaller, password: string | null): Promise<void> {
     const hash = await findPassword(db, account)
     if (hash === null) {
@@ -66,6 +70,8 @@ export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock): OwnAc
       await inTransaction(db, async (trx) => {
         await setPassword(trx, caller.account, hash, clock.now())
         await endSessions(trx, caller.account, caller.by.session)
+        await dropLinks(trx, 'password', caller.account)
+        await outbox.tell(trx, caller.account, 'password changed')
       })
     },
 
@@ -90,6 +96,8 @@ export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock): OwnAc
         const now = clock.now()
         await endSessions(trx, account, null)
         await dropIdentities(trx, account)
+        await dropMailAddress(trx, account)
+        await dropMailsOf(trx, account)
         await dropKeys(trx, account)
         await emptyBin(trx, account)
         await markFolderDeleted(trx, await topFolder(trx, account), now)

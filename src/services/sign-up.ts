@@ -13,6 +13,7 @@ import type { AccountId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import { parseUsername } from '../domain/username.ts'
 import { invalidLink } from './one-time-links.ts'
+import type { Outbox } from './outbox.ts'
 import { assertStrong } from './password-strength.ts'
 import { hashPassword } from './passwords.ts'
 
@@ -35,7 +36,15 @@ export interface SignUp {
   joinBySubject(subject: string, wanted: string): Promise<void>
 }
 
-export function createSignUp(db: Db, clock: Clock, random: Random, mode: Mode): SignUp {
+export function createSignUp(parts: {
+  db: Db
+  clock: Clock
+  random: Random
+  outbox: Outbox
+  mode: Mode
+}): SignUp {
+  const { db, clock, random, outbox, mode } = parts
+
   async function assertWorks(purpose: LinkPurpose, token: string): Promise<void> {
     if ((await findLink(db, hashToken(token), purpose, clock.now())) === undefined) throw invalidLink()
   }
@@ -109,7 +118,9 @@ export function createSignUp(db: Db, clock: Clock, random: Random, mode: Mode): 
       await inTransaction(db, async (trx) => {
         if ((await takeLink(trx, hashed, 'password', clock.now())) === undefined) throw invalidLink()
         await setPassword(trx, account, hash, clock.now())
+        await dropLinks(trx, 'password', account)
         await endSessions(trx, account, null)
+        await outbox.tell(trx, account, 'password changed')
       })
       return found.username
     },

@@ -20,6 +20,8 @@ const COPIED = [
   'reports',
   'bin',
   'changes',
+  'mails',
+  'file_warnings',
 ] as const
 
 const both = databases('copying of rows')
@@ -157,6 +159,18 @@ async function fill(db: Db): Promise<void> {
     'changes',
     ['id', 'account_id', 'kind', 'folder', 'place', 'from_place'],
     numbers.map((at) => [at, 7, 'folder.moved', `folder${at}`, 'root', null]),
+  )
+  await insert(
+    db,
+    'mails',
+    ['id', 'message_id', 'account_id', 'recipient', 'language', 'letter', 'created_at', 'ends_at', 'due_at'],
+    numbers.map((at) => [at, `<${at}@a.b>`, 7, `ann${at}@a.b`, 'de', '{"kind":"ü"}', at, at, at]),
+  )
+  await insert(
+    db,
+    'file_warnings',
+    ['id', 'token_hash', 'account_id', 'used_after', 'used_until', 'warned_at'],
+    numbers.map((at) => [at, hex(at), 7, 0, at, at]),
   )
   await insert(
     db,

@@ -1,4 +1,4 @@
-import type { Language } from './texts/texts.ts'
+import type { Language } from '../../domain/language.ts'
 
 /** Who reads a page, by what the browser says. */
 export interface Reader {

@@ -12,6 +12,7 @@ import { FilePage } from './pages/file.tsx'
 import { withOnclick } from './pages/file-item.tsx'
 import { FilesPage } from './pages/files.tsx'
 import { FolderPage } from './pages/folder.tsx'
+import { MailPage } from './pages/mail.tsx'
 import { PasswordPage } from './pages/password.tsx'
 import { ReportedPage, ReportPage } from './pages/report.tsx'
 import { StartPage } from './pages/start.tsx'
@@ -56,6 +57,7 @@ export function createRenderers(assets: PageAssets): Renderers {
     referencePage: (reader) => page(createElement(ReferencePage, { context: contextOf(reader) })),
     guidePage: (view, reader) => page(createElement(GuidePage, { view, context: contextOf(reader) })),
     accountForm: (view, reader) => page(createElement(AccountFormPage, { view, context: contextOf(reader) })),
+    mailPage: (view, reader) => page(createElement(MailPage, { view, context: contextOf(reader) })),
     errorPage: (view, reader) => page(createElement(ErrorPage, { view, context: contextOf(reader) })),
   }
 }

@@ -1,6 +1,7 @@
 import type { PageAssets } from '../../../../web/manifest.ts'
 import type { Words } from '../../../../web/shared/words.ts'
-import type { Language, Texts } from '../texts/texts.ts'
+import type { Language } from '../../../domain/language.ts'
+import type { Texts } from '../texts/texts.ts'
 
 /** What every page is rendered with, besides what it shows. */
 export interface PageContext {
