@@ -7,12 +7,22 @@ import { changeFiles, isClearing } from '../../src/database/folders.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import { DAY } from '../../src/domain/clock.ts'
-import type { AccountId, FolderIdentifier, FolderPlace, Sha256, Slug } from '../../src/domain/ids.ts'
+import type {
+  AccountId,
+  FolderIdentifier,
+  FolderPlace,
+  SessionId,
+  Sha256,
+  Slug,
+} from '../../src/domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../src/domain/random.ts'
 import type { Reach } from '../../src/domain/reach.ts'
+import { SCOPES } from '../../src/domain/scopes.ts'
 import { createAccounts } from '../../src/services/accounts.ts'
 import { createBin } from '../../src/services/bin.ts'
+import { createBinEmptying } from '../../src/services/bin-emptying.ts'
 import { createBinRestoring } from '../../src/services/bin-restoring.ts'
+import type { SessionCaller } from '../../src/services/caller.ts'
 import { createCleaning } from '../../src/services/cleaning.ts'
 import { createClockGuard } from '../../src/services/clock-guard.ts'
 import { createExpiry } from '../../src/services/expiry.ts'
@@ -20,8 +30,10 @@ import { createFiles, type FileListQuery } from '../../src/services/files.ts'
 import { createFolderClearing } from '../../src/services/folder-clearing.ts'
 import { createFolderMoves } from '../../src/services/folder-moves.ts'
 import { createFolders } from '../../src/services/folders.ts'
+import { createOwnAccount } from '../../src/services/own-account.ts'
 import { placeOf } from '../../src/services/places.ts'
 import { createRemovals } from '../../src/services/removals.ts'
+import { createSharedRateLimits } from '../../src/services/shared-rate-limits.ts'
 import { createUsage } from '../../src/services/usage.ts'
 import { temporaryFolder } from '../support/child.ts'
 import { type ContractDatabase, databases } from '../support/databases.ts'
@@ -77,6 +89,12 @@ async function tree(contract: ContractDatabase) {
       return [row?.files_count ?? -1, row?.folders_count ?? -1, row?.storage_used ?? -1]
     },
   }
+}
+
+/** Lets a job go on for so many steps. */
+function takes(steps: number): () => boolean {
+  let taken = 0
+  return () => taken++ < steps
 }
 
 async function store(
@@ -210,8 +228,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
     test('goes on being cleared by whoever comes next when the first one stops', async () => {
       await using contract = await open()
       const it = await deleted(contract)
-      let steps = 2
-      await it.clearing.run(() => steps-- > 0)
+      await it.clearing.run(takes(2))
       expect(await isClearing(it.db, it.account)).toBe(true)
       expect(await it.names()).toEqual(['kept file'])
       await it.clearing.run()
@@ -260,8 +277,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       expect(await it.totals()).toEqual([0, 0, it.bytes])
       // Nobody marks again what is coming back.
       await it.clearing.run()
-      let steps = 0
-      await it.restoring.run(() => steps++ < 3)
+      await it.restoring.run(takes(3))
       expect(await it.names()).toEqual([])
       await it.restoring.run()
       expect(await it.names({ search: 'f1' })).toHaveLength(11)
@@ -271,6 +287,32 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       expect((await it.folders.get(it.reach, it.outer)).tree_files).toBe(670)
       expect(await isClearing(it.db, it.account)).toBe(false)
       expect((await it.bin.list(it.reach, 1, 10)).entries).toEqual([])
+    })
+
+    test('that is coming back goes with its account', async () => {
+      await using contract = await open()
+      const it = await binned(contract)
+      await it.restoring.restore(it.reach, [it.entry], null)
+      await it.restoring.run(takes(3))
+      const caller: SessionCaller = {
+        ...it.reach,
+        kind: 'account',
+        username: 'alice',
+        by: { kind: 'session', session: 1 as SessionId, isAdmin: false, since: it.clock.now() },
+        scopes: SCOPES,
+        expiresAt: null,
+      }
+      await createOwnAccount(it.db, createSharedRateLimits(it.db, it.clock), it.clock).remove(caller, null)
+      await it.clearing.run()
+      await it.restoring.run()
+      await createBinEmptying(it.db, it.clock, createClockGuard(it.clock), 7).run()
+      await it.clearing.run()
+      for (const table of ['files', 'folders'] as const) {
+        const alive = it.db.selectFrom(table).select('id').where('account_id', '=', it.account)
+        const isLeft = table === 'files' ? 'removed_at' : 'deleted_at'
+        expect(await alive.where(isLeft, 'is', null).execute()).toEqual([])
+      }
+      expect(await it.db.selectFrom('bin').select('id').execute()).toEqual([])
     })
 
     test('does not expire there, marked or not, and lives on when it is back', async () => {

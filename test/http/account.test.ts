@@ -38,7 +38,8 @@ describe('the account', () => {
         storage_limit: 10 * 1024 ** 3,
         files_count: 0,
         folders_count: 0,
-        api_requests_today: expect.any(Number),
+        api_requests_today: 1,
+        storage_in_bin: 0,
       },
     })
     expect(username).toBe('ada.lovelace')

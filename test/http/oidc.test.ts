@@ -59,7 +59,7 @@ test('nobody is sent to another site afterwards', async () => {
         'one',
         next,
       ),
-    ).toBe('/')
+    ).toBe('/files')
   }
 })
 
