@@ -56,11 +56,12 @@ module.exports = {
       '^src/domain/',
       '^src/log\\.ts$',
     ]),
-    only('mail', 'Who puts letters into words and hands them over knows nobody who writes them.', '^src/mail/', [
+    only(
+      'mail',
+      'Who puts letters into words and hands them over knows nobody who writes them.',
       '^src/mail/',
-      '^src/domain/',
-      '^src/config\\.ts$',
-    ]),
+      ['^src/mail/', '^src/domain/', '^src/config\\.ts$'],
+    ),
     only(
       'http',
       'Routes parse, call a service and answer; they never reach past the services.',
