@@ -66,6 +66,7 @@ import { createSharedRateLimits } from './services/shared-rate-limits.ts'
 import { createSignIn } from './services/sign-in.ts'
 import { createSignUp, type SignUp } from './services/sign-up.ts'
 import { createSigning } from './services/signing.ts'
+import { createStorageShares } from './services/storage-shares.ts'
 import { createStoreHealth } from './services/store-health.ts'
 import { createThumbnailMaking } from './services/thumbnail-making.ts'
 import { createThumbnails, noThumbnails } from './services/thumbnails.ts'
@@ -258,6 +259,7 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       sessions,
       signIn: createSignIn(auth, rates, publicUrl),
       signUp,
+      storageShares: createStorageShares(db, clock),
       thumbnails,
       uploads: createUploads({
         db,

@@ -14,7 +14,7 @@ export interface Sources {
   readonly hash: string
 }
 
-export type ScriptedPage = 'start' | 'file' | 'folder' | 'files' | 'reference' | 'sign-in'
+export type ScriptedPage = 'start' | 'file' | 'folder' | 'files' | 'reference' | 'settings' | 'sign-in'
 
 /** What pages load from this site. */
 export interface PageAssets {

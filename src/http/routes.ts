@@ -1,4 +1,4 @@
-import { getAccount } from './api/account.ts'
+import { getAccount, getRequests, getStorage } from './api/account.ts'
 import { downloadFolder, signArchive } from './api/archives.ts'
 import { deleteFromBin, emptyBin, listBin, putIntoBin, restoreFromBin } from './api/bin.ts'
 import { watchEvents } from './api/events.ts'
@@ -18,10 +18,11 @@ import {
   beginPasskeySignIn,
   listPasskeys,
   removePasskey,
+  renamePasskey,
   signInWithPasskey,
 } from './api/passkeys.ts'
 import { reportFile } from './api/reports.ts'
-import { beginCodes, confirmCodes, endCodes } from './api/second-factor.ts'
+import { beginCodes, confirmCodes, endCodes, renewRecoveryCodes } from './api/second-factor.ts'
 import {
   endOtherSessions,
   endSession,
@@ -48,6 +49,7 @@ import { postFolderPassword } from './site/folder-password.ts'
 import { forgottenPages, keepPages, unsubscribePages, verifyPages } from './site/mail-pages.ts'
 import { finishOidc, startOidc } from './site/oidc.ts'
 import { getReportPage, postReport } from './site/report-page.ts'
+import { getSettingsPage, getSettingsPageOf } from './site/settings-page.ts'
 import { getStartPage, postStartPage } from './site/start-page.ts'
 import { tusRoutes } from './uploads/tus-routes.ts'
 
@@ -84,6 +86,8 @@ export const routes: readonly Route[] = [
   emptyBin,
   watchEvents,
   getAccount,
+  getStorage,
+  getRequests,
   listKeys,
   createKey,
   revokeKey,
@@ -98,6 +102,7 @@ export const routes: readonly Route[] = [
   removeMail,
   beginCodes,
   confirmCodes,
+  renewRecoveryCodes,
   endCodes,
   getSession,
   signIn,
@@ -109,6 +114,7 @@ export const routes: readonly Route[] = [
   listPasskeys,
   beginPasskey,
   addPasskey,
+  renamePasskey,
   removePasskey,
   beginPasskeySignIn,
   signInWithPasskey,
@@ -139,6 +145,8 @@ export const routes: readonly Route[] = [
   postReport,
   getFilesPage,
   getFilesPageOf,
+  getSettingsPage,
+  getSettingsPageOf,
   getFolderPage,
   postFolderPassword,
   getReferencePage,

@@ -32,6 +32,7 @@ import type { SecondFactor } from './second-factor.ts'
 import type { Sessions } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
 import type { SignUp } from './sign-up.ts'
+import type { StorageShares } from './storage-shares.ts'
 import type { Thumbnails } from './thumbnails.ts'
 import type { Uploads } from './uploads.ts'
 import type { Usage } from './usage.ts'
@@ -74,6 +75,7 @@ export interface Services {
   readonly sessions: Sessions
   readonly signIn: SignIn
   readonly signUp: SignUp
+  readonly storageShares: StorageShares
   readonly thumbnails: Thumbnails
   readonly uploads: Uploads
   readonly usage: Usage

@@ -135,7 +135,13 @@ describeInBrowser('signing in', (browser) => {
     // Passkeys are tied to the name of the site; for a browser an address of the machine is none.
     await page.goto('/sign-up')
     await page.getByLabel('User name').fill('ada')
-    await page.getByLabel('Password').fill(PASSWORD)
+    for (const [password, verdict] of [
+      ['adaadaada', 'Too easy to guess'],
+      [PASSWORD, 'Very good'],
+    ] as const) {
+      await page.getByLabel('Password').fill(password)
+      await page.locator('.strength').getByText(verdict).waitFor()
+    }
     await page.getByRole('button', { name: 'Make the account' }).click()
     await page.waitForURL(`${host.url}/files`)
 

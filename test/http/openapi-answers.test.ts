@@ -115,6 +115,7 @@ const PAGES = [
 /** These need what an authenticator has made: `test/browser/signing-in.test.ts`. */
 const OF_AUTHENTICATORS = [
   'post /api/v1/passkeys',
+  'patch /api/v1/passkey/{id}',
   'delete /api/v1/passkey/{id}',
   'post /api/v1/session/passkey',
 ]
@@ -219,6 +220,8 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'post /api/v1/bin/delete': { path: '/api/v1/bin/delete', init: json({ entries: entries.slice(1) }) },
     'delete /api/v1/bin': { path: '/api/v1/bin' },
     'get /api/v1/account': { path: '/api/v1/account' },
+    'get /api/v1/account/storage': { path: '/api/v1/account/storage' },
+    'get /api/v1/account/requests': { path: '/api/v1/account/requests' },
     'get /api/v1/keys': { path: '/api/v1/keys' },
     'post /api/v1/key': { path: '/api/v1/key', init: json({ name: 'backup', scopes: ['read'] }) },
     'delete /api/v1/key/{id}': { path: `/api/v1/key/${made.data.id}` },
@@ -301,6 +304,7 @@ async function everyOperationOfPeople(username: string): Promise<Record<string, 
       password,
     }),
     'post /api/v1/account/codes/confirm': asked(cautious, confirm, { code }),
+    'post /api/v1/account/codes/recovery': asked(cautious, '/api/v1/account/codes/recovery', { password }),
     'post /api/v1/account/codes/delete': asked(cautious, '/api/v1/account/codes/delete', { password }),
     'post /api/v1/account/codes': asked(person, '/api/v1/account/codes', { password }),
     'post /api/v1/account/mail': asked(person, MAIL, { address: 'ada@example.org', password }),

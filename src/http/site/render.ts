@@ -15,6 +15,7 @@ import { FolderPage } from './pages/folder.tsx'
 import { MailPage } from './pages/mail.tsx'
 import { PasswordPage } from './pages/password.tsx'
 import { ReportedPage, ReportPage } from './pages/report.tsx'
+import { SettingsPage } from './pages/settings.tsx'
 import { StartPage } from './pages/start.tsx'
 import type { Renderers } from './renderers.ts'
 import { de } from './texts/de.ts'
@@ -48,6 +49,7 @@ export function createRenderers(assets: PageAssets): Renderers {
     filePage: (view, reader) => page(createElement(FilePage, { view, context: contextOf(reader) })),
     arrivingPage: (reader) => page(createElement(ArrivingPage, { context: contextOf(reader) })),
     filesPage: (view, reader) => page(createElement(FilesPage, { view, context: contextOf(reader) })),
+    settingsPage: (view, reader) => page(createElement(SettingsPage, { view, context: contextOf(reader) })),
     folderPage: (view, reader) =>
       withOnclick(page(createElement(FolderPage, { view, context: contextOf(reader) }))),
     passwordPage: (view, reader) => page(createElement(PasswordPage, { view, context: contextOf(reader) })),

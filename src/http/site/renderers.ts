@@ -9,6 +9,7 @@ import type {
   MailPageView,
   PasswordPageView,
   ReportPageView,
+  SettingsPageView,
   StartPageView,
 } from './views.ts'
 
@@ -23,6 +24,8 @@ export interface Renderers {
   arrivingPage(reader: Reader): string
   /** The file manager; its script asks for all that it shows. */
   filesPage(view: FilesPageView, reader: Reader): string
+  /** A page of the settings; its script asks for all that it shows. */
+  settingsPage(view: SettingsPageView, reader: Reader): string
   folderPage(view: FolderPageView, reader: Reader): string
   passwordPage(view: PasswordPageView, reader: Reader): string
   reportPage(view: ReportPageView, reader: Reader): string

@@ -1,4 +1,5 @@
 import type { PreviewKind } from '../../../web/file/data.ts'
+import type { Section } from '../../../web/settings/data.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { ReportReason } from '../../domain/report.ts'
 import type { FolderLook, FolderQuery } from './folder-query.ts'
@@ -165,6 +166,13 @@ export interface FilesPageView {
   readonly publicUrl: string
   /** Bytes. */
   readonly maxFileSize: number
+}
+
+export interface SettingsPageView {
+  readonly section: Section
+  readonly username: string
+  /** Absolute public address of this server, without a trailing slash. */
+  readonly publicUrl: string
 }
 
 export interface StartPageView {

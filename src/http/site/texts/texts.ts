@@ -1,5 +1,7 @@
 import type { FileScriptTexts } from '../../../../web/file/data.ts'
 import type { FilesTexts } from '../../../../web/files/texts.ts'
+import type { Section } from '../../../../web/settings/data.ts'
+import type { SettingsTexts } from '../../../../web/settings/texts.ts'
 import type { Plural } from '../../../../web/shared/words.ts'
 import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
@@ -22,6 +24,7 @@ export interface Texts {
   readonly docs: DocsTexts
   readonly account: AccountTexts
   readonly mail: MailTexts
+  readonly settings: SettingsPageTexts
   readonly errors: ErrorTexts
 }
 
@@ -181,6 +184,14 @@ export interface MailTexts {
   readonly files: Plural
   readonly nameOrAddress: string
   readonly toSignIn: string
+}
+
+export interface SettingsPageTexts {
+  readonly title: string
+  /** Names the links to its pages. */
+  readonly pages: string
+  readonly sections: Readonly<Record<Section, string>>
+  readonly app: SettingsTexts
 }
 
 export interface ErrorText {
