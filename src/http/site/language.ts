@@ -1,5 +1,5 @@
+import type { Language } from '../../domain/language.ts'
 import type { Notice } from '../../domain/notice.ts'
-import type { Language } from './texts/texts.ts'
 
 /** Who reads a page, by what the browser says. */
 export interface Reader {
