@@ -12,6 +12,7 @@ import { createKey, listKeys, revokeKey } from './api/keys.ts'
 import { getMetrics } from './api/metrics.ts'
 import { getOpenApi } from './api/openapi.ts'
 import { changeAccount, removeAccount } from './api/own-account.ts'
+import { changeMail, getMail, removeMail, setMailAddress } from './api/own-mail.ts'
 import {
   addPasskey,
   beginPasskey,
@@ -47,6 +48,7 @@ import { getFilePage } from './site/file-page.ts'
 import { getFilesPage, getFilesPageOf } from './site/files-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
+import { forgottenPages, keepPages, unsubscribePages, verifyPages } from './site/mail-pages.ts'
 import { finishOidc, startOidc } from './site/oidc.ts'
 import { getReportPage, postReport } from './site/report-page.ts'
 import { getSettingsPage, getSettingsPageOf } from './site/settings-page.ts'
@@ -96,6 +98,10 @@ export const routes: readonly Route[] = [
   setPassword,
   changeAccount,
   removeAccount,
+  getMail,
+  setMailAddress,
+  changeMail,
+  removeMail,
   beginCodes,
   confirmCodes,
   renewRecoveryCodes,
@@ -128,6 +134,10 @@ export const routes: readonly Route[] = [
   getArchive,
   getThumbnail,
   ...accountPages,
+  ...forgottenPages,
+  ...verifyPages,
+  ...keepPages,
+  ...unsubscribePages,
   postSignOut,
   startOidc,
   finishOidc,

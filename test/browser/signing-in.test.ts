@@ -1,21 +1,35 @@
 /** People sign in on the pages, by password, code and passkey. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { DAY, HOUR } from '../../src/domain/clock.ts'
 import { accessibilityFaults, describeInBrowser, openPage } from '../support/browser.ts'
 import { codeOf } from '../support/codes.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { NO_MAIL_SERVER } from '../support/mail-server.ts'
+import { upload } from '../support/public.ts'
+import { PASSWORD, signedIn } from '../support/site-visitor.ts'
 
-const PASSWORD = 'violet kettle anchors drift'
+const letter = z.object({
+  path: z.string().optional(),
+  keepPath: z.string().optional(),
+  unsubscribePath: z.string().optional(),
+})
 
 describeInBrowser('signing in', (browser) => {
   let host: TestHoldfast
   let welcome = ''
 
   beforeAll(async () => {
-    host = await startHoldfast({ signUp: 'open' })
+    host = await startHoldfast({ signUp: 'open', mail: NO_MAIL_SERVER })
     welcome = (await host.links.welcome())?.path ?? ''
   }, 60_000)
   afterAll(() => host.stop())
+
+  /** The letter that was written last. */
+  async function written(): Promise<z.infer<typeof letter>> {
+    const mails = host.database.selectFrom('mails').select('letter').orderBy('id', 'desc')
+    return letter.parse(JSON.parse((await mails.executeTakeFirstOrThrow()).letter))
+  }
 
   const fetched = (path: string, body: object) =>
     `fetch(${JSON.stringify(path)}, { method: 'POST', headers: { 'content-type': 'application/json' },
@@ -34,6 +48,47 @@ describeInBrowser('signing in', (browser) => {
       expect(await page.locator('html').getAttribute('lang')).toBe('de')
     }
     expect(opened.trouble()).toEqual([])
+  })
+
+  test('the pages that mails lead to have no fault, in either language', async () => {
+    const { username, apiKey } = await host.addAccount('keeper')
+    await upload(host, { key: apiKey })
+    const person = await signedIn(host, username)
+    const send = (address: string) =>
+      person.send('POST', '/api/v1/account/mail', { address, password: PASSWORD })
+    await send('keeper@example.org')
+    const verify = (await written()).path ?? ''
+    await person.submit(verify, {})
+    host.clock.advance(38 * DAY + HOUR)
+    await host.runJobs()
+    const { keepPath = '', unsubscribePath = '' } = await written()
+    await (await signedIn(host, username)).send('POST', '/api/v1/account/mail', {
+      address: 'other@example.org',
+      password: PASSWORD,
+    })
+    const paths = ['/sign-in/forgotten', (await written()).path ?? '', keepPath, unsubscribePath]
+    for (const locale of ['en-GB', 'de-DE']) {
+      await using opened = await openPage(browser(), host.url, { reducedMotion: 'reduce', locale })
+      const { page } = opened
+      const look = async (path: string) => {
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          expect({ path, faults: await accessibilityFaults(page) }).toEqual({ path, faults: [] })
+        }
+        expect(await page.locator('html').getAttribute('lang')).toBe(locale.slice(0, 2))
+      }
+      for (const path of paths) {
+        expect((await page.goto(path))?.status()).toBe(200)
+        await look(path)
+      }
+      await page.goto('/sign-in')
+      await page.locator('a[href="/sign-in/forgotten"]').click()
+      await page.locator('input[name="name"]').fill('nobody')
+      await page.getByRole('main').getByRole('button').click()
+      await page.waitForSelector('h1 ~ a[href="/sign-in"]')
+      await look('asked')
+      expect(opened.trouble()).toEqual([])
+    }
   })
 
   test('without scripts somebody becomes the administrator, signs out, in again, and is told what is wrong', async () => {

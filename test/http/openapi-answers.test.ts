@@ -8,13 +8,14 @@ import { intoBin } from '../support/bin.ts'
 import { codeOf } from '../support/codes.ts'
 import { watchEvents } from '../support/events.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { NO_MAIL_SERVER } from '../support/mail-server.ts'
 import { compile, findOperation, type OpenApi, openApi } from '../support/openapi.ts'
 import { PASSWORD, sessionHeaders, signedIn, type Visitor, visitor } from '../support/site-visitor.ts'
 
 let holdfast: TestHoldfast
 let document: OpenApi
 beforeAll(async () => {
-  holdfast = await startHoldfast({ signUp: 'open' })
+  holdfast = await startHoldfast({ signUp: 'open', mail: NO_MAIL_SERVER })
   document = await openApi(holdfast)
 })
 afterAll(() => holdfast.stop())
@@ -131,6 +132,10 @@ const PAGES = [
   '/sign-up/{token}',
   '/welcome/{token}',
   '/set-password/{token}',
+  '/sign-in/forgotten',
+  '/verify-mail/{token}',
+  '/keep/{token}',
+  '/unsubscribe/{token}',
 ]
 
 /** These need what an authenticator has made: `test/browser/signing-in.test.ts`. */
@@ -146,6 +151,8 @@ const ENDLESS = 'get /api/v1/events'
 const streamed = z.object({
   content: z.object({ 'text/event-stream': z.object({ schema: z.looseObject({}) }) }),
 })
+
+const MAIL = '/api/v1/account/mail'
 
 const TUS = { 'Tus-Resumable': '1.0.0' }
 const CHUNK = 'application/offset+octet-stream'
@@ -326,6 +333,10 @@ async function everyOperationOfPeople(username: string): Promise<Record<string, 
     'post /api/v1/account/codes/recovery': asked(cautious, '/api/v1/account/codes/recovery', { password }),
     'post /api/v1/account/codes/delete': asked(cautious, '/api/v1/account/codes/delete', { password }),
     'post /api/v1/account/codes': asked(person, '/api/v1/account/codes', { password }),
+    'post /api/v1/account/mail': asked(person, MAIL, { address: 'ada@example.org', password }),
+    'get /api/v1/account/mail': asked(person, MAIL),
+    'patch /api/v1/account/mail': asked(person, MAIL, { warnings: false }),
+    'post /api/v1/account/mail/delete': asked(person, `${MAIL}/delete`, { password }),
     'get /api/v1/session': asked(person, '/api/v1/session'),
     'get /api/v1/sessions': asked(person, '/api/v1/sessions'),
     'delete /api/v1/sessions': asked(person, '/api/v1/sessions'),

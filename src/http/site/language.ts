@@ -1,5 +1,5 @@
+import type { Language } from '../../domain/language.ts'
 import type { Notice } from '../../domain/notice.ts'
-import type { Language } from './texts/texts.ts'
 
 /** Who reads a page, by what the browser says. */
 export interface Reader {
@@ -8,10 +8,10 @@ export interface Reader {
   readonly locale: string
   /** Who is signed in; null or left out: nobody. */
   readonly username?: string | null
-  /** Whether that is an administrator. */
-  readonly isAdmin?: boolean
   /** What the administrators tell everybody; null or left out: nothing. */
   readonly notice?: ShownNotice | null
+  /** Whether that is an administrator. */
+  readonly isAdmin?: boolean
 }
 
 export type ShownNotice = Pick<Notice, 'text' | 'level'>

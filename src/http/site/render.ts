@@ -13,6 +13,7 @@ import { FilePage } from './pages/file.tsx'
 import { withOnclick } from './pages/file-item.tsx'
 import { FilesPage } from './pages/files.tsx'
 import { FolderPage } from './pages/folder.tsx'
+import { MailPage } from './pages/mail.tsx'
 import { PasswordPage } from './pages/password.tsx'
 import { ReportedPage, ReportPage } from './pages/report.tsx'
 import { SettingsPage } from './pages/settings.tsx'
@@ -39,8 +40,8 @@ export function createRenderers(assets: PageAssets): Renderers {
       locale,
       assets,
       username: null,
-      isAdmin: false,
       notice: null,
+      isAdmin: false,
     }
     if (contexts.size < MOST_LOCALES) contexts.set(locale, local)
     return local
@@ -65,6 +66,7 @@ export function createRenderers(assets: PageAssets): Renderers {
     referencePage: (reader) => page(createElement(ReferencePage, { context: contextOf(reader) })),
     guidePage: (view, reader) => page(createElement(GuidePage, { view, context: contextOf(reader) })),
     accountForm: (view, reader) => page(createElement(AccountFormPage, { view, context: contextOf(reader) })),
+    mailPage: (view, reader) => page(createElement(MailPage, { view, context: contextOf(reader) })),
     errorPage: (view, reader) => page(createElement(ErrorPage, { view, context: contextOf(reader) })),
   }
 }

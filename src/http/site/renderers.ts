@@ -7,6 +7,7 @@ import type {
   FilesPageView,
   FolderPageView,
   GuidePageView,
+  MailPageView,
   PasswordPageView,
   ReportPageView,
   SettingsPageView,
@@ -34,6 +35,7 @@ export interface Renderers {
   /** Says that a report is kept. `filePath`: of the page to go back to. */
   reportedPage(filePath: string, reader: Reader): string
   accountForm(view: AccountFormView, reader: Reader): string
+  mailPage(view: MailPageView, reader: Reader): string
   errorPage(view: ErrorPageView, reader: Reader): string
   /** The reference of the API. */
   referencePage(reader: Reader): string
