@@ -96,6 +96,8 @@ const PAGES = [
   '/docs/{guide}',
   '/files',
   '/files/{identifier}',
+  '/settings',
+  '/settings/{section}',
   '/sign-in',
   '/sign-in/code',
   '/sign-in/oidc',
