@@ -36,6 +36,7 @@ export const settingsDe: SettingsPageTexts = {
         FOLDER_NOT_FOUND: 'Der Ordner ist nicht mehr da. Wähle einen anderen.',
         NOT_FOUND: 'Das gibt es nicht mehr.',
         RATE_LIMITED: 'Zu viele Versuche. Warte eine Weile, und versuche es noch einmal.',
+        INVALID_API_KEY: 'Du bist nicht mehr angemeldet. Lade die Seite neu.',
         NOT_SIGNED_IN: 'Du bist nicht mehr angemeldet. Lade die Seite neu.',
         ACCOUNT_DISABLED: 'Dieses Konto ist gesperrt. Wende dich an den Betreiber dieses Servers.',
       },

@@ -33,6 +33,7 @@ export const settingsEn: SettingsPageTexts = {
         FOLDER_NOT_FOUND: 'The folder is no longer there. Choose another.',
         NOT_FOUND: 'It is no longer there.',
         RATE_LIMITED: 'Too many tries. Wait a while, then try again.',
+        INVALID_API_KEY: 'You are not signed in any more. Load the page again.',
         NOT_SIGNED_IN: 'You are not signed in any more. Load the page again.',
         ACCOUNT_DISABLED: 'This account is switched off. Ask whoever runs this server.',
       },
