@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { fetchSession } from './client.ts'
 import { Loaded } from './loaded.tsx'
+import { MailPart } from './mail-part.tsx'
 import { Part } from './part.tsx'
 import { RemoveAccountDialog } from './remove-account-dialog.tsx'
 import { useSettings } from './settings-context.ts'
@@ -9,7 +10,7 @@ import type { Session } from './shapes.ts'
 import { useAnswer } from './use-answer.ts'
 import { UsernamePart } from './username-part.tsx'
 
-/** The name of the account, and its end. */
+/** The name of the account, where its mail goes, and its end. */
 export function AccountSection() {
   const { answered, again } = useAnswer(fetchSession)
   return (
@@ -17,6 +18,7 @@ export function AccountSection() {
       {(session) => (
         <>
           <UsernamePart changed={again} session={session} />
+          <MailPart session={session} />
           <RemovePart session={session} />
         </>
       )}
