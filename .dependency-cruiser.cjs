@@ -80,8 +80,8 @@ module.exports = {
     only(
       'browser',
       'What runs in the browser knows the values of the domain, and the server by its interfaces.',
-      '^web/(start|file|folder|files|reference|sign-in|shared)/',
-      ['^web/(start|file|folder|files|reference|sign-in|shared)/', '^src/domain/'],
+      '^web/(start|file|folder|files|reference|settings|admin|sign-in|shared)/',
+      ['^web/(start|file|folder|files|reference|settings|admin|sign-in|shared)/', '^src/domain/'],
     ),
     only('jobs', 'What runs by itself calls services.', '^src/jobs/', [
       '^src/jobs/',

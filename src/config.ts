@@ -161,6 +161,30 @@ export function loadConfig(environment: Environment): Config {
   return config
 }
 
+/** A setting as administrators see it. */
+export interface SettingInForce {
+  readonly variable: string
+  /** As it would be written in the environment, with nothing that is secret. */
+  readonly value: string
+  readonly isDefault: boolean
+  readonly isSecret: boolean
+  readonly description: string
+}
+
+/** Every setting with what is in force by the environment, which `loadConfig` has taken. */
+export function settingsInForce(environment: Environment): readonly SettingInForce[] {
+  return Object.values(settings).map((setting: Setting<unknown>) => {
+    const text = written(setting, environment)
+    return {
+      variable: setting.variable,
+      value: shown(setting, text ?? setting.default),
+      isDefault: text === undefined,
+      isSecret: setting.isSecret === true,
+      description: setting.description,
+    }
+  })
+}
+
 /** What the environment says about a setting, without outer spaces, or undefined when it leaves the default. */
 export function written(setting: Setting<unknown>, environment: Environment): string | undefined {
   return environment[setting.variable]?.trim() || undefined

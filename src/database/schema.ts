@@ -1,7 +1,9 @@
 import type { Generated, Kysely } from 'kysely'
+import type { Act } from '../domain/audit.ts'
 import type { ChangeKind } from '../domain/change.ts'
 import type {
   AccountId,
+  AuditId,
   BinEntryId,
   BlobId,
   BlobKey,
@@ -57,6 +59,9 @@ export interface Tables {
   reset_requests: ResetRequestsTable
   file_warnings: FileWarningsTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
+  days: DaysTable
+  refused_contents: RefusedContentsTable
+  audit_log: AuditLogTable
   request_days: { account_id: AccountId; day: string; requests: number }
   /** The search index: `rowid` is the file's id. Kept by triggers on `files`. */
   file_names: { rowid: FileId; name_folded: string }
@@ -82,6 +87,8 @@ interface AccountsTable {
   bin_entries: Generated<number>
   /** Entries up to this one are to be deleted for good, but for those that are coming back. */
   bin_emptied: BinEntryId | null
+  /** What its files may take together; null: as much as the setting says. */
+  quota: number | null
 }
 
 interface ApiKeysTable {
@@ -171,6 +178,9 @@ interface JobsTable {
   ended_at: number | null
   /** Failures in a row. */
   failures: Generated<number>
+  /** What went wrong the last time, and when; null once it has gone well again. */
+  failure: string | null
+  failed_at: number | null
 }
 
 interface ReservationsTable {
@@ -260,6 +270,45 @@ interface ReportsTable {
   reporter: string | null
   state: Generated<ReportState>
   closed_at: number | null
+}
+
+/** What happened on the whole server, a row for each day in UTC. */
+interface DaysTable {
+  day: string
+  requests: Generated<number>
+  /** Of bodies. */
+  bytes_in: Generated<number>
+  bytes_out: Generated<number>
+  uploads: Generated<number>
+  downloads: Generated<number>
+  /** Looked at several times a day: these are the last. Null for a day on which nobody has looked. */
+  accounts: number | null
+  files: number | null
+  storage_used: number | null
+}
+
+/** Contents that were taken down and are not taken in again. */
+interface RefusedContentsTable {
+  sha256: Sha256
+  refused_at: number
+  /** How many files went. */
+  files: Generated<number>
+  /** Whether all of them are gone; else somebody has to go on. */
+  cleared: Generated<0 | 1>
+}
+
+/** What administrators did. The database itself refuses to change or to remove a row. */
+interface AuditLogTable {
+  id: Generated<AuditId>
+  at: number
+  /** Null: somebody at the command line. It points to no row, which may be gone by now. */
+  account_id: AccountId | null
+  username: string | null
+  address: string | null
+  act: Act
+  object: string | null
+  /** JSON. */
+  details: string
 }
 
 /** Browsers that are signed in. */

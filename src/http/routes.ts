@@ -1,4 +1,5 @@
 import { getAccount, getRequests, getStorage } from './api/account.ts'
+import { administrationRoutes } from './api/admin/routes.ts'
 import { downloadFolder, signArchive } from './api/archives.ts'
 import { deleteFromBin, emptyBin, listBin, putIntoBin, restoreFromBin } from './api/bin.ts'
 import { watchEvents } from './api/events.ts'
@@ -41,6 +42,7 @@ import { getContent, signDownload, signView } from './content/routes.ts'
 import { getThumbnail } from './content/thumbnail.ts'
 import { aliasOf, type Route } from './route.ts'
 import { accountPages, postSignOut } from './site/account-pages.ts'
+import { getAdminPage, getAdminPageOf } from './site/admin-page.ts'
 import { getGuidePage, getReferencePage } from './site/docs-pages.ts'
 import { getFilePage } from './site/file-page.ts'
 import { getFilesPage, getFilesPageOf } from './site/files-page.ts'
@@ -119,6 +121,7 @@ export const routes: readonly Route[] = [
   beginPasskeySignIn,
   signInWithPasskey,
   invite,
+  ...administrationRoutes,
   getHealth,
   getReadiness,
   getMetrics,
@@ -147,6 +150,8 @@ export const routes: readonly Route[] = [
   getFilesPageOf,
   getSettingsPage,
   getSettingsPageOf,
+  getAdminPage,
+  getAdminPageOf,
   getFolderPage,
   postFolderPassword,
   getReferencePage,

@@ -1,4 +1,4 @@
-import { dropLinksOver, insertLink } from '../database/one-time-links.ts'
+import { dropLinks, dropLinksOver, insertLink } from '../database/one-time-links.ts'
 import type { Db, LinkPurpose } from '../database/schema.ts'
 import { hashToken } from '../database/token-hash.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
@@ -49,4 +49,10 @@ export function createLinkMaking(clock: Clock, random: Random): MakeLink {
     })
     return { path: PATHS[purpose] + token, expiresAt }
   }
+}
+
+/** A link that sets the password of the account; an older one ends. */
+export async function makePasswordLink(trx: Db, make: MakeLink, account: AccountId): Promise<OneTimeLink> {
+  await dropLinks(trx, 'password', account)
+  return make(trx, 'password', account)
 }

@@ -1,11 +1,6 @@
-import { findAccount, markAccountRemoved, setUsername, topFolder } from '../database/accounts.ts'
-import { dropKeys } from '../database/api-keys.ts'
-import { emptyBin } from '../database/bin-emptying.ts'
+import { findAccount, setUsername } from '../database/accounts.ts'
 import { isUniqueViolation, lockAccount } from '../database/differences.ts'
-import { markFolderDeleted } from '../database/folders.ts'
-import { dropIdentities, findPassword, setPassword } from '../database/identities.ts'
-import { dropMailAddress } from '../database/mail-addresses.ts'
-import { dropMailsOf } from '../database/mails.ts'
+import { findPassword, setPassword } from '../database/identities.ts'
 import { dropLinks } from '../database/one-time-links.ts'
 import type { Db } from '../database/schema.ts'
 import { endSessions } from '../database/sessions.ts'
@@ -13,6 +8,7 @@ import { inTransaction } from '../database/transactions.ts'
 import { type Clock, HOUR, MINUTE } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseUsername } from '../domain/username.ts'
+import { assertNotLastAdmin, removeAccount } from './account-removal.ts'
 import type { SessionCaller } from './caller.ts'
 import type { Outbox } from './outbox.ts'
 import { assertStrong } from './password-strength.ts'
@@ -33,7 +29,10 @@ export interface OwnAccount {
   changePassword(caller: SessionCaller, password: string | null, next: string): Promise<void>
   /** Throws what `confirm` throws, and Refusal INVALID_NAME or DUPLICATE_NAME. */
   changeUsername(caller: SessionCaller, password: string | null, username: string): Promise<string>
-  /** Deletes the account with everything in it, at once for everybody; rows and bytes are cleared behind that. */
+  /**
+   * Deletes the account with everything in it, at once for everybody; rows and bytes are cleared behind that. Throws what
+   * `confirm` throws, and Refusal LAST_ADMINISTRATOR.
+   */
   remove(caller: SessionCaller, password: string | null): Promise<void>
 }
 
@@ -91,17 +90,11 @@ export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock, outbox
       await confirm(caller, password)
       const { account } = caller
       await inTransaction(db, async (trx) => {
+        await assertNotLastAdmin(trx, account)
         await lockAccount(trx, account)
-        if ((await findAccount(trx, account))?.removed_at !== null) return
-        const now = clock.now()
-        await endSessions(trx, account, null)
-        await dropIdentities(trx, account)
-        await dropMailAddress(trx, account)
-        await dropMailsOf(trx, account)
-        await dropKeys(trx, account)
-        await emptyBin(trx, account)
-        await markFolderDeleted(trx, await topFolder(trx, account), now)
-        await markAccountRemoved(trx, account, now)
+        if ((await findAccount(trx, account))?.removed_at === null) {
+          await removeAccount(trx, account, clock.now())
+        }
       })
     },
   }

@@ -1,7 +1,11 @@
 import type { Access } from './access.ts'
+import type { AccountAdministration } from './account-administration.ts'
 import type { Accounts } from './accounts.ts'
+import type { AllFiles } from './all-files.ts'
 import type { ArchiveTokens } from './archive-tokens.ts'
 import type { Archives } from './archives.ts'
+import type { AuditLog } from './audit.ts'
+import type { BackgroundJobs } from './background-jobs.ts'
 import type { Bin } from './bin.ts'
 import type { BinEmptying } from './bin-emptying.ts'
 import type { BinRestoring } from './bin-restoring.ts'
@@ -16,6 +20,7 @@ import type { Folders } from './folders.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Keys } from './keys.ts'
 import type { MailAddresses } from './mail-addresses.ts'
+import type { Notices } from './notices.ts'
 import type { Oidc } from './oidc.ts'
 import type { OneTimeLinks } from './one-time-links.ts'
 import type { OwnAccount } from './own-account.ts'
@@ -27,13 +32,17 @@ import type { RateLimits } from './rate-limits.ts'
 import type { Readiness } from './readiness.ts'
 import type { Removals } from './removals.ts'
 import type { Reporting } from './reporting.ts'
+import type { Reports } from './reports.ts'
 import type { ResumableUploads } from './resumable-uploads.ts'
 import type { SecondFactor } from './second-factor.ts'
 import type { Sessions } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
 import type { SignUp } from './sign-up.ts'
+import type { Statistics } from './statistics.ts'
 import type { StorageShares } from './storage-shares.ts'
+import type { TakeDowns } from './take-downs.ts'
 import type { Thumbnails } from './thumbnails.ts'
+import type { TrafficCounter } from './traffic.ts'
 import type { Uploads } from './uploads.ts'
 import type { Usage } from './usage.ts'
 import type { WarningEnd } from './warning-end.ts'
@@ -42,9 +51,13 @@ import type { Watching } from './watching.ts'
 /** Everything the outside may ask the host to do. Built by `app.ts`. */
 export interface Services {
   readonly access: Access
+  readonly accountAdministration: AccountAdministration
   readonly accounts: Accounts
+  readonly allFiles: AllFiles
   readonly archives: Archives
   readonly archiveTokens: ArchiveTokens
+  readonly auditLog: AuditLog
+  readonly backgroundJobs: BackgroundJobs
   readonly bin: Bin
   readonly binEmptying: BinEmptying
   readonly binRestoring: BinRestoring
@@ -58,6 +71,7 @@ export interface Services {
   readonly folders: Folders
   readonly idempotency: Idempotency
   readonly keys: Keys
+  readonly notices: Notices
   readonly mailAddresses: MailAddresses
   readonly oidc: Oidc
   readonly oneTimeLinks: OneTimeLinks
@@ -70,13 +84,17 @@ export interface Services {
   readonly readiness: Readiness
   readonly removals: Removals
   readonly reporting: Reporting
+  readonly reports: Reports
   readonly resumable: ResumableUploads
   readonly secondFactor: SecondFactor
   readonly sessions: Sessions
   readonly signIn: SignIn
   readonly signUp: SignUp
+  readonly statistics: Statistics
+  readonly takeDowns: TakeDowns
   readonly storageShares: StorageShares
   readonly thumbnails: Thumbnails
+  readonly traffic: TrafficCounter
   readonly uploads: Uploads
   readonly usage: Usage
   readonly warningEnd: WarningEnd

@@ -1,16 +1,16 @@
 import { Button, Switch, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { Loaded } from '../shared/loaded.tsx'
+import { Part } from '../shared/part.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
+import { useAttempt } from '../shared/use-attempt.ts'
 import { fill } from '../shared/words.ts'
 import { changeWarnings, fetchMail, removeMailAddress, setMailAddress } from './client.ts'
-import { Problem } from './confirm-dialog.tsx'
-import { Loaded } from './loaded.tsx'
 import { OwnerDialog } from './owner-dialog.tsx'
-import { Part } from './part.tsx'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
 import type { MailSettings, Session } from './shapes.ts'
-import { useAnswer } from './use-answer.ts'
-import { useAttempt } from './use-attempt.ts'
 
 interface MailPartProps {
   readonly session: Session

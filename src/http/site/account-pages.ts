@@ -95,7 +95,7 @@ const forms: readonly FormPage[] = [
     fields: ['username', 'password'],
     check: (call) => assertWorks(call, 'welcome'),
     async submit(call, field) {
-      await call.site.services.signUp.first(newAccount(field), tokenOf(call))
+      await call.site.services.signUp.first(newAccount(field), tokenOf(call), call.address)
       return withPassword(call, field)
     },
   },

@@ -1,6 +1,7 @@
 import type { Reader } from './language.ts'
 import type {
   AccountFormView,
+  AdminPageView,
   ErrorPageView,
   FilePageView,
   FilesPageView,
@@ -26,6 +27,8 @@ export interface Renderers {
   filesPage(view: FilesPageView, reader: Reader): string
   /** A page of the settings; its script asks for all that it shows. */
   settingsPage(view: SettingsPageView, reader: Reader): string
+  /** A page of administration; its script asks for all that it shows. */
+  adminPage(view: AdminPageView, reader: Reader): string
   folderPage(view: FolderPageView, reader: Reader): string
   passwordPage(view: PasswordPageView, reader: Reader): string
   reportPage(view: ReportPageView, reader: Reader): string

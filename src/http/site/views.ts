@@ -1,3 +1,4 @@
+import type { Section as AdminSection } from '../../../web/admin/data.ts'
 import type { PreviewKind } from '../../../web/file/data.ts'
 import type { Section } from '../../../web/settings/data.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
@@ -173,6 +174,10 @@ export interface SettingsPageView {
   readonly username: string
   /** Absolute public address of this server, without a trailing slash. */
   readonly publicUrl: string
+}
+
+export interface AdminPageView {
+  readonly section: AdminSection
 }
 
 export interface StartPageView {

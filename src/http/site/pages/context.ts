@@ -1,6 +1,7 @@
 import type { PageAssets } from '../../../../web/manifest.ts'
 import type { Words } from '../../../../web/shared/words.ts'
 import type { Language } from '../../../domain/language.ts'
+import type { ShownNotice } from '../language.ts'
 import type { Texts } from '../texts/texts.ts'
 
 /** What every page is rendered with, besides what it shows. */
@@ -13,4 +14,8 @@ export interface PageContext {
   readonly assets: PageAssets
   /** Who is signed in, or null. */
   readonly username: string | null
+  /** What the administrators tell everybody, or null. */
+  readonly notice: ShownNotice | null
+  /** Whether that is an administrator. */
+  readonly isAdmin: boolean
 }

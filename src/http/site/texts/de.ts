@@ -1,3 +1,4 @@
+import { adminDe } from './admin-de.ts'
 import { mailDe } from './mail-de.ts'
 import { settingsDe } from './settings-de.ts'
 import type { Texts } from './texts.ts'
@@ -5,6 +6,7 @@ import type { Texts } from './texts.ts'
 export const de: Texts = {
   common: {
     toStart: 'Zur Startseite',
+    notice: 'Hinweis dieses Servers',
     tryAgain: 'Noch einmal versuchen',
     files: { one: '{count} Datei', other: '{count} Dateien' },
     folders: { one: '{count} Ordner', other: '{count} Ordner' },
@@ -396,6 +398,7 @@ export const de: Texts = {
   },
   mail: mailDe,
   settings: settingsDe,
+  admin: adminDe,
   errors: {
     wait: 'Neuer Versuch in {wait}.',
     wholeFile: 'Ganze Datei öffnen',
@@ -501,6 +504,14 @@ export const de: Texts = {
       ADMIN_NEEDED: {
         title: 'Das dürfen nur Administratoren',
         message: 'Frage, wer diesen Server betreibt.',
+      },
+      LAST_ADMINISTRATOR: {
+        title: 'Es gibt sonst niemanden, der diesen Server verwaltet',
+        message: 'Zuerst muss ein anderes Konto zum Administrator werden.',
+      },
+      CONTENT_REFUSED: {
+        title: 'Dieser Inhalt wird hier nicht angenommen',
+        message: 'Er wurde von diesem Server entfernt und kann nicht wieder hochgeladen werden.',
       },
       ACCOUNT_DISABLED: {
         title: 'Dieses Konto ist abgeschaltet',

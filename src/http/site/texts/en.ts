@@ -1,3 +1,4 @@
+import { adminEn } from './admin-en.ts'
 import { mailEn } from './mail-en.ts'
 import { settingsEn } from './settings-en.ts'
 import type { Texts } from './texts.ts'
@@ -5,6 +6,7 @@ import type { Texts } from './texts.ts'
 export const en: Texts = {
   common: {
     toStart: 'Go to the start page',
+    notice: 'Notice of this server',
     tryAgain: 'Try again',
     files: { one: '{count} file', other: '{count} files' },
     folders: { one: '{count} folder', other: '{count} folders' },
@@ -382,6 +384,7 @@ export const en: Texts = {
   },
   mail: mailEn,
   settings: settingsEn,
+  admin: adminEn,
   errors: {
     wait: 'Try again in {wait}.',
     wholeFile: 'Open the whole file',
@@ -483,6 +486,14 @@ export const en: Texts = {
       ADMIN_NEEDED: {
         title: 'Only administrators can do this',
         message: 'Ask whoever runs this server.',
+      },
+      LAST_ADMINISTRATOR: {
+        title: 'Nobody else administers this server',
+        message: 'Make another account an administrator first.',
+      },
+      CONTENT_REFUSED: {
+        title: 'This content is not taken here',
+        message: 'It was taken down from this server and cannot be uploaded again.',
       },
       ACCOUNT_DISABLED: {
         title: 'This account is switched off',

@@ -1,3 +1,5 @@
+import type { Section as AdminSection } from '../../../../web/admin/data.ts'
+import type { AdminTexts } from '../../../../web/admin/texts.ts'
 import type { FileScriptTexts } from '../../../../web/file/data.ts'
 import type { FilesTexts } from '../../../../web/files/texts.ts'
 import type { Section } from '../../../../web/settings/data.ts'
@@ -25,11 +27,14 @@ export interface Texts {
   readonly account: AccountTexts
   readonly mail: MailTexts
   readonly settings: SettingsPageTexts
+  readonly admin: AdminPageTexts
   readonly errors: ErrorTexts
 }
 
 export interface CommonTexts {
   readonly toStart: string
+  /** What the administrators tell everybody. */
+  readonly notice: string
   readonly tryAgain: string
   readonly files: Plural
   readonly folders: Plural
@@ -192,6 +197,14 @@ export interface SettingsPageTexts {
   readonly pages: string
   readonly sections: Readonly<Record<Section, string>>
   readonly app: SettingsTexts
+}
+
+export interface AdminPageTexts {
+  readonly title: string
+  /** Names the links to its pages. */
+  readonly pages: string
+  readonly sections: Readonly<Record<AdminSection, string>>
+  readonly app: AdminTexts
 }
 
 export interface ErrorText {
