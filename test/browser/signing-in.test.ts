@@ -91,6 +91,45 @@ describeInBrowser('signing in', (browser) => {
     }
   })
 
+  test('the settings take an address, say what became of it, and forget it', async () => {
+    const { username } = await host.addAccount('reader')
+    await using opened = await openPage(browser(), host.url, { reducedMotion: 'reduce' })
+    const { page } = opened
+    const { cookies } = await signedIn(host, username)
+    await page.context().addCookies([...cookies].map(([name, value]) => ({ name, value, url: host.url })))
+    await page.goto('/settings/account')
+    const part = page.getByRole('region', { name: 'Mail address' })
+    await part.getByLabel('New address').fill('reader@example.org')
+    await part.getByLabel('Your present password').fill(PASSWORD)
+    await part.getByRole('button', { name: 'Send a link there' }).click()
+    await part.getByText('waits for you to open its link').waitFor()
+    await page.goto((await written()).path ?? '')
+    await page.getByRole('button', { name: 'Confirm the address' }).click()
+    await page.getByRole('heading', { name: 'The address is confirmed' }).waitFor()
+
+    await page.goto('/settings/account')
+    await part.getByText('Mails go to reader@example.org.').waitFor()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      expect(await accessibilityFaults(page)).toEqual([])
+    }
+    const warnings = part.getByRole('switch')
+    expect(await warnings.isChecked()).toBe(true)
+    await warnings.press('Space')
+    await page.waitForFunction(
+      'document.querySelector("[role=switch]:not(:checked):not(:disabled)") !== null',
+    )
+    await page.reload()
+    await part.getByText('Mails go to').waitFor()
+    expect(await warnings.isChecked()).toBe(false)
+    await part.getByRole('button', { name: 'Remove the address' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Your present password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Remove the address' }).click()
+    await part.getByText('You have given none').waitFor()
+    expect(opened.trouble()).toEqual([])
+  })
+
   test('without scripts somebody becomes the administrator, signs out, in again, and is told what is wrong', async () => {
     await using opened = await openPage(browser(), host.url, { javaScriptEnabled: false })
     const { page } = opened
