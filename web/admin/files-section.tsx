@@ -57,9 +57,8 @@ function FileRow({ file, changed }: { file: AnyFile; changed: () => Promise<void
       <Button
         aria-label={fill(taking.of, { name: file.name })}
         className="row-button"
-        color="red"
         onClick={() => setIsAsking(true)}
-        variant="light"
+        variant="default"
       >
         {taking.verb}
       </Button>
