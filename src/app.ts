@@ -11,6 +11,7 @@ import { startServer } from './http/server.ts'
 import { openBuiltSite } from './http/site/built-site.ts'
 import { allJobs, startJobs } from './jobs/jobs.ts'
 import type { Log } from './log.ts'
+import { createSmtpPostman } from './mail/smtp.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createAccess } from './services/access.ts'
 import { type AccountAdministration, createAccountAdministration } from './services/account-administration.ts'
@@ -32,6 +33,7 @@ import { startContentHashing } from './services/content-hash.ts'
 import { createContentTokens } from './services/content-tokens.ts'
 import { createExpiry } from './services/expiry.ts'
 import { createFigures } from './services/figures.ts'
+import { createFileWarnings } from './services/file-warnings.ts'
 import { createFiles } from './services/files.ts'
 import { createFolderClearing } from './services/folder-clearing.ts'
 import { createFolderMoves } from './services/folder-moves.ts'
@@ -40,14 +42,20 @@ import { createFolders } from './services/folders.ts'
 import { createIdempotency } from './services/idempotency.ts'
 import { createLocalClaims, createSharedClaims, keptFailures } from './services/job-claims.ts'
 import { createKeys, type Keys } from './services/keys.ts'
+import { createLinkMaking, type OneTimeLink } from './services/link-making.ts'
+import { createMailAddresses } from './services/mail-addresses.ts'
+import { createMailForgetting } from './services/mail-forgetting.ts'
+import { createMailSending } from './services/mail-sending.ts'
 import { joinNodes } from './services/nodes.ts'
 import { createNotices, type Notices } from './services/notices.ts'
 import { createOidc } from './services/oidc.ts'
-import { createOneTimeLinks, type OneTimeLink, type OneTimeLinks } from './services/one-time-links.ts'
+import { createOneTimeLinks, type OneTimeLinks } from './services/one-time-links.ts'
+import { createOutbox } from './services/outbox.ts'
 import { createOwnAccount } from './services/own-account.ts'
 import { createOwnKeys } from './services/own-keys.ts'
 import { assertPaired, assertWhole } from './services/pairing.ts'
 import { createPasskeys } from './services/passkeys.ts'
+import { createPasswordResets } from './services/password-resets.ts'
 import { createPublicFolders } from './services/public-folders.ts'
 import { createRateLimits } from './services/rate-limits.ts'
 import { createReadiness } from './services/readiness.ts'
@@ -65,6 +73,7 @@ import { createSignIn } from './services/sign-in.ts'
 import { createSignUp, type SignUp } from './services/sign-up.ts'
 import { createSigning } from './services/signing.ts'
 import { createStatistics, type Statistics } from './services/statistics.ts'
+import { createStorageShares } from './services/storage-shares.ts'
 import { createStoreHealth } from './services/store-health.ts'
 import { createTakeDowns, type TakeDowns } from './services/take-downs.ts'
 import { createThumbnailMaking } from './services/thumbnail-making.ts'
@@ -72,6 +81,7 @@ import { createThumbnails, noThumbnails } from './services/thumbnails.ts'
 import { createTrafficCounter } from './services/traffic.ts'
 import { createUploads } from './services/uploads.ts'
 import { createUsage } from './services/usage.ts'
+import { createWarningEnd } from './services/warning-end.ts'
 import { createWatching } from './services/watching.ts'
 import { connect, databaseExists, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
 import { createLocalMaker } from './thumbnails/local-maker.ts'
@@ -193,9 +203,11 @@ export async function startHoldfast(
     // Where nobody has said it, only the server itself knows where it is.
     const publicUrl = () => config.publicUrl ?? server.url
     const accounts = createAccounts(db, clock, random)
-    const signUp = createSignUp(db, clock, random, config.signUp)
-    const oneTimeLinks = createOneTimeLinks(db, clock, random)
-    const ownAccount = createOwnAccount(db, rates, clock)
+    const outbox = createOutbox(clock, random, config.mail?.from.address ?? null)
+    const makeLink = createLinkMaking(clock, random)
+    const signUp = createSignUp({ db, clock, random, outbox, mode: config.signUp })
+    const oneTimeLinks = createOneTimeLinks(db, clock, makeLink)
+    const ownAccount = createOwnAccount(db, rates, clock, outbox)
     const auth = createAuth(() => ({
       db,
       clock,
@@ -215,9 +227,20 @@ export async function startHoldfast(
     await notices.refresh()
 
     const guard = createClockGuard(clock)
+    const warningEnd = createWarningEnd(db, signing)
+    const sending =
+      config.mail === null || config.publicUrl === null
+        ? null
+        : createMailSending({
+            db,
+            clock,
+            random,
+            postman: createSmtpPostman(config.mail, config.publicUrl),
+            log,
+          })
     const services: Services = {
       access,
-      accountAdministration: createAccountAdministration(db, clock, random),
+      accountAdministration: createAccountAdministration(db, clock, makeLink),
       accounts,
       allFiles: createAllFiles(db),
       archives: createArchives(db, blobs, access),
@@ -229,6 +252,15 @@ export async function startHoldfast(
       binRestoring: createBinRestoring(db, clock, config.maxFolderDepth),
       content: createContent(db, blobs, config.s3Redirect),
       contentTokens: createContentTokens(signing, clock),
+      fileWarnings: createFileWarnings({
+        db,
+        clock,
+        random,
+        guard,
+        outbox,
+        warningEnd,
+        inactiveDays: config.inactiveDays,
+      }),
       figures: createFigures({ db, claims, pools, clock }),
       files: createFiles(db, usage),
       folderMoves: createFolderMoves(db, config.maxFolderDepth),
@@ -237,10 +269,12 @@ export async function startHoldfast(
       idempotency,
       keys: createKeys(db, clock, random),
       notices,
+      mailAddresses: createMailAddresses({ db, clock, rates, ownAccount, outbox, makeLink }),
       oidc: createOidc(auth, config.oidc !== null, publicUrl),
       oneTimeLinks,
       ownAccount,
       passkeys: createPasskeys(db, auth, ownAccount, publicUrl),
+      passwordResets: createPasswordResets({ db, clock, rates, outbox, makeLink }),
       ownKeys: createOwnKeys(db, clock, random),
       publicFolders: createPublicFolders(db, access),
       rates,
@@ -255,6 +289,7 @@ export async function startHoldfast(
       signUp,
       statistics,
       takeDowns,
+      storageShares: createStorageShares(db, clock),
       thumbnails,
       traffic,
       uploads: createUploads({
@@ -270,6 +305,7 @@ export async function startHoldfast(
         uploaded: traffic.uploaded,
       }),
       usage,
+      warningEnd,
       watching: createWatching(db, clock, failed('changes could not be looked for')),
     }
     const expiry = createExpiry(db, cleaning, usage, clock, guard, config.inactiveDays)
@@ -297,6 +333,10 @@ export async function startHoldfast(
         notices,
         traffic,
         statistics,
+        fileWarnings: services.fileWarnings,
+        passwordResets: services.passwordResets,
+        mailForgetting: createMailForgetting(db, clock, log),
+        sending,
       }),
       claims,
       log,
@@ -322,6 +362,7 @@ export async function startHoldfast(
         try {
           await server.stop()
           await making?.stop()
+          sending?.stop()
           await jobs.stop()
           await flush()
         } finally {
@@ -369,7 +410,7 @@ export async function applyMigrations(parts: Parts): Promise<void> {
 }
 
 export async function openAdministration(parts: Parts): Promise<Administration> {
-  const { clock, random } = parts
+  const { clock, random, config } = parts
   const { db, close } = await openDatabase({ ...parts, report() {} })
   try {
     await assertWhole(db)
@@ -378,20 +419,27 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
     throw error
   }
   const traffic = createTrafficCounter(db, clock)
+  const makeLink = createLinkMaking(clock, random)
   return {
-    accountAdministration: createAccountAdministration(db, clock, random),
+    accountAdministration: createAccountAdministration(db, clock, makeLink),
     accounts: createAccounts(db, clock, random),
     allFiles: createAllFiles(db),
     auditLog: createAuditLog(db),
     backgroundJobs: createBackgroundJobs(db, null, clock),
     keys: createKeys(db, clock, random),
     notices: createNotices(db, clock),
-    oneTimeLinks: createOneTimeLinks(db, clock, random),
-    reports: createReports(db, clock),
-    signUp: createSignUp(db, clock, random, parts.config.signUp),
     // Only a server knows the disk that it writes to.
     statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock }),
     takeDowns: createTakeDowns(db, clock),
+    oneTimeLinks: createOneTimeLinks(db, clock, makeLink),
+    reports: createReports(db, clock),
+    signUp: createSignUp({
+      db,
+      clock,
+      random,
+      outbox: createOutbox(clock, random, config.mail?.from.address ?? null),
+      mode: config.signUp,
+    }),
     close,
   }
 }

@@ -116,6 +116,9 @@ const BELONGINGS = [
   'passkeys',
   'two_factors',
   'one_time_links',
+  'mail_addresses',
+  'mails',
+  'file_warnings',
 ] as const
 
 /** Removes the rows of removed accounts of which nothing else is left, at most `limit`; returns how many. */

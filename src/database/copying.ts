@@ -50,6 +50,10 @@ const copied = {
   passkeys: { key: ['id'], hasIds: true },
   two_factors: { key: ['id'], hasIds: true },
   one_time_links: { key: ['token_hash'] },
+  mail_addresses: { key: ['account_id'] },
+  mails: { key: ['id'], hasIds: true },
+  reset_requests: { key: ['id'], hasIds: true },
+  file_warnings: { key: ['id'], hasIds: true },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
 
 const emptied = Object.entries<CopiedTable>(copied)

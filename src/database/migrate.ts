@@ -12,6 +12,7 @@ import { signingIn } from './migrations/009-signing-in.ts'
 import { bin } from './migrations/010-bin.ts'
 import { changes } from './migrations/011-changes.ts'
 import { administration } from './migrations/012-administration.ts'
+import { mail } from './migrations/013-mail.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -34,6 +35,7 @@ const migrations: readonly Migration[] = [
   bin,
   changes,
   administration,
+  mail,
 ]
 
 /** How many there are. */

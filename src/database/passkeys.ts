@@ -17,6 +17,17 @@ export function listPasskeys(db: Db, account: AccountId): Promise<PasskeyRow[]> 
 }
 
 /** False when the account has none of that number. */
+export async function namePasskey(db: Db, account: AccountId, id: PasskeyId, name: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('passkeys')
+    .set({ name })
+    .where('account_id', '=', account)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** False when the account has none of that number. */
 export async function dropPasskey(db: Db, account: AccountId, id: PasskeyId): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('passkeys')

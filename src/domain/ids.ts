@@ -21,6 +21,10 @@ export type PasskeyId = Branded<number, 'PasskeyId'>
 export type BinEntryId = Branded<number, 'BinEntryId'>
 /** Numbers what changes in accounts; those of one account grow. */
 export type ChangeId = Branded<number, 'ChangeId'>
+export type MailId = Branded<number, 'MailId'>
+export type ResetRequestId = Branded<number, 'ResetRequestId'>
+/** What an account was told of files that go. */
+export type FileWarningId = Branded<number, 'FileWarningId'>
 export type ReportId = Branded<number, 'ReportId'>
 export type AuditId = Branded<number, 'AuditId'>
 export type Slug = Branded<string, 'Slug'>

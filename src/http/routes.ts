@@ -1,4 +1,4 @@
-import { getAccount } from './api/account.ts'
+import { getAccount, getRequests, getStorage } from './api/account.ts'
 import { administrationRoutes } from './api/admin/routes.ts'
 import { downloadFolder, signArchive } from './api/archives.ts'
 import { deleteFromBin, emptyBin, listBin, putIntoBin, restoreFromBin } from './api/bin.ts'
@@ -12,16 +12,18 @@ import { createKey, listKeys, revokeKey } from './api/keys.ts'
 import { getMetrics } from './api/metrics.ts'
 import { getOpenApi } from './api/openapi.ts'
 import { changeAccount, removeAccount } from './api/own-account.ts'
+import { changeMail, getMail, removeMail, setMailAddress } from './api/own-mail.ts'
 import {
   addPasskey,
   beginPasskey,
   beginPasskeySignIn,
   listPasskeys,
   removePasskey,
+  renamePasskey,
   signInWithPasskey,
 } from './api/passkeys.ts'
 import { reportFile } from './api/reports.ts'
-import { beginCodes, confirmCodes, endCodes } from './api/second-factor.ts'
+import { beginCodes, confirmCodes, endCodes, renewRecoveryCodes } from './api/second-factor.ts'
 import {
   endOtherSessions,
   endSession,
@@ -40,13 +42,16 @@ import { getContent, signDownload, signView } from './content/routes.ts'
 import { getThumbnail } from './content/thumbnail.ts'
 import { aliasOf, type Route } from './route.ts'
 import { accountPages, postSignOut } from './site/account-pages.ts'
+import { getAdminPage, getAdminPageOf } from './site/admin-page.ts'
 import { getGuidePage, getReferencePage } from './site/docs-pages.ts'
 import { getFilePage } from './site/file-page.ts'
 import { getFilesPage, getFilesPageOf } from './site/files-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
+import { forgottenPages, keepPages, unsubscribePages, verifyPages } from './site/mail-pages.ts'
 import { finishOidc, startOidc } from './site/oidc.ts'
 import { getReportPage, postReport } from './site/report-page.ts'
+import { getSettingsPage, getSettingsPageOf } from './site/settings-page.ts'
 import { getStartPage, postStartPage } from './site/start-page.ts'
 import { tusRoutes } from './uploads/tus-routes.ts'
 
@@ -83,6 +88,8 @@ export const routes: readonly Route[] = [
   emptyBin,
   watchEvents,
   getAccount,
+  getStorage,
+  getRequests,
   listKeys,
   createKey,
   revokeKey,
@@ -91,8 +98,13 @@ export const routes: readonly Route[] = [
   setPassword,
   changeAccount,
   removeAccount,
+  getMail,
+  setMailAddress,
+  changeMail,
+  removeMail,
   beginCodes,
   confirmCodes,
+  renewRecoveryCodes,
   endCodes,
   getSession,
   signIn,
@@ -104,6 +116,7 @@ export const routes: readonly Route[] = [
   listPasskeys,
   beginPasskey,
   addPasskey,
+  renamePasskey,
   removePasskey,
   beginPasskeySignIn,
   signInWithPasskey,
@@ -121,6 +134,10 @@ export const routes: readonly Route[] = [
   getArchive,
   getThumbnail,
   ...accountPages,
+  ...forgottenPages,
+  ...verifyPages,
+  ...keepPages,
+  ...unsubscribePages,
   postSignOut,
   startOidc,
   finishOidc,
@@ -131,6 +148,10 @@ export const routes: readonly Route[] = [
   postReport,
   getFilesPage,
   getFilesPageOf,
+  getSettingsPage,
+  getSettingsPageOf,
+  getAdminPage,
+  getAdminPageOf,
   getFolderPage,
   postFolderPassword,
   getReferencePage,

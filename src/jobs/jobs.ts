@@ -7,11 +7,15 @@ import type { Changes } from '../services/changes.ts'
 import type { Cleaning } from '../services/cleaning.ts'
 import type { Expiry } from '../services/expiry.ts'
 import { outageRefusal } from '../services/failures.ts'
+import type { FileWarnings } from '../services/file-warnings.ts'
 import type { FolderClearing } from '../services/folder-clearing.ts'
 import type { Idempotency } from '../services/idempotency.ts'
 import { type Claim, type Claims, type Outcome, SET_ASIDE_AFTER } from '../services/job-claims.ts'
+import type { MailForgetting } from '../services/mail-forgetting.ts'
+import type { MailSending } from '../services/mail-sending.ts'
 import { BEAT, type Nodes } from '../services/nodes.ts'
 import type { Notices } from '../services/notices.ts'
+import type { PasswordResets } from '../services/password-resets.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
 import type { Reports } from '../services/reports.ts'
 import type { Resumable } from '../services/resumable.ts'
@@ -58,10 +62,15 @@ export function allJobs(services: {
   notices: Notices
   traffic: TrafficCounter
   statistics: Statistics
+  fileWarnings: FileWarnings
+  passwordResets: PasswordResets
+  mailForgetting: MailForgetting
+  sending: MailSending | null
 }): readonly Job[] {
   const { nodes, usage, rates, health, expiry, clearing, cleaning, rooms } = services
   const { resumable, idempotency, thumbnails, reports, accounts, sessions } = services
   const { binRestoring, binEmptying, changes, takeDowns, notices, traffic, statistics } = services
+  const { fileWarnings, passwordResets, mailForgetting, sending } = services
   const forItself = [
     { name: 'beat', every: BEAT, run: () => nodes.beat() },
     { name: 'watch other nodes', every: BEAT, run: () => nodes.removeDead() },
@@ -83,6 +92,8 @@ export function allJobs(services: {
     { name: 'forget old idempotency keys', every: 10 * MINUTE, run: () => idempotency.forgetOld() },
     { name: 'go on with taking down', every: 10 * SECOND, run: takeDowns.run },
     { name: 'note totals', every: 10 * MINUTE, run: () => statistics.sample() },
+    { name: 'keep warned files', every: 10 * SECOND, run: fileWarnings.keepRest },
+    { name: 'warn of unused files', every: HOUR, run: fileWarnings.warn },
     { name: 'hide unused files', every: 20 * SECOND, run: expiry.mark },
     { name: 'purge unused files', every: HOUR, run: expiry.purge },
     { name: 'bring back from bins', every: SECOND, run: binRestoring.run },
@@ -94,6 +105,20 @@ export function allJobs(services: {
     { name: 'forget old changes', every: 10 * MINUTE, run: changes.forgetOld },
     { name: 'forget old reports', every: HOUR, run: reports.forgetOld },
     { name: 'remove garbage', every: MINUTE / 4, run: cleaning.removeGarbage },
+    { name: 'forget old mails', every: 10 * MINUTE, run: mailForgetting.run },
+    // Somebody sits there and waits for it.
+    ...(sending === null
+      ? []
+      : [
+          {
+            name: 'send mails',
+            every: SECOND,
+            run: async (mayGoOn: () => boolean) => {
+              await passwordResets.answerAll(mayGoOn)
+              await sending.run(mayGoOn)
+            },
+          },
+        ]),
   ]
   return [
     ...forItself.map((job) => ({ ...job, on: 'every node' }) as const),

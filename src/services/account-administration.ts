@@ -21,11 +21,10 @@ import type { Actor, Deed } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { type AccountId, GUESTS } from '../domain/ids.ts'
-import type { Random } from '../domain/random.ts'
 import { assertNotLastAdmin, removeAccount } from './account-removal.ts'
 import { type AccountInfo, accountInfo } from './accounts.ts'
 import { noteDeed } from './audit.ts'
-import { makePasswordLink, type OneTimeLink } from './one-time-links.ts'
+import { type MakeLink, makePasswordLink, type OneTimeLink } from './link-making.ts'
 
 export interface AccountChange {
   /** Bytes; null: as much as the setting says. */
@@ -54,7 +53,7 @@ export interface AccountAdministration {
   remove(actor: Actor, id: AccountId, username: string): Promise<void>
 }
 
-export function createAccountAdministration(db: Db, clock: Clock, random: Random): AccountAdministration {
+export function createAccountAdministration(db: Db, clock: Clock, makeLink: MakeLink): AccountAdministration {
   async function known(trx: Db, id: AccountId): Promise<AccountInfo> {
     const row = id === GUESTS ? undefined : await findAccount(trx, id)
     if (row === undefined || row.removed_at !== null) throw unknown(`number ${id}`)
@@ -115,7 +114,7 @@ export function createAccountAdministration(db: Db, clock: Clock, random: Random
         if (secondFactor) await dropSecondFactors(trx, id)
         const details = { second_factor: secondFactor }
         await noteDeed(trx, clock, actor, { act: 'account.reset', object: username, details })
-        return makePasswordLink(trx, clock, random, id)
+        return makePasswordLink(trx, makeLink, id)
       }),
 
     remove: (actor, id, username) =>

@@ -3,6 +3,8 @@ import { dropKeys } from '../database/api-keys.ts'
 import { emptyBin } from '../database/bin-emptying.ts'
 import { markFolderDeleted } from '../database/folders.ts'
 import { dropIdentities } from '../database/identities.ts'
+import { dropMailAddress } from '../database/mail-addresses.ts'
+import { dropMailsOf } from '../database/mails.ts'
 import type { Db } from '../database/schema.ts'
 import { endSessions } from '../database/sessions.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -15,6 +17,8 @@ import type { AccountId } from '../domain/ids.ts'
 export async function removeAccount(trx: Db, account: AccountId, now: number): Promise<void> {
   await endSessions(trx, account, null)
   await dropIdentities(trx, account)
+  await dropMailAddress(trx, account)
+  await dropMailsOf(trx, account)
   await dropKeys(trx, account)
   await emptyBin(trx, account)
   await markFolderDeleted(trx, await topFolder(trx, account), now)

@@ -1,6 +1,7 @@
 import { findAccount, setUsername } from '../database/accounts.ts'
 import { isUniqueViolation, lockAccount } from '../database/differences.ts'
 import { findPassword, setPassword } from '../database/identities.ts'
+import { dropLinks } from '../database/one-time-links.ts'
 import type { Db } from '../database/schema.ts'
 import { endSessions } from '../database/sessions.ts'
 import { inTransaction } from '../database/transactions.ts'
@@ -9,6 +10,7 @@ import { Refusal } from '../domain/errors.ts'
 import { parseUsername } from '../domain/username.ts'
 import { assertNotLastAdmin, removeAccount } from './account-removal.ts'
 import type { SessionCaller } from './caller.ts'
+import type { Outbox } from './outbox.ts'
 import { assertStrong } from './password-strength.ts'
 import { hashPassword, verifyPassword } from './passwords.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -38,7 +40,7 @@ const TRIES = 10
 /** How long after signing in nobody is asked again. */
 const JUST_NOW = 10 * MINUTE
 
-export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock): OwnAccount {
+export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock, outbox: Outbox): OwnAccount {
   async function confirm({ account, by }: SessionCaller, password: string | null): Promise<void> {
     const hash = await findPassword(db, account)
     if (hash === null) {
@@ -67,6 +69,8 @@ export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock): OwnAc
       await inTransaction(db, async (trx) => {
         await setPassword(trx, caller.account, hash, clock.now())
         await endSessions(trx, caller.account, caller.by.session)
+        await dropLinks(trx, 'password', caller.account)
+        await outbox.tell(trx, caller.account, 'password changed')
       })
     },
 

@@ -1,4 +1,4 @@
-import { dropPasskey, listPasskeys } from '../database/passkeys.ts'
+import { dropPasskey, listPasskeys, namePasskey } from '../database/passkeys.ts'
 import type { Db } from '../database/schema.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { PasskeyId } from '../domain/ids.ts'
@@ -43,6 +43,8 @@ export interface Passkeys {
   /** Throws Refusal INVALID_REQUEST for an answer to another question. */
   add(browser: Browser, answer: object, name: string): Promise<void>
   /** Throws Refusal NOT_FOUND. */
+  rename(caller: SessionCaller, id: PasskeyId, name: string): Promise<void>
+  /** Throws Refusal NOT_FOUND. */
   remove(caller: SessionCaller, id: PasskeyId): Promise<void>
   beginSignIn(browser: Browser): Promise<Ceremony>
   /** Throws Refusal NOT_IDENTIFIED or ACCOUNT_DISABLED. */
@@ -83,14 +85,18 @@ export function createPasskeys(
       const { api } = await auth()
       await translated(
         api.verifyPasskeyRegistration({
-          body: { response: answer, name: name.trim().slice(0, LONGEST_NAME) },
+          body: { response: answer, name: shortened(name) },
           headers: browserHeaders(browser),
         }),
       )
     },
 
+    async rename({ account }, id, name) {
+      if (!(await namePasskey(db, account, id, shortened(name)))) throw noSuchPasskey()
+    },
+
     async remove({ account }, id) {
-      if (!(await dropPasskey(db, account, id))) throw new Refusal('NOT_FOUND', 'There is no such passkey')
+      if (!(await dropPasskey(db, account, id))) throw noSuchPasskey()
     },
 
     async beginSignIn(browser) {
@@ -116,4 +122,10 @@ export function createPasskeys(
       return { next: 'signed in', cookies: headers.getSetCookie() }
     },
   }
+}
+
+const shortened = (name: string) => name.trim().slice(0, LONGEST_NAME)
+
+function noSuchPasskey(): Refusal {
+  return new Refusal('NOT_FOUND', 'There is no such passkey')
 }

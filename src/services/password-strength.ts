@@ -1,13 +1,5 @@
 import { Refusal } from '../domain/errors.ts'
-
-const SHORTEST = 8
-const LONGEST = 256
-
-/** Of zxcvbn's five grades the fourth: more than 10⁸ guesses, by what people use and how they vary it. */
-const STRONG_ENOUGH = 3
-
-/** What lies beyond adds nothing, and costs the square of its length. */
-const LOOKED_AT = 100
+import { gradeOf, LONGEST, SHORTEST, STRONG_ENOUGH } from '../domain/password-grade.ts'
 
 /**
  * Throws Refusal WEAK_PASSWORD for a password that is too short, or one that somebody would try early. `known`: what
@@ -17,27 +9,10 @@ export async function assertStrong(password: string, known: readonly string[]): 
   if (password.length < SHORTEST || password.length > LONGEST) {
     throw new Refusal('WEAK_PASSWORD', `A password has ${SHORTEST} to ${LONGEST} characters`)
   }
-  judging ??= loadJudge()
-  const zxcvbn = await judging
-  const { score } = zxcvbn(password.slice(0, LOOKED_AT), [...known, 'holdfast'])
-  if (score < STRONG_ENOUGH) {
+  if ((await gradeOf(password, known)) < STRONG_ENOUGH) {
     throw new Refusal(
       'WEAK_PASSWORD',
       'This password is easy to guess; add a few words to it, or use another',
     )
   }
-}
-
-type Judge = (password: string, known: string[]) => { readonly score: number }
-
-let judging: Promise<Judge> | null = null
-
-/** Its words are large, and most servers never need them. */
-async function loadJudge(): Promise<Judge> {
-  const [{ zxcvbn, zxcvbnOptions }, { dictionary, adjacencyGraphs }] = await Promise.all([
-    import('@zxcvbn-ts/core'),
-    import('@zxcvbn-ts/language-common'),
-  ])
-  zxcvbnOptions.setOptions({ dictionary, graphs: adjacencyGraphs })
-  return zxcvbn
 }

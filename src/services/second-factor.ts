@@ -18,6 +18,11 @@ export interface SecondFactor {
   begin(caller: SessionCaller, browser: Browser, password: string | null): Promise<NewSecondFactor>
   /** The first code. The session goes on as a new one. Returns Set-Cookie headers. Throws Refusal WRONG_CODE. */
   finish(browser: Browser, code: string): Promise<readonly string[]>
+  /**
+   * Makes new recovery codes in the place of those there were. Throws what `OwnAccount.confirm` throws, and Refusal
+   * INVALID_REQUEST where signing in takes no codes.
+   */
+  renewRecovery(caller: SessionCaller, browser: Browser, password: string | null): Promise<readonly string[]>
   /** Throws what `OwnAccount.confirm` throws. Returns Set-Cookie headers. */
   end(caller: SessionCaller, browser: Browser, password: string | null): Promise<readonly string[]>
 }
@@ -49,6 +54,15 @@ export function createSecondFactor(auth: Auth, ownAccount: OwnAccount): SecondFa
         }),
       )
       return headers.getSetCookie()
+    },
+
+    async renewRecovery(caller, browser, password) {
+      await ownAccount.confirm(caller, password)
+      const { api } = await auth()
+      const { backupCodes } = await translated(
+        api.generateBackupCodes({ body: given(password), headers: browserHeaders(browser) }),
+      )
+      return backupCodes
     },
 
     async end(caller, browser, password) {

@@ -12,18 +12,21 @@ import type { BinRestoring } from './bin-restoring.ts'
 import type { Content } from './content.ts'
 import type { ContentTokens } from './content-tokens.ts'
 import type { Figures } from './figures.ts'
+import type { FileWarnings } from './file-warnings.ts'
 import type { Files } from './files.ts'
 import type { FolderMoves } from './folder-moves.ts'
 import type { FolderPasswords } from './folder-passwords.ts'
 import type { Folders } from './folders.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Keys } from './keys.ts'
+import type { MailAddresses } from './mail-addresses.ts'
 import type { Notices } from './notices.ts'
 import type { Oidc } from './oidc.ts'
 import type { OneTimeLinks } from './one-time-links.ts'
 import type { OwnAccount } from './own-account.ts'
 import type { OwnKeys } from './own-keys.ts'
 import type { Passkeys } from './passkeys.ts'
+import type { PasswordResets } from './password-resets.ts'
 import type { PublicFolders } from './public-folders.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Readiness } from './readiness.ts'
@@ -36,11 +39,13 @@ import type { Sessions } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
 import type { SignUp } from './sign-up.ts'
 import type { Statistics } from './statistics.ts'
+import type { StorageShares } from './storage-shares.ts'
 import type { TakeDowns } from './take-downs.ts'
 import type { Thumbnails } from './thumbnails.ts'
 import type { TrafficCounter } from './traffic.ts'
 import type { Uploads } from './uploads.ts'
 import type { Usage } from './usage.ts'
+import type { WarningEnd } from './warning-end.ts'
 import type { Watching } from './watching.ts'
 
 /** Everything the outside may ask the host to do. Built by `app.ts`. */
@@ -58,6 +63,7 @@ export interface Services {
   readonly binRestoring: BinRestoring
   readonly content: Content
   readonly contentTokens: ContentTokens
+  readonly fileWarnings: FileWarnings
   readonly figures: Figures
   readonly files: Files
   readonly folderMoves: FolderMoves
@@ -66,11 +72,13 @@ export interface Services {
   readonly idempotency: Idempotency
   readonly keys: Keys
   readonly notices: Notices
+  readonly mailAddresses: MailAddresses
   readonly oidc: Oidc
   readonly oneTimeLinks: OneTimeLinks
   readonly ownAccount: OwnAccount
   readonly ownKeys: OwnKeys
   readonly passkeys: Passkeys
+  readonly passwordResets: PasswordResets
   readonly publicFolders: PublicFolders
   readonly rates: RateLimits
   readonly readiness: Readiness
@@ -84,9 +92,11 @@ export interface Services {
   readonly signUp: SignUp
   readonly statistics: Statistics
   readonly takeDowns: TakeDowns
+  readonly storageShares: StorageShares
   readonly thumbnails: Thumbnails
   readonly traffic: TrafficCounter
   readonly uploads: Uploads
   readonly usage: Usage
+  readonly warningEnd: WarningEnd
   readonly watching: Watching
 }

@@ -15,6 +15,7 @@ import type { Random } from '../domain/random.ts'
 import { parseUsername } from '../domain/username.ts'
 import { noteDeed } from './audit.ts'
 import { invalidLink } from './one-time-links.ts'
+import type { Outbox } from './outbox.ts'
 import { assertStrong } from './password-strength.ts'
 import { hashPassword } from './passwords.ts'
 
@@ -37,7 +38,15 @@ export interface SignUp {
   joinBySubject(subject: string, wanted: string): Promise<void>
 }
 
-export function createSignUp(db: Db, clock: Clock, random: Random, mode: Mode): SignUp {
+export function createSignUp(parts: {
+  db: Db
+  clock: Clock
+  random: Random
+  outbox: Outbox
+  mode: Mode
+}): SignUp {
+  const { db, clock, random, outbox, mode } = parts
+
   async function assertWorks(purpose: LinkPurpose, token: string): Promise<void> {
     if ((await findLink(db, hashToken(token), purpose, clock.now())) === undefined) throw invalidLink()
   }
@@ -114,7 +123,9 @@ export function createSignUp(db: Db, clock: Clock, random: Random, mode: Mode): 
       await inTransaction(db, async (trx) => {
         if ((await takeLink(trx, hashed, 'password', clock.now())) === undefined) throw invalidLink()
         await setPassword(trx, account, hash, clock.now())
+        await dropLinks(trx, 'password', account)
         await endSessions(trx, account, null)
+        await outbox.tell(trx, account, 'password changed')
       })
       return found.username
     },

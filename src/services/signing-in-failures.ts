@@ -28,6 +28,7 @@ function refusalFor(code: string): Refusal | null {
       return new Refusal('WRONG_CODE', 'That is not the code of this moment; look at it again')
     case 'TOTP_NOT_ENABLED':
     case 'BACKUP_CODES_NOT_ENABLED':
+    case 'TWO_FACTOR_NOT_ENABLED':
       return new Refusal('INVALID_REQUEST', 'This account has no codes; set them up first')
     case 'INVALID_TWO_FACTOR_COOKIE':
       return new Refusal('NOT_SIGNED_IN', 'The password was given too long ago; sign in again')

@@ -1,7 +1,14 @@
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { addFileUse, addRequests, type FileUse, requestsOn, setKeyUsed } from '../database/usage.ts'
-import { type Clock, SECOND, timestamp } from '../domain/clock.ts'
+import {
+  addFileUse,
+  addRequests,
+  type FileUse,
+  requestsOn,
+  requestsSince,
+  setKeyUsed,
+} from '../database/usage.ts'
+import { type Clock, DAY, SECOND, timestamp } from '../domain/clock.ts'
 import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
 import type { AccountCaller } from './caller.ts'
 import { letOthersIn } from './turns.ts'
@@ -25,7 +32,14 @@ export interface Usage {
   pending(file: FileId): { readonly views: number; readonly downloads: number }
   /** The account's requests since 00:00 UTC. */
   requestsToday(account: AccountId): Promise<number>
+  /** The same for each of so many days, the last of which is today. Days are as in `2026-01-31`, in UTC. */
+  requestsByDay(account: AccountId, days: number): Promise<DayOfRequests[]>
   flush(): Promise<void>
+}
+
+export interface DayOfRequests {
+  readonly day: string
+  readonly requests: number
 }
 
 /** `downloaded`: told of every download that counts. */
@@ -77,7 +91,8 @@ export function createUsage(db: Db, clock: Clock, downloaded: () => void = () =>
     if (by.kind === 'key') keys.set(by.key, clock.now())
   }
 
-  const today = () => timestamp(clock.now()).slice(0, 10)
+  const dayBefore = (ago: number) => timestamp(clock.now() - ago * DAY).slice(0, 10)
+  const today = () => dayBefore(0)
 
   return {
     fileUsed(file, by) {
@@ -121,6 +136,16 @@ export function createUsage(db: Db, clock: Clock, downloaded: () => void = () =>
       const day = today()
       const written = await requestsOn(db, account, day)
       return written + (days.get(day)?.get(account) ?? 0)
+    },
+
+    async requestsByDay(account, count) {
+      const asked = Array.from({ length: count }, (_, index) => dayBefore(count - 1 - index))
+      const rows = await requestsSince(db, account, dayBefore(count - 1))
+      const written = new Map(rows.map(({ day, requests }) => [day, requests]))
+      return asked.map((day) => ({
+        day,
+        requests: (written.get(day) ?? 0) + (days.get(day)?.get(account) ?? 0),
+      }))
     },
 
     async flush() {

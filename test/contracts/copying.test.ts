@@ -6,7 +6,8 @@ import { lastId, setLastId } from '../../src/database/differences.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { type ContractDatabase, databases } from '../support/databases.ts'
 
-const MANY = 1201
+/** Two statements full and one row more. */
+const MANY = 1001
 const COPIED = [
   'accounts',
   'api_keys',
@@ -23,6 +24,8 @@ const COPIED = [
   'days',
   'refused_contents',
   'audit_log',
+  'mails',
+  'file_warnings',
 ] as const
 
 const both = databases('copying of rows')
@@ -178,6 +181,18 @@ async function fill(db: Db): Promise<void> {
     'audit_log',
     ['id', 'at', 'account_id', 'username', 'address', 'act', 'object', 'details'],
     numbers.map((at) => [at, at, 7, 'ann', '::1', 'notice.set', null, `{"text":"日本 ${at}"}`]),
+  )
+  await insert(
+    db,
+    'mails',
+    ['id', 'message_id', 'account_id', 'recipient', 'language', 'letter', 'created_at', 'ends_at', 'due_at'],
+    numbers.map((at) => [at, `<${at}@a.b>`, 7, `ann${at}@a.b`, 'de', '{"kind":"ü"}', at, at, at]),
+  )
+  await insert(
+    db,
+    'file_warnings',
+    ['id', 'token_hash', 'account_id', 'used_after', 'used_until', 'warned_at'],
+    numbers.map((at) => [at, hex(at), 7, 0, at, at]),
   )
   await insert(
     db,

@@ -180,6 +180,8 @@ const matrix: Readonly<Record<string, Row>> = {
   'delete /api/v1/bin': { ask: () => ({ path: '/api/v1/bin' }), about: {} },
   'get /api/v1/events': { ask: () => ({ path: '/api/v1/events' }), about: {} },
   'get /api/v1/account': { ask: () => ({ path: '/api/v1/account' }), about: {} },
+  'get /api/v1/account/storage': { ask: () => ({ path: '/api/v1/account/storage' }), about: {} },
+  'get /api/v1/account/requests': { ask: () => ({ path: '/api/v1/account/requests' }), about: {} },
   'get /api/v1/keys': { ask: () => ({ path: '/api/v1/keys' }), about: {} },
   'post /api/v1/key': named(({ folder }) => ({
     path: '/api/v1/key',

@@ -22,6 +22,8 @@ const COVERED = {
     'GET /api/v1/uploads',
     'GET /api/v1/bin',
     'GET /api/v1/events',
+    'GET /api/v1/account/storage',
+    'GET /api/v1/account/requests',
   ],
   upload: [
     'POST /api/v1/upload',

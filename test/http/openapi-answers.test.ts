@@ -8,13 +8,14 @@ import { intoBin } from '../support/bin.ts'
 import { codeOf } from '../support/codes.ts'
 import { watchEvents } from '../support/events.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { NO_MAIL_SERVER } from '../support/mail-server.ts'
 import { compile, findOperation, type OpenApi, openApi } from '../support/openapi.ts'
 import { PASSWORD, sessionHeaders, signedIn, type Visitor, visitor } from '../support/site-visitor.ts'
 
 let holdfast: TestHoldfast
 let document: OpenApi
 beforeAll(async () => {
-  holdfast = await startHoldfast({ signUp: 'open' })
+  holdfast = await startHoldfast({ signUp: 'open', mail: NO_MAIL_SERVER })
   document = await openApi(holdfast)
 })
 afterAll(() => holdfast.stop())
@@ -118,6 +119,10 @@ const PAGES = [
   '/docs/{guide}',
   '/files',
   '/files/{identifier}',
+  '/settings',
+  '/settings/{section}',
+  '/admin',
+  '/admin/{section}',
   '/sign-in',
   '/sign-in/code',
   '/sign-in/oidc',
@@ -127,11 +132,18 @@ const PAGES = [
   '/sign-up/{token}',
   '/welcome/{token}',
   '/set-password/{token}',
+  '/settings',
+  '/settings/{section}',
+  '/sign-in/forgotten',
+  '/verify-mail/{token}',
+  '/keep/{token}',
+  '/unsubscribe/{token}',
 ]
 
 /** These need what an authenticator has made: `test/browser/signing-in.test.ts`. */
 const OF_AUTHENTICATORS = [
   'post /api/v1/passkeys',
+  'patch /api/v1/passkey/{id}',
   'delete /api/v1/passkey/{id}',
   'post /api/v1/session/passkey',
 ]
@@ -141,6 +153,8 @@ const ENDLESS = 'get /api/v1/events'
 const streamed = z.object({
   content: z.object({ 'text/event-stream': z.object({ schema: z.looseObject({}) }) }),
 })
+
+const MAIL = '/api/v1/account/mail'
 
 const TUS = { 'Tus-Resumable': '1.0.0' }
 const CHUNK = 'application/offset+octet-stream'
@@ -234,6 +248,8 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'post /api/v1/bin/delete': { path: '/api/v1/bin/delete', init: json({ entries: entries.slice(1) }) },
     'delete /api/v1/bin': { path: '/api/v1/bin' },
     'get /api/v1/account': { path: '/api/v1/account' },
+    'get /api/v1/account/storage': { path: '/api/v1/account/storage' },
+    'get /api/v1/account/requests': { path: '/api/v1/account/requests' },
     'get /api/v1/keys': { path: '/api/v1/keys' },
     'post /api/v1/key': { path: '/api/v1/key', init: json({ name: 'backup', scopes: ['read'] }) },
     'delete /api/v1/key/{id}': { path: `/api/v1/key/${made.data.id}` },
@@ -316,8 +332,13 @@ async function everyOperationOfPeople(username: string): Promise<Record<string, 
       password,
     }),
     'post /api/v1/account/codes/confirm': asked(cautious, confirm, { code }),
+    'post /api/v1/account/codes/recovery': asked(cautious, '/api/v1/account/codes/recovery', { password }),
     'post /api/v1/account/codes/delete': asked(cautious, '/api/v1/account/codes/delete', { password }),
     'post /api/v1/account/codes': asked(person, '/api/v1/account/codes', { password }),
+    'post /api/v1/account/mail': asked(person, MAIL, { address: 'ada@example.org', password }),
+    'get /api/v1/account/mail': asked(person, MAIL),
+    'patch /api/v1/account/mail': asked(person, MAIL, { warnings: false }),
+    'post /api/v1/account/mail/delete': asked(person, `${MAIL}/delete`, { password }),
     'get /api/v1/session': asked(person, '/api/v1/session'),
     'get /api/v1/sessions': asked(person, '/api/v1/sessions'),
     'delete /api/v1/sessions': asked(person, '/api/v1/sessions'),

@@ -369,6 +369,22 @@ describe('codes', () => {
     expect(errors).toEqual([...Array(5).fill('WRONG_CODE'), 'RATE_LIMITED', 'NOT_SIGNED_IN'])
   })
 
+  test('have recovery codes that are made anew with the password, and then the old ones do not work', async () => {
+    const person = await withCodes()
+    const renew = (password: string) => person.send('POST', '/api/v1/account/codes/recovery', { password })
+    expect((await renew('not the password')).error).toBe('WRONG_PASSWORD')
+    const renewed = (await renew(PASSWORD)).data(made.pick({ recovery_codes: true })).recovery_codes
+    expect(renewed).toHaveLength(10)
+    const browser = browserOf(person.username)
+    await signIn(browser)
+    const enter = async (code = '') => (await browser.send('POST', '/api/v1/session/code', { code })).error
+    expect(await enter(person.recovery_codes[0])).toBe('WRONG_CODE')
+    expect(await enter(renewed[0])).toBeNull()
+    const other = await newcomer()
+    const refused = await other.send('POST', '/api/v1/account/codes/recovery', { password: PASSWORD })
+    expect(refused.error).toBe('INVALID_REQUEST')
+  })
+
   test('are given up with the password', async () => {
     const person = await withCodes()
     const end = (password: string) => person.send('POST', '/api/v1/account/codes/delete', { password })

@@ -50,7 +50,7 @@ export async function startCluster({ config, ...parts }: NodeParts): Promise<Nod
     trustedProxies: [BALANCER_ADDRESS, ...config.trustedProxies],
   }
   await using started = new AsyncDisposableStack()
-  // All at once, as after a power cut: each of them finds a database that another may just be making.
+  // All at once, as after a power cut: each of them finds a bucket and first rows that another may just be making.
   const launched = await Promise.allSettled(
     Array.from({ length: NODES }, () =>
       startHoldfast({ ...parts, settings: settingsInForce({}), config: nodeConfig }),

@@ -18,7 +18,8 @@ import {
   startChild,
   temporaryFolder,
 } from './child.ts'
-import { createDatabase, whyNoPostgres } from './postgres.ts'
+import { createMigratedDatabase } from './migrated-database.ts'
+import { whyNoPostgres } from './postgres.ts'
 
 export interface SharedInstallation extends AsyncDisposable {
   /** What makes a process a node of it. */
@@ -62,12 +63,12 @@ export function onSharedServers(suite: string, tests: () => void): void {
   describe.skipIf(obstacle !== null)(suite, tests)
 }
 
-/** Empty, on the servers that all tests share; `databaseUrl` names an empty database elsewhere. */
+/** Without a row, on the servers that all tests share; `databaseUrl` names a database that nobody has used, even empty. */
 export async function sharedInstallation(databaseUrl?: string): Promise<SharedInstallation> {
   await using making = new AsyncDisposableStack()
   const folder = making.use(temporaryFolder())
   let url = databaseUrl
-  if (url === undefined) url = making.adopt(await createDatabase(), (database) => database.drop()).url
+  if (url === undefined) url = making.adopt(await createMigratedDatabase(), (it) => it.drop()).url
   const s3 = await newBucket()
   const settings = {
     ...PLENTY,

@@ -35,6 +35,8 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
     reference: 'reference/main.ts',
     signIn: 'sign-in/main.ts',
     files: 'files/main.tsx',
+    settings: 'settings/main.tsx',
+    admin: 'admin/main.tsx',
   }
   const { scriptOf, importsOf, sources } = await bundleModules(folder, Object.values(entries), [])
   const page = (entry: string) => {
@@ -49,6 +51,8 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
       reference: page(entries.reference),
       'sign-in': page(entries.signIn),
       files: page(entries.files),
+      settings: page(entries.settings),
+      admin: page(entries.admin),
     },
     sources,
   }

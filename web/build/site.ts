@@ -52,6 +52,8 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
     reference,
     signIn,
     manager,
+    settings,
+    admin,
     renderer,
     files,
     pdfData,
@@ -65,11 +67,27 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
     bundleStyle(assets, 'reference'),
     bundleStyle(assets, 'sign-in'),
     bundleStyle(assets, 'files'),
+    bundleStyle(assets, 'settings'),
+    bundleStyle(assets, 'admin'),
     bundleRenderer(server),
     copyFiles(assets),
     copyPdfData(assets),
   ])
-  const bundles = [scripts, workers, shared, start, file, folder, reference, signIn, manager, renderer, files]
+  const bundles = [
+    scripts,
+    workers,
+    shared,
+    start,
+    file,
+    folder,
+    reference,
+    signIn,
+    manager,
+    settings,
+    admin,
+    renderer,
+    files,
+  ]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
   const pages = scripts.made
   return {
@@ -88,6 +106,8 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
         reference: { ...pages.reference, style: reference.made },
         'sign-in': { ...pages['sign-in'], style: signIn.made },
         files: { ...pages.files, style: manager.made },
+        settings: { ...pages.settings, style: settings.made },
+        admin: { ...pages.admin, style: admin.made },
       },
       workers: workers.made,
       files: files.made,

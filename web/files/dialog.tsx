@@ -1,5 +1,5 @@
-import { type MouseEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react'
-import { Drawing } from '../shared/drawing.tsx'
+import type { ReactNode } from 'react'
+import { Dialog as SharedDialog } from '../shared/dialog.tsx'
 import { useFiles } from './files-context.ts'
 
 interface DialogProps {
@@ -9,45 +9,6 @@ interface DialogProps {
   readonly isWide?: boolean
 }
 
-/** Stands over the page, which waits. The browser keeps the focus in it, and gives it back when it is gone. */
-export function Dialog({ title, close, children, isWide = false }: DialogProps) {
-  const { texts } = useFiles()
-  const heading = useId()
-  const dialog = useRef<HTMLDialogElement>(null)
-
-  useLayoutEffect(() => {
-    const element = dialog.current
-    element?.showModal()
-    return () => element?.close()
-  }, [])
-
-  /** A click beside it is one on the dialog itself, which its content fills. */
-  function leave({ target, currentTarget }: MouseEvent): void {
-    if (target === currentTarget) close()
-  }
-
-  return (
-    <dialog
-      aria-labelledby={heading}
-      className="dialog"
-      data-wide={isWide || undefined}
-      onCancel={(event) => {
-        event.preventDefault()
-        close()
-      }}
-      onClick={leave}
-      onKeyDown={(event) => event.stopPropagation()}
-      ref={dialog}
-    >
-      <div className="dialog-content">
-        <div className="dialog-head">
-          <h2 id={heading}>{title}</h2>
-          <button aria-label={texts.dialogs.close} className="icon-button" onClick={close} type="button">
-            <Drawing of="cross" />
-          </button>
-        </div>
-        {children}
-      </div>
-    </dialog>
-  )
+export function Dialog(props: DialogProps) {
+  return <SharedDialog closeText={useFiles().texts.dialogs.close} {...props} />
 }

@@ -1,6 +1,6 @@
-/** Signing in with a passkey: the one thing here that a form cannot do. */
+/** What a form cannot do: signing in with a passkey, and telling how good a new password is while it is typed. */
 import { readPageData } from '../shared/page-data.ts'
-import { PASSKEY_BUTTON, PASSKEY_PROBLEM, type SignInPageData } from './data.ts'
+import { PASSKEY_BUTTON, PASSKEY_PROBLEM, type SignInPageData, STRENGTH } from './data.ts'
 
 const { next, texts } = readPageData<SignInPageData>()
 const button = document.getElementById(PASSKEY_BUTTON)
@@ -13,6 +13,12 @@ if (
 ) {
   button.hidden = false
   button.addEventListener('click', () => void signIn())
+}
+
+const meter = document.getElementById(STRENGTH)
+if (meter !== null) {
+  // The form works without it.
+  import('./meter.ts').then(({ watchPassword }) => watchPassword(meter, texts.strength)).catch(() => {})
 }
 
 async function signIn(): Promise<void> {

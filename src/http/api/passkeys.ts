@@ -64,6 +64,21 @@ export const addPasskey = sessionRoute({
   },
 })
 
+export const renamePasskey = sessionRoute({
+  method: 'patch',
+  path: '/api/v1/passkey/{id}',
+  summary: 'Give a passkey another name',
+  tag: 'Signing in',
+  params: z.object({ id: rowId }),
+  body: z.object({ name: z.string('must be a name').max(200) }),
+  answer: done,
+  errors: [400, 404, 413],
+  async handle({ call, caller, params, body }) {
+    await call.site.services.passkeys.rename(caller, Number(params.id) as PasskeyId, body.name)
+    return { success: true }
+  },
+})
+
 export const removePasskey = sessionRoute({
   method: 'delete',
   path: '/api/v1/passkey/{id}',

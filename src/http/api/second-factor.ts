@@ -4,6 +4,8 @@ import { browserOf, jsonWithCookies } from '../session.ts'
 import { done, presentPassword } from './answers.ts'
 import { dataOf } from './fields.ts'
 
+const recoveryCodes = z.array(z.string()).openapi({ description: 'Each works once; shown only now' })
+
 export const beginCodes = sessionRoute({
   method: 'post',
   path: '/api/v1/account/codes',
@@ -15,7 +17,7 @@ export const beginCodes = sessionRoute({
       .object({
         uri: z.string().openapi({ description: 'For the app, as a QR code: otpauth://…' }),
         secret: z.string().openapi({ description: 'In base32, to be typed' }),
-        recovery_codes: z.array(z.string()).openapi({ description: 'Each works once; shown only now' }),
+        recovery_codes: recoveryCodes,
       })
       .openapi('NewSecondFactor'),
   ),
@@ -38,6 +40,21 @@ export const confirmCodes = sessionRoute({
   async handle({ call, body }) {
     const cookies = await call.site.services.secondFactor.finish(browserOf(call), body.code)
     return jsonWithCookies({ success: true }, cookies)
+  },
+})
+
+export const renewRecoveryCodes = sessionRoute({
+  method: 'post',
+  path: '/api/v1/account/codes/recovery',
+  summary: 'Make new recovery codes; those from before do not work any more',
+  tag: 'Signing in',
+  body: z.object({ password: presentPassword }),
+  answer: dataOf(z.object({ recovery_codes: recoveryCodes })),
+  errors: [400, 413],
+  async handle({ call, caller, body }) {
+    const { secondFactor } = call.site.services
+    const codes = await secondFactor.renewRecovery(caller, browserOf(call), body.password ?? null)
+    return { success: true, data: { recovery_codes: codes } }
   },
 })
 

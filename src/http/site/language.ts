@@ -1,5 +1,5 @@
+import type { Language } from '../../domain/language.ts'
 import type { Notice } from '../../domain/notice.ts'
-import type { Language } from './texts/texts.ts'
 
 /** Who reads a page, by what the browser says. */
 export interface Reader {
@@ -10,6 +10,8 @@ export interface Reader {
   readonly username?: string | null
   /** What the administrators tell everybody; null or left out: nothing. */
   readonly notice?: ShownNotice | null
+  /** Whether that is an administrator. */
+  readonly isAdmin?: boolean
 }
 
 export type ShownNotice = Pick<Notice, 'text' | 'level'>

@@ -6,7 +6,7 @@ import { type Reader, readerOf } from './language.ts'
  * administrators tell everybody.
  */
 export function pageReader({ request, caller, site }: Call): Reader {
-  const isSignedIn = caller?.kind === 'account' && caller.by.kind === 'session'
-  const username = isSignedIn ? caller.username : null
-  return { ...readerOf(request), username, notice: site.services.notices.shown() }
+  const reader = { ...readerOf(request), notice: site.services.notices.shown() }
+  if (caller?.kind !== 'account' || caller.by.kind !== 'session') return reader
+  return { ...reader, username: caller.username, isAdmin: caller.by.isAdmin }
 }

@@ -1,7 +1,12 @@
 import { Button, TextInput } from '@mantine/core'
 import { Drawing } from '../../../../web/shared/drawing.tsx'
 import { fill } from '../../../../web/shared/words.ts'
-import { PASSKEY_BUTTON, PASSKEY_PROBLEM, type SignInPageData } from '../../../../web/sign-in/data.ts'
+import {
+  PASSKEY_BUTTON,
+  PASSKEY_PROBLEM,
+  type SignInPageData,
+  STRENGTH,
+} from '../../../../web/sign-in/data.ts'
 import type { AccountFormView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { waitingTime } from './error.tsx'
@@ -16,7 +21,11 @@ interface FormProps {
 export function AccountFormPage({ view, context }: FormProps) {
   const texts = context.texts.account
   const { title, why, submit } = texts.forms[view.kind]
-  const data: SignInPageData = { next: view.next, texts: { passkeyFailed: texts.passkeyFailed } }
+  const { strength } = context.texts.settings.app.password
+  const data: SignInPageData = {
+    next: view.next,
+    texts: { passkeyFailed: texts.passkeyFailed, strength },
+  }
   const problem = problemOf(view, context)
   return (
     <Layout context={context} head={<NoIndex />} scripted={{ page: 'sign-in', data }} title={title}>
@@ -81,6 +90,12 @@ function Fields({ view, context }: FormProps) {
         type="password"
         withAsterisk={false}
       />
+      {isNew ? (
+        <div className="strength" hidden id={STRENGTH}>
+          <div aria-hidden="true" className="strength-bar" />
+          <p className="small" role="status" />
+        </div>
+      ) : null}
     </>
   )
 }
@@ -99,6 +114,11 @@ function OtherWays({ view, context }: FormProps) {
           {fill(texts.oidc, { name: view.oidc.name })}
         </a>
       )}
+      {view.canReset ? (
+        <a className="button button-quiet" href="/sign-in/forgotten">
+          {context.texts.mail.pages.forgotten.title}
+        </a>
+      ) : null}
       {view.canSignUp ? (
         <a className="button button-quiet" href="/sign-up">
           {texts.forms.signUp.title}

@@ -1,3 +1,6 @@
+import { adminDe } from './admin-de.ts'
+import { mailDe } from './mail-de.ts'
+import { settingsDe } from './settings-de.ts'
 import type { Texts } from './texts.ts'
 
 export const de: Texts = {
@@ -393,6 +396,9 @@ export const de: Texts = {
       'Ein Benutzername hat 3 bis 32 Zeichen: Buchstaben a bis z, Ziffern, Punkte, Binde- und Unterstriche.',
     tooMany: 'Zu viele Versuche. Warte {wait} und versuche es dann noch einmal.',
   },
+  mail: mailDe,
+  settings: settingsDe,
+  admin: adminDe,
   errors: {
     wait: 'Neuer Versuch in {wait}.',
     wholeFile: 'Ganze Datei öffnen',
@@ -486,6 +492,14 @@ export const de: Texts = {
       INVALID_LINK: {
         title: 'Dieser Link gilt nicht mehr',
         message: 'Er wurde schon benutzt oder ist zu alt. Bitte um einen neuen.',
+      },
+      MAIL_DISABLED: {
+        title: 'Dieser Server verschickt keine E-Mails',
+        message: 'Frage den, der ihn betreibt.',
+      },
+      ADDRESS_TAKEN: {
+        title: 'Diese Adresse gehört zu einem anderen Konto',
+        message: 'Entferne sie dort zuerst, oder nimm eine andere.',
       },
       ADMIN_NEEDED: {
         title: 'Das dürfen nur Administratoren',

@@ -1,3 +1,6 @@
+import { adminEn } from './admin-en.ts'
+import { mailEn } from './mail-en.ts'
+import { settingsEn } from './settings-en.ts'
 import type { Texts } from './texts.ts'
 
 export const en: Texts = {
@@ -379,6 +382,9 @@ export const en: Texts = {
     nameWrong: 'A user name has 3 to 32 characters: letters a to z, digits, dots, dashes and underscores.',
     tooMany: 'Too many tries. Wait {wait}, then try again.',
   },
+  mail: mailEn,
+  settings: settingsEn,
+  admin: adminEn,
   errors: {
     wait: 'Try again in {wait}.',
     wholeFile: 'Open the whole file',
@@ -468,6 +474,14 @@ export const en: Texts = {
       INVALID_LINK: {
         title: 'This link does not work any more',
         message: 'It was used before, or is too old. Ask for a new one.',
+      },
+      MAIL_DISABLED: {
+        title: 'This server sends no mails',
+        message: 'Ask whoever runs it for what you need.',
+      },
+      ADDRESS_TAKEN: {
+        title: 'This address belongs to another account',
+        message: 'Remove it there first, or take another one.',
       },
       ADMIN_NEEDED: {
         title: 'Only administrators can do this',
