@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { type MailAddress, parseSender } from './domain/mail-address.ts'
 import { clientVariables, type Setting, settings } from './settings.ts'
 
 /** The settings of one Holdfast, all of them, typed and free of contradictions. Sizes are bytes, rates are per hour. */
@@ -29,6 +30,8 @@ export interface Config {
   readonly signUp: SignUp
   /** null: nobody signs in by way of another server. */
   readonly oidc: OidcConfig | null
+  /** null: no mail is sent. */
+  readonly mail: MailConfig | null
   /** Hours without a byte after which an unfinished upload is given up. */
   readonly uploadExpires: number
   readonly guestUploads: boolean
@@ -58,6 +61,18 @@ export interface OidcConfig {
   readonly clientSecret: string
   /** What people call it. */
   readonly name: string
+}
+
+/** Who takes mails over, and who they are from. */
+export interface MailConfig {
+  readonly host: string
+  readonly port: number
+  /** Whether the connection begins with TLS. Otherwise it goes over to TLS where the server offers that. */
+  readonly secure: boolean
+  /** null: nobody signs in there. */
+  readonly login: { readonly user: string; readonly password: string } | null
+  /** The name may be empty. */
+  readonly from: { readonly name: string; readonly address: MailAddress }
 }
 
 export interface S3Config {
@@ -126,6 +141,7 @@ export function loadConfig(environment: Environment): Config {
     sessionRateLimit: read(settings.sessionRateLimit),
     signUp: read(settings.signUp),
     oidc: readOidc(read),
+    mail: readMail(read),
     uploadExpires: read(settings.uploadExpires),
     guestUploads: read(settings.guestUploads),
     guestRateLimit: read(settings.guestRateLimit),
@@ -145,6 +161,30 @@ export function loadConfig(environment: Environment): Config {
   return config
 }
 
+/** A setting as administrators see it. */
+export interface SettingInForce {
+  readonly variable: string
+  /** As it would be written in the environment, with nothing that is secret. */
+  readonly value: string
+  readonly isDefault: boolean
+  readonly isSecret: boolean
+  readonly description: string
+}
+
+/** Every setting with what is in force by the environment, which `loadConfig` has taken. */
+export function settingsInForce(environment: Environment): readonly SettingInForce[] {
+  return Object.values(settings).map((setting: Setting<unknown>) => {
+    const text = written(setting, environment)
+    return {
+      variable: setting.variable,
+      value: shown(setting, text ?? setting.default),
+      isDefault: text === undefined,
+      isSecret: setting.isSecret === true,
+      description: setting.description,
+    }
+  })
+}
+
 /** What the environment says about a setting, without outer spaces, or undefined when it leaves the default. */
 export function written(setting: Setting<unknown>, environment: Environment): string | undefined {
   return environment[setting.variable]?.trim() || undefined
@@ -155,9 +195,9 @@ export function shown(setting: Setting<unknown>, text: string): string {
   return setting.isSecret && text !== '' ? '…' : withoutPassword(text)
 }
 
-/** The text without the password that an address may hold. */
+/** The text without the password that an address may hold, also where that is not encoded as it should be. */
 export function withoutPassword(text: string): string {
-  return text.replace(/(:\/\/[^:@/]*):[^@]*@/, '$1:…@')
+  return text.replace(/(:\/\/[^:/]*):.*@/, '$1:…@')
 }
 
 type Read = <T>(setting: Setting<T>) => T
@@ -188,6 +228,22 @@ function readOidc(read: Read): OidcConfig | null {
     name: read(settings.oidcName),
   }
   return issuer === null ? null : { issuer, ...oidc }
+}
+
+function readMail(read: Read): MailConfig | null {
+  const [address, from] = [read(settings.smtpUrl), parseSender(read(settings.mailFrom))]
+  // One without the other is a contradiction, which is told below.
+  if (address === null || from === null) return null
+  const { protocol, hostname, port, username, password } = new URL(address)
+  const secure = protocol === 'smtps:'
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (secure ? 465 : 587) : Number(port),
+    secure,
+    login:
+      username === '' ? null : { user: decodeURIComponent(username), password: decodeURIComponent(password) },
+    from,
+  }
 }
 
 function defaultOf<T>(setting: Setting<T>): T {
@@ -240,7 +296,11 @@ function contradictions(config: Config, environment: Environment): ConfigProblem
       reason: `it means nothing without ${metrics.variable}=on; set that too, or leave this out`,
     })
   }
-  problems.push(...s3Contradictions(config, environment), ...oidcContradictions(config, environment))
+  problems.push(
+    ...s3Contradictions(config, environment),
+    ...oidcContradictions(config, environment),
+    ...mailContradictions(environment),
+  )
   return problems
 }
 
@@ -295,6 +355,26 @@ function oidcContradictions(config: Config, environment: Environment): ConfigPro
     variable: setting.variable,
     value: shown(setting, environment[setting.variable] ?? ''),
     reason: `it means nothing without ${oidcIssuer.variable}; set that too, or leave this out`,
+  }))
+}
+
+function mailContradictions(environment: Environment): ConfigProblem[] {
+  const { smtpUrl, mailFrom, publicUrl } = settings
+  const isWritten = (setting: Setting<unknown>) => written(setting, environment) !== undefined
+  if (isWritten(smtpUrl)) {
+    // Who reads a mail is somewhere else: only an address that was given leads them back.
+    return [mailFrom, publicUrl]
+      .filter((setting) => !isWritten(setting))
+      .map(({ variable, allowed }) => ({
+        variable,
+        value: '',
+        reason: `${smtpUrl.variable} is set, so this is needed too: ${allowed}`,
+      }))
+  }
+  return [mailFrom].filter(isWritten).map(({ variable }) => ({
+    variable,
+    value: environment[variable] ?? '',
+    reason: `it means nothing without ${smtpUrl.variable}; set that too, or leave this out`,
   }))
 }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { parseSender } from './domain/mail-address.ts'
 import { parseSize } from './domain/sizes.ts'
 
 /** One variable of the environment: what people may write there and what the program makes of it. */
@@ -183,6 +184,21 @@ export const settings = {
     allowed: 'a name of up to 40 characters',
     read: (text) => (text.length <= 40 ? text : undefined),
   } satisfies Setting<string>,
+  smtpUrl: {
+    variable: 'HOLDFAST_SMTP_URL',
+    default: '',
+    description: 'The server that mails are handed to. Without it none are sent, and everything else works.',
+    allowed:
+      'an address such as smtp://user:password@mail.example.org:587, or smtps://… for TLS from the beginning; user and password percent-encoded',
+    read: readSmtpUrl,
+  } satisfies Setting<string | null>,
+  mailFrom: {
+    variable: 'HOLDFAST_MAIL_FROM',
+    default: '',
+    description: 'Who mails are from.',
+    allowed: 'an address such as files@example.org, or a name with one: Holdfast <files@example.org>',
+    read: (text) => (text === '' || parseSender(text) !== null ? text : undefined),
+  } satisfies Setting<string>,
   uploadExpires: {
     variable: 'HOLDFAST_UPLOAD_EXPIRES',
     default: '24',
@@ -326,6 +342,26 @@ function readDatabaseUrl(text: string): string | null | undefined {
   const url = URL.parse(text)
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return undefined
   return url.hostname !== '' && url.pathname.length > 1 ? text : undefined
+}
+
+function readSmtpUrl(text: string): string | null | undefined {
+  if (text === '') return null
+  const url = URL.parse(text)
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return undefined
+  const isBare = /^\/?$/.test(url.pathname) && !/[?#]/.test(text)
+  // A name without a password, or the other way round, is a password with an unencoded sign in it.
+  const isWhole = (url.username === '') === (url.password === '')
+  return isBare && isWhole && [url.username, url.password].every(isEncoded) ? text : undefined
+}
+
+/** Whether every percent sign begins what stands for another. */
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readBoolean(text: string): boolean | undefined {

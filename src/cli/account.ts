@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
 import { timestamp } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { withAdministration } from './administration.ts'
@@ -97,8 +98,9 @@ function link(environment: Environment, username: string, json: boolean): Promis
 }
 
 function disable(environment: Environment, username: string): Promise<void> {
-  return withAdministration(environment, async ({ accounts }) => {
-    await accounts.disable(username)
+  return withAdministration(environment, async ({ accountAdministration }) => {
+    const id = await accountAdministration.named(username)
+    await accountAdministration.change(COMMAND_LINE, id, { disabled: true })
     printLines(`Account ${username} is disabled.`)
   })
 }

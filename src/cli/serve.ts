@@ -1,5 +1,5 @@
 import type { Holdfast } from '../app.ts'
-import { type Config, type Environment, loadConfig } from '../config.ts'
+import { type Config, type Environment, loadConfig, settingsInForce } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
 import { createLog, type Log } from '../log.ts'
@@ -15,7 +15,8 @@ export async function serve(environment: Environment, version: string): Promise<
   const terminal = process.stdout.isTTY
   const log = createLog(config.logLevel, { terminal })
   const { startHoldfast } = await import('../app.ts')
-  const holdfast = await startHoldfast({ config, clock: systemClock, random: systemRandom, log })
+  const settings = settingsInForce(environment)
+  const holdfast = await startHoldfast({ config, settings, clock: systemClock, random: systemRandom, log })
   reportUnexpected(log)
   const stopped = stopSignal()
   announce(holdfast, { config, log, terminal, version })

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type AccountId, type FolderId, GUESTS } from '../domain/ids.ts'
 import { makeFolderIdentifier, type Random } from '../domain/random.ts'
-import { lockMigrations } from './differences.ts'
+import { forUpdate, lockMigrations } from './differences.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -19,6 +19,7 @@ export interface AccountRow {
   readonly removed_at: number | null
   readonly bin_bytes: number
   readonly bin_entries: number
+  readonly quota: number | null
 }
 
 /** Adds the account with its top level. Throws a unique violation when the name is taken. */
@@ -74,12 +75,17 @@ export function listAccounts(db: Db): Promise<AccountRow[]> {
     .execute()
 }
 
-export async function setAccountDisabled(db: Db, id: AccountId, at: number): Promise<void> {
+/** `at` null enables it again. One that is disabled already stays so since then. */
+export async function setAccountDisabled(db: Db, id: AccountId, at: number | null): Promise<void> {
   await db
     .updateTable('accounts')
-    .set({ disabled_at: sql`coalesce(disabled_at, ${at})` })
+    .set({ disabled_at: at === null ? null : sql`coalesce(disabled_at, ${at})` })
     .where('id', '=', id)
     .execute()
+}
+
+export async function setQuota(trx: Db, id: AccountId, quota: number | null): Promise<void> {
+  await trx.updateTable('accounts').set({ quota }).where('id', '=', id).execute()
 }
 
 /** Gives the name free for others, and lets nobody in any more. What the account holds is cleared behind that. */
@@ -110,6 +116,9 @@ const BELONGINGS = [
   'passkeys',
   'two_factors',
   'one_time_links',
+  'mail_addresses',
+  'mails',
+  'file_warnings',
 ] as const
 
 /** Removes the rows of removed accounts of which nothing else is left, at most `limit`; returns how many. */
@@ -141,8 +150,21 @@ export async function setUsername(trx: Db, id: AccountId, username: string): Pro
   await trx.updateTable('accounts').set({ username }).where('id', '=', id).execute()
 }
 
-export async function setAdmin(trx: Db, id: AccountId): Promise<void> {
-  await trx.updateTable('accounts').set({ is_admin: 1 }).where('id', '=', id).execute()
+export async function setAdmin(trx: Db, id: AccountId, is_admin: 0 | 1 = 1): Promise<void> {
+  await trx.updateTable('accounts').set({ is_admin }).where('id', '=', id).execute()
+}
+
+/** Who can administer the server. Until the transaction ends, nobody else of them is made or unmade. */
+export async function lockAdmins(trx: Db): Promise<AccountId[]> {
+  const rows = await trx
+    .selectFrom('accounts')
+    .select('id')
+    .where('is_admin', '=', sql.lit(1))
+    .where('disabled_at', 'is', null)
+    .orderBy('id')
+    .modifyEnd(forUpdate(trx))
+    .execute()
+  return rows.map((row) => row.id)
 }
 
 /** Whether somebody can administer the server. */

@@ -63,6 +63,30 @@ export function findBinEntry(db: Db, account: AccountId, id: BinEntryId): Promis
     .executeTakeFirst()
 }
 
+/** The entry of that number, whatever becomes of it. */
+export function entryById(trx: Db, id: BinEntryId): Promise<BinEntryRow | undefined> {
+  return trx.selectFrom('bin').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** The entry that is the file, whatever becomes of it. */
+export function entryOfFile(trx: Db, file: FileId): Promise<BinEntryRow | undefined> {
+  return trx.selectFrom('bin').selectAll().where('file_id', '=', file).executeTakeFirst()
+}
+
+/** Whether the entry, which is there, was in the bin when that was emptied: it is to be deleted for good. */
+export async function isEmptied(trx: Db, { account_id, id }: BinEntryRow): Promise<boolean> {
+  return (await findBinEntry(trx, account_id, id)) === undefined
+}
+
+/** One file less is in the folder of the entry. */
+export async function takeFromEntry(trx: Db, id: BinEntryId, bytes: number): Promise<void> {
+  await trx
+    .updateTable('bin')
+    .set((entry) => ({ bytes: entry('bytes', '-', bytes), files: entry('files', '-', 1) }))
+    .where('id', '=', id)
+    .execute()
+}
+
 /** An entry with what it is. Of the two kinds each has the columns of its own. */
 export interface BinListRow extends BinEntryRow {
   readonly file_name: string | null

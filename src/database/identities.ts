@@ -67,3 +67,20 @@ export async function dropIdentities(trx: Db, account: AccountId): Promise<void>
     await trx.deleteFrom(table).where('account_id', '=', account).execute()
   }
 }
+
+/** Nobody signs in by a password until another one is set. */
+export async function dropPassword(trx: Db, account: AccountId): Promise<void> {
+  await trx
+    .deleteFrom('identities')
+    .where('provider', '=', 'credential')
+    .where('account_id', '=', account)
+    .execute()
+}
+
+/** Signing in takes the password alone. */
+export async function dropSecondFactors(trx: Db, account: AccountId): Promise<void> {
+  for (const table of ['passkeys', 'two_factors'] as const) {
+    await trx.deleteFrom(table).where('account_id', '=', account).execute()
+  }
+  await trx.updateTable('accounts').set({ two_factor: 0 }).where('id', '=', account).execute()
+}

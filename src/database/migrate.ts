@@ -11,6 +11,8 @@ import { keyScopes } from './migrations/008-key-scopes.ts'
 import { signingIn } from './migrations/009-signing-in.ts'
 import { bin } from './migrations/010-bin.ts'
 import { changes } from './migrations/011-changes.ts'
+import { administration } from './migrations/012-administration.ts'
+import { mail } from './migrations/013-mail.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -32,6 +34,8 @@ const migrations: readonly Migration[] = [
   signingIn,
   bin,
   changes,
+  administration,
+  mail,
 ]
 
 /** How many there are. */

@@ -1,26 +1,33 @@
 import type { Generated, Kysely } from 'kysely'
+import type { Act } from '../domain/audit.ts'
 import type { ChangeKind } from '../domain/change.ts'
 import type {
   AccountId,
+  AuditId,
   BinEntryId,
   BlobId,
   BlobKey,
   BlobProgress,
   ChangeId,
   FileId,
+  FileWarningId,
   FolderId,
   FolderIdentifier,
   FolderPlace,
   KeyId,
+  MailId,
   NodeId,
   PasskeyId,
   ReportId,
+  ResetRequestId,
   SessionId,
   Sha256,
   Slug,
   UploadId,
   Uuid,
 } from '../domain/ids.ts'
+import type { Language } from '../domain/language.ts'
+import type { MailAddress } from '../domain/mail-address.ts'
 import type { ReportReason, ReportState } from '../domain/report.ts'
 
 /** The tables as they are. Times are milliseconds since the epoch, sizes are bytes, flags are 0 or 1. */
@@ -47,7 +54,14 @@ export interface Tables {
   one_time_links: OneTimeLinksTable
   bin: BinTable
   changes: ChangesTable
+  mail_addresses: MailAddressesTable
+  mails: MailsTable
+  reset_requests: ResetRequestsTable
+  file_warnings: FileWarningsTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
+  days: DaysTable
+  refused_contents: RefusedContentsTable
+  audit_log: AuditLogTable
   request_days: { account_id: AccountId; day: string; requests: number }
   /** The search index: `rowid` is the file's id. Kept by triggers on `files`. */
   file_names: { rowid: FileId; name_folded: string }
@@ -73,6 +87,8 @@ interface AccountsTable {
   bin_entries: Generated<number>
   /** Entries up to this one are to be deleted for good, but for those that are coming back. */
   bin_emptied: BinEntryId | null
+  /** What its files may take together; null: as much as the setting says. */
+  quota: number | null
 }
 
 interface ApiKeysTable {
@@ -162,6 +178,9 @@ interface JobsTable {
   ended_at: number | null
   /** Failures in a row. */
   failures: Generated<number>
+  /** What went wrong the last time, and when; null once it has gone well again. */
+  failure: string | null
+  failed_at: number | null
 }
 
 interface ReservationsTable {
@@ -253,6 +272,45 @@ interface ReportsTable {
   closed_at: number | null
 }
 
+/** What happened on the whole server, a row for each day in UTC. */
+interface DaysTable {
+  day: string
+  requests: Generated<number>
+  /** Of bodies. */
+  bytes_in: Generated<number>
+  bytes_out: Generated<number>
+  uploads: Generated<number>
+  downloads: Generated<number>
+  /** Looked at several times a day: these are the last. Null for a day on which nobody has looked. */
+  accounts: number | null
+  files: number | null
+  storage_used: number | null
+}
+
+/** Contents that were taken down and are not taken in again. */
+interface RefusedContentsTable {
+  sha256: Sha256
+  refused_at: number
+  /** How many files went. */
+  files: Generated<number>
+  /** Whether all of them are gone; else somebody has to go on. */
+  cleared: Generated<0 | 1>
+}
+
+/** What administrators did. The database itself refuses to change or to remove a row. */
+interface AuditLogTable {
+  id: Generated<AuditId>
+  at: number
+  /** Null: somebody at the command line. It points to no row, which may be gone by now. */
+  account_id: AccountId | null
+  username: string | null
+  address: string | null
+  act: Act
+  object: string | null
+  /** JSON. */
+  details: string
+}
+
 /** Browsers that are signed in. */
 interface SessionsTable {
   id: Generated<SessionId>
@@ -318,15 +376,15 @@ interface TwoFactorsTable {
 }
 
 /**
- * `welcome` makes the first administrator, `invitation` an account, and `password` sets the password of one that is
- * there.
+ * `welcome` makes the first administrator, `invitation` an account, `password` sets the password of one that is there,
+ * and `mail` shows that the address is its owner's.
  */
-export type LinkPurpose = 'welcome' | 'invitation' | 'password'
+export type LinkPurpose = 'welcome' | 'invitation' | 'password' | 'mail'
 
 interface OneTimeLinksTable {
   token_hash: Sha256
   purpose: LinkPurpose
-  /** Whose password it sets, or who has invited. */
+  /** Whose password it sets, whose address it verifies, or who has invited. */
   account_id: AccountId | null
   created_at: number
   expires_at: number
@@ -357,6 +415,60 @@ interface ChangesTable {
   place: FolderPlace | null
   /** Of what was moved: where it was before. */
   from_place: FolderPlace | null
+}
+
+/** Where accounts get their mail, of those that want any. */
+interface MailAddressesTable {
+  account_id: AccountId
+  /** Once its owner has shown that it is theirs. */
+  address: MailAddress | null
+  address_folded: string | null
+  /** What nobody has shown yet, and what takes the place of the other then. */
+  pending: MailAddress | null
+  language: Language
+  /** Whether the owner is told of files that go. */
+  warnings: Generated<0 | 1>
+  /** When they last were, and of files last used until when. */
+  warned_at: number | null
+  warned_until: number | null
+}
+
+/** Mails that are not sent yet. The row goes as soon as one is. */
+interface MailsTable {
+  id: Generated<MailId>
+  message_id: string
+  account_id: AccountId
+  recipient: MailAddress
+  language: Language
+  /** A `Letter` as JSON. */
+  letter: string
+  created_at: number
+  /** When it would be of no use any more. */
+  ends_at: number
+  /** When it is to be tried next. While somebody tries: when somebody else may. */
+  due_at: number
+  /** How often the server did not take it. */
+  tries: Generated<number>
+}
+
+/** People who have forgotten their password, by the name or address that they gave: whether it is anybody's or not. */
+interface ResetRequestsTable {
+  id: Generated<ResetRequestId>
+  asked: string
+  created_at: number
+}
+
+/** Files that an account was told of: those last used after the one moment and until the other. */
+interface FileWarningsTable {
+  id: Generated<FileWarningId>
+  /** Of the link that keeps them. */
+  token_hash: Sha256
+  account_id: AccountId
+  used_after: number
+  used_until: number
+  warned_at: number
+  /** When somebody used the link. Null once all files are kept by that, as before. */
+  kept_at: number | null
 }
 
 interface BlobsTable {

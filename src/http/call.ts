@@ -1,5 +1,6 @@
-import type { Config } from '../config.ts'
+import type { Config, SettingInForce } from '../config.ts'
 import type { Asker } from '../domain/access.ts'
+import type { Administrator } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -18,6 +19,8 @@ export interface Site {
   readonly services: Services
   readonly clock: Clock
   readonly config: Config
+  /** What of the settings may be shown to administrators. */
+  readonly settings: readonly SettingInForce[]
   /** The public address, without a trailing slash. */
   readonly publicUrl: string
   /** Where content is served from, without a trailing slash. */
@@ -49,6 +52,8 @@ export interface Call {
   readonly params: Readonly<Record<string, string>>
   /** What a key needs here; null where keys are not asked for. */
   readonly need: Need | null
+  /** The client's address, empty when there is none. To be asked while the connection is open. */
+  readonly address: string
   /** The address limits count: the client's, with IPv6 by its /64. To be asked while the connection is open. */
   readonly bucket: string
   /** Headers that the answer gets besides its own. */
@@ -93,6 +98,13 @@ export async function signedInCaller(call: Call): Promise<SessionCaller> {
   const verdict = await counted(call, caller, 1)
   if (!verdict.allowed) throw rateLimited(caller, verdict)
   return caller
+}
+
+/** The same for administrators. Throws also Refusal ADMIN_NEEDED. */
+export async function administrator(call: Call): Promise<Administrator> {
+  const { account, username, by } = await signedInCaller(call)
+  if (!by.isAdmin) throw new Refusal('ADMIN_NEEDED', 'Only administrators of this server can do this')
+  return { kind: 'administrator', account, username, address: call.address }
 }
 
 function rateLimited({ by }: AccountCaller, { limit, resetsIn }: Verdict): Refusal {

@@ -90,7 +90,7 @@ function registered(route: Route): Registered {
 /** By OpenAPI 3.1 the list beside a bearer scheme names what the holder must have. */
 function securityOf(route: Route): Record<string, string[]>[] {
   const session = { session: [] }
-  if (route.need === undefined) return route.auth === 'session' ? [session] : []
+  if (route.need === undefined) return route.auth === 'none' ? [] : [session]
   const key = { key: route.need === 'any' ? [] : [route.need] }
   return route.auth === 'key' ? [key, session] : [key, session, {}]
 }

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi'
+import type { Administrator } from '../domain/audit.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountCaller, SessionCaller } from '../services/caller.ts'
 import { readJson } from './body.ts'
-import { type Call, keyedCaller, signedInCaller } from './call.ts'
+import { administrator, type Call, keyedCaller, signedInCaller } from './call.ts'
 import { jsonResponse } from './json.ts'
 import type { Need } from './need.ts'
 import { assertOwnOrigin } from './own-page.ts'
@@ -10,13 +11,13 @@ import { assertOwnOrigin } from './own-page.ts'
 export type Method = 'get' | 'post' | 'patch' | 'delete' | 'options'
 
 /**
-/**
  * `key`: an API key is needed, or the session of the site. `session`: what concerns signing in, which no key may do.
- * `optional`: without either the caller is a guest. `none`: nobody is asked. Whoever may send a key is told what it needs.
+ * `administrator`: the session of one, because a key that leaks must not run the server. `optional`: without either the
+ * caller is a guest. `none`: nobody is asked. Whoever may send a key is told what it needs.
  */
 export type Auth =
   | { readonly auth: 'key' | 'optional'; readonly need: Need }
-  | { readonly auth: 'session' | 'none'; readonly need?: never }
+  | { readonly auth: 'session' | 'administrator' | 'none'; readonly need?: never }
 
 /** What the OpenAPI document says of a route. */
 export interface Documentation {
@@ -28,6 +29,7 @@ export interface Documentation {
     | 'Bin'
     | 'Account'
     | 'Signing in'
+    | 'Administration'
     | 'Health'
     | 'Public'
     | 'Site'
@@ -110,6 +112,13 @@ export function sessionRoute<Query extends Schema = undefined, Body extends Sche
   route: JsonRoute<SessionCaller, Query, Body>,
 ): Route {
   return jsonRoute({ auth: 'session' }, signedInCaller, route)
+}
+
+/** A route for administrators who are signed in on the site, which takes parsed input and answers JSON. */
+export function adminRoute<Query extends Schema = undefined, Body extends Schema = undefined>(
+  route: Omit<JsonRoute<Administrator, Query, Body>, 'tag'>,
+): Route {
+  return jsonRoute({ auth: 'administrator' }, administrator, { ...route, tag: 'Administration' })
 }
 
 /** A route for everybody, which takes parsed input and answers JSON. */

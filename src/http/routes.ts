@@ -1,4 +1,5 @@
 import { getAccount, getRequests, getStorage } from './api/account.ts'
+import { administrationRoutes } from './api/admin/routes.ts'
 import { downloadFolder, signArchive } from './api/archives.ts'
 import { deleteFromBin, emptyBin, listBin, putIntoBin, restoreFromBin } from './api/bin.ts'
 import { watchEvents } from './api/events.ts'
@@ -11,6 +12,7 @@ import { createKey, listKeys, revokeKey } from './api/keys.ts'
 import { getMetrics } from './api/metrics.ts'
 import { getOpenApi } from './api/openapi.ts'
 import { changeAccount, removeAccount } from './api/own-account.ts'
+import { changeMail, getMail, removeMail, setMailAddress } from './api/own-mail.ts'
 import {
   addPasskey,
   beginPasskey,
@@ -40,11 +42,13 @@ import { getContent, signDownload, signView } from './content/routes.ts'
 import { getThumbnail } from './content/thumbnail.ts'
 import { aliasOf, type Route } from './route.ts'
 import { accountPages, postSignOut } from './site/account-pages.ts'
+import { getAdminPage, getAdminPageOf } from './site/admin-page.ts'
 import { getGuidePage, getReferencePage } from './site/docs-pages.ts'
 import { getFilePage } from './site/file-page.ts'
 import { getFilesPage, getFilesPageOf } from './site/files-page.ts'
 import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
+import { forgottenPages, keepPages, unsubscribePages, verifyPages } from './site/mail-pages.ts'
 import { finishOidc, startOidc } from './site/oidc.ts'
 import { getReportPage, postReport } from './site/report-page.ts'
 import { getSettingsPage, getSettingsPageOf } from './site/settings-page.ts'
@@ -94,6 +98,10 @@ export const routes: readonly Route[] = [
   setPassword,
   changeAccount,
   removeAccount,
+  getMail,
+  setMailAddress,
+  changeMail,
+  removeMail,
   beginCodes,
   confirmCodes,
   renewRecoveryCodes,
@@ -113,6 +121,7 @@ export const routes: readonly Route[] = [
   beginPasskeySignIn,
   signInWithPasskey,
   invite,
+  ...administrationRoutes,
   getHealth,
   getReadiness,
   getMetrics,
@@ -125,6 +134,10 @@ export const routes: readonly Route[] = [
   getArchive,
   getThumbnail,
   ...accountPages,
+  ...forgottenPages,
+  ...verifyPages,
+  ...keepPages,
+  ...unsubscribePages,
   postSignOut,
   startOidc,
   finishOidc,
@@ -137,6 +150,8 @@ export const routes: readonly Route[] = [
   getFilesPageOf,
   getSettingsPage,
   getSettingsPageOf,
+  getAdminPage,
+  getAdminPageOf,
   getFolderPage,
   postFolderPassword,
   getReferencePage,

@@ -1,15 +1,17 @@
 import type { Server } from 'bun'
-import type { Config } from '../config.ts'
+import type { Config, SettingInForce } from '../config.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Services } from '../services/services.ts'
+import type { TrafficCounter } from '../services/traffic.ts'
 import type { Call, Site } from './call.ts'
 import { addressBucket, clientAddress, parseTrustedProxies } from './client-address.ts'
 import { errorResponse } from './errors.ts'
-import { type Connection, listen } from './listener.ts'
+import { type Connection, type Flow, listen } from './listener.ts'
 import type { Need } from './need.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { EXPOSED_HEADERS } from './preflight.ts'
@@ -37,6 +39,7 @@ const QUIET = 255
 
 export function startServer(parts: {
   config: Config
+  settings: readonly SettingInForce[]
   services: Services
   clock: Clock
   random: Random
@@ -44,7 +47,7 @@ export function startServer(parts: {
   builtSite: BuiltSite
   metrics: Metrics | null
 }): HttpServer {
-  const { config, services, clock, random, log, builtSite, metrics } = parts
+  const { config, settings, services, clock, random, log, builtSite, metrics } = parts
   const trusted = parseTrustedProxies(config.trustedProxies)
   const underWay = createUploadsUnderWay()
   const router = createRouter(routes, builtSite.assets)
@@ -57,7 +60,7 @@ export function startServer(parts: {
       port: config.port,
       quiet: QUIET,
       streaming: streamingPaths(config),
-      flow: metrics?.requests ?? null,
+      flow: flowOf(services.traffic, metrics?.requests ?? null),
     },
     answer,
     log,
@@ -70,6 +73,7 @@ export function startServer(parts: {
     services,
     clock,
     config,
+    settings,
     publicUrl,
     contentUrl: config.contentUrl ?? publicUrl,
     pages: builtSite.pages,
@@ -98,9 +102,11 @@ export function startServer(parts: {
         },
         params,
         need,
+        get address() {
+          return clientAddress(connection.address, request.headers.get('x-forwarded-for'), trusted)
+        },
         get bucket() {
-          const forwarded = request.headers.get('x-forwarded-for')
-          return addressBucket(clientAddress(connection.address, forwarded, trusted))
+          return addressBucket(this.address)
         },
         headers: answerHeaders,
         caller: null,
@@ -128,6 +134,7 @@ export function startServer(parts: {
       began,
       caller: () => call?.caller ?? null,
       metrics: metrics?.requests ?? null,
+      traffic: services.traffic,
       isStreaming: connection.isStreaming,
     })
   }
@@ -145,6 +152,20 @@ export function startServer(parts: {
       while (server.pendingRequests > 0 && clock.monotonic() < deadline) await Bun.sleep(10)
       await server.stop(true)
       await closed
+    },
+  }
+}
+
+/** Tells both of what streams. */
+function flowOf(traffic: TrafficCounter, metrics: RequestMetrics | null): Flow {
+  return {
+    received(bytes) {
+      traffic.received(bytes)
+      metrics?.received(bytes)
+    },
+    sent(bytes) {
+      traffic.sent(bytes)
+      metrics?.sent(bytes)
     },
   }
 }

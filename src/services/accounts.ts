@@ -2,15 +2,14 @@ import {
   type AccountRow,
   dropRemovedAccounts,
   findAccount,
-  findAccountByName,
   insertAccount,
   listAccounts,
-  setAccountDisabled,
 } from '../database/accounts.ts'
 import { sumBin } from '../database/bin.ts'
 import { isUniqueViolation } from '../database/differences.ts'
 import { findFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId } from '../domain/ids.ts'
@@ -18,6 +17,7 @@ import type { Random } from '../domain/random.ts'
 import type { Reach } from '../domain/reach.ts'
 import { SCOPES } from '../domain/scopes.ts'
 import { parseUsername } from '../domain/username.ts'
+import { noteDeed } from './audit.ts'
 import { issueKey } from './key-issuing.ts'
 
 export interface AccountInfo {
@@ -33,10 +33,12 @@ export interface AccountInfo {
   readonly isAdmin: boolean
   /** Whether signing in with the password takes a code besides. */
   readonly hasCodes: boolean
+  /** What its files may take together; null: as much as the setting says. */
+  readonly quota: number | null
 }
 
 export interface Accounts {
-  /** Makes the account with its first key. Throws Refusal INVALID_NAME or DUPLICATE_NAME. */
+  /** For the command line: makes the account with its first key. Throws Refusal INVALID_NAME or DUPLICATE_NAME. */
   add(username: string): Promise<{ id: AccountId; username: string; apiKey: string }>
   /**
    * The account, with the numbers of what is within reach. Throws when there is no such account, which cannot happen to
@@ -48,8 +50,6 @@ export interface Accounts {
   assertEnabled(account: string): Promise<void>
   /** Removes what is left of accounts that their owners have deleted. */
   dropRemoved(mayGoOn: () => boolean): Promise<void>
-  /** Its keys get 403 from now on; its public links keep working. Disabling twice does nothing. */
-  disable(username: string): Promise<void>
 }
 
 /** Accounts whose rows go at once. */
@@ -64,6 +64,7 @@ export function createAccounts(db: Db, clock: Clock, random: Random): Accounts {
           const id = await insertAccount(trx, random, { username, created_at: clock.now() })
           const everything = { scopes: SCOPES, folder: null, expiresAt: null }
           const { apiKey } = await issueKey(trx, clock, random, id, { name: 'first key', ...everything })
+          await noteDeed(trx, clock, COMMAND_LINE, { act: 'account.added', object: username })
           return { id, username, apiKey }
         })
       } catch (error) {
@@ -102,18 +103,10 @@ export function createAccounts(db: Db, clock: Clock, random: Random): Accounts {
     async dropRemoved(mayGoOn) {
       while (mayGoOn() && (await dropRemovedAccounts(db, STEP)) === STEP);
     },
-
-    async disable(username) {
-      const account = await findAccountByName(db, username.toLowerCase())
-      if (account === undefined) {
-        throw new Refusal('NOT_FOUND', `there is no account "${username}"; "account list" shows them all`)
-      }
-      await setAccountDisabled(db, account.id, clock.now())
-    },
   }
 }
 
-function accountInfo(row: AccountRow): AccountInfo {
+export function accountInfo(row: AccountRow): AccountInfo {
   return {
     id: row.id,
     username: row.username,
@@ -125,5 +118,6 @@ function accountInfo(row: AccountRow): AccountInfo {
     foldersCount: row.folders_count,
     isAdmin: row.is_admin === 1,
     hasCodes: row.two_factor === 1,
+    quota: row.quota,
   }
 }

@@ -1,61 +1,30 @@
 import { findAccountByName, hasAdmin } from '../database/accounts.ts'
 import { lockMigrations } from '../database/differences.ts'
-import { dropLinks, dropLinksOver, findLink, insertLink } from '../database/one-time-links.ts'
+import { findLink } from '../database/one-time-links.ts'
 import type { Db, LinkPurpose } from '../database/schema.ts'
 import { hashToken } from '../database/token-hash.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { type Clock, DAY } from '../domain/clock.ts'
+import { type Administrator, COMMAND_LINE } from '../domain/audit.ts'
+import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId } from '../domain/ids.ts'
-import type { Random } from '../domain/random.ts'
-import type { SessionCaller } from './caller.ts'
-
-/** A link that somebody is given, and that works once. */
-export interface OneTimeLink {
-  /** Path on the site; what is secret of it is kept nowhere. */
-  readonly path: string
-  readonly expiresAt: number
-}
+import { noteDeed } from './audit.ts'
+import { type MakeLink, makePasswordLink, type OneTimeLink } from './link-making.ts'
 
 export interface OneTimeLinks {
   /** Makes the first administrator; null when there is one. */
   welcome(): Promise<OneTimeLink | null>
-  /** Makes an account. Throws Refusal ADMIN_NEEDED. */
-  invitation(by: SessionCaller): Promise<OneTimeLink>
-  /** Sets the password of an account, whether it has one or not; an older link ends. Throws Refusal NOT_FOUND. */
+  /** Makes an account. */
+  invitation(by: Administrator): Promise<OneTimeLink>
+  /**
+   * For the command line: sets the password of an account, whether it has one or not; an older link ends. Throws Refusal
+   * NOT_FOUND.
+   */
   password(username: string): Promise<OneTimeLink>
   /** Whether the link would still work, without using it. */
   works(purpose: LinkPurpose, token: string): Promise<boolean>
 }
 
-const LASTS: Readonly<Record<LinkPurpose, number>> = {
-  welcome: 30 * DAY,
-  invitation: 7 * DAY,
-  password: 7 * DAY,
-}
-
-const PATHS: Readonly<Record<LinkPurpose, string>> = {
-  welcome: '/welcome/',
-  invitation: '/sign-up/',
-  password: '/set-password/',
-}
-
-export function createOneTimeLinks(db: Db, clock: Clock, random: Random): OneTimeLinks {
-  async function make(trx: Db, purpose: LinkPurpose, account: AccountId | null): Promise<OneTimeLink> {
-    const token = Buffer.from(random(24)).toString('base64url')
-    const now = clock.now()
-    const expiresAt = now + LASTS[purpose]
-    await dropLinksOver(trx, now)
-    await insertLink(trx, {
-      token_hash: hashToken(token),
-      purpose,
-      account_id: account,
-      created_at: now,
-      expires_at: expiresAt,
-    })
-    return { path: PATHS[purpose] + token, expiresAt }
-  }
-
+export function createOneTimeLinks(db: Db, clock: Clock, make: MakeLink): OneTimeLinks {
   return {
     welcome: () =>
       inTransaction(db, async (trx) => {
@@ -63,10 +32,11 @@ export function createOneTimeLinks(db: Db, clock: Clock, random: Random): OneTim
         return (await hasAdmin(trx)) ? null : make(trx, 'welcome', null)
       }),
 
-    async invitation({ account, by }) {
-      if (!by.isAdmin) throw new Refusal('ADMIN_NEEDED', 'Only administrators can invite somebody')
-      return inTransaction(db, (trx) => make(trx, 'invitation', account))
-    },
+    invitation: (by) =>
+      inTransaction(db, async (trx) => {
+        await noteDeed(trx, clock, by, { act: 'invitation.made', object: null })
+        return make(trx, 'invitation', by.account)
+      }),
 
     async password(username) {
       const account = await findAccountByName(db, username.toLowerCase())
@@ -74,8 +44,8 @@ export function createOneTimeLinks(db: Db, clock: Clock, random: Random): OneTim
         throw new Refusal('NOT_FOUND', `there is no account "${username}"; "account list" shows them all`)
       }
       return inTransaction(db, async (trx) => {
-        await dropLinks(trx, 'password', account.id)
-        return make(trx, 'password', account.id)
+        await noteDeed(trx, clock, COMMAND_LINE, { act: 'account.linked', object: account.username })
+        return makePasswordLink(trx, make, account.id)
       })
     },
 

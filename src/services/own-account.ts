@@ -1,16 +1,16 @@
-import { findAccount, markAccountRemoved, setUsername, topFolder } from '../database/accounts.ts'
-import { dropKeys } from '../database/api-keys.ts'
-import { emptyBin } from '../database/bin-emptying.ts'
+import { findAccount, setUsername } from '../database/accounts.ts'
 import { isUniqueViolation, lockAccount } from '../database/differences.ts'
-import { markFolderDeleted } from '../database/folders.ts'
-import { dropIdentities, findPassword, setPassword } from '../database/identities.ts'
+import { findPassword, setPassword } from '../database/identities.ts'
+import { dropLinks } from '../database/one-time-links.ts'
 import type { Db } from '../database/schema.ts'
 import { endSessions } from '../database/sessions.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, HOUR, MINUTE } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseUsername } from '../domain/username.ts'
+import { assertNotLastAdmin, removeAccount } from './account-removal.ts'
 import type { SessionCaller } from './caller.ts'
+import type { Outbox } from './outbox.ts'
 import { assertStrong } from './password-strength.ts'
 import { hashPassword, verifyPassword } from './passwords.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -29,7 +29,10 @@ export interface OwnAccount {
   changePassword(caller: SessionCaller, password: string | null, next: string): Promise<void>
   /** Throws what `confirm` throws, and Refusal INVALID_NAME or DUPLICATE_NAME. */
   changeUsername(caller: SessionCaller, password: string | null, username: string): Promise<string>
-  /** Deletes the account with everything in it, at once for everybody; rows and bytes are cleared behind that. */
+  /**
+   * Deletes the account with everything in it, at once for everybody; rows and bytes are cleared behind that. Throws what
+   * `confirm` throws, and Refusal LAST_ADMINISTRATOR.
+   */
   remove(caller: SessionCaller, password: string | null): Promise<void>
 }
 
@@ -37,7 +40,7 @@ const TRIES = 10
 /** How long after signing in nobody is asked again. */
 const JUST_NOW = 10 * MINUTE
 
-export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock): OwnAccount {
+export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock, outbox: Outbox): OwnAccount {
   async function confirm({ account, by }: SessionCaller, password: string | null): Promise<void> {
     const hash = await findPassword(db, account)
     if (hash === null) {
@@ -66,6 +69,8 @@ export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock): OwnAc
       await inTransaction(db, async (trx) => {
         await setPassword(trx, caller.account, hash, clock.now())
         await endSessions(trx, caller.account, caller.by.session)
+        await dropLinks(trx, 'password', caller.account)
+        await outbox.tell(trx, caller.account, 'password changed')
       })
     },
 
@@ -85,15 +90,11 @@ export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock): OwnAc
       await confirm(caller, password)
       const { account } = caller
       await inTransaction(db, async (trx) => {
+        await assertNotLastAdmin(trx, account)
         await lockAccount(trx, account)
-        if ((await findAccount(trx, account))?.removed_at !== null) return
-        const now = clock.now()
-        await endSessions(trx, account, null)
-        await dropIdentities(trx, account)
-        await dropKeys(trx, account)
-        await emptyBin(trx, account)
-        await markFolderDeleted(trx, await topFolder(trx, account), now)
-        await markAccountRemoved(trx, account, now)
+        if ((await findAccount(trx, account))?.removed_at === null) {
+          await removeAccount(trx, account, clock.now())
+        }
       })
     },
   }

@@ -7,12 +7,15 @@ import type { Db, LinkPurpose } from '../database/schema.ts'
 import { endSessions } from '../database/sessions.ts'
 import { hashToken } from '../database/token-hash.ts'
 import { inTransaction } from '../database/transactions.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import { parseUsername } from '../domain/username.ts'
+import { noteDeed } from './audit.ts'
 import { invalidLink } from './one-time-links.ts'
+import type { Outbox } from './outbox.ts'
 import { assertStrong } from './password-strength.ts'
 import { hashPassword } from './passwords.ts'
 
@@ -25,17 +28,25 @@ export interface NewAccount {
 export interface SignUp {
   /** Throws Refusal SIGN_UP_CLOSED, INVALID_LINK, INVALID_NAME, DUPLICATE_NAME or WEAK_PASSWORD. */
   join(account: NewAccount, invitation: string | null): Promise<void>
-  /** The first administrator: of all who try at once one succeeds. Throws what `join` throws. */
-  first(account: NewAccount, token: string): Promise<void>
+  /** The first administrator: of all who try at once one succeeds. `address`: where they are. Throws what `join` throws. */
+  first(account: NewAccount, token: string, address: string): Promise<void>
   /** Sets the password that the link is for, ends the account's sessions, and tells its name. */
   setPassword(token: string, password: string): Promise<string>
-  /** Makes the account an administrator, and makes it first if there is none of that name. Says whether it was made. */
+  /** For the command line: makes the account an administrator, and makes it first if there is none of that name. Says whether it was made. */
   makeAdmin(username: string): Promise<boolean>
   /** The account of somebody another server knows, made when it is the first time. */
   joinBySubject(subject: string, wanted: string): Promise<void>
 }
 
-export function createSignUp(db: Db, clock: Clock, random: Random, mode: Mode): SignUp {
+export function createSignUp(parts: {
+  db: Db
+  clock: Clock
+  random: Random
+  outbox: Outbox
+  mode: Mode
+}): SignUp {
+  const { db, clock, random, outbox, mode } = parts
+
   async function assertWorks(purpose: LinkPurpose, token: string): Promise<void> {
     if ((await findLink(db, hashToken(token), purpose, clock.now())) === undefined) throw invalidLink()
   }
@@ -84,7 +95,7 @@ export function createSignUp(db: Db, clock: Clock, random: Random, mode: Mode): 
       })
     },
 
-    async first(account, token) {
+    async first(account, token, address) {
       // Before the password is hashed, which is dear.
       await assertWorks('welcome', token)
       const ready = await prepared(account)
@@ -93,7 +104,10 @@ export function createSignUp(db: Db, clock: Clock, random: Random, mode: Mode): 
         const link = await takeLink(trx, hashToken(token), 'welcome', clock.now())
         if (link === undefined || (await hasAdmin(trx))) throw invalidLink()
         await dropLinks(trx, 'welcome', 'all')
-        await add(trx, ready, 1)
+        const id = await add(trx, ready, 1)
+        const { username } = ready
+        const themselves = { kind: 'administrator', account: id, username, address } as const
+        await noteDeed(trx, clock, themselves, { act: 'admin.made', object: username })
       })
     },
 
@@ -109,7 +123,9 @@ export function createSignUp(db: Db, clock: Clock, random: Random, mode: Mode): 
       await inTransaction(db, async (trx) => {
         if ((await takeLink(trx, hashed, 'password', clock.now())) === undefined) throw invalidLink()
         await setPassword(trx, account, hash, clock.now())
+        await dropLinks(trx, 'password', account)
         await endSessions(trx, account, null)
+        await outbox.tell(trx, account, 'password changed')
       })
       return found.username
     },
@@ -120,6 +136,9 @@ export function createSignUp(db: Db, clock: Clock, random: Random, mode: Mode): 
         await lockMigrations(trx)
         await dropLinks(trx, 'welcome', 'all')
         const known = await findAccountByName(trx, username)
+        if (known?.is_admin !== 1) {
+          await noteDeed(trx, clock, COMMAND_LINE, { act: 'admin.made', object: username })
+        }
         if (known !== undefined) {
           await setAdmin(trx, known.id)
           return false

@@ -42,7 +42,8 @@ export interface DayOfRequests {
   readonly requests: number
 }
 
-export function createUsage(db: Db, clock: Clock): Usage {
+/** `downloaded`: told of every download that counts. */
+export function createUsage(db: Db, clock: Clock, downloaded: () => void = () => {}): Usage {
   const files = new Map<FileId, FileUse>()
   /** Each of at most `MOST_FILES` files of one archive. */
   const archived: ArchiveUse[] = []
@@ -97,7 +98,10 @@ export function createUsage(db: Db, clock: Clock): Usage {
     fileUsed(file, by) {
       const use = files.get(file) ?? { views: 0, downloads: 0, lastUsedAt: 0 }
       if (by === 'view') use.views++
-      if (by === 'download') use.downloads++
+      if (by === 'download') {
+        use.downloads++
+        downloaded()
+      }
       use.lastUsedAt = clock.now()
       files.set(file, use)
     },
@@ -111,6 +115,7 @@ export function createUsage(db: Db, clock: Clock): Usage {
           archived.push(last)
         }
         last.ids.push(file)
+        if (by === 'download') downloaded()
         last.use.lastUsedAt = clock.now()
       }
     },

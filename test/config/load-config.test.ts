@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 import { type Config, ConfigError, type Environment, loadConfig } from '../../src/config.ts'
+import type { MailAddress } from '../../src/domain/mail-address.ts'
 
 const GB = 1024 ** 3
 
@@ -23,6 +24,7 @@ describe('settings', () => {
       sessionRateLimit: 20_000,
       signUp: 'invitation',
       oidc: null,
+      mail: null,
       uploadExpires: 24,
       guestUploads: true,
       guestRateLimit: 1000,
@@ -64,6 +66,8 @@ describe('settings', () => {
       HOLDFAST_OIDC_CLIENT_ID: 'files',
       HOLDFAST_OIDC_CLIENT_SECRET: 's3cret',
       HOLDFAST_OIDC_NAME: 'Home',
+      HOLDFAST_SMTP_URL: 'smtp://files%40example.org:s3%3Acret@mail.example.org',
+      HOLDFAST_MAIL_FROM: 'Holdfast <files@example.org>',
       HOLDFAST_GUEST_UPLOADS: 'false',
       HOLDFAST_GUEST_RATE_LIMIT: '6',
       HOLDFAST_GUEST_HOURLY_SIZE: '7GB',
@@ -105,6 +109,13 @@ describe('settings', () => {
         clientId: 'files',
         clientSecret: 's3cret',
         name: 'Home',
+      },
+      mail: {
+        host: 'mail.example.org',
+        port: 587,
+        secure: false,
+        login: { user: 'files@example.org', password: 's3:cret' },
+        from: { name: 'Holdfast', address: 'files@example.org' as MailAddress },
       },
       uploadExpires: 24,
       guestUploads: false,
@@ -167,6 +178,14 @@ describe('a value that is not allowed', () => {
     HOLDFAST_MIN_FREE_SPACE: ['-1', 'x'],
     HOLDFAST_INACTIVE_DAYS: ['0', '36501'],
     HOLDFAST_MAX_FOLDER_DEPTH: ['0', '1001'],
+    HOLDFAST_SMTP_URL: [
+      'mail.example.org',
+      'http://mail.example.org',
+      'smtp://',
+      'smtp://me@a.b',
+      'smtp://a.b/c',
+    ],
+    HOLDFAST_MAIL_FROM: ['Holdfast', 'a b@c.d', 'Hold"fast <a@b.c>', 'a@b.c, d@e.f'],
     HOLDFAST_METRICS: ['maybe', 'true'],
     HOLDFAST_LOG_LEVEL: ['verbose', 'trace'],
   }
@@ -192,9 +211,12 @@ describe('a value that is not allowed', () => {
     ])
   })
 
-  test('the password in an address is not repeated', () => {
-    const { message } = errorOf({ HOLDFAST_DATABASE_URL: 'postgres://me:hunter2@db' })
-    expect(message).toContain('postgres://me:')
+  test.each([
+    ['HOLDFAST_DATABASE_URL', 'postgres://me:hunter2@db', 'postgres://me:'],
+    ['HOLDFAST_SMTP_URL', 'smtp://me@example.org:hunter2@b:hunter2@a.b/c', 'smtp://me@example.org:'],
+  ])('the password in %s is not repeated', (variable, value, kept) => {
+    const { message } = errorOf({ [variable]: value })
+    expect(message).toContain(kept)
     expect(message).not.toContain('hunter2')
   })
 })
@@ -223,6 +245,25 @@ describe('a store', () => {
       expect(problem?.reason).toContain('HOLDFAST_S3_ENDPOINT')
     },
   )
+})
+
+describe('mail', () => {
+  const mail = {
+    HOLDFAST_SMTP_URL: 'smtp://mail.example.org',
+    HOLDFAST_MAIL_FROM: 'files@example.org',
+    HOLDFAST_PUBLIC_URL: 'https://files.example.org',
+  }
+
+  test.each(['HOLDFAST_MAIL_FROM', 'HOLDFAST_PUBLIC_URL'])('without %s is refused', (variable) => {
+    expect(loadConfig(mail).mail?.login).toBeNull()
+    const problems = problemsOf({ ...mail, [variable]: '' })
+    expect(problems.map((problem) => problem.variable)).toEqual([variable])
+  })
+
+  test('is from nobody where no server takes it', () => {
+    const [problem] = problemsOf({ HOLDFAST_MAIL_FROM: 'files@example.org' })
+    expect(problem?.reason).toContain('HOLDFAST_SMTP_URL')
+  })
 })
 
 describe('an unknown HOLDFAST_ variable', () => {

@@ -30,6 +30,7 @@ import { createFiles, type FileListQuery } from '../../src/services/files.ts'
 import { createFolderClearing } from '../../src/services/folder-clearing.ts'
 import { createFolderMoves } from '../../src/services/folder-moves.ts'
 import { createFolders } from '../../src/services/folders.ts'
+import { createOutbox } from '../../src/services/outbox.ts'
 import { createOwnAccount } from '../../src/services/own-account.ts'
 import { placeOf } from '../../src/services/places.ts'
 import { createRemovals } from '../../src/services/removals.ts'
@@ -302,7 +303,9 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
         scopes: SCOPES,
         expiresAt: null,
       }
-      await createOwnAccount(it.db, createSharedRateLimits(it.db, it.clock), it.clock).remove(caller, null)
+      const rates = createSharedRateLimits(it.db, it.clock)
+      const outbox = createOutbox(it.clock, systemRandom, null)
+      await createOwnAccount(it.db, rates, it.clock, outbox).remove(caller, null)
       await it.clearing.run()
       await it.restoring.run()
       await createBinEmptying(it.db, it.clock, createClockGuard(it.clock), 7).run()

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { DAY, MINUTE } from '../../src/domain/clock.ts'
+import type { Auth } from '../../src/http/route.ts'
 import { routes } from '../../src/http/routes.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import {
@@ -377,6 +378,7 @@ const elsewhere = new Map([
   ['get /docs', 'of nobody'],
   ['get /docs/{}', 'of nobody'],
   ['get /api/v1/openapi.json', 'the document'],
+  ['get /api/v1/notice', 'what everybody is told'],
   ['post /api/v1/upload', 'authorization-matrix.test.ts'],
   ['options /api/v1/uploads', 'what the protocol is'],
   ['options /api/v1/uploads/{}', 'what the protocol is'],
@@ -495,12 +497,15 @@ describe.each(states)('a file that is $name', (state) => {
 })
 
 /** Routes by which people sign in, and pages that hold nothing themselves: they tell of no file and no folder. */
-const ABOUT_PEOPLE = /^\/(api\/v1\/(session|account)|settings|sign-|welcome|set-password|files)/
+const ABOUT_PEOPLE =
+  /^\/(api\/v1\/(session|account)|sign-|welcome|set-password|verify-mail|keep|unsubscribe|files|settings|admin)/
+
+const FOR_SOME: readonly Auth['auth'][] = ['key', 'session', 'administrator']
 
 test('every public route of the server is in this matrix', () => {
   const known = new Set([...probes.map(({ route }) => route), ...elsewhere.keys()])
   const table = routes
-    .filter(({ auth, path }) => auth !== 'key' && auth !== 'session' && !ABOUT_PEOPLE.test(path))
+    .filter(({ auth, path }) => !FOR_SOME.includes(auth) && !ABOUT_PEOPLE.test(path))
     .map(({ method, path }) => `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`)
   expect(table.filter((route) => !known.has(route))).toEqual([])
   expect([...known].filter((route) => !table.includes(route))).toEqual([])

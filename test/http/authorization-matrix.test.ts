@@ -207,7 +207,19 @@ let ownersFile: Uploaded
 /** A key of the owner's that is good for one folder, which has nothing of what `owners` names. */
 let boundKey: string
 /** What browsers send where these are signed in. */
-let sessions: Readonly<Record<'owner' | 'stranger' | 'ended' | 'disabled', Headers>>
+let sessions: Readonly<
+  Record<
+    | 'owner'
+    | 'stranger'
+    | 'ended'
+    | 'disabled'
+    | 'administrator'
+    | 'formerAdministrator'
+    | 'disabledAdministrator',
+    Headers
+  >
+>
+let administratorKey: string
 
 async function belongings(key: string): Promise<Things & { file: Uploaded }> {
   const parent = await makeFolder(host, key)
@@ -249,7 +261,27 @@ beforeAll(async () => {
     await session('ended'),
     await session('disabled'),
   ]
-  sessions = { owner, stranger, ended, disabled }
+  administratorKey = (await host.addAccount('root')).apiKey
+  const [former, dismissed] = [await host.addAccount('former'), await host.addAccount('dismissed')]
+  for (const username of ['root', 'former', 'dismissed']) await host.makeAdmin(username)
+  const [administrator, formerAdministrator, disabledAdministrator] = [
+    await session('root'),
+    await session('former'),
+    await session('dismissed'),
+  ]
+  const change = (id: number, body: object) =>
+    send('patch', { path: `/api/v1/admin/account/${id}`, body }, administrator)
+  await change(former.id, { is_admin: false })
+  await change(dismissed.id, { disabled: true })
+  sessions = {
+    owner,
+    stranger,
+    ended,
+    disabled,
+    administrator,
+    formerAdministrator,
+    disabledAdministrator,
+  }
   await visit(host, '/api/v1/session', { method: 'DELETE', headers: ended })
   await host.disableAccount('disabled')
 }, 60_000)
@@ -463,6 +495,27 @@ test.each(aboutSigningIn)(
     }
     expect(await refused(await ask(sessions.disabled))).toBe('403 ACCOUNT_DISABLED')
     expect(await refused(await ask(fromElsewhere(sessions.owner)))).toBe(
+      isReading(route) ? '401 NOT_SIGNED_IN' : '403 FOREIGN_ORIGIN',
+    )
+  },
+)
+
+const forAdministrators = routes.filter(({ auth }) => auth === 'administrator').map(nameOf)
+
+test.each(forAdministrators)(
+  '%s is for administrators who are signed in here, and for nobody else',
+  async (route) => {
+    const nothing = { path: (route.split(' ')[1] ?? '').replaceAll('{}', '0') }
+    const body = isReading(route) || route.startsWith('delete') ? nothing : { ...nothing, body: {} }
+    const ask = (headers: Headers) => send(route, body, headers)
+    expect([200, 201, 400, 404]).toContain((await ask(sessions.administrator)).status)
+    for (const headers of [{}, bearer(ownerKey), bearer(administratorKey), sessions.ended]) {
+      expect(await refused(await ask(headers))).toBe('401 NOT_SIGNED_IN')
+    }
+    expect(await refused(await ask(sessions.owner))).toBe('403 ADMIN_NEEDED')
+    expect(await refused(await ask(sessions.formerAdministrator))).toBe('403 ADMIN_NEEDED')
+    expect(await refused(await ask(sessions.disabledAdministrator))).toBe('403 ACCOUNT_DISABLED')
+    expect(await refused(await ask(fromElsewhere(sessions.administrator)))).toBe(
       isReading(route) ? '401 NOT_SIGNED_IN' : '403 FOREIGN_ORIGIN',
     )
   },

@@ -1,5 +1,6 @@
 /** The document of the API beside the answers of the server: nothing is documented that does not answer so. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { OIDC_CALLBACK } from '../../src/services/signing-in-terms.ts'
 import { type Answer, type Api, api } from '../support/api.ts'
@@ -7,13 +8,14 @@ import { intoBin } from '../support/bin.ts'
 import { codeOf } from '../support/codes.ts'
 import { watchEvents } from '../support/events.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { NO_MAIL_SERVER } from '../support/mail-server.ts'
 import { compile, findOperation, type OpenApi, openApi } from '../support/openapi.ts'
 import { PASSWORD, sessionHeaders, signedIn, type Visitor, visitor } from '../support/site-visitor.ts'
 
 let holdfast: TestHoldfast
 let document: OpenApi
 beforeAll(async () => {
-  holdfast = await startHoldfast({ signUp: 'open' })
+  holdfast = await startHoldfast({ signUp: 'open', mail: NO_MAIL_SERVER })
   document = await openApi(holdfast)
 })
 afterAll(() => holdfast.stop())
@@ -33,13 +35,38 @@ describe('the OpenAPI document', () => {
     const { apiKey, username } = await holdfast.addAccount()
     const caller = api(holdfast, apiKey)
     const askings = { ...(await everyOperation(caller)), ...(await everyOperationOfPeople(username)) }
-    const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
-      Object.keys(operations).map((method) => `${method} ${path}`),
-    )
-    const inApi = documented.filter(
+    const inApi = documented((tags) => !tags.includes(ADMINISTRATION)).filter(
       (each) => !PAGES.some((page) => each.endsWith(` ${page}`)) && !OF_AUTHENTICATORS.includes(each),
     )
     expect([...Object.keys(askings), ENDLESS].sort()).toEqual(inApi.sort())
+    await expectDocumented(askings, caller)
+    await using watcher = await watchEvents(holdfast, apiKey)
+    expect(watcher.response.status).toBe(200)
+    const events = streamed.parse(findOperation(document, 'GET', '/api/v1/events')?.responses[200])
+    const isDocumented = compile(document, events.content['text/event-stream'].schema)
+    await caller.folder('Watched')
+    expect(isDocumented((await watcher.until(({ event }) => event === 'change')).data)).toBe(true)
+  })
+
+  test('holds what every operation of administrators answers', async () => {
+    const { apiKey } = await holdfast.addAccount()
+    const caller = api(holdfast, apiKey)
+    const askings = await everyOperationOfAdministrators((content) => caller.put(content))
+    const forThem = documented((tags) => tags.includes(ADMINISTRATION))
+    expect(Object.keys(askings).sort()).toEqual(forThem.sort())
+    await expectDocumented(askings, caller)
+  })
+
+  /** Operations by their tags. */
+  function documented(isWanted: (tags: readonly string[]) => boolean): string[] {
+    return Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations)
+        .filter(([, { tags }]) => isWanted(tags))
+        .map(([method]) => `${method} ${path}`),
+    )
+  }
+
+  async function expectDocumented(askings: Record<string, Asking>, caller: Api): Promise<void> {
     for (const [operation, { path, init, isOpen, by }] of Object.entries<Asking>(askings)) {
       const method = operation.split(' ')[0]?.toUpperCase() ?? ''
       const asker = isOpen || by !== undefined ? api(holdfast) : caller
@@ -52,13 +79,7 @@ describe('the OpenAPI document', () => {
       const [plain = ''] = path.split('?')
       expect(findOperation(document, method, plain)?.responses[status]).toBeDefined()
     }
-    await using watcher = await watchEvents(holdfast, apiKey)
-    expect(watcher.response.status).toBe(200)
-    const events = streamed.parse(findOperation(document, 'GET', '/api/v1/events')?.responses[200])
-    const isDocumented = compile(document, events.content['text/event-stream'].schema)
-    await caller.folder('Watched')
-    expect(isDocumented((await watcher.until(({ event }) => event === 'change')).data)).toBe(true)
-  })
+  }
 
   test('has an example of every field and parameter, which its schema allows', () => {
     const missing: string[] = []
@@ -86,6 +107,8 @@ describe('the OpenAPI document', () => {
   })
 })
 
+const ADMINISTRATION = 'Administration'
+
 /** Pages are for people; how they look is tested with them. */
 const PAGES = [
   '/',
@@ -98,6 +121,8 @@ const PAGES = [
   '/files/{identifier}',
   '/settings',
   '/settings/{section}',
+  '/admin',
+  '/admin/{section}',
   '/sign-in',
   '/sign-in/code',
   '/sign-in/oidc',
@@ -107,6 +132,12 @@ const PAGES = [
   '/sign-up/{token}',
   '/welcome/{token}',
   '/set-password/{token}',
+  '/settings',
+  '/settings/{section}',
+  '/sign-in/forgotten',
+  '/verify-mail/{token}',
+  '/keep/{token}',
+  '/unsubscribe/{token}',
 ]
 
 /** These need what an authenticator has made: `test/browser/signing-in.test.ts`. */
@@ -122,6 +153,8 @@ const ENDLESS = 'get /api/v1/events'
 const streamed = z.object({
   content: z.object({ 'text/event-stream': z.object({ schema: z.looseObject({}) }) }),
 })
+
+const MAIL = '/api/v1/account/mail'
 
 const TUS = { 'Tus-Resumable': '1.0.0' }
 const CHUNK = 'application/offset+octet-stream'
@@ -221,6 +254,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'post /api/v1/key': { path: '/api/v1/key', init: json({ name: 'backup', scopes: ['read'] }) },
     'delete /api/v1/key/{id}': { path: `/api/v1/key/${made.data.id}` },
     'get /api/v1/openapi.json': { path: '/api/v1/openapi.json', isOpen: true },
+    'get /api/v1/notice': { path: '/api/v1/notice', isOpen: true },
     'get /health': { path: '/health', isOpen: true },
     'get /ready': { path: '/ready', isOpen: true },
     'get /metrics': { path: '/metrics', isOpen: true },
@@ -293,7 +327,6 @@ async function everyOperationOfPeople(username: string): Promise<Record<string, 
       password,
       token: welcome,
     }),
-    'post /api/v1/invitations': asked(first, '/api/v1/invitations'),
     'post /api/v1/account/delete': asked(leaving, '/api/v1/account/delete', {
       username: 'leaving',
       password,
@@ -302,6 +335,10 @@ async function everyOperationOfPeople(username: string): Promise<Record<string, 
     'post /api/v1/account/codes/recovery': asked(cautious, '/api/v1/account/codes/recovery', { password }),
     'post /api/v1/account/codes/delete': asked(cautious, '/api/v1/account/codes/delete', { password }),
     'post /api/v1/account/codes': asked(person, '/api/v1/account/codes', { password }),
+    'post /api/v1/account/mail': asked(person, MAIL, { address: 'ada@example.org', password }),
+    'get /api/v1/account/mail': asked(person, MAIL),
+    'patch /api/v1/account/mail': asked(person, MAIL, { warnings: false }),
+    'post /api/v1/account/mail/delete': asked(person, `${MAIL}/delete`, { password }),
     'get /api/v1/session': asked(person, '/api/v1/session'),
     'get /api/v1/sessions': asked(person, '/api/v1/sessions'),
     'delete /api/v1/sessions': asked(person, '/api/v1/sessions'),
@@ -309,6 +346,62 @@ async function everyOperationOfPeople(username: string): Promise<Record<string, 
     'post /api/v1/passkeys/options': asked(person, '/api/v1/passkeys/options', { password }),
     'patch /api/v1/account': asked(person, '/api/v1/account', { password, username: 'renamed' }),
     'delete /api/v1/session/{id}': asked(person, `/api/v1/session/${session?.id}`),
+  }
+}
+
+/** The same for administrators. */
+async function everyOperationOfAdministrators(
+  put: (content: string) => Promise<{ readonly slug: string }>,
+): Promise<Record<string, Asking>> {
+  const somebody = await holdfast.addAccount('somebody')
+  const leaving = await holdfast.addAccount('somebody-else')
+  await holdfast.makeAdmin('root')
+  const by = await signedIn(holdfast, 'root')
+  const asked = (path: string, body?: object): Asking => ({
+    path,
+    by,
+    ...(body === undefined ? {} : { init: json(body) }),
+  })
+  for (const { slug } of [await put('one'), await put('two')]) {
+    await api(holdfast).post('/api/v1/file/report', { slug, reason: 'spam', text: 'Look at it.' })
+  }
+  const reports = (await by.get('/api/v1/admin/reports')).data(z.array(z.object({ id: z.number() })))
+  const [first, second] = reports.map(({ id }) => `/api/v1/admin/report/${id}`)
+  const account = `/api/v1/admin/account/${somebody.id}`
+  const refused = Bun.SHA256.hash('refused', 'hex')
+  await by.send('POST', '/api/v1/admin/take-down', { sha256: refused })
+  await sql`insert into jobs (name, failures) values ('purge unused files', 5)
+    on conflict (name) do update set failures = 5`.execute(holdfast.database)
+  return {
+    'post /api/v1/invitations': asked('/api/v1/invitations'),
+    'get /api/v1/admin/accounts': asked('/api/v1/admin/accounts?search=some&sort=username&state=active'),
+    'get /api/v1/admin/account/{id}': asked(account),
+    'patch /api/v1/admin/account/{id}': asked(account, { quota: 1000, is_admin: true }),
+    'post /api/v1/admin/account/{id}/reset': asked(`${account}/reset`, { second_factor: true }),
+    'post /api/v1/admin/account/{id}/delete': asked(`/api/v1/admin/account/${leaving.id}/delete`, {
+      username: 'somebody-else',
+    }),
+    'get /api/v1/admin/statistics': asked('/api/v1/admin/statistics?days=2'),
+    'get /api/v1/admin/files': asked('/api/v1/admin/files?sort=size'),
+    'get /api/v1/admin/jobs': asked('/api/v1/admin/jobs'),
+    'post /api/v1/admin/jobs/retry': asked('/api/v1/admin/jobs/retry', { job: 'purge unused files' }),
+    'get /api/v1/admin/nodes': asked('/api/v1/admin/nodes'),
+    'get /api/v1/admin/settings': asked('/api/v1/admin/settings'),
+    'post /api/v1/admin/notice': asked('/api/v1/admin/notice', {
+      text: 'Maintenance',
+      level: 'warning',
+      until: '2100-01-31T12:00:00Z',
+    }),
+    'get /api/v1/admin/notice': asked('/api/v1/admin/notice'),
+    'delete /api/v1/admin/notice': asked('/api/v1/admin/notice'),
+    'get /api/v1/admin/reports': asked('/api/v1/admin/reports?state=all'),
+    'get /api/v1/admin/report/{id}': asked(`${first}`),
+    'post /api/v1/admin/report/{id}/dismiss': asked(`${first}/dismiss`),
+    'post /api/v1/admin/report/{id}/take-down': asked(`${second}/take-down`),
+    'post /api/v1/admin/take-down': asked('/api/v1/admin/take-down', { file: (await put('three')).slug }),
+    'get /api/v1/admin/refused': asked('/api/v1/admin/refused'),
+    'delete /api/v1/admin/refused/{sha256}': asked(`/api/v1/admin/refused/${refused}`),
+    'get /api/v1/admin/audit': asked('/api/v1/admin/audit'),
   }
 }
 

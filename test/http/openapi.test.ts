@@ -76,7 +76,13 @@ describe('the OpenAPI document', () => {
     const session = { session: [] }
     for (const { method, path, auth, need } of routes) {
       const key = { key: need === undefined || need === 'any' ? [] : [need] }
-      const expected = { key: [key, session], session: [session], optional: [key, session, {}], none: [] }
+      const expected = {
+        key: [key, session],
+        session: [session],
+        administrator: [session],
+        optional: [key, session, {}],
+        none: [],
+      }
       const { security } = operation(method, path)
       expect({ method, path, security }).toEqual({ method, path, security: expected[auth] })
     }

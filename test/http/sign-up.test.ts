@@ -33,6 +33,12 @@ test('of fifty who open the link of the first start at once, one becomes the adm
   expect(await host.links.welcome()).toBeNull()
 }, 120_000)
 
+test('where no mail is sent, who has forgotten their password is told whom to ask', async () => {
+  expect((await browser().get('/sign-in')).text).not.toContain('/sign-in/forgotten')
+  expect((await browser().get('/sign-in/forgotten')).text).toContain('Ask whoever runs it')
+  expect((await browser().submit('/sign-in/forgotten', { name: 'ada' })).error).toBe('MAIL_DISABLED')
+})
+
 describe('where signing up takes an invitation', () => {
   /** Signed in as the administrator, whoever of the fifty it was. */
   async function administrator(): Promise<Visitor> {

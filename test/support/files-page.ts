@@ -17,6 +17,7 @@ export interface FilesPage extends Visit {
   button(name: string): Locator
 }
 
+/** `key` stands for a session. */
 export async function openFilesPage(
   browser: Browser,
   {
@@ -27,8 +28,13 @@ export async function openFilesPage(
   }: { url: string; key: string; path?: string } & BrowserContextOptions,
 ): Promise<FilesPage> {
   const visit = await openPage(browser, url, { ...options, extraHTTPHeaders: bearer(key) })
+  await visit.page.goto(path)
+  return filesPageIn(visit)
+}
+
+/** What a visit has come to. */
+export async function filesPageIn(visit: Visit): Promise<FilesPage> {
   const { page } = visit
-  await page.goto(path)
   await page.locator('[role="grid"], .empty-list').first().waitFor()
   const names = () => page.locator('[data-row] .name').allTextContents()
   return {

@@ -1,6 +1,7 @@
 import { openAdministration } from '../../src/app.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import type { Db } from '../../src/database/schema.ts'
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { SCOPES } from '../../src/domain/scopes.ts'
 import { createLog } from '../../src/log.ts'
@@ -45,6 +46,8 @@ export interface TestHoldfast {
   /** What the command line makes. */
   readonly links: OneTimeLinks
   disableAccount(username: string): Promise<void>
+  /** Makes the account an administrator, and makes it if there is none of that name. */
+  makeAdmin(username: string): Promise<void>
   revokeKey(apiKey: string): Promise<void>
   /** Writes the counters and runs every background job once. */
   runJobs(): Promise<void>
@@ -115,7 +118,15 @@ export async function startHoldfast(settings: Partial<Config> = {}): Promise<Tes
 
     links: administration.oneTimeLinks,
 
-    disableAccount: (username) => administration.accounts.disable(username),
+    async disableAccount(username) {
+      const { accountAdministration } = administration
+      const id = await accountAdministration.named(username)
+      await accountAdministration.change(COMMAND_LINE, id, { disabled: true })
+    },
+
+    async makeAdmin(username) {
+      await administration.signUp.makeAdmin(username)
+    },
 
     async revokeKey(apiKey) {
       const owner = owners.get(apiKey)

@@ -18,6 +18,8 @@ export interface Visitor {
   get(path: string, headers?: Record<string, string>): Promise<Reply>
   /** Takes the cookies of an answer to what was asked in another way. */
   keep(headers: Headers): void
+  /** A form of a page of the site. */
+  submit(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Reply>
   /** From a page of the site. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
 }
@@ -86,6 +88,17 @@ export function visitor(url: () => string): Visitor {
     cookies,
     keep,
     get: (path, headers = {}) => ask('GET', path, { 'sec-fetch-site': 'same-origin', ...headers }),
+    submit: (path, fields, headers = {}) =>
+      ask(
+        'POST',
+        path,
+        {
+          'sec-fetch-site': 'same-origin',
+          'content-type': 'application/x-www-form-urlencoded',
+          ...headers,
+        },
+        new URLSearchParams(fields).toString(),
+      ),
     send: (method, path, body, headers = {}) =>
       ask(
         method,

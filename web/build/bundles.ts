@@ -36,6 +36,7 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
     signIn: 'sign-in/main.ts',
     files: 'files/main.tsx',
     settings: 'settings/main.tsx',
+    admin: 'admin/main.tsx',
   }
   const { scriptOf, importsOf, sources } = await bundleModules(folder, Object.values(entries), [])
   const page = (entry: string) => {
@@ -51,6 +52,7 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
       'sign-in': page(entries.signIn),
       files: page(entries.files),
       settings: page(entries.settings),
+      admin: page(entries.admin),
     },
     sources,
   }

@@ -1,4 +1,5 @@
 import { createRoot } from 'react-dom/client'
+import { watchNotice } from '../shared/notice.ts'
 import { readPageData } from '../shared/page-data.ts'
 import { createEngine } from '../start/engine.ts'
 import { FILES_APP, type FilesPageData } from './data.ts'
@@ -19,4 +20,5 @@ if (root !== null) {
   createRoot(root).render(
     <FilesApp data={data} engine={engine} manager={manager} preferences={preferences} />,
   )
+  watchNotice()
 }

@@ -1,15 +1,16 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import { Loaded } from '../shared/loaded.tsx'
+import { Part } from '../shared/part.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
 import { fetchSession } from './client.ts'
-import { Loaded } from './loaded.tsx'
-import { Part } from './part.tsx'
+import { MailPart } from './mail-part.tsx'
 import { RemoveAccountDialog } from './remove-account-dialog.tsx'
 import { useSettings } from './settings-context.ts'
 import type { Session } from './shapes.ts'
-import { useAnswer } from './use-answer.ts'
 import { UsernamePart } from './username-part.tsx'
 
-/** The name of the account, and its end. */
+/** The name of the account, where its mail goes, and its end. */
 export function AccountSection() {
   const { answered, again } = useAnswer(fetchSession)
   return (
@@ -17,6 +18,7 @@ export function AccountSection() {
       {(session) => (
         <>
           <UsernamePart changed={again} session={session} />
+          <MailPart session={session} />
           <RemovePart session={session} />
         </>
       )}

@@ -1,9 +1,9 @@
 import { useId } from 'react'
 import { fetchFolders } from '../files/client.ts'
-import { Problem } from './confirm-dialog.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
 import { pathsOf } from './folder-paths.ts'
 import { useSettings } from './settings-context.ts'
-import { useAnswer } from './use-answer.ts'
 
 interface FolderFieldProps {
   /** An identifier, or null for all folders. */

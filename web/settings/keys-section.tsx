@@ -1,15 +1,15 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import { ConfirmDialog } from '../shared/confirm-dialog.tsx'
 import { Drawing } from '../shared/drawing.tsx'
+import { Loaded } from '../shared/loaded.tsx'
+import { Part } from '../shared/part.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
 import { fill } from '../shared/words.ts'
 import { fetchKeys, revokeKey } from './client.ts'
-import { ConfirmDialog } from './confirm-dialog.tsx'
-import { Loaded } from './loaded.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
-import { Part } from './part.tsx'
 import { useSettings } from './settings-context.ts'
 import type { ApiKey } from './shapes.ts'
-import { useAnswer } from './use-answer.ts'
 
 /** What programs sign in with. */
 export function KeysSection() {

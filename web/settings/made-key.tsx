@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
+import { CodeBox } from '../shared/code-box.tsx'
 import { Drawing } from '../shared/drawing.tsx'
-import { CopyButton } from '../start/link-actions.tsx'
 import { curlExample, programExample, sharexFile } from './key-examples.ts'
 import { saveText } from './save-text.ts'
 import { useSettings } from './settings-context.ts'
@@ -45,18 +45,5 @@ export function MadeKeyView({ made, close }: { made: MadeKey; close: () => void 
         </Button>
       </div>
     </>
-  )
-}
-
-/** Something to be copied as it is. */
-export function CodeBox({ text, label }: { text: string; label: string }) {
-  const { common } = useSettings().texts
-  return (
-    <div className="code-box">
-      <pre>
-        <code>{text}</code>
-      </pre>
-      <CopyButton copied={common.copied} label={common.copy} of={label} text={text} variant="light" />
-    </div>
   )
 }

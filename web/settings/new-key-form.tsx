@@ -1,14 +1,14 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { SCOPES } from '../../src/domain/scopes.ts'
+import { Problem } from '../shared/problem.tsx'
+import { useAttempt } from '../shared/use-attempt.ts'
 import { createKey } from './client.ts'
-import { Problem } from './confirm-dialog.tsx'
 import { type Expiry, endOf } from './expiry.ts'
 import { ExpiryField } from './expiry-field.tsx'
 import { FolderField } from './folder-field.tsx'
 import { useSettings } from './settings-context.ts'
 import type { MadeKey, Scope } from './shapes.ts'
-import { useAttempt } from './use-attempt.ts'
 
 interface NewKeyFormProps {
   readonly cancel: () => void

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { Dialog } from '../shared/dialog.tsx'
-import { Problem } from './confirm-dialog.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAttempt } from '../shared/use-attempt.ts'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
 import type { Session } from './shapes.ts'
-import { useAttempt } from './use-attempt.ts'
 
 interface OwnerDialogProps<T> {
   readonly session: Session

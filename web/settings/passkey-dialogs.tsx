@@ -1,14 +1,14 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { Dialog } from '../shared/dialog.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { Hindrance, useAttempt } from '../shared/use-attempt.ts'
 import { fill } from '../shared/words.ts'
 import { addPasskey, beginPasskey, renamePasskey } from './client.ts'
-import { Problem } from './confirm-dialog.tsx'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
 import type { Passkey, Session } from './shapes.ts'
 import type { SettingsTexts } from './texts.ts'
-import { Hindrance, useAttempt } from './use-attempt.ts'
 
 interface DialogProps {
   readonly close: () => void

@@ -1,15 +1,15 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import { ConfirmDialog } from '../shared/confirm-dialog.tsx'
 import { Drawing } from '../shared/drawing.tsx'
+import { Loaded } from '../shared/loaded.tsx'
+import { Part } from '../shared/part.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
 import { fill } from '../shared/words.ts'
 import { fetchPasskeys, removePasskey } from './client.ts'
-import { ConfirmDialog } from './confirm-dialog.tsx'
-import { Loaded } from './loaded.tsx'
-import { Part } from './part.tsx'
 import { AddPasskeyDialog, RenamePasskeyDialog } from './passkey-dialogs.tsx'
 import { useSettings } from './settings-context.ts'
 import type { Passkey, Session } from './shapes.ts'
-import { useAnswer } from './use-answer.ts'
 
 type Shown =
   | { readonly kind: 'add' }

@@ -1,14 +1,14 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { LONGEST } from '../../src/domain/password-grade.ts'
+import { Part } from '../shared/part.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAttempt } from '../shared/use-attempt.ts'
 import { changePassword } from './client.ts'
-import { Problem } from './confirm-dialog.tsx'
-import { Part } from './part.tsx'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
 import type { Session } from './shapes.ts'
 import { StrengthMeter } from './strength-meter.tsx'
-import { useAttempt } from './use-attempt.ts'
 
 interface PasswordPartProps {
   readonly session: Session

@@ -1,15 +1,15 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { Dialog } from '../shared/dialog.tsx'
+import { Loaded } from '../shared/loaded.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
+import { useAttempt } from '../shared/use-attempt.ts'
 import { fill } from '../shared/words.ts'
 import { fetchAccount, removeAccount } from './client.ts'
-import { Problem } from './confirm-dialog.tsx'
-import { Loaded } from './loaded.tsx'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
 import type { Session } from './shapes.ts'
-import { useAnswer } from './use-answer.ts'
-import { useAttempt } from './use-attempt.ts'
 
 interface RemoveAccountDialogProps {
   readonly session: Session

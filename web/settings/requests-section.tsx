@@ -1,11 +1,11 @@
-import { useMemo } from 'react'
 import { Chart } from '../shared/chart.tsx'
+import { Loaded } from '../shared/loaded.tsx'
+import { Part } from '../shared/part.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
+import { useShortDays } from '../shared/use-short-days.ts'
 import { fetchRequests } from './client.ts'
-import { Loaded } from './loaded.tsx'
-import { Part } from './part.tsx'
 import { useSettings } from './settings-context.ts'
 import type { DayOfRequests } from './shapes.ts'
-import { useAnswer } from './use-answer.ts'
 
 /** How many requests were made, today and before. */
 export function RequestsSection() {
@@ -21,12 +21,9 @@ export function RequestsSection() {
 }
 
 function Requests({ days }: { days: readonly DayOfRequests[] }) {
-  const { data, texts, words } = useSettings()
+  const { texts, words } = useSettings()
   const { requests, common } = texts
-  const dayWords = useMemo(
-    () => new Intl.DateTimeFormat(data.locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
-    [data],
-  )
+  const shortDay = useShortDays()
   const values = days.map((each) => each.requests)
   return (
     <>
@@ -42,7 +39,7 @@ function Requests({ days }: { days: readonly DayOfRequests[] }) {
       <Chart
         asTable={common.asTable}
         format={words.number}
-        labels={days.map(({ day }) => dayWords.format(new Date(day)))}
+        labels={days.map(({ day }) => shortDay(day))}
         labelsAre={requests.day}
         measure="count"
         series={[{ name: requests.requests, values }]}

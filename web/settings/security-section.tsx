@@ -1,11 +1,11 @@
 import { useState } from 'react'
+import { Loaded } from '../shared/loaded.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
 import { fetchSession } from './client.ts'
 import { CodesPart } from './codes-part.tsx'
-import { Loaded } from './loaded.tsx'
 import { PasskeysPart } from './passkeys-part.tsx'
 import { PasswordPart } from './password-part.tsx'
 import { SessionsPart } from './sessions-part.tsx'
-import { useAnswer } from './use-answer.ts'
 
 /** How somebody signs in, and where they are signed in. */
 export function SecuritySection() {

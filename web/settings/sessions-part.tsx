@@ -1,14 +1,14 @@
 import { Button } from '@mantine/core'
+import { Loaded } from '../shared/loaded.tsx'
+import { Part } from '../shared/part.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
+import { useAttempt } from '../shared/use-attempt.ts'
 import { fill } from '../shared/words.ts'
 import { browserName } from './browser-name.ts'
 import { endOtherSessions, endSession, fetchSessions } from './client.ts'
-import { Problem } from './confirm-dialog.tsx'
-import { Loaded } from './loaded.tsx'
-import { Part } from './part.tsx'
 import { useSettings } from './settings-context.ts'
 import type { SignedInBrowser } from './shapes.ts'
-import { useAnswer } from './use-answer.ts'
-import { useAttempt } from './use-attempt.ts'
 
 /** Where somebody is signed in. */
 export function SessionsPart() {

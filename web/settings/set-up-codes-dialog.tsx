@@ -1,15 +1,15 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useMemo, useState } from 'react'
+import { CodeBox } from '../shared/code-box.tsx'
 import { Dialog } from '../shared/dialog.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAttempt } from '../shared/use-attempt.ts'
 import { modulesOf } from '../start/qr-code.ts'
 import { beginCodes, confirmCodes } from './client.ts'
-import { Problem } from './confirm-dialog.tsx'
-import { CodeBox } from './made-key.tsx'
 import { OwnerDialog } from './owner-dialog.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
 import { useSettings } from './settings-context.ts'
 import type { NewCodes, Session } from './shapes.ts'
-import { useAttempt } from './use-attempt.ts'
 
 interface SetUpCodesDialogProps {
   readonly session: Session

@@ -1,6 +1,4 @@
-import { useEffect, useMemo, useState } from 'react'
-import { ThemeProvider } from '../shared/theme-provider.tsx'
-import { createWords } from '../shared/words.ts'
+import { App } from '../shared/app.tsx'
 import { AccountSection } from './account-section.tsx'
 import type { Section, SettingsPageData } from './data.ts'
 import { KeysSection } from './keys-section.tsx'
@@ -9,28 +7,14 @@ import { SecuritySection } from './security-section.tsx'
 import { SettingsContext } from './settings-context.ts'
 import { StorageSection } from './storage-section.tsx'
 
-/** How long it is shown what was done. */
-const MOMENT = 6000
-
 /** One page of the settings. */
 export function SettingsApp({ data }: { data: SettingsPageData }) {
-  const [said, say] = useState('')
-  const words = useMemo(() => createWords(data.locale), [data])
-  const settings = useMemo(() => ({ data, texts: data.texts, words, say }), [data, words])
-  useEffect(() => {
-    if (said === '') return
-    const timer = setTimeout(say, MOMENT, '')
-    return () => clearTimeout(timer)
-  }, [said])
   return (
-    <ThemeProvider>
-      <SettingsContext value={settings}>
+    <App locale={data.locale} texts={data.texts.common}>
+      <SettingsContext value={data}>
         <SectionOf section={data.section} />
-        <p className="said" role="status">
-          {said}
-        </p>
       </SettingsContext>
-    </ThemeProvider>
+    </App>
   )
 }
 

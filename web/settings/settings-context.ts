@@ -1,20 +1,18 @@
 import { createContext, useContext } from 'react'
-import type { Words } from '../shared/words.ts'
+import { type AppTools, useApp } from '../shared/app-context.ts'
 import type { SettingsPageData } from './data.ts'
 
 /** What every part of the settings works with. */
-export interface Settings {
+interface Settings extends Pick<AppTools, 'words' | 'say'> {
   readonly data: SettingsPageData
   readonly texts: SettingsPageData['texts']
-  readonly words: Words
-  /** Shows what was done, and tells it to who listens. */
-  say(text: string): void
 }
 
-export const SettingsContext = createContext<Settings | null>(null)
+export const SettingsContext = createContext<SettingsPageData | null>(null)
 
 export function useSettings(): Settings {
-  const settings = useContext(SettingsContext)
-  if (settings === null) throw new Error('this is a part of the settings')
-  return settings
+  const { words, say } = useApp()
+  const data = useContext(SettingsContext)
+  if (data === null) throw new Error('this is a part of the settings')
+  return { data, texts: data.texts, words, say }
 }

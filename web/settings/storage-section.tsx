@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
+import { Loaded } from '../shared/loaded.tsx'
+import { Part } from '../shared/part.tsx'
 import { PartsBar, PartsList, type Part as Share } from '../shared/parts.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
 import { fill } from '../shared/words.ts'
 import { fetchAccount, fetchStorage } from './client.ts'
-import { Loaded } from './loaded.tsx'
-import { Part } from './part.tsx'
 import { useSettings } from './settings-context.ts'
 import type { Account, StorageShares } from './shapes.ts'
-import { useAnswer } from './use-answer.ts'
 
 interface Stored {
   readonly account: Account

@@ -1,4 +1,5 @@
 import type { StorageKind } from '../../src/domain/storage-kind.ts'
+import type { AppTexts } from '../shared/app-context.ts'
 import type { StrengthTexts } from '../shared/strength.ts'
 import type { Plural } from '../shared/words.ts'
 
@@ -14,31 +15,14 @@ export interface SettingsTexts {
   readonly codes: CodesTexts
   readonly sessions: SessionsTexts
   readonly account: AccountTexts
+  readonly mail: MailTexts
 }
 
-interface CommonTexts {
-  readonly cancel: string
-  readonly close: string
-  readonly save: string
-  readonly retry: string
-  readonly copy: string
-  readonly copied: string
-  readonly asTable: string
+interface CommonTexts extends AppTexts {
   readonly presentPassword: string
   /** For who has none. */
   readonly noPassword: string
-  readonly network: string
-  readonly networkWhy: string
   readonly noFolders: string
-  readonly signedOut: string
-  readonly signedOutWhy: string
-  readonly signIn: string
-  /** It cannot be said whether it was done. */
-  readonly notReached: string
-  /** By the server's code. */
-  readonly reasons: Readonly<Record<string, string>>
-  /** {code} */
-  readonly otherReason: string
 }
 
 interface StorageTexts {
@@ -193,6 +177,25 @@ interface SessionsTexts {
   readonly ended: string
   readonly endOthers: string
   readonly endedOthers: Plural
+}
+
+interface MailTexts {
+  readonly title: string
+  readonly why: string
+  readonly none: string
+  /** {address} */
+  readonly present: string
+  /** {address} */
+  readonly waits: string
+  readonly address: string
+  readonly send: string
+  /** {address} */
+  readonly sent: string
+  readonly warnings: string
+  readonly warningsWhy: string
+  readonly remove: string
+  readonly removeWhy: string
+  readonly removed: string
 }
 
 interface AccountTexts {

@@ -1,13 +1,13 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { Part } from '../shared/part.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAttempt } from '../shared/use-attempt.ts'
 import { fill } from '../shared/words.ts'
 import { changeUsername } from './client.ts'
-import { Problem } from './confirm-dialog.tsx'
-import { Part } from './part.tsx'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
 import type { Session } from './shapes.ts'
-import { useAttempt } from './use-attempt.ts'
 
 interface UsernamePartProps {
   readonly session: Session

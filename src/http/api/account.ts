@@ -34,7 +34,7 @@ export const getAccount = keyedRoute({
         username: info.username,
         storage_used: info.storageUsed,
         storage_in_bin: info.storageInBin,
-        storage_limit: call.site.config.storageLimit,
+        storage_limit: info.quota ?? call.site.config.storageLimit,
         files_count: info.filesCount,
         folders_count: info.foldersCount,
         api_requests_today: await usage.requestsToday(caller.account),

@@ -44,7 +44,7 @@ export const removeAccount = sessionRoute({
     username: z.string('must be your user name, to be sure').max(100),
   }),
   answer: done,
-  errors: [400, 413],
+  errors: [400, 409, 413],
   async handle({ call, caller, body }) {
     if (body.username.toLowerCase() !== caller.username) {
       throw new Refusal('INVALID_REQUEST', '"username": must be your own user name, to be sure')

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { timestamp } from '../../domain/clock.ts'
-import { ownSiteRoute, sessionRoute } from '../route.ts'
+import { adminRoute, ownSiteRoute } from '../route.ts'
 import { browserOf, endPresentSession, jsonWithCookies } from '../session.ts'
 import { done } from './answers.ts'
 import { dataOf, timestampField } from './fields.ts'
@@ -39,7 +39,7 @@ export const makeFirstAdministrator = ownSiteRoute({
   answer: done,
   errors: [400, 403, 404, 409, 413, 429],
   async handle({ call, body }) {
-    await call.site.services.signUp.first(body, body.token)
+    await call.site.services.signUp.first(body, body.token, call.address)
     const { cookies } = await call.site.services.signIn.withPassword(
       browserOf(call),
       body.username,
@@ -65,11 +65,10 @@ export const setPassword = ownSiteRoute({
   },
 })
 
-export const invite = sessionRoute({
+export const invite = adminRoute({
   method: 'post',
   path: '/api/v1/invitations',
-  summary: 'Make a link by which somebody can make one account; for administrators',
-  tag: 'Signing in',
+  summary: 'Make a link by which somebody can make one account',
   status: 201,
   answer: dataOf(z.object({ url: z.string(), expires_at: timestampField })),
   async handle({ call, caller }) {

@@ -95,7 +95,7 @@ const forms: readonly FormPage[] = [
     fields: ['username', 'password'],
     check: (call) => assertWorks(call, 'welcome'),
     async submit(call, field) {
-      await call.site.services.signUp.first(newAccount(field), tokenOf(call))
+      await call.site.services.signUp.first(newAccount(field), tokenOf(call), call.address)
       return withPassword(call, field)
     },
   },
@@ -182,7 +182,7 @@ interface Shown {
 }
 
 function formPage(call: Call, form: FormPage, { next, username, error }: Shown): Response {
-  const { oidc, signUp } = call.site.config
+  const { oidc, signUp, mail } = call.site.config
   const view: AccountFormView = {
     kind: form.kind,
     action: form.path.replace('{token}', tokenOf(call)),
@@ -192,6 +192,7 @@ function formPage(call: Call, form: FormPage, { next, username, error }: Shown):
     oidc:
       oidc === null ? null : { name: oidc.name, address: `/sign-in/oidc?next=${encodeURIComponent(next)}` },
     canSignUp: signUp === 'open',
+    canReset: mail !== null,
   }
   const html = call.site.pages.accountForm(view, pageReader(call))
   if (error === null) return page(call.site, html)

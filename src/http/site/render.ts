@@ -4,6 +4,7 @@ import type { PageAssets } from '../../../web/manifest.ts'
 import { createWords } from '../../../web/shared/words.ts'
 import type { Reader } from './language.ts'
 import { AccountFormPage } from './pages/account-form.tsx'
+import { AdminPage } from './pages/admin.tsx'
 import { ArrivingPage } from './pages/arriving.tsx'
 import type { PageContext } from './pages/context.ts'
 import { GuidePage, ReferencePage } from './pages/docs.tsx'
@@ -12,6 +13,7 @@ import { FilePage } from './pages/file.tsx'
 import { withOnclick } from './pages/file-item.tsx'
 import { FilesPage } from './pages/files.tsx'
 import { FolderPage } from './pages/folder.tsx'
+import { MailPage } from './pages/mail.tsx'
 import { PasswordPage } from './pages/password.tsx'
 import { ReportedPage, ReportPage } from './pages/report.tsx'
 import { SettingsPage } from './pages/settings.tsx'
@@ -38,17 +40,23 @@ export function createRenderers(assets: PageAssets): Renderers {
       locale,
       assets,
       username: null,
+      notice: null,
+      isAdmin: false,
     }
     if (contexts.size < MOST_LOCALES) contexts.set(locale, local)
     return local
   }
-  const contextOf = (reader: Reader) => ({ ...localContext(reader), username: reader.username ?? null })
+  const contextOf = (reader: Reader) => {
+    const { username = null, isAdmin = false, notice = null } = reader
+    return { ...localContext(reader), username, isAdmin, notice }
+  }
   return {
     startPage: (view, reader) => page(createElement(StartPage, { view, context: contextOf(reader) })),
     filePage: (view, reader) => page(createElement(FilePage, { view, context: contextOf(reader) })),
     arrivingPage: (reader) => page(createElement(ArrivingPage, { context: contextOf(reader) })),
     filesPage: (view, reader) => page(createElement(FilesPage, { view, context: contextOf(reader) })),
     settingsPage: (view, reader) => page(createElement(SettingsPage, { view, context: contextOf(reader) })),
+    adminPage: (view, reader) => page(createElement(AdminPage, { view, context: contextOf(reader) })),
     folderPage: (view, reader) =>
       withOnclick(page(createElement(FolderPage, { view, context: contextOf(reader) }))),
     passwordPage: (view, reader) => page(createElement(PasswordPage, { view, context: contextOf(reader) })),
@@ -58,6 +66,7 @@ export function createRenderers(assets: PageAssets): Renderers {
     referencePage: (reader) => page(createElement(ReferencePage, { context: contextOf(reader) })),
     guidePage: (view, reader) => page(createElement(GuidePage, { view, context: contextOf(reader) })),
     accountForm: (view, reader) => page(createElement(AccountFormPage, { view, context: contextOf(reader) })),
+    mailPage: (view, reader) => page(createElement(MailPage, { view, context: contextOf(reader) })),
     errorPage: (view, reader) => page(createElement(ErrorPage, { view, context: contextOf(reader) })),
   }
 }

@@ -1,3 +1,4 @@
+import type { Section as AdminSection } from '../../../web/admin/data.ts'
 import type { PreviewKind } from '../../../web/file/data.ts'
 import type { Section } from '../../../web/settings/data.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
@@ -118,6 +119,32 @@ export interface AccountFormView {
   readonly oidc: { readonly name: string; readonly address: string } | null
   /** Whether anybody may make an account. */
   readonly canSignUp: boolean
+  /** Whether who has forgotten their password gets a mail. */
+  readonly canReset: boolean
+}
+
+/** What somebody is asked who comes from a mail, or wants one; and what is said once they have answered. */
+export interface MailPageView {
+  readonly kind:
+    | 'forgotten'
+    | 'forgottenSent'
+    | 'noMail'
+    | 'verify'
+    | 'verified'
+    | 'keep'
+    | 'kept'
+    | 'nothingToKeep'
+    | 'unsubscribe'
+    | 'unsubscribed'
+  /** Where the form posts to, or null where there is none. */
+  readonly action: string | null
+  /** What the texts have places for. */
+  readonly username: string
+  readonly address: string
+  readonly files: number
+  readonly days: number
+  /** Seconds until trying again makes sense, for who has tried too often; else null. */
+  readonly retryAfter: number | null
 }
 
 export interface ErrorPageView {
@@ -147,6 +174,10 @@ export interface SettingsPageView {
   readonly username: string
   /** Absolute public address of this server, without a trailing slash. */
   readonly publicUrl: string
+}
+
+export interface AdminPageView {
+  readonly section: AdminSection
 }
 
 export interface StartPageView {

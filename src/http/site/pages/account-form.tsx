@@ -114,6 +114,11 @@ function OtherWays({ view, context }: FormProps) {
           {fill(texts.oidc, { name: view.oidc.name })}
         </a>
       )}
+      {view.canReset ? (
+        <a className="button button-quiet" href="/sign-in/forgotten">
+          {context.texts.mail.pages.forgotten.title}
+        </a>
+      ) : null}
       {view.canSignUp ? (
         <a className="button button-quiet" href="/sign-up">
           {texts.forms.signUp.title}

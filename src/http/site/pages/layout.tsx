@@ -18,7 +18,7 @@ interface LayoutProps {
 
 /** The document around every page. */
 export function Layout({ context, title, head, scripted, children }: LayoutProps) {
-  const { assets, language } = context
+  const { assets, language, notice, texts } = context
   const own = scripted === undefined ? null : assets.pages[scripted.page]
   return (
     <html lang={language}>
@@ -45,6 +45,13 @@ export function Layout({ context, title, head, scripted, children }: LayoutProps
             </a>
             <Who context={context} />
           </header>
+          <aside
+            aria-label={texts.common.notice}
+            className={`site-notice ${notice?.level ?? 'info'}`}
+            hidden={notice === null}
+          >
+            {notice?.text}
+          </aside>
           {children}
         </ThemeProvider>
         {scripted?.data === undefined ? null : <PageData data={scripted.data} />}

@@ -15,7 +15,7 @@ export function SettingsPage({ view, context }: { view: SettingsPageView; contex
       scripted={{ page: 'settings', data }}
       title={`${sections[view.section]} · ${title}`}
     >
-      <main className="settings">
+      <main className="sections">
         <h1>{title}</h1>
         <nav aria-label={pages} className="page-nav">
           {SECTIONS.map((section) => (
@@ -28,7 +28,7 @@ export function SettingsPage({ view, context }: { view: SettingsPageView; contex
             </a>
           ))}
         </nav>
-        <div id={SETTINGS_APP}>
+        <div className="sections-app" id={SETTINGS_APP}>
           <noscript>
             <h2>{scriptNeeded}</h2>
             <p>{scriptNeededWhy}</p>

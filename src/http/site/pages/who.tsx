@@ -2,7 +2,7 @@ import type { PageContext } from './context.ts'
 
 /** In the head of every page: who is signed in, or the way to sign in. */
 export function Who({ context }: { context: PageContext }) {
-  const { account, files, settings } = context.texts
+  const { account, admin, files, settings } = context.texts
   if (context.username === null) {
     return (
       <a className="who" href="/sign-in" rel="nofollow">
@@ -20,6 +20,11 @@ export function Who({ context }: { context: PageContext }) {
         <a className="who" href="/settings">
           {settings.title}
         </a>
+        {context.isAdmin ? (
+          <a className="who" href="/admin">
+            {admin.title}
+          </a>
+        ) : null}
         <button className="who" type="submit">
           {account.signOut}
         </button>

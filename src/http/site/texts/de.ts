@@ -1,9 +1,12 @@
+import { adminDe } from './admin-de.ts'
+import { mailDe } from './mail-de.ts'
 import { settingsDe } from './settings-de.ts'
 import type { Texts } from './texts.ts'
 
 export const de: Texts = {
   common: {
     toStart: 'Zur Startseite',
+    notice: 'Hinweis dieses Servers',
     tryAgain: 'Noch einmal versuchen',
     files: { one: '{count} Datei', other: '{count} Dateien' },
     folders: { one: '{count} Ordner', other: '{count} Ordner' },
@@ -393,7 +396,9 @@ export const de: Texts = {
       'Ein Benutzername hat 3 bis 32 Zeichen: Buchstaben a bis z, Ziffern, Punkte, Binde- und Unterstriche.',
     tooMany: 'Zu viele Versuche. Warte {wait} und versuche es dann noch einmal.',
   },
+  mail: mailDe,
   settings: settingsDe,
+  admin: adminDe,
   errors: {
     wait: 'Neuer Versuch in {wait}.',
     wholeFile: 'Ganze Datei öffnen',
@@ -488,9 +493,25 @@ export const de: Texts = {
         title: 'Dieser Link gilt nicht mehr',
         message: 'Er wurde schon benutzt oder ist zu alt. Bitte um einen neuen.',
       },
+      MAIL_DISABLED: {
+        title: 'Dieser Server verschickt keine E-Mails',
+        message: 'Frage den, der ihn betreibt.',
+      },
+      ADDRESS_TAKEN: {
+        title: 'Diese Adresse gehört zu einem anderen Konto',
+        message: 'Entferne sie dort zuerst, oder nimm eine andere.',
+      },
       ADMIN_NEEDED: {
         title: 'Das dürfen nur Administratoren',
         message: 'Frage, wer diesen Server betreibt.',
+      },
+      LAST_ADMINISTRATOR: {
+        title: 'Es gibt sonst niemanden, der diesen Server verwaltet',
+        message: 'Zuerst muss ein anderes Konto zum Administrator werden.',
+      },
+      CONTENT_REFUSED: {
+        title: 'Dieser Inhalt wird hier nicht angenommen',
+        message: 'Er wurde von diesem Server entfernt und kann nicht wieder hochgeladen werden.',
       },
       ACCOUNT_DISABLED: {
         title: 'Dieses Konto ist abgeschaltet',

@@ -1,9 +1,12 @@
+import { adminEn } from './admin-en.ts'
+import { mailEn } from './mail-en.ts'
 import { settingsEn } from './settings-en.ts'
 import type { Texts } from './texts.ts'
 
 export const en: Texts = {
   common: {
     toStart: 'Go to the start page',
+    notice: 'Notice of this server',
     tryAgain: 'Try again',
     files: { one: '{count} file', other: '{count} files' },
     folders: { one: '{count} folder', other: '{count} folders' },
@@ -379,7 +382,9 @@ export const en: Texts = {
     nameWrong: 'A user name has 3 to 32 characters: letters a to z, digits, dots, dashes and underscores.',
     tooMany: 'Too many tries. Wait {wait}, then try again.',
   },
+  mail: mailEn,
   settings: settingsEn,
+  admin: adminEn,
   errors: {
     wait: 'Try again in {wait}.',
     wholeFile: 'Open the whole file',
@@ -470,9 +475,25 @@ export const en: Texts = {
         title: 'This link does not work any more',
         message: 'It was used before, or is too old. Ask for a new one.',
       },
+      MAIL_DISABLED: {
+        title: 'This server sends no mails',
+        message: 'Ask whoever runs it for what you need.',
+      },
+      ADDRESS_TAKEN: {
+        title: 'This address belongs to another account',
+        message: 'Remove it there first, or take another one.',
+      },
       ADMIN_NEEDED: {
         title: 'Only administrators can do this',
         message: 'Ask whoever runs this server.',
+      },
+      LAST_ADMINISTRATOR: {
+        title: 'Nobody else administers this server',
+        message: 'Make another account an administrator first.',
+      },
+      CONTENT_REFUSED: {
+        title: 'This content is not taken here',
+        message: 'It was taken down from this server and cannot be uploaded again.',
       },
       ACCOUNT_DISABLED: {
         title: 'This account is switched off',

@@ -195,6 +195,24 @@ export const settingsDe: SettingsPageTexts = {
       endOthers: 'Alle anderen abmelden',
       endedOthers: { one: '{count} Browser ist abgemeldet', other: '{count} Browser sind abgemeldet' },
     },
+    mail: {
+      title: 'E-Mail-Adresse',
+      why: 'Für einen Link, wenn du dein Passwort vergessen hast, und eine Nachricht, wenn sich am Konto etwas ändert.',
+      none: 'Du hast keine angegeben und brauchst keine.',
+      present: 'E-Mails gehen an {address}.',
+      waits:
+        'Eine E-Mail an {address} enthält einen Link, den du noch öffnen musst. Bis dahin wird die Adresse nicht benutzt.',
+      address: 'Neue Adresse',
+      send: 'Link dorthin senden',
+      sent: 'Ein Link ist unterwegs an {address}',
+      warnings: 'Mir sagen, bevor Dateien gelöscht werden',
+      warningsWhy:
+        'Eine Woche bevor Dateien gelöscht werden, die niemand geöffnet hat; höchstens eine E-Mail am Tag.',
+      remove: 'Adresse entfernen',
+      removeWhy:
+        'Du bekommst keine E-Mails mehr. Bei einem vergessenen Passwort hilft dann nur, wer diesen Server betreibt.',
+      removed: 'Die Adresse ist entfernt',
+    },
     account: {
       name: 'Benutzername',
       nameWhy: 'Damit meldest du dich an. Links zu deinen Dateien ändern sich nicht.',

@@ -190,6 +190,22 @@ export const settingsEn: SettingsPageTexts = {
       endOthers: 'Sign out all others',
       endedOthers: { one: '{count} browser is signed out', other: '{count} browsers are signed out' },
     },
+    mail: {
+      title: 'Mail address',
+      why: 'For a link when you have forgotten your password, and a note when something of your account changes.',
+      none: 'You have given none, and need none.',
+      present: 'Mails go to {address}.',
+      waits: 'A mail to {address} waits for you to open its link. Until then it is used for nothing.',
+      address: 'New address',
+      send: 'Send a link there',
+      sent: 'A link is on its way to {address}',
+      warnings: 'Tell me before files go',
+      warningsWhy: 'A week before files are deleted that nobody has opened; one mail a day at most.',
+      remove: 'Remove the address',
+      removeWhy:
+        'No more mails are sent to you. A forgotten password then takes somebody who runs this server.',
+      removed: 'The address is removed',
+    },
     account: {
       name: 'User name',
       nameWhy: 'You sign in with it. Links to your files do not change.',

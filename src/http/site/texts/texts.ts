@@ -1,3 +1,5 @@
+import type { Section as AdminSection } from '../../../../web/admin/data.ts'
+import type { AdminTexts } from '../../../../web/admin/texts.ts'
 import type { FileScriptTexts } from '../../../../web/file/data.ts'
 import type { FilesTexts } from '../../../../web/files/texts.ts'
 import type { Section } from '../../../../web/settings/data.ts'
@@ -7,10 +9,7 @@ import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
 import type { ReportReason } from '../../../domain/report.ts'
 import type { GuideName } from '../guides.ts'
-import type { AccountFormView } from '../views.ts'
-
-/** One file of texts for each. */
-export type Language = 'en' | 'de'
+import type { AccountFormView, MailPageView } from '../views.ts'
 
 /**
  * All that the pages say, in one language. Texts are data, so that the browser may get them as JSON: `{name}` is a
@@ -26,12 +25,16 @@ export interface Texts {
   readonly report: ReportTexts
   readonly docs: DocsTexts
   readonly account: AccountTexts
+  readonly mail: MailTexts
   readonly settings: SettingsPageTexts
+  readonly admin: AdminPageTexts
   readonly errors: ErrorTexts
 }
 
 export interface CommonTexts {
   readonly toStart: string
+  /** What the administrators tell everybody. */
+  readonly notice: string
   readonly tryAgain: string
   readonly files: Plural
   readonly folders: Plural
@@ -174,12 +177,34 @@ export interface AccountTexts {
   readonly tooMany: string
 }
 
+export interface MailTexts {
+  /** {username}, {address}, {files} and {days} in each. `submit` is null where nothing is asked. */
+  readonly pages: Readonly<
+    Record<
+      MailPageView['kind'],
+      { readonly title: string; readonly why: string; readonly submit: string | null }
+    >
+  >
+  /** What {files} is made of. */
+  readonly files: Plural
+  readonly nameOrAddress: string
+  readonly toSignIn: string
+}
+
 export interface SettingsPageTexts {
   readonly title: string
   /** Names the links to its pages. */
   readonly pages: string
   readonly sections: Readonly<Record<Section, string>>
   readonly app: SettingsTexts
+}
+
+export interface AdminPageTexts {
+  readonly title: string
+  /** Names the links to its pages. */
+  readonly pages: string
+  readonly sections: Readonly<Record<AdminSection, string>>
+  readonly app: AdminTexts
 }
 
 export interface ErrorText {

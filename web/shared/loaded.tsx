@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { refusalOf } from '../files/ask.ts'
 import { problemOf } from '../files/problem.ts'
-import { Drawing } from '../shared/drawing.tsx'
-import { useSettings } from './settings-context.ts'
+import { useApp } from './app-context.ts'
+import { Drawing } from './drawing.tsx'
 import type { Answered } from './use-answer.ts'
 
 interface LoadedProps<T> {
@@ -19,23 +20,29 @@ export function Loaded<T>({ answered, again, children }: LoadedProps<T>) {
     case 'there':
       return children(answered.value)
     case 'failed':
-      return <Failed again={again} isSignedOut={problemOf(answered.error) === 'signed out'} />
+      return <Failed again={again} error={answered.error} />
   }
 }
 
-function Failed({ again, isSignedOut }: { again: () => Promise<void>; isSignedOut: boolean }) {
-  const { common } = useSettings().texts
+function Failed({ again, error }: { again: () => Promise<void>; error: unknown }) {
+  const { texts } = useApp()
+  const isSignedOut = problemOf(error) === 'signed out'
+  const reason = texts.reasons[refusalOf(error) ?? '']
+  if (reason !== undefined && !isSignedOut) return <p role="alert">{reason}</p>
   return (
     <div className="failed" role="alert">
-      <p>{isSignedOut ? common.signedOut : common.network}</p>
-      <p className="quiet">{isSignedOut ? common.signedOutWhy : common.networkWhy}</p>
+      <p>{isSignedOut ? texts.signedOut : texts.network}</p>
+      <p className="quiet">{isSignedOut ? texts.signedOutWhy : texts.networkWhy}</p>
       {isSignedOut ? (
-        <Button component="a" href={`/sign-in?next=${encodeURIComponent(location.pathname)}`}>
-          {common.signIn}
+        <Button
+          component="a"
+          href={`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`}
+        >
+          {texts.signIn}
         </Button>
       ) : (
         <Button leftSection={<Drawing of="refresh" />} onClick={() => void again()} variant="default">
-          {common.retry}
+          {texts.retry}
         </Button>
       )}
     </div>

@@ -1,12 +1,15 @@
 import { Button } from '@mantine/core'
-import { Dialog } from '../shared/dialog.tsx'
-import { useSettings } from './settings-context.ts'
+import { useApp } from './app-context.ts'
+import { Dialog } from './dialog.tsx'
+import { Problem } from './problem.tsx'
 import { useAttempt } from './use-attempt.ts'
 
 interface ConfirmDialogProps {
   readonly title: string
   readonly why: string
   readonly verb: string
+  /** Whether something is lost by it. */
+  readonly isDeletion?: boolean
   readonly close: () => void
   /** Throws RequestFailure. */
   readonly act: () => Promise<void>
@@ -15,8 +18,9 @@ interface ConfirmDialogProps {
 }
 
 /** Asks once more before what cannot be taken back. */
-export function ConfirmDialog({ title, why, verb, close, act, then }: ConfirmDialogProps) {
-  const { common } = useSettings().texts
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, why, verb, isDeletion = true, close, act, then } = props
+  const { texts } = useApp()
   const { problem, isBusy, attempt } = useAttempt()
 
   function confirm(): void {
@@ -27,26 +31,17 @@ export function ConfirmDialog({ title, why, verb, close, act, then }: ConfirmDia
   }
 
   return (
-    <Dialog close={close} closeText={common.close} title={title}>
+    <Dialog close={close} closeText={texts.close} title={title}>
       <p>{why}</p>
       <Problem text={problem} />
       <div className="dialog-actions">
         <Button onClick={close} variant="default">
-          {common.cancel}
+          {texts.cancel}
         </Button>
-        <Button color="red" disabled={isBusy} onClick={confirm}>
+        <Button {...(isDeletion ? { color: 'red' } : {})} disabled={isBusy} onClick={confirm}>
           {verb}
         </Button>
       </div>
     </Dialog>
-  )
-}
-
-export function Problem({ text }: { text: string | null }) {
-  if (text === null) return null
-  return (
-    <p className="failure" role="alert">
-      {text}
-    </p>
   )
 }

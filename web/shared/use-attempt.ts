@@ -1,12 +1,11 @@
 import { useState } from 'react'
-import { fill } from '../shared/words.ts'
 import { RequestFailure } from '../start/answers.ts'
-import { useSettings } from './settings-context.ts'
-import type { SettingsTexts } from './texts.ts'
+import { type AppTexts, useApp } from './app-context.ts'
+import { fill } from './words.ts'
 
 /** Something that a form asks the server for: it says what is in the way. */
 export function useAttempt() {
-  const { texts } = useSettings()
+  const { texts } = useApp()
   const [problem, setProblem] = useState<string | null>(null)
   const [isBusy, setIsBusy] = useState(false)
 
@@ -17,7 +16,7 @@ export function useAttempt() {
     try {
       then(await act())
     } catch (error) {
-      setProblem(problemText(error, texts.common))
+      setProblem(problemText(error, texts))
     }
     setIsBusy(false)
   }
@@ -28,7 +27,7 @@ export function useAttempt() {
 /** What a person can do about it, as an error of its own. */
 export class Hindrance extends Error {}
 
-function problemText(error: unknown, texts: SettingsTexts['common']): string {
+function problemText(error: unknown, texts: AppTexts): string {
   if (error instanceof Hindrance) return error.message
   const answer = error instanceof RequestFailure ? error.answer : null
   if (answer?.code == null || answer.status >= 500) return texts.notReached
