@@ -166,7 +166,7 @@ describeInBrowser('the settings', (browser) => {
     await upload(host, { key, name: 'shot.png' })
     const asked = async () => (await fetch(`${host.url}/api/v1/files`, { headers: bearer(key) })).status
     expect(await asked()).toBe(200)
-    await host.settle()
+    await host.runJobs()
     await page.reload()
     const row = page.getByRole('listitem').filter({ hasText: 'Screenshots' })
     const facts = await row.textContent()
