@@ -17,8 +17,6 @@ import { bearer, makeFolder, upload } from '../support/public.ts'
 import { PASSWORD, signedIn } from '../support/site-visitor.ts'
 
 const PATHS = ['/settings', '/settings/keys', '/settings/security', '/settings/account']
-/** Runs in the page, on an element. */
-const IS_FOCUSED = '(it) => it === document.activeElement'
 const NEW_PASSWORD = 'granite lantern under moss'
 
 describeInBrowser('the settings', (browser) => {
@@ -125,7 +123,7 @@ describeInBrowser('the settings', (browser) => {
     await dialog.locator(`option[value="${folder}"]`).waitFor({ state: 'attached' })
     const tabTo = async (field: Locator) => {
       for (let steps = 0; steps < 20; steps++) {
-        if (z.boolean().parse(await field.evaluate(IS_FOCUSED))) return
+        if ((await field.and(page.locator(':focus')).count()) > 0) return
         await page.keyboard.press('Tab')
       }
       throw new Error(`no tab leads to ${field}`)
@@ -168,7 +166,7 @@ describeInBrowser('the settings', (browser) => {
     await upload(host, { key, name: 'shot.png' })
     const asked = async () => (await fetch(`${host.url}/api/v1/files`, { headers: bearer(key) })).status
     expect(await asked()).toBe(200)
-    await host.settle()
+    await host.runJobs()
     await page.reload()
     const row = page.getByRole('listitem').filter({ hasText: 'Screenshots' })
     const facts = await row.textContent()
