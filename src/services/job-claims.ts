@@ -87,21 +87,23 @@ export function createLocalClaims(clock: Clock, failures: KeptFailures = keptNow
   const histories = new Map<string, JobNote>()
   const running = new Set<string>()
 
-  async function isTurn(job: string, history: JobNote, every: number | null): Promise<boolean> {
-    if (isDue(history, every, clock.now())) return true
-    return history.failures >= SET_ASIDE_AFTER && (await failures.isRetried(job))
+  /** How it went until now, if it is the job's turn. */
+  async function historyOfDue(job: string, every: number | null): Promise<JobNote | null> {
+    const history = histories.get(job) ?? NEVER_RUN
+    if (isDue(history, every, clock.now())) return history
+    const isSetAside = history.failures >= SET_ASIDE_AFTER
+    return isSetAside && (await failures.isRetried(job)) ? { ...history, failures: 0 } : null
   }
 
   return {
     async claim(job, every) {
-      const history = histories.get(job) ?? NEVER_RUN
       if (running.has(job)) return null
       running.add(job)
-      const isOurs = await isTurn(job, history, every).catch((error: unknown) => {
+      const history = await historyOfDue(job, every).catch((error: unknown) => {
         running.delete(job)
         throw error
       })
-      if (!isOurs) {
+      if (history === null) {
         running.delete(job)
         return null
       }

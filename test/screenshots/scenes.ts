@@ -90,8 +90,18 @@ export const scenes: readonly Scene[] = [
     async show(page, demo) {
       await openSignedIn(page, '/settings/keys', demo)
       await page.getByRole('button', { name: 'New key' }).click()
-      await page.getByLabel('Name').fill('Screenshots')
+      await page.getByRole('textbox', { name: 'Name' }).fill('Screenshots')
     },
+  },
+  {
+    name: 'admin',
+    looks: ['light', 'dark', 'phone'],
+    show: (page, { administrator }) => openSignedIn(page, '/admin', { cookies: administrator }),
+  },
+  {
+    name: 'admin-reports',
+    looks: ['light'],
+    show: (page, { administrator }) => openSignedIn(page, '/admin/reports', { cookies: administrator }),
   },
   {
     name: 'password',
@@ -116,7 +126,7 @@ async function open(page: Page, path: string): Promise<void> {
   await page.goto(path, { waitUntil: 'networkidle' })
 }
 
-async function openSignedIn(page: Page, path: string, { cookies }: Demo): Promise<void> {
+async function openSignedIn(page: Page, path: string, { cookies }: Pick<Demo, 'cookies'>): Promise<void> {
   const url = new URL(SITE).href
   await page.context().addCookies([...cookies].map(([name, value]) => ({ name, value, url })))
   await open(page, path)

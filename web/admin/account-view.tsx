@@ -26,12 +26,14 @@ export function AccountView({ id }: { id: number }) {
         {(account) => (
           <>
             <Part title={account.username}>
-              <p className="row-name">
-                <AccountMarks account={account} />
-              </p>
+              {account.is_admin || account.disabled_at !== null ? (
+                <p className="row-name">
+                  <AccountMarks account={account} />
+                </p>
+              ) : null}
               <AccountFacts account={account} />
             </Part>
-            <QuotaPart account={account} changed={again} key={account.quota} />
+            <QuotaPart account={account} changed={again} />
             <AccessPart account={account} changed={again} />
             <AdministrationPart account={account} changed={again} />
             <ResetPart account={account} changed={again} />

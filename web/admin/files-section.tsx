@@ -25,7 +25,7 @@ export function FilesSection() {
     <Part title={files.title}>
       <Choices choices={ALL_FILES_SORTS} chosen={sort} label={files.choose} name="sort" texts={files.sorts} />
       <PagedList empty={files.empty} fetchPage={fetchPage}>
-        {(file, again) => <FileRow changed={again} file={file} key={file.id} />}
+        {(file, changed) => <FileRow changed={changed} file={file} key={file.id} />}
       </PagedList>
     </Part>
   )

@@ -30,7 +30,13 @@ export function LinkDialog(props: LinkDialogProps) {
   const [link, setLink] = useState<OneTimeLink | null>(null)
   const { problem, isBusy, attempt } = useAttempt()
   return (
-    <Dialog close={close} closeText={texts.common.close} isWide={link !== null} title={title}>
+    <Dialog
+      close={close}
+      closeText={texts.common.close}
+      isHeld={link !== null}
+      isWide={link !== null}
+      title={title}
+    >
       {link === null ? (
         <>
           {children}

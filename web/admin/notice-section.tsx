@@ -21,7 +21,7 @@ export function NoticeSection() {
         {(present) => (
           <>
             <PresentNotice changed={again} notice={present} />
-            <NoticeForm changed={again} key={JSON.stringify(present)} notice={present} />
+            <NoticeForm changed={again} notice={present} />
           </>
         )}
       </Loaded>

@@ -16,7 +16,7 @@ export function RefusedSection() {
   return (
     <Part title={refused.title} why={refused.why}>
       <PagedList empty={refused.empty} fetchPage={fetchRefused} pageName="refused">
-        {(content, again) => <RefusedRow changed={again} content={content} key={content.sha256} />}
+        {(content, changed) => <RefusedRow changed={changed} content={content} key={content.sha256} />}
       </PagedList>
       <h3>{refused.add}</h3>
       <RefuseForm />

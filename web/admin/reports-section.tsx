@@ -18,7 +18,7 @@ export function ReportsSection() {
     <Part title={reports.title} why={reports.why}>
       <Choices choices={WHICH} chosen={which} label={reports.choose} name="state" texts={reports.which} />
       <PagedList empty={reports.empty} fetchPage={fetchPage}>
-        {(report, again) => <ReportRow changed={again} key={report.id} report={report} />}
+        {(report, changed) => <ReportRow changed={changed} key={report.id} report={report} />}
       </PagedList>
     </Part>
   )

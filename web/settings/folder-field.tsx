@@ -1,5 +1,6 @@
 import { useId } from 'react'
 import { fetchFolders } from '../files/client.ts'
+import { Problem } from '../shared/problem.tsx'
 import { useAnswer } from '../shared/use-answer.ts'
 import { pathsOf } from './folder-paths.ts'
 import { useSettings } from './settings-context.ts'
@@ -11,7 +12,7 @@ interface FolderFieldProps {
 }
 
 export function FolderField({ chosen, choose }: FolderFieldProps) {
-  const { keys, newKey } = useSettings().texts
+  const { common, keys, newKey } = useSettings().texts
   const [field, hint] = [useId(), useId()]
   const { answered } = useAnswer(fetchFolders)
   const folders = answered.kind === 'there' ? pathsOf(answered.value) : []
@@ -23,6 +24,7 @@ export function FolderField({ chosen, choose }: FolderFieldProps) {
       </p>
       <select
         aria-describedby={hint}
+        disabled={answered.kind === 'waiting'}
         id={field}
         onChange={({ currentTarget }) => choose(currentTarget.value === '' ? null : currentTarget.value)}
         value={chosen ?? ''}
@@ -34,6 +36,7 @@ export function FolderField({ chosen, choose }: FolderFieldProps) {
           </option>
         ))}
       </select>
+      <Problem text={answered.kind === 'failed' ? common.noFolders : null} />
     </div>
   )
 }

@@ -13,7 +13,9 @@ export function NewKeyDialog({ close }: { close: () => void }) {
     <Dialog
       close={close}
       closeText={common.close}
+      isHeld={made !== null}
       isWide={made !== null}
+      key={made === null ? 'form' : 'made'}
       title={made === null ? newKey.title : newKey.made}
     >
       {made === null ? (

@@ -12,7 +12,7 @@ interface RecoveryCodesProps {
 export function RecoveryCodes({ codes, close }: RecoveryCodesProps) {
   const { texts } = useSettings()
   return (
-    <Dialog close={close} closeText={texts.common.close} title={texts.codes.recovery}>
+    <Dialog close={close} closeText={texts.common.close} isHeld title={texts.codes.recovery}>
       <p>{texts.codes.recoveryWhy}</p>
       <ul className="recovery-codes">
         {codes.map((code) => (

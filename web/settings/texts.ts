@@ -22,6 +22,7 @@ interface CommonTexts extends AppTexts {
   readonly presentPassword: string
   /** For who has none. */
   readonly noPassword: string
+  readonly noFolders: string
 }
 
 interface StorageTexts {

@@ -8,22 +8,28 @@ interface DialogProps {
   readonly closeText: string
   readonly children: ReactNode
   readonly isWide?: boolean
+  /** It shows what is never seen again, so that a click beside it does not close it. */
+  readonly isHeld?: boolean
 }
 
-/** Stands over the page, which waits. The browser keeps the focus in it, and gives it back when it is gone. */
-export function Dialog({ title, close, closeText, children, isWide = false }: DialogProps) {
+/**
+ * Stands over the page, which waits. The browser keeps the focus in it, first on what is marked `data-autofocus`, and
+ * gives it back when it is gone.
+ */
+export function Dialog({ title, close, closeText, children, isWide = false, isHeld = false }: DialogProps) {
   const heading = useId()
   const dialog = useRef<HTMLDialogElement>(null)
 
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
+    element?.querySelector<HTMLElement>('[data-autofocus]')?.focus()
     return () => element?.close()
   }, [])
 
   /** A click beside it is one on the dialog itself, which its content fills. */
   function leave({ target, currentTarget }: MouseEvent): void {
-    if (target === currentTarget) close()
+    if (target === currentTarget && !isHeld) close()
   }
 
   return (

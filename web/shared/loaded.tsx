@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { refusalOf } from '../files/ask.ts'
 import { problemOf } from '../files/problem.ts'
 import { useApp } from './app-context.ts'
 import { Drawing } from './drawing.tsx'
@@ -19,12 +20,15 @@ export function Loaded<T>({ answered, again, children }: LoadedProps<T>) {
     case 'there':
       return children(answered.value)
     case 'failed':
-      return <Failed again={again} isSignedOut={problemOf(answered.error) === 'signed out'} />
+      return <Failed again={again} error={answered.error} />
   }
 }
 
-function Failed({ again, isSignedOut }: { again: () => Promise<void>; isSignedOut: boolean }) {
+function Failed({ again, error }: { again: () => Promise<void>; error: unknown }) {
   const { texts } = useApp()
+  const isSignedOut = problemOf(error) === 'signed out'
+  const reason = texts.reasons[refusalOf(error) ?? '']
+  if (reason !== undefined && !isSignedOut) return <p role="alert">{reason}</p>
   return (
     <div className="failed" role="alert">
       <p>{isSignedOut ? texts.signedOut : texts.network}</p>

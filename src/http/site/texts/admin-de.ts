@@ -25,7 +25,6 @@ export const adminDe: AdminPageTexts = {
         ADMIN_NEEDED: 'Dein Konto verwaltet diesen Server nicht mehr.',
         LAST_ADMINISTRATOR:
           'Niemand sonst verwaltet diesen Server. Mache zuerst ein anderes Konto zum Administrator.',
-        ACCOUNT_NOT_FOUND: 'Dieses Konto gibt es nicht mehr.',
         FILE_NOT_FOUND: 'Diese Datei gibt es nicht, oder sie ist schon weg.',
       },
       pages: 'Seiten der Liste',

@@ -25,7 +25,6 @@ export const adminEn: AdminPageTexts = {
         ADMIN_NEEDED: 'Your account no longer administers this server.',
         LAST_ADMINISTRATOR:
           'Nobody else administers this server. Make another account an administrator first.',
-        ACCOUNT_NOT_FOUND: 'This account is no longer there.',
         FILE_NOT_FOUND: 'There is no such file, or it is gone already.',
       },
       pages: 'Pages of the list',

@@ -17,6 +17,8 @@ export const settingsDe: SettingsPageTexts = {
       noPassword: 'Du hast hier kein Passwort; dies geht deshalb nur zehn Minuten lang nach der Anmeldung.',
       network: 'Der Server ist nicht erreichbar',
       networkWhy: 'Es ist nichts verloren. Versuche es gleich noch einmal.',
+      noFolders:
+        'Deine Ordner waren nicht zu laden. Schließe dies und versuche es erneut, um einen zu wählen.',
       signedOut: 'Du bist nicht mehr angemeldet',
       signedOutWhy: 'Melde dich an, dann ist diese Seite wieder da.',
       signIn: 'Anmelden',
@@ -34,6 +36,7 @@ export const settingsDe: SettingsPageTexts = {
         FOLDER_NOT_FOUND: 'Der Ordner ist nicht mehr da. Wähle einen anderen.',
         NOT_FOUND: 'Das gibt es nicht mehr.',
         RATE_LIMITED: 'Zu viele Versuche. Warte eine Weile, und versuche es noch einmal.',
+        INVALID_API_KEY: 'Du bist nicht mehr angemeldet. Lade die Seite neu.',
         NOT_SIGNED_IN: 'Du bist nicht mehr angemeldet. Lade die Seite neu.',
         ACCOUNT_DISABLED: 'Dieses Konto ist gesperrt. Wende dich an den Betreiber dieses Servers.',
       },
