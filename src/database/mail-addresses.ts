@@ -60,8 +60,23 @@ export async function setVerifiedAddress(trx: Db, account: AccountId, address: M
     .execute()
 }
 
-export async function setWarnings(db: Db, account: AccountId, warnings: 0 | 1): Promise<void> {
-  await db.updateTable('mail_addresses').set({ warnings }).where('account_id', '=', account).execute()
+/** Notes whether the account wants to be told of files that go, also before it has an address. */
+export async function setWarnings(
+  db: Db,
+  account: AccountId,
+  warnings: 0 | 1,
+  language: Language,
+): Promise<void> {
+  await db
+    .insertInto('mail_addresses')
+    .values({ account_id: account, warnings, language })
+    .onConflict((conflict) => conflict.column('account_id').doUpdateSet({ warnings }))
+    .execute()
+}
+
+/** The same for who has no session, and had an address once. */
+export async function endWarnings(db: Db, account: AccountId): Promise<void> {
+  await db.updateTable('mail_addresses').set({ warnings: 0 }).where('account_id', '=', account).execute()
 }
 
 export async function dropMailAddress(trx: Db, account: AccountId): Promise<void> {

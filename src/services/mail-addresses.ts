@@ -52,7 +52,7 @@ export interface MailAddresses {
   set(caller: SessionCaller, password: string | null, address: string, language: Language): Promise<void>
   /** Forgets the address, and tells that to who is there. Throws what `OwnAccount.confirm` throws. */
   remove(caller: SessionCaller, password: string | null): Promise<void>
-  setWarnings(caller: SessionCaller, warnings: boolean): Promise<void>
+  setWarnings(caller: SessionCaller, warnings: boolean, language: Language): Promise<void>
   /** What the link would verify, without using it. Throws Refusal INVALID_LINK. */
   waiting(token: string): Promise<WaitingAddress>
   /** Throws Refusal INVALID_LINK, and ADDRESS_TAKEN when it is the address of another account. */
@@ -131,7 +131,7 @@ export function createMailAddresses(parts: {
       })
     },
 
-    setWarnings: ({ account }, warnings) => setWarnings(db, account, warnings ? 1 : 0),
+    setWarnings: ({ account }, warnings, language) => setWarnings(db, account, warnings ? 1 : 0, language),
 
     async waiting(token) {
       const link = await findLink(db, hashToken(token), 'mail', clock.now())

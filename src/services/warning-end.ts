@@ -1,5 +1,5 @@
 import { findAccount } from '../database/accounts.ts'
-import { setWarnings } from '../database/mail-addresses.ts'
+import { endWarnings } from '../database/mail-addresses.ts'
 import type { Db } from '../database/schema.ts'
 import type { AccountId } from '../domain/ids.ts'
 import { invalidLink } from './one-time-links.ts'
@@ -32,6 +32,6 @@ export function createWarningEnd(db: Db, signing: Signing): WarningEnd {
       return { username: owner.username }
     },
 
-    end: async (token) => setWarnings(db, accountOf(token), 0),
+    end: async (token) => endWarnings(db, accountOf(token)),
   }
 }

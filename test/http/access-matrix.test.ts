@@ -497,7 +497,8 @@ describe.each(states)('a file that is $name', (state) => {
 })
 
 /** Routes by which people sign in, and pages that hold nothing themselves: they tell of no file and no folder. */
-const ABOUT_PEOPLE = /^\/(api\/v1\/(session|account)|sign-|welcome|set-password|files|settings|admin)/
+const ABOUT_PEOPLE =
+  /^\/(api\/v1\/(session|account)|sign-|welcome|set-password|verify-mail|keep|unsubscribe|files|settings|admin)/
 
 const FOR_SOME: readonly Auth['auth'][] = ['key', 'session', 'administrator']
 

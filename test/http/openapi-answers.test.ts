@@ -132,6 +132,8 @@ const PAGES = [
   '/sign-up/{token}',
   '/welcome/{token}',
   '/set-password/{token}',
+  '/settings',
+  '/settings/{section}',
   '/sign-in/forgotten',
   '/verify-mail/{token}',
   '/keep/{token}',

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
-import type { FolderIdentifier } from '../../src/domain/ids.ts'
+import { MINUTE } from '../../src/domain/clock.ts'
+import type { AccountId, FolderIdentifier } from '../../src/domain/ids.ts'
 import { type Api, api, refusal } from '../support/api.ts'
 import { intoBin } from '../support/bin.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { atNode, startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 
 let host: TestHoldfast
 beforeAll(async () => {
@@ -83,4 +84,24 @@ test('ten folders are named, the heaviest first, and the rest is told together',
   const { folders, other_folders } = await shares(owner)
   expect(folders.map(({ bytes }) => bytes)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3])
   expect(other_folders).toEqual({ files: 2, bytes: 3 })
+})
+
+test('where there are very many files, kinds are counted once a minute at a node', async () => {
+  const { id, apiKey } = await host.addAccount()
+  const owner = api(atNode(host), apiKey)
+  await owner.put('1', { name: 'a.jpg' })
+  await host.database
+    .updateTable('folders')
+    .set({ tree_files: 10_001 })
+    .where('account_id', '=', id as AccountId)
+    .execute()
+  const counted = async () => {
+    const { kinds, top_level } = await shares(owner)
+    return [kinds.image, top_level.bytes]
+  }
+  expect(await counted()).toEqual([1, 1])
+  await owner.put('23', { name: 'b.jpg' })
+  expect(await counted()).toEqual([1, 3])
+  host.clock.advance(MINUTE)
+  expect(await counted()).toEqual([3, 3])
 })

@@ -90,7 +90,7 @@ export const scenes: readonly Scene[] = [
     async show(page, demo) {
       await openSignedIn(page, '/settings/keys', demo)
       await page.getByRole('button', { name: 'New key' }).click()
-      await page.getByLabel('Name').fill('Screenshots')
+      await page.getByRole('textbox', { name: 'Name' }).fill('Screenshots')
     },
   },
   {

@@ -4,12 +4,13 @@ import { Loaded } from '../shared/loaded.tsx'
 import { Part } from '../shared/part.tsx'
 import { useAnswer } from '../shared/use-answer.ts'
 import { fetchSession } from './client.ts'
+import { MailPart } from './mail-part.tsx'
 import { RemoveAccountDialog } from './remove-account-dialog.tsx'
 import { useSettings } from './settings-context.ts'
 import type { Session } from './shapes.ts'
 import { UsernamePart } from './username-part.tsx'
 
-/** The name of the account, and its end. */
+/** The name of the account, where its mail goes, and its end. */
 export function AccountSection() {
   const { answered, again } = useAnswer(fetchSession)
   return (
@@ -17,6 +18,7 @@ export function AccountSection() {
       {(session) => (
         <>
           <UsernamePart changed={again} session={session} />
+          <MailPart session={session} />
           <RemovePart session={session} />
         </>
       )}

@@ -10,7 +10,9 @@ import {
   done,
   ended,
   type MadeKey,
+  type MailSettings,
   madeKey,
+  mail,
   type NewCodes,
   newCodes,
   type Passkey,
@@ -79,6 +81,23 @@ export async function changeUsername(password: string | null, name: string): Pro
 
 export async function removeAccount(password: string | null, name: string): Promise<void> {
   await ask(done, '/api/v1/account/delete', sending('POST', { password, username: name }))
+}
+
+export async function fetchMail(): Promise<MailSettings> {
+  return (await ask(mail, '/api/v1/account/mail')).data
+}
+
+/** It counts once somebody has used the link that is sent there. */
+export async function setMailAddress(password: string | null, address: string): Promise<void> {
+  await ask(done, '/api/v1/account/mail', sending('POST', { password, address }))
+}
+
+export async function changeWarnings(warnings: boolean): Promise<void> {
+  await ask(done, '/api/v1/account/mail', sending('PATCH', { warnings }))
+}
+
+export async function removeMailAddress(password: string | null): Promise<void> {
+  await ask(done, '/api/v1/account/mail/delete', sending('POST', { password }))
 }
 
 export async function fetchPasskeys(): Promise<readonly Passkey[]> {

@@ -15,6 +15,7 @@ export function NewKeyDialog({ close }: { close: () => void }) {
       closeText={common.close}
       isHeld={made !== null}
       isWide={made !== null}
+      key={made === null ? 'form' : 'made'}
       title={made === null ? newKey.title : newKey.made}
     >
       {made === null ? (

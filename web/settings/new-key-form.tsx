@@ -36,6 +36,7 @@ export function NewKeyForm({ cancel, made }: NewKeyFormProps) {
     <form className="dialog-form" onSubmit={submit}>
       <TextInput
         autoComplete="off"
+        data-autofocus
         description={newKey.nameHint}
         label={newKey.name}
         maxLength={100}

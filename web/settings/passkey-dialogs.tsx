@@ -91,6 +91,7 @@ function NameField({ name, setName, hint }: NameFieldProps) {
   return (
     <TextInput
       autoComplete="off"
+      data-autofocus
       description={hint}
       label={passkeys.name}
       maxLength={100}

@@ -17,6 +17,7 @@ export function PresentPassword({ typed, setTyped, isThere }: PresentPasswordPro
   return (
     <TextInput
       autoComplete="current-password"
+      data-autofocus
       label={common.presentPassword}
       onChange={({ currentTarget }) => setTyped(currentTarget.value)}
       required

@@ -46,6 +46,7 @@ export function RemoveAccountDialog({ session, close }: RemoveAccountDialogProps
         <TextInput
           autoCapitalize="none"
           autoComplete="off"
+          data-autofocus
           label={fill(account.typeName, { name: session.username })}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
           required

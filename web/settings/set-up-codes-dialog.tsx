@@ -71,6 +71,7 @@ function FirstCode({ made, close, then }: FirstCodeProps) {
       <form className="dialog-form" onSubmit={submit}>
         <TextInput
           autoComplete="one-time-code"
+          data-autofocus
           inputMode="numeric"
           label={codes.code}
           maxLength={20}

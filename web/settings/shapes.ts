@@ -55,6 +55,15 @@ const sessionShape = z.object({ username: z.string(), has_password: z.boolean(),
 export type Session = z.infer<typeof sessionShape>
 export const session = dataOf(sessionShape)
 
+const mailShape = z.object({
+  is_on: z.boolean(),
+  address: z.nullable(z.string()),
+  pending: z.nullable(z.string()),
+  warnings: z.boolean(),
+})
+export type MailSettings = z.infer<typeof mailShape>
+export const mail = dataOf(mailShape)
+
 export const username = dataOf(z.object({ username: z.string() }))
 
 const passkeyShape = z.object({ id: z.number(), name: z.nullable(z.string()), created_at: z.string() })

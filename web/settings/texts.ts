@@ -15,6 +15,7 @@ export interface SettingsTexts {
   readonly codes: CodesTexts
   readonly sessions: SessionsTexts
   readonly account: AccountTexts
+  readonly mail: MailTexts
 }
 
 interface CommonTexts extends AppTexts {
@@ -176,6 +177,25 @@ interface SessionsTexts {
   readonly ended: string
   readonly endOthers: string
   readonly endedOthers: Plural
+}
+
+interface MailTexts {
+  readonly title: string
+  readonly why: string
+  readonly none: string
+  /** {address} */
+  readonly present: string
+  /** {address} */
+  readonly waits: string
+  readonly address: string
+  readonly send: string
+  /** {address} */
+  readonly sent: string
+  readonly warnings: string
+  readonly warningsWhy: string
+  readonly remove: string
+  readonly removeWhy: string
+  readonly removed: string
 }
 
 interface AccountTexts {

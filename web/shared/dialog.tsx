@@ -12,7 +12,10 @@ interface DialogProps {
   readonly isHeld?: boolean
 }
 
-/** Stands over the page, which waits. The browser keeps the focus in it, and gives it back when it is gone. */
+/**
+ * Stands over the page, which waits. The browser keeps the focus in it, first on what is marked `data-autofocus`, and
+ * gives it back when it is gone.
+ */
 export function Dialog({ title, close, closeText, children, isWide = false, isHeld = false }: DialogProps) {
   const heading = useId()
   const dialog = useRef<HTMLDialogElement>(null)
@@ -20,6 +23,7 @@ export function Dialog({ title, close, closeText, children, isWide = false, isHe
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
+    element?.querySelector<HTMLElement>('[data-autofocus]')?.focus()
     return () => element?.close()
   }, [])
 

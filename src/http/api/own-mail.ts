@@ -56,7 +56,8 @@ export const changeMail = sessionRoute({
   answer: done,
   errors: [400, 413],
   async handle({ call, caller, body }) {
-    await call.site.services.mailAddresses.setWarnings(caller, body.warnings)
+    const { language } = readerOf(call.request)
+    await call.site.services.mailAddresses.setWarnings(caller, body.warnings, language)
     return { success: true }
   },
 })

@@ -36,6 +36,7 @@ export const settingsDe: SettingsPageTexts = {
         FOLDER_NOT_FOUND: 'Der Ordner ist nicht mehr da. Wähle einen anderen.',
         NOT_FOUND: 'Das gibt es nicht mehr.',
         RATE_LIMITED: 'Zu viele Versuche. Warte eine Weile, und versuche es noch einmal.',
+        INVALID_API_KEY: 'Du bist nicht mehr angemeldet. Lade die Seite neu.',
         NOT_SIGNED_IN: 'Du bist nicht mehr angemeldet. Lade die Seite neu.',
         ACCOUNT_DISABLED: 'Dieses Konto ist gesperrt. Wende dich an den Betreiber dieses Servers.',
       },
@@ -193,6 +194,24 @@ export const settingsDe: SettingsPageTexts = {
       ended: 'Dieser Browser ist abgemeldet',
       endOthers: 'Alle anderen abmelden',
       endedOthers: { one: '{count} Browser ist abgemeldet', other: '{count} Browser sind abgemeldet' },
+    },
+    mail: {
+      title: 'E-Mail-Adresse',
+      why: 'Für einen Link, wenn du dein Passwort vergessen hast, und eine Nachricht, wenn sich am Konto etwas ändert.',
+      none: 'Du hast keine angegeben und brauchst keine.',
+      present: 'E-Mails gehen an {address}.',
+      waits:
+        'Eine E-Mail an {address} enthält einen Link, den du noch öffnen musst. Bis dahin wird die Adresse nicht benutzt.',
+      address: 'Neue Adresse',
+      send: 'Link dorthin senden',
+      sent: 'Ein Link ist unterwegs an {address}',
+      warnings: 'Mir sagen, bevor Dateien gelöscht werden',
+      warningsWhy:
+        'Eine Woche bevor Dateien gelöscht werden, die niemand geöffnet hat; höchstens eine E-Mail am Tag.',
+      remove: 'Adresse entfernen',
+      removeWhy:
+        'Du bekommst keine E-Mails mehr. Bei einem vergessenen Passwort hilft dann nur, wer diesen Server betreibt.',
+      removed: 'Die Adresse ist entfernt',
     },
     account: {
       name: 'Benutzername',
