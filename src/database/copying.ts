@@ -150,13 +150,15 @@ async function copyTable({ from, to, sameStore, onRows }: Copying, name: string)
 async function compareTable({ from, to, sameStore, onRows }: Copying, name: string): Promise<void> {
   if (isLeftOut(name, sameStore)) return
   const arrived = batches(to, name)
+  let isMore = false
   for await (const rows of batches(from, name)) {
     const { value: others = [] } = await arrived.next()
     for (const [at, row] of rows.entries()) assertSame(name, row, others[at])
+    isMore ||= others.length > rows.length
     await onRows('compared', rows.length)
   }
-  const { value: more = [] } = await arrived.next()
-  if (more.length > 0) throw new Error(`the copy of the table ${name} has rows that nobody has put there`)
+  isMore ||= (await arrived.next()).done !== true
+  if (isMore) throw new Error(`the copy of the table ${name} has rows that nobody has put there`)
 }
 
 function assertSame(name: string, row: Row, other: Row | undefined): void {

@@ -50,86 +50,6 @@ describeInBrowser('signing in', (browser) => {
     expect(opened.trouble()).toEqual([])
   })
 
-  test('the pages that mails lead to have no fault, in either language', async () => {
-    const { username, apiKey } = await host.addAccount('keeper')
-    await upload(host, { key: apiKey })
-    const person = await signedIn(host, username)
-    const send = (address: string) =>
-      person.send('POST', '/api/v1/account/mail', { address, password: PASSWORD })
-    await send('keeper@example.org')
-    const verify = (await written()).path ?? ''
-    await person.submit(verify, {})
-    host.clock.advance(38 * DAY + HOUR)
-    await host.runJobs()
-    const { keepPath = '', unsubscribePath = '' } = await written()
-    await (await signedIn(host, username)).send('POST', '/api/v1/account/mail', {
-      address: 'other@example.org',
-      password: PASSWORD,
-    })
-    const paths = ['/sign-in/forgotten', (await written()).path ?? '', keepPath, unsubscribePath]
-    for (const locale of ['en-GB', 'de-DE']) {
-      await using opened = await openPage(browser(), host.url, { reducedMotion: 'reduce', locale })
-      const { page } = opened
-      const look = async (path: string) => {
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme })
-          expect({ path, faults: await accessibilityFaults(page) }).toEqual({ path, faults: [] })
-        }
-        expect(await page.locator('html').getAttribute('lang')).toBe(locale.slice(0, 2))
-      }
-      for (const path of paths) {
-        expect((await page.goto(path))?.status()).toBe(200)
-        await look(path)
-      }
-      await page.goto('/sign-in')
-      await page.locator('a[href="/sign-in/forgotten"]').click()
-      await page.locator('input[name="name"]').fill('nobody')
-      await page.getByRole('main').getByRole('button').click()
-      await page.waitForSelector('h1 ~ a[href="/sign-in"]')
-      await look('asked')
-      expect(opened.trouble()).toEqual([])
-    }
-  })
-
-  test('the settings take an address, say what became of it, and forget it', async () => {
-    const { username } = await host.addAccount('reader')
-    await using opened = await openPage(browser(), host.url, { reducedMotion: 'reduce' })
-    const { page } = opened
-    const { cookies } = await signedIn(host, username)
-    await page.context().addCookies([...cookies].map(([name, value]) => ({ name, value, url: host.url })))
-    await page.goto('/settings/account')
-    const part = page.getByRole('region', { name: 'Mail address' })
-    await part.getByLabel('New address').fill('reader@example.org')
-    await part.getByLabel('Your present password').fill(PASSWORD)
-    await part.getByRole('button', { name: 'Send a link there' }).click()
-    await part.getByText('waits for you to open its link').waitFor()
-    await page.goto((await written()).path ?? '')
-    await page.getByRole('button', { name: 'Confirm the address' }).click()
-    await page.getByRole('heading', { name: 'The address is confirmed' }).waitFor()
-
-    await page.goto('/settings/account')
-    await part.getByText('Mails go to reader@example.org.').waitFor()
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      expect(await accessibilityFaults(page)).toEqual([])
-    }
-    const warnings = part.getByRole('switch')
-    expect(await warnings.isChecked()).toBe(true)
-    await warnings.press('Space')
-    await page.waitForFunction(
-      'document.querySelector("[role=switch]:not(:checked):not(:disabled)") !== null',
-    )
-    await page.reload()
-    await part.getByText('Mails go to').waitFor()
-    expect(await warnings.isChecked()).toBe(false)
-    await part.getByRole('button', { name: 'Remove the address' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Your present password').fill(PASSWORD)
-    await dialog.getByRole('button', { name: 'Remove the address' }).click()
-    await part.getByText('You have given none').waitFor()
-    expect(opened.trouble()).toEqual([])
-  })
-
   test('without scripts somebody becomes the administrator, signs out, in again, and is told what is wrong', async () => {
     await using opened = await openPage(browser(), host.url, { javaScriptEnabled: false })
     const { page } = opened
@@ -208,5 +128,83 @@ describeInBrowser('signing in', (browser) => {
     await page.waitForURL(`${host.url}/sign-up`)
     expect(await page.locator('.who').first().textContent()).toBe('ada')
     expect(opened.trouble()).toEqual([])
+  })
+
+  test('the settings take an address, say what became of it, and forget it', async () => {
+    const { username } = await host.addAccount('reader')
+    await using opened = await openPage(browser(), host.url, { reducedMotion: 'reduce' })
+    const { page } = opened
+    const { cookies } = await signedIn(host, username)
+    await page.context().addCookies([...cookies].map(([name, value]) => ({ name, value, url: host.url })))
+    await page.goto('/settings/account')
+    const part = page.getByRole('region', { name: 'Mail address' })
+    await part.getByLabel('New address').fill('reader@example.org')
+    await part.getByLabel('Your present password').fill(PASSWORD)
+    await part.getByRole('button', { name: 'Send a link there' }).click()
+    await part.getByText('waits for you to open its link').waitFor()
+    await page.goto((await written()).path ?? '')
+    await page.getByRole('button', { name: 'Confirm the address' }).click()
+    await page.getByRole('heading', { name: 'The address is confirmed' }).waitFor()
+
+    await page.goto('/settings/account')
+    await part.getByText('Mails go to reader@example.org.').waitFor()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      expect(await accessibilityFaults(page)).toEqual([])
+    }
+    const warnings = part.getByRole('switch')
+    expect(await warnings.isChecked()).toBe(true)
+    await warnings.press('Space')
+    await part.locator('[role=switch]:not(:checked):not(:disabled)').waitFor({ state: 'attached' })
+    await page.reload()
+    await part.getByText('Mails go to').waitFor()
+    expect(await warnings.isChecked()).toBe(false)
+    await part.getByRole('button', { name: 'Remove the address' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Your present password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Remove the address' }).click()
+    await part.getByText('You have given none').waitFor()
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('the pages that mails lead to have no fault, in either language', async () => {
+    const { username, apiKey } = await host.addAccount('keeper')
+    await upload(host, { key: apiKey })
+    const person = await signedIn(host, username)
+    const send = (address: string) =>
+      person.send('POST', '/api/v1/account/mail', { address, password: PASSWORD })
+    await send('keeper@example.org')
+    const verify = (await written()).path ?? ''
+    await person.submit(verify, {})
+    host.clock.advance(38 * DAY + HOUR)
+    await host.runJobs()
+    const { keepPath = '', unsubscribePath = '' } = await written()
+    await (await signedIn(host, username)).send('POST', '/api/v1/account/mail', {
+      address: 'other@example.org',
+      password: PASSWORD,
+    })
+    const paths = ['/sign-in/forgotten', (await written()).path ?? '', keepPath, unsubscribePath]
+    for (const locale of ['en-GB', 'de-DE']) {
+      await using opened = await openPage(browser(), host.url, { reducedMotion: 'reduce', locale })
+      const { page } = opened
+      const look = async (path: string) => {
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          expect({ path, faults: await accessibilityFaults(page) }).toEqual({ path, faults: [] })
+        }
+        expect(await page.locator('html').getAttribute('lang')).toBe(locale.slice(0, 2))
+      }
+      for (const path of paths) {
+        expect((await page.goto(path))?.status()).toBe(200)
+        await look(path)
+      }
+      await page.goto('/sign-in')
+      await page.locator('a[href="/sign-in/forgotten"]').click()
+      await page.locator('input[name="name"]').fill('nobody')
+      await page.getByRole('main').getByRole('button').click()
+      await page.waitForSelector('h1 ~ a[href="/sign-in"]')
+      await look('asked')
+      expect(opened.trouble()).toEqual([])
+    }
   })
 })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
-import { type Config, ConfigError, type Environment, loadConfig } from '../../src/config.ts'
+import { type Config, ConfigError, type Environment, loadConfig, settingsInForce } from '../../src/config.ts'
 import type { MailAddress } from '../../src/domain/mail-address.ts'
+import { type Setting, settings } from '../../src/settings.ts'
 
 const GB = 1024 ** 3
 
@@ -337,4 +338,27 @@ test('what stands in a misspelt secret is not repeated', () => {
   const { message } = errorOf({ HOLDFAST_S3_SECRET_ACESS_KEY: 'hunter2' })
   expect(message).toContain('HOLDFAST_S3_SECRET_ACCESS_KEY')
   expect(message).not.toContain('hunter2')
+})
+
+test('the settings in force tell nothing that is secret', () => {
+  const secret = 'hunter2hunter2'
+  const secrets = Object.values(settings)
+    .filter((setting: Setting<unknown>) => setting.isSecret)
+    .map(({ variable }) => [variable, secret])
+  expect(secrets.length).toBeGreaterThan(1)
+  const shown = settingsInForce({
+    ...Object.fromEntries(secrets),
+    HOLDFAST_DATABASE_URL: `postgres://ada:${secret}@db.example/holdfast`,
+  })
+  expect(JSON.stringify(shown)).not.toContain(secret)
+  expect(shown).toContainEqual(
+    expect.objectContaining({
+      variable: 'HOLDFAST_DATABASE_URL',
+      value: 'postgres://ada:…@db.example/holdfast',
+      isDefault: false,
+    }),
+  )
+  expect(shown).toContainEqual(
+    expect.objectContaining({ variable: 'HOLDFAST_STORAGE_LIMIT', value: '10GB', isDefault: true }),
+  )
 })

@@ -286,10 +286,14 @@ describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
     await using pair = await pairOf(openFrom, openTo)
     const copying = { ...pair, ownMeta: [], sameStore: true, onRows: idle }
     await copyRows(copying)
-    await sql`insert into audit_log (at, act, details) values (1, 'notice.cleared', '{}')`.execute(pair.from)
+    await sql`insert into audit_log (id, at, act, details) values (1000001, 1, 'notice.cleared', '{}')`.execute(
+      pair.from,
+    )
     await copyRows(copying)
     expect(await rowsOf(pair.to, 'audit_log')).toEqual(await rowsOf(pair.from, 'audit_log'))
-    await sql`insert into audit_log (at, act, details) values (2, 'notice.cleared', '{}')`.execute(pair.to)
+    await sql`insert into audit_log (id, at, act, details) values (1000002, 2, 'notice.cleared', '{}')`.execute(
+      pair.to,
+    )
     await expect(copyRows(copying)).rejects.toThrow('audit_log')
   })
 

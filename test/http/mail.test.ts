@@ -217,14 +217,12 @@ describe('who has forgotten their password', () => {
 
   test('gets three mails an hour, and asks ten times an hour', async () => {
     const person = await reachable()
+    const before = mails.received.length
     const statuses = []
-    for (let asked = 0; asked < 11; asked++) {
-      statuses.push((await ask(person.account.username)).status)
-      await host.runJobs()
-    }
+    for (let asked = 0; asked < 11; asked++) statuses.push((await ask(person.account.username)).status)
     expect(statuses).toEqual([...Array(10).fill(200), 429])
-    expect(mails.received.filter(({ to }) => to === person.address).length).toBe(1 + 3)
-    for (const mail of mails.received) mails.take(mail.to === person.address ? 'nobody' : 'none')
+    await host.runJobs()
+    expect(mails.received.slice(before).map(({ to }) => to)).toEqual(Array(3).fill(person.address))
   })
 
   test('is not helped by a link that is an hour old, nor by what another site sends', async () => {

@@ -113,21 +113,6 @@ describe('taking a content down', () => {
     expect(await unsoundTotals(host.database)).toEqual([])
   })
 
-  test('has the bytes removed as those of any deleted file', async () => {
-    const owner = await newcomer(host)
-    await host.runJobs()
-    host.clock.advance(2 * MINUTE)
-    await host.runJobs()
-    const before = await host.storedBlobs()
-    const file = await owner.put(fresh())
-    expect((await host.storedBlobs()).length).toBe(before.length + 1)
-    await takeDown({ file: file.slug })
-    await host.runJobs()
-    host.clock.advance(2 * MINUTE)
-    await host.runJobs()
-    expect(await host.storedBlobs()).toEqual(before)
-  })
-
   test('leaves nothing of what is uploaded at the same time', async () => {
     const owner = await newcomer(host)
     const content = fresh()
@@ -169,11 +154,11 @@ describe('a content that was taken down', () => {
     replay = await owner.upload(content, { headers: { 'idempotency-key': 'an earlier request' } })
     expect(replay.status).toBe(200)
     const { path } = await client.start(content.length)
-    await client.patch(path, 0, bytes(content.slice(0, 9)))
+    expect((await client.patch(path, 0, bytes(content.slice(0, 9)))).status).toBe(204)
     const parts: string[] = []
     for (const piece of [content.slice(0, 5), content.slice(5)]) {
       const part = await client.start(piece.length, {}, { 'upload-concat': 'partial' })
-      await client.patch(part.path, 0, bytes(piece))
+      expect((await client.patch(part.path, 0, bytes(piece))).status).toBe(204)
       parts.push(part.path)
     }
     begun = { path, parts }
@@ -249,4 +234,20 @@ test('a report that is dismissed is closed, once, and its file stays', async () 
   expect(await admin.read(`/report/${open?.id}`, report)).toEqual(closed)
   expect((await admin.deeds('report.dismissed')).length).toBe(1)
   expect((await fetch(file.url)).status).toBe(200)
+})
+
+// The last, because nodes that share a database trust nobody for some seconds after the clock has leapt.
+test('the bytes of what was taken down are removed as those of any deleted file', async () => {
+  const owner = await newcomer(host)
+  await host.runJobs()
+  host.clock.advance(2 * MINUTE)
+  await host.runJobs()
+  const before = await host.storedBlobs()
+  const file = await owner.put(fresh())
+  expect((await host.storedBlobs()).length).toBe(before.length + 1)
+  await takeDown({ file: file.slug })
+  await host.runJobs()
+  host.clock.advance(2 * MINUTE)
+  await host.runJobs()
+  expect(await host.storedBlobs()).toEqual(before)
 })

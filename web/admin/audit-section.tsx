@@ -52,10 +52,10 @@ function DeedRow({ deed }: { deed: Deed }) {
           {object === null ? null : <bdi className="deed-object">{object}</bdi>}
         </span>
         {details.length === 0 ? null : <code className="small deed-details">{details.join(' · ')}</code>}
-        <span className="small quiet">
+        <p className="small quiet">
           {moment(at)} · {account === null ? audit.commandLine : <AccountLink account={account} />}
           {address === null ? null : ` · ${address}`}
-        </span>
+        </p>
       </div>
     </li>
   )

@@ -43,9 +43,9 @@ function FileRow({ file, changed }: { file: AnyFile; changed: () => Promise<void
         <a className="row-name row-link" href={file.url}>
           <FileName name={file.name} />
         </a>
-        <span className="small">
+        <p className="small">
           {words.size(file.size)} · {moment(file.created_at)} · <AccountLink account={file.account} />
-        </span>
+        </p>
         <span className="small quiet">
           {[
             words.count(file.views, files.views),
@@ -57,9 +57,8 @@ function FileRow({ file, changed }: { file: AnyFile; changed: () => Promise<void
       <Button
         aria-label={fill(taking.of, { name: file.name })}
         className="row-button"
-        color="red"
         onClick={() => setIsAsking(true)}
-        variant="light"
+        variant="default"
       >
         {taking.verb}
       </Button>

@@ -56,9 +56,11 @@ function JobRow({ job, changed }: { job: Job; changed: () => Promise<void> }) {
         <span className="row-name">
           {/* As it is called in the log. */}
           <span lang="en">{name}</span>
-          <span className={state === 'set aside' ? 'badge-bad small' : 'badge small'}>
-            {jobs.states[state]}
-          </span>
+          {state === 'waiting' ? null : (
+            <span className={state === 'set aside' ? 'badge-bad small' : 'badge small'}>
+              {jobs.states[state]}
+            </span>
+          )}
         </span>
         <span className="small quiet">
           {ended === null ? jobs.neverEnded : fill(jobs.ended, { time: moment(ended) })}

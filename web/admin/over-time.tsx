@@ -27,17 +27,17 @@ export function OverTime({ days, now }: Statistics) {
       />
       <Chart
         {...bytes}
+        {...sampled(samplesOf('storage_used', days, now), overview.storageSeries)}
+        title={overview.storageChart}
+      />
+      <Chart
+        {...bytes}
         labels={labels}
         series={[
           { name: overview.bytesOut, values: days.map((day) => day.bytes_out) },
           { name: overview.bytesIn, values: days.map((day) => day.bytes_in) },
         ]}
         title={overview.trafficChart}
-      />
-      <Chart
-        {...bytes}
-        {...sampled(samplesOf('storage_used', days, now), overview.storageSeries)}
-        title={overview.storageChart}
       />
       <Chart
         {...counts}

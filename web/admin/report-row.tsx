@@ -96,7 +96,7 @@ function ReportFacts({ report }: { report: Report }) {
       </span>
       <span>{data.reasons[reason]}</span>
       {text === null ? null : <span className="report-text">{text}</span>}
-      <span className="small quiet">
+      <p className="small quiet">
         {fill(reports.at, { time: moment(at) })}
         {' · '}
         {file.is_here && file.size !== null ? (
@@ -106,7 +106,7 @@ function ReportFacts({ report }: { report: Report }) {
         ) : (
           reports.gone
         )}
-      </span>
+      </p>
     </>
   )
 }

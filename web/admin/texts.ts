@@ -210,7 +210,8 @@ interface JobsTexts {
   readonly title: string
   readonly why: string
   readonly empty: string
-  readonly states: Readonly<Record<JobState, string>>
+  /** What is neither waits, which most do. */
+  readonly states: Readonly<Record<Exclude<JobState, 'waiting'>, string>>
   /** {time} */
   readonly ended: string
   readonly neverEnded: string

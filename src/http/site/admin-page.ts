@@ -27,13 +27,13 @@ function isSection(text: string): text is Section {
 /** The page holds nothing of anybody: its script asks for all that it shows. */
 async function adminPage(call: Call): Promise<Response> {
   const section = call.params.section ?? 'overview'
-  if (!isSection(section)) throw new Refusal('NOT_FOUND', 'There is no such page')
   const session = await pageSession(call)
   const { pathname, search } = call.url
   if (session === null) return seeOther(`/sign-in?next=${encodeURIComponent(pathname + search)}`)
   if (!session.by.isAdmin) {
     throw new Refusal('ADMIN_NEEDED', 'Only administrators of this server can see this page')
   }
+  if (!isSection(section)) throw new Refusal('NOT_FOUND', 'There is no such page')
   return page(call.site, call.site.pages.adminPage({ section }, pageReader(call)))
 }
 

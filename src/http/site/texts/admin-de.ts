@@ -194,9 +194,9 @@ export const adminDe: AdminPageTexts = {
     },
     jobs: {
       title: 'Aufgaben im Hintergrund',
-      why: 'Was von selbst läuft. Eine Aufgabe, die immer wieder scheitert, wird beiseite gelegt, bis jemand sie wieder laufen lässt.',
+      why: 'Was von selbst läuft. Eine Aufgabe, die immer wieder scheitert, wird für einen Tag beiseite gelegt, oder bis jemand sie wieder laufen lässt.',
       empty: 'Es ist noch keine Aufgabe gelaufen.',
-      states: { waiting: 'Wartet', running: 'Läuft', 'set aside': 'Beiseite gelegt' },
+      states: { running: 'Läuft', 'set aside': 'Beiseite gelegt' },
       ended: 'Zuletzt gelaufen am {time}',
       neverEnded: 'Noch nicht gelaufen',
       failures: { one: '{count} Fehlschlag', other: '{count} Fehlschläge hintereinander' },

@@ -192,9 +192,9 @@ export const adminEn: AdminPageTexts = {
     },
     jobs: {
       title: 'Background jobs',
-      why: 'What runs by itself. A job that fails again and again is set aside until somebody lets it run.',
+      why: 'What runs by itself. A job that fails again and again is set aside for a day, or until somebody lets it run.',
       empty: 'No job has run yet.',
-      states: { waiting: 'Waiting', running: 'Running', 'set aside': 'Set aside' },
+      states: { running: 'Running', 'set aside': 'Set aside' },
       ended: 'Last run on {time}',
       neverEnded: 'Not run yet',
       failures: { one: '{count} failure', other: '{count} failures in a row' },
