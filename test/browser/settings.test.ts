@@ -72,7 +72,7 @@ describeInBrowser('the settings', (browser) => {
       await page.setViewportSize({ width: 1280, height: 720 })
       await page.goto(path)
       await page.locator('.part').first().waitFor()
-      await page.waitForFunction('document.querySelector(".coming") === null')
+      await page.locator('.coming').waitFor({ state: 'detached' })
       const faults: string[] = []
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })

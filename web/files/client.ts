@@ -97,9 +97,12 @@ export async function changeFolder({ id }: FolderEntry, change: FolderChange): P
   return (await ask(folderAnswer, `/api/v1/folder/${id}`, sending('PATCH', change))).data
 }
 
-/** The address of a zip of files, for a few minutes. */
-export async function archiveOf(files: readonly FileEntry[]): Promise<string> {
-  const body = { files: files.map(({ id }) => id) }
+/** The address of a zip of files and folders, for a few minutes. */
+export async function archiveOf(
+  files: readonly FileEntry[],
+  folders: readonly FolderEntry[],
+): Promise<string> {
+  const body = { files: files.map(({ id }) => id), folders: folders.map(({ id }) => id) }
   return (await ask(signedArchive, '/api/v1/files/download', sending('POST', body))).data.url
 }
 

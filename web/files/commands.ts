@@ -2,7 +2,7 @@ import { toClipboard } from '../shared/clipboard.ts'
 import { fill, type Words } from '../shared/words.ts'
 import { archiveOf, BATCH, folderArchive } from './client.ts'
 import type { FilesPageData } from './data.ts'
-import { type Entry, type FileEntry, type FolderEntry, filesOf, foldersOf, type Place, TOP } from './entry.ts'
+import { type Entry, type FolderEntry, filesOf, foldersOf, type Place, TOP } from './entry.ts'
 import type { Manager } from './manager.ts'
 
 /** What stands over the page. */
@@ -46,15 +46,11 @@ export function createCommands(parts: {
 
   const linkOf = (entry: Entry) => (entry.kind === 'file' ? entry.url : `${data.publicUrl}/f/${entry.id}`)
 
-  /** Where a browser gets the entries from: folders each as a zip, one file as it is, more of them as a zip. */
-  async function addressesOf(
-    folders: readonly FolderEntry[],
-    files: readonly FileEntry[],
-  ): Promise<string[]> {
-    const [first] = files
-    if (first === undefined) return folders.map(folderArchive)
-    if (files.length > 1) return [...folders.map(folderArchive), await archiveOf(files)]
-    return [...folders.map(folderArchive), `${new URL(first.url).pathname}?download=1`]
+  /** Where a browser gets the entries from: one file as it is, everything else as one zip. */
+  function addressOf(entries: readonly Entry[]): Promise<string> | string {
+    const [first, another] = entries
+    if (first === undefined || another !== undefined) return archiveOf(filesOf(entries), foldersOf(entries))
+    return first.kind === 'folder' ? folderArchive(first) : `${new URL(first.url).pathname}?download=1`
   }
 
   return {
@@ -66,13 +62,12 @@ export function createCommands(parts: {
     show,
     showDetails,
     async download(entries) {
-      const files = filesOf(entries)
-      if (files.length > BATCH) {
+      if (entries.length > BATCH) {
         say(fill(texts.dialogs.tooManyForZip, { most: words.number(BATCH) }))
         return
       }
       try {
-        for (const address of await addressesOf(foldersOf(entries), files)) startDownload(address)
+        startDownload(await addressOf(entries))
       } catch {
         say(texts.dialogs.notReached)
       }

@@ -8,7 +8,8 @@ import {
 import { keyedRoute } from '../route.ts'
 import { binEntry, entryResults, toBinEntry, toEntryResults } from './bin-answers.ts'
 import {
-  fileIdentifier,
+  BATCH,
+  filesAndFolders,
   folderPlace,
   MAX_PAGE,
   pagination,
@@ -17,27 +18,10 @@ import {
   success,
 } from './fields.ts'
 
-const MOST = 200
-
-/** Some of both kinds, together at least one and at most as many as a batch may have. */
-const things = z
-  .object({
-    files: z.array(fileIdentifier, 'must be a list of identifiers').optional(),
-    folders: z.array(z.string('must be a folder identifier'), 'must be a list of identifiers').optional(),
-  })
-  .refine(({ files = [], folders = [] }) => files.length + folders.length > 0, {
-    path: ['files'],
-    message: 'must hold at least one identifier, or "folders" must',
-  })
-  .refine(({ files = [], folders = [] }) => files.length + folders.length <= MOST, {
-    path: ['files'],
-    message: `may hold ${MOST} identifiers at most, together with "folders"`,
-  })
-
 const entries = z
   .array(z.number().int().min(1), 'must be a list of numbers of entries')
   .min(1, 'must hold at least one number')
-  .max(MOST, `may hold ${MOST} numbers at most`)
+  .max(BATCH, `may hold ${BATCH} numbers at most`)
 
 export const putIntoBin = keyedRoute({
   method: 'post',
@@ -45,7 +29,7 @@ export const putIntoBin = keyedRoute({
   need: 'manage',
   summary: 'Put up to 200 files and folders into the bin, from which they can be restored',
   tag: 'Bin',
-  body: things,
+  body: filesAndFolders,
   answer: z.object({
     success,
     message: z.string(),

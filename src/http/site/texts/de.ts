@@ -233,7 +233,7 @@ export const de: Texts = {
         notReached:
           'Der Server ist nicht zu erreichen. Geändert ist nur, was hier zu sehen ist. Versuche es noch einmal.',
         tooManyForZip:
-          'Ein ZIP fasst höchstens {most} ausgewählte Dateien. Wähle weniger oder den ganzen Ordner.',
+          'Für ein ZIP lassen sich höchstens {most} Dateien und Ordner wählen. Wähle weniger, oder lade ihren Ordner herunter.',
       },
       details: {
         title: 'Einzelheiten',

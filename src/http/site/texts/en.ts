@@ -229,7 +229,8 @@ export const en: Texts = {
         protections: { none: 'No password', kept: 'The password that it has', new: 'A new password' },
         newPassword: 'New password',
         notReached: 'The server cannot be reached. Nothing was changed that is not shown here. Try again.',
-        tooManyForZip: 'A ZIP holds {most} chosen files at most. Choose fewer, or download the folder.',
+        tooManyForZip:
+          'At most {most} files and folders can be chosen for one ZIP. Choose fewer, or download their folder.',
       },
       details: {
         title: 'Details',
