@@ -26,5 +26,10 @@ declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
     readonly displayRequestDuration: boolean
     readonly syntaxHighlight: false
     readonly validatorUrl: null
-  }): void
+  }): {
+    readonly layoutActions: {
+      /** Opens or closes what is named by its kind and its name. */
+      show(thing: readonly ['operations-tag', string], shown: boolean): void
+    }
+  }
 }
