@@ -71,8 +71,11 @@ describe('a selection of files and folders', () => {
     const { url } = signed.parse(answer.body).data
     const hex = (content: Bytes) => Buffer.from(content).toString('hex')
     expect(await unzipped(await (await visit(host, url)).bytes())).toEqual({
+      'a.txt/': '',
       'a.txt/b.txt': hex(bytes[1]),
+      'a.txt/inner/': '',
       'a.txt/inner/b.txt': hex(bytes[2]),
+      'empty/': '',
       'a (2).txt': hex(bytes[0]),
     })
 
