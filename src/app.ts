@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import manifest from '../package.json' with { type: 'json' }
-import type { Config } from './config.ts'
+import type { Config, SettingInForce } from './config.ts'
+import { dropJobs } from './database/jobs.ts'
 import { metaValue } from './database/meta.ts'
 import { missingMigrations as countMissing, MIGRATIONS } from './database/migrate.ts'
 import type { Clock } from './domain/clock.ts'
@@ -10,11 +11,21 @@ import { startServer } from './http/server.ts'
 import { openBuiltSite } from './http/site/built-site.ts'
 import { allJobs, startJobs } from './jobs/jobs.ts'
 import type { Log } from './log.ts'
+import { createSmtpPostman } from './mail/smtp.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createAccess } from './services/access.ts'
+import { type AccountAdministration, createAccountAdministration } from './services/account-administration.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
+import { type AllFiles, createAllFiles } from './services/all-files.ts'
 import { createArchiveTokens } from './services/archive-tokens.ts'
 import { createArchives } from './services/archives.ts'
+import { type AuditLog, createAuditLog } from './services/audit.ts'
+import { createAuth } from './services/auth.ts'
+import { type BackgroundJobs, createBackgroundJobs } from './services/background-jobs.ts'
+import { createBin } from './services/bin.ts'
+import { createBinEmptying } from './services/bin-emptying.ts'
+import { createBinRestoring } from './services/bin-restoring.ts'
+import { createChanges } from './services/changes.ts'
 import { createCleaning } from './services/cleaning.ts'
 import { createClockGuard } from './services/clock-guard.ts'
 import { createContent } from './services/content.ts'
@@ -22,17 +33,29 @@ import { startContentHashing } from './services/content-hash.ts'
 import { createContentTokens } from './services/content-tokens.ts'
 import { createExpiry } from './services/expiry.ts'
 import { createFigures } from './services/figures.ts'
+import { createFileWarnings } from './services/file-warnings.ts'
 import { createFiles } from './services/files.ts'
 import { createFolderClearing } from './services/folder-clearing.ts'
 import { createFolderMoves } from './services/folder-moves.ts'
 import { createFolderPasswords } from './services/folder-passwords.ts'
 import { createFolders } from './services/folders.ts'
 import { createIdempotency } from './services/idempotency.ts'
-import { createLocalClaims, createSharedClaims } from './services/job-claims.ts'
+import { createLocalClaims, createSharedClaims, keptFailures } from './services/job-claims.ts'
 import { createKeys, type Keys } from './services/keys.ts'
+import { createLinkMaking, type OneTimeLink } from './services/link-making.ts'
+import { createMailAddresses } from './services/mail-addresses.ts'
+import { createMailForgetting } from './services/mail-forgetting.ts'
+import { createMailSending } from './services/mail-sending.ts'
 import { joinNodes } from './services/nodes.ts'
+import { createNotices, type Notices } from './services/notices.ts'
+import { createOidc } from './services/oidc.ts'
+import { createOneTimeLinks, type OneTimeLinks } from './services/one-time-links.ts'
+import { createOutbox } from './services/outbox.ts'
+import { createOwnAccount } from './services/own-account.ts'
 import { createOwnKeys } from './services/own-keys.ts'
 import { assertPaired, assertWhole } from './services/pairing.ts'
+import { createPasskeys } from './services/passkeys.ts'
+import { createPasswordResets } from './services/password-resets.ts'
 import { createPublicFolders } from './services/public-folders.ts'
 import { createRateLimits } from './services/rate-limits.ts'
 import { createReadiness } from './services/readiness.ts'
@@ -42,14 +65,24 @@ import { createReporting } from './services/reporting.ts'
 import { createReports, type Reports } from './services/reports.ts'
 import { createResumable } from './services/resumable.ts'
 import { createRooms } from './services/room.ts'
+import { createSecondFactor } from './services/second-factor.ts'
 import type { Services } from './services/services.ts'
+import { createSessions } from './services/sessions.ts'
 import { createSharedRateLimits } from './services/shared-rate-limits.ts'
+import { createSignIn } from './services/sign-in.ts'
+import { createSignUp, type SignUp } from './services/sign-up.ts'
 import { createSigning } from './services/signing.ts'
+import { createStatistics, type Statistics } from './services/statistics.ts'
+import { createStorageShares } from './services/storage-shares.ts'
 import { createStoreHealth } from './services/store-health.ts'
+import { createTakeDowns, type TakeDowns } from './services/take-downs.ts'
 import { createThumbnailMaking } from './services/thumbnail-making.ts'
 import { createThumbnails, noThumbnails } from './services/thumbnails.ts'
+import { createTrafficCounter } from './services/traffic.ts'
 import { createUploads } from './services/uploads.ts'
 import { createUsage } from './services/usage.ts'
+import { createWarningEnd } from './services/warning-end.ts'
+import { createWatching } from './services/watching.ts'
 import { connect, databaseExists, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
 import { createLocalMaker } from './thumbnails/local-maker.ts'
 
@@ -59,6 +92,8 @@ export type { Relocated, RelocationStep, RelocationWatch } from './services/relo
 export interface Holdfast {
   /** Where it listens. */
   readonly url: string
+  /** Makes the first administrator; null when there is one. */
+  readonly welcome: OneTimeLink | null
   /** Runs every background job once, now. */
   runJobs(): Promise<void>
   /** Writes what this node has counted and not written yet. */
@@ -74,8 +109,10 @@ export interface Parts {
 }
 
 /** Builds the service from its parts and starts it. Throws DataFolderInUse, WrongStore, DatabaseTooNew or SiteNotBuilt. */
-export async function startHoldfast(parts: Parts & { readonly log: Log }): Promise<Holdfast> {
-  const { config, clock, random, log } = parts
+export async function startHoldfast(
+  parts: Parts & { readonly log: Log; readonly settings: readonly SettingInForce[] },
+): Promise<Holdfast> {
+  const { config, settings, clock, random, log } = parts
   const failed = (what: string) => (error: unknown) => log.error({ err: error }, what)
   const metrics = config.metrics && createMetrics(manifest.version, clock.monotonic)
   const storage = {
@@ -94,12 +131,14 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     const blobs = await openBlobs(storage, !isShared)
     await assertPaired(db, blobs, random)
     const secret = await metaValue(db, 'link_secret', () => Buffer.from(random(32)).toString('hex'))
+    const authSecret = await metaValue(db, 'auth_secret', () => Buffer.from(random(32)).toString('hex'))
     const nodes = await joinNodes({ db, clock, random, log, alone: !isShared })
     open.defer(() => nodes.leave())
 
     const health = createStoreHealth(blobs, failed('the blob store failed'))
     const rates = isShared ? createSharedRateLimits(light, clock) : await createRateLimits(db, clock)
-    const usage = createUsage(light, clock)
+    const traffic = createTrafficCounter(light, clock)
+    const usage = createUsage(light, clock, traffic.downloaded)
     const signing = createSigning(secret)
     const access = createAccess(db, signing)
     const cleaning = createCleaning(db, blobs, clock, failed('a blob could not be removed'))
@@ -153,17 +192,75 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       clock,
       random,
       limits: config,
+      uploaded: traffic.uploaded,
       report: failed('a resumable upload failed'),
     })
-    const claims = isShared ? createSharedClaims(db, nodes, clock) : createLocalClaims(clock)
+    // What another process that was alone here has noted of its jobs says nothing about this one.
+    if (!isShared) await dropJobs(db, 'all')
+    const localClaims = isShared ? null : createLocalClaims(clock, keptFailures(db))
+    const claims = localClaims ?? createSharedClaims(db, nodes, clock)
 
+    // Where nobody has said it, only the server itself knows where it is.
+    const publicUrl = () => config.publicUrl ?? server.url
+    const accounts = createAccounts(db, clock, random)
+    const outbox = createOutbox(clock, random, config.mail?.from.address ?? null)
+    const makeLink = createLinkMaking(clock, random)
+    const signUp = createSignUp({ db, clock, random, outbox, mode: config.signUp })
+    const oneTimeLinks = createOneTimeLinks(db, clock, makeLink)
+    const ownAccount = createOwnAccount(db, rates, clock, outbox)
+    const auth = createAuth(() => ({
+      db,
+      clock,
+      publicUrl: publicUrl(),
+      secret: authSecret,
+      oidc: config.oidc,
+      admit: (account) => accounts.assertEnabled(account),
+      join: signUp.joinBySubject,
+      log: (message, error) => log.error({ from: 'better-auth', err: error }, message),
+    }))
+    const sessions = createSessions(db, clock)
+
+    const reports = createReports(db, clock)
+    const takeDowns = createTakeDowns(db, clock)
+    const notices = createNotices(db, clock)
+    const statistics = createStatistics({ db, traffic, freeSpace: () => blobs.freeSpace(), clock })
+    await notices.refresh()
+
+    const guard = createClockGuard(clock)
+    const warningEnd = createWarningEnd(db, signing)
+    const sending =
+      config.mail === null || config.publicUrl === null
+        ? null
+        : createMailSending({
+            db,
+            clock,
+            random,
+            postman: createSmtpPostman(config.mail, config.publicUrl),
+            log,
+          })
     const services: Services = {
       access,
-      accounts: createAccounts(db, clock, random),
+      accountAdministration: createAccountAdministration(db, clock, makeLink),
+      accounts,
+      allFiles: createAllFiles(db),
       archives: createArchives(db, blobs, access),
       archiveTokens: createArchiveTokens(signing, clock),
+      auditLog: createAuditLog(db),
+      backgroundJobs: createBackgroundJobs(db, nodes, clock, localClaims?.history),
+      bin: createBin(db, clock, config.binDays),
+      binEmptying: createBinEmptying(db, clock, guard, config.binDays),
+      binRestoring: createBinRestoring(db, clock, config.maxFolderDepth),
       content: createContent(db, blobs, config.s3Redirect),
       contentTokens: createContentTokens(signing, clock),
+      fileWarnings: createFileWarnings({
+        db,
+        clock,
+        random,
+        guard,
+        outbox,
+        warningEnd,
+        inactiveDays: config.inactiveDays,
+      }),
       figures: createFigures({ db, claims, pools, clock }),
       files: createFiles(db, usage),
       folderMoves: createFolderMoves(db, config.maxFolderDepth),
@@ -171,14 +268,30 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
       folders: createFolders(db, clock, random, config.maxFolderDepth),
       idempotency,
       keys: createKeys(db, clock, random),
+      notices,
+      mailAddresses: createMailAddresses({ db, clock, rates, ownAccount, outbox, makeLink }),
+      oidc: createOidc(auth, config.oidc !== null, publicUrl),
+      oneTimeLinks,
+      ownAccount,
+      passkeys: createPasskeys(db, auth, ownAccount, publicUrl),
+      passwordResets: createPasswordResets({ db, clock, rates, outbox, makeLink }),
       ownKeys: createOwnKeys(db, clock, random),
       publicFolders: createPublicFolders(db, access),
       rates,
       readiness: createReadiness(db, health, clock),
       removals: createRemovals(db, clock),
       reporting: createReporting(db, rates, signing, clock),
+      reports,
       resumable: resumable.uploads,
+      secondFactor: createSecondFactor(auth, ownAccount),
+      sessions,
+      signIn: createSignIn(auth, rates, publicUrl),
+      signUp,
+      statistics,
+      takeDowns,
+      storageShares: createStorageShares(db, clock),
       thumbnails,
+      traffic,
       uploads: createUploads({
         db,
         blobs,
@@ -189,12 +302,14 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
         clock,
         random,
         maxFileSize: config.maxFileSize,
+        uploaded: traffic.uploaded,
       }),
       usage,
+      warningEnd,
+      watching: createWatching(db, clock, failed('changes could not be looked for')),
     }
-    const expiry = createExpiry(db, cleaning, usage, clock, createClockGuard(clock), config.inactiveDays)
+    const expiry = createExpiry(db, cleaning, usage, clock, guard, config.inactiveDays)
     const clearing = createFolderClearing(db, clock)
-    const reports = createReports(db, clock)
     const jobs = startJobs(
       allJobs({
         usage,
@@ -209,6 +324,19 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
         idempotency,
         thumbnails: making,
         reports,
+        accounts,
+        sessions,
+        binRestoring: services.binRestoring,
+        binEmptying: services.binEmptying,
+        changes: createChanges(db),
+        takeDowns,
+        notices,
+        traffic,
+        statistics,
+        fileWarnings: services.fileWarnings,
+        passwordResets: services.passwordResets,
+        mailForgetting: createMailForgetting(db, clock, log),
+        sending,
       }),
       claims,
       log,
@@ -216,21 +344,25 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
     )
     open.defer(() => jobs.stop())
     making?.wake()
-    const server = startServer({ config, services, clock, random, log, builtSite, metrics })
+    const welcome = await oneTimeLinks.welcome()
+    const server = startServer({ config, settings, services, clock, random, log, builtSite, metrics })
 
     async function flush(): Promise<void> {
       await usage.flush()
+      await traffic.flush()
       await rates.flush()
     }
 
     return {
       url: server.url,
+      welcome,
       runJobs: () => jobs.runAll(),
       flush,
       async stop() {
         try {
           await server.stop()
           await making?.stop()
+          sending?.stop()
           await jobs.stop()
           await flush()
         } finally {
@@ -246,9 +378,18 @@ export async function startHoldfast(parts: Parts & { readonly log: Log }): Promi
 
 /** What the command line does, beside a running server or without one. */
 export interface Administration {
+  readonly accountAdministration: AccountAdministration
   readonly accounts: Accounts
+  readonly allFiles: AllFiles
+  readonly auditLog: AuditLog
+  readonly backgroundJobs: BackgroundJobs
   readonly keys: Keys
+  readonly notices: Notices
+  readonly oneTimeLinks: OneTimeLinks
   readonly reports: Reports
+  readonly signUp: SignUp
+  readonly statistics: Statistics
+  readonly takeDowns: TakeDowns
   close(): Promise<void>
 }
 
@@ -269,7 +410,7 @@ export async function applyMigrations(parts: Parts): Promise<void> {
 }
 
 export async function openAdministration(parts: Parts): Promise<Administration> {
-  const { clock, random } = parts
+  const { clock, random, config } = parts
   const { db, close } = await openDatabase({ ...parts, report() {} })
   try {
     await assertWhole(db)
@@ -277,10 +418,28 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
     await close()
     throw error
   }
+  const traffic = createTrafficCounter(db, clock)
+  const makeLink = createLinkMaking(clock, random)
   return {
+    accountAdministration: createAccountAdministration(db, clock, makeLink),
     accounts: createAccounts(db, clock, random),
+    allFiles: createAllFiles(db),
+    auditLog: createAuditLog(db),
+    backgroundJobs: createBackgroundJobs(db, null, clock),
     keys: createKeys(db, clock, random),
+    notices: createNotices(db, clock),
+    // Only a server knows the disk that it writes to.
+    statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock }),
+    takeDowns: createTakeDowns(db, clock),
+    oneTimeLinks: createOneTimeLinks(db, clock, makeLink),
     reports: createReports(db, clock),
+    signUp: createSignUp({
+      db,
+      clock,
+      random,
+      outbox: createOutbox(clock, random, config.mail?.from.address ?? null),
+      mode: config.signUp,
+    }),
     close,
   }
 }

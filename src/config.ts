@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { type MailAddress, parseSender } from './domain/mail-address.ts'
 import { clientVariables, type Setting, settings } from './settings.ts'
 
 /** The settings of one Holdfast, all of them, typed and free of contradictions. Sizes are bytes, rates are per hour. */
@@ -24,6 +25,13 @@ export interface Config {
   readonly maxFileSize: number
   readonly storageLimit: number
   readonly rateLimit: number
+  /** The same for an account's sessions together. */
+  readonly sessionRateLimit: number
+  readonly signUp: SignUp
+  /** null: nobody signs in by way of another server. */
+  readonly oidc: OidcConfig | null
+  /** null: no mail is sent. */
+  readonly mail: MailConfig | null
   /** Hours without a byte after which an unfinished upload is given up. */
   readonly uploadExpires: number
   readonly guestUploads: boolean
@@ -33,12 +41,38 @@ export interface Config {
   readonly guestStorage: number
   readonly minFreeSpace: number
   readonly inactiveDays: number
+  readonly binDays: number
   readonly maxFolderDepth: number
   /** Whether thumbnails are made and shown. */
   readonly thumbnails: boolean
   /** null: there are none. `token`: null means that nobody is asked for one. */
   readonly metrics: { readonly token: string | null } | null
   readonly logLevel: LogLevel
+}
+
+/** Who may make an account on the site. */
+export type SignUp = 'open' | 'invitation' | 'closed'
+
+/** An OpenID Connect server whose people may sign in. */
+export interface OidcConfig {
+  /** Without a trailing slash. */
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** What people call it. */
+  readonly name: string
+}
+
+/** Who takes mails over, and who they are from. */
+export interface MailConfig {
+  readonly host: string
+  readonly port: number
+  /** Whether the connection begins with TLS. Otherwise it goes over to TLS where the server offers that. */
+  readonly secure: boolean
+  /** null: nobody signs in there. */
+  readonly login: { readonly user: string; readonly password: string } | null
+  /** The name may be empty. */
+  readonly from: { readonly name: string; readonly address: MailAddress }
 }
 
 export interface S3Config {
@@ -104,6 +138,10 @@ export function loadConfig(environment: Environment): Config {
     maxFileSize: read(settings.maxFileSize),
     storageLimit: read(settings.storageLimit),
     rateLimit: read(settings.rateLimit),
+    sessionRateLimit: read(settings.sessionRateLimit),
+    signUp: read(settings.signUp),
+    oidc: readOidc(read),
+    mail: readMail(read),
     uploadExpires: read(settings.uploadExpires),
     guestUploads: read(settings.guestUploads),
     guestRateLimit: read(settings.guestRateLimit),
@@ -111,6 +149,7 @@ export function loadConfig(environment: Environment): Config {
     guestStorage: read(settings.guestStorage),
     minFreeSpace: read(settings.minFreeSpace),
     inactiveDays: read(settings.inactiveDays),
+    binDays: read(settings.binDays),
     maxFolderDepth: read(settings.maxFolderDepth),
     thumbnails: read(settings.thumbnails),
     metrics: readMetrics(read),
@@ -120,6 +159,30 @@ export function loadConfig(environment: Environment): Config {
   if (problems.length === 0) problems.push(...contradictions(config, environment))
   if (problems.length > 0) throw new ConfigError(problems)
   return config
+}
+
+/** A setting as administrators see it. */
+export interface SettingInForce {
+  readonly variable: string
+  /** As it would be written in the environment, with nothing that is secret. */
+  readonly value: string
+  readonly isDefault: boolean
+  readonly isSecret: boolean
+  readonly description: string
+}
+
+/** Every setting with what is in force by the environment, which `loadConfig` has taken. */
+export function settingsInForce(environment: Environment): readonly SettingInForce[] {
+  return Object.values(settings).map((setting: Setting<unknown>) => {
+    const text = written(setting, environment)
+    return {
+      variable: setting.variable,
+      value: shown(setting, text ?? setting.default),
+      isDefault: text === undefined,
+      isSecret: setting.isSecret === true,
+      description: setting.description,
+    }
+  })
 }
 
 /** What the environment says about a setting, without outer spaces, or undefined when it leaves the default. */
@@ -132,9 +195,9 @@ export function shown(setting: Setting<unknown>, text: string): string {
   return setting.isSecret && text !== '' ? '…' : withoutPassword(text)
 }
 
-/** The text without the password that an address may hold. */
+/** The text without the password that an address may hold, also where that is not encoded as it should be. */
 export function withoutPassword(text: string): string {
-  return text.replace(/(:\/\/[^:@/]*):[^@]*@/, '$1:…@')
+  return text.replace(/(:\/\/[^:/]*):.*@/, '$1:…@')
 }
 
 type Read = <T>(setting: Setting<T>) => T
@@ -155,6 +218,32 @@ function readMetrics(read: Read): Config['metrics'] {
   const isOn = read(settings.metrics)
   const token = read(settings.metricsToken)
   return isOn ? { token: token === '' ? null : token } : null
+}
+
+function readOidc(read: Read): OidcConfig | null {
+  const issuer = read(settings.oidcIssuer)
+  const oidc = {
+    clientId: read(settings.oidcClientId),
+    clientSecret: read(settings.oidcClientSecret),
+    name: read(settings.oidcName),
+  }
+  return issuer === null ? null : { issuer, ...oidc }
+}
+
+function readMail(read: Read): MailConfig | null {
+  const [address, from] = [read(settings.smtpUrl), parseSender(read(settings.mailFrom))]
+  // One without the other is a contradiction, which is told below.
+  if (address === null || from === null) return null
+  const { protocol, hostname, port, username, password } = new URL(address)
+  const secure = protocol === 'smtps:'
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (secure ? 465 : 587) : Number(port),
+    secure,
+    login:
+      username === '' ? null : { user: decodeURIComponent(username), password: decodeURIComponent(password) },
+    from,
+  }
 }
 
 function defaultOf<T>(setting: Setting<T>): T {
@@ -207,7 +296,11 @@ function contradictions(config: Config, environment: Environment): ConfigProblem
       reason: `it means nothing without ${metrics.variable}=on; set that too, or leave this out`,
     })
   }
-  problems.push(...s3Contradictions(config, environment))
+  problems.push(
+    ...s3Contradictions(config, environment),
+    ...oidcContradictions(config, environment),
+    ...mailContradictions(environment),
+  )
   return problems
 }
 
@@ -242,6 +335,46 @@ function s3Contradictions(config: Config, environment: Environment): ConfigProbl
     variable,
     value: environment[variable] ?? '',
     reason: `it means nothing without ${s3Endpoint.variable}; set that too, or leave this out`,
+  }))
+}
+
+function oidcContradictions(config: Config, environment: Environment): ConfigProblem[] {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcName, publicUrl } = settings
+  const isWritten = (setting: Setting<unknown>) => written(setting, environment) !== undefined
+  if (config.oidc !== null) {
+    // The other server sends people back to an address that it was told beforehand.
+    return [oidcClientId, oidcClientSecret, publicUrl]
+      .filter((setting) => !isWritten(setting))
+      .map(({ variable, allowed }) => ({
+        variable,
+        value: '',
+        reason: `${oidcIssuer.variable} is set, so this is needed too: ${allowed}`,
+      }))
+  }
+  return [oidcClientId, oidcName].filter(isWritten).map((setting: Setting<unknown>) => ({
+    variable: setting.variable,
+    value: shown(setting, environment[setting.variable] ?? ''),
+    reason: `it means nothing without ${oidcIssuer.variable}; set that too, or leave this out`,
+  }))
+}
+
+function mailContradictions(environment: Environment): ConfigProblem[] {
+  const { smtpUrl, mailFrom, publicUrl } = settings
+  const isWritten = (setting: Setting<unknown>) => written(setting, environment) !== undefined
+  if (isWritten(smtpUrl)) {
+    // Who reads a mail is somewhere else: only an address that was given leads them back.
+    return [mailFrom, publicUrl]
+      .filter((setting) => !isWritten(setting))
+      .map(({ variable, allowed }) => ({
+        variable,
+        value: '',
+        reason: `${smtpUrl.variable} is set, so this is needed too: ${allowed}`,
+      }))
+  }
+  return [mailFrom].filter(isWritten).map(({ variable }) => ({
+    variable,
+    value: environment[variable] ?? '',
+    reason: `it means nothing without ${smtpUrl.variable}; set that too, or leave this out`,
   }))
 }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { parseSender } from './domain/mail-address.ts'
 import { parseSize } from './domain/sizes.ts'
 
 /** One variable of the environment: what people may write there and what the program makes of it. */
@@ -15,6 +16,7 @@ export interface Setting<T> {
   readonly isSecret?: true
 }
 
+const SIGN_UPS = ['open', 'invitation', 'closed'] as const
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 /** Every variable that Holdfast reads, under the name that its value has in `Config`. */
@@ -139,6 +141,64 @@ export const settings = {
     description: 'Requests that one API key may make in an hour.',
     ...whole(1, 1_000_000_000),
   },
+  sessionRateLimit: {
+    variable: 'HOLDFAST_SESSION_RATE_LIMIT',
+    default: '20000',
+    description: 'Requests that one account may make in an hour from browsers where it is signed in.',
+    ...whole(1, 1_000_000_000),
+  },
+  signUp: {
+    variable: 'HOLDFAST_SIGN_UP',
+    default: 'invitation',
+    description:
+      'Who may make an account on the site: anybody, whoever has an invitation from an administrator, or nobody.',
+    allowed: 'open, invitation or closed',
+    read: (text) => SIGN_UPS.find((each) => each === text.toLowerCase()),
+  } satisfies Setting<(typeof SIGN_UPS)[number]>,
+  oidcIssuer: {
+    variable: 'HOLDFAST_OIDC_ISSUER',
+    default: '',
+    description: 'An OpenID Connect server whose people may sign in here, by its issuer.',
+    allowed: 'an http or https address such as https://id.example.org/realms/home',
+    read: readIssuer,
+  } satisfies Setting<string | null>,
+  oidcClientId: {
+    variable: 'HOLDFAST_OIDC_CLIENT_ID',
+    default: '',
+    description: 'What that server calls this one.',
+    allowed: 'the id of a client of that server',
+    read: (text) => text,
+  } satisfies Setting<string>,
+  oidcClientSecret: {
+    variable: 'HOLDFAST_OIDC_CLIENT_SECRET',
+    default: '',
+    description: 'The secret of that client.',
+    allowed: 'the secret of a client of that server',
+    read: (text) => text,
+    isSecret: true,
+  } satisfies Setting<string>,
+  oidcName: {
+    variable: 'HOLDFAST_OIDC_NAME',
+    default: 'OpenID Connect',
+    description: 'What people call that server: it stands on the button that leads there.',
+    allowed: 'a name of up to 40 characters',
+    read: (text) => (text.length <= 40 ? text : undefined),
+  } satisfies Setting<string>,
+  smtpUrl: {
+    variable: 'HOLDFAST_SMTP_URL',
+    default: '',
+    description: 'The server that mails are handed to. Without it none are sent, and everything else works.',
+    allowed:
+      'an address such as smtp://user:password@mail.example.org:587, or smtps://… for TLS from the beginning; user and password percent-encoded',
+    read: readSmtpUrl,
+  } satisfies Setting<string | null>,
+  mailFrom: {
+    variable: 'HOLDFAST_MAIL_FROM',
+    default: '',
+    description: 'Who mails are from.',
+    allowed: 'an address such as files@example.org, or a name with one: Holdfast <files@example.org>',
+    read: (text) => (text === '' || parseSender(text) !== null ? text : undefined),
+  } satisfies Setting<string>,
   uploadExpires: {
     variable: 'HOLDFAST_UPLOAD_EXPIRES',
     default: '24',
@@ -180,6 +240,12 @@ export const settings = {
     variable: 'HOLDFAST_INACTIVE_DAYS',
     default: '45',
     description: 'Days without a view or a download after which a file is deleted.',
+    ...whole(1, 36_500),
+  },
+  binDays: {
+    variable: 'HOLDFAST_BIN_DAYS',
+    default: '7',
+    description: 'Days after which what is in the bin is deleted for good.',
     ...whole(1, 36_500),
   },
   maxFolderDepth: {
@@ -263,11 +329,39 @@ function address(): Reading<string | null> {
   }
 }
 
+/** As the other server writes it, but for a slash at its end. */
+function readIssuer(text: string): string | null | undefined {
+  if (text === '') return null
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(text)) return undefined
+  return url.username === '' && url.password === '' ? text.replace(/\/$/, '') : undefined
+}
+
 function readDatabaseUrl(text: string): string | null | undefined {
   if (text === '') return null
   const url = URL.parse(text)
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return undefined
   return url.hostname !== '' && url.pathname.length > 1 ? text : undefined
+}
+
+function readSmtpUrl(text: string): string | null | undefined {
+  if (text === '') return null
+  const url = URL.parse(text)
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return undefined
+  const isBare = /^\/?$/.test(url.pathname) && !/[?#]/.test(text)
+  // A name without a password, or the other way round, is a password with an unencoded sign in it.
+  const isWhole = (url.username === '') === (url.password === '')
+  return isBare && isWhole && [url.username, url.password].every(isEncoded) ? text : undefined
+}
+
+/** Whether every percent sign begins what stands for another. */
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readBoolean(text: string): boolean | undefined {

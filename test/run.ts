@@ -8,25 +8,24 @@
  * said at the end; with CI=true it counts as failed.
  */
 import { join } from 'node:path'
+import { bunTests, type Figures } from './support/bun-tests.ts'
 import { clusterFiles, needsServers } from './support/cluster-files.ts'
-import { failuresIn } from './support/failures.ts'
 import { type Servers, startServers } from './support/servers.ts'
+import { waits } from './support/waiting-files.ts'
 
-interface Outcome {
+interface Outcome extends Figures {
   readonly name: string
-  readonly passed: number
-  readonly failed: number
-  readonly skipped: number
-  /** What was said about each test that failed. */
-  readonly failures: readonly string[]
 }
 
 const REPOSITORY = join(import.meta.dir, '..')
+/** A neighbour may make tests slow, so they have time. */
+const USUAL = ['--no-orphans', '--timeout', '120000']
 /**
- * Much of the time is waited for disks and clocks, so two files run at once, however many cores there are: each of them
- * may have sixty connections to PostgreSQL. Their neighbour may make tests slow, so they have time.
+ * Two files run at once, however many cores there are, and beside them one of those that wait for most of their time:
+ * each of them may have sixty connections to PostgreSQL.
  */
-const USUAL = ['--no-orphans', '--parallel=2', '--timeout', '120000']
+const TWO_AT_ONCE = '--parallel=2'
+const ONE_AT_A_TIME = '--parallel=1'
 
 const firstOption = Bun.argv.slice(2).findIndex((argument) => argument.startsWith('-'))
 const end = firstOption === -1 ? undefined : firstOption + 2
@@ -72,46 +71,32 @@ try {
 }
 process.exit(stopping.signal.aborted ? 130 : report(outcomes, servers))
 
-/** One run of bun over the files. Its output is passed on as it comes. */
+/** Runs the files on one pair. Those that wait run beside the others and are told of at the end. */
 async function run(
   name: string,
   files: readonly string[],
   variables: Servers['variables'],
 ): Promise<Outcome> {
   console.error(`\n=== ${name}: ${files.length} files\n`)
-  const bun = Bun.spawn(
-    [process.execPath, 'test', ...USUAL, ...options, ...files.map((file) => `./${file}`)],
-    {
-      cwd: REPOSITORY,
-      env: {
-        ...process.env,
-        ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}),
-        ...variables,
-      },
-      stdin: 'ignore',
-      stdout: 'inherit',
-      stderr: 'pipe',
-      signal: stopping.signal,
-    },
-  )
-  let output = ''
-  const decoder = new TextDecoder()
-  for await (const piece of bun.stderr) {
-    process.stderr.write(piece)
-    output += decoder.decode(piece, { stream: true })
+  // Bun takes it for an error when no test is left of those that an option chooses.
+  const waiting = options.length === 0 ? files.filter(waits) : []
+  const others = files.filter((file) => !waiting.includes(file))
+  const lanes = [
+    { files: others, parallel: TWO_AT_ONCE },
+    { files: waiting, parallel: ONE_AT_A_TIME },
+  ].filter((lane) => lane.files.length > 0)
+  const running: Promise<Figures>[] = []
+  for (const { files, parallel } of lanes) {
+    const lane = { files, options: [...USUAL, parallel, ...options], variables, signal: stopping.signal }
+    running.push(bunTests({ ...lane, shownAfter: running.at(-1) ?? null }))
   }
-  const code = await bun.exited
-  const summary = Bun.stripANSI(output.slice(-4096))
-  const count = (what: string) => Number(new RegExp(`^ *(\\d+) ${what}$`, 'm').exec(summary)?.[1] ?? 0)
-  const [passed, failed] = [count('pass'), count('fail')]
-  // An end without a summary is a failure too, and so are no tests.
-  const ended = code === 0 && passed > 0
+  const figures = await Promise.all(running)
   return {
     name,
-    passed,
-    failed: failed === 0 && !ended ? 1 : failed,
-    skipped: count('skip'),
-    failures: failuresIn(output),
+    passed: sum(figures, ({ passed }) => passed),
+    failed: sum(figures, ({ failed }) => failed),
+    skipped: sum(figures, ({ skipped }) => skipped),
+    failures: figures.flatMap(({ failures }) => failures),
   }
 }
 
@@ -125,11 +110,14 @@ function report(outcomes: readonly Outcome[], { missing }: Pick<Servers, 'missin
     console.log(`${name}: ${passed} passed, ${failed} failed, ${skipped} skipped`)
   }
   for (const { suites, reason } of missing) console.log(`did not run: ${suites}: ${reason}`)
-  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
   const notRun = process.env.CI === 'true' ? missing.length : 0
-  const failed = sum(outcomes.map((outcome) => outcome.failed)) + notRun
-  console.log(`${sum(outcomes.map(({ passed }) => passed))} passed, ${failed} failed`)
+  const failed = sum(outcomes, ({ failed }) => failed) + notRun
+  console.log(`${sum(outcomes, ({ passed }) => passed)} passed, ${failed} failed`)
   return failed === 0 ? 0 : 1
+}
+
+function sum(figures: readonly Figures[], of: (each: Figures) => number): number {
+  return figures.reduce((total, each) => total + of(each), 0)
 }
 
 /** Whether the argument names the file, its folder or a part of its path, as bun takes it. */

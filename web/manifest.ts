@@ -14,7 +14,15 @@ export interface Sources {
   readonly hash: string
 }
 
-export type ScriptedPage = 'start' | 'file' | 'folder' | 'reference'
+export type ScriptedPage =
+  | 'admin'
+  | 'start'
+  | 'file'
+  | 'folder'
+  | 'files'
+  | 'reference'
+  | 'settings'
+  | 'sign-in'
 
 /** What pages load from this site. */
 export interface PageAssets {

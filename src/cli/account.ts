@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
 import { timestamp } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { withAdministration } from './administration.ts'
 import { printJson, printLines, printTable } from './output.ts'
-import { databasePlace } from './places.ts'
+import { databasePlace, linkAddress } from './places.ts'
 
 interface Format {
   readonly json?: true
@@ -24,6 +25,12 @@ export function accountCommand(account: Command, environment: Environment): void
     .description('list the accounts')
     .option('--json', 'print a JSON array')
     .action(({ json }: Format) => list(environment, json === true))
+  account
+    .command('link')
+    .description('print a one-time link by which somebody sets the password of an account')
+    .argument('<username>')
+    .option('--json', 'print {"username","url","expires_at"}')
+    .action((username: string, { json }: Format) => link(environment, username, json === true))
   account
     .command('disable')
     .description('refuse every request of an account; its files stay')
@@ -76,9 +83,24 @@ function list(environment: Environment, json: boolean): Promise<void> {
   })
 }
 
+function link(environment: Environment, username: string, json: boolean): Promise<void> {
+  return withAdministration(environment, async ({ oneTimeLinks }, config) => {
+    const made = await oneTimeLinks.password(username)
+    const url = linkAddress(config, made)
+    const expiresAt = timestamp(made.expiresAt)
+    if (json) return printJson({ username: username.toLowerCase(), url, expires_at: expiresAt })
+    printLines(
+      `Whoever opens this sets the password of ${username.toLowerCase()}; it works once, until ${expiresAt}:`,
+      '',
+      `  ${url}`,
+    )
+  })
+}
+
 function disable(environment: Environment, username: string): Promise<void> {
-  return withAdministration(environment, async ({ accounts }) => {
-    await accounts.disable(username)
+  return withAdministration(environment, async ({ accountAdministration }) => {
+    const id = await accountAdministration.named(username)
+    await accountAdministration.change(COMMAND_LINE, id, { disabled: true })
     printLines(`Account ${username} is disabled.`)
   })
 }

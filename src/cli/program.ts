@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Environment } from '../config.ts'
 import { accountCommand } from './account.ts'
+import { adminCommand } from './admin.ts'
 import { configCommand } from './config.ts'
 import { downloadCommand } from './download.ts'
 import { explain } from './failure.ts'
@@ -53,6 +54,7 @@ function program(environment: Environment): Command {
     .description('start the server; SIGTERM or Ctrl+C stops it')
     .action(() => serve(environment, manifest.version))
   accountCommand(holdfast.command('account'), environment)
+  adminCommand(holdfast.command('admin'), environment)
   keyCommand(holdfast.command('key'), environment)
   reportCommand(holdfast.command('report'), environment)
   migrateCommand(holdfast.command('migrate'), environment)

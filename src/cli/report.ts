@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import type { Config, Environment } from '../config.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
 import { timestamp } from '../domain/clock.ts'
 import type { ReportId } from '../domain/ids.ts'
+import { takeDownCommand } from './admin/take-downs.ts'
 import { withAdministration } from './administration.ts'
 import { readNumber } from './options.ts'
 import { printJson, printLines, printPairs, printTable } from './output.ts'
@@ -14,20 +16,27 @@ interface ListOptions {
 
 /** `holdfast report …`: works beside a running server on the same data. */
 export function reportCommand(report: Command, environment: Environment): void {
-  report.description('list, read and dismiss what people report about files')
-  report
-    .command('list')
-    .description('list the reports that nobody has judged yet, the newest first')
-    .option('--all', 'also those that are closed')
-    .option('--json', 'print a JSON array, with the texts')
-    .action((options: ListOptions) => list(environment, options))
+  report.description('list and read what people report about files, and judge it')
+  reportListCommand(report.command('list'), environment)
   report
     .command('show')
     .description('print one report with its text')
     .argument('<number>', 'as the list shows it', readReport)
     .action((id: ReportId) => show(environment, id))
-  report
-    .command('dismiss')
+  dismissCommand(report.command('dismiss'), environment)
+  takeDownCommand(report.command('take-down'), environment)
+}
+
+export function reportListCommand(command: Command, environment: Environment): void {
+  command
+    .description('list the reports that nobody has judged yet, the newest first')
+    .option('--all', 'also those that are closed')
+    .option('--json', 'print a JSON array, with the texts')
+    .action((options: ListOptions) => list(environment, options))
+}
+
+export function dismissCommand(command: Command, environment: Environment): void {
+  command
     .description('close reports and leave their files as they are')
     .argument('<number...>', 'as the list shows them', (text, before: readonly ReportId[] | undefined) => [
       ...(before ?? []),
@@ -89,7 +98,7 @@ function show(environment: Environment, id: ReportId): Promise<void> {
 function dismiss(environment: Environment, ids: readonly ReportId[]): Promise<void> {
   return withAdministration(environment, async ({ reports }) => {
     for (const id of ids) {
-      await reports.dismiss(id)
+      await reports.dismiss(COMMAND_LINE, id)
       printLines(`Report ${id} is closed.`)
     }
   })

@@ -1,5 +1,5 @@
 import type { Holdfast } from '../app.ts'
-import { type Config, type Environment, loadConfig } from '../config.ts'
+import { type Config, type Environment, loadConfig, settingsInForce } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
 import { createLog, type Log } from '../log.ts'
@@ -15,7 +15,8 @@ export async function serve(environment: Environment, version: string): Promise<
   const terminal = process.stdout.isTTY
   const log = createLog(config.logLevel, { terminal })
   const { startHoldfast } = await import('../app.ts')
-  const holdfast = await startHoldfast({ config, clock: systemClock, random: systemRandom, log })
+  const settings = settingsInForce(environment)
+  const holdfast = await startHoldfast({ config, settings, clock: systemClock, random: systemRandom, log })
   reportUnexpected(log)
   const stopped = stopSignal()
   announce(holdfast, { config, log, terminal, version })
@@ -33,18 +34,28 @@ interface Announcement {
   readonly version: string
 }
 
-function announce({ url }: Holdfast, { config, log, terminal, version }: Announcement): void {
+function announce({ url, welcome }: Holdfast, { config, log, terminal, version }: Announcement): void {
+  const administrator = welcome === null ? null : (config.publicUrl ?? url) + welcome.path
   if (terminal) {
     printLines(
       `Holdfast ${version} listens at ${url}`,
       ...(config.publicUrl === null ? [] : [`Links begin with   ${config.publicUrl}`]),
       ...placeLines(config),
+      ...(administrator === null ? [] : [`First administrator ${administrator}`]),
       `Make an account    ${ADD_ACCOUNT}`,
       'Stop               Ctrl+C',
     )
   } else {
     log.info(
-      { url, data: databasePlace(config), bytes: bytesPlace(config), version, make_an_account: ADD_ACCOUNT },
+      {
+        url,
+        data: databasePlace(config),
+        bytes: bytesPlace(config),
+        version,
+        make_an_account: ADD_ACCOUNT,
+        // Worth nothing any more as soon as somebody has used it.
+        ...(administrator === null ? {} : { first_administrator: administrator }),
+      },
       'listening',
     )
   }

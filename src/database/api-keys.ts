@@ -100,6 +100,11 @@ export async function countKeys(db: Db, account: AccountId): Promise<number> {
   return keys
 }
 
+/** Forgets every key of the account. */
+export async function dropKeys(trx: Db, account: AccountId): Promise<void> {
+  await trx.deleteFrom('api_keys').where('account_id', '=', account).execute()
+}
+
 export async function setKeyRevoked(db: Db, id: KeyId, at: number): Promise<void> {
   await db
     .updateTable('api_keys')

@@ -1,5 +1,5 @@
 /** What an archive needs to know of many files and folders, read in pages. */
-import type { AccountId, BlobId, BlobKey, FileId, FolderId, Sha256 } from '../domain/ids.ts'
+import type { AccountId, BlobId, BlobKey, FileId, FolderId, FolderIdentifier, Sha256 } from '../domain/ids.ts'
 import { inPassing } from './scanning.ts'
 import type { Db } from './schema.ts'
 
@@ -29,6 +29,12 @@ const folderColumns = [
 
 export function archiveFolder(db: Db, id: FolderId): Promise<ArchiveFolderRow> {
   return db.selectFrom('folders').select(folderColumns).where('id', '=', id).executeTakeFirstOrThrow()
+}
+
+/** The public name of a folder whose row is there. */
+export async function folderIdentifier(db: Db, id: FolderId): Promise<FolderIdentifier | undefined> {
+  const row = await db.selectFrom('folders').select('identifier').where('id', '=', id).executeTakeFirst()
+  return row?.identifier
 }
 
 /** The live folders directly in live ones, oldest first, at most `limit` of them with ids over `after`. */

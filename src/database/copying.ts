@@ -12,15 +12,18 @@ interface CopiedTable {
   readonly key: readonly string[]
   /** Whether the database gives out its ids. */
   readonly hasIds?: true
+  /** Whether the database refuses to remove its rows: what an interrupted copying has brought stays, and is added to. */
+  readonly isOnlyAddedTo?: true
   /** What becomes of a row on the way. */
   readonly change?: (row: Row) => Row
 }
 
 /**
  * What is not copied: the version is the other database's own, and the rest of `meta` goes by its keys; nodes, their
- * jobs and the uploads under way end with the servers, resumable ones too; the search index is kept by the database itself.
+ * jobs, the uploads under way and half-done sign-ins end with the servers, resumable uploads too; the search index is
+ * kept by the database itself.
  */
-type NotCopied = 'meta' | 'nodes' | 'jobs' | 'reservations' | 'uploads' | 'file_names'
+type NotCopied = 'meta' | 'nodes' | 'jobs' | 'reservations' | 'uploads' | 'verifications' | 'file_names'
 
 /** What others point to comes before them. */
 const copied = {
@@ -32,12 +35,31 @@ const copied = {
   // The node that is at it ends with the servers.
   thumbnails: { key: ['blob_id'], change: (row) => ({ ...row, node: null }) },
   files: { key: ['id'], hasIds: true },
+  bin: { key: ['id'], hasIds: true },
+  changes: { key: ['id'], hasIds: true },
   blob_garbage: { key: ['key'] },
   rate_windows: { key: ['subject'] },
   request_days: { key: ['account_id', 'day'] },
   idempotency_keys: { key: ['caller', 'hash'] },
   reports: { key: ['id'], hasIds: true },
+  days: { key: ['day'] },
+  refused_contents: { key: ['sha256'] },
+  audit_log: { key: ['id'], hasIds: true, isOnlyAddedTo: true },
+  sessions: { key: ['id'], hasIds: true },
+  identities: { key: ['id'], hasIds: true },
+  passkeys: { key: ['id'], hasIds: true },
+  two_factors: { key: ['id'], hasIds: true },
+  one_time_links: { key: ['token_hash'] },
+  mail_addresses: { key: ['account_id'] },
+  mails: { key: ['id'], hasIds: true },
+  reset_requests: { key: ['id'], hasIds: true },
+  file_warnings: { key: ['id'], hasIds: true },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
+
+const emptied = Object.entries<CopiedTable>(copied)
+  .filter(([, { isOnlyAddedTo }]) => isOnlyAddedTo !== true)
+  .map(([table]) => table)
+  .reverse()
 
 const tables: readonly (readonly [string, CopiedTable])[] = Object.entries(copied)
 
@@ -66,7 +88,7 @@ export async function copyRows(copying: Copying): Promise<void> {
   const { from, to } = copying
   await inTransaction(from, async (source) => {
     await holdStill(source, ['meta', ...unfinished, ...Object.keys(copied)])
-    await inTransaction(to, (trx) => emptyTables(trx, [...unfinished, ...Object.keys(copied).reverse()]))
+    await inTransaction(to, (trx) => emptyTables(trx, [...unfinished, ...emptied]))
     for (const [table, { hasIds }] of tables) {
       await copyTable({ ...copying, from: source }, table)
       const last = hasIds ? await lastId(source, table) : null
@@ -100,6 +122,7 @@ export async function holdsNothing(db: Db): Promise<boolean> {
       + (select count(*) from (select 1 from blob_garbage limit 1) as g)
       + (select count(*) from (select 1 from folders where parent_id is not null limit 1) as d)
       + (select count(*) from (select 1 from accounts where id <> ${GUESTS} limit 1) as a)
+      + (select count(*) from (select 1 from audit_log limit 1) as l)
       as count`.execute(db)
   return rows[0]?.count === 0
 }
@@ -111,8 +134,10 @@ function isLeftOut(table: string, sameStore: boolean): boolean {
 
 async function copyTable({ from, to, sameStore, onRows }: Copying, name: string): Promise<void> {
   if (isLeftOut(name, sameStore)) return
+  const isKept = tables.find(([table]) => table === name)?.[1].isOnlyAddedTo === true
+  const present = isKept ? await lastRow(to, name) : undefined
   const copy = async (write: (rows: readonly Row[]) => Promise<void>) => {
-    for await (const rows of batches(from, name)) {
+    for await (const rows of batches(from, name, present)) {
       await write(rows)
       await onRows('copied', rows.length)
     }
@@ -125,13 +150,15 @@ async function copyTable({ from, to, sameStore, onRows }: Copying, name: string)
 async function compareTable({ from, to, sameStore, onRows }: Copying, name: string): Promise<void> {
   if (isLeftOut(name, sameStore)) return
   const arrived = batches(to, name)
+  let isMore = false
   for await (const rows of batches(from, name)) {
     const { value: others = [] } = await arrived.next()
     for (const [at, row] of rows.entries()) assertSame(name, row, others[at])
+    isMore ||= others.length > rows.length
     await onRows('compared', rows.length)
   }
-  const { value: more = [] } = await arrived.next()
-  if (more.length > 0) throw new Error(`the copy of the table ${name} has rows that nobody has put there`)
+  isMore ||= (await arrived.next()).done !== true
+  if (isMore) throw new Error(`the copy of the table ${name} has rows that nobody has put there`)
 }
 
 function assertSame(name: string, row: Row, other: Row | undefined): void {
@@ -141,12 +168,20 @@ function assertSame(name: string, row: Row, other: Row | undefined): void {
   throw new Error(`the row ${key.join(' ')} of ${name} arrived with another ${wrong.join(', ')}`)
 }
 
-/** All rows of a table as they are to be, in the order of its key. */
-async function* batches(db: Db, name: string): AsyncGenerator<readonly Row[], undefined> {
+/** The row whose key is the greatest. */
+async function lastRow(db: Db, name: string): Promise<Row | undefined> {
+  const key = sql.join(keyOf(name).map((column) => sql`${sql.ref(column)} desc`))
+  const { rows } = await sql<Row>`select * from ${sql.table(name)} order by ${key} limit 1`.execute(db)
+  return rows[0]
+}
+
+/** All rows of a table as they are to be, or those after that one, in the order of its key. */
+async function* batches(db: Db, name: string, after?: Row): AsyncGenerator<readonly Row[], undefined> {
   const columns = keyOf(name)
   const key = sql.join(columns.map((column) => sql.ref(column)))
   const change = tables.find(([table]) => table === name)?.[1].change ?? ((row: Row) => row)
-  let where = sql``
+  const beyond = (row: Row) => sql`where (${key}) > (${sql.join(columns.map((column) => row[column]))})`
+  let where = after === undefined ? sql`` : beyond(after)
   for (;;) {
     const { rows } = await sql<Row>`
       select * from ${sql.table(name)} ${where} order by ${key} limit ${BATCH}`.execute(db)
@@ -154,7 +189,7 @@ async function* batches(db: Db, name: string): AsyncGenerator<readonly Row[], un
     if (last === undefined) return
     yield rows.map(change)
     if (rows.length < BATCH) return
-    where = sql`where (${key}) > (${sql.join(columns.map((column) => last[column]))})`
+    where = beyond(last)
   }
 }
 

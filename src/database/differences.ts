@@ -1,7 +1,7 @@
 /** Where SQLite and PostgreSQL differ, and the only place where they may. */
 
 import { PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { AccountId, FileId } from '../domain/ids.ts'
+import type { AccountId, FileId, Sha256 } from '../domain/ids.ts'
 import type { Db } from './schema.ts'
 
 export function isPostgres(db: Db): boolean {
@@ -44,6 +44,21 @@ export async function transactionStatus(
 export async function lockMigrations(trx: Db): Promise<void> {
   if (isPostgres(trx)) await sql`select pg_advisory_xact_lock(${MIGRATIONS})`.execute(trx)
 }
+
+/**
+ * Until the transaction ends, it stays decided whether the content is refused. Those who take it in hold the decision
+ * together; whoever refuses it has to be alone, and so has waited for all who took it in before.
+ */
+export async function lockContent(trx: Db, sha256: Sha256, as: 'together' | 'alone'): Promise<void> {
+  if (!isPostgres(trx)) return
+  const lock = sql.raw(as === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared')
+  // As many bits of it as such a lock has: another content that has the same waits a moment.
+  const number = Number.parseInt(sha256.slice(0, 8), 16) | 0
+  await sql`select ${lock}(${CONTENTS}::integer, ${number}::integer)`.execute(trx)
+}
+
+/** Another arbitrary number, of the other kind of locks. */
+const CONTENTS = 0x626c6f62
 
 /** An arbitrary number that nobody else uses: "hold" in ASCII. */
 const MIGRATIONS = 0x686f6c64

@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { AccountId, BlobId, FileId, FolderId } from '../domain/ids.ts'
 import { changeTotals } from './accounts.ts'
 import { forUpdate, wholeSum } from './differences.ts'
-import { changeFiles, isGone } from './folders.ts'
+import { changeFiles, folderChain, isGone } from './folders.ts'
 import type { Db, Removal, Tables } from './schema.ts'
 
 export interface RemovableFile {
@@ -21,30 +21,58 @@ export async function markRemoved(
   removal: Removal,
   at: number,
 ): Promise<void> {
-  await trx
-    .updateTable('files')
-    .set({ removed_at: at, removal })
-    .where(
-      'id',
-      'in',
-      files.map((file) => file.id),
-    )
-    .execute()
+  await setRemoved(trx, files, removal, at)
   await adjustTotals(trx, files, -1)
 }
 
-/** Takes the mark back: the files are there again, and counted. */
-export async function markAlive(trx: Db, files: readonly RemovableFile[]): Promise<void> {
+/**
+ * The same for files that have expired. One that went into the bin with a folder, and is not marked so yet, is marked
+ * as that instead: what is in the bin does not expire there.
+ */
+export async function markExpired(trx: Db, files: readonly RemovableFile[], at: number): Promise<void> {
+  const binned = await foldersInBin(trx, files)
+  const expired = files.filter((file) => !binned.has(file.folder_id))
+  const along = files.filter((file) => binned.has(file.folder_id))
+  if (expired.length > 0) await markRemoved(trx, expired, 'expired', at)
+  if (along.length > 0) await setRemoved(trx, along, 'folder binned', at)
+}
+
+/** Takes the mark of expired files back, but for those in the bin; returns which are there again, and counted. */
+export async function markAlive(trx: Db, files: readonly RemovableFile[]): Promise<RemovableFile[]> {
+  const binned = await foldersInBin(trx, files)
+  const alive = files.filter((file) => !binned.has(file.folder_id))
+  if (alive.length === 0) return alive
+  await setRemoved(trx, alive, null, 0)
+  await adjustTotals(trx, alive, 1)
+  return alive
+}
+
+/** Which of the files' folders are in the bin, marked or not. */
+async function foldersInBin(trx: Db, files: readonly RemovableFile[]): Promise<ReadonlySet<FolderId>> {
+  const binned = new Set<FolderId>()
+  for (const folder of new Set(files.map((file) => file.folder_id))) {
+    const deleted = (await folderChain(trx, folder)).filter((step) => step.deleted_at !== null)
+    if ((deleted.at(-1)?.bin_id ?? null) !== null) binned.add(folder)
+  }
+  return binned
+}
+
+/** Puts the mark on the files, or takes it off, and leaves the totals alone. */
+export async function setRemoved(
+  trx: Db,
+  files: readonly { readonly id: FileId }[],
+  removal: Removal | null,
+  at: number,
+): Promise<void> {
   await trx
     .updateTable('files')
-    .set({ removed_at: null, removal: null })
+    .set({ removed_at: removal === null ? null : at, removal })
     .where(
       'id',
       'in',
       files.map((file) => file.id),
     )
     .execute()
-  await adjustTotals(trx, files, 1)
 }
 
 async function adjustTotals(trx: Db, files: readonly RemovableFile[], sign: 1 | -1): Promise<void> {
@@ -87,7 +115,10 @@ function lockedAmong(
   return files.where('id', 'in', ids).orderBy('id').modifyEnd(forUpdate(db)).execute()
 }
 
-/** Files marked as expired though they were used since `cutoff`: the clock had been wrong. `among` as above. */
+/**
+ * Files marked as expired though they were used since `cutoff`: the clock had been wrong. `among` as above. Those in the
+ * bin have to wait for their folder.
+ */
 export function wronglyExpired(
   db: Db,
   cutoff: number,
@@ -100,6 +131,17 @@ export function wronglyExpired(
     .where('removed_at', 'is not', null)
     .where('removal', '=', 'expired')
     .where('last_used_at', '>=', cutoff)
+    .where((file) =>
+      file.not(
+        file.exists(
+          file
+            .selectFrom('folders')
+            .select('folders.id')
+            .whereRef('folders.id', '=', 'files.folder_id')
+            .where('folders.bin_id', 'is not', null),
+        ),
+      ),
+    )
   return among === undefined ? wrong.limit(limit).execute() : lockedAmong(db, wrong, among)
 }
 
@@ -142,27 +184,6 @@ export async function dropFile(trx: Db, id: FileId): Promise<BlobId | null> {
     .returning('blob_id')
     .executeTakeFirst()
   return row?.blob_id ?? null
-}
-
-/** Marks at most `limit` live files in deleted folders as deleted; returns how many. The totals have left them out. */
-export async function markFilesDeleted(
-  trx: Db,
-  folders: readonly FolderId[],
-  at: number,
-  limit: number,
-): Promise<number> {
-  const files = trx
-    .selectFrom('files')
-    .select('id')
-    .where('folder_id', 'in', folders)
-    .where((file) => file.or([file('removed_at', 'is', null), file('removal', '=', 'expired')]))
-    .limit(limit)
-  const { numUpdatedRows } = await trx
-    .updateTable('files')
-    .set({ removed_at: at, removal: 'deleted' })
-    .where('id', 'in', files)
-    .executeTakeFirstOrThrow()
-  return Number(numUpdatedRows)
 }
 
 export async function countLiveFiles(db: Db): Promise<number> {

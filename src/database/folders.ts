@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { AccountId, FolderId, FolderIdentifier } from '../domain/ids.ts'
+import type { AccountId, BinEntryId, FolderId, FolderIdentifier } from '../domain/ids.ts'
 import { prepared } from './prepared.ts'
 import type { Db } from './schema.ts'
 
@@ -68,6 +68,17 @@ export async function findFolder(db: Db, identifier: FolderIdentifier): Promise<
   return row === undefined || (await isGone(db, row.id)) ? undefined : row
 }
 
+/** The folder, deleted or not. */
+export function folderById(db: Db, id: FolderId): Promise<FolderRow> {
+  return db.selectFrom('folders').select(columns).where('id', '=', id).executeTakeFirstOrThrow()
+}
+
+/** The number of that folder, deleted or not. */
+export async function folderIdOf(db: Db, identifier: FolderIdentifier): Promise<FolderId | undefined> {
+  const folders = db.selectFrom('folders').select('id').where('identifier', '=', identifier)
+  return (await folders.executeTakeFirst())?.id
+}
+
 /** All live folders of the account, or those directly in the live folder `parent`, oldest first. */
 export async function listFolders(
   db: Db,
@@ -124,9 +135,14 @@ export interface ChainRow {
   readonly is_public: 0 | 1
   readonly password_hash: string | null
   readonly deleted_at: number | null
+  /** Not null where it is deleted and may come back. */
+  readonly bin_id: BinEntryId | null
 }
 
-/** The folder and all above it, the outermost first, without the account's top level. */
+/**
+ * The folder and all above it, the outermost first. The account's top level is there only when it is deleted, with the
+ * whole account.
+ */
 export const folderChain: (db: Db, id: FolderId) => Promise<ChainRow[]> = prepared((db, id: FolderId) => ({
   compile: () =>
     sql<ChainRow>`
@@ -136,9 +152,9 @@ export const folderChain: (db: Db, id: FolderId) => Promise<ChainRow[]> = prepar
         select folders.id, folders.parent_id, chain.height + 1
         from folders join chain on folders.id = chain.parent_id
       )
-      select folders.id, identifier, name, is_public, password_hash, deleted_at
+      select folders.id, identifier, name, is_public, password_hash, deleted_at, bin_id
       from chain join folders on folders.id = chain.id
-      where folders.parent_id is not null
+      where folders.parent_id is not null or folders.deleted_at is not null
       order by chain.height desc`.compile(db),
 }))
 
@@ -173,10 +189,16 @@ export function goingFolders(account: AccountId): RawBuilder<FolderId> {
 }
 
 /**
- * Whether some folder stands more than `levels` below the folder, which itself is level 1.
+ * Whether some folder stands more than `levels` below the folder, which itself is level 1. Given the entry of the bin
+ * that the folder is in, what is in there with it counts as well.
  * Walked a level at a time, because a tree may be larger than one statement should look at.
  */
-export async function isDeeperThan(trx: Db, id: FolderId, levels: number): Promise<boolean> {
+export async function isDeeperThan(
+  trx: Db,
+  id: FolderId,
+  levels: number,
+  entry: BinEntryId | null = null,
+): Promise<boolean> {
   let present: FolderId[] = [id]
   for (let level = 1; present.length > 0; level++) {
     if (level > levels) return true
@@ -186,7 +208,12 @@ export async function isDeeperThan(trx: Db, id: FolderId, levels: number): Promi
         .selectFrom('folders')
         .select('id')
         .where('parent_id', 'in', present.slice(at, at + WALK_STEP))
-        .where('deleted_at', 'is', null)
+        .where((folder) =>
+          folder.or([
+            folder('deleted_at', 'is', null),
+            ...(entry === null ? [] : [folder('bin_id', '=', entry)]),
+          ]),
+        )
         .execute()
       for (const row of rows) below.push(row.id)
     }
@@ -247,50 +274,14 @@ export async function fileCount(db: Db, id: FolderId): Promise<number> {
   return row?.file_count ?? 0
 }
 
-/** Deletes the folder, and with it all below. */
-export async function markFolderDeleted(trx: Db, id: FolderId, at: number): Promise<void> {
-  await trx.updateTable('folders').set({ deleted_at: at }).where('id', '=', id).execute()
-}
-
-/** Deleted folders below which something may still be alive, at most `limit` of one account. */
-export async function foldersToClear(
-  db: Db,
-  limit: number,
-): Promise<{ account: AccountId; folders: FolderId[] } | null> {
-  const uncleared = db
-    .selectFrom('folders')
-    .where('deleted_at', 'is not', null)
-    .where('cleared_at', 'is', null)
-    .select(['id', 'account_id'])
-  const first = await uncleared.limit(1).executeTakeFirst()
-  if (first === undefined) return null
-  const rows = await uncleared.where('account_id', '=', first.account_id).limit(limit).execute()
-  return { account: first.account_id, folders: rows.map((row) => row.id) }
-}
-
-/** Marks at most `limit` live folders directly below deleted ones as deleted themselves; returns how many. */
-export async function markChildrenDeleted(
+/** Deletes the folder, and with it all below. Given an entry of the bin, it may come back. */
+export async function markFolderDeleted(
   trx: Db,
-  parents: readonly FolderId[],
+  id: FolderId,
   at: number,
-  limit: number,
-): Promise<number> {
-  const children = trx
-    .selectFrom('folders')
-    .select('id')
-    .where('parent_id', 'in', parents)
-    .where('deleted_at', 'is', null)
-    .limit(limit)
-  const { numUpdatedRows } = await trx
-    .updateTable('folders')
-    .set({ deleted_at: at })
-    .where('id', 'in', children)
-    .executeTakeFirstOrThrow()
-  return Number(numUpdatedRows)
-}
-
-export async function markCleared(trx: Db, ids: readonly FolderId[], at: number): Promise<void> {
-  await trx.updateTable('folders').set({ cleared_at: at }).where('id', 'in', ids).execute()
+  entry: BinEntryId | null = null,
+): Promise<void> {
+  await trx.updateTable('folders').set({ deleted_at: at, bin_id: entry }).where('id', '=', id).execute()
 }
 
 /**
@@ -302,6 +293,7 @@ export async function dropDeletedFolders(trx: Db, limit: number): Promise<number
     delete from folders where id in (
       select id from folders as gone
       where gone.deleted_at is not null and gone.cleared_at is not null
+        and gone.bin_id is null
         and not exists (select 1 from folders as child where child.parent_id = gone.id)
         and not exists (select 1 from files where files.folder_id = gone.id)
         and not exists (select 1 from uploads where uploads.folder_id = gone.id)

@@ -7,7 +7,12 @@ import { resumableUploads } from './migrations/004-resumable-uploads.ts'
 import { thumbnails } from './migrations/005-thumbnails.ts'
 import { reports } from './migrations/006-reports.ts'
 import { foldersByName } from './migrations/007-folders-by-name.ts'
-import { keyScopes } from './migrations/009-key-scopes.ts'
+import { keyScopes } from './migrations/008-key-scopes.ts'
+import { signingIn } from './migrations/009-signing-in.ts'
+import { bin } from './migrations/010-bin.ts'
+import { changes } from './migrations/011-changes.ts'
+import { administration } from './migrations/012-administration.ts'
+import { mail } from './migrations/013-mail.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -26,6 +31,11 @@ const migrations: readonly Migration[] = [
   reports,
   foldersByName,
   keyScopes,
+  signingIn,
+  bin,
+  changes,
+  administration,
+  mail,
 ]
 
 /** How many there are. */

@@ -19,9 +19,15 @@ export function otherNodes(db: Db, id: NodeId): Promise<{ id: NodeId; beats: num
   return db.selectFrom('nodes').select(['id', 'beats']).where('id', '!=', id).execute()
 }
 
-/** Of every node, also of those that are dead and not noticed yet. */
-export function listNodes(db: Db): Promise<{ id: NodeId; beats: number }[]> {
-  return db.selectFrom('nodes').select(['id', 'beats']).execute()
+export interface NodeRow {
+  readonly id: NodeId
+  readonly beats: number
+  readonly started_at: number
+}
+
+/** Every node, also those that are dead and not noticed yet. */
+export function listNodes(db: Db): Promise<NodeRow[]> {
+  return db.selectFrom('nodes').select(['id', 'beats', 'started_at']).orderBy('started_at').execute()
 }
 
 export async function removeNode(db: Db, id: NodeId): Promise<void> {

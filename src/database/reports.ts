@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
-import type { ReportId } from '../domain/ids.ts'
+import type { ReportId, Sha256 } from '../domain/ids.ts'
 import type { ReportState } from '../domain/report.ts'
+import { besideRequests } from './beside.ts'
 import type { Db, Tables } from './schema.ts'
 
 export type ReportRow = Omit<Selectable<Tables['reports']>, 'reporter'>
@@ -51,19 +52,20 @@ export function findReport(db: Db, id: ReportId): Promise<ReportRow | undefined>
   return db.selectFrom('reports').select(columns).where('id', '=', id).executeTakeFirst()
 }
 
-/** Does nothing to one that is closed already. */
+/** False for one that is closed already, which stays as it is. */
 export async function closeReport(
   db: Db,
   id: ReportId,
   state: Exclude<ReportState, 'open'>,
   time: number,
-): Promise<void> {
-  await db
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('reports')
     .set({ state, closed_at: time })
     .where('id', '=', id)
     .where('closed_at', 'is', null)
-    .execute()
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }
 
 /** Forgets who has reported before `time`, for up to `most` reports, and tells for how many. */
@@ -93,4 +95,52 @@ export async function dropClosedReports(db: Db, time: number, most: number): Pro
     .limit(most)
   const { numDeletedRows } = await db.deleteFrom('reports').where('id', 'in', some).executeTakeFirst()
   return Number(numDeletedRows)
+}
+
+export type ReportSelection = 'open' | 'closed' | 'all'
+
+function selected(db: Db, which: ReportSelection) {
+  const all = db.selectFrom('reports')
+  if (which === 'all') return all
+  return all.where('closed_at', which === 'open' ? 'is' : 'is not', null)
+}
+
+/** The newest first. */
+export function pageOfReports(
+  db: Db,
+  which: ReportSelection,
+  offset: number,
+  limit: number,
+): Promise<ReportRow[]> {
+  return besideRequests(
+    db,
+    selected(db, which).select(columns).orderBy('id', 'desc').limit(limit).offset(offset),
+  )
+}
+
+export async function countReports(db: Db, which: ReportSelection): Promise<number> {
+  const count = selected(db, which).select((row) => row.fn.countAll<number>().as('count'))
+  return (await besideRequests(db, count))[0]?.count ?? 0
+}
+
+/** Closes up to `most` open reports on that content, whatever file they named, and tells how many. */
+export async function closeReportsOn(
+  db: Db,
+  sha256: Sha256,
+  state: Exclude<ReportState, 'open'>,
+  time: number,
+  most: number,
+): Promise<number> {
+  const some = db
+    .selectFrom('reports')
+    .select('id')
+    .where('sha256', '=', sha256)
+    .where('closed_at', 'is', null)
+    .limit(most)
+  const { numUpdatedRows } = await db
+    .updateTable('reports')
+    .set({ state, closed_at: time })
+    .where('id', 'in', some)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
 }

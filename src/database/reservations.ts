@@ -3,8 +3,8 @@ import type { AccountId, BlobKey, NodeId } from '../domain/ids.ts'
 import type { Db } from './schema.ts'
 
 /**
- * Sets room aside in one atomic statement, so that any number of uploads at once cannot pass the limit.
- * False when there is not that much room.
+ * Sets room aside in one atomic statement, so that any number of uploads at once cannot pass the limit: the account's
+ * quota, or without one the limit that is given. False when there is not that much room.
  */
 export async function reserveRoom(
   trx: Db,
@@ -16,7 +16,11 @@ export async function reserveRoom(
     .updateTable('accounts')
     .set((row) => ({ storage_reserved: row('storage_reserved', '+', bytes) }))
     .where('id', '=', account)
-    .where(sql<number>`storage_used + storage_reserved + ${bytes}`, '<=', limit)
+    .where(
+      sql<number>`storage_used + storage_reserved + ${bytes}`,
+      '<=',
+      sql<number>`coalesce(quota, ${limit})`,
+    )
     .executeTakeFirst()
   return result.numUpdatedRows > 0n
 }

@@ -1,20 +1,33 @@
 import type { Generated, Kysely } from 'kysely'
+import type { Act } from '../domain/audit.ts'
+import type { ChangeKind } from '../domain/change.ts'
 import type {
   AccountId,
+  AuditId,
+  BinEntryId,
   BlobId,
   BlobKey,
   BlobProgress,
+  ChangeId,
   FileId,
+  FileWarningId,
   FolderId,
   FolderIdentifier,
+  FolderPlace,
   KeyId,
+  MailId,
   NodeId,
+  PasskeyId,
   ReportId,
+  ResetRequestId,
+  SessionId,
   Sha256,
   Slug,
   UploadId,
   Uuid,
 } from '../domain/ids.ts'
+import type { Language } from '../domain/language.ts'
+import type { MailAddress } from '../domain/mail-address.ts'
 import type { ReportReason, ReportState } from '../domain/report.ts'
 
 /** The tables as they are. Times are milliseconds since the epoch, sizes are bytes, flags are 0 or 1. */
@@ -33,7 +46,22 @@ export interface Tables {
   uploads: UploadsTable
   idempotency_keys: IdempotencyKeysTable
   reports: ReportsTable
+  sessions: SessionsTable
+  identities: IdentitiesTable
+  verifications: VerificationsTable
+  passkeys: PasskeysTable
+  two_factors: TwoFactorsTable
+  one_time_links: OneTimeLinksTable
+  bin: BinTable
+  changes: ChangesTable
+  mail_addresses: MailAddressesTable
+  mails: MailsTable
+  reset_requests: ResetRequestsTable
+  file_warnings: FileWarningsTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
+  days: DaysTable
+  refused_contents: RefusedContentsTable
+  audit_log: AuditLogTable
   request_days: { account_id: AccountId; day: string; requests: number }
   /** The search index: `rowid` is the file's id. Kept by triggers on `files`. */
   file_names: { rowid: FileId; name_folded: string }
@@ -49,6 +77,18 @@ interface AccountsTable {
   storage_reserved: Generated<number>
   files_count: Generated<number>
   folders_count: Generated<number>
+  is_admin: Generated<0 | 1>
+  /** Whether signing in with the password takes a code besides. */
+  two_factor: Generated<0 | 1>
+  /** When its owner deleted it. The row goes when nothing of the account is left. */
+  removed_at: number | null
+  /** What is in the bin, part of `storage_used`, and how many entries it has. Those that are coming back are not in it. */
+  bin_bytes: Generated<number>
+  bin_entries: Generated<number>
+  /** Entries up to this one are to be deleted for good, but for those that are coming back. */
+  bin_emptied: BinEntryId | null
+  /** What its files may take together; null: as much as the setting says. */
+  quota: number | null
 }
 
 interface ApiKeysTable {
@@ -90,9 +130,15 @@ interface FoldersTable {
   deleted_at: number | null
   /** When nothing alive was left in a deleted folder. */
   cleared_at: number | null
+  /** Of a deleted folder that may come back: the entry of the bin that it, or a folder above it, is in the bin by. */
+  bin_id: BinEntryId | null
 }
 
-export type Removal = 'expired' | 'deleted'
+/**
+ * `expired` can be taken back, `deleted` cannot. `binned`: by an entry of its own. `folder binned`: with a folder that it
+ * is in, at any depth.
+ */
+export type Removal = 'expired' | 'deleted' | 'binned' | 'folder binned'
 
 interface FilesTable {
   id: Generated<FileId>
@@ -112,7 +158,7 @@ interface FilesTable {
   downloads: Generated<number>
   /** Null while the file is alive. What is removed is in no list, count or total. */
   removed_at: number | null
-  /** Why it was removed. The mark `expired` can be taken back, `deleted` cannot. */
+  /** Why it was removed. */
   removal: Removal | null
 }
 
@@ -132,6 +178,9 @@ interface JobsTable {
   ended_at: number | null
   /** Failures in a row. */
   failures: Generated<number>
+  /** What went wrong the last time, and when; null once it has gone well again. */
+  failure: string | null
+  failed_at: number | null
 }
 
 interface ReservationsTable {
@@ -221,6 +270,205 @@ interface ReportsTable {
   reporter: string | null
   state: Generated<ReportState>
   closed_at: number | null
+}
+
+/** What happened on the whole server, a row for each day in UTC. */
+interface DaysTable {
+  day: string
+  requests: Generated<number>
+  /** Of bodies. */
+  bytes_in: Generated<number>
+  bytes_out: Generated<number>
+  uploads: Generated<number>
+  downloads: Generated<number>
+  /** Looked at several times a day: these are the last. Null for a day on which nobody has looked. */
+  accounts: number | null
+  files: number | null
+  storage_used: number | null
+}
+
+/** Contents that were taken down and are not taken in again. */
+interface RefusedContentsTable {
+  sha256: Sha256
+  refused_at: number
+  /** How many files went. */
+  files: Generated<number>
+  /** Whether all of them are gone; else somebody has to go on. */
+  cleared: Generated<0 | 1>
+}
+
+/** What administrators did. The database itself refuses to change or to remove a row. */
+interface AuditLogTable {
+  id: Generated<AuditId>
+  at: number
+  /** Null: somebody at the command line. It points to no row, which may be gone by now. */
+  account_id: AccountId | null
+  username: string | null
+  address: string | null
+  act: Act
+  object: string | null
+  /** JSON. */
+  details: string
+}
+
+/** Browsers that are signed in. */
+interface SessionsTable {
+  id: Generated<SessionId>
+  account_id: AccountId
+  /** Of what the cookie holds, which is kept nowhere. */
+  token_hash: Sha256
+  user_agent: string | null
+  created_at: number
+  /** When it was last used, to the hour. */
+  updated_at: number
+  expires_at: number
+}
+
+/** What proves who somebody is: a password, or what another server calls them. */
+interface IdentitiesTable {
+  id: Generated<number>
+  account_id: AccountId
+  provider: IdentityProvider
+  /** The account's own id for a password, the other server's subject for OpenID Connect. */
+  subject: string
+  password_hash: string | null
+  created_at: number
+  updated_at: number
+}
+
+export type IdentityProvider = 'credential' | 'oidc'
+
+/** What better-auth keeps between two steps of a ceremony. */
+interface VerificationsTable {
+  id: Generated<number>
+  identifier_hash: Sha256
+  value: string
+  created_at: number
+  updated_at: number
+  expires_at: number
+}
+
+interface PasskeysTable {
+  id: Generated<PasskeyId>
+  account_id: AccountId
+  name: string | null
+  credential_id: string
+  public_key: string
+  counter: number
+  device_type: string
+  backed_up: 0 | 1
+  transports: string | null
+  aaguid: string | null
+  created_at: number
+}
+
+interface TwoFactorsTable {
+  id: Generated<number>
+  account_id: AccountId
+  /** Encrypted, like the recovery codes. */
+  secret: string
+  recovery_codes: string
+  /** Whether a code has shown that the person has the secret. */
+  verified: 0 | 1
+  /** Wrong codes in a row. */
+  failures: Generated<number>
+  locked_until: number | null
+}
+
+/**
+ * `welcome` makes the first administrator, `invitation` an account, `password` sets the password of one that is there,
+ * and `mail` shows that the address is its owner's.
+ */
+export type LinkPurpose = 'welcome' | 'invitation' | 'password' | 'mail'
+
+interface OneTimeLinksTable {
+  token_hash: Sha256
+  purpose: LinkPurpose
+  /** Whose password it sets, whose address it verifies, or who has invited. */
+  account_id: AccountId | null
+  created_at: number
+  expires_at: number
+}
+
+/** What is in the bin: a file or a folder, which are marked so themselves. */
+interface BinTable {
+  id: Generated<BinEntryId>
+  account_id: AccountId
+  file_id: FileId | null
+  folder_id: FolderId | null
+  /** What came into the bin with it. */
+  bytes: number
+  files: number
+  binned_at: number
+  /** Whether it is coming back, from which there is no return. */
+  restoring: Generated<0 | 1>
+}
+
+/** What changed in accounts lately. Things are named as callers name them: rows may be gone by the time it is told. */
+interface ChangesTable {
+  id: Generated<ChangeId>
+  account_id: AccountId
+  kind: ChangeKind
+  file_id: FileId | null
+  folder: FolderIdentifier | null
+  /** The folder that the file or folder is in, or was in until now. */
+  place: FolderPlace | null
+  /** Of what was moved: where it was before. */
+  from_place: FolderPlace | null
+}
+
+/** Where accounts get their mail, of those that want any. */
+interface MailAddressesTable {
+  account_id: AccountId
+  /** Once its owner has shown that it is theirs. */
+  address: MailAddress | null
+  address_folded: string | null
+  /** What nobody has shown yet, and what takes the place of the other then. */
+  pending: MailAddress | null
+  language: Language
+  /** Whether the owner is told of files that go. */
+  warnings: Generated<0 | 1>
+  /** When they last were, and of files last used until when. */
+  warned_at: number | null
+  warned_until: number | null
+}
+
+/** Mails that are not sent yet. The row goes as soon as one is. */
+interface MailsTable {
+  id: Generated<MailId>
+  message_id: string
+  account_id: AccountId
+  recipient: MailAddress
+  language: Language
+  /** A `Letter` as JSON. */
+  letter: string
+  created_at: number
+  /** When it would be of no use any more. */
+  ends_at: number
+  /** When it is to be tried next. While somebody tries: when somebody else may. */
+  due_at: number
+  /** How often the server did not take it. */
+  tries: Generated<number>
+}
+
+/** People who have forgotten their password, by the name or address that they gave: whether it is anybody's or not. */
+interface ResetRequestsTable {
+  id: Generated<ResetRequestId>
+  asked: string
+  created_at: number
+}
+
+/** Files that an account was told of: those last used after the one moment and until the other. */
+interface FileWarningsTable {
+  id: Generated<FileWarningId>
+  /** Of the link that keeps them. */
+  token_hash: Sha256
+  account_id: AccountId
+  used_after: number
+  used_until: number
+  warned_at: number
+  /** When somebody used the link. Null once all files are kept by that, as before. */
+  kept_at: number | null
 }
 
 interface BlobsTable {

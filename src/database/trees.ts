@@ -18,7 +18,19 @@ export function treeOf(folder: FolderId): RawBuilder<FolderId> {
   )`
 }
 
-/** The same folders, oldest first. */
+/** The folder and every one below it, deleted or not: ids in parentheses. */
+export function wholeTreeOf(folder: FolderId): RawBuilder<FolderId> {
+  return sql<FolderId>`(
+    with recursive tree (id) as (
+      select id from folders where id = ${folder}
+      union all
+      select folders.id from folders join tree on folders.parent_id = tree.id
+    )
+    select id from tree
+  )`
+}
+
+/** The live ones of them, oldest first. */
 export function listTree(db: Db, folder: FolderId): Promise<FolderListRow[]> {
   return besideRequests(db, liveFolders(db).where('folders.id', 'in', treeOf(folder)).orderBy('folders.id'))
 }

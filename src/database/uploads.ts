@@ -52,6 +52,23 @@ export async function uploadBySlug(db: Db, slug: Slug): Promise<UploadRow | unde
     .executeTakeFirst()
 }
 
+/** The account's unfinished upload of that slug, unless it is a part that is used up. */
+export async function openUploadBySlug(
+  db: Db,
+  account: AccountId,
+  slug: Slug,
+): Promise<UploadRow | undefined> {
+  if (!isSlug(slug)) return undefined
+  return db
+    .selectFrom('uploads')
+    .selectAll()
+    .where('slug', '=', slug)
+    .where('account_id', '=', account)
+    .where('ended_at', 'is', null)
+    .where('joined_into', 'is', null)
+    .executeTakeFirst()
+}
+
 /** The upload that is going to be that file. */
 export async function arrivingUpload(db: Db, file: FileIdentifier): Promise<UploadRow | undefined> {
   if (file.kind === 'id') return undefined

@@ -34,6 +34,20 @@ export async function addRequests(trx: Db, account: AccountId, day: string, requ
     .execute()
 }
 
+/** Days without any are left out. */
+export function requestsSince(
+  db: Db,
+  account: AccountId,
+  day: string,
+): Promise<{ readonly day: string; readonly requests: number }[]> {
+  return db
+    .selectFrom('request_days')
+    .select(['day', 'requests'])
+    .where('account_id', '=', account)
+    .where('day', '>=', day)
+    .execute()
+}
+
 export async function requestsOn(db: Db, account: AccountId, day: string): Promise<number> {
   const row = await db
     .selectFrom('request_days')

@@ -22,6 +22,17 @@ export function parseFolderName(value: string): string {
   return name
 }
 
+/** The name with the number behind it: `Photos (2)`. Shortened where that would be too long. */
+export function numberedFolderName(name: string, number: number): string {
+  const mark = ` (${number})`
+  return (
+    [...name]
+      .slice(0, MAX_CHARACTERS - mark.length)
+      .join('')
+      .trimEnd() + mark
+  )
+}
+
 function invalid(message: string): Refusal {
   return new Refusal('INVALID_NAME', message)
 }

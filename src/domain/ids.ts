@@ -15,7 +15,18 @@ export type FolderId = Branded<number, 'FolderId'>
 export type UploadId = Branded<number, 'UploadId'>
 /** The secret part of a resumable upload's address: 32 lower-case hexadecimal characters, random. */
 export type UploadToken = Branded<string, 'UploadToken'>
+export type SessionId = Branded<number, 'SessionId'>
+export type PasskeyId = Branded<number, 'PasskeyId'>
+/** One thing in an account's bin: a file, or a folder with all that was in it. */
+export type BinEntryId = Branded<number, 'BinEntryId'>
+/** Numbers what changes in accounts; those of one account grow. */
+export type ChangeId = Branded<number, 'ChangeId'>
+export type MailId = Branded<number, 'MailId'>
+export type ResetRequestId = Branded<number, 'ResetRequestId'>
+/** What an account was told of files that go. */
+export type FileWarningId = Branded<number, 'FileWarningId'>
 export type ReportId = Branded<number, 'ReportId'>
+export type AuditId = Branded<number, 'AuditId'>
 export type Slug = Branded<string, 'Slug'>
 export type Uuid = Branded<string, 'Uuid'>
 /** What the world knows a folder by: 16 characters a–z 0–9, the first a letter. */
@@ -39,6 +50,11 @@ export type FileIdentifier =
   | { readonly kind: 'slug'; readonly slug: Slug }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Whether the text can be the SHA-256 of a content, in lower case. */
+export function isSha256(text: string): text is Sha256 {
+  return /^[0-9a-f]{64}$/.test(text)
+}
 
 /** Digits only is an id, UUID shape is a UUID, the rest is a slug. */
 export function parseFileIdentifier(text: string): FileIdentifier {

@@ -15,7 +15,9 @@ export const REPORT_REASONS = [
 export type ReportReason = (typeof REPORT_REASONS)[number]
 
 /** `open` until an administrator has judged it. */
-export type ReportState = 'open' | 'dismissed' | 'taken_down'
+export const REPORT_STATES = ['open', 'dismissed', 'taken_down'] as const
+
+export type ReportState = (typeof REPORT_STATES)[number]
 
 export const MAX_REPORT_TEXT = 2000
 

@@ -1,14 +1,17 @@
-import type { Config } from '../config.ts'
+import type { Config, SettingInForce } from '../config.ts'
 import type { Asker } from '../domain/access.ts'
+import type { Administrator } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { type AccountCaller, assertScope, type Caller } from '../services/caller.ts'
+import { type AccountCaller, assertScope, type Caller, type SessionCaller } from '../services/caller.ts'
 import type { Verdict } from '../services/rate-limits.ts'
 import type { Services } from '../services/services.ts'
+import { signedOut } from '../services/sessions.ts'
 import { cookieValue } from './cookies.ts'
 import type { Need } from './need.ts'
+import { apiSession, pageSession, sessionToken } from './session.ts'
 import type { Renderers } from './site/renderers.ts'
 
 /** What every handler may use. */
@@ -16,6 +19,8 @@ export interface Site {
   readonly services: Services
   readonly clock: Clock
   readonly config: Config
+  /** What of the settings may be shown to administrators. */
+  readonly settings: readonly SettingInForce[]
   /** The public address, without a trailing slash. */
   readonly publicUrl: string
   /** Where content is served from, without a trailing slash. */
@@ -47,6 +52,8 @@ export interface Call {
   readonly params: Readonly<Record<string, string>>
   /** What a key needs here; null where keys are not asked for. */
   readonly need: Need | null
+  /** The client's address, empty when there is none. To be asked while the connection is open. */
+  readonly address: string
   /** The address limits count: the client's, with IPv6 by its /64. To be asked while the connection is open. */
   readonly bucket: string
   /** Headers that the answer gets besides its own. */
@@ -67,17 +74,12 @@ export function bearerKey(request: Request): string | null {
 }
 
 /**
- * Authenticates and counts the request. Throws Refusal INVALID_API_KEY, ACCOUNT_DISABLED, RATE_LIMITED or SCOPE_MISSING.
+ * Authenticates and counts the request. Throws Refusal INVALID_API_KEY, NOT_SIGNED_IN, FOREIGN_ORIGIN, ACCOUNT_DISABLED,
+ * RATE_LIMITED or SCOPE_MISSING.
  */
 export async function keyedCaller(call: Call): Promise<AccountCaller> {
   const { caller, verdict } = await authenticated(call, 1)
-  if (!verdict.allowed) {
-    throw new Refusal(
-      'RATE_LIMITED',
-      `This key may make ${verdict.limit} requests an hour; try again later`,
-      verdict.resetsIn,
-    )
-  }
+  if (!verdict.allowed) throw rateLimited(caller, verdict)
   call.site.services.usage.requested(caller)
   assertNeed(call, caller)
   return caller
@@ -89,30 +91,78 @@ function assertNeed({ need }: Call, caller: AccountCaller): void {
   if (need !== 'any') assertScope(caller, need)
 }
 
+/** Who is signed in; no key will do. Throws Refusal NOT_SIGNED_IN, FOREIGN_ORIGIN, ACCOUNT_DISABLED or RATE_LIMITED. */
+export async function signedInCaller(call: Call): Promise<SessionCaller> {
+  const caller = await apiSession(call)
+  if (caller === null) throw signedOut()
+  const verdict = await counted(call, caller, 1)
+  if (!verdict.allowed) throw rateLimited(caller, verdict)
+  return caller
+}
+
+/** The same for administrators. Throws also Refusal ADMIN_NEEDED. */
+export async function administrator(call: Call): Promise<Administrator> {
+  const { account, username, by } = await signedInCaller(call)
+  if (!by.isAdmin) throw new Refusal('ADMIN_NEEDED', 'Only administrators of this server can do this')
+  return { kind: 'administrator', account, username, address: call.address }
+}
+
+function rateLimited({ by }: AccountCaller, { limit, resetsIn }: Verdict): Refusal {
+  const who = by.kind === 'key' ? 'This key' : 'You'
+  return new Refusal('RATE_LIMITED', `${who} may make ${limit} requests an hour; try again later`, resetsIn)
+}
+
 /** The caller, and what is left of the rate once so many requests more are counted. */
 async function authenticated(
   call: Call,
   requests: 0 | 1,
 ): Promise<{ caller: AccountCaller; verdict: Verdict }> {
-  const key = bearerKey(call.request)
-  if (key === null) {
-    throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
-  }
-  const caller = await call.site.services.keys.authenticate(key)
-  call.caller = caller
+  const caller = await callerOf(call)
+  return { caller, verdict: await counted(call, caller, requests) }
+}
+
+async function counted(call: Call, caller: AccountCaller, requests: 0 | 1): Promise<Verdict> {
   const { services, config } = call.site
-  const verdict = await services.rates.take(`key:${caller.key}`, requests, config.rateLimit, HOUR)
+  call.caller = caller
+  const [subject, limit] =
+    caller.by.kind === 'key'
+      ? ([`key:${caller.by.key}`, config.rateLimit] as const)
+      : ([`sessions:${caller.account}`, config.sessionRateLimit] as const)
+  const verdict = await services.rates.take(subject, requests, limit, HOUR)
   for (const prefix of ['RateLimit', 'X-RateLimit']) {
     call.headers.set(`${prefix}-Limit`, String(verdict.limit))
     call.headers.set(`${prefix}-Remaining`, String(verdict.remaining))
     call.headers.set(`${prefix}-Reset`, String(verdict.resetsIn))
   }
-  return { caller, verdict }
+  return verdict
 }
 
-/** With a key, its account; without any Authorization header, a guest. A bad key is never a guest. */
+/** By the key, or without any Authorization header by the session. */
+async function callerOf(call: Call): Promise<AccountCaller> {
+  const { keys } = call.site.services
+  const key = bearerKey(call.request)
+  if (key !== null) return keys.authenticate(key)
+  const session = await apiSession(call)
+  if (session !== null) return session
+  throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
+}
+
+/**
+ * Whether the caller of a request that was let in would be let in again. For answers that go on for long; counts nothing.
+ */
+export async function isStillCaller(call: Call): Promise<boolean> {
+  try {
+    await callerOf(call)
+    return true
+  } catch (error) {
+    if (error instanceof Refusal) return false
+    throw error
+  }
+}
+
+/** With a key or a session, its account; with neither a guest. A bad key or a session that is over is never a guest. */
 export async function uploadCaller(call: Call): Promise<Caller> {
-  if (call.request.headers.has('authorization')) return keyedCaller(call)
+  if (isKnown(call)) return keyedCaller(call)
   const guest = { kind: 'guest', bucket: call.bucket } as const
   call.caller = guest
   return guest
@@ -120,11 +170,15 @@ export async function uploadCaller(call: Call): Promise<Caller> {
 
 /** The same for a request that carries bytes of an upload: there may be any number, and none is counted. */
 export async function bytesCaller(call: Call): Promise<Caller> {
-  if (!call.request.headers.has('authorization')) return uploadCaller(call)
+  if (!isKnown(call)) return uploadCaller(call)
   const { caller } = await authenticated(call, 0)
-  call.site.services.usage.keyUsed(caller.key)
+  call.site.services.usage.used(caller)
   assertNeed(call, caller)
   return caller
+}
+
+function isKnown(call: Call): boolean {
+  return call.request.headers.has('authorization') || sessionToken(call) !== null
 }
 
 export const FOLDER_COOKIE = 'folder_access_token'
@@ -139,10 +193,10 @@ export async function askerOf(call: Call): Promise<Asker> {
   const grants = services.folderPasswords.grants(cookie)
   try {
     const key = bearerKey(call.request)
-    if (key === null) return { reach: null, grants }
-    const caller = await services.keys.authenticate(key)
+    const caller = key === null ? await pageSession(call) : await services.keys.authenticate(key)
+    if (caller === null) return { reach: null, grants }
     call.caller = caller
-    services.usage.keyUsed(caller.key)
+    services.usage.used(caller)
     return { reach: caller.scopes.includes('read') ? caller : null, grants }
   } catch (error) {
     if (error instanceof Refusal) return { reach: null, grants }

@@ -9,6 +9,17 @@ const statuses = {
   MAX_DEPTH_EXCEEDED: 400,
   REQUEST_TIMEOUT: 400,
   INVALID_API_KEY: 401,
+  NOT_SIGNED_IN: 401,
+  FOREIGN_ORIGIN: 403,
+  WRONG_CODE: 403,
+  NOT_IDENTIFIED: 403,
+  WEAK_PASSWORD: 400,
+  SIGN_UP_CLOSED: 403,
+  INVALID_LINK: 404,
+  ADMIN_NEEDED: 403,
+  LAST_ADMINISTRATOR: 409,
+  MAIL_DISABLED: 403,
+  ADDRESS_TAKEN: 409,
   ACCOUNT_DISABLED: 403,
   SCOPE_MISSING: 403,
   GUEST_UPLOADS_DISABLED: 403,
@@ -30,6 +41,7 @@ const statuses = {
   PAYLOAD_TOO_LARGE: 413,
   FILE_TOO_LARGE: 413,
   STORAGE_LIMIT_EXCEEDED: 413,
+  CONTENT_REFUSED: 403,
   UNSUPPORTED_MEDIA_TYPE: 415,
   RANGE_NOT_SATISFIABLE: 416,
   UPLOAD_LOCKED: 423,
@@ -58,6 +70,7 @@ export function errorResponse(refusal: Refusal): Response {
 export function errorHeaders(refusal: Refusal): Headers {
   const headers = new Headers({ 'Cache-Control': 'private, no-store' })
   if (refusal.code === 'INVALID_API_KEY') headers.set('WWW-Authenticate', 'Bearer')
+  if (refusal.code === 'NOT_SIGNED_IN') headers.set('WWW-Authenticate', 'Session')
   if (refusal.retryAfter !== undefined) headers.set('Retry-After', String(refusal.retryAfter))
   return headers
 }

@@ -1,4 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { sessionCookie } from '../services/signing-in-terms.ts'
 import { errorBody } from './api/fields.ts'
 import { errorCodes, statusOf } from './errors.ts'
 import { addExamples } from './openapi-examples.ts'
@@ -32,6 +33,12 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string) {
     type: 'http',
     scheme: 'bearer',
     description: 'An API key. Beside it stands the scope that it needs; where none does, any key will do.',
+  })
+  app.openAPIRegistry.registerComponent('securitySchemes', 'session', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: sessionCookie(serverUrl),
+    description: 'Of a browser where somebody is signed in, and from pages of this site alone',
   })
   for (const route of routes) app.openAPIRegistry.registerPath(registered(route))
   const document = app.getOpenAPI31Document({
@@ -82,9 +89,10 @@ function registered(route: Route): Registered {
 
 /** By OpenAPI 3.1 the list beside a bearer scheme names what the holder must have. */
 function securityOf(route: Route): Record<string, string[]>[] {
-  if (route.auth === 'none') return []
+  const session = { session: [] }
+  if (route.need === undefined) return route.auth === 'none' ? [] : [session]
   const key = { key: route.need === 'any' ? [] : [route.need] }
-  return route.auth === 'key' ? [key] : [key, {}]
+  return route.auth === 'key' ? [key, session] : [key, session, {}]
 }
 
 function refusal(status: number): Answers[number] {

@@ -2,6 +2,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Caller } from '../services/caller.ts'
+import type { TrafficCounter } from '../services/traffic.ts'
 
 /** One answered request. Addresses are left out: they may hold tokens and search words. */
 export interface Answered {
@@ -15,13 +16,23 @@ export interface Answered {
   readonly caller: () => Caller | null
   /** Null where nothing is measured. */
   readonly metrics: RequestMetrics | null
+  readonly traffic: TrafficCounter
   /** Whether somebody else measures the bytes. */
   readonly isStreaming: boolean
 }
 
-/** Writes the request's line and counts it, for a body without a known length when it has been sent. */
+const WATCHING = ['/health', '/ready', '/metrics']
+
+/**
+ * Writes the request's line and counts it, for a body without a known length when it has been sent. Events, which have no
+ * end, are counted when they begin.
+ */
 export function logged(log: Log, clock: Clock, answered: Answered): Response {
-  const { request, response, route, id, began, caller, metrics, isStreaming } = answered
+  const { request, response, route, id, began, caller, metrics, traffic, isStreaming } = answered
+
+  // How long somebody wants to hear of events says nothing about how fast they are answered.
+  const isEndless = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+  if (isEndless) metrics?.answered(route, request.method, response.status, clock.monotonic() - began)
 
   function write(bytes: number): void {
     const who = caller()
@@ -38,11 +49,14 @@ export function logged(log: Log, clock: Clock, answered: Answered): Response {
       id,
     }
     log.info(fields, 'request')
-    if (metrics === null) return
-    metrics.answered(route, request.method, response.status, took)
-    if (isStreaming) return
-    metrics.received(received)
-    metrics.sent(bytes)
+    // An idle server writes nothing because somebody asks whether it lives.
+    if (!WATCHING.includes(route)) traffic.requested()
+    if (!isEndless) metrics?.answered(route, request.method, response.status, took)
+    if (isStreaming || WATCHING.includes(route)) return
+    for (const counter of [traffic, metrics]) {
+      counter?.received(received)
+      counter?.sent(bytes)
+    }
   }
 
   const length = response.headers.get('content-length')

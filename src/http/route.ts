@@ -1,25 +1,38 @@
 import { z } from '@hono/zod-openapi'
+import type { Administrator } from '../domain/audit.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountCaller } from '../services/caller.ts'
+import type { AccountCaller, SessionCaller } from '../services/caller.ts'
 import { readJson } from './body.ts'
-import { type Call, keyedCaller } from './call.ts'
+import { administrator, type Call, keyedCaller, signedInCaller } from './call.ts'
 import { jsonResponse } from './json.ts'
 import type { Need } from './need.ts'
+import { assertOwnOrigin } from './own-page.ts'
 
 export type Method = 'get' | 'post' | 'patch' | 'delete' | 'options'
 
 /**
- * `key`: an API key is needed. `optional`: without one the caller is a guest. `none`: nobody is asked. Whoever may send
- * a key is told what it needs.
+ * `key`: an API key is needed, or the session of the site. `session`: what concerns signing in, which no key may do.
+ * `administrator`: the session of one, because a key that leaks must not run the server. `optional`: without either the
+ * caller is a guest. `none`: nobody is asked. Whoever may send a key is told what it needs.
  */
 export type Auth =
   | { readonly auth: 'key' | 'optional'; readonly need: Need }
-  | { readonly auth: 'none'; readonly need?: never }
+  | { readonly auth: 'session' | 'administrator' | 'none'; readonly need?: never }
 
 /** What the OpenAPI document says of a route. */
 export interface Documentation {
   readonly summary: string
-  readonly tag: 'Uploads' | 'Files' | 'Folders' | 'Account' | 'Health' | 'Public' | 'Site'
+  readonly tag:
+    | 'Uploads'
+    | 'Files'
+    | 'Folders'
+    | 'Bin'
+    | 'Account'
+    | 'Signing in'
+    | 'Administration'
+    | 'Health'
+    | 'Public'
+    | 'Site'
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly headers?: z.ZodObject
@@ -53,8 +66,8 @@ export interface RouteParts {
   readonly path: string
   readonly documentation: Documentation
   /**
-   * What streams through it: a large body `in`, whose sender may wait for 100 Continue, or one of a known length `out`,
-   * which it may do only where the bytes lie in S3. Says which way `listen` has it answered.
+   * What streams through it: a large body `in`, whose sender may wait for 100 Continue, or one `out` of a known length or
+   * without an end, which it may do only where the bytes lie in S3. Says which way `listen` has it answered.
    */
   readonly streams?: 'in' | 'out' | 'out of S3'
   readonly handle: (call: Call) => Promise<Response>
@@ -87,11 +100,25 @@ interface JsonRoute<Who, Query, Body> {
 
 type Schema = z.ZodObject | undefined
 
-/** A route for holders of a key that has what it needs, which takes parsed input and answers JSON. */
+/** A route for holders of a key that has what it needs and for people who are signed in, which takes parsed input and answers JSON. */
 export function keyedRoute<Query extends Schema = undefined, Body extends Schema = undefined>(
   route: JsonRoute<AccountCaller, Query, Body> & { readonly need: Need },
 ): Route {
   return jsonRoute({ auth: 'key', need: route.need }, keyedCaller, route)
+}
+
+/** A route for people who are signed in on the site, which takes parsed input and answers JSON. */
+export function sessionRoute<Query extends Schema = undefined, Body extends Schema = undefined>(
+  route: JsonRoute<SessionCaller, Query, Body>,
+): Route {
+  return jsonRoute({ auth: 'session' }, signedInCaller, route)
+}
+
+/** A route for administrators who are signed in on the site, which takes parsed input and answers JSON. */
+export function adminRoute<Query extends Schema = undefined, Body extends Schema = undefined>(
+  route: Omit<JsonRoute<Administrator, Query, Body>, 'tag'>,
+): Route {
+  return jsonRoute({ auth: 'administrator' }, administrator, { ...route, tag: 'Administration' })
 }
 
 /** A route for everybody, which takes parsed input and answers JSON. */
@@ -99,6 +126,17 @@ export function openRoute<Query extends Schema = undefined, Body extends Schema 
   route: JsonRoute<null, Query, Body>,
 ): Route {
   return jsonRoute({ auth: 'none' }, async () => null, route)
+}
+
+/** A route for whoever sits at a page of this site, signed in or not; other sites are refused. */
+export function ownSiteRoute<Query extends Schema = undefined, Body extends Schema = undefined>(
+  route: JsonRoute<null, Query, Body>,
+): Route {
+  const authenticate = async (call: Call) => {
+    assertOwnOrigin(call)
+    return null
+  }
+  return jsonRoute({ auth: 'none' }, authenticate, route)
 }
 
 function jsonRoute<Who, Query extends Schema, Body extends Schema>(

@@ -1,15 +1,17 @@
 import type { Server } from 'bun'
-import type { Config } from '../config.ts'
+import type { Config, SettingInForce } from '../config.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Services } from '../services/services.ts'
+import type { TrafficCounter } from '../services/traffic.ts'
 import type { Call, Site } from './call.ts'
 import { addressBucket, clientAddress, parseTrustedProxies } from './client-address.ts'
 import { errorResponse } from './errors.ts'
-import { type Connection, listen } from './listener.ts'
+import { type Connection, type Flow, listen } from './listener.ts'
 import type { Need } from './need.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { EXPOSED_HEADERS } from './preflight.ts'
@@ -37,6 +39,7 @@ const QUIET = 255
 
 export function startServer(parts: {
   config: Config
+  settings: readonly SettingInForce[]
   services: Services
   clock: Clock
   random: Random
@@ -44,7 +47,7 @@ export function startServer(parts: {
   builtSite: BuiltSite
   metrics: Metrics | null
 }): HttpServer {
-  const { config, services, clock, random, log, builtSite, metrics } = parts
+  const { config, settings, services, clock, random, log, builtSite, metrics } = parts
   const trusted = parseTrustedProxies(config.trustedProxies)
   const underWay = createUploadsUnderWay()
   const router = createRouter(routes, builtSite.assets)
@@ -57,7 +60,7 @@ export function startServer(parts: {
       port: config.port,
       quiet: QUIET,
       streaming: streamingPaths(config),
-      flow: metrics?.requests ?? null,
+      flow: flowOf(services.traffic, metrics?.requests ?? null),
     },
     answer,
     log,
@@ -70,6 +73,7 @@ export function startServer(parts: {
     services,
     clock,
     config,
+    settings,
     publicUrl,
     contentUrl: config.contentUrl ?? publicUrl,
     pages: builtSite.pages,
@@ -98,9 +102,11 @@ export function startServer(parts: {
         },
         params,
         need,
+        get address() {
+          return clientAddress(connection.address, request.headers.get('x-forwarded-for'), trusted)
+        },
         get bucket() {
-          const forwarded = request.headers.get('x-forwarded-for')
-          return addressBucket(clientAddress(connection.address, forwarded, trusted))
+          return addressBucket(this.address)
         },
         headers: answerHeaders,
         caller: null,
@@ -113,7 +119,10 @@ export function startServer(parts: {
       : connection.hasUrl
         ? router.fetch(request, handed)
         : unreadableAddress())
-    for (const [name, value] of answerHeaders) response.headers.set(name, value)
+    for (const [name, value] of answerHeaders) {
+      if (name === 'Set-Cookie') response.headers.append(name, value)
+      else response.headers.set(name, value)
+    }
     response.headers.set('X-Request-Id', id)
     response.headers.set('X-Content-Type-Options', 'nosniff')
     allowAnyOrigin(handed.route, response.headers)
@@ -125,6 +134,7 @@ export function startServer(parts: {
       began,
       caller: () => call?.caller ?? null,
       metrics: metrics?.requests ?? null,
+      traffic: services.traffic,
       isStreaming: connection.isStreaming,
     })
   }
@@ -133,6 +143,7 @@ export function startServer(parts: {
     url,
     async stop() {
       stopping = true
+      services.watching.stop()
       // With other nodes behind a balancer, a refused connection sends the client to one of them.
       const closed = config.databaseUrl === null ? null : server.stop(false)
       await underWay.finished(UPLOADS_MAY_TAKE)
@@ -141,6 +152,20 @@ export function startServer(parts: {
       while (server.pendingRequests > 0 && clock.monotonic() < deadline) await Bun.sleep(10)
       await server.stop(true)
       await closed
+    },
+  }
+}
+
+/** Tells both of what streams. */
+function flowOf(traffic: TrafficCounter, metrics: RequestMetrics | null): Flow {
+  return {
+    received(bytes) {
+      traffic.received(bytes)
+      metrics?.received(bytes)
+    },
+    sent(bytes) {
+      traffic.sent(bytes)
+      metrics?.sent(bytes)
     },
   }
 }
@@ -180,7 +205,7 @@ function unreadableAddress(): Response {
 
 /** The API may be called from any origin with a key; cookies play no part in it. Pages and metrics may not be. */
 function allowAnyOrigin(route: string, headers: Headers): void {
-  if (/^\/$|^\/[dft]\/|^\/docs|^\/metrics$/.test(route)) return
+  if (/^\/$|^\/([dft]\/|files|sign-|welcome|set-password|docs)|^\/metrics$/.test(route)) return
   if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
   headers.set('Access-Control-Allow-Origin', '*')
   headers.set('Access-Control-Expose-Headers', EXPOSED_HEADERS)

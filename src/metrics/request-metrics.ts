@@ -71,7 +71,7 @@ export function createRequestMetrics(): RequestMetrics {
         },
         {
           name: 'holdfast_http_request_duration_seconds',
-          help: 'Time until the answer began; for one of unknown length, until its end.',
+          help: 'Time until the answer began; for one of unknown length, events excepted, until its end.',
           type: 'histogram',
           samples: all.flatMap(({ route, method, seconds }) => seconds.samples({ route, method })),
         },

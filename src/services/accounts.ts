@@ -1,14 +1,15 @@
 import {
   type AccountRow,
+  dropRemovedAccounts,
   findAccount,
-  findAccountByName,
   insertAccount,
   listAccounts,
-  setAccountDisabled,
 } from '../database/accounts.ts'
+import { sumBin } from '../database/bin.ts'
 import { isUniqueViolation } from '../database/differences.ts'
 import { findFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId } from '../domain/ids.ts'
@@ -16,6 +17,7 @@ import type { Random } from '../domain/random.ts'
 import type { Reach } from '../domain/reach.ts'
 import { SCOPES } from '../domain/scopes.ts'
 import { parseUsername } from '../domain/username.ts'
+import { noteDeed } from './audit.ts'
 import { issueKey } from './key-issuing.ts'
 
 export interface AccountInfo {
@@ -23,14 +25,20 @@ export interface AccountInfo {
   readonly username: string
   readonly createdAt: number
   readonly disabledAt: number | null
-  /** Bytes of completed files. */
+  /** Bytes of completed files, those in the bin included. */
   readonly storageUsed: number
+  readonly storageInBin: number
   readonly filesCount: number
   readonly foldersCount: number
+  readonly isAdmin: boolean
+  /** Whether signing in with the password takes a code besides. */
+  readonly hasCodes: boolean
+  /** What its files may take together; null: as much as the setting says. */
+  readonly quota: number | null
 }
 
 export interface Accounts {
-  /** Makes the account with its first key. Throws Refusal INVALID_NAME or DUPLICATE_NAME. */
+  /** For the command line: makes the account with its first key. Throws Refusal INVALID_NAME or DUPLICATE_NAME. */
   add(username: string): Promise<{ id: AccountId; username: string; apiKey: string }>
   /**
    * The account, with the numbers of what is within reach. Throws when there is no such account, which cannot happen to
@@ -38,9 +46,14 @@ export interface Accounts {
    */
   get(reach: Reach): Promise<AccountInfo>
   list(): Promise<AccountInfo[]>
-  /** Its keys get 403 from now on; its public links keep working. Disabling twice does nothing. */
-  disable(username: string): Promise<void>
+  /** `account`: its number as text. Throws Refusal ACCOUNT_DISABLED. */
+  assertEnabled(account: string): Promise<void>
+  /** Removes what is left of accounts that their owners have deleted. */
+  dropRemoved(mayGoOn: () => boolean): Promise<void>
 }
+
+/** Accounts whose rows go at once. */
+const STEP = 50
 
 export function createAccounts(db: Db, clock: Clock, random: Random): Accounts {
   return {
@@ -51,6 +64,7 @@ export function createAccounts(db: Db, clock: Clock, random: Random): Accounts {
           const id = await insertAccount(trx, random, { username, created_at: clock.now() })
           const everything = { scopes: SCOPES, folder: null, expiresAt: null }
           const { apiKey } = await issueKey(trx, clock, random, id, { name: 'first key', ...everything })
+          await noteDeed(trx, clock, COMMAND_LINE, { act: 'account.added', object: username })
           return { id, username, apiKey }
         })
       } catch (error) {
@@ -64,9 +78,12 @@ export function createAccounts(db: Db, clock: Clock, random: Random): Accounts {
       if (row === undefined) throw new Error(`account ${account} is gone`)
       if (within === null) return accountInfo(row)
       const top = await findFolder(db, within)
+      const isBinEmpty = top === undefined || row.bin_entries === 0
+      const storageInBin = isBinEmpty ? 0 : (await sumBin(db, { account, tree: top.id })).bytes
       return {
         ...accountInfo(row),
-        storageUsed: top?.tree_bytes ?? 0,
+        storageUsed: (top?.tree_bytes ?? 0) + storageInBin,
+        storageInBin,
         filesCount: top?.tree_files ?? 0,
         foldersCount: top === undefined ? 0 : top.tree_folders + 1,
       }
@@ -76,24 +93,31 @@ export function createAccounts(db: Db, clock: Clock, random: Random): Accounts {
       return (await listAccounts(db)).map(accountInfo)
     },
 
-    async disable(username) {
-      const account = await findAccountByName(db, username.toLowerCase())
-      if (account === undefined) {
-        throw new Refusal('NOT_FOUND', `there is no account "${username}"; "account list" shows them all`)
+    async assertEnabled(account) {
+      const row = await findAccount(db, Number(account) as AccountId)
+      if (row === undefined || row.disabled_at !== null) {
+        throw new Refusal('ACCOUNT_DISABLED', 'This account is disabled; ask whoever runs this server')
       }
-      await setAccountDisabled(db, account.id, clock.now())
+    },
+
+    async dropRemoved(mayGoOn) {
+      while (mayGoOn() && (await dropRemovedAccounts(db, STEP)) === STEP);
     },
   }
 }
 
-function accountInfo(row: AccountRow): AccountInfo {
+export function accountInfo(row: AccountRow): AccountInfo {
   return {
     id: row.id,
     username: row.username,
     createdAt: row.created_at,
     disabledAt: row.disabled_at,
     storageUsed: row.storage_used,
+    storageInBin: row.bin_bytes,
     filesCount: row.files_count,
     foldersCount: row.folders_count,
+    isAdmin: row.is_admin === 1,
+    hasCodes: row.two_factor === 1,
+    quota: row.quota,
   }
 }

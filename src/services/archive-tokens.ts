@@ -2,18 +2,19 @@ import * as z from 'zod'
 import type { Asker } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId, FileId, FolderIdentifier } from '../domain/ids.ts'
+import type { AccountId, FileId, FolderId, FolderIdentifier } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
+import type { Selection } from './archives.ts'
 import type { Signing } from './signing.ts'
 
 /** Seconds a signed address of an archive is good for. */
 export const ARCHIVE_TOKEN_LIFETIME = 1800
 
-/** A signed address names the files and what was within reach of whoever asked, so that access can be decided again at every request. */
+/** A signed address names the files and folders and what was within reach of whoever asked, so that access can be decided again at every request. */
 export interface ArchiveTokens {
-  issue(reach: Reach, files: readonly FileId[]): string
+  issue(reach: Reach, selection: Selection): string
   /** Throws Refusal INVALID_TOKEN when it was changed or is too old. */
-  read(token: string): { readonly asker: Asker; readonly files: readonly FileId[] }
+  read(token: string): { readonly asker: Asker; readonly selection: Selection }
 }
 
 const PURPOSE = 'archive'
@@ -23,22 +24,24 @@ const payload = z.object({
   w: z.string().nullable().default(null),
   e: z.number(),
   f: z.array(z.number()),
+  d: z.array(z.number()).default([]),
 })
 
 export function createArchiveTokens(signing: Signing, clock: Clock): ArchiveTokens {
   return {
-    issue: ({ account, within }, files) =>
+    issue: ({ account, within }, { files, folders }) =>
       signing.sign(PURPOSE, {
         a: account,
         w: within,
         e: Math.floor(clock.now() / 1000) + ARCHIVE_TOKEN_LIFETIME,
         f: files,
+        d: folders,
       }),
 
     read(token) {
       const found = payload.safeParse(signing.verify(PURPOSE, token))
       if (!found.success) throw new Refusal('INVALID_TOKEN', 'This address is not valid; ask for a new one')
-      const { a, w, e, f } = found.data
+      const { a, w, e, f, d } = found.data
       if (clock.now() / 1000 >= e) {
         throw new Refusal('INVALID_TOKEN', 'This address has expired; ask for a new one')
       }
@@ -47,7 +50,10 @@ export function createArchiveTokens(signing: Signing, clock: Clock): ArchiveToke
           reach: { account: a as AccountId, within: w as FolderIdentifier | null },
           grants: new Map(),
         },
-        files: f.map((file) => file as FileId),
+        selection: {
+          files: f.map((file) => file as FileId),
+          folders: d.map((folder) => folder as FolderId),
+        },
       }
     },
   }

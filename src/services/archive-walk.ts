@@ -7,7 +7,6 @@ import {
 } from '../database/archive-rows.ts'
 import type { Db } from '../database/schema.ts'
 import type { FolderId } from '../domain/ids.ts'
-import { ZIP_TOP } from '../domain/zip-entries.ts'
 import { type ZipNames, zipNames } from '../domain/zip-names.ts'
 import type { PlanBuilder } from './archive-plan.ts'
 import { passing } from './garbage.ts'
@@ -18,9 +17,9 @@ const PAGE = 500
 /** Folders that one statement asks about. */
 const MOST_FOLDERS = 200
 
+/** A folder, and what it is in the plan. */
 interface Step {
   readonly row: ArchiveFolderRow
-  /** What the folder is in the plan. */
   readonly entry: number
 }
 
@@ -30,12 +29,12 @@ interface Step {
  */
 export async function planTree(
   db: Db,
-  top: ArchiveFolderRow,
+  top: Step,
   mayEnter: (folder: ArchiveFolderRow) => boolean,
   plan: PlanBuilder,
 ): Promise<void> {
   const passed = passing()
-  let level: Step[] = [{ row: top, entry: ZIP_TOP }]
+  let level: Step[] = [top]
   while (level.length > 0) {
     const below: Step[] = []
     for (const some of together(level)) {

@@ -1,16 +1,21 @@
 import { BlobMissing, type BlobStore } from '../blobs/blob-store.ts'
-import { archiveFilesByIds, archiveFolder, presentBlobKey } from '../database/archive-rows.ts'
+import {
+  archiveFilesByIds,
+  archiveFolder,
+  folderIdentifier,
+  presentBlobKey,
+} from '../database/archive-rows.ts'
 import type { Db } from '../database/schema.ts'
 import type { Asker, Viewer } from '../domain/access.ts'
 import type { BlobKey, FileId, FolderId } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
 import { ZIP_TOP } from '../domain/zip-entries.ts'
-import { zipNames } from '../domain/zip-names.ts'
-import { type Access, fileNotFound, unlocked } from './access.ts'
-import { type ArchivePlan, type PlannedFile, planBuilder } from './archive-plan.ts'
+import { type ZipNames, zipNames } from '../domain/zip-names.ts'
+import { type Access, fileNotFound, opened, unlocked } from './access.ts'
+import { type ArchivePlan, type PlanBuilder, type PlannedFile, planBuilder } from './archive-plan.ts'
 import { archiveStream } from './archive-stream.ts'
 import { planTree } from './archive-walk.ts'
-import { placeOf } from './places.ts'
+import { folderNotFound, placeOf } from './places.ts'
 
 /**
  * Files and folders as one ZIP file, for those whom the access rule has let in. An archive is a snapshot: what is
@@ -26,10 +31,16 @@ export interface Archives {
   /** All that is within reach. Throws Refusal FOLDER_NOT_FOUND when that was one folder and it is gone. */
   everything(reach: Reach): Promise<Archive>
   /**
-   * The files, side by side. Throws Refusal FILE_NOT_FOUND when one of them has gone or the asker may not see it, and
-   * PASSWORD_REQUIRED when one is locked.
+   * The files and folders, side by side, each folder with what is in it. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND
+   * when one of them has gone or the asker may not see it, and PASSWORD_REQUIRED when one is locked.
    */
-  files(asker: Asker, ids: readonly FileId[]): Promise<Archive>
+  selection(asker: Asker, selection: Selection): Promise<Archive>
+}
+
+/** What was chosen for one archive. */
+export interface Selection {
+  readonly files: readonly FileId[]
+  readonly folders: readonly FolderId[]
 }
 
 export interface Archive {
@@ -84,8 +95,22 @@ export function createArchives(db: Db, blobs: BlobStore, access: Access): Archiv
 
   async function folder(viewer: Viewer, id: FolderId): Promise<Archive> {
     const plan = planBuilder()
-    await planTree(db, await archiveFolder(db, id), (below) => access.opens(viewer, below), plan)
+    await planTree(
+      db,
+      { row: await archiveFolder(db, id), entry: ZIP_TOP },
+      (below) => access.opens(viewer, below),
+      plan,
+    )
     return archiveOf(plan.finish())
+  }
+
+  async function addTree(plan: PlanBuilder, names: ZipNames, asker: Asker, id: FolderId): Promise<void> {
+    const identifier = await folderIdentifier(db, id)
+    if (identifier === undefined) throw folderNotFound()
+    const { viewer } = opened(await access.folder(asker, identifier))
+    const row = await archiveFolder(db, id)
+    const entry = plan.addFolder(ZIP_TOP, names.take(row.name), row.created_at)
+    await planTree(db, { row, entry }, (below) => access.opens(viewer, below), plan)
   }
 
   return {
@@ -94,12 +119,13 @@ export function createArchives(db: Db, blobs: BlobStore, access: Access): Archiv
     everything: async (reach) =>
       folder({ account: reach.account, grants: new Map() }, await placeOf(db, reach, 'root')),
 
-    async files(asker, ids) {
-      for (const id of ids) unlocked(await access.file(asker, { kind: 'id', id }))
-      const rows = await archiveFilesByIds(db, ids)
-      if (rows.length < ids.length) throw fileNotFound()
+    async selection(asker, { files, folders }) {
       const plan = planBuilder()
       const names = zipNames()
+      for (const id of folders) await addTree(plan, names, asker, id)
+      for (const id of files) unlocked(await access.file(asker, { kind: 'id', id }))
+      const rows = await archiveFilesByIds(db, files)
+      if (rows.length < files.length) throw fileNotFound()
       for (const row of rows) plan.addFile(ZIP_TOP, names.take(row.name, row.name_folded), row)
       return archiveOf(plan.finish())
     },

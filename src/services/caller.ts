@@ -1,19 +1,34 @@
 import { Refusal } from '../domain/errors.ts'
-import { type AccountId, GUESTS, type KeyId } from '../domain/ids.ts'
+import { type AccountId, GUESTS, type KeyId, type SessionId } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
 import { SCOPES, type Scope } from '../domain/scopes.ts'
 
-/** Somebody with an API key, and what that key is good for. */
+/** Somebody with an account, and what the key or the session is good for that shows it. */
 export interface AccountCaller extends Reach {
   readonly kind: 'account'
-  readonly key: KeyId
   readonly username: string
+  readonly by: Credential
   readonly scopes: readonly Scope[]
-  /** When the key ends; null: never. */
+  /** When the key ends; null: never. Keys that a session makes may outlive it. */
   readonly expiresAt: number | null
 }
 
-/** Somebody without one. `bucket` is the address as limits count it. */
+/** What shows whose account it is. */
+export type Credential =
+  | { readonly kind: 'key'; readonly key: KeyId }
+  | {
+      readonly kind: 'session'
+      readonly session: SessionId
+      readonly isAdmin: boolean
+      readonly since: number
+    }
+
+/** Somebody who is signed in on the site. */
+export interface SessionCaller extends AccountCaller {
+  readonly by: Extract<Credential, { kind: 'session' }>
+}
+
+/** Somebody without an account. `bucket` is the address as limits count it. */
 export interface GuestCaller {
   readonly kind: 'guest'
   readonly bucket: string

@@ -1,9 +1,10 @@
+import { noteChange } from '../database/changes.ts'
 import { lockAccount } from '../database/differences.ts'
 import {
   countLiveFiles,
   expiredForGood,
   markAlive,
-  markRemoved,
+  markExpired,
   type RemovableFile,
   unusedFiles,
   wronglyExpired,
@@ -53,7 +54,8 @@ export function createExpiry(
           const files = await lockedFiles(trx, await unusedFiles(trx, cutoff(), STEP), (ids) =>
             unusedFiles(trx, cutoff(), STEP, ids),
           )
-          if (files.length > 0) await markRemoved(trx, files, 'expired', clock.now())
+          await markExpired(trx, files, clock.now())
+          await noteAll(trx, 'file.removed', files)
           return files.length
         })
         if (marked < STEP) break
@@ -64,8 +66,9 @@ export function createExpiry(
           const files = await lockedFiles(trx, await wronglyExpired(trx, cutoff(), STEP), (ids) =>
             wronglyExpired(trx, cutoff(), STEP, ids),
           )
-          if (files.length > 0) await markAlive(trx, files)
-          return files.length
+          const alive = await markAlive(trx, files)
+          await noteAll(trx, 'file.added', alive)
+          return alive.length
         })
         if (restored < STEP) break
         await letOthersIn()
@@ -77,6 +80,16 @@ export function createExpiry(
       const most = Math.max(PURGE_AT_LEAST, Math.floor((await countLiveFiles(db)) / 100))
       await cleaning.purge(await expiredForGood(db, clock.now() - PURGE_AFTER, cutoff(), most), mayGoOn)
     },
+  }
+}
+
+async function noteAll(
+  trx: Db,
+  kind: 'file.added' | 'file.removed',
+  files: readonly RemovableFile[],
+): Promise<void> {
+  for (const { id, account_id, folder_id } of files) {
+    await noteChange(trx, account_id, { kind, file: id, place: folder_id })
   }
 }
 

@@ -1,4 +1,5 @@
 import { findAccount } from '../database/accounts.ts'
+import { noteChange } from '../database/changes.ts'
 import { lockAccount } from '../database/differences.ts'
 import { searchFiles } from '../database/file-search.ts'
 import {
@@ -108,6 +109,7 @@ export function createFiles(db: Db, usage: Usage): Files {
         await lockAccount(trx, reach.account)
         const file = await ownFile(trx, reach, identifier)
         await renameFile(trx, file.id, name, foldName(name))
+        await noteChange(trx, reach.account, { kind: 'file.changed', file: file.id, place: file.folder_id })
       })
       return files.get(reach, identifier)
     },
@@ -121,6 +123,8 @@ export function createFiles(db: Db, usage: Usage): Files {
         await placeFile(trx, file.id, folder)
         await changeFiles(trx, file.folder_id, -1, -file.size)
         await changeFiles(trx, folder, 1, file.size)
+        const change = { kind: 'file.moved', file: file.id, place: folder, from: file.folder_id } as const
+        await noteChange(trx, reach.account, change)
       })
     },
 

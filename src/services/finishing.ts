@@ -9,7 +9,7 @@ import { completePart } from '../database/upload-parts.ts'
 import { unfinishedProcessing } from '../database/upload-sittings.ts'
 import { type UploadRow, uploadById } from '../database/uploads.ts'
 import type { Clock } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
+import { type ErrorCode, Refusal } from '../domain/errors.ts'
 import type { BlobKey, UploadId } from '../domain/ids.ts'
 import { mediaType } from '../domain/media-type.ts'
 import { blobBytes } from './blob-bytes.ts'
@@ -55,9 +55,11 @@ export function createFinishing(parts: {
   nodes: Nodes
   thumbnails: ThumbnailIntake
   clock: Clock
+  /** Told of every file that is made. */
+  uploaded: () => void
   report: (error: unknown) => void
 }): Finishing {
-  const { db, blobs, health, hashing, sittings, joining, nodes, thumbnails, clock, report } = parts
+  const { db, blobs, health, hashing, sittings, joining, nodes, thumbnails, clock, uploaded, report } = parts
 
   async function readBack(upload: WholeUpload, sitting: Sitting): Promise<Digest> {
     const hash = hashing.start()
@@ -105,6 +107,7 @@ export function createFinishing(parts: {
       if (row === undefined) throw error
     })
     sitting.released()
+    uploaded()
     if (mayHaveThumbnail === true) thumbnails.wake()
   }
 
@@ -194,10 +197,12 @@ export function createFinishing(parts: {
 
 type WholeUpload = UploadRow & { readonly size: number; readonly key: BlobKey }
 
+const FINAL: readonly ErrorCode[] = ['FOLDER_NOT_FOUND', 'CONTENT_REFUSED']
+
 /** What the sender is told of an upload that no further try will finish; null for what passes. */
 function finalFailure(error: unknown): Refusal | null {
   if (error instanceof BlobMissing) return bytesLost(error)
-  return error instanceof Refusal && error.code === 'FOLDER_NOT_FOUND' ? error : null
+  return error instanceof Refusal && FINAL.includes(error.code) ? error : null
 }
 
 export function bytesLost(cause: unknown): Refusal {

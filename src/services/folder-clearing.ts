@@ -1,12 +1,14 @@
 import { lockAccount } from '../database/differences.ts'
-import { markFilesDeleted } from '../database/file-removal.ts'
-import { foldersToClear, markChildrenDeleted, markCleared } from '../database/folders.ts'
+import { foldersToClear, markChildren, markCleared, markFiles } from '../database/folder-clearing.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { unhurried } from './turns.ts'
 
-/** Marks what was below deleted folders, in steps: a tree of any size is deleted at once and cleared behind that. */
+/**
+ * Marks what was below deleted folders, and below those in the bin, in steps: a tree of any size goes at once and is
+ * cleared behind that.
+ */
 export interface FolderClearing {
   /** Until nothing is left to mark, or `mayGoOn` says no. */
   run(mayGoOn?: () => boolean): Promise<void>
@@ -20,15 +22,17 @@ const FOLDERS = 50
 export function createFolderClearing(db: Db, clock: Clock): FolderClearing {
   /** Whether there was something to do. */
   async function step(): Promise<boolean> {
-    const found = await foldersToClear(db, FOLDERS)
+    const found = await foldersToClear(db, 1)
     if (found === null) return false
-    const { account, folders } = found
     await inTransaction(db, async (trx) => {
-      await lockAccount(trx, account)
+      await lockAccount(trx, found.account)
+      // Until the account was locked, what was in the bin could come back, or be deleted for good.
+      const present = await foldersToClear(trx, FOLDERS, found.account)
+      if (present === null) return
       const now = clock.now()
-      const children = await markChildrenDeleted(trx, folders, now, STEP)
-      const files = await markFilesDeleted(trx, folders, now, STEP - Math.min(children, STEP - 1))
-      if (children === 0 && files === 0) await markCleared(trx, folders, now)
+      const children = await markChildren(trx, present, now, STEP)
+      const files = await markFiles(trx, present, now, STEP - Math.min(children, STEP - 1))
+      if (children === 0 && files === 0) await markCleared(trx, present.folders, now)
     })
     return true
   }

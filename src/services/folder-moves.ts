@@ -1,3 +1,4 @@
+import { noteChange } from '../database/changes.ts'
 import { lockAccount } from '../database/differences.ts'
 import { changeTree, folderChain, isDeeperThan, takenAway, updateFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
@@ -56,6 +57,12 @@ export function createFolderMoves(db: Db, maxDepth: number): FolderMoves {
         }
         if (folder.parent_id !== null) await changeTree(trx, folder.parent_id, takenAway(moved))
         await changeTree(trx, destination, moved)
+        await noteChange(trx, reach.account, {
+          kind: 'folder.moved',
+          folder: identifier,
+          place: destination,
+          from: folder.parent_id,
+        })
         return moved.folders
       })
     },

@@ -9,6 +9,7 @@ import type { Access } from './access.ts'
 import { verifyPassword } from './passwords.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Signing } from './signing.ts'
+import { countTry } from './tries.ts'
 
 /** How long a folder stays unlocked. */
 export const UNLOCKED_FOR = DAY
@@ -66,33 +67,12 @@ export function createFolderPasswords(
     return password !== undefined && nonce !== undefined && isOurNonce(folder, nonce) ? password : input
   }
 
-  /** Counts the try before it is made, so that guesses sent side by side are counted too. */
-  async function countTry(folder: FolderId, bucket: string): Promise<() => Promise<void>> {
-    const subjects = [
-      { name: `password:${folder}:${bucket}`, limit: TRIES_PER_ADDRESS, length: 15 * MINUTE },
-      { name: `password:${folder}`, limit: TRIES_PER_FOLDER, length: HOUR },
+  function countGuess(folder: FolderId, bucket: string): Promise<() => Promise<void>> {
+    const windows = [
+      { subject: `password:${folder}:${bucket}`, limit: TRIES_PER_ADDRESS, length: 15 * MINUTE },
+      { subject: `password:${folder}`, limit: TRIES_PER_FOLDER, length: HOUR },
     ]
-    const counted: { readonly name: string; readonly openedAt: number }[] = []
-    const takeBack = async () => {
-      for (const { name, openedAt } of counted) await rates.giveBack(name, 1, openedAt)
-    }
-    try {
-      for (const { name, limit, length } of subjects) {
-        const verdict = await rates.take(name, 1, limit, length)
-        if (!verdict.allowed) {
-          throw new Refusal(
-            'RATE_LIMITED',
-            'Too many wrong passwords; wait a while and try again',
-            verdict.resetsIn,
-          )
-        }
-        counted.push({ name, openedAt: verdict.openedAt })
-      }
-      return takeBack
-    } catch (error) {
-      await takeBack()
-      throw error
-    }
+    return countTry(rates, windows, 'Too many wrong passwords; wait a while and try again')
   }
 
   return {
@@ -105,7 +85,7 @@ export function createFolderPasswords(
 
     async unlock(folder, input, bucket, cookie) {
       if (folder.password_hash === null) return cookie ?? signing.sign(COOKIE, [])
-      const takeBack = await countTry(folder.id, bucket)
+      const takeBack = await countGuess(folder.id, bucket)
       if (!(await verifyPassword(decode(folder.id, input), folder.password_hash))) {
         throw new Refusal('WRONG_PASSWORD', 'That is not the password; check it and try again')
       }

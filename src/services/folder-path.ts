@@ -1,4 +1,5 @@
 import { changeTotals } from '../database/accounts.ts'
+import { noteChange } from '../database/changes.ts'
 import { changeTree, childNamed, folderChain, insertFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import type { AccountId, FolderId } from '../domain/ids.ts'
@@ -28,8 +29,9 @@ export async function ensurePath(
   return place
 
   async function addFolder(parent_id: FolderId, name: string): Promise<FolderId> {
+    const identifier = makeFolderIdentifier(options.random)
     const { id } = await insertFolder(trx, {
-      identifier: makeFolderIdentifier(options.random),
+      identifier,
       account_id: account,
       parent_id,
       name,
@@ -39,6 +41,7 @@ export async function ensurePath(
     })
     await changeTree(trx, parent_id, { folders: 1, height: 1 })
     await changeTotals(trx, account, { folders: 1 })
+    await noteChange(trx, account, { kind: 'folder.added', folder: identifier, place: parent_id })
     return id
   }
 }

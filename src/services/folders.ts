@@ -1,15 +1,18 @@
 import { changeTotals } from '../database/accounts.ts'
+import { noteChange } from '../database/changes.ts'
 import { isUniqueViolation, lockAccount } from '../database/differences.ts'
 import {
   changeTree,
   type FolderListRow,
   findFolder,
+  folderById,
   folderChain,
   insertFolder,
   listFolders,
   updateFolder,
 } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { countSubfolders, type SubfolderOrder, subfolderPage } from '../database/subfolders.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { listTree } from '../database/trees.ts'
 import type { Clock } from '../domain/clock.ts'
@@ -39,12 +42,31 @@ export interface FolderChange {
   readonly password?: string | null
 }
 
+export interface FolderPageQuery extends SubfolderOrder {
+  readonly page: number
+  readonly perPage: number
+}
+
+export interface FolderPage {
+  readonly folders: readonly FolderListRow[]
+  readonly total: number
+}
+
+export interface FolderAbove {
+  readonly identifier: FolderIdentifier
+  readonly name: string
+}
+
 export interface Folders {
   /** Throws Refusal INVALID_NAME, FOLDER_NOT_FOUND, DUPLICATE_NAME or MAX_DEPTH_EXCEEDED. */
   create(reach: Reach, folder: NewFolder): Promise<FolderListRow>
   /** All folders within reach, or those directly in `parent`. */
   list(reach: Reach, parent: FolderPlace | null): Promise<FolderListRow[]>
   get(reach: Reach, identifier: FolderIdentifier): Promise<FolderListRow>
+  /** A page of those directly in `parent`. One past the end is empty. */
+  page(reach: Reach, parent: FolderPlace, query: FolderPageQuery): Promise<FolderPage>
+  /** The folders above within reach, the outermost first. */
+  above(reach: Reach, folder: FolderListRow): Promise<readonly FolderAbove[]>
   /** Throws Refusal as `create` does. Whoever is kept to a folder cannot rename that one: names are its parent's. */
   change(reach: Reach, identifier: FolderIdentifier, change: FolderChange): Promise<FolderListRow>
 }
@@ -78,6 +100,8 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
           })
           await changeTree(trx, parent_id, { folders: 1, height: 1 })
           await changeTotals(trx, reach.account, { folders: 1 })
+          const noted = { kind: 'folder.added', folder: identifier, place: parent_id } as const
+          await noteChange(trx, reach.account, noted)
         }),
       )
       return read(reach, identifier)
@@ -93,6 +117,25 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
     },
 
     get: (reach, identifier) => ownFolder(db, reach, identifier),
+
+    async page(reach, place, { page, perPage, sort, order }) {
+      const { id, tree_folders } = await folderById(db, await placeOf(db, reach, place))
+      const these = { parent: id, publicOnly: false }
+      const offset = (page - 1) * perPage
+      const [folders, total] = await Promise.all([
+        subfolderPage(db, { ...these, sort, order, offset, limit: perPage }),
+        countSubfolders(db, { ...these, atMost: tree_folders }),
+      ])
+      return { folders, total }
+    },
+
+    async above({ within }, { identifier, parent_id }) {
+      if (parent_id === null || identifier === within) return []
+      const chain = await folderChain(db, parent_id)
+      if (within === null) return chain
+      const top = chain.findIndex((step) => step.identifier === within)
+      return top === -1 ? [] : chain.slice(top)
+    },
 
     async change(reach, identifier, change) {
       const name = change.name === undefined ? undefined : parseFolderName(change.name)
@@ -111,6 +154,8 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
             ...(change.isPublic === undefined ? {} : { is_public: change.isPublic ? 1 : 0 }),
             ...(password_hash === undefined ? {} : { password_hash }),
           })
+          const noted = { kind: 'folder.changed', folder: identifier, place: folder.parent_id } as const
+          await noteChange(trx, reach.account, noted)
         }),
       )
       return read(reach, identifier)

@@ -15,6 +15,7 @@ import { Refusal } from '../domain/errors.ts'
 import type { Sha256 } from '../domain/ids.ts'
 import { type Caller, isRestricted } from './caller.ts'
 import type { Nodes } from './nodes.ts'
+import { assertNotRefused } from './refused-content.ts'
 import { interrupted } from './room.ts'
 import type { StoredFile } from './stored-file.ts'
 
@@ -22,7 +23,7 @@ import type { StoredFile } from './stored-file.ts'
 export interface Idempotency {
   /**
    * What a request of this caller with this key led to in the last 24 hours; with none, this is the first. One that is
-   * under way is waited for a while. Throws Refusal REQUEST_UNDER_WAY.
+   * under way is waited for a while. Throws Refusal REQUEST_UNDER_WAY, or CONTENT_REFUSED for a file that was taken down.
    */
   begin(
     caller: Caller,
@@ -97,7 +98,11 @@ export function createIdempotency(parts: {
           try {
             const present = await findKeyUse(db, key)
             const isGood = present !== undefined && present.created_at + GOOD_FOR > clock.now()
-            if (isGood && present.result !== null) return { file: parseResult(present.result) }
+            if (isGood && present.result !== null) {
+              const file = parseResult(present.result)
+              await assertNotRefused(db, file.sha256)
+              return { file }
+            }
             isOurs = await isFirst(key, present)
             if (isOurs) return { first: first(key) }
           } finally {
@@ -126,7 +131,8 @@ function usedKey(caller: Caller, key: string): UsedKey {
  */
 function nameOfCaller(caller: Caller): string {
   if (caller.kind === 'guest') return 'guest'
-  return isRestricted(caller) ? `key:${caller.key}` : `account:${caller.account}`
+  const { account, by } = caller
+  return by.kind === 'key' && isRestricted(caller) ? `key:${by.key}` : `account:${account}`
 }
 
 const nameOf = ({ caller, hash }: UsedKey) => `${caller} ${hash}`

@@ -1,5 +1,5 @@
 import { jobsFailing } from '../database/figures.ts'
-import { findJob, releaseJob, takeJob } from '../database/jobs.ts'
+import { dropJobs, findJob, type JobNote, keepJob, releaseJob, takeJob } from '../database/jobs.ts'
 import type { Db } from '../database/schema.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import type { Nodes } from './nodes.ts'
@@ -20,8 +20,8 @@ export interface Claim {
   readonly failures: number
   /** To be asked between steps: false when this node may have been taken for dead, and the job taken over. */
   isHeld(): boolean
-  /** Gives the right back, once. What somebody else has taken over by now is left to them. */
-  end(outcome: Outcome): Promise<void>
+  /** Gives the right back, once. What somebody else has taken over by now is left to them. `failure`: what went wrong. */
+  end(outcome: Outcome, failure?: string): Promise<void>
 }
 
 /**
@@ -36,10 +36,7 @@ export const SET_ASIDE_AFTER = 5
 /** Timers and wall clocks do not agree to the millisecond. */
 const NEARLY = 0.9
 
-interface History {
-  readonly ended_at: number | null
-  readonly failures: number
-}
+type History = Pick<JobNote, 'ended_at' | 'failures'>
 
 /** An end in the future was noted by a wrong clock. */
 function isDue({ ended_at, failures }: History, every: number | null, now: number): boolean {
@@ -47,38 +44,88 @@ function isDue({ ended_at, failures }: History, every: number | null, now: numbe
   return now - ended_at >= (failures >= SET_ASIDE_AFTER ? DAY : every * NEARLY)
 }
 
-function noted(outcome: Outcome, failures: number, now: number): Partial<History> {
+function noted(outcome: Outcome, failures: number, now: number, failure: string): Partial<JobNote> {
   switch (outcome) {
     case 'done':
-      return { ended_at: now, failures: 0 }
+      return { ended_at: now, failures: 0, failure: null, failed_at: null }
     case 'failed':
-      return { ended_at: now, failures: failures + 1 }
+      return { ended_at: now, failures: failures + 1, failure, failed_at: now }
     case 'postponed':
-      return { ended_at: now }
+      return { ended_at: now, failure, failed_at: now }
     case 'left':
       return {}
   }
 }
 
-/** For a node alone: kept in memory, so that an idle disk stays idle. */
-export function createLocalClaims(clock: Clock): Claims {
-  const histories = new Map<string, History>()
+/** Where the failures of a node alone are told to others: to the command line, which can have a job tried again. */
+export interface KeptFailures {
+  keep(job: string, note: JobNote): Promise<void>
+  forget(job: string): Promise<void>
+  /** Whether somebody wants it to be tried again. */
+  isRetried(job: string): Promise<boolean>
+}
+
+export function keptFailures(db: Db): KeptFailures {
+  return {
+    keep: (job, note) => keepJob(db, job, note),
+    forget: (job) => dropJobs(db, job),
+    isRetried: async (job) => (await findJob(db, job))?.failures === 0,
+  }
+}
+
+const keptNowhere: KeptFailures = { async keep() {}, async forget() {}, isRetried: async () => false }
+
+const NEVER_RUN: JobNote = { ended_at: null, failures: 0, failure: null, failed_at: null }
+
+/** What a node alone knows of its jobs. */
+export interface LocalClaims extends Claims {
+  history(): readonly (JobNote & { readonly name: string; readonly isRunning: boolean })[]
+}
+
+/** For a node alone: kept in memory, so that an idle disk stays idle. Failures alone are written. */
+export function createLocalClaims(clock: Clock, failures: KeptFailures = keptNowhere): LocalClaims {
+  const histories = new Map<string, JobNote>()
   const running = new Set<string>()
+
+  /** How it went until now, if it is the job's turn. */
+  async function historyOfDue(job: string, every: number | null): Promise<JobNote | null> {
+    const history = histories.get(job) ?? NEVER_RUN
+    if (isDue(history, every, clock.now())) return history
+    const isSetAside = history.failures >= SET_ASIDE_AFTER
+    return isSetAside && (await failures.isRetried(job)) ? { ...history, failures: 0 } : null
+  }
 
   return {
     async claim(job, every) {
-      const history = histories.get(job) ?? { ended_at: null, failures: 0 }
-      if (running.has(job) || !isDue(history, every, clock.now())) return null
+      if (running.has(job)) return null
       running.add(job)
+      const history = await historyOfDue(job, every).catch((error: unknown) => {
+        running.delete(job)
+        throw error
+      })
+      if (history === null) {
+        running.delete(job)
+        return null
+      }
       return {
         failures: history.failures,
         isHeld: () => true,
-        async end(outcome) {
+        async end(outcome, failure = '') {
           running.delete(job)
-          histories.set(job, { ...history, ...noted(outcome, history.failures, clock.now()) })
+          const next = { ...history, ...noted(outcome, history.failures, clock.now(), failure) }
+          histories.set(job, next)
+          if (next.failure !== null) await failures.keep(job, next)
+          else if (history.failure !== null) await failures.forget(job)
         },
       }
     },
+
+    history: () =>
+      [...new Set([...histories.keys(), ...running])].map((name) => ({
+        name,
+        ...(histories.get(name) ?? NEVER_RUN),
+        isRunning: running.has(name),
+      })),
 
     async setAside() {
       const failing = [...histories].filter(([, { failures }]) => failures >= SET_ASIDE_AFTER)
@@ -108,9 +155,9 @@ export function createSharedClaims(db: Db, nodes: Nodes, clock: Clock): Claims {
         return {
           failures: history.failures,
           isHeld: () => nodes.id() === node && nodes.isSurelyAlive(),
-          async end(outcome) {
+          async end(outcome, failure = '') {
             running.delete(job)
-            await releaseJob(db, job, node, noted(outcome, history.failures, clock.now()))
+            await releaseJob(db, job, node, noted(outcome, history.failures, clock.now(), failure))
           },
         }
       } finally {

@@ -7,11 +7,14 @@ import {
   setKeyRevoked,
 } from '../database/api-keys.ts'
 import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
-import { parseScopes } from '../domain/scopes.ts'
+import { formatScopes, parseScopes } from '../domain/scopes.ts'
+import { noteDeed } from './audit.ts'
 import type { AccountCaller } from './caller.ts'
 import { type KeyInfo, keyInfo } from './key-info.ts'
 import { hashKey, issueKey, type KeyRequest, type NewKey } from './key-issuing.ts'
@@ -51,7 +54,12 @@ export function createKeys(db: Db, clock: Clock, random: Random): Keys {
     async add(username, key) {
       const account = await knownAccount(db, username)
       if (key.folder !== null) await ownFolder(db, { account, within: null }, key.folder)
-      return issueKey(db, clock, random, account, key)
+      return inTransaction(db, async (trx) => {
+        const made = await issueKey(trx, clock, random, account, key)
+        const details = { key: made.id, name: made.name, scopes: formatScopes(made.scopes) }
+        await noteDeed(trx, clock, COMMAND_LINE, { act: 'key.made', object: username.toLowerCase(), details })
+        return made
+      })
     },
 
     async list(username) {
@@ -74,7 +82,15 @@ export function createKeys(db: Db, clock: Clock, random: Random): Keys {
           `${prefixOrId} is the beginning of several keys; give the number`,
         )
       }
-      await setKeyRevoked(db, key.id, clock.now())
+      await inTransaction(db, async (trx) => {
+        await setKeyRevoked(trx, key.id, clock.now())
+        const details = { key: key.id, name: key.name }
+        await noteDeed(trx, clock, COMMAND_LINE, {
+          act: 'key.revoked',
+          object: username.toLowerCase(),
+          details,
+        })
+      })
     },
   }
 }
@@ -113,8 +129,8 @@ function callerOf(row: KeyHolder): AccountCaller {
   return {
     kind: 'account',
     account: row.account,
-    key: row.key,
     username: row.username,
+    by: { kind: 'key', key: row.key },
     scopes: parseScopes(row.scopes),
     within: row.folder,
     expiresAt: row.expires_at,

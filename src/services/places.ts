@@ -27,6 +27,14 @@ export async function isWithin(db: Db, { within }: Reach, folder: FolderId): Pro
   return chain.some((step) => step.identifier === within) && chain.every((step) => step.deleted_at === null)
 }
 
+/** The same of what was in it: the folder, and those between it and the one that somebody is kept to, may be deleted. */
+export async function wasWithin(db: Db, { within }: Reach, folder: FolderId): Promise<boolean> {
+  if (within === null) return true
+  const chain = await folderChain(db, folder)
+  const top = chain.findIndex((step) => step.identifier === within)
+  return top !== -1 && chain.slice(0, top + 1).every((step) => step.deleted_at === null)
+}
+
 /**
  * The row of a place. `root` is the top of what is within reach: that of the account, or the one folder. Throws Refusal
  * FOLDER_NOT_FOUND.

@@ -1,4 +1,5 @@
 import { changeTotals } from '../database/accounts.ts'
+import { noteChange } from '../database/changes.ts'
 import { lockAccount } from '../database/differences.ts'
 import { markRemoved } from '../database/file-removal.ts'
 import { findFile } from '../database/files.ts'
@@ -39,7 +40,10 @@ export function createRemovals(db: Db, clock: Clock): Removals {
     return inTransaction(db, async (trx) => {
       await lockAccount(trx, reach.account)
       try {
-        await markRemoved(trx, [await ownFile(trx, reach, identifier)], 'deleted', clock.now())
+        const file = await ownFile(trx, reach, identifier)
+        await markRemoved(trx, [file], 'deleted', clock.now())
+        const change = { kind: 'file.removed', file: file.id, place: file.folder_id } as const
+        await noteChange(trx, reach.account, change)
         return true
       } catch (error) {
         if (error instanceof Refusal) return false
@@ -61,6 +65,8 @@ export function createRemovals(db: Db, clock: Clock): Removals {
         if (folder.parent_id !== null)
           await changeTree(trx, folder.parent_id, takenAway({ files, bytes, folders }))
         await changeTotals(trx, reach.account, { storage: -bytes, files: -files, folders: -folders })
+        const change = { kind: 'folder.removed', folder: identifier, place: folder.parent_id } as const
+        await noteChange(trx, reach.account, change)
         return files
       } catch (error) {
         if (error instanceof Refusal) return null

@@ -1,17 +1,32 @@
+import { findAccount } from '../database/accounts.ts'
 import { findFile } from '../database/files.ts'
 import {
   closeReport,
+  countReports,
   dropClosedReports,
   findReport,
   forgetReporters,
   listReports,
+  pageOfReports,
   type ReportRow,
+  type ReportSelection,
 } from '../database/reports.ts'
 import type { Db } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Actor } from '../domain/audit.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { FileId, ReportId, Sha256, Slug } from '../domain/ids.ts'
+import {
+  type AccountId,
+  type FileId,
+  GUESTS,
+  type ReportId,
+  type Sha256,
+  type Slug,
+  type Uuid,
+} from '../domain/ids.ts'
 import type { ReportReason, ReportState } from '../domain/report.ts'
+import { noteDeed } from './audit.ts'
 import { unhurried } from './turns.ts'
 
 /** How long a report is kept after somebody has judged it. */
@@ -36,14 +51,37 @@ export interface Report {
   readonly closedAt: number | null
 }
 
+/** A report with what whoever judges it has to know. */
+export interface JudgedReport extends Report {
+  /** Null once it is gone. */
+  readonly present: PresentFile | null
+}
+
+/** The file as it is now. */
+export interface PresentFile {
+  readonly size: number
+  readonly type: string
+  readonly uuid: Uuid
+  /** Null for a guest's. */
+  readonly account: { readonly id: AccountId; readonly username: string } | null
+}
+
 /** What people have against files, for those who judge it. */
 export interface Reports {
   /** The newest first. */
   list(which: 'open' | 'all'): Promise<Report[]>
   /** With whether the file is still there. Throws Refusal NOT_FOUND. */
   get(id: ReportId): Promise<Report & { readonly fileIsHere: boolean }>
+  /** A page of them, the newest first, with what is there of each file. */
+  page(
+    which: ReportSelection,
+    page: number,
+    perPage: number,
+  ): Promise<{ readonly reports: readonly JudgedReport[]; readonly total: number }>
+  /** One of them in the same way. Throws Refusal NOT_FOUND. */
+  judged(id: ReportId): Promise<JudgedReport>
   /** Closes it, and leaves the file as it is. One that is closed stays as it is. Throws Refusal NOT_FOUND. */
-  dismiss(id: ReportId): Promise<void>
+  dismiss(actor: Actor, id: ReportId): Promise<void>
   /** Forgets who has reported before today, and what was closed long ago. */
   forgetOld(mayGoOn?: () => boolean): Promise<void>
 }
@@ -51,10 +89,22 @@ export interface Reports {
 export function createReports(db: Db, clock: Clock): Reports {
   async function find(id: ReportId): Promise<ReportRow> {
     const row = await findReport(db, id)
-    if (row === undefined) {
-      throw new Refusal('NOT_FOUND', `there is no report ${id}; "report list --all" shows them all`)
-    }
+    if (row === undefined) throw reportNotFound(id)
     return row
+  }
+
+  async function present(id: FileId): Promise<PresentFile | null> {
+    const file = await findFile(db, { kind: 'id', id })
+    if (file === undefined) return null
+    const { size, type, uuid, account_id } = file
+    if (account_id === GUESTS) return { size, type, uuid, account: null }
+    const owner = await findAccount(db, account_id)
+    const account = owner === undefined ? null : { id: owner.id, username: owner.username }
+    return { size, type, uuid, account }
+  }
+
+  async function judge(row: ReportRow): Promise<JudgedReport> {
+    return { ...reportOf(row), present: await present(row.file_id) }
   }
 
   return {
@@ -68,9 +118,23 @@ export function createReports(db: Db, clock: Clock): Reports {
       return { ...report, fileIsHere: file !== undefined }
     },
 
-    async dismiss(id) {
-      await find(id)
-      await closeReport(db, id, 'dismissed', clock.now())
+    async page(which, page, perPage) {
+      const reports: JudgedReport[] = []
+      for (const row of await pageOfReports(db, which, (page - 1) * perPage, perPage)) {
+        reports.push(await judge(row))
+      }
+      return { reports, total: await countReports(db, which) }
+    },
+
+    judged: async (id) => judge(await find(id)),
+
+    async dismiss(actor, id) {
+      const { slug, name, sha256 } = await find(id)
+      await inTransaction(db, async (trx) => {
+        if (!(await closeReport(trx, id, 'dismissed', clock.now()))) return
+        const details = { slug, name, sha256 }
+        await noteDeed(trx, clock, actor, { act: 'report.dismissed', object: String(id), details })
+      })
     },
 
     async forgetOld(mayGoOn = () => true) {
@@ -87,6 +151,10 @@ export function createReports(db: Db, clock: Clock): Reports {
 /** When the day began, in UTC, in which the same address is known again. */
 export function reportingDay(now: number): number {
   return now - (now % DAY)
+}
+
+export function reportNotFound(id: ReportId): Refusal {
+  return new Refusal('NOT_FOUND', `There is no report ${id}; the list of reports shows them all`)
 }
 
 function reportOf({ id, file_id, slug, name, sha256, ...row }: ReportRow): Report {

@@ -1,7 +1,14 @@
 import { findFile } from '../database/files.ts'
 import { findFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
-import { openUploads, type UploadRow, uploadById, uploadBySlug, uploadByToken } from '../database/uploads.ts'
+import {
+  openUploadBySlug,
+  openUploads,
+  type UploadRow,
+  uploadById,
+  uploadBySlug,
+  uploadByToken,
+} from '../database/uploads.ts'
 import { type Clock, HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { GUESTS, type Slug, type UploadToken } from '../domain/ids.ts'
@@ -64,6 +71,11 @@ export interface ResumableUploads {
   append(caller: Caller, token: UploadToken, bytes: NextBytes): Promise<ResumableUpload>
   /** Ends the upload. Of a completed one the file stays. */
   terminate(caller: Caller, token: UploadToken): Promise<void>
+  /**
+   * Ends the unfinished upload within reach whose link that is, for those who have lost its address. Throws Refusal
+   * UPLOAD_NOT_FOUND.
+   */
+  cancel(reach: Reach, slug: Slug): Promise<void>
   /** The file that a completed upload became. Throws Refusal UPLOAD_GONE when it was deleted, or moved out of reach. */
   result(caller: Caller, upload: ResumableUpload): Promise<StoredFile>
   /** Unfinished ones within reach, oldest first, at most 1,000. */
@@ -186,6 +198,13 @@ export function createResumableUploads(parts: {
 
     async terminate(caller, token) {
       const upload = await authorized(caller, token)
+      await sittings.stop(upload.id)
+      await forget(db, upload, clock.now())
+    },
+
+    async cancel(reach, slug) {
+      const upload = await openUploadBySlug(db, reach.account, slug)
+      if (upload === undefined || !(await isWithin(db, reach, upload.folder_id))) throw uploadNotFound()
       await sittings.stop(upload.id)
       await forget(db, upload, clock.now())
     },

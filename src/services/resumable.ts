@@ -45,6 +45,7 @@ export function createResumable(parts: {
     readonly maxFolderDepth: number
     readonly uploadExpires: number
   }
+  uploaded: () => void
   report: (error: unknown) => void
 }): Resumable {
   const { db, clock, hashing, limits } = parts

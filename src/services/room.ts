@@ -126,8 +126,8 @@ export function createRooms(parts: {
       await assertFreeSpace(bytes)
       const account = ownerOf(caller)
       const row = await findAccount(db, account)
-      if (row !== undefined && row.storage_used + bytes > limitOf(account, limits))
-        throw full(account, limits)
+      if (row !== undefined && row.storage_used + bytes > (row.quota ?? limitOf(account, limits)))
+        throw await full(db, account, limits)
     },
 
     async setAside(caller, key, least, wanted) {
@@ -147,7 +147,7 @@ export function createRooms(parts: {
           await budget.take(bytes)
           isTaken = true
           await inTransaction(db, async (trx) => {
-            if (!(await reserveRoom(trx, account, bytes, limit))) throw full(account, limits)
+            if (!(await reserveRoom(trx, account, bytes, limit))) throw await full(trx, account, limits)
             const reservation = { key, account_id: account, bytes, created_at: clock.now(), node }
             if (isNew) await insertReservation(trx, reservation)
             else if (!(await growReservation(trx, key, bytes))) throw interrupted()
@@ -213,15 +213,15 @@ export function createRooms(parts: {
   }
 }
 
-/** What the account may have in all. */
+/** What the account may have in all, unless it has a quota of its own. */
 export function limitOf(account: AccountId, limits: RoomLimits): number {
   return account === GUESTS ? limits.guestStorage : limits.storageLimit
 }
 
 /** What somebody is told for whom that is too little. */
-export function full(account: AccountId, limits: RoomLimits): Refusal {
+export async function full(db: Db, account: AccountId, limits: RoomLimits): Promise<Refusal> {
   if (account === GUESTS) return unavailable()
-  const limit = formatSize(limits.storageLimit)
+  const limit = formatSize((await findAccount(db, account))?.quota ?? limits.storageLimit)
   return new Refusal(
     'STORAGE_LIMIT_EXCEEDED',
     `This file does not fit into the ${limit} of this account; delete something first`,

@@ -1,5 +1,6 @@
 import { changeTotals } from '../database/accounts.ts'
 import { adoptBlob } from '../database/blobs.ts'
+import { noteChange } from '../database/changes.ts'
 import { insertFile } from '../database/files.ts'
 import { changeFiles } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
@@ -8,6 +9,7 @@ import type { AccountId, BlobKey, FileId, FolderId, Sha256, Slug, Uuid } from '.
 import { GARBAGE_GRACE } from './cleaning.ts'
 import type { Digest } from './content-hash-messages.ts'
 import { assertPlaceLives } from './places.ts'
+import { assertTaken } from './refused-content.ts'
 import type { ThumbnailIntake } from './thumbnails.ts'
 
 /** A file whose bytes and row are safe. */
@@ -36,7 +38,7 @@ export interface WholeFile {
 
 /**
  * Brings the row of a file in, and counts it. The account is locked; the room that was set aside ends in the same
- * transaction. Throws Refusal FOLDER_NOT_FOUND, or a unique violation when slug or UUID are taken.
+ * transaction. Throws Refusal FOLDER_NOT_FOUND or CONTENT_REFUSED, or a unique violation when slug or UUID are taken.
  */
 export async function insertStoredFile(
   trx: Db,
@@ -46,6 +48,7 @@ export async function insertStoredFile(
 ): Promise<FileId> {
   const { account, folder, key, digest, size, name, mayHaveThumbnail } = file
   await assertPlaceLives(trx, folder)
+  await assertTaken(trx, digest.sha256)
   const blob_id = await adoptBlob(trx, { key, ...digest, size, created_at: now }, now + GARBAGE_GRACE)
   if (mayHaveThumbnail !== null) await thumbnails.note(trx, blob_id, mayHaveThumbnail)
   const { id } = await insertFile(trx, {
@@ -63,5 +66,6 @@ export async function insertStoredFile(
   })
   await changeTotals(trx, account, { storage: size, files: 1 })
   await changeFiles(trx, folder, 1, size)
+  await noteChange(trx, account, { kind: 'file.added', file: id, place: folder })
   return id
 }

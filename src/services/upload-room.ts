@@ -57,7 +57,7 @@ export function createUploadRooms(parts: {
 
   async function reserve(trx: Db, id: UploadId, account_id: AccountId, bytes: number): Promise<void> {
     const isReserved = await reserveForUpload(trx, { id, account_id }, bytes, limitOf(account_id, limits))
-    if (!isReserved) throw full(account_id, limits)
+    if (!isReserved) throw await full(trx, account_id, limits)
   }
 
   const add = (caller: Caller, { id, account_id }: UploadRow, bytes: number) =>

@@ -58,8 +58,11 @@ export function createUploads(parts: {
   clock: Clock
   random: Random
   maxFileSize: number
+  /** Told of every file that is stored. */
+  uploaded?: () => void
 }): Uploads {
   const { db, blobs, health, hashing, rooms, thumbnails, clock, random, maxFileSize } = parts
+  const { uploaded = () => {} } = parts
 
   function assertSize(bytes: number): void {
     if (bytes > maxFileSize) {
@@ -155,6 +158,7 @@ export function createUploads(parts: {
           health.assertUsable()
           const file = await untilUnique(() => commit(name, type, mayHaveThumbnail, digest, alongside))
           stored = true
+          uploaded()
           await room.used(received)
           if (mayHaveThumbnail === true) thumbnails.wake()
           return file

@@ -1,7 +1,14 @@
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { addFileUse, addRequests, type FileUse, requestsOn, setKeyUsed } from '../database/usage.ts'
-import { type Clock, SECOND, timestamp } from '../domain/clock.ts'
+import {
+  addFileUse,
+  addRequests,
+  type FileUse,
+  requestsOn,
+  requestsSince,
+  setKeyUsed,
+} from '../database/usage.ts'
+import { type Clock, DAY, SECOND, timestamp } from '../domain/clock.ts'
 import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
 import type { AccountCaller } from './caller.ts'
 import { letOthersIn } from './turns.ts'
@@ -19,16 +26,24 @@ export interface Usage {
    */
   archiveUsed(by: 'download' | null): (file: FileId) => void
   requested(caller: AccountCaller): void
-  /** The key was used for what counts as no request. */
-  keyUsed(key: KeyId): void
+  /** The same for what counts as no request. */
+  used(caller: AccountCaller): void
   /** Counted and not yet written. */
   pending(file: FileId): { readonly views: number; readonly downloads: number }
   /** The account's requests since 00:00 UTC. */
   requestsToday(account: AccountId): Promise<number>
+  /** The same for each of so many days, the last of which is today. Days are as in `2026-01-31`, in UTC. */
+  requestsByDay(account: AccountId, days: number): Promise<DayOfRequests[]>
   flush(): Promise<void>
 }
 
-export function createUsage(db: Db, clock: Clock): Usage {
+export interface DayOfRequests {
+  readonly day: string
+  readonly requests: number
+}
+
+/** `downloaded`: told of every download that counts. */
+export function createUsage(db: Db, clock: Clock, downloaded: () => void = () => {}): Usage {
   const files = new Map<FileId, FileUse>()
   /** Each of at most `MOST_FILES` files of one archive. */
   const archived: ArchiveUse[] = []
@@ -71,13 +86,22 @@ export function createUsage(db: Db, clock: Clock): Usage {
     }
   }
 
-  const today = () => timestamp(clock.now()).slice(0, 10)
+  /** Of a session it is noted where it is read. */
+  function used({ by }: AccountCaller): void {
+    if (by.kind === 'key') keys.set(by.key, clock.now())
+  }
+
+  const dayBefore = (ago: number) => timestamp(clock.now() - ago * DAY).slice(0, 10)
+  const today = () => dayBefore(0)
 
   return {
     fileUsed(file, by) {
       const use = files.get(file) ?? { views: 0, downloads: 0, lastUsedAt: 0 }
       if (by === 'view') use.views++
-      if (by === 'download') use.downloads++
+      if (by === 'download') {
+        use.downloads++
+        downloaded()
+      }
       use.lastUsedAt = clock.now()
       files.set(file, use)
     },
@@ -91,6 +115,7 @@ export function createUsage(db: Db, clock: Clock): Usage {
           archived.push(last)
         }
         last.ids.push(file)
+        if (by === 'download') downloaded()
         last.use.lastUsedAt = clock.now()
       }
     },
@@ -100,12 +125,10 @@ export function createUsage(db: Db, clock: Clock): Usage {
       const counts = days.get(day) ?? new Map<AccountId, number>()
       counts.set(caller.account, (counts.get(caller.account) ?? 0) + 1)
       days.set(day, counts)
-      keys.set(caller.key, clock.now())
+      used(caller)
     },
 
-    keyUsed: (key) => {
-      keys.set(key, clock.now())
-    },
+    used,
 
     pending: (file) => files.get(file) ?? { views: 0, downloads: 0 },
 
@@ -113,6 +136,16 @@ export function createUsage(db: Db, clock: Clock): Usage {
       const day = today()
       const written = await requestsOn(db, account, day)
       return written + (days.get(day)?.get(account) ?? 0)
+    },
+
+    async requestsByDay(account, count) {
+      const asked = Array.from({ length: count }, (_, index) => dayBefore(count - 1 - index))
+      const rows = await requestsSince(db, account, dayBefore(count - 1))
+      const written = new Map(rows.map(({ day, requests }) => [day, requests]))
+      return asked.map((day) => ({
+        day,
+        requests: (written.get(day) ?? 0) + (days.get(day)?.get(account) ?? 0),
+      }))
     },
 
     async flush() {

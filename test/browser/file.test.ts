@@ -351,9 +351,9 @@ describeInBrowser('the page of a file', (browser) => {
       ['letters.zip', await zip(['a.txt']), '.entries'],
       ['broken.pdf', 'none', '.stage-message'],
     ]
+    await using visit = await openPage(browser(), host.url, { reducedMotion: 'reduce' })
     for (const [name, bytes, sign] of shown) {
       const file = await put(name, bytes)
-      await using visit = await openPage(browser(), host.url, { reducedMotion: 'reduce' })
       await visit.page.goto(`/d/${file.slug}`)
       await visit.page.locator(sign).first().waitFor()
       for (const colorScheme of ['light', 'dark'] as const) {

@@ -14,6 +14,7 @@ import {
   PHONE,
   pixelsBeside,
   smallTargets,
+  type Visit,
 } from '../support/browser.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { HOSTILE_NAMES } from '../support/hostile-names.ts'
@@ -76,6 +77,7 @@ describeInBrowser('every page', (browser) => {
   const places: readonly Place[] = [
     { name: 'the start page', path: () => '/' },
     { name: 'a file', path: () => `/d/${file.slug}` },
+    { name: 'signing in', path: () => '/sign-in' },
     { name: 'a report', path: () => `/d/${file.slug}/report` },
     { name: 'a folder as a gallery', path: () => `/f/${folders.gallery}`, items: 3 },
     { name: 'a folder as a list', path: () => `/f/${folders.list}?sort=downloads`, items: 3 },
@@ -127,10 +129,26 @@ describeInBrowser('every page', (browser) => {
     return response
   }
 
+  /** One page for all tests of a suite, which go from place to place with it; a page of one's own takes longer. */
+  function shared(options: BrowserContextOptions): () => Visit {
+    let opened: Visit | undefined
+    beforeAll(async () => {
+      opened = await openPage(browser(), host.url, options)
+    })
+    afterAll(() => opened?.[Symbol.asyncDispose]())
+    return () => {
+      if (opened === undefined) throw new Error('the page is not open yet')
+      return opened
+    }
+  }
+
   describe.each(SCREENS)('%s', (_, screen) => {
+    const opened = shared(screen)
+
     test.each(named)('%s has no fault, in light and in dark', async (_name, place) => {
-      await using opened = await openPage(browser(), host.url, screen)
-      const { page } = opened
+      const { page, trouble, forget } = opened()
+      forget()
+      await page.emulateMedia({ colorScheme: 'light' })
       await visit(page, place)
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
@@ -138,35 +156,41 @@ describeInBrowser('every page', (browser) => {
       }
       expect(await pixelsBeside(page)).toBe(0)
       expect(await smallTargets(page)).toEqual([])
-      expect(opened.trouble(place.items ?? 0)).toEqual([])
+      expect(trouble(place.items ?? 0)).toEqual([])
     })
   })
 
-  test.each(named)(
-    '%s runs and loads nothing of others, and tells a German all in German, without JavaScript',
-    async (_name, place) => {
-      await using opened = await openPage(browser(), host.url, { javaScriptEnabled: false, locale: 'de-DE' })
-      const { page } = opened
-      const response = await visit(page, place)
-      const html = await response.text()
-      for (const script of elements(html, 'script')) {
-        if (script.attributes.type === 'application/json') continue
-        expect(script).toMatchObject({ attributes: { src: expect.stringMatching(/^\/assets\//) }, text: '' })
-      }
-      expect(elements(html, 'style')).toEqual([])
-      expect(await page.locator('h1').first().isVisible()).toBe(true)
-      expect(await page.locator('html').getAttribute('lang')).toBe('de')
-      const text = (await page.locator('main').textContent()) ?? ''
-      expect(ENGLISH.filter((each) => text.includes(each))).toEqual([])
-      if (place.isRendered) return
-      const { 'content-security-policy': policy = '', vary } = response.headers()
-      expect(vary).toContain('Accept-Language')
-      expect(policy).toContain("default-src 'none'")
-      expect(policy).toMatch(/script-src 'self'(?: 'wasm-unsafe-eval')?;/)
-      expect(policy).not.toMatch(/script-src[^;]*unsafe-(inline|eval|hashes)/)
-      expect(policy).not.toContain('*')
-    },
-  )
+  describe('without JavaScript', () => {
+    const opened = shared({ javaScriptEnabled: false, locale: 'de-DE' })
+
+    test.each(named)(
+      '%s runs and loads nothing of others, and tells a German all in German',
+      async (_name, place) => {
+        const { page } = opened()
+        const response = await visit(page, place)
+        const html = await response.text()
+        for (const script of elements(html, 'script')) {
+          if (script.attributes.type === 'application/json') continue
+          expect(script).toMatchObject({
+            attributes: { src: expect.stringMatching(/^\/assets\//) },
+            text: '',
+          })
+        }
+        expect(elements(html, 'style')).toEqual([])
+        expect(await page.locator('h1').first().isVisible()).toBe(true)
+        expect(await page.locator('html').getAttribute('lang')).toBe('de')
+        const text = await ownText(page)
+        expect(ENGLISH.filter((each) => text.includes(each))).toEqual([])
+        if (place.isRendered) return
+        const { 'content-security-policy': policy = '', vary } = response.headers()
+        expect(vary).toContain('Accept-Language')
+        expect(policy).toContain("default-src 'none'")
+        expect(policy).toMatch(/script-src 'self'(?: 'wasm-unsafe-eval')?;/)
+        expect(policy).not.toMatch(/script-src[^;]*unsafe-(inline|eval|hashes)/)
+        expect(policy).not.toContain('*')
+      },
+    )
+  })
 
   test('leads from a form to a link, and from there to the bytes, without JavaScript', async () => {
     await using opened = await openPage(browser(), host.url, { javaScriptEnabled: false })
@@ -236,7 +260,17 @@ describeInBrowser('every page', (browser) => {
   }, 60_000)
 })
 
+/** What the main part says, without what it says to be in another language. */
+async function ownText(page: Page): Promise<string> {
+  const text = (await page.locator('main').textContent()) ?? ''
+  const foreign = await page.locator('main [lang]').allTextContents()
+  return foreign.reduce((left, each) => left.replace(each, () => ''), text)
+}
+
 /** The texts in a tree of them. */
 function leaves(tree: object): string[] {
-  return Object.values(tree).flatMap((each) => (typeof each === 'string' ? [each] : leaves(each)))
+  return Object.values(tree).flatMap((each) => {
+    if (typeof each === 'string') return [each]
+    return each === null ? [] : leaves(each)
+  })
 }

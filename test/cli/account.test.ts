@@ -96,3 +96,17 @@ describe('holdfast account disable', () => {
     expect(errors).toContain('nobody')
   })
 })
+
+describe('a one-time link', () => {
+  test('is printed for an account, and for a new administrator', async () => {
+    using folder = temporaryFolder()
+    await holdfast(folder.path, ['account', 'add', 'ann'])
+    const link = await holdfast(folder.path, ['account', 'link', 'ann'])
+    expect(link.output).toMatch(/^ {2}http:\/\/localhost:3000\/set-password\/[\w-]{32}$/m)
+    const made = JSON.parse((await holdfast(folder.path, ['admin', 'add', 'Root', '--json'])).output)
+    expect(made).toEqual({ username: 'root', url: expect.stringContaining('/set-password/') })
+    const promoted = JSON.parse((await holdfast(folder.path, ['admin', 'add', 'ann', '--json'])).output)
+    expect(promoted).toEqual({ username: 'ann', url: null })
+    expect((await holdfast(folder.path, ['account', 'link', 'bob'])).errors).toContain('there is no account')
+  })
+})

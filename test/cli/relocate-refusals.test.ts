@@ -13,6 +13,7 @@ import {
   type Place,
   relocate,
   relocateUntil,
+  serve,
 } from './relocation-fixture.ts'
 
 describe('damage at the source', () => {
@@ -42,7 +43,7 @@ describe('damage at the source', () => {
     expect(inventory.files.filter(({ slug }) => errors.includes(slug)).length).toBeGreaterThan(0)
     expect(errors).toContain('nothing is switched')
     expect((await holdfastAt({ DATA_DIR: other }, ['serve'])).errors).toContain('is not whole yet')
-    await (await startChild(folder.place.DATA_DIR)).stop()
+    await (await serve(folder.place)).stop()
   })
 
   test('is left behind when that is asked for, and the rows go all the same', async () => {
@@ -56,7 +57,7 @@ describe('damage at the source', () => {
     expect(await everyRow(target)).toEqual(before)
     const missing = lost.map((key) => `blob ${key} has a row and no bytes`)
     expect(inconsistencies(target.DATA_DIR, { cleaned: true }).sort()).toEqual(missing)
-    await (await startChild(target.DATA_DIR)).stop()
+    await (await serve(target)).stop()
   })
 })
 

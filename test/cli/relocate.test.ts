@@ -7,7 +7,6 @@ import { systemRandom } from '../../src/domain/random.ts'
 import { finishedBlobs, inconsistencies, unfinishedBlobs } from '../support/blob-folder.ts'
 import { caller } from '../support/caller.ts'
 import { newBucket, whyNoCeph } from '../support/ceph.ts'
-import { startChild } from '../support/child.ts'
 import { picture } from '../support/pictures.ts'
 import { createDatabase, whyNoPostgres } from '../support/postgres.ts'
 import { upload, visit } from '../support/public.ts'
@@ -23,6 +22,7 @@ import {
   type Place,
   relocate,
   relocateUntil,
+  serve,
   withDatabase,
 } from './relocation-fixture.ts'
 
@@ -60,7 +60,7 @@ async function toBucket(place: Place) {
 
 /** A resumable upload of a guest with a part of its bytes; its path. */
 async function beginUpload(place: Place): Promise<string> {
-  await using server = await startChild(place.DATA_DIR, place)
+  await using server = await serve(place)
   const client = tus(guestAt(server.url))
   const { path } = await client.start(100)
   await client.patch(path, 0, new Uint8Array(60))
@@ -70,7 +70,7 @@ async function beginUpload(place: Place): Promise<string> {
 
 /** A picture that is uploaded to the place, and its thumbnail. */
 async function withPicture(place: Place, key: string) {
-  await using server = await startChild(place.DATA_DIR, place)
+  await using server = await serve(place)
   const file = await upload(server, { key, name: 'a.png', bytes: await picture('png', 400, 300) })
   const thumbnail = await thumbnailOf(server, key, file)
   await server.stop()
@@ -92,7 +92,7 @@ describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () =>
       const reserving = await sql`select id from accounts where storage_reserved > 0`.execute(db)
       expect(reserving.rows).toEqual([])
     })
-    await using server = await startChild(target.DATA_DIR, target)
+    await using server = await serve(target)
     expect((await tus(guestAt(server.url)).head(path)).status).toBe(410)
   })
 
@@ -162,14 +162,14 @@ describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () =>
     expect(await relocate(folder.place, words, key)).toMatchObject({ code: 0 })
     const stored: string[] = await Array.fromAsync((await openS3Blobs(store, systemRandom)).list())
     expect(stored.sort()).toEqual((await blobKeys(target)).sort())
-    await using server = await startChild(target.DATA_DIR, target)
+    await using server = await serve(target)
     expect((await visit(server, file.thumbnail_url)).headers.get('content-type')).toBe('image/svg+xml')
     await thumbnailOf(server, owner, file)
   })
 
   test('a run that is killed in the middle of the bytes leaves nothing behind in the end', async () => {
     using folder = home()
-    const inventory = await furnish(folder.place, 150)
+    const inventory = await furnish(folder.place, 60)
     const { words, key, target, store } = await toBucket(folder.place)
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
       await relocateUntil(folder.place, words, 'Moving files', signal, key)
@@ -189,7 +189,7 @@ describe.if(noPostgres === null)('the rows alone', () => {
     const { file, thumbnail } = await withPicture(folder.place, owner)
     const { words, target } = await toPostgres(folder.place)
     expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
-    await using server = await startChild(target.DATA_DIR, target)
+    await using server = await serve(target)
     expect(new Uint8Array(await (await visit(server, file.thumbnail_url)).bytes())).toEqual(thumbnail)
   })
 
@@ -276,7 +276,7 @@ describe.if(noPostgres === null)('the rows alone', () => {
       expect(garbage.rows).toEqual(expect.arrayContaining(keys))
       expect(keys).toHaveLength(1)
     })
-    await using server = await startChild(target.DATA_DIR, target)
+    await using server = await serve(target)
     expect((await tus(guestAt(server.url)).head(path)).status).toBe(404)
   })
 
@@ -285,7 +285,7 @@ describe.if(noPostgres === null)('the rows alone', () => {
     await furnish(folder.place, 0)
     const { words, target } = await toPostgres(folder.place)
     expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
-    await using _server = await startChild(target.DATA_DIR, target)
+    await using _server = await serve(target)
     const { code, errors } = await relocate(target, [
       '--to-database',
       'sqlite',
@@ -301,7 +301,7 @@ describe.if(noPostgres === null)('the rows alone', () => {
     const inventory = await furnish(folder.place)
     const { words, target } = await toPostgres(folder.place)
     const tried = { ...target, DATA_DIR: join(folder.path, 'tried') }
-    await (await startChild(tried.DATA_DIR, tried)).stop()
+    await (await serve(tried)).stop()
     expect(await relocate(folder.place, [...words, '--to-data-dir', tried.DATA_DIR])).toMatchObject({
       code: 0,
     })
@@ -368,7 +368,7 @@ describe('from folder to folder', () => {
     await relocateUntil(folder.place, words, 'Copying rows', 'SIGKILL')
     const [dropped, ...kept] = inventory.files
     if (dropped === undefined) throw new Error('there are no files')
-    const server = await startChild(folder.place.DATA_DIR)
+    const server = await serve(folder.place)
     const api = caller(server.url, inventory.key)
     await api.deleteFiles([dropped.slug])
     const added = await api.upload(new Uint8Array([1, 2, 3]), 'added.bin')

@@ -3,24 +3,29 @@ import { expect } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import { openAdministration, type Parts, startHoldfast } from '../../src/app.ts'
+import { loadConfig, settingsInForce } from '../../src/config.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
+import { systemClock } from '../../src/domain/clock.ts'
+import { systemRandom } from '../../src/domain/random.ts'
+import { SCOPES } from '../../src/domain/scopes.ts'
+import { createLog } from '../../src/log.ts'
 import { type Caller, caller, readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import {
-  addAccount,
-  type ChildServer,
-  type ChildSettings,
-  startChild,
-  type TemporaryFolder,
-  temporaryFolder,
-} from '../support/child.ts'
+import { type ChildSettings, type TemporaryFolder, temporaryFolder } from '../support/child.ts'
 import { passwordForm } from '../support/public.ts'
 import { holdfast, MAIN, type Outcome, onlyThese } from './command.ts'
 
 /** Where an installation lies: what `HOLDFAST_` variables say. The data folder is always named. */
 export type Place = ChildSettings & { readonly DATA_DIR: string }
+
+export interface RunningPlace extends AsyncDisposable {
+  readonly url: string
+  /** Lets what is under way finish. */
+  stop(): Promise<void>
+}
 
 export interface StoredFile {
   readonly slug: string
@@ -63,12 +68,8 @@ async function make(small: number) {
 
 /** Fills the place through a server, and stops that. */
 async function fill(place: Place, small: number): Promise<Inventory> {
-  const ann = await addAccount(place.DATA_DIR, 'ann')
-  const bob = await addAccount(place.DATA_DIR, 'bob')
-  const spare = await holdfastAt(place, ['key', 'add', 'ann', '--name', 'spare', '--json'])
-  const revokedKey = String(JSON.parse(spare.output).api_key)
-  await holdfastAt(place, ['key', 'revoke', 'ann', revokedKey])
-  await using server = await startChild(place.DATA_DIR, { ...place, RATE_LIMIT: '100000' })
+  const { ann, bob, revokedKey } = await addPeople(place)
+  await using server = await serve(place)
   const api = caller(server.url, ann.apiKey)
   const files: StoredFile[] = []
   const put = async (content: Uint8Array<ArrayBuffer>, name: string, folder = 'root', by: Caller = api) => {
@@ -114,9 +115,42 @@ async function fill(place: Place, small: number): Promise<Inventory> {
   return { key: ann.apiKey, revokedKey, files, lockedFolder, password, lockedFile, lastFileId }
 }
 
+async function addPeople(place: Place) {
+  const { accounts, keys, close } = await openAdministration(partsOf(place))
+  try {
+    const [ann, bob] = [await accounts.add('ann'), await accounts.add('bob')]
+    const spare = { name: 'spare', scopes: SCOPES, folder: null, expiresAt: null }
+    const { apiKey: revokedKey } = await keys.add('ann', spare)
+    await keys.revoke('ann', revokedKey)
+    return { ann, bob, revokedKey }
+  } finally {
+    await close()
+  }
+}
+
+/** A server on the place in this process, which is there sooner than a child. */
+export async function serve(place: Place): Promise<RunningPlace> {
+  const { url, stop } = await startHoldfast({
+    ...partsOf(place),
+    settings: settingsInForce({}),
+    log: createLog('silent', { terminal: false }),
+  })
+  let stopped: Promise<void> | null = null
+  const stopOnce = () => {
+    stopped ??= stop()
+    return stopped
+  }
+  return { url, stop: stopOnce, [Symbol.asyncDispose]: stopOnce }
+}
+
+function partsOf(place: Place): Parts {
+  const settings = { HOST: '127.0.0.1', PORT: '0', RATE_LIMIT: '100000', ...place }
+  return { config: loadConfig(variables(settings)), clock: systemClock, random: systemRandom }
+}
+
 /** Serves a place and looks whether everything is there and works as it did. */
 export async function assertServed(place: Place, inventory: Inventory): Promise<void> {
-  await using server = await startChild(place.DATA_DIR, { ...place, RATE_LIMIT: '100000' })
+  await using server = await serve(place)
   const api = caller(server.url, inventory.key)
   for (const file of inventory.files) {
     expect(await readBack(server.url, file.slug)).toMatchObject({ sha256: file.sha256 })
@@ -134,7 +168,7 @@ export async function assertServed(place: Place, inventory: Inventory): Promise<
   await server.stop()
 }
 
-async function assertLocked({ url }: ChildServer, inventory: Inventory): Promise<void> {
+async function assertLocked({ url }: RunningPlace, inventory: Inventory): Promise<void> {
   const { lockedFile, lockedFolder, password } = inventory
   await expect(readBack(url, lockedFile.slug)).rejects.toThrow('403')
   const unlock = async (tried: string) => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
-import { type Config, ConfigError, type Environment, loadConfig } from '../../src/config.ts'
+import { type Config, ConfigError, type Environment, loadConfig, settingsInForce } from '../../src/config.ts'
+import type { MailAddress } from '../../src/domain/mail-address.ts'
+import { type Setting, settings } from '../../src/settings.ts'
 
 const GB = 1024 ** 3
 
@@ -20,6 +22,10 @@ describe('settings', () => {
       maxFileSize: 10 * GB,
       storageLimit: 10 * GB,
       rateLimit: 1000,
+      sessionRateLimit: 20_000,
+      signUp: 'invitation',
+      oidc: null,
+      mail: null,
       uploadExpires: 24,
       guestUploads: true,
       guestRateLimit: 1000,
@@ -27,6 +33,7 @@ describe('settings', () => {
       guestStorage: 500 * GB,
       minFreeSpace: 2 * GB,
       inactiveDays: 45,
+      binDays: 7,
       maxFolderDepth: 256,
       thumbnails: true,
       metrics: null,
@@ -54,12 +61,21 @@ describe('settings', () => {
       HOLDFAST_MAX_FILE_SIZE: '500MB',
       HOLDFAST_STORAGE_LIMIT: '1.5 GB',
       HOLDFAST_RATE_LIMIT: '5',
+      HOLDFAST_SESSION_RATE_LIMIT: '50',
+      HOLDFAST_SIGN_UP: 'Open',
+      HOLDFAST_OIDC_ISSUER: 'https://id.example.org/realms/home/',
+      HOLDFAST_OIDC_CLIENT_ID: 'files',
+      HOLDFAST_OIDC_CLIENT_SECRET: 's3cret',
+      HOLDFAST_OIDC_NAME: 'Home',
+      HOLDFAST_SMTP_URL: 'smtp://files%40example.org:s3%3Acret@mail.example.org',
+      HOLDFAST_MAIL_FROM: 'Holdfast <files@example.org>',
       HOLDFAST_GUEST_UPLOADS: 'false',
       HOLDFAST_GUEST_RATE_LIMIT: '6',
       HOLDFAST_GUEST_HOURLY_SIZE: '7GB',
       HOLDFAST_GUEST_STORAGE: '8gb',
       HOLDFAST_MIN_FREE_SPACE: '0',
       HOLDFAST_INACTIVE_DAYS: '9',
+      HOLDFAST_BIN_DAYS: '3',
       HOLDFAST_MAX_FOLDER_DEPTH: '10',
       HOLDFAST_THUMBNAILS: 'false',
       HOLDFAST_METRICS: 'on',
@@ -87,6 +103,21 @@ describe('settings', () => {
       maxFileSize: 500 * 1024 ** 2,
       storageLimit: 1.5 * GB,
       rateLimit: 5,
+      sessionRateLimit: 50,
+      signUp: 'open',
+      oidc: {
+        issuer: 'https://id.example.org/realms/home',
+        clientId: 'files',
+        clientSecret: 's3cret',
+        name: 'Home',
+      },
+      mail: {
+        host: 'mail.example.org',
+        port: 587,
+        secure: false,
+        login: { user: 'files@example.org', password: 's3:cret' },
+        from: { name: 'Holdfast', address: 'files@example.org' as MailAddress },
+      },
       uploadExpires: 24,
       guestUploads: false,
       guestRateLimit: 6,
@@ -94,6 +125,7 @@ describe('settings', () => {
       guestStorage: 8 * GB,
       minFreeSpace: 0,
       inactiveDays: 9,
+      binDays: 3,
       maxFolderDepth: 10,
       thumbnails: false,
       metrics: { token: 'a-token-of-some-length' },
@@ -147,6 +179,14 @@ describe('a value that is not allowed', () => {
     HOLDFAST_MIN_FREE_SPACE: ['-1', 'x'],
     HOLDFAST_INACTIVE_DAYS: ['0', '36501'],
     HOLDFAST_MAX_FOLDER_DEPTH: ['0', '1001'],
+    HOLDFAST_SMTP_URL: [
+      'mail.example.org',
+      'http://mail.example.org',
+      'smtp://',
+      'smtp://me@a.b',
+      'smtp://a.b/c',
+    ],
+    HOLDFAST_MAIL_FROM: ['Holdfast', 'a b@c.d', 'Hold"fast <a@b.c>', 'a@b.c, d@e.f'],
     HOLDFAST_METRICS: ['maybe', 'true'],
     HOLDFAST_LOG_LEVEL: ['verbose', 'trace'],
   }
@@ -172,9 +212,12 @@ describe('a value that is not allowed', () => {
     ])
   })
 
-  test('the password in an address is not repeated', () => {
-    const { message } = errorOf({ HOLDFAST_DATABASE_URL: 'postgres://me:hunter2@db' })
-    expect(message).toContain('postgres://me:')
+  test.each([
+    ['HOLDFAST_DATABASE_URL', 'postgres://me:hunter2@db', 'postgres://me:'],
+    ['HOLDFAST_SMTP_URL', 'smtp://me@example.org:hunter2@b:hunter2@a.b/c', 'smtp://me@example.org:'],
+  ])('the password in %s is not repeated', (variable, value, kept) => {
+    const { message } = errorOf({ [variable]: value })
+    expect(message).toContain(kept)
     expect(message).not.toContain('hunter2')
   })
 })
@@ -203,6 +246,25 @@ describe('a store', () => {
       expect(problem?.reason).toContain('HOLDFAST_S3_ENDPOINT')
     },
   )
+})
+
+describe('mail', () => {
+  const mail = {
+    HOLDFAST_SMTP_URL: 'smtp://mail.example.org',
+    HOLDFAST_MAIL_FROM: 'files@example.org',
+    HOLDFAST_PUBLIC_URL: 'https://files.example.org',
+  }
+
+  test.each(['HOLDFAST_MAIL_FROM', 'HOLDFAST_PUBLIC_URL'])('without %s is refused', (variable) => {
+    expect(loadConfig(mail).mail?.login).toBeNull()
+    const problems = problemsOf({ ...mail, [variable]: '' })
+    expect(problems.map((problem) => problem.variable)).toEqual([variable])
+  })
+
+  test('is from nobody where no server takes it', () => {
+    const [problem] = problemsOf({ HOLDFAST_MAIL_FROM: 'files@example.org' })
+    expect(problem?.reason).toContain('HOLDFAST_SMTP_URL')
+  })
 })
 
 describe('an unknown HOLDFAST_ variable', () => {
@@ -276,4 +338,27 @@ test('what stands in a misspelt secret is not repeated', () => {
   const { message } = errorOf({ HOLDFAST_S3_SECRET_ACESS_KEY: 'hunter2' })
   expect(message).toContain('HOLDFAST_S3_SECRET_ACCESS_KEY')
   expect(message).not.toContain('hunter2')
+})
+
+test('the settings in force tell nothing that is secret', () => {
+  const secret = 'hunter2hunter2'
+  const secrets = Object.values(settings)
+    .filter((setting: Setting<unknown>) => setting.isSecret)
+    .map(({ variable }) => [variable, secret])
+  expect(secrets.length).toBeGreaterThan(1)
+  const shown = settingsInForce({
+    ...Object.fromEntries(secrets),
+    HOLDFAST_DATABASE_URL: `postgres://ada:${secret}@db.example/holdfast`,
+  })
+  expect(JSON.stringify(shown)).not.toContain(secret)
+  expect(shown).toContainEqual(
+    expect.objectContaining({
+      variable: 'HOLDFAST_DATABASE_URL',
+      value: 'postgres://ada:…@db.example/holdfast',
+      isDefault: false,
+    }),
+  )
+  expect(shown).toContainEqual(
+    expect.objectContaining({ variable: 'HOLDFAST_STORAGE_LIMIT', value: '10GB', isDefault: true }),
+  )
 })

@@ -6,7 +6,8 @@ import { lastId, setLastId } from '../../src/database/differences.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { type ContractDatabase, databases } from '../support/databases.ts'
 
-const MANY = 1201
+/** Two statements full and one row more. */
+const MANY = 1001
 const COPIED = [
   'accounts',
   'api_keys',
@@ -18,6 +19,13 @@ const COPIED = [
   'rate_windows',
   'request_days',
   'reports',
+  'bin',
+  'changes',
+  'days',
+  'refused_contents',
+  'audit_log',
+  'mails',
+  'file_warnings',
 ] as const
 
 const both = databases('copying of rows')
@@ -146,6 +154,48 @@ async function fill(db: Db): Promise<void> {
   )
   await insert(
     db,
+    'bin',
+    ['id', 'account_id', 'folder_id', 'bytes', 'files', 'binned_at', 'restoring'],
+    numbers.map((at) => [at, 7, 100 + at, 2 ** 40 + at, at, at, at % 2]),
+  )
+  await insert(
+    db,
+    'changes',
+    ['id', 'account_id', 'kind', 'folder', 'place', 'from_place'],
+    numbers.map((at) => [at, 7, 'folder.moved', `folder${at}`, 'root', null]),
+  )
+  await insert(
+    db,
+    'days',
+    ['day', 'requests', 'bytes_out', 'accounts'],
+    numbers.map((at) => [`day ${at}`, at, 2 ** 40 + at, at % 2 === 0 ? at : null]),
+  )
+  await insert(
+    db,
+    'refused_contents',
+    ['sha256', 'refused_at', 'files', 'cleared'],
+    numbers.map((at) => [`sha ${at}`, at, at, at % 2]),
+  )
+  await insert(
+    db,
+    'audit_log',
+    ['id', 'at', 'account_id', 'username', 'address', 'act', 'object', 'details'],
+    numbers.map((at) => [at, at, 7, 'ann', '::1', 'notice.set', null, `{"text":"日本 ${at}"}`]),
+  )
+  await insert(
+    db,
+    'mails',
+    ['id', 'message_id', 'account_id', 'recipient', 'language', 'letter', 'created_at', 'ends_at', 'due_at'],
+    numbers.map((at) => [at, `<${at}@a.b>`, 7, `ann${at}@a.b`, 'de', '{"kind":"ü"}', at, at, at]),
+  )
+  await insert(
+    db,
+    'file_warnings',
+    ['id', 'token_hash', 'account_id', 'used_after', 'used_until', 'warned_at'],
+    numbers.map((at) => [at, hex(at), 7, 0, at, at]),
+  )
+  await insert(
+    db,
     'meta',
     ['key', 'value'],
     [
@@ -198,7 +248,7 @@ describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
     await using pair = await pairOf(openFrom, openTo)
     await setLastId(pair.from, 'files', 1_000_000)
     await copyRows({ ...pair, ownMeta: [], sameStore: true, onRows: idle })
-    for (const table of ['accounts', 'api_keys', 'folders', 'blobs', 'files', 'reports']) {
+    for (const table of ['accounts', 'api_keys', 'folders', 'blobs', 'files', 'reports', 'audit_log']) {
       expect(await lastId(pair.to, table)).toBe(await lastId(pair.from, table))
     }
     const { id } = await pair.to
@@ -230,6 +280,21 @@ describe.each(ways)('from $from to $to', ({ openFrom, openTo }) => {
       { key: 'link_secret', value: 'the secret' },
       { key: 'own', value: 'of the target' },
     ])
+  })
+
+  test('the audit log of an interrupted copying is added to, and of another installation refused', async () => {
+    await using pair = await pairOf(openFrom, openTo)
+    const copying = { ...pair, ownMeta: [], sameStore: true, onRows: idle }
+    await copyRows(copying)
+    await sql`insert into audit_log (id, at, act, details) values (1000001, 1, 'notice.cleared', '{}')`.execute(
+      pair.from,
+    )
+    await copyRows(copying)
+    expect(await rowsOf(pair.to, 'audit_log')).toEqual(await rowsOf(pair.from, 'audit_log'))
+    await sql`insert into audit_log (id, at, act, details) values (1000002, 2, 'notice.cleared', '{}')`.execute(
+      pair.to,
+    )
+    await expect(copyRows(copying)).rejects.toThrow('audit_log')
   })
 
   test('a row that arrives otherwise than it left is noticed', async () => {

@@ -7,10 +7,22 @@ import { changeFiles, isClearing } from '../../src/database/folders.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
 import { DAY } from '../../src/domain/clock.ts'
-import type { AccountId, FolderIdentifier, FolderPlace, Sha256, Slug } from '../../src/domain/ids.ts'
+import type {
+  AccountId,
+  FolderIdentifier,
+  FolderPlace,
+  SessionId,
+  Sha256,
+  Slug,
+} from '../../src/domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../src/domain/random.ts'
 import type { Reach } from '../../src/domain/reach.ts'
+import { SCOPES } from '../../src/domain/scopes.ts'
 import { createAccounts } from '../../src/services/accounts.ts'
+import { createBin } from '../../src/services/bin.ts'
+import { createBinEmptying } from '../../src/services/bin-emptying.ts'
+import { createBinRestoring } from '../../src/services/bin-restoring.ts'
+import type { SessionCaller } from '../../src/services/caller.ts'
 import { createCleaning } from '../../src/services/cleaning.ts'
 import { createClockGuard } from '../../src/services/clock-guard.ts'
 import { createExpiry } from '../../src/services/expiry.ts'
@@ -18,8 +30,11 @@ import { createFiles, type FileListQuery } from '../../src/services/files.ts'
 import { createFolderClearing } from '../../src/services/folder-clearing.ts'
 import { createFolderMoves } from '../../src/services/folder-moves.ts'
 import { createFolders } from '../../src/services/folders.ts'
+import { createOutbox } from '../../src/services/outbox.ts'
+import { createOwnAccount } from '../../src/services/own-account.ts'
 import { placeOf } from '../../src/services/places.ts'
 import { createRemovals } from '../../src/services/removals.ts'
+import { createSharedRateLimits } from '../../src/services/shared-rate-limits.ts'
 import { createUsage } from '../../src/services/usage.ts'
 import { temporaryFolder } from '../support/child.ts'
 import { type ContractDatabase, databases } from '../support/databases.ts'
@@ -49,6 +64,8 @@ async function tree(contract: ContractDatabase) {
     moves: createFolderMoves(db, 256),
     removals: createRemovals(db, clock),
     clearing: createFolderClearing(db, clock),
+    bin: createBin(db, clock, 7),
+    restoring: createBinRestoring(db, clock, 256),
 
     async folder(name: string, parent: FolderPlace = 'root'): Promise<FolderIdentifier> {
       return (await folders.create(reach, { name, parent, isPublic: true, password: null })).identifier
@@ -73,6 +90,12 @@ async function tree(contract: ContractDatabase) {
       return [row?.files_count ?? -1, row?.folders_count ?? -1, row?.storage_used ?? -1]
     },
   }
+}
+
+/** Lets a job go on for so many steps. */
+function takes(steps: number): () => boolean {
+  let taken = 0
+  return () => taken++ < steps
 }
 
 async function store(
@@ -206,8 +229,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
     test('goes on being cleared by whoever comes next when the first one stops', async () => {
       await using contract = await open()
       const it = await deleted(contract)
-      let steps = 2
-      await it.clearing.run(() => steps-- > 0)
+      await it.clearing.run(takes(2))
       expect(await isClearing(it.db, it.account)).toBe(true)
       expect(await it.names()).toEqual(['kept file'])
       await it.clearing.run()
@@ -227,6 +249,127 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
     expect(alive).toEqual([])
     expect(await it.folderNames()).toEqual([])
     expect(await it.totals()).toEqual([0, 0, 0])
+  })
+
+  describe('a folder in the bin', () => {
+    /** A tree of more than the steps of one request take, in the bin. */
+    async function binned(contract: ContractDatabase) {
+      const it = await tree(contract)
+      const outer = await it.folder('outer')
+      for (let sub = 0; sub < 60; sub++) await it.file(`f${sub}`, await it.folder(`s${sub}`, outer))
+      for (let file = 0; file < 610; file++) await it.file(`o${file}`, outer)
+      const [put] = await it.bin.put(it.reach, [{ kind: 'folder', folder: outer }])
+      if (put?.done !== true) throw new Error('the folder is not in the bin')
+      const bytes = 670 * BYTES
+      expect(await it.totals()).toEqual([0, 0, bytes])
+      return { ...it, outer, entry: put.entry, bytes }
+    }
+
+    test('comes back in steps, and nothing of it is seen before all is there', async () => {
+      await using contract = await open()
+      const it = await binned(contract)
+      await it.clearing.run()
+      expect(await it.restoring.restore(it.reach, [it.entry], null)).toEqual([
+        { done: true, entry: it.entry },
+      ])
+      expect((await it.bin.list(it.reach, 1, 10)).entries).toMatchObject([{ restoring: 1 }])
+      expect(await it.names()).toEqual([])
+      expect(await it.folderNames()).toEqual([])
+      expect(await it.totals()).toEqual([0, 0, it.bytes])
+      // Nobody marks again what is coming back.
+      await it.clearing.run()
+      await it.restoring.run(takes(3))
+      expect(await it.names()).toEqual([])
+      await it.restoring.run()
+      expect(await it.names({ search: 'f1' })).toHaveLength(11)
+      expect(await it.folderNames()).toHaveLength(61)
+      expect(await it.total()).toBe(670)
+      expect(await it.totals()).toEqual([670, 61, it.bytes])
+      expect((await it.folders.get(it.reach, it.outer)).tree_files).toBe(670)
+      expect(await isClearing(it.db, it.account)).toBe(false)
+      expect((await it.bin.list(it.reach, 1, 10)).entries).toEqual([])
+    })
+
+    test('that is coming back goes with its account', async () => {
+      await using contract = await open()
+      const it = await binned(contract)
+      await it.restoring.restore(it.reach, [it.entry], null)
+      await it.restoring.run(takes(3))
+      const caller: SessionCaller = {
+        ...it.reach,
+        kind: 'account',
+        username: 'alice',
+        by: { kind: 'session', session: 1 as SessionId, isAdmin: false, since: it.clock.now() },
+        scopes: SCOPES,
+        expiresAt: null,
+      }
+      const rates = createSharedRateLimits(it.db, it.clock)
+      const outbox = createOutbox(it.clock, systemRandom, null)
+      await createOwnAccount(it.db, rates, it.clock, outbox).remove(caller, null)
+      await it.clearing.run()
+      await it.restoring.run()
+      await createBinEmptying(it.db, it.clock, createClockGuard(it.clock), 7).run()
+      await it.clearing.run()
+      for (const table of ['files', 'folders'] as const) {
+        const alive = it.db.selectFrom(table).select('id').where('account_id', '=', it.account)
+        const isLeft = table === 'files' ? 'removed_at' : 'deleted_at'
+        expect(await alive.where(isLeft, 'is', null).execute()).toEqual([])
+      }
+      expect(await it.db.selectFrom('bin').select('id').execute()).toEqual([])
+    })
+
+    test('does not expire there, marked or not, and lives on when it is back', async () => {
+      await using contract = await open()
+      using disk = temporaryFolder()
+      const it = await tree(contract)
+      const outer = await it.folder('outer')
+      await it.file('inside', outer)
+      const slug = await it.file('alone')
+      const things = [
+        { kind: 'folder', folder: outer },
+        { kind: 'file', file: { kind: 'slug', slug } },
+      ] as const
+      const put = await it.bin.put(it.reach, things)
+      const blobs = await openDiskBlobs(disk.path, systemRandom, { alone: true })
+      const cleaning = createCleaning(it.db, blobs, it.clock, () => {})
+      const expiry = createExpiry(it.db, cleaning, it.usage, it.clock, createClockGuard(it.clock), 45)
+      it.clock.advance(46 * DAY)
+      await expiry.mark()
+      await it.clearing.run()
+      await expiry.mark()
+      await it.restoring.restore(
+        it.reach,
+        put.flatMap((each) => (each.done ? [each.entry] : [])),
+        null,
+      )
+      await expiry.mark()
+      expect(await it.names()).toEqual(['alone', 'inside'])
+      expect(await it.totals()).toEqual([2, 1, 2 * BYTES])
+    })
+
+    test('brings what a wrong clock had hidden in it back with it', async () => {
+      await using contract = await open()
+      using disk = temporaryFolder()
+      const it = await tree(contract)
+      const outer = await it.folder('outer')
+      await it.file('hidden', outer)
+      const blobs = await openDiskBlobs(disk.path, systemRandom, { alone: true })
+      const cleaning = createCleaning(it.db, blobs, it.clock, () => {})
+      const expiry = createExpiry(it.db, cleaning, it.usage, it.clock, createClockGuard(it.clock), 45)
+      it.clock.leap(46 * DAY)
+      await expiry.mark()
+      it.clock.leap(-46 * DAY)
+      const [put] = await it.bin.put(it.reach, [{ kind: 'folder', folder: outer }])
+      await expiry.mark()
+      await it.clearing.run()
+      await expiry.mark()
+      expect(await it.totals()).toEqual([0, 0, 0])
+      await it.restoring.restore(it.reach, put?.done === true ? [put.entry] : [], null)
+      await expiry.mark()
+      expect(await it.names()).toEqual(['hidden'])
+      expect(await it.totals()).toEqual([1, 1, BYTES])
+      expect((await it.folders.get(it.reach, outer)).tree_files).toBe(1)
+    })
   })
 
   test('a folder that moved takes its sums along', async () => {

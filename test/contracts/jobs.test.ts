@@ -1,13 +1,16 @@
 /** Jobs that one node at a time runs for all: the claims, in memory and in both databases, and what runs by them. */
 import { describe, expect, test } from 'bun:test'
 import { StoreFailure } from '../../src/blobs/blob-store.ts'
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { type Job, startJobs } from '../../src/jobs/jobs.ts'
+import { createBackgroundJobs } from '../../src/services/background-jobs.ts'
 import {
   type Claims,
   createLocalClaims,
   createSharedClaims,
+  keptFailures,
   type Outcome,
   SET_ASIDE_AFTER,
 } from '../../src/services/job-claims.ts'
@@ -490,4 +493,28 @@ describe('the jobs of a node', () => {
     },
     MINUTE,
   )
+})
+
+describe.each(both)('a node alone on %s', (_, open) => {
+  test('tells others what fails, and tries what was set aside again when somebody wants it', async () => {
+    await using database = await open()
+    const { db } = database
+    const clock = handClock()
+    const claims = createLocalClaims(clock, keptFailures(db))
+    const jobs = createBackgroundJobs(db, null, clock)
+    for (let times = 0; times < SET_ASIDE_AFTER; times++) {
+      await (await claims.claim('sweep', null))?.end('failed', `Error: ${times}`)
+    }
+    expect(await jobs.list()).toMatchObject([
+      { name: 'sweep', state: 'set aside', failures: SET_ASIDE_AFTER, failure: 'Error: 4' },
+    ])
+    clock.advance(HOUR)
+    expect(await claims.claim('sweep', EVERY)).toBeNull()
+    await jobs.retry(COMMAND_LINE, 'sweep')
+    const claim = await claims.claim('sweep', EVERY)
+    expect(claim?.failures).toBe(0)
+    await claim?.end('done')
+    expect(await jobs.list()).toEqual([])
+    await expect(jobs.retry(COMMAND_LINE, 'sweep')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
 })

@@ -13,7 +13,8 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts'
 import { createRateLimits, type RateLimits, type Verdict } from '../../src/services/rate-limits.ts'
 import { createSharedRateLimits } from '../../src/services/shared-rate-limits.ts'
 import { freePort } from '../support/free-port.ts'
-import { createDatabase, type TestDatabase, whyNoPostgres } from '../support/postgres.ts'
+import { createMigratedDatabase } from '../support/migrated-database.ts'
+import { type TestDatabase, whyNoPostgres } from '../support/postgres.ts'
 
 const GIB = 1024 ** 3
 
@@ -78,7 +79,7 @@ afterAll(async () => {
 
 async function shared(): Promise<SharedAdapter> {
   const clock = handClock()
-  database ??= createDatabase()
+  database ??= createMigratedDatabase()
   const { url: databaseUrl } = await database
   const opened: Db[] = []
   const open = (url: string) => {
@@ -89,7 +90,6 @@ async function shared(): Promise<SharedAdapter> {
   const node: SharedAdapter['node'] = ({ ahead = 0, url = databaseUrl } = {}) =>
     createSharedRateLimits(open(url), { now: () => clock.now() + ahead, monotonic: clock.monotonic })
   const db = open(databaseUrl)
-  await migrate(db)
   await db.deleteFrom('rate_windows').execute()
   return {
     url: databaseUrl,

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Holdfast, openAdministration, startHoldfast } from '../../src/app.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig, settingsInForce } from '../../src/config.ts'
 import { systemClock } from '../../src/domain/clock.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { createLog } from '../../src/log.ts'
@@ -31,7 +31,11 @@ describe.skipIf(reason !== null)('with HOLDFAST_S3_REDIRECT', () => {
     const config = { ...loadConfig({}), port: 0, dataDir, s3, s3Redirect: true }
     const parts = { config, clock: systemClock, random: systemRandom }
     host = open.adopt(
-      await startHoldfast({ ...parts, log: createLog('silent', { terminal: false }) }),
+      await startHoldfast({
+        ...parts,
+        settings: settingsInForce({}),
+        log: createLog('silent', { terminal: false }),
+      }),
       (it) => it.stop(),
     )
     const administration = open.adopt(await openAdministration(parts), (it) => it.close())

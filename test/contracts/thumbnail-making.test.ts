@@ -267,10 +267,13 @@ describe('a process that makes thumbnails', () => {
     try {
       const { making } = await house.node()
       const running = making.run()
-      let [pid] = await imageWorkers(process.pid)
-      await eventually('it has begun', async () => {
+      let pid: number | undefined
+      // The process first takes its network and its priority away, one after the other, and then begins.
+      await eventually('it has low priority', async () => {
         ;[pid] = await imageWorkers(process.pid)
-        return pid !== undefined
+        if (pid === undefined) return false
+        const status = (await readFile(`/proc/${pid}/stat`, 'latin1')).split(') ')[1]?.split(' ') ?? []
+        return status[16] === '10'
       })
       const environment = await readFile(`/proc/${pid}/environ`, 'latin1')
       expect(environment).not.toContain('secret')
@@ -280,8 +283,6 @@ describe('a process that makes thumbnails', () => {
           .filter(Boolean)
           .map((line) => line.split('=')[0]),
       ).toEqual(['MALLOC_ARENA_MAX'])
-      const status = (await readFile(`/proc/${pid}/stat`, 'latin1')).split(') ')[1]?.split(' ') ?? []
-      expect(status[16]).toBe('10')
       // Where the kernel lets nobody have a network of its own, a picture is made with the one there is.
       const { isOffline } = await createSpawner()
       const networks = await readFile(`/proc/${pid}/net/dev`, 'latin1')

@@ -2,13 +2,16 @@ import { expect, test } from 'bun:test'
 import { caller, readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
 import { type ChildSettings, launchChild, temporaryFolder } from '../support/child.ts'
+import { createDatabase } from '../support/postgres.ts'
 import { onSharedServers, sharedInstallation, WITHOUT_BUCKET } from '../support/shared-installation.ts'
 
 const random = chance(92)
 
 onSharedServers('nodes', () => {
   test('that start at the same moment on an empty database and a missing bucket all come up', async () => {
-    await using installation = await sharedInstallation()
+    await using empty = new AsyncDisposableStack()
+    const { url } = empty.adopt(await createDatabase(), (database) => database.drop())
+    await using installation = await sharedInstallation(url)
     const nodes = await Promise.all(Array.from({ length: 3 }, () => installation.startNode()))
     const alice = await installation.addAccount('alice')
     const content = random.bytes(50_000)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { DAY, MINUTE } from '../../src/domain/clock.ts'
+import type { Auth } from '../../src/http/route.ts'
 import { routes } from '../../src/http/routes.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import {
@@ -21,6 +22,7 @@ import {
   upload,
   visit,
 } from '../support/public.ts'
+import { sessionHeaders, signedIn } from '../support/site-visitor.ts'
 
 const NAME = 'quarterly-figures.png'
 const PASSWORD = 'sesame'
@@ -376,6 +378,7 @@ const elsewhere = new Map([
   ['get /docs', 'of nobody'],
   ['get /docs/{}', 'of nobody'],
   ['get /api/v1/openapi.json', 'the document'],
+  ['get /api/v1/notice', 'what everybody is told'],
   ['post /api/v1/upload', 'authorization-matrix.test.ts'],
   ['options /api/v1/uploads', 'what the protocol is'],
   ['options /api/v1/uploads/{}', 'what the protocol is'],
@@ -417,6 +420,17 @@ async function check(probe: Probe, outcome: Outcome, scene: Scene, headers: Head
   if (!headless) expect(failure.parse(JSON.parse(text)).error).toBe('PASSWORD_REQUIRED')
 }
 
+const NOT_THE_OWNER = [
+  'nobody',
+  'another account',
+  'a key that nobody has',
+  'a revoked key of the owner',
+  'no key at all in the header',
+  'a made-up cookie',
+  'a session of the owner that was ended',
+  'somebody else signed in',
+]
+
 describe.each(states)('a file that is $name', (state) => {
   let scene: Scene
   const viewers = new Map<string, Headers>()
@@ -440,6 +454,9 @@ describe.each(states)('a file that is $name', (state) => {
     viewers.set('no key at all in the header', { authorization: 'Bearer' })
     viewers.set('a made-up cookie', { cookie: `folder_access_token=${folder}` })
     viewers.set('the owner', bearer(ownerKey))
+    viewers.set('a session of the owner that was ended', sessionHeaders(await signedIn(host, 'owner')))
+    viewers.set('the owner signed in', sessionHeaders(await signedIn(host, 'owner')))
+    viewers.set('somebody else signed in', sessionHeaders(await signedIn(host, 'stranger')))
     if (state.others === 'locked') {
       viewers.set('a visitor with the password', await unlock(host, `/d/${file.slug}`, PASSWORD))
     }
@@ -450,14 +467,8 @@ describe.each(states)('a file that is $name', (state) => {
   })
 
   const cases = probes.flatMap((probe) => [
-    ...['nobody', 'another account', 'a key that nobody has', 'a revoked key of the owner'].map((viewer) => ({
-      probe,
-      viewer,
-      outcome: state.others,
-    })),
-    { probe, viewer: 'no key at all in the header', outcome: state.others },
-    { probe, viewer: 'a made-up cookie', outcome: state.others },
-    { probe, viewer: 'the owner', outcome: state.owner },
+    ...NOT_THE_OWNER.map((viewer) => ({ probe, viewer, outcome: state.others })),
+    ...['the owner', 'the owner signed in'].map((viewer) => ({ probe, viewer, outcome: state.owner })),
     ...(state.others === 'locked'
       ? [{ probe, viewer: 'a visitor with the password', outcome: 'open' as const }]
       : []),
@@ -485,10 +496,16 @@ describe.each(states)('a file that is $name', (state) => {
   })
 })
 
+/** Routes by which people sign in, and pages that hold nothing themselves: they tell of no file and no folder. */
+const ABOUT_PEOPLE =
+  /^\/(api\/v1\/(session|account)|sign-|welcome|set-password|verify-mail|keep|unsubscribe|files|settings|admin)/
+
+const FOR_SOME: readonly Auth['auth'][] = ['key', 'session', 'administrator']
+
 test('every public route of the server is in this matrix', () => {
   const known = new Set([...probes.map(({ route }) => route), ...elsewhere.keys()])
   const table = routes
-    .filter(({ auth }) => auth !== 'key')
+    .filter(({ auth, path }) => !FOR_SOME.includes(auth) && !ABOUT_PEOPLE.test(path))
     .map(({ method, path }) => `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`)
   expect(table.filter((route) => !known.has(route))).toEqual([])
   expect([...known].filter((route) => !table.includes(route))).toEqual([])

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { DAY, HOUR } from '../../src/domain/clock.ts'
+import { DAY, HOUR, timestamp } from '../../src/domain/clock.ts'
 import { type Api, api, newcomer, refusal } from '../support/api.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 
@@ -38,7 +38,8 @@ describe('the account', () => {
         storage_limit: 10 * 1024 ** 3,
         files_count: 0,
         folders_count: 0,
-        api_requests_today: expect.any(Number),
+        api_requests_today: 1,
+        storage_in_bin: 0,
       },
     })
     expect(username).toBe('ada.lovelace')
@@ -92,6 +93,33 @@ describe('the requests of today', () => {
       expect((await account(caller)).api_requests_today).toBe(before + 5)
       holdfast.clock.advance(2 * HOUR)
       expect((await account(caller)).api_requests_today).toBe(before)
+    } finally {
+      await holdfast.stop()
+    }
+  })
+})
+
+describe('the requests of 30 days', () => {
+  test('are told day by day in UTC, and the last one is today', async () => {
+    const holdfast = await startHoldfast()
+    try {
+      const day = z.object({ day: z.string(), requests: z.number() })
+      const shape = z.object({ data: z.object({ days: z.array(day).length(30) }) })
+      const { apiKey } = await holdfast.addAccount()
+      const caller = api(holdfast, apiKey)
+      const days = async () => shape.parse((await caller.get('/api/v1/account/requests')).body).data.days
+      const dayOf = (ago: number) => timestamp(holdfast.clock.now() - ago * DAY).slice(0, 10)
+      await days()
+      await holdfast.settle()
+      expect((await days()).at(-1)).toEqual({ day: dayOf(0), requests: 2 })
+      await holdfast.runJobs()
+      holdfast.clock.advance(29 * DAY)
+      const later = await days()
+      expect(later[0]).toEqual({ day: dayOf(29), requests: 2 })
+      expect(later.slice(1).map(({ requests }) => requests)).toEqual([...Array(28).fill(0), 1])
+      holdfast.clock.advance(DAY)
+      await holdfast.settle()
+      expect((await days()).map(({ requests }) => requests)).toEqual([...Array(28).fill(0), 1, 1])
     } finally {
       await holdfast.stop()
     }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { z } from 'zod'
 import { MINUTE } from '../../src/domain/clock.ts'
 import type { FolderIdentifier } from '../../src/domain/ids.ts'
+import { isSafe } from '../../src/http/own-page.ts'
 import { routes } from '../../src/http/routes.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import {
@@ -14,6 +15,7 @@ import {
   upload,
   visit,
 } from '../support/public.ts'
+import { sessionHeaders, signedIn } from '../support/site-visitor.ts'
 
 /** What a request may name: things of one account, or things that nobody has. */
 interface Things {
@@ -157,7 +159,29 @@ const matrix: Readonly<Record<string, Row>> = {
   ),
   'post /folder/delete': deleteFolders('/folder/delete'),
   'post /api/v1/folder/delete': deleteFolders('/api/v1/folder/delete'),
+  'get /api/v1/folder/{}': named(({ folder }) => ({ path: `/api/v1/folder/${folder}` })),
+  'post /api/v1/upload/cancel': {
+    ...named((_, file) => ({ path: '/api/v1/upload/cancel', body: { slug: `${file}` } })),
+    slugOnly: true,
+  },
+  'post /api/v1/bin': named((_, file) => ({ path: '/api/v1/bin', body: { files: [file] } }), {
+    folders: ({ folder, parent }) => ({ path: '/api/v1/bin', body: { folders: [folder, parent] } }),
+  }),
+  'get /api/v1/bin': { ask: () => ({ path: '/api/v1/bin' }), about: {} },
+  // Whose an entry is: see `bin.test.ts`.
+  'post /api/v1/bin/restore': named(({ folder }) => ({
+    path: '/api/v1/bin/restore',
+    body: { entries: [999_999_999], folder },
+  })),
+  'post /api/v1/bin/delete': {
+    ask: () => ({ path: '/api/v1/bin/delete', body: { entries: [999_999_999] } }),
+    about: {},
+  },
+  'delete /api/v1/bin': { ask: () => ({ path: '/api/v1/bin' }), about: {} },
+  'get /api/v1/events': { ask: () => ({ path: '/api/v1/events' }), about: {} },
   'get /api/v1/account': { ask: () => ({ path: '/api/v1/account' }), about: {} },
+  'get /api/v1/account/storage': { ask: () => ({ path: '/api/v1/account/storage' }), about: {} },
+  'get /api/v1/account/requests': { ask: () => ({ path: '/api/v1/account/requests' }), about: {} },
   'get /api/v1/keys': { ask: () => ({ path: '/api/v1/keys' }), about: {} },
   'post /api/v1/key': named(({ folder }) => ({
     path: '/api/v1/key',
@@ -182,6 +206,20 @@ let strangerKey: string
 let ownersFile: Uploaded
 /** A key of the owner's that is good for one folder, which has nothing of what `owners` names. */
 let boundKey: string
+/** What browsers send where these are signed in. */
+let sessions: Readonly<
+  Record<
+    | 'owner'
+    | 'stranger'
+    | 'ended'
+    | 'disabled'
+    | 'administrator'
+    | 'formerAdministrator'
+    | 'disabledAdministrator',
+    Headers
+  >
+>
+let administratorKey: string
 
 async function belongings(key: string): Promise<Things & { file: Uploaded }> {
   const parent = await makeFolder(host, key)
@@ -215,7 +253,38 @@ beforeAll(async () => {
   strangerKey = (await host.addAccount('stranger')).apiKey
   const folder = (await makeFolder(host, ownerKey)) as FolderIdentifier
   boundKey = await host.addKey('owner', { folder })
-})
+  await Promise.all(['ended', 'disabled'].map((username) => host.addAccount(username)))
+  const session = async (username: string) => sessionHeaders(await signedIn(host, username))
+  const [owner, stranger, ended, disabled] = [
+    await session('owner'),
+    await session('stranger'),
+    await session('ended'),
+    await session('disabled'),
+  ]
+  administratorKey = (await host.addAccount('root')).apiKey
+  const [former, dismissed] = [await host.addAccount('former'), await host.addAccount('dismissed')]
+  for (const username of ['root', 'former', 'dismissed']) await host.makeAdmin(username)
+  const [administrator, formerAdministrator, disabledAdministrator] = [
+    await session('root'),
+    await session('former'),
+    await session('dismissed'),
+  ]
+  const change = (id: number, body: object) =>
+    send('patch', { path: `/api/v1/admin/account/${id}`, body }, administrator)
+  await change(former.id, { is_admin: false })
+  await change(dismissed.id, { disabled: true })
+  sessions = {
+    owner,
+    stranger,
+    ended,
+    disabled,
+    administrator,
+    formerAdministrator,
+    disabledAdministrator,
+  }
+  await visit(host, '/api/v1/session', { method: 'DELETE', headers: ended })
+  await host.disableAccount('disabled')
+}, 60_000)
 
 afterAll(async () => {
   await host.stop()
@@ -254,9 +323,17 @@ async function snapshot(): Promise<string> {
 
 test('every keyed route of the server is in this matrix', () => {
   expect(keyed.filter((route) => matrix[route] === undefined)).toEqual([])
-  const withKey = new Set(routes.filter(({ auth }) => auth !== 'none').map(nameOf))
+  const withKey = new Set(routes.filter(({ need }) => need !== undefined).map(nameOf))
   expect(Object.keys(matrix).filter((route) => !withKey.has(route))).toEqual([])
 })
+
+async function refused(response: Response): Promise<string> {
+  const { error } = failure.parse(await response.json())
+  return `${response.status} ${error}`
+}
+
+const fromElsewhere = (headers: Headers): Headers => ({ ...headers, 'sec-fetch-site': 'cross-site' })
+const isReading = (route: string) => isSafe((route.split(' ')[0] ?? '').toUpperCase())
 
 describe.each(rows)('$route', ({ route, row }) => {
   async function expectNoKey(headers: Headers): Promise<void> {
@@ -320,6 +397,17 @@ describe.each(rows)('$route', ({ route, row }) => {
     expect(failure.parse(await response.json()).error).toBe('ACCOUNT_DISABLED')
   })
 
+  test('takes a session as it takes a key, unless it is over, of a disabled account or used by another site', async () => {
+    const ask = (headers: Headers) => send(route, row.ask(NOBODYS, NOBODYS.slug, NOBODYS), headers)
+    expect((await ask(sessions.owner)).status).toBe((await ask(bearer(ownerKey))).status)
+    expect(await refused(await ask(sessions.ended))).toBe('401 NOT_SIGNED_IN')
+    expect(await refused(await ask(sessions.disabled))).toBe('403 ACCOUNT_DISABLED')
+    expect(await refused(await ask(fromElsewhere(sessions.owner)))).toBe(
+      isReading(route) ? '401 INVALID_API_KEY' : '403 FOREIGN_ORIGIN',
+    )
+    expect(await refused(await ask({ ...sessions.owner, ...bearer('hf_wrong') }))).toBe('401 INVALID_API_KEY')
+  })
+
   test('takes Bearer in any case', async () => {
     for (const scheme of ['bearer', 'BEARER', 'BeArEr']) {
       const headers = { authorization: `${scheme} ${ownerKey}` }
@@ -331,15 +419,32 @@ describe.each(rows)('$route', ({ route, row }) => {
 
 /** Those for whom what the owner has is not there. */
 const outsiders = [
-  { who: 'another account', keyOf: () => strangerKey, kinds: ['slug', 'uuid', 'id'] },
-  { who: 'a key of the owner’s for another folder', keyOf: () => boundKey, kinds: ['slug'] },
+  {
+    who: 'another account',
+    keyOf: () => strangerKey,
+    headersOf: () => bearer(strangerKey),
+    kinds: ['slug', 'uuid', 'id'],
+  },
+  {
+    who: 'another account signed in',
+    keyOf: () => strangerKey,
+    headersOf: () => sessions.stranger,
+    kinds: ['slug'],
+  },
+  {
+    who: 'a key of the owner’s for another folder',
+    keyOf: () => boundKey,
+    headersOf: () => bearer(boundKey),
+    kinds: ['slug'],
+  },
 ] as const
 
 const asked = rows
   .filter(({ row }) => Object.keys(row.about).length > 0)
   .flatMap(({ route, row }) => outsiders.map((outsider) => ({ route, row, ...outsider })))
 
-describe.each(asked)('what the owner has, asked for by $who with $route', ({ route, row, keyOf, kinds }) => {
+describe.each(asked)('what the owner has, asked for by $who with $route', (asking) => {
+  const { route, row, keyOf, headersOf, kinds } = asking
   let own: Things
   beforeEach(async () => {
     own = await belongings(keyOf())
@@ -347,7 +452,7 @@ describe.each(asked)('what the owner has, asked for by $who with $route', ({ rou
 
   /** The answer with every identifier replaced by the kind of thing it is. */
   async function answer(build: Build, things: Things, file: FileId): Promise<string> {
-    const response = await send(route, build(things, file, own), bearer(keyOf()))
+    const response = await send(route, build(things, file, own), headersOf())
     const text = JSON.stringify([response.status, await response.json()])
     const pairs: readonly [FileId, string][] = [
       [things.slug, '<slug>'],
@@ -377,6 +482,44 @@ describe.each(asked)('what the owner has, asked for by $who with $route', ({ rou
     expect(await snapshot()).toBe(before)
   })
 })
+
+const aboutSigningIn = routes.filter(({ auth }) => auth === 'session').map(nameOf)
+
+test.each(aboutSigningIn)(
+  '%s takes no key, and no session that is over or used by another site',
+  async (route) => {
+    const ask = (headers: Headers) =>
+      send(route, { path: (route.split(' ')[1] ?? '').replaceAll('{}', '1') }, headers)
+    for (const headers of [{}, bearer(ownerKey), sessions.ended]) {
+      expect(await refused(await ask(headers))).toBe('401 NOT_SIGNED_IN')
+    }
+    expect(await refused(await ask(sessions.disabled))).toBe('403 ACCOUNT_DISABLED')
+    expect(await refused(await ask(fromElsewhere(sessions.owner)))).toBe(
+      isReading(route) ? '401 NOT_SIGNED_IN' : '403 FOREIGN_ORIGIN',
+    )
+  },
+)
+
+const forAdministrators = routes.filter(({ auth }) => auth === 'administrator').map(nameOf)
+
+test.each(forAdministrators)(
+  '%s is for administrators who are signed in here, and for nobody else',
+  async (route) => {
+    const nothing = { path: (route.split(' ')[1] ?? '').replaceAll('{}', '0') }
+    const body = isReading(route) || route.startsWith('delete') ? nothing : { ...nothing, body: {} }
+    const ask = (headers: Headers) => send(route, body, headers)
+    expect([200, 201, 400, 404]).toContain((await ask(sessions.administrator)).status)
+    for (const headers of [{}, bearer(ownerKey), bearer(administratorKey), sessions.ended]) {
+      expect(await refused(await ask(headers))).toBe('401 NOT_SIGNED_IN')
+    }
+    expect(await refused(await ask(sessions.owner))).toBe('403 ADMIN_NEEDED')
+    expect(await refused(await ask(sessions.formerAdministrator))).toBe('403 ADMIN_NEEDED')
+    expect(await refused(await ask(sessions.disabledAdministrator))).toBe('403 ACCOUNT_DISABLED')
+    expect(await refused(await ask(fromElsewhere(sessions.administrator)))).toBe(
+      isReading(route) ? '401 NOT_SIGNED_IN' : '403 FOREIGN_ORIGIN',
+    )
+  },
+)
 
 test('a batch with somebody else’s file moves the caller’s own and no other', async () => {
   const mine = await belongings(strangerKey)

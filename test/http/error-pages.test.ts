@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import type { Language } from '../../src/domain/language.ts'
 import { errorCodes } from '../../src/http/errors.ts'
 import { openBuiltSite } from '../../src/http/site/built-site.ts'
-import type { Language } from '../../src/http/site/texts/texts.ts'
 import { ownedHost } from '../support/owned-host.ts'
 import {
   elements,

@@ -171,7 +171,7 @@ describe('a method that a path does not have', () => {
     ['DELETE', '/api/v1/folder/abcdefghijklmnop', ['PATCH']],
     ['PUT', '/api/v1/folder/move', ['POST']],
     ['GET', '/api/v1/folders/move', ['POST']],
-    ['POST', '/api/v1/account', ['GET']],
+    ['PUT', '/api/v1/account', ['GET', 'PATCH', 'POST']],
     ['POST', '/health', ['GET']],
   ])('%s %s is refused, and Allow names those it has', async (method, path, allowed) => {
     const answer = await (await newcomer(holdfast)).send(path, { method })

@@ -183,3 +183,41 @@ describe('the files of a folder', () => {
     }
   })
 })
+
+describe('the folders in a folder', () => {
+  test('come page by page in any order, with what is in their trees', async () => {
+    const caller = await newcomer(holdfast)
+    const outer = await caller.folder('outer')
+    for (const name of ['b', 'a', 'C']) await caller.folder(name, { parent: outer })
+    const inner = await caller.folder('d', { parent: outer })
+    await caller.put('12', { folder: await caller.folder('deep', { parent: inner }) })
+    await caller.put('345', { folder: inner })
+    const shown = async (query: string) => {
+      const { body } = await caller.get(`/api/v1/folder/${outer}/folders?${query}`)
+      const { data, pagination } = z
+        .object({
+          data: z.array(z.object({ name: z.string() })),
+          pagination: z.object({ total: z.number() }),
+        })
+        .parse(body)
+      expect(pagination.total).toBe(4)
+      return data.map(({ name }) => name).join('')
+    }
+    expect(await shown('page=1&per_page=3')).toBe('abC')
+    expect(await shown('page=2&per_page=3')).toBe('d')
+    expect(await shown('page=1&sort=name&order=desc')).toBe('dCba')
+    expect(await shown('page=1&sort=created_at&order=asc')).toBe('baCd')
+    expect(await shown('page=3')).toBe('')
+    expect((await caller.get('/api/v1/folder/root/folders?page=1')).body).toMatchObject({
+      data: [{ id: outer, file_count: 0, total_files: 2, total_folders: 5, total_size: 5 }],
+      pagination: { total: 1 },
+    })
+    expect(await caller.get(`/api/v1/folder/${outer}/folders?page=0`)).toMatchObject(
+      refusal('INVALID_REQUEST'),
+    )
+    expect((await caller.get(`/api/v1/folder/${inner}`)).body).toMatchObject({
+      data: { id: inner, name: 'd', file_count: 1, total_files: 2, path: [{ id: outer, name: 'outer' }] },
+    })
+    expect(await caller.get('/api/v1/folder/root')).toMatchObject(refusal('FOLDER_NOT_FOUND'))
+  })
+})

@@ -23,7 +23,9 @@ describe('a guest', () => {
 
   test('may upload 1,000 times an hour without a setting: the hundredth is not refused', () =>
     withHoldfast({}, async (holdfast) => {
-      for (let index = 0; index < 100; index += 1) await api(holdfast).put('x')
+      for (let round = 0; round < 5; round += 1) {
+        await Promise.all(Array.from({ length: 20 }, () => api(holdfast).put('x')))
+      }
     }))
 
   test('is refused where guest uploads are switched off, while a key goes on', () =>

@@ -4,6 +4,7 @@ import { HOUR, MINUTE, timestamp } from '../../src/domain/clock.ts'
 import type { FolderIdentifier } from '../../src/domain/ids.ts'
 import { type Answer, type Api, api, refusal, TIMESTAMP } from '../support/api.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { signedIn } from '../support/site-visitor.ts'
 
 let holdfast: TestHoldfast
 beforeAll(async () => {
@@ -127,6 +128,20 @@ describe('a key', () => {
     await holdfast.runJobs()
     expect(Date.parse((await lastUse()) ?? '')).toBeGreaterThanOrEqual(before)
   })
+})
+
+test('who is signed in lists, makes and revokes keys, also such as outlive the session', async () => {
+  const person = await signedIn(holdfast, username)
+  const reply = await person.send('POST', '/api/v1/key', { name: 'made here', scopes: ['read', 'manage'] })
+  const { id, api_key } = reply.data(created.shape.data)
+  const made = api(holdfast, api_key)
+  await person.send('DELETE', '/api/v1/session')
+  expect((await made.get('/api/v1/files')).status).toBe(200)
+  const again = await signedIn(holdfast, username)
+  const all = (await again.get('/api/v1/keys')).data(listed.shape.data)
+  expect(all.map(({ name }) => name)).toEqual(['first key', 'made here'])
+  expect((await again.send('DELETE', `/api/v1/key/${id}`)).status).toBe(200)
+  expect(await made.get('/api/v1/files')).toMatchObject(refusal('INVALID_API_KEY'))
 })
 
 describe('a key that is not good for everything', () => {

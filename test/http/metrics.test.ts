@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { MINUTE } from '../../src/domain/clock.ts'
 import { routes } from '../../src/http/routes.ts'
+import { watchEvents } from '../support/events.ts'
 import { atNode, onCluster, startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { readMetrics } from '../support/metrics.ts'
 import { api, bearer, GENEROUS, randomBytes, upload, visit } from '../support/public.ts'
@@ -54,6 +55,27 @@ describe('metrics', () => {
     const name = 'holdfast_http_request_duration_seconds'
     expect(after.sum(`${name}_count`, { route })).toBe(after.sum(`${name}_bucket`, { route, le: '+Inf' }))
     expect(after.sum(`${name}_count`, { route })).toBe(after.sum(REQUESTS, { route }))
+  })
+
+  test('count who signs in like everybody, and tell nothing of the links that people are given', async () => {
+    await visit(node, '/api/v1/session')
+    await visit(node, '/sign-up/a-secret-of-somebody')
+    const after = await metrics()
+    expect(after.sum(REQUESTS, { route: '/api/v1/session', method: 'GET', status: '401' })).toBe(1)
+    expect(after.sum(REQUESTS, { route: '/sign-up/{token}', method: 'GET', status: '404' })).toBe(1)
+    expect(after.values(REQUESTS, 'route').join()).not.toContain('secret')
+  })
+
+  test('count who watches for events when that begins, and not again when it ends', async () => {
+    const labels = { route: '/api/v1/events' }
+    const counted = async () => {
+      const now = await metrics()
+      return [now.sum(REQUESTS, labels), now.sum('holdfast_http_request_duration_seconds_count', labels)]
+    }
+    const watcher = await watchEvents(node, key)
+    expect(await counted()).toEqual([1, 1])
+    await watcher[Symbol.asyncDispose]()
+    expect(await counted()).toEqual([1, 1])
   })
 
   test('have one label for all addresses that are none, and for all methods that are none', async () => {

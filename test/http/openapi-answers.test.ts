@@ -1,14 +1,21 @@
 /** The document of the API beside the answers of the server: nothing is documented that does not answer so. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { z } from 'zod'
-import { type Answer, type Api, api, newcomer } from '../support/api.ts'
+import { OIDC_CALLBACK } from '../../src/services/signing-in-terms.ts'
+import { type Answer, type Api, api } from '../support/api.ts'
+import { intoBin } from '../support/bin.ts'
+import { codeOf } from '../support/codes.ts'
+import { watchEvents } from '../support/events.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { NO_MAIL_SERVER } from '../support/mail-server.ts'
 import { compile, findOperation, type OpenApi, openApi } from '../support/openapi.ts'
+import { PASSWORD, sessionHeaders, signedIn, type Visitor, visitor } from '../support/site-visitor.ts'
 
 let holdfast: TestHoldfast
 let document: OpenApi
 beforeAll(async () => {
-  holdfast = await startHoldfast()
+  holdfast = await startHoldfast({ signUp: 'open', mail: NO_MAIL_SERVER })
   document = await openApi(holdfast)
 })
 afterAll(() => holdfast.stop())
@@ -19,27 +26,60 @@ interface Asking {
   readonly init?: BunFetchRequestInit
   /** Somebody without a key asks. */
   readonly isOpen?: boolean
+  /** A page asks, in this browser. */
+  readonly by?: Visitor
 }
 
 describe('the OpenAPI document', () => {
   test('holds what every operation answers, and every operation that answers', async () => {
-    const caller = await newcomer(holdfast)
-    const askings = await everyOperation(caller)
-    const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
-      Object.keys(operations).map((method) => `${method} ${path}`),
+    const { apiKey, username } = await holdfast.addAccount()
+    const caller = api(holdfast, apiKey)
+    const askings = { ...(await everyOperation(caller)), ...(await everyOperationOfPeople(username)) }
+    const inApi = documented((tags) => !tags.includes(ADMINISTRATION)).filter(
+      (each) => !PAGES.some((page) => each.endsWith(` ${page}`)) && !OF_AUTHENTICATORS.includes(each),
     )
-    const inApi = documented.filter((each) => !PAGES.some((page) => each.endsWith(` ${page}`)))
-    expect(Object.keys(askings).sort()).toEqual(inApi.sort())
-    for (const [operation, { path, init, isOpen }] of Object.entries(askings)) {
+    expect([...Object.keys(askings), ENDLESS].sort()).toEqual(inApi.sort())
+    await expectDocumented(askings, caller)
+    await using watcher = await watchEvents(holdfast, apiKey)
+    expect(watcher.response.status).toBe(200)
+    const events = streamed.parse(findOperation(document, 'GET', '/api/v1/events')?.responses[200])
+    const isDocumented = compile(document, events.content['text/event-stream'].schema)
+    await caller.folder('Watched')
+    expect(isDocumented((await watcher.until(({ event }) => event === 'change')).data)).toBe(true)
+  })
+
+  test('holds what every operation of administrators answers', async () => {
+    const { apiKey } = await holdfast.addAccount()
+    const caller = api(holdfast, apiKey)
+    const askings = await everyOperationOfAdministrators((content) => caller.put(content))
+    const forThem = documented((tags) => tags.includes(ADMINISTRATION))
+    expect(Object.keys(askings).sort()).toEqual(forThem.sort())
+    await expectDocumented(askings, caller)
+  })
+
+  /** Operations by their tags. */
+  function documented(isWanted: (tags: readonly string[]) => boolean): string[] {
+    return Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations)
+        .filter(([, { tags }]) => isWanted(tags))
+        .map(([method]) => `${method} ${path}`),
+    )
+  }
+
+  async function expectDocumented(askings: Record<string, Asking>, caller: Api): Promise<void> {
+    for (const [operation, { path, init, isOpen, by }] of Object.entries<Asking>(askings)) {
       const method = operation.split(' ')[0]?.toUpperCase() ?? ''
-      const asker = isOpen ? api(holdfast) : caller
+      const asker = isOpen || by !== undefined ? api(holdfast) : caller
+      const headers = { ...init?.headers, ...(by === undefined ? {} : sessionHeaders(by)) }
       // Every answer to such a caller is held against the document.
-      const { status } = await asker.send(path, { method, ...init })
+      const answer = await asker.send(path, { method, ...init, headers })
+      by?.keep(answer.headers)
+      const { status } = answer
       expect(`${operation} ${status}`).toMatch(operation === 'get /metrics' ? / 404$/ : / 20[0146]$/)
       const [plain = ''] = path.split('?')
       expect(findOperation(document, method, plain)?.responses[status]).toBeDefined()
     }
-  })
+  }
 
   test('has an example of every field and parameter, which its schema allows', () => {
     const missing: string[] = []
@@ -67,8 +107,54 @@ describe('the OpenAPI document', () => {
   })
 })
 
+const ADMINISTRATION = 'Administration'
+
 /** Pages are for people; how they look is tested with them. */
-const PAGES = ['/', '/d/{slug}', '/d/{slug}/report', '/f/{identifier}', '/docs', '/docs/{guide}']
+const PAGES = [
+  '/',
+  '/d/{slug}',
+  '/d/{slug}/report',
+  '/f/{identifier}',
+  '/docs',
+  '/docs/{guide}',
+  '/files',
+  '/files/{identifier}',
+  '/settings',
+  '/settings/{section}',
+  '/admin',
+  '/admin/{section}',
+  '/sign-in',
+  '/sign-in/code',
+  '/sign-in/oidc',
+  OIDC_CALLBACK,
+  '/sign-out',
+  '/sign-up',
+  '/sign-up/{token}',
+  '/welcome/{token}',
+  '/set-password/{token}',
+  '/settings',
+  '/settings/{section}',
+  '/sign-in/forgotten',
+  '/verify-mail/{token}',
+  '/keep/{token}',
+  '/unsubscribe/{token}',
+]
+
+/** These need what an authenticator has made: `test/browser/signing-in.test.ts`. */
+const OF_AUTHENTICATORS = [
+  'post /api/v1/passkeys',
+  'patch /api/v1/passkey/{id}',
+  'delete /api/v1/passkey/{id}',
+  'post /api/v1/session/passkey',
+]
+
+/** An answer without an end, which is asked for by itself. */
+const ENDLESS = 'get /api/v1/events'
+const streamed = z.object({
+  content: z.object({ 'text/event-stream': z.object({ schema: z.looseObject({}) }) }),
+})
+
+const MAIL = '/api/v1/account/mail'
 
 const TUS = { 'Tus-Resumable': '1.0.0' }
 const CHUNK = 'application/offset+octet-stream'
@@ -85,6 +171,8 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   ]
   const folders = await Promise.all(['one', 'two', 'three', 'four'].map((name) => caller.folder(name)))
   const [one = '', two = '', three = '', four = ''] = folders
+  const [away, back, dropped] = [await put('e.txt'), await put('f.txt'), await put('g.txt')]
+  const entries = await intoBin(caller, { files: [back.slug, dropped.slug] })
   const started = async () => {
     const headers = { ...TUS, 'Upload-Length': '4' }
     return location(await caller.send('/api/v1/uploads', { method: 'POST', headers }))
@@ -95,6 +183,10 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     await started(),
     await started(),
   ]
+  const lost = { ...TUS, 'Upload-Length': '4' }
+  const lostSlug = (await caller.send('/api/v1/uploads', { method: 'POST', headers: lost })).headers.get(
+    'holdfast-slug',
+  )
   const signed = z
     .object({ server: z.string(), file: z.string(), token: z.string() })
     .parse((await caller.post('/v2/api/public/download', { file_slug: file.slug })).body)
@@ -104,10 +196,6 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   const made = z
     .object({ data: z.object({ id: z.number() }) })
     .parse((await caller.post('/api/v1/key', { name: 'old', scopes: ['read'] })).body)
-  const json = (body: object): BunFetchRequestInit => ({
-    body: JSON.stringify(body),
-    headers: { 'Content-Type': 'application/json' },
-  })
   const form = new FormData()
   form.set('file', new File(['content'], 'e.txt'))
   const chunk = { headers: { ...TUS, 'Upload-Offset': '0', 'Content-Type': CHUNK }, body: 'data' }
@@ -115,6 +203,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'post /api/v1/upload': { path: '/api/v1/upload', init: { body: form } },
     'get /api/v1/upload/status': { path: `/api/v1/upload/status?slug=${file.slug}` },
     'get /api/v1/uploads': { path: '/api/v1/uploads' },
+    'post /api/v1/upload/cancel': { path: '/api/v1/upload/cancel', init: json({ slug: lostSlug }) },
     'post /api/v1/uploads': {
       path: '/api/v1/uploads',
       init: { headers: { ...TUS, 'Upload-Length': '4' } },
@@ -138,6 +227,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'post /api/v1/file/delete': { path: '/api/v1/file/delete', init: json({ identifiers: [goneToo.slug] }) },
     'get /api/v1/folders': { path: '/api/v1/folders' },
     'post /api/v1/folder': { path: '/api/v1/folder', init: json({ name: 'five' }) },
+    'get /api/v1/folder/{identifier}': { path: `/api/v1/folder/${folder}` },
     'patch /api/v1/folder/{identifier}': { path: `/api/v1/folder/${folder}`, init: json({ name: 'six' }) },
     'get /api/v1/folder/{identifier}/files': { path: `/api/v1/folder/${folder}/files` },
     'get /api/v1/folder/{identifier}/folders': { path: `/api/v1/folder/${folder}/folders` },
@@ -149,11 +239,22 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     },
     'post /folder/delete': { path: '/folder/delete', init: json({ identifiers: [three] }) },
     'post /api/v1/folder/delete': { path: '/api/v1/folder/delete', init: json({ identifiers: [four] }) },
+    'post /api/v1/bin': { path: '/api/v1/bin', init: json({ files: [away.slug] }) },
+    'get /api/v1/bin': { path: '/api/v1/bin' },
+    'post /api/v1/bin/restore': {
+      path: '/api/v1/bin/restore',
+      init: json({ entries: entries.slice(0, 1), folder }),
+    },
+    'post /api/v1/bin/delete': { path: '/api/v1/bin/delete', init: json({ entries: entries.slice(1) }) },
+    'delete /api/v1/bin': { path: '/api/v1/bin' },
     'get /api/v1/account': { path: '/api/v1/account' },
+    'get /api/v1/account/storage': { path: '/api/v1/account/storage' },
+    'get /api/v1/account/requests': { path: '/api/v1/account/requests' },
     'get /api/v1/keys': { path: '/api/v1/keys' },
     'post /api/v1/key': { path: '/api/v1/key', init: json({ name: 'backup', scopes: ['read'] }) },
     'delete /api/v1/key/{id}': { path: `/api/v1/key/${made.data.id}` },
     'get /api/v1/openapi.json': { path: '/api/v1/openapi.json', isOpen: true },
+    'get /api/v1/notice': { path: '/api/v1/notice', isOpen: true },
     'get /health': { path: '/health', isOpen: true },
     'get /ready': { path: '/ready', isOpen: true },
     'get /metrics': { path: '/metrics', isOpen: true },
@@ -177,6 +278,137 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'get /z/{token}': { path: new URL(archive.data.url).pathname, isOpen: true },
     'get /t/{uuid}': { path: `/t/${file.uuid}`, isOpen: true },
   }
+}
+
+/** The same for what concerns signing in. */
+async function everyOperationOfPeople(username: string): Promise<Record<string, Asking>> {
+  const { links } = holdfast
+  const tokenOf = (link: { path: string } | null) => link?.path.split('/').at(-1)
+  const somebody = async (name: string) => {
+    await holdfast.addAccount(name)
+    return signedIn(holdfast, name)
+  }
+  const beginCodes = async (by: Visitor) => {
+    const reply = await by.send('POST', '/api/v1/account/codes', { password: PASSWORD })
+    return reply.data(z.object({ secret: z.string() })).secret
+  }
+  const confirm = '/api/v1/account/codes/confirm'
+  const [nobody, first, entering] = [newVisitor(), newVisitor(), newVisitor()]
+  const [person, leaving, cautious, careful] = [
+    await signedIn(holdfast, username),
+    await somebody('leaving'),
+    await somebody('cautious'),
+    await somebody('careful'),
+  ]
+  const [session] = (await person.get('/api/v1/sessions')).data(z.array(z.object({ id: z.number() })))
+  const code = codeOf(await beginCodes(cautious))
+  const secret = await beginCodes(careful)
+  await careful.send('POST', confirm, { code: codeOf(secret) })
+  await entering.send('POST', '/api/v1/session', { username: 'careful', password: PASSWORD })
+  const welcome = tokenOf(await links.welcome())
+  const password = PASSWORD
+  const asked = (by: Visitor, path: string, body?: object): Asking => ({
+    path,
+    by,
+    ...(body === undefined ? {} : { init: json(body) }),
+  })
+  return {
+    'post /api/v1/account': asked(nobody, '/api/v1/account', { username: 'joining', password }),
+    'delete /api/v1/session': asked(nobody, '/api/v1/session'),
+    'post /api/v1/session': asked(nobody, '/api/v1/session', { username: 'leaving', password }),
+    'post /api/v1/session/passkey/options': asked(nobody, '/api/v1/session/passkey/options'),
+    'post /api/v1/session/code': asked(entering, '/api/v1/session/code', { code: codeOf(secret, 1) }),
+    'post /api/v1/account/password': asked(nobody, '/api/v1/account/password', {
+      token: tokenOf(await links.password('careful')),
+      password,
+    }),
+    'post /api/v1/account/first': asked(first, '/api/v1/account/first', {
+      username: 'first',
+      password,
+      token: welcome,
+    }),
+    'post /api/v1/account/delete': asked(leaving, '/api/v1/account/delete', {
+      username: 'leaving',
+      password,
+    }),
+    'post /api/v1/account/codes/confirm': asked(cautious, confirm, { code }),
+    'post /api/v1/account/codes/recovery': asked(cautious, '/api/v1/account/codes/recovery', { password }),
+    'post /api/v1/account/codes/delete': asked(cautious, '/api/v1/account/codes/delete', { password }),
+    'post /api/v1/account/codes': asked(person, '/api/v1/account/codes', { password }),
+    'post /api/v1/account/mail': asked(person, MAIL, { address: 'ada@example.org', password }),
+    'get /api/v1/account/mail': asked(person, MAIL),
+    'patch /api/v1/account/mail': asked(person, MAIL, { warnings: false }),
+    'post /api/v1/account/mail/delete': asked(person, `${MAIL}/delete`, { password }),
+    'get /api/v1/session': asked(person, '/api/v1/session'),
+    'get /api/v1/sessions': asked(person, '/api/v1/sessions'),
+    'delete /api/v1/sessions': asked(person, '/api/v1/sessions'),
+    'get /api/v1/passkeys': asked(person, '/api/v1/passkeys'),
+    'post /api/v1/passkeys/options': asked(person, '/api/v1/passkeys/options', { password }),
+    'patch /api/v1/account': asked(person, '/api/v1/account', { password, username: 'renamed' }),
+    'delete /api/v1/session/{id}': asked(person, `/api/v1/session/${session?.id}`),
+  }
+}
+
+/** The same for administrators. */
+async function everyOperationOfAdministrators(
+  put: (content: string) => Promise<{ readonly slug: string }>,
+): Promise<Record<string, Asking>> {
+  const somebody = await holdfast.addAccount('somebody')
+  const leaving = await holdfast.addAccount('somebody-else')
+  await holdfast.makeAdmin('root')
+  const by = await signedIn(holdfast, 'root')
+  const asked = (path: string, body?: object): Asking => ({
+    path,
+    by,
+    ...(body === undefined ? {} : { init: json(body) }),
+  })
+  for (const { slug } of [await put('one'), await put('two')]) {
+    await api(holdfast).post('/api/v1/file/report', { slug, reason: 'spam', text: 'Look at it.' })
+  }
+  const reports = (await by.get('/api/v1/admin/reports')).data(z.array(z.object({ id: z.number() })))
+  const [first, second] = reports.map(({ id }) => `/api/v1/admin/report/${id}`)
+  const account = `/api/v1/admin/account/${somebody.id}`
+  const refused = Bun.SHA256.hash('refused', 'hex')
+  await by.send('POST', '/api/v1/admin/take-down', { sha256: refused })
+  await sql`insert into jobs (name, failures) values ('purge unused files', 5)
+    on conflict (name) do update set failures = 5`.execute(holdfast.database)
+  return {
+    'post /api/v1/invitations': asked('/api/v1/invitations'),
+    'get /api/v1/admin/accounts': asked('/api/v1/admin/accounts?search=some&sort=username&state=active'),
+    'get /api/v1/admin/account/{id}': asked(account),
+    'patch /api/v1/admin/account/{id}': asked(account, { quota: 1000, is_admin: true }),
+    'post /api/v1/admin/account/{id}/reset': asked(`${account}/reset`, { second_factor: true }),
+    'post /api/v1/admin/account/{id}/delete': asked(`/api/v1/admin/account/${leaving.id}/delete`, {
+      username: 'somebody-else',
+    }),
+    'get /api/v1/admin/statistics': asked('/api/v1/admin/statistics?days=2'),
+    'get /api/v1/admin/files': asked('/api/v1/admin/files?sort=size'),
+    'get /api/v1/admin/jobs': asked('/api/v1/admin/jobs'),
+    'post /api/v1/admin/jobs/retry': asked('/api/v1/admin/jobs/retry', { job: 'purge unused files' }),
+    'get /api/v1/admin/nodes': asked('/api/v1/admin/nodes'),
+    'get /api/v1/admin/settings': asked('/api/v1/admin/settings'),
+    'post /api/v1/admin/notice': asked('/api/v1/admin/notice', {
+      text: 'Maintenance',
+      level: 'warning',
+      until: '2100-01-31T12:00:00Z',
+    }),
+    'get /api/v1/admin/notice': asked('/api/v1/admin/notice'),
+    'delete /api/v1/admin/notice': asked('/api/v1/admin/notice'),
+    'get /api/v1/admin/reports': asked('/api/v1/admin/reports?state=all'),
+    'get /api/v1/admin/report/{id}': asked(`${first}`),
+    'post /api/v1/admin/report/{id}/dismiss': asked(`${first}/dismiss`),
+    'post /api/v1/admin/report/{id}/take-down': asked(`${second}/take-down`),
+    'post /api/v1/admin/take-down': asked('/api/v1/admin/take-down', { file: (await put('three')).slug }),
+    'get /api/v1/admin/refused': asked('/api/v1/admin/refused'),
+    'delete /api/v1/admin/refused/{sha256}': asked(`/api/v1/admin/refused/${refused}`),
+    'get /api/v1/admin/audit': asked('/api/v1/admin/audit'),
+  }
+}
+
+const newVisitor = () => visitor(() => holdfast.url)
+
+function json(body: object): BunFetchRequestInit {
+  return { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }
 }
 
 function location({ headers }: Answer): string {

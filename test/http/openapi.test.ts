@@ -72,6 +72,22 @@ describe('the OpenAPI document', () => {
     expect({ keyed, open }).toEqual({ keyed: auth !== 'none', open: auth !== 'key' })
   })
 
+  test('lets people who are signed in do what keys may, and alone what concerns signing in', () => {
+    const session = { session: [] }
+    for (const { method, path, auth, need } of routes) {
+      const key = { key: need === undefined || need === 'any' ? [] : [need] }
+      const expected = {
+        key: [key, session],
+        session: [session],
+        administrator: [session],
+        optional: [key, session, {}],
+        none: [],
+      }
+      const { security } = operation(method, path)
+      expect({ method, path, security }).toEqual({ method, path, security: expected[auth] })
+    }
+  })
+
   test('holds no path that the route table does not have', () => {
     const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method} ${path}`),

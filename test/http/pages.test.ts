@@ -168,6 +168,7 @@ const everyPage: readonly (readonly [string, string])[] = [
     'error',
     pages.errorPage({ status: 404, code: 'NOT_FOUND', retryAfter: null, path: `/${HOSTILE}` }, READER),
   ],
+  ['files', pages.filesPage({ publicUrl: `https://files.example/${HOSTILE}`, maxFileSize: 1 }, READER)],
   ['start', pages.startPage({ ...START, publicUrl: `https://files.example/${HOSTILE}` }, READER)],
 ]
 
@@ -253,6 +254,7 @@ describe('the file page', () => {
     expect(find(pages.filePage({ ...FILE, folder }, READER), `a[href="${folder.url}"]`)).toHaveLength(1)
     expect(find(pages.filePage(FILE, READER), 'a').map((link) => link.attributes.href)).toEqual([
       '/',
+      '/sign-in',
       FILE.downloadUrl,
       FILE.reportUrl,
     ])

@@ -42,6 +42,19 @@ describe('an upload whose bytes are still coming', () => {
     expect(await own.get(UPLOADS)).toMatchObject({ body: { data: [] } })
   })
 
+  test('can be ended by its owner who has lost its address, and by nobody else', async () => {
+    const own = await newcomer(holdfast)
+    const { path, slug } = await tus(own).start(10)
+    await tus(own).patch(path, 0, random.bytes(4))
+    const cancel = (who: Api) => who.post('/api/v1/upload/cancel', { slug })
+    expect(await cancel(caller)).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+    expect(await cancel(own)).toMatchObject({ status: 200, body: { success: true } })
+    expect(await own.get(UPLOADS)).toMatchObject({ body: { data: [] } })
+    expect(await tus(own).look(path)).toMatchObject({ status: 404 })
+    expect(await cancel(own)).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+    expect(await own.post('/api/v1/upload/cancel', {})).toMatchObject(refusal('INVALID_REQUEST'))
+  })
+
   test('has a status for its owner alone', async () => {
     const { path, slug } = await client.start(10)
     await client.patch(path, 0, random.bytes(4))

@@ -34,7 +34,7 @@ async function unzipped(bytes: Uint8Array): Promise<Record<string, string>> {
   return await unpacked(program, `${folder.path}/it.zip`, `${folder.path}/it`)
 }
 
-describe('a selection of files', () => {
+describe('a selection of files and folders', () => {
   test('is one zip at a signed address, whatever the files are called by', async () => {
     const folder = await makeFolder(host, key, { public: 0 })
     const bytes = [randomBytes(10), randomBytes(20), randomBytes(30)] as const
@@ -58,6 +58,37 @@ describe('a selection of files', () => {
     expect(await part.bytes()).toEqual(whole.slice(20, 91))
   })
 
+  test('may have folders in it, each with everything below, as long as they are there', async () => {
+    const outer = await makeFolder(host, key, { name: 'a.txt' })
+    const inner = await makeFolder(host, key, { name: 'inner', parent: outer, public: 0, password: 'sesame' })
+    const empty = await makeFolder(host, key, { name: 'empty' })
+    const bytes = [randomBytes(10), randomBytes(20), randomBytes(30)] as const
+    const beside = await upload(host, { key, name: 'a.txt', bytes: bytes[0] })
+    await upload(host, { key, name: 'b.txt', bytes: bytes[1], folder: outer })
+    await upload(host, { key, name: 'b.txt', bytes: bytes[2], folder: inner })
+    const chosen = { files: [beside.slug], folders: [outer, empty, outer] }
+    const answer = await api(host, key, 'POST', '/api/v1/files/download', chosen)
+    const { url } = signed.parse(answer.body).data
+    const hex = (content: Bytes) => Buffer.from(content).toString('hex')
+    expect(await unzipped(await (await visit(host, url)).bytes())).toEqual({
+      'a.txt/': '',
+      'a.txt/b.txt': hex(bytes[1]),
+      'a.txt/inner/': '',
+      'a.txt/inner/b.txt': hex(bytes[2]),
+      'empty/': '',
+      'a (2).txt': hex(bytes[0]),
+    })
+
+    const { apiKey: stranger } = await host.addAccount()
+    expect(await api(host, stranger, 'POST', '/api/v1/files/download', { folders: [empty] })).toMatchObject({
+      status: 404,
+      body: { error: 'FOLDER_NOT_FOUND' },
+    })
+    const remove = { identifiers: [empty] }
+    expect((await api(host, key, 'POST', '/folder/delete', remove)).status).toBe(200)
+    expect((await visit(host, url)).status).toBe(404)
+  })
+
   test('of 200 files has an address that still works', async () => {
     const { file_id } = await upload(host, { key, name: 'a.txt' })
     const others = await addCopies(host.database, file_id, 199)
@@ -73,6 +104,8 @@ describe('a selection of files', () => {
       const answer = await api(host, key, 'POST', '/api/v1/files/download', { files })
       expect(answer).toMatchObject({ status: 400, body: { error: 'INVALID_REQUEST' } })
     }
+    const many = { files: Array.from({ length: 200 }, () => slug), folders: ['root'] }
+    expect((await api(host, key, 'POST', '/api/v1/files/download', many)).status).toBe(400)
     const missing = await api(host, key, 'POST', '/api/v1/files/download', { files: [slug, 'Zz0000000000'] })
     expect(missing).toMatchObject({ status: 404, body: { error: 'FILE_NOT_FOUND' } })
   })

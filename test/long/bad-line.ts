@@ -1,5 +1,6 @@
 /** A large file over a line that is cut a hundred times, to servers that are killed ten times meanwhile. */
 import { sendByCommandLine } from '../faults/bad-line-command.ts'
+import { byCommandLine, byTusJs, byTusJsToNodes } from '../faults/bad-line-everyday.ts'
 import { badLineSeed } from '../faults/bad-line-run.ts'
 import { chance } from '../support/chance.ts'
 import { type KillableServers, killableNodes, killableServer } from '../support/killable-servers.ts'
@@ -19,6 +20,18 @@ export async function badLine(gigabytes: number): Promise<string> {
 export async function badLineToNodes(gigabytes: number): Promise<string> {
   await using nodes = await killableNodes(KILLS)
   return await send(nodes, gigabytes)
+}
+
+/** What the suite does, with so many cuts and a tenth of them kills. */
+export async function badLineClients(cuts: number): Promise<string> {
+  const measure = { seed: badLineSeed(), cuts, kills: Math.ceil(cuts / 10) }
+  const figures: string[] = []
+  for (const send of [byTusJs, byTusJsToNodes, byCommandLine]) {
+    const begin = performance.now()
+    await send(measure)
+    figures.push(`${send.name} ${Math.round((performance.now() - begin) / 1000)} s`)
+  }
+  return `${figures.join(', ')}; ${cuts} cuts and ${measure.kills} kills each, read back with the same hash`
 }
 
 async function send(servers: KillableServers, gigabytes: number): Promise<string> {

@@ -3,7 +3,8 @@
  * `npm run test:long -- kills 200` one with its measure changed. Each prints its figures; the exit code tells.
  */
 import { archiveMemory, archivePrograms } from './archive.ts'
-import { badLine, badLineToNodes } from './bad-line.ts'
+import { badLine, badLineClients, badLineToNodes } from './bad-line.ts'
+import { folderWalks } from './folder-model.ts'
 import { kills } from './kills.ts'
 import { bigUpload, bigUploadToS3, manyUploads } from './memory.ts'
 import { soak } from './soak.ts'
@@ -65,6 +66,19 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'GB of the upload',
     default: 4,
     run: badLineToNodes,
+  },
+  'bad-line-clients': {
+    about:
+      'uploads by tus-js-client, to one server and to three nodes, and by the command line in bodies of 1 MB',
+    measure: 'cuts of each, and a tenth as many kills',
+    default: 100,
+    run: badLineClients,
+  },
+  'folder-model': {
+    about: 'random steps on folders and files beside a plain model, on SQLite and on three nodes',
+    measure: 'walks of 20 to 40 steps in each',
+    default: 100,
+    run: folderWalks,
   },
   kills: { about: 'kills at random moments', measure: 'kills', default: 2000, run: kills },
 }

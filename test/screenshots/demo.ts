@@ -2,11 +2,24 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { addRequests } from '../../src/database/usage.ts'
+import { DAY } from '../../src/domain/clock.ts'
+import type { AccountId } from '../../src/domain/ids.ts'
+import type { ReportReason } from '../../src/domain/report.ts'
+import { administrator as administers } from '../support/administrator.ts'
+import { api } from '../support/api.ts'
 import type { TestHoldfast } from '../support/holdfast.ts'
 import { type Bytes, makeFolder, textBytes, type Uploaded, upload } from '../support/public.ts'
+import { signedIn } from '../support/site-visitor.ts'
 import { landscape } from './landscapes.ts'
 
 export interface Demo {
+  /** Whose all of it is. */
+  readonly key: string
+  /** What a browser has where they are signed in, by name. */
+  readonly cookies: ReadonlyMap<string, string>
+  /** The same of whoever runs the server. */
+  readonly administrator: ReadonlyMap<string, string>
   readonly picture: Uploaded
   readonly video: Uploaded
   readonly text: Uploaded
@@ -19,7 +32,7 @@ export interface Demo {
 const MINUTES = 60_000
 
 export async function fillDemo(host: TestHoldfast): Promise<Demo> {
-  const key = (await host.addAccount('ana')).apiKey
+  const { id, username, apiKey: key } = await host.addAccount('ana')
   const put = async (folder: string, name: string, bytes: Bytes, type?: string): Promise<Uploaded> => {
     host.clock.advance(7 * MINUTES)
     return upload(host, { key, folder, name, bytes, ...(type === undefined ? {} : { type }) })
@@ -43,7 +56,45 @@ export async function fillDemo(host: TestHoldfast): Promise<Demo> {
   await put(papers, 'README.md', textBytes('# Field notes\n\nWhat was seen, where and when.\n'))
   const locked = await makeFolder(host, key, { name: 'For the family', password: 'kelp' })
   await host.runJobs()
-  return { picture, video, text, gallery: coast, list: papers, locked }
+  await addMonth(host, id as AccountId)
+  await report(host, video.slug, 'copyright', 'This film is ours: it is on our site since last year.')
+  await report(host, text.slug, 'malware')
+  const { cookies } = await signedIn(host, username)
+  const administrator = (await administers(host)).cookies
+  return { key, cookies, administrator, picture, video, text, gallery: coast, list: papers, locked }
+}
+
+/** What somebody has against a file. */
+async function report(host: TestHoldfast, slug: string, reason: ReportReason, text?: string): Promise<void> {
+  const said = { slug, reason, ...(text === undefined ? {} : { text }) }
+  await api(host).post('/api/v1/file/report', said)
+}
+
+/** Requests of a program that runs every day and rests at weekends. */
+async function addMonth({ clock, database }: TestHoldfast, account: AccountId): Promise<void> {
+  for (let ago = 1; ago < 30; ago++) {
+    const at = new Date(clock.now() - ago * DAY)
+    const many = [0, 6].includes(at.getUTCDay()) ? 12 : 140
+    const day = at.toISOString().slice(0, 10)
+    const requests = many + ((ago * 37) % 90)
+    await addRequests(database, account, day, requests)
+    await database.insertInto('days').values(dayOf(day, requests)).execute()
+  }
+}
+
+/** What the whole server does while one program makes so many requests. */
+function dayOf(day: string, requests: number) {
+  return {
+    day,
+    requests: requests * 61,
+    bytes_in: requests * 21e6,
+    bytes_out: requests * 170e6,
+    uploads: requests * 2,
+    downloads: requests * 9,
+    accounts: null,
+    files: null,
+    storage_used: null,
+  }
 }
 
 const PICTURES = [

@@ -10,11 +10,9 @@ import { launchChromium, PHONE } from '../support/browser.ts'
 import { startHoldfast } from '../support/holdfast.ts'
 import { GENEROUS } from '../support/public.ts'
 import { fillDemo } from './demo.ts'
-import { type Look, type Scene, scenes } from './scenes.ts'
+import { type Look, type Scene, SITE, scenes } from './scenes.ts'
 
 const IMAGES = join(import.meta.dir, '../../docs/images')
-/** The address that pages show; the browser finds the server behind it. */
-const SITE = 'http://files.example'
 
 const desktop = { viewport: { width: 1200, height: 750 } }
 const looks: Readonly<Record<Look, BrowserContextOptions>> = {

@@ -3,6 +3,9 @@ import type { Page } from 'playwright-core'
 import type { Demo } from './demo.ts'
 import { landscape } from './landscapes.ts'
 
+/** The address that pages show; the browser finds the server behind it. */
+export const SITE = 'http://files.example'
+
 export type Look = 'light' | 'dark' | 'phone'
 
 export interface Scene {
@@ -62,6 +65,45 @@ export const scenes: readonly Scene[] = [
     show: (page, { list }) => open(page, `/f/${list}?sort=name`),
   },
   {
+    name: 'files',
+    looks: ['light', 'dark', 'phone'],
+    async show(page, { key, gallery }) {
+      await page.setExtraHTTPHeaders({ authorization: `Bearer ${key}` })
+      await page.goto(`/files/${gallery}`)
+      const picture = page.locator('[data-row]').filter({ hasText: 'Kelp forest.jpg' })
+      await picture.waitFor()
+      if ((page.viewportSize()?.width ?? 0) < 800) return
+      await picture.dblclick()
+      await page.locator('img.preview[src$="960"]').waitFor()
+      while (!(await page.evaluate<boolean>('document.querySelector("img.preview").complete')))
+        await Bun.sleep(20)
+    },
+  },
+  {
+    name: 'settings',
+    looks: ['light', 'dark', 'phone'],
+    show: (page, demo) => openSignedIn(page, '/settings', demo),
+  },
+  {
+    name: 'settings-keys',
+    looks: ['light'],
+    async show(page, demo) {
+      await openSignedIn(page, '/settings/keys', demo)
+      await page.getByRole('button', { name: 'New key' }).click()
+      await page.getByRole('textbox', { name: 'Name' }).fill('Screenshots')
+    },
+  },
+  {
+    name: 'admin',
+    looks: ['light', 'dark', 'phone'],
+    show: (page, { administrator }) => openSignedIn(page, '/admin', { cookies: administrator }),
+  },
+  {
+    name: 'admin-reports',
+    looks: ['light'],
+    show: (page, { administrator }) => openSignedIn(page, '/admin/reports', { cookies: administrator }),
+  },
+  {
     name: 'password',
     looks: ['light', 'phone'],
     show: (page, { locked }) => open(page, `/f/${locked}`),
@@ -82,6 +124,12 @@ async function sentFiles() {
 
 async function open(page: Page, path: string): Promise<void> {
   await page.goto(path, { waitUntil: 'networkidle' })
+}
+
+async function openSignedIn(page: Page, path: string, { cookies }: Pick<Demo, 'cookies'>): Promise<void> {
+  const url = new URL(SITE).href
+  await page.context().addCookies([...cookies].map(([name, value]) => ({ name, value, url })))
+  await open(page, path)
 }
 
 /** Runs in the page: the video stands at that second, with its picture there. */

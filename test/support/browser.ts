@@ -61,6 +61,8 @@ export interface Visit extends AsyncDisposable {
    * `handlers`: how many event handlers the policy had to stop, because programs look for them in folders.
    */
   trouble(handlers?: number): readonly string[]
+  /** Lets another test begin: of what happened until now nothing is told any more. */
+  forget(): void
 }
 
 /** A new page with a profile of its own. `home` is where the server is; nothing else may be loaded. */
@@ -100,6 +102,10 @@ export async function openPage(
       stopped === handlers
         ? trouble
         : [...trouble, `${stopped} event handlers were stopped instead of ${handlers}`],
+    forget() {
+      trouble.length = 0
+      stopped = 0
+    },
     [Symbol.asyncDispose]: () => context.close(),
   }
 }
@@ -123,8 +129,14 @@ const axeResult = z.object({
 
 /** What axe finds fault with on the page as it is now; one line for each fault. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  const { violations } = axeResult.parse(await page.evaluate('axe.run()'))
+  if (await page.evaluate('!("axe" in globalThis)')) {
+    // Playwright's own way reads so long a script several times.
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('Runtime.evaluate', { expression: axe.source })
+    await devtools.detach()
+  }
+  // What is in order is not described node by node, which takes much longer than finding it so.
+  const { violations } = axeResult.parse(await page.evaluate("axe.run({ resultTypes: ['violations'] })"))
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`))
 }
 

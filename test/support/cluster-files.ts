@@ -5,6 +5,9 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
   'test/http/client-address.test.ts': 'starts no server',
   'test/http/conditions.test.ts': 'starts no server',
   'test/http/disposition.test.ts': 'starts no server',
+  'test/http/expiry-clock.test.ts':
+    'is about how far a node believes its own clock, which the nodes of a test share',
+  'test/http/long-work.test.ts': 'is about statements on the main thread; the other nodes answer in any case',
   'test/http/multipart.test.ts': 'starts no server',
   'test/http/multipart-fuzz.test.ts': 'starts no server',
   'test/http/pages.test.ts': 'starts no server',

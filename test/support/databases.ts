@@ -9,7 +9,8 @@ import { openPostgres } from '../../src/database/postgres.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { systemRandom } from '../../src/domain/random.ts'
-import { createDatabase, whyNoPostgres } from './postgres.ts'
+import { createMigratedDatabase } from './migrated-database.ts'
+import { whyNoPostgres } from './postgres.ts'
 
 export interface ContractDatabase extends AsyncDisposable {
   readonly db: Db
@@ -32,7 +33,7 @@ export async function sqliteDatabase(): Promise<ContractDatabase> {
 }
 
 async function postgresDatabase(): Promise<ContractDatabase> {
-  const { url, drop } = await createDatabase()
+  const { url, drop } = await createMigratedDatabase()
   const opened: Db[] = []
   const another = () => {
     const db = openPostgres(url, { connections: 4, durable: true, report: () => {} })

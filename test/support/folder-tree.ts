@@ -12,7 +12,12 @@ const fileList = z.object({
 })
 const folderFiles = z.object({ data: z.array(z.object({ url: z.string() })) })
 const account = z.object({
-  data: z.object({ storage_used: z.number(), files_count: z.number(), folders_count: z.number() }),
+  data: z.object({
+    storage_used: z.number(),
+    storage_in_bin: z.number(),
+    files_count: z.number(),
+    folders_count: z.number(),
+  }),
 })
 
 /** One account as the API shows it. Places are identifiers, or `root` for the top level. */
@@ -20,7 +25,7 @@ export interface Tree {
   readonly folders: ReadonlyMap<string, { name: string; parent: string; fileCount: number }>
   /** By slug. */
   readonly files: ReadonlyMap<string, { size: number; folder: string }>
-  readonly account: { storage_used: number; files_count: number; folders_count: number }
+  readonly account: z.infer<typeof account>['data']
   /** What `pagination` says that there are. */
   readonly listed: number
 }
@@ -75,7 +80,8 @@ export function flaws(tree: Tree): string[] {
       found.push(`file ${slug} is in ${folder}, which is gone`)
   }
   const counted = {
-    storage_used: [...tree.files.values()].reduce((sum, file) => sum + file.size, 0),
+    storage_used:
+      tree.account.storage_in_bin + [...tree.files.values()].reduce((sum, file) => sum + file.size, 0),
     files_count: tree.files.size,
     folders_count: tree.folders.size,
   }

@@ -1,10 +1,12 @@
 import { openAdministration } from '../../src/app.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import type { Db } from '../../src/database/schema.ts'
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { SCOPES } from '../../src/domain/scopes.ts'
 import { createLog } from '../../src/log.ts'
 import type { KeyGrant } from '../../src/services/key-issuing.ts'
+import type { OneTimeLinks } from '../../src/services/one-time-links.ts'
 import { clusterPair, folderPair } from './pair.ts'
 
 /** The system's time plus what the test has added to it. */
@@ -41,7 +43,11 @@ export interface TestHoldfast {
   addAccount(username?: string): Promise<TestAccount>
   /** Good for everything, but for what `grant` says. */
   addKey(username: string, grant?: Partial<KeyGrant>): Promise<string>
+  /** What the command line makes. */
+  readonly links: OneTimeLinks
   disableAccount(username: string): Promise<void>
+  /** Makes the account an administrator, and makes it if there is none of that name. */
+  makeAdmin(username: string): Promise<void>
   revokeKey(apiKey: string): Promise<void>
   /** Writes the counters and runs every background job once. */
   runJobs(): Promise<void>
@@ -110,7 +116,17 @@ export async function startHoldfast(settings: Partial<Config> = {}): Promise<Tes
       return apiKey
     },
 
-    disableAccount: (username) => administration.accounts.disable(username),
+    links: administration.oneTimeLinks,
+
+    async disableAccount(username) {
+      const { accountAdministration } = administration
+      const id = await accountAdministration.named(username)
+      await accountAdministration.change(COMMAND_LINE, id, { disabled: true })
+    },
+
+    async makeAdmin(username) {
+      await administration.signUp.makeAdmin(username)
+    },
 
     async revokeKey(apiKey) {
       const owner = owners.get(apiKey)

@@ -1,5 +1,6 @@
 /** What a test speaks with: one node by itself, or three behind a balancer that chooses by chance. */
 import { type Parts, startHoldfast } from '../../src/app.ts'
+import { settingsInForce } from '../../src/config.ts'
 import type { Log } from '../../src/log.ts'
 import { BALANCER_ADDRESS, startBalancer } from './balancer.ts'
 import { freePort } from './free-port.ts'
@@ -21,7 +22,7 @@ export type NodeParts = Parts & { readonly log: Log }
 const NODES = 3
 
 export async function startOneNode(parts: NodeParts): Promise<NodeGroup> {
-  const node = await startHoldfast(parts)
+  const node = await startHoldfast({ ...parts, settings: settingsInForce({}) })
   return {
     url: node.url,
     nodeUrl: node.url,
@@ -49,9 +50,11 @@ export async function startCluster({ config, ...parts }: NodeParts): Promise<Nod
     trustedProxies: [BALANCER_ADDRESS, ...config.trustedProxies],
   }
   await using started = new AsyncDisposableStack()
-  // All at once, as after a power cut: each of them finds a database that another may just be making.
+  // All at once, as after a power cut: each of them finds a bucket and first rows that another may just be making.
   const launched = await Promise.allSettled(
-    Array.from({ length: NODES }, () => startHoldfast({ ...parts, config: nodeConfig })),
+    Array.from({ length: NODES }, () =>
+      startHoldfast({ ...parts, settings: settingsInForce({}), config: nodeConfig }),
+    ),
   )
   const nodes = launched
     .filter((launch) => launch.status === 'fulfilled')

@@ -6,6 +6,7 @@ import type { TestHoldfast } from './holdfast.ts'
 
 const operationShape = z.looseObject({
   responses: z.record(z.string(), z.looseObject({})),
+  tags: z.array(z.string()),
   security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
 })
 const documentShape = z.looseObject({

@@ -10,8 +10,8 @@ import { openSqlite } from '../../src/database/sqlite.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { finishedBlobs, resumableBlobs, unfinishedBlobs } from './blob-folder.ts'
 import { newBucket } from './ceph.ts'
+import { createMigratedDatabase } from './migrated-database.ts'
 import { type NodeGroup, type NodeParts, startCluster, startOneNode } from './node-group.ts'
-import { createDatabase } from './postgres.ts'
 
 export interface Pair {
   readonly config: Pick<Config, 'dataDir' | 'databaseUrl' | 's3'>
@@ -43,7 +43,11 @@ export async function folderPair(given: string | undefined): Promise<Pair> {
 
 /** PostgreSQL and S3, with three nodes behind a balancer. */
 export async function clusterPair(): Promise<Pair> {
-  const [dataDir, { url, drop }, s3] = await Promise.all([temporaryFolder(), createDatabase(), newBucket()])
+  const [dataDir, { url, drop }, s3] = await Promise.all([
+    temporaryFolder(),
+    createMigratedDatabase(),
+    newBucket(),
+  ])
   const database = once(() =>
     openPostgres(url, {
       connections: 2,

@@ -55,19 +55,26 @@ export function whyNoPostgres(): string | null {
 }
 
 /**
- * A new database on the server that HOLDFAST_TEST_POSTGRES names (`postgres://…`, a user who may make databases), or
- * on one that this process starts for all its tests. Throws when there is neither.
+ * A new database, empty or a copy of the one of that name, on the server that HOLDFAST_TEST_POSTGRES names
+ * (`postgres://…`, a user who may make databases), or on one that this process starts for all its tests. Throws when
+ * there is neither.
  */
-export async function createDatabase(): Promise<TestDatabase> {
-  const server = new URL(sharedUrl() ?? (await ownServer()).url)
+export async function createDatabase({ copyOf = 'template1' } = {}): Promise<TestDatabase> {
+  const { href } = await server()
   const name = `holdfast_test_${crypto.randomUUID().replaceAll('-', '')}`
-  await administer(server.href, `create database ${name}`)
-  const url = new URL(server)
+  await administer(href, `create database ${name} template ${copyOf}`)
+  const url = new URL(href)
   url.pathname = `/${name}`
   return {
     url: url.href,
-    drop: () => administer(server.href, `drop database if exists ${name} with (force)`),
+    drop: () => administer(href, `drop database if exists ${name} with (force)`),
   }
+}
+
+/** Gives a database, to which nobody is connected, another name; its `url` and `drop` are of no use afterwards. */
+export async function renameDatabase({ url }: TestDatabase, name: string): Promise<void> {
+  const old = new URL(url).pathname.slice(1)
+  await administer((await server()).href, `alter database ${old} rename to ${name}`)
 }
 
 /** Starts a server in a temporary folder. Throws what `whyNoPostgres` says when it is not installed. */
@@ -131,6 +138,10 @@ export async function startPostgres(): Promise<PostgresServer> {
       process.off('exit', remove)
     },
   }
+}
+
+async function server(): Promise<URL> {
+  return new URL(sharedUrl() ?? (await ownServer()).url)
 }
 
 let own: Promise<PostgresServer> | null = null

@@ -3,9 +3,10 @@ import { describe, test } from 'bun:test'
 import { openAdministration, startHoldfast } from '../../src/app.ts'
 import type { BlobStore } from '../../src/blobs/blob-store.ts'
 import { openS3Blobs } from '../../src/blobs/s3.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig, settingsInForce } from '../../src/config.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import type { Db } from '../../src/database/schema.ts'
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { MINUTE, systemClock } from '../../src/domain/clock.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { createLog } from '../../src/log.ts'
@@ -17,7 +18,8 @@ import {
   startChild,
   temporaryFolder,
 } from './child.ts'
-import { createDatabase, whyNoPostgres } from './postgres.ts'
+import { createMigratedDatabase } from './migrated-database.ts'
+import { whyNoPostgres } from './postgres.ts'
 
 export interface SharedInstallation extends AsyncDisposable {
   /** What makes a process a node of it. */
@@ -61,12 +63,12 @@ export function onSharedServers(suite: string, tests: () => void): void {
   describe.skipIf(obstacle !== null)(suite, tests)
 }
 
-/** Empty, on the servers that all tests share; `databaseUrl` names an empty database elsewhere. */
+/** Without a row, on the servers that all tests share; `databaseUrl` names a database that nobody has used, even empty. */
 export async function sharedInstallation(databaseUrl?: string): Promise<SharedInstallation> {
   await using making = new AsyncDisposableStack()
   const folder = making.use(temporaryFolder())
   let url = databaseUrl
-  if (url === undefined) url = making.adopt(await createDatabase(), (database) => database.drop()).url
+  if (url === undefined) url = making.adopt(await createMigratedDatabase(), (it) => it.drop()).url
   const s3 = await newBucket()
   const settings = {
     ...PLENTY,
@@ -106,14 +108,18 @@ export async function sharedInstallation(databaseUrl?: string): Promise<SharedIn
     },
     startNode: async (more) => made.use(await startChild(folder.path, { ...settings, ...more })),
     addAccount: (username) => administer(({ accounts }) => accounts.add(username)),
-    disableAccount: (username) => administer(({ accounts }) => accounts.disable(username)),
+    disableAccount: (username) =>
+      administer(async ({ accountAdministration }) => {
+        const id = await accountAdministration.named(username)
+        await accountAdministration.change(COMMAND_LINE, id, { disabled: true })
+      }),
     revokeKey: (username, apiKey) => administer(({ keys }) => keys.revoke(username, apiKey)),
 
     async runJobs() {
       let ahead = 10 * MINUTE
       const clock = { now: () => systemClock.now() + ahead, monotonic: systemClock.monotonic }
       const log = createLog('silent', { terminal: false })
-      const node = await startHoldfast({ ...parts, clock, log })
+      const node = await startHoldfast({ ...parts, settings: settingsInForce({}), clock, log })
       try {
         await node.runJobs()
         // What has just become garbage stays for a while.

@@ -1,5 +1,6 @@
 /** What must hold of an installation when nothing is under way, whatever has happened to it. */
 import { wholeSum } from '../../src/database/differences.ts'
+import type { Db } from '../../src/database/schema.ts'
 import { eventually } from './eventually.ts'
 import type { SharedInstallation } from './shared-installation.ts'
 
@@ -13,20 +14,32 @@ export function roomGivenBack({ database }: SharedInstallation): Promise<void> {
   return eventually('the room of failed uploads is given back', isGivenBack, GIVEN_BACK_WITHIN)
 }
 
-/** What is wrong with totals, rows and the store, a line each. Nothing may be under way, and the jobs must have run. */
-export async function unsoundness(installation: SharedInstallation): Promise<string[]> {
-  const db = installation.database
-  const store = await installation.store()
+/** What is wrong with the totals of accounts, and with their bins, a line each. Nothing may be under way. */
+export async function unsoundTotals(db: Db): Promise<string[]> {
   const wrong: string[] = []
   const same = (what: string, is: unknown, shouldBe: unknown) => {
     if (!Bun.deepEquals(is, shouldBe)) wrong.push(`${what}: ${Bun.inspect(is)}, not ${Bun.inspect(shouldBe)}`)
   }
   for (const account of await db.selectFrom('accounts').selectAll().execute()) {
-    const { bytes, files } = await db
-      .selectFrom('files')
-      .select((row) => [wholeSum(db, 'size').as('bytes'), row.fn.countAll<number>().as('files')])
+    const sums = async (removal: readonly ('binned' | 'folder binned')[]) => {
+      const files = db
+        .selectFrom('files')
+        .select((row) => [wholeSum(db, 'size').as('bytes'), row.fn.countAll<number>().as('files')])
+        .where('account_id', '=', account.id)
+      const some =
+        removal.length === 0 ? files.where('removed_at', 'is', null) : files.where('removal', 'in', removal)
+      return some.executeTakeFirstOrThrow()
+    }
+    const live = await sums([])
+    const binned = await sums(['binned', 'folder binned'])
+    const entries = await db
+      .selectFrom('bin')
+      .select((row) => [
+        wholeSum(db, 'bytes').as('bytes'),
+        wholeSum(db, 'files').as('files'),
+        row.fn.countAll<number>().as('entries'),
+      ])
       .where('account_id', '=', account.id)
-      .where('removed_at', 'is', null)
       .executeTakeFirstOrThrow()
     const top = await db
       .selectFrom('folders')
@@ -35,13 +48,27 @@ export async function unsoundness(installation: SharedInstallation): Promise<str
       .where('parent_id', 'is', null)
       .executeTakeFirst()
     const { username } = account
-    same(`storage used of ${username}`, account.storage_used, bytes)
+    same(`storage used of ${username}`, account.storage_used, live.bytes + binned.bytes)
     same(`storage reserved of ${username}`, account.storage_reserved, 0)
-    same(`files counted of ${username}`, account.files_count, files)
+    same(`files counted of ${username}`, account.files_count, live.files)
     same(`tree of ${username}`, top ?? { tree_files: 0, tree_bytes: 0 }, {
-      tree_files: files,
-      tree_bytes: bytes,
+      tree_files: live.files,
+      tree_bytes: live.bytes,
     })
+    const { bin_bytes, bin_entries } = account
+    const bin = { bytes: bin_bytes, entries: bin_entries, files: binned.files, stored: binned.bytes }
+    same(`bin of ${username}`, bin, { ...entries, stored: entries.bytes })
+  }
+  return wrong
+}
+
+/** What is wrong with totals, rows and the store, a line each. Nothing may be under way, and the jobs must have run. */
+export async function unsoundness(installation: SharedInstallation): Promise<string[]> {
+  const db = installation.database
+  const store = await installation.store()
+  const wrong = await unsoundTotals(db)
+  const same = (what: string, is: unknown, shouldBe: unknown) => {
+    if (!Bun.deepEquals(is, shouldBe)) wrong.push(`${what}: ${Bun.inspect(is)}, not ${Bun.inspect(shouldBe)}`)
   }
   const reservations = await db.selectFrom('reservations').select('key').execute()
   same('reservations', reservations, [])

@@ -33,6 +33,10 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
     file: 'file/main.ts',
     folder: 'folder/main.ts',
     reference: 'reference/main.ts',
+    signIn: 'sign-in/main.ts',
+    files: 'files/main.tsx',
+    settings: 'settings/main.tsx',
+    admin: 'admin/main.tsx',
   }
   const { scriptOf, importsOf, sources } = await bundleModules(folder, Object.values(entries), [])
   const page = (entry: string) => {
@@ -45,6 +49,10 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
       file: page(entries.file),
       folder: page(entries.folder),
       reference: page(entries.reference),
+      'sign-in': page(entries.signIn),
+      files: page(entries.files),
+      settings: page(entries.settings),
+      admin: page(entries.admin),
     },
     sources,
   }

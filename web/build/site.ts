@@ -42,20 +42,52 @@ export async function buildSite(): Promise<boolean> {
 }
 
 async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [scripts, workers, shared, start, file, folder, reference, renderer, files, pdfData] =
-    await Promise.all([
-      bundleScripts(assets),
-      bundleWorkers(assets),
-      bundleStyle(assets, 'shared'),
-      bundleStyle(assets, 'start'),
-      bundleStyle(assets, 'file'),
-      bundleStyle(assets, 'folder'),
-      bundleStyle(assets, 'reference'),
-      bundleRenderer(server),
-      copyFiles(assets),
-      copyPdfData(assets),
-    ])
-  const bundles = [scripts, workers, shared, start, file, folder, reference, renderer, files]
+  const [
+    scripts,
+    workers,
+    shared,
+    start,
+    file,
+    folder,
+    reference,
+    signIn,
+    manager,
+    settings,
+    admin,
+    renderer,
+    files,
+    pdfData,
+  ] = await Promise.all([
+    bundleScripts(assets),
+    bundleWorkers(assets),
+    bundleStyle(assets, 'shared'),
+    bundleStyle(assets, 'start'),
+    bundleStyle(assets, 'file'),
+    bundleStyle(assets, 'folder'),
+    bundleStyle(assets, 'reference'),
+    bundleStyle(assets, 'sign-in'),
+    bundleStyle(assets, 'files'),
+    bundleStyle(assets, 'settings'),
+    bundleStyle(assets, 'admin'),
+    bundleRenderer(server),
+    copyFiles(assets),
+    copyPdfData(assets),
+  ])
+  const bundles = [
+    scripts,
+    workers,
+    shared,
+    start,
+    file,
+    folder,
+    reference,
+    signIn,
+    manager,
+    settings,
+    admin,
+    renderer,
+    files,
+  ]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
   const pages = scripts.made
   return {
@@ -72,6 +104,10 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
         file: { ...pages.file, style: file.made },
         folder: { ...pages.folder, style: folder.made },
         reference: { ...pages.reference, style: reference.made },
+        'sign-in': { ...pages['sign-in'], style: signIn.made },
+        files: { ...pages.files, style: manager.made },
+        settings: { ...pages.settings, style: settings.made },
+        admin: { ...pages.admin, style: admin.made },
       },
       workers: workers.made,
       files: files.made,

@@ -2,6 +2,13 @@ import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import { readPageData } from '../shared/page-data.ts'
 import { REFERENCE, type ReferenceData } from './data.ts'
 import { LAYOUT, layoutPlugin } from './layout.ts'
+import { sessionPlugin } from './session-auth.ts'
+
+/**
+ * The tag of the routes that answer pages for people. It begins closed: a program has no use for it, and with more than 150
+ * rows open Swagger UI keeps in the page only what is in the window, so that the browser's own search finds nothing else.
+ */
+const PAGES = 'Site'
 
 const place = document.getElementById(REFERENCE)
 if (place !== null) void show(place, readPageData<ReferenceData>())
@@ -14,17 +21,18 @@ async function show(place: HTMLElement, data: ReferenceData): Promise<void> {
     place.textContent = data.failed
     return
   }
-  SwaggerUI({
+  const reference = SwaggerUI({
     domNode: place,
     spec: { ...spec, servers: [{ url: location.origin }] },
     layout: LAYOUT,
-    plugins: [layoutPlugin],
+    plugins: [layoutPlugin, sessionPlugin],
     displayRequestDuration: true,
     // Its colours are too pale on their ground.
     syntaxHighlight: false,
     // Otherwise it sends the document to its makers.
     validatorUrl: null,
   })
+  reference.layoutActions.show(['operations-tag', PAGES], false)
 }
 
 async function documentAt(address: string): Promise<object | null> {

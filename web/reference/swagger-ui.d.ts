@@ -9,16 +9,27 @@ declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
     getComponent(name: string, isContainer: true): ComponentType
   }
 
+  /** A way to say who asks, as the document has it. */
+  export interface Scheme {
+    readonly name: string
+    readonly schema: { get(field: 'description'): string | undefined }
+  }
+
   export default function SwaggerUI(options: {
     readonly domNode: HTMLElement
     readonly spec: object
     /** The name of the component that is rendered. */
     readonly layout: string
     readonly plugins: readonly ((system: System) => {
-      readonly components: Record<string, ComponentType<System>>
+      readonly components: Record<string, ComponentType<System>> | Record<string, ComponentType<Scheme>>
     })[]
     readonly displayRequestDuration: boolean
     readonly syntaxHighlight: false
     readonly validatorUrl: null
-  }): void
+  }): {
+    readonly layoutActions: {
+      /** Opens or closes what is named by its kind and its name. */
+      show(thing: readonly ['operations-tag', string], shown: boolean): void
+    }
+  }
 }

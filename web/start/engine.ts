@@ -6,7 +6,8 @@ import type { UploadList } from './uploads.ts'
 export interface Engine {
   snapshot(): Uploads
   subscribe(changed: () => void): () => void
-  add(picked: readonly Picked[]): void
+  /** `folder`: where they go; null where there are no folders. */
+  add(picked: readonly Picked[], folder?: string | null): void
   /** Calls it as soon as there is a list; at once, so still in the click, when there is one. */
   act(action: (list: UploadList) => void): void
   /** Loads the code and what an earlier page left. */
@@ -62,14 +63,14 @@ export function createEngine(open: () => Promise<UploadList>): Engine {
       listeners.add(changed)
       return () => listeners.delete(changed)
     },
-    add(picked) {
+    add(picked, folder = null) {
       if (picked.length === 0) return
       if (list === null) {
         const items = [...shown.items, ...picked.map(soon)]
         shown = { ...shown, items, total: { ...shown.total, isActive: true } }
         publish()
       }
-      act((opened) => opened.add(picked))
+      act((opened) => opened.add(picked, folder))
     },
     act,
     open: start,

@@ -14,7 +14,7 @@ export interface Interrupted {
   /** Lists them, and goes on with those that need nobody. */
   restore(): Promise<void>
   /** The unfinished upload of just this file, if there is one. */
-  whoseFile(picked: Picked): Entry | null
+  whoseFile(picked: Picked, folder: string | null): Entry | null
   /** Goes on with it, or says that it is not its file. */
   giveFile(entry: Entry, file: File): void
   /** In a click, in which the browser may ask: goes on with the file that it can find again. */
@@ -87,12 +87,13 @@ export function createInterrupted({ way, board, handles, finished }: Parts, runs
       await Promise.all(found.map(({ entry, upload }) => pickUp(entry, upload)))
     },
 
-    whoseFile({ file, path }) {
+    whoseFile({ file, path }, folder) {
       const found = board.all().find((entry) => {
         const upload = keptOf(entry)
         if (upload === null || !isSame(file, upload)) return false
         // Two folders may hold the same file; one that was in a folder may be chosen by itself when it is asked for.
-        return entry.item.state.kind === 'interrupted' || upload.path === path
+        if (entry.item.state.kind === 'interrupted') return true
+        return upload.path === path && upload.folder === folder
       })
       return found ?? null
     },

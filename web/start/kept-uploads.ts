@@ -14,6 +14,8 @@ export interface KeptUpload {
   /** Milliseconds since 1970; with name and size it tells one file from another. */
   readonly lastModified: number
   readonly path: string | null
+  /** The folder that it goes to; null for the top level, or where there are no folders. */
+  readonly folder: string | null
   /** Null as long as the server does not know of it. */
   readonly created: Created | null
   readonly isPaused: boolean
@@ -27,7 +29,7 @@ export interface KeptUploads {
   list(): readonly KeptUpload[]
   find(id: string): KeptUpload | null
   /** Null when just this file is being uploaded already. */
-  add(file: File, path: string | null): KeptUpload | null
+  add(file: File, path: string | null, folder: string | null): KeptUpload | null
   /** Gives an upload its file back. */
   give(id: string, file: Blob): void
   setCreated(id: string, created: Created | null): void
@@ -44,6 +46,7 @@ export interface KeptUploads {
 type Meta = {
   lastModified: number
   path: string | null
+  folder: string | null
   created: Created | null
 }
 
@@ -95,14 +98,14 @@ export async function openKeptUploads(parts: {
       return file === undefined ? null : toKept(file)
     },
 
-    add(file, path) {
+    add(file, path, folder) {
       const { name, type, lastModified } = file
       try {
         const id = uppy.addFile({
           name,
           type,
           data: file,
-          meta: { lastModified, path, created: null, ...(path === null ? {} : { relativePath: path }) },
+          meta: { lastModified, path, folder, created: null, ...distinction(path, folder) },
         })
         return toKept(uppy.getFile(id))
       } catch {
@@ -172,6 +175,12 @@ export async function openKeptUploads(parts: {
   }
 }
 
+/** By its relative path Uppy tells a file from the same one elsewhere. */
+function distinction(path: string | null, folder: string | null): { relativePath?: string } {
+  if (folder === null) return path === null ? {} : { relativePath: path }
+  return { relativePath: `${folder}/${path ?? ''}` }
+}
+
 type UppyUpload = UppyFile<Meta, TusBody>
 type Progress = (file: UppyUpload | undefined, progress: { readonly bytesUploaded: number }) => void
 type Success = (file: UppyUpload | undefined) => void
@@ -199,6 +208,7 @@ function toKept(file: UppyUpload): KeptUpload {
     size: size ?? 0,
     lastModified: meta.lastModified,
     path: meta.path,
+    folder: meta.folder,
     created: meta.created,
     isPaused,
     file: !isGhost && data instanceof Blob ? data : null,

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
+import { toClipboard } from '../shared/clipboard.ts'
 import { Drawing } from '../shared/drawing.tsx'
 import type { Modules } from './qr-code.ts'
 import type { StartAppTexts } from './texts.ts'
@@ -106,21 +107,4 @@ export function CopyButton({ text, label, copied, of, variant }: CopyButtonProps
       {said}
     </Button>
   )
-}
-
-/** Pages that came by plain HTTP have no clipboard; the old way works there. */
-async function toClipboard(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text)
-    return true
-  } catch {
-    const field = document.createElement('textarea')
-    field.value = text
-    field.className = 'off-screen'
-    document.body.append(field)
-    field.select()
-    const done = document.execCommand('copy')
-    field.remove()
-    return done
-  }
 }

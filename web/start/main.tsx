@@ -6,10 +6,10 @@ import { byItself } from './picked.ts'
 import { StartApp } from './start-app.tsx'
 
 const data = readPageData<StartPageData>()
-const guests = { headers: {}, folder: null, keepsFolders: false }
+const guests = { headers: {}, keepsFolders: false }
 const engine = createEngine(async () => {
   const { openUploadList } = await import('./uploads.ts')
-  return openUploadList({ to: guests, limit: data.maxFileSize })
+  return openUploadList({ to: guests, sort: 'guest', limit: data.maxFileSize })
 })
 
 const root = document.getElementById(START_APP)

@@ -10,8 +10,6 @@ const SECRET = /^\/api\/v1\/uploads\/[0-9a-f]{32}$/
 export interface Destination {
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>
-  /** A folder's identifier; null for the top level, or where there are no folders. */
-  readonly folder: string | null
   /** Whether folders that are dropped are made there. Guests have none: their files go up by themselves. */
   readonly keepsFolders: boolean
 }
@@ -22,6 +20,8 @@ export interface NewUpload {
   readonly size: number
   /** `photos/2026/beach.jpg`; null for a file by itself. */
   readonly path: string | null
+  /** A folder's identifier; null for the top level, or where there are no folders. */
+  readonly folder: string | null
 }
 
 export interface Created {
@@ -42,7 +42,7 @@ export async function createUpload(to: Destination, upload: NewUpload): Promise<
   const metadata = [
     ['filename', upload.name],
     ['filetype', upload.type],
-    ...(to.folder === null ? [] : [['folder', to.folder]]),
+    ...(upload.folder === null ? [] : [['folder', upload.folder]]),
     ...(upload.path === null || !to.keepsFolders ? [] : [['relativePath', upload.path]]),
   ]
   const { body } = await ask(UPLOADS, {

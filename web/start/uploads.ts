@@ -16,8 +16,11 @@ import { windowName } from './window-name.ts'
 
 /** What a page does with uploads. It knows nothing of how they are shown. */
 export interface UploadList extends Pick<Board, 'snapshot' | 'subscribe'> {
-  /** Starts them; one that an earlier page did not finish goes on where it was. */
-  add(picked: readonly Picked[]): void
+  /**
+   * Starts them; one that an earlier page did not finish goes on where it was. `folder`: where they go; null for the top
+   * level, or where there are no folders.
+   */
+  add(picked: readonly Picked[], folder: string | null): void
   pause(id: string): void
   /** Goes on with what was paused, has failed, or was cancelled just now. */
   resume(id: string): void
@@ -37,10 +40,13 @@ const PARALLEL = 3
 
 export async function openUploadList(options: {
   readonly to: Destination
+  /** Whose uploads they are: those of another sort are kept apart. */
+  readonly sort: 'guest' | 'account'
   /** Bytes that one file may have. */
   readonly limit: number
 }): Promise<UploadList> {
-  const window = await windowName()
+  const name = await windowName()
+  const window = options.sort === 'guest' ? name : `${options.sort}-${name}`
   const chunks = createChunkSize(storage(), Date.now)
   const kept = await openKeptUploads({ window, chunks, headers: options.to.headers, parallel: PARALLEL })
   const handles = createFileHandles(`holdfast-${window}`)
@@ -60,14 +66,14 @@ async function createUploadList(parts: Parts): Promise<UploadList> {
   }
   await interrupted.restore()
 
-  function startNew({ file, handle, path }: Picked): void {
+  function startNew({ file, handle, path }: Picked, folder: string | null): void {
     const shown = { name: file.name, size: file.size, sent: 0, link: null }
     if (file.size > way.limit) {
       const problem = { kind: 'too-large', limit: way.limit } as const
       board.add({ ...shown, state: { kind: 'failed', problem } }, null, false)
       return
     }
-    const upload = way.kept.add(file, path)
+    const upload = way.kept.add(file, path, folder)
     if (upload === null) return
     if (handle !== null) void handles.keep(upload.id, handle)
     runs.start(board.add({ ...shown, state: { kind: 'starting' } }, upload.id, true))
@@ -95,11 +101,11 @@ async function createUploadList(parts: Parts): Promise<UploadList> {
     snapshot: board.snapshot,
     subscribe: board.subscribe,
 
-    add(picked) {
+    add(picked, folder) {
       board.startRound()
       for (const each of picked) {
-        const entry = interrupted.whoseFile(each)
-        if (entry === null) startNew(each)
+        const entry = interrupted.whoseFile(each, folder)
+        if (entry === null) startNew(each, folder)
         else if (entry.item.state.kind === 'interrupted') interrupted.giveFile(entry, each.file)
         else resume(entry)
       }

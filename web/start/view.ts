@@ -1,5 +1,4 @@
 import { fill, type Words } from '../shared/words.ts'
-import type { StartPageData } from './data.ts'
 import type { StartAppTexts } from './texts.ts'
 import type { OtherFile, Pace, Total, UploadItem } from './upload-item.ts'
 import type { Problem } from './verdict.ts'
@@ -16,7 +15,10 @@ export interface View {
   otherFile(item: UploadItem, other: OtherFile): string
 }
 
-export function createView({ texts, locale }: StartPageData, words: Words): View {
+export function createView(
+  { texts, locale }: { readonly texts: StartAppTexts; readonly locale: string },
+  words: Words,
+): View {
   const percents = new Intl.NumberFormat(locale, { style: 'percent' })
   const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 

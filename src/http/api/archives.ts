@@ -1,11 +1,16 @@
 import { z } from '@hono/zod-openapi'
-import { type FileId, parseFileIdentifier, parseFolderPlace } from '../../domain/ids.ts'
+import {
+  type FileId,
+  type FolderId,
+  type FolderIdentifier,
+  parseFileIdentifier,
+  parseFolderPlace,
+} from '../../domain/ids.ts'
 import { ARCHIVE_TOKEN_LIFETIME } from '../../services/archive-tokens.ts'
 import { keyedCaller } from '../call.ts'
 import { archiveAnswers, sendArchive } from '../content/archives.ts'
 import { keyedRoute, type Route } from '../route.ts'
-import { batch, dataOf, fileIdentifier } from './fields.ts'
-import { identifierParameter } from './folders.ts'
+import { dataOf, filesAndFolders, identifierParameter } from './fields.ts'
 
 export const downloadFolder: Route = {
   method: 'get',
@@ -36,20 +41,24 @@ export const signArchive = keyedRoute({
   method: 'post',
   path: '/api/v1/files/download',
   need: 'read',
-  summary: 'Get a signed address of up to 200 of your files as one ZIP file',
+  summary: 'Get a signed address of up to 200 of your files and folders as one ZIP file',
   tag: 'Files',
-  body: z.object({ files: batch(fileIdentifier) }),
+  body: filesAndFolders,
   answer: dataOf(
     z.object({ url: z.string(), expires_in: z.number().int().openapi({ description: 'Seconds' }) }),
   ),
   errors: [400, 404, 413],
   async handle({ call, caller, body }) {
-    const { archiveTokens, files } = call.site.services
-    const ids = new Set<FileId>()
-    for (const identifier of body.files) {
-      ids.add((await files.get(caller, parseFileIdentifier(identifier))).id)
+    const { archiveTokens, files, folders } = call.site.services
+    const chosen = { files: new Set<FileId>(), folders: new Set<FolderId>() }
+    for (const identifier of body.files ?? []) {
+      chosen.files.add((await files.get(caller, parseFileIdentifier(identifier))).id)
     }
-    const token = archiveTokens.issue(caller, [...ids])
+    for (const identifier of body.folders ?? []) {
+      chosen.folders.add((await folders.get(caller, identifier as FolderIdentifier)).id)
+    }
+    const selection = { files: [...chosen.files], folders: [...chosen.folders] }
+    const token = archiveTokens.issue(caller, selection)
     return {
       success: true,
       data: { url: `${call.site.contentUrl}/z/${token}`, expires_in: ARCHIVE_TOKEN_LIFETIME },

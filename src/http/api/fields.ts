@@ -19,13 +19,35 @@ export const folderPlace = z
   .nullish()
   .openapi({ description: 'Folder identifier; "root", empty, null or missing mean the top level' })
 
+export const identifierParameter = z.object({
+  identifier: z.string().openapi({ description: 'Folder identifier' }),
+})
+
+/** What one request may name. */
+export const BATCH = 200
+
 /** Up to 200 identifiers, at least one. */
 export function batch<S extends z.ZodType>(item: S) {
   return z
     .array(item, 'must be a list of identifiers')
     .min(1, 'must hold at least one identifier')
-    .max(200, 'may hold 200 identifiers at most')
+    .max(BATCH, `may hold ${BATCH} identifiers at most`)
 }
+
+/** Some of both kinds, together at least one and at most as many as a batch may have. */
+export const filesAndFolders = z
+  .object({
+    files: z.array(fileIdentifier, 'must be a list of identifiers').optional(),
+    folders: z.array(z.string('must be a folder identifier'), 'must be a list of identifiers').optional(),
+  })
+  .refine(({ files = [], folders = [] }) => files.length + folders.length > 0, {
+    path: ['files'],
+    message: 'must hold at least one identifier, or "folders" must',
+  })
+  .refine(({ files = [], folders = [] }) => files.length + folders.length <= BATCH, {
+    path: ['files'],
+    message: `may hold ${BATCH} identifiers at most, together with "folders"`,
+  })
 
 /** A whole number in a query string. */
 export function queryNumber(least: number, most: number) {

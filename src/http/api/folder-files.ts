@@ -3,9 +3,8 @@ import { parseFolderPlace } from '../../domain/ids.ts'
 import type { ListedFile } from '../../services/files.ts'
 import type { Site } from '../call.ts'
 import { keyedRoute } from '../route.ts'
-import { MAX_PAGE, pagination, paginationOf, queryNumber } from './fields.ts'
+import { identifierParameter, MAX_PAGE, pagination, paginationOf, queryNumber } from './fields.ts'
 import { folderFileItem, toFolderFileItem } from './file-answers.ts'
-import { identifierParameter } from './folders.ts'
 
 export const listFolderFiles = keyedRoute({
   method: 'get',

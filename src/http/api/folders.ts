@@ -1,41 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { timestamp } from '../../domain/clock.ts'
 import { type FolderIdentifier, parseFolderPlace } from '../../domain/ids.ts'
-import type { Folder } from '../../services/folders.ts'
 import { keyedRoute } from '../route.ts'
 import { deletion, toDeletion } from './deletion.ts'
-import { batch, dataOf, folderPlace, success, timestampField } from './fields.ts'
-
-export const identifierParameter = z.object({
-  identifier: z.string().openapi({ description: 'Folder identifier' }),
-})
-
-const folderListItem = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    public: z.boolean(),
-    file_count: z.number().int(),
-    created_at: timestampField,
-    parent: z.string().nullable(),
-    parent_id: z.string().nullable(),
-    has_password: z.boolean(),
-    thumbnail_url: z.string().optional(),
-  })
-  .openapi('FolderListItem')
-
-function toFolderListItem(folder: Folder): z.infer<typeof folderListItem> {
-  return {
-    id: folder.identifier,
-    name: folder.name,
-    public: folder.is_public === 1,
-    file_count: folder.file_count,
-    created_at: timestamp(folder.created_at),
-    parent: folder.parent_identifier,
-    parent_id: folder.parent_identifier,
-    has_password: folder.password_hash !== null,
-  }
-}
+import { batch, dataOf, folderPlace, identifierParameter, success } from './fields.ts'
+import { folderListItem, toFolderListItem } from './folder-answers.ts'
 
 const publicFlag = z
   .union([z.boolean(), z.literal([1, 0]), z.literal(['1', '0'])], 'must be 1 (public) or 0 (private)')
@@ -47,43 +15,6 @@ const password = z
   .refine((text) => [...text].length <= 128, 'may have 128 characters at most')
   .nullish()
   .transform((text) => (text === '' ? null : text))
-
-export const listFolders = keyedRoute({
-  method: 'get',
-  path: '/api/v1/folders',
-  need: 'read',
-  summary: 'List your folders',
-  tag: 'Folders',
-  query: z.object({
-    parent: z
-      .string()
-      .optional()
-      .openapi({ description: 'Only those directly in this folder; "root" for the top level' }),
-  }),
-  answer: dataOf(z.array(folderListItem)),
-  errors: [404],
-  async handle({ call, caller, query }) {
-    const parent = query.parent === undefined || query.parent === '' ? null : parseFolderPlace(query.parent)
-    const folders = await call.site.services.folders.list(caller, parent)
-    return { success: true, data: folders.map(toFolderListItem) }
-  },
-})
-
-export const listSubfolders = keyedRoute({
-  method: 'get',
-  path: '/api/v1/folder/{identifier}/folders',
-  need: 'read',
-  summary: 'List the folders directly in a folder',
-  tag: 'Folders',
-  params: identifierParameter,
-  answer: dataOf(z.array(folderListItem)),
-  errors: [404],
-  async handle({ call, caller, params }) {
-    const place = parseFolderPlace(params.identifier)
-    const folders = await call.site.services.folders.list(caller, place)
-    return { success: true, data: folders.map(toFolderListItem) }
-  },
-})
 
 export const createFolder = keyedRoute({
   method: 'post',

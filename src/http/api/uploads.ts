@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import type { Slug } from '../../domain/ids.ts'
 import { keyedRoute } from '../route.ts'
 import { dataOf } from './fields.ts'
 import { toUnfinishedUpload, unfinishedUpload } from './upload-answers.ts'
@@ -13,5 +14,24 @@ export const listUploads = keyedRoute({
   async handle({ call, caller }) {
     const uploads = await call.site.services.resumable.list(caller)
     return { success: true, data: uploads.map((upload) => toUnfinishedUpload(call.site, upload)) }
+  },
+})
+
+export const cancelUpload = keyedRoute({
+  method: 'post',
+  path: '/api/v1/upload/cancel',
+  need: 'manage',
+  summary: 'End an unfinished resumable upload of yours, also when its address is lost',
+  tag: 'Uploads',
+  body: z.object({
+    slug: z
+      .string('must be the slug of the upload')
+      .openapi({ description: 'As the list of uploads has it' }),
+  }),
+  answer: z.object({ success: z.literal(true), message: z.string() }),
+  errors: [400, 404, 413],
+  async handle({ call, caller, body }) {
+    await call.site.services.resumable.cancel(caller, body.slug as Slug)
+    return { success: true, message: 'The upload has ended' }
   },
 })

@@ -51,7 +51,7 @@ export const getArchive: Route = {
   path: '/z/{token}',
   auth: 'none',
   documentation: {
-    summary: 'Several files as one ZIP file, at its signed address',
+    summary: 'Several files and folders as one ZIP file, at its signed address',
     tag: 'Public',
     params: z.object({ token: z.string() }),
     answers: archiveAnswers,
@@ -60,8 +60,8 @@ export const getArchive: Route = {
   streams: 'out',
   async handle(call) {
     const { archives, archiveTokens } = call.site.services
-    const { asker, files } = archiveTokens.read(call.params.token ?? '')
-    const archive = await archives.files(asker, files)
+    const { asker, selection } = archiveTokens.read(call.params.token ?? '')
+    const archive = await archives.selection(asker, selection)
     // Only owners get such an address, so whoever uses it looks in their name.
     return sendArchive(call, archive, { folder: null, isOwner: true })
   },

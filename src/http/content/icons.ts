@@ -1,4 +1,4 @@
-import { type IconKind, iconKindOf } from './icon-kind.ts'
+import { type IconKind, iconKindOf } from '../../domain/icon-kind.ts'
 
 /** Colour of the sheet, of its folded corner, and the lines drawn on it in a square of 24 units. */
 const looks: Record<IconKind, { readonly sheet: string; readonly fold: string; readonly lines: string }> = {

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { Refusal } from '../../domain/errors.ts'
 import type { Route } from '../route.ts'
+import { pageSession } from '../session.ts'
 import { GUIDES, parseGuideName } from './guides.ts'
-import { readerOf } from './language.ts'
+import { pageReader } from './page-reader.ts'
 import { page } from './pages.ts'
 
 export const getReferencePage: Route = {
@@ -15,9 +16,11 @@ export const getReferencePage: Route = {
     answers: { 200: { description: 'A page' } },
     errors: [],
   },
-  async handle({ site, request }) {
+  async handle(call) {
+    await pageSession(call)
+    const { site } = call
     // Swagger UI's stylesheet holds its icons itself.
-    return page(site, site.pages.referencePage(readerOf(request)), 200, 'data:')
+    return page(site, site.pages.referencePage(pageReader(call)), 200, 'data:')
   },
 }
 
@@ -32,9 +35,11 @@ export const getGuidePage: Route = {
     answers: { 200: { description: 'A page' } },
     errors: [404],
   },
-  async handle({ site, request, params }) {
+  async handle(call) {
+    const { site, params } = call
     const name = parseGuideName(params.guide ?? '')
     if (name === null) throw new Refusal('NOT_FOUND', 'There is no such guide')
-    return page(site, site.pages.guidePage({ name, publicUrl: site.publicUrl }, readerOf(request)))
+    await pageSession(call)
+    return page(site, site.pages.guidePage({ name, publicUrl: site.publicUrl }, pageReader(call)))
   },
 }

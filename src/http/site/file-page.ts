@@ -13,7 +13,7 @@ import { askerOf, type Call, type Site } from '../call.ts'
 import { contentAddress } from '../content/addresses.ts'
 import type { Route } from '../route.ts'
 import { passwordForm } from './folder-password.ts'
-import { readerOf } from './language.ts'
+import { pageReader } from './page-reader.ts'
 import { page } from './pages.ts'
 import { previewKindOf } from './preview-kind.ts'
 import type { FilePageView, FilePreview } from './views.ts'
@@ -33,8 +33,8 @@ export const getFilePage: Route = {
   },
   async handle(call) {
     const { access, usage } = call.site.services
-    const reader = readerOf(call.request)
     const asker = await askerOf(call)
+    const reader = pageReader(call)
     const slug = (call.params.slug ?? '') as Slug
     const isDownload = call.url.searchParams.get('download') === '1'
     const isBytes = isDownload || call.url.searchParams.get('view') === '1'

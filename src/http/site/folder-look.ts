@@ -2,7 +2,7 @@ import { DAY } from '../../domain/clock.ts'
 import type { Call } from '../call.ts'
 import { cookieValue, setCookie } from '../cookies.ts'
 import type { FolderLook } from './folder-query.ts'
-import { readerOf } from './language.ts'
+import { pageReader } from './page-reader.ts'
 import { page } from './pages.ts'
 import type { FolderPageView } from './views.ts'
 
@@ -24,7 +24,7 @@ export function rememberedLook(request: Request): FolderLook | null {
 
 /** The page; the browser keeps a look that was asked for and that the folder has not by itself. */
 export function rememberingLook(call: Call, view: FolderPageView): Response {
-  const response = page(call.site, call.site.pages.folderPage(view, readerOf(call.request)))
+  const response = page(call.site, call.site.pages.folderPage(view, pageReader(call)))
   const asked = view.query.look
   if (asked === null || view.files.length === 0) return response
   const kept = asked === ownLook(view.files) ? null : asked

@@ -8,7 +8,7 @@ import { askerOf, type Call, FOLDER_COOKIE } from '../call.ts'
 import { cookieValue, setCookie } from '../cookies.ts'
 import { errorHeaders, statusOf } from '../errors.ts'
 import type { Route } from '../route.ts'
-import { readerOf } from './language.ts'
+import { pageReader } from './page-reader.ts'
 import { page } from './pages.ts'
 import type { PasswordPageView } from './views.ts'
 
@@ -25,7 +25,7 @@ export function passwordForm(
     next,
     error: error === null ? null : { code: error.code, retryAfter: error.retryAfter ?? null },
   }
-  const html = call.site.pages.passwordPage(view, readerOf(call.request))
+  const html = call.site.pages.passwordPage(view, pageReader(call))
   const response = page(call.site, html, error === null ? 200 : statusOf(error.code))
   if (error?.retryAfter !== undefined) {
     response.headers.set('Retry-After', errorHeaders(error).get('Retry-After') ?? '')

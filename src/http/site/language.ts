@@ -1,11 +1,20 @@
-import type { Language } from './texts/texts.ts'
+import type { Language } from '../../domain/language.ts'
+import type { Notice } from '../../domain/notice.ts'
 
 /** Who reads a page, by what the browser says. */
 export interface Reader {
   readonly language: Language
   /** For numbers and dates, a tag that Intl knows: `de-AT`. */
   readonly locale: string
+  /** Who is signed in; null or left out: nobody. */
+  readonly username?: string | null
+  /** What the administrators tell everybody; null or left out: nothing. */
+  readonly notice?: ShownNotice | null
+  /** Whether that is an administrator. */
+  readonly isAdmin?: boolean
 }
+
+export type ShownNotice = Pick<Notice, 'text' | 'level'>
 
 /** For readers of no language that we speak, or of one whose country is not told. */
 const LOCALES = { en: 'en-GB', de: 'de-DE' } as const satisfies Record<Language, string>

@@ -2,7 +2,7 @@ import type { Refusal } from '../../domain/errors.ts'
 import type { Call, Site } from '../call.ts'
 import { errorHeaders, errorResponse, statusOf } from '../errors.ts'
 import { contentOrigins } from './content-origins.ts'
-import { readerOf } from './language.ts'
+import { pageReader } from './page-reader.ts'
 
 /**
  * A page of the site. What runs in it is ours alone, and nothing is loaded from elsewhere but content. `images`: where
@@ -50,7 +50,7 @@ export function siteError(call: Call, refusal: Refusal): Response {
   const status = statusOf(refusal.code)
   const html = call.site.pages.errorPage(
     { status, code: refusal.code, retryAfter: refusal.retryAfter ?? null, path: pathOf(call) },
-    readerOf(call.request),
+    pageReader(call),
   )
   const response = page(call.site, html, status)
   errorHeaders(refusal).forEach((value, name) => {

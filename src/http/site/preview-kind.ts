@@ -1,7 +1,7 @@
 import type { PreviewKind } from '../../../web/file/data.ts'
 import { extensionOf } from '../../domain/file-name.ts'
+import { iconKindOf } from '../../domain/icon-kind.ts'
 import { isInlineSafe } from '../../domain/safe-types.ts'
-import { iconKindOf } from '../content/icon-kind.ts'
 
 const ZIP_TYPES: ReadonlySet<string> = new Set([
   'application/java-archive',

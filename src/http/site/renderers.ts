@@ -1,11 +1,16 @@
 import type { Reader } from './language.ts'
 import type {
+  AccountFormView,
+  AdminPageView,
   ErrorPageView,
   FilePageView,
+  FilesPageView,
   FolderPageView,
   GuidePageView,
+  MailPageView,
   PasswordPageView,
   ReportPageView,
+  SettingsPageView,
   StartPageView,
 } from './views.ts'
 
@@ -18,11 +23,19 @@ export interface Renderers {
   filePage(view: FilePageView, reader: Reader): string
   /** The page of a file whose bytes are still coming: it tells nothing about the file. */
   arrivingPage(reader: Reader): string
+  /** The file manager; its script asks for all that it shows. */
+  filesPage(view: FilesPageView, reader: Reader): string
+  /** A page of the settings; its script asks for all that it shows. */
+  settingsPage(view: SettingsPageView, reader: Reader): string
+  /** A page of administration; its script asks for all that it shows. */
+  adminPage(view: AdminPageView, reader: Reader): string
   folderPage(view: FolderPageView, reader: Reader): string
   passwordPage(view: PasswordPageView, reader: Reader): string
   reportPage(view: ReportPageView, reader: Reader): string
   /** Says that a report is kept. `filePath`: of the page to go back to. */
   reportedPage(filePath: string, reader: Reader): string
+  accountForm(view: AccountFormView, reader: Reader): string
+  mailPage(view: MailPageView, reader: Reader): string
   errorPage(view: ErrorPageView, reader: Reader): string
   /** The reference of the API. */
   referencePage(reader: Reader): string

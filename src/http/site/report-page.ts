@@ -10,7 +10,7 @@ import { statusOf } from '../errors.ts'
 import { assertFromOwnPage } from '../own-page.ts'
 import type { Route } from '../route.ts'
 import { passwordForm } from './folder-password.ts'
-import { readerOf } from './language.ts'
+import { pageReader } from './page-reader.ts'
 import { page } from './pages.ts'
 import type { ReportPageView, ReportProblem } from './views.ts'
 
@@ -64,7 +64,7 @@ export const postReport: Route = {
       if (problem === null) throw error
       return form(call, file, filled, problem)
     }
-    return page(call.site, call.site.pages.reportedPage(`/d/${file.slug}`, readerOf(call.request)))
+    return page(call.site, call.site.pages.reportedPage(`/d/${file.slug}`, pageReader(call)))
   },
 }
 
@@ -92,7 +92,7 @@ function form(
     filled,
     problem,
   }
-  const html = call.site.pages.reportPage(view, readerOf(call.request))
+  const html = call.site.pages.reportPage(view, pageReader(call))
   if (problem === null) return page(call.site, html)
   if (problem.kind !== 'too many') return page(call.site, html, statusOf('INVALID_REQUEST'))
   const response = page(call.site, html, statusOf('RATE_LIMITED'))

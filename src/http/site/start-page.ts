@@ -1,8 +1,11 @@
 import { z } from '@hono/zod-openapi'
+import type { Caller } from '../../services/caller.ts'
 import { admitGuest } from '../api/guests.ts'
+import { uploadCaller } from '../call.ts'
 import type { Route } from '../route.ts'
+import { pageSession } from '../session.ts'
 import { leaveBody, receiveFile } from '../uploads/receive.ts'
-import { readerOf } from './language.ts'
+import { pageReader } from './page-reader.ts'
 import { page } from './pages.ts'
 
 export const getStartPage: Route = {
@@ -17,18 +20,21 @@ export const getStartPage: Route = {
   },
   async handle(call) {
     const { config, publicUrl } = call.site
-    const { guestUploads, maxFileSize, inactiveDays } = config
+    const isSignedIn = (await pageSession(call)) !== null
+    const { maxFileSize, inactiveDays } = config
+    const guestUploads = config.guestUploads || isSignedIn
     const view = { publicUrl, guestUploads, maxFileSize, inactiveDays }
-    return page(call.site, call.site.pages.startPage(view, readerOf(call.request)))
+    return page(call.site, call.site.pages.startPage(view, pageReader(call)))
   },
 }
 
 export const postStartPage: Route = {
   method: 'post',
   path: '/',
-  auth: 'none',
+  auth: 'optional',
+  need: 'upload',
   documentation: {
-    summary: 'Upload a file as a guest from a plain form, and on to its page',
+    summary: 'Upload a file from a plain form, as a guest or signed in, and on to its page',
     tag: 'Site',
     body: {
       type: 'multipart/form-data',
@@ -39,15 +45,15 @@ export const postStartPage: Route = {
   },
   streams: 'in',
   async handle(call) {
-    const guest = { kind: 'guest', bucket: call.bucket } as const
-    call.caller = guest
+    let caller: Caller
     try {
-      await admitGuest(call, guest.bucket, false)
+      caller = await uploadCaller(call)
+      if (caller.kind === 'guest') await admitGuest(call, caller.bucket, false)
     } catch (error) {
       await leaveBody(call)
       throw error
     }
-    const file = await receiveFile(call, guest, 'root')
+    const file = await receiveFile(call, caller, 'root')
     return new Response(null, { status: 303, headers: { Location: `/d/${file.slug}` } })
   },
 }

@@ -1,4 +1,6 @@
+import type { Section as AdminSection } from '../../../web/admin/data.ts'
 import type { PreviewKind } from '../../../web/file/data.ts'
+import type { Section } from '../../../web/settings/data.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { ReportReason } from '../../domain/report.ts'
 import type { FolderLook, FolderQuery } from './folder-query.ts'
@@ -103,6 +105,48 @@ export type ReportProblem =
   /** Seconds until trying again makes sense. */
   | { readonly kind: 'too many'; readonly retryAfter: number }
 
+export interface AccountFormView {
+  readonly kind: 'signIn' | 'code' | 'signUp' | 'welcome' | 'setPassword'
+  /** Where the form posts to. */
+  readonly action: string
+  /** Where to go afterwards; a path of this site. */
+  readonly next: string
+  /** What was filled in. */
+  readonly username: string
+  /** What went wrong with the last try, or null. */
+  readonly error: { readonly code: ErrorCode; readonly retryAfter: number | null } | null
+  /** Another server that people may sign in by, or null. */
+  readonly oidc: { readonly name: string; readonly address: string } | null
+  /** Whether anybody may make an account. */
+  readonly canSignUp: boolean
+  /** Whether who has forgotten their password gets a mail. */
+  readonly canReset: boolean
+}
+
+/** What somebody is asked who comes from a mail, or wants one; and what is said once they have answered. */
+export interface MailPageView {
+  readonly kind:
+    | 'forgotten'
+    | 'forgottenSent'
+    | 'noMail'
+    | 'verify'
+    | 'verified'
+    | 'keep'
+    | 'kept'
+    | 'nothingToKeep'
+    | 'unsubscribe'
+    | 'unsubscribed'
+  /** Where the form posts to, or null where there is none. */
+  readonly action: string | null
+  /** What the texts have places for. */
+  readonly username: string
+  readonly address: string
+  readonly files: number
+  readonly days: number
+  /** Seconds until trying again makes sense, for who has tried too often; else null. */
+  readonly retryAfter: number | null
+}
+
 export interface ErrorPageView {
   readonly status: number
   readonly code: ErrorCode
@@ -116,6 +160,24 @@ export interface GuidePageView {
   readonly name: GuideName
   /** Absolute public address of this server, without a trailing slash. */
   readonly publicUrl: string
+}
+
+export interface FilesPageView {
+  /** Absolute public address of this server, without a trailing slash. */
+  readonly publicUrl: string
+  /** Bytes. */
+  readonly maxFileSize: number
+}
+
+export interface SettingsPageView {
+  readonly section: Section
+  readonly username: string
+  /** Absolute public address of this server, without a trailing slash. */
+  readonly publicUrl: string
+}
+
+export interface AdminPageView {
+  readonly section: AdminSection
 }
 
 export interface StartPageView {

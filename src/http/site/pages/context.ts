@@ -1,6 +1,8 @@
 import type { PageAssets } from '../../../../web/manifest.ts'
 import type { Words } from '../../../../web/shared/words.ts'
-import type { Language, Texts } from '../texts/texts.ts'
+import type { Language } from '../../../domain/language.ts'
+import type { ShownNotice } from '../language.ts'
+import type { Texts } from '../texts/texts.ts'
 
 /** What every page is rendered with, besides what it shows. */
 export interface PageContext {
@@ -10,4 +12,10 @@ export interface PageContext {
   /** Numbers and dates in the locale. */
   readonly words: Words
   readonly assets: PageAssets
+  /** Who is signed in, or null. */
+  readonly username: string | null
+  /** What the administrators tell everybody, or null. */
+  readonly notice: ShownNotice | null
+  /** Whether that is an administrator. */
+  readonly isAdmin: boolean
 }

@@ -56,7 +56,7 @@ function DocsNav({ context, present }: { context: PageContext; present: GuideNam
     })),
   ]
   return (
-    <nav aria-label={docs.pages} className="docs-nav">
+    <nav aria-label={docs.pages} className="page-nav">
       {entries.map(({ address, text, isHere }) => (
         <a aria-current={isHere ? 'page' : undefined} href={address} key={address}>
           {text}

@@ -4,6 +4,7 @@ import { Drawing } from '../../../../web/shared/drawing.tsx'
 import { ThemeProvider } from '../../../../web/shared/theme-provider.tsx'
 import type { PageContext } from './context.ts'
 import { PageData } from './page-data.tsx'
+import { Who } from './who.tsx'
 
 interface LayoutProps {
   readonly context: PageContext
@@ -17,7 +18,7 @@ interface LayoutProps {
 
 /** The document around every page. */
 export function Layout({ context, title, head, scripted, children }: LayoutProps) {
-  const { assets, language } = context
+  const { assets, language, notice, texts } = context
   const own = scripted === undefined ? null : assets.pages[scripted.page]
   return (
     <html lang={language}>
@@ -42,7 +43,15 @@ export function Layout({ context, title, head, scripted, children }: LayoutProps
               <Drawing of="holdfast" size={24} />
               Holdfast
             </a>
+            <Who context={context} />
           </header>
+          <aside
+            aria-label={texts.common.notice}
+            className={`site-notice ${notice?.level ?? 'info'}`}
+            hidden={notice === null}
+          >
+            {notice?.text}
+          </aside>
           {children}
         </ThemeProvider>
         {scripted?.data === undefined ? null : <PageData data={scripted.data} />}

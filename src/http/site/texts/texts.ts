@@ -1,12 +1,15 @@
+import type { Section as AdminSection } from '../../../../web/admin/data.ts'
+import type { AdminTexts } from '../../../../web/admin/texts.ts'
 import type { FileScriptTexts } from '../../../../web/file/data.ts'
+import type { FilesTexts } from '../../../../web/files/texts.ts'
+import type { Section } from '../../../../web/settings/data.ts'
+import type { SettingsTexts } from '../../../../web/settings/texts.ts'
 import type { Plural } from '../../../../web/shared/words.ts'
 import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
 import type { ReportReason } from '../../../domain/report.ts'
 import type { GuideName } from '../guides.ts'
-
-/** One file of texts for each. */
-export type Language = 'en' | 'de'
+import type { AccountFormView, MailPageView } from '../views.ts'
 
 /**
  * All that the pages say, in one language. Texts are data, so that the browser may get them as JSON: `{name}` is a
@@ -17,14 +20,21 @@ export interface Texts {
   readonly start: StartTexts
   readonly file: FileTexts
   readonly folder: FolderTexts
+  readonly files: FilesPageTexts
   readonly password: PasswordTexts
   readonly report: ReportTexts
   readonly docs: DocsTexts
+  readonly account: AccountTexts
+  readonly mail: MailTexts
+  readonly settings: SettingsPageTexts
+  readonly admin: AdminPageTexts
   readonly errors: ErrorTexts
 }
 
 export interface CommonTexts {
   readonly toStart: string
+  /** What the administrators tell everybody. */
+  readonly notice: string
   readonly tryAgain: string
   readonly files: Plural
   readonly folders: Plural
@@ -94,6 +104,13 @@ export interface FolderTexts {
   readonly pageOf: string
 }
 
+export interface FilesPageTexts {
+  readonly title: string
+  readonly scriptNeeded: string
+  readonly scriptNeededWhy: string
+  readonly app: FilesTexts
+}
+
 export interface PasswordTexts {
   readonly title: string
   readonly why: string
@@ -136,6 +153,58 @@ export interface DocsTexts {
   readonly pages: string
   readonly reference: string
   readonly guides: Readonly<Record<GuideName, string>>
+}
+
+export interface AccountTexts {
+  readonly forms: Readonly<
+    Record<AccountFormView['kind'], { readonly title: string; readonly why: string; readonly submit: string }>
+  >
+  readonly username: string
+  readonly password: string
+  readonly passwordHint: string
+  readonly code: string
+  readonly codeHint: string
+  readonly passkey: string
+  readonly passkeyFailed: string
+  /** {name} */
+  readonly oidc: string
+  readonly signOut: string
+  readonly wrongPassword: string
+  readonly wrongCode: string
+  readonly nameTaken: string
+  readonly nameWrong: string
+  /** {wait} */
+  readonly tooMany: string
+}
+
+export interface MailTexts {
+  /** {username}, {address}, {files} and {days} in each. `submit` is null where nothing is asked. */
+  readonly pages: Readonly<
+    Record<
+      MailPageView['kind'],
+      { readonly title: string; readonly why: string; readonly submit: string | null }
+    >
+  >
+  /** What {files} is made of. */
+  readonly files: Plural
+  readonly nameOrAddress: string
+  readonly toSignIn: string
+}
+
+export interface SettingsPageTexts {
+  readonly title: string
+  /** Names the links to its pages. */
+  readonly pages: string
+  readonly sections: Readonly<Record<Section, string>>
+  readonly app: SettingsTexts
+}
+
+export interface AdminPageTexts {
+  readonly title: string
+  /** Names the links to its pages. */
+  readonly pages: string
+  readonly sections: Readonly<Record<AdminSection, string>>
+  readonly app: AdminTexts
 }
 
 export interface ErrorText {

@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import type { Environment } from '../config.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
+import { accountsCommand } from './admin/accounts.ts'
+import { auditCommand } from './admin/audit.ts'
+import { filesCommand } from './admin/files.ts'
+import { jobsCommand } from './admin/jobs.ts'
+import { noticeCommand } from './admin/notice.ts'
+import { statisticsCommand } from './admin/statistics.ts'
+import { refusedCommands, takeDownCommand } from './admin/take-downs.ts'
+import { withAdministration } from './administration.ts'
+import { printJson, printLines } from './output.ts'
+import { linkAddress } from './places.ts'
+import { dismissCommand, reportListCommand } from './report.ts'
+
+/** `holdfast admin …`: works beside a running server on the same data. */
+export function adminCommand(admin: Command, environment: Environment): void {
+  admin.description('administer the server, as on its site')
+  admin
+    .command('add')
+    .description(
+      'make an account an administrator, or a new one, and print a one-time link to set its password',
+    )
+    .argument('<username>', '3 to 32 of a-z 0-9 . _ -')
+    .option('--json', 'print {"username","url"}')
+    .action((username: string, { json }: { json?: true }) => add(environment, username, json === true))
+  admin
+    .command('withdraw')
+    .description('make an administrator an account like others')
+    .argument('<username>')
+    .action((username: string) => withdraw(environment, username))
+  accountsCommand(admin.command('accounts'), environment)
+  reportListCommand(admin.command('reports'), environment)
+  takeDownCommand(admin.command('take-down'), environment)
+  dismissCommand(admin.command('dismiss'), environment)
+  refusedCommands(admin, environment)
+  filesCommand(admin.command('files'), environment)
+  noticeCommand(admin.command('notice'), environment)
+  jobsCommand(admin.command('jobs'), environment)
+  statisticsCommand(admin.command('statistics'), environment)
+  auditCommand(admin.command('audit'), environment)
+}
+
+function add(environment: Environment, username: string, json: boolean): Promise<void> {
+  return withAdministration(environment, async ({ signUp, oneTimeLinks }, config) => {
+    const isNew = await signUp.makeAdmin(username)
+    const url = isNew ? linkAddress(config, await oneTimeLinks.password(username)) : null
+    if (json) return printJson({ username: username.toLowerCase(), url })
+    printLines(`${username.toLowerCase()} is an administrator.`)
+    if (url !== null)
+      printLines('', 'Set the password here; the link works once, for 7 days:', '', `  ${url}`)
+  })
+}
+
+function withdraw(environment: Environment, username: string): Promise<void> {
+  return withAdministration(environment, async ({ accountAdministration }) => {
+    const id = await accountAdministration.named(username)
+    await accountAdministration.change(COMMAND_LINE, id, { isAdmin: false })
+    printLines(`${username.toLowerCase()} is no administrator.`)
+  })
+}

@@ -1,0 +1,162 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Environment } from '../../config.ts'
+import { ACCOUNT_STATES, type AccountState } from '../../domain/administration.ts'
+import { COMMAND_LINE } from '../../domain/audit.ts'
+import { timestamp } from '../../domain/clock.ts'
+import { formatSize, parseSize } from '../../domain/sizes.ts'
+import { withAdministration } from '../administration.ts'
+import { printJson, printLines, printTable } from '../output.ts'
+import { linkAddress } from '../places.ts'
+
+/** `holdfast admin accounts …` */
+export function accountsCommand(accounts: Command, environment: Environment): void {
+  accounts.description('list accounts, and say what each may')
+  accounts
+    .command('list')
+    .description('list the accounts, the oldest first')
+    .option('--search <text>', 'only those whose name has this in it', '')
+    .addOption(new Option('--state <state>', 'only these').choices([...ACCOUNT_STATES]).default('all'))
+    .option('--json', 'print a JSON array')
+    .action((options: ListOptions) => list(environment, options))
+  accounts
+    .command('quota')
+    .description('say how much the files of an account may take together')
+    .argument('<username>')
+    .argument('<size>', 'such as 50GB, or "default" for what the setting says', readQuota)
+    .action((username: string, quota: Quota) =>
+      change(environment, username, { quota: quota.bytes }, `The quota of ${username} is set.`),
+    )
+  accounts
+    .command('disable')
+    .description('refuse every request of an account; its files stay')
+    .argument('<username>')
+    .action((username: string) =>
+      change(environment, username, { disabled: true }, `Account ${username} is disabled.`),
+    )
+  accounts
+    .command('enable')
+    .description('let a disabled account in again')
+    .argument('<username>')
+    .action((username: string) =>
+      change(environment, username, { disabled: false }, `Account ${username} is enabled.`),
+    )
+  accounts
+    .command('reset')
+    .description(
+      'end the password and all sessions of an account, and print a one-time link to set a new one',
+    )
+    .argument('<username>')
+    .option('--second-factor', 'turn off its codes and passkeys as well')
+    .option('--json', 'print {"username","url","expires_at"}')
+    .action((username: string, options: ResetOptions) => reset(environment, username, options))
+  accounts
+    .command('remove')
+    .description('delete an account with every file in it, for good')
+    .argument('<username>')
+    .requiredOption('--confirm <username>', 'the name once more, to be sure')
+    .action((username: string, { confirm }: { confirm: string }) => remove(environment, username, confirm))
+}
+
+interface ListOptions {
+  readonly search: string
+  readonly state: AccountState
+  readonly json?: true
+}
+
+interface ResetOptions {
+  readonly secondFactor?: true
+  readonly json?: true
+}
+
+/** `bytes` null: as much as the setting says. */
+interface Quota {
+  readonly bytes: number | null
+}
+
+/** Commander shows what it throws. */
+function readQuota(text: string): Quota {
+  if (text === 'default') return { bytes: null }
+  const bytes = parseSize(text)
+  if (bytes === null) throw new InvalidArgumentError('Allowed is a size such as 50GB, or "default".')
+  return { bytes }
+}
+
+/** More than anybody reads. */
+const ALL = 1_000_000
+
+function list(environment: Environment, { search, state, json }: ListOptions): Promise<void> {
+  return withAdministration(environment, async ({ accountAdministration }, config) => {
+    const { accounts } = await accountAdministration.list({
+      search: search.toLowerCase(),
+      state,
+      sort: 'created_at',
+      order: 'asc',
+      offset: 0,
+      limit: ALL,
+    })
+    const limit = (account: { quota: number | null }) => account.quota ?? config.storageLimit
+    if (json) {
+      return printJson(
+        accounts.map((account) => ({
+          id: account.id,
+          username: account.username,
+          created_at: timestamp(account.createdAt),
+          disabled_at: account.disabledAt === null ? null : timestamp(account.disabledAt),
+          is_admin: account.isAdmin,
+          storage_used: account.storageUsed,
+          storage_limit: limit(account),
+          quota: account.quota,
+          files_count: account.filesCount,
+        })),
+      )
+    }
+    printTable(
+      ['NUMBER', 'USERNAME', 'FILES', 'STORAGE', 'OF', 'SINCE', 'STATE'],
+      accounts.map((account) => [
+        String(account.id),
+        account.username,
+        String(account.filesCount),
+        formatSize(account.storageUsed),
+        formatSize(limit(account)),
+        timestamp(account.createdAt),
+        account.disabledAt === null ? (account.isAdmin ? 'administrator' : 'active') : 'disabled',
+      ]),
+    )
+  })
+}
+
+function change(
+  environment: Environment,
+  username: string,
+  wanted: Partial<{ quota: number | null; disabled: boolean }>,
+  done: string,
+): Promise<void> {
+  return withAdministration(environment, async ({ accountAdministration }) => {
+    const id = await accountAdministration.named(username)
+    await accountAdministration.change(COMMAND_LINE, id, wanted)
+    printLines(done)
+  })
+}
+
+function reset(environment: Environment, username: string, options: ResetOptions): Promise<void> {
+  return withAdministration(environment, async ({ accountAdministration }, config) => {
+    const id = await accountAdministration.named(username)
+    const link = await accountAdministration.reset(COMMAND_LINE, id, options.secondFactor === true)
+    const url = linkAddress(config, link)
+    const expiresAt = timestamp(link.expiresAt)
+    if (options.json) return printJson({ username: username.toLowerCase(), url, expires_at: expiresAt })
+    printLines(
+      `${username.toLowerCase()} is signed out everywhere. Set a new password here; it works once, until ${expiresAt}:`,
+      '',
+      `  ${url}`,
+    )
+  })
+}
+
+function remove(environment: Environment, username: string, confirm: string): Promise<void> {
+  return withAdministration(environment, async ({ accountAdministration }) => {
+    const id = await accountAdministration.named(username)
+    await accountAdministration.remove(COMMAND_LINE, id, confirm)
+    printLines(`Account ${username.toLowerCase()} is deleted with everything in it.`)
+  })
+}

@@ -1,0 +1,59 @@
+import type { Command } from 'commander'
+import type { Environment } from '../../config.ts'
+import { COMMAND_LINE } from '../../domain/audit.ts'
+import { timestamp } from '../../domain/clock.ts'
+import { withAdministration } from '../administration.ts'
+import { printJson, printLines, printTable } from '../output.ts'
+
+/** `holdfast admin jobs …` */
+export function jobsCommand(jobs: Command, environment: Environment): void {
+  jobs.description('see what runs by itself, and try again what failed')
+  jobs
+    .command('list')
+    .description('list background jobs; of a server that is alone with its database those that fail')
+    .option('--json', 'print a JSON array')
+    .action(({ json }: { json?: true }) => list(environment, json === true))
+  jobs
+    .command('retry')
+    .description('let a job that was set aside run again')
+    .argument('<name>', 'as the list shows it')
+    .action((name: string) => retry(environment, name))
+}
+
+const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
+
+function list(environment: Environment, json: boolean): Promise<void> {
+  return withAdministration(environment, async ({ backgroundJobs }) => {
+    const jobs = await backgroundJobs.list()
+    if (json) {
+      return printJson(
+        jobs.map(({ name, state, node, endedAt, failures, failure, failedAt }) => ({
+          name,
+          state,
+          node,
+          ended_at: optionalTime(endedAt),
+          failures,
+          failure,
+          failed_at: optionalTime(failedAt),
+        })),
+      )
+    }
+    printTable(
+      ['NAME', 'STATE', 'ENDED', 'FAILURES', 'FAILURE'],
+      jobs.map(({ name, state, endedAt, failures, failure }) => [
+        name,
+        state,
+        optionalTime(endedAt) ?? '-',
+        String(failures),
+        failure ?? '-',
+      ]),
+    )
+  })
+}
+
+function retry(environment: Environment, name: string): Promise<void> {
+  return withAdministration(environment, async ({ backgroundJobs }) => {
+    await backgroundJobs.retry(COMMAND_LINE, name)
+    printLines(`The job "${name}" runs again at its next time.`)
+  })
+}

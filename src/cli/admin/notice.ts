@@ -1,0 +1,78 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Environment } from '../../config.ts'
+import { COMMAND_LINE } from '../../domain/audit.ts'
+import { timestamp } from '../../domain/clock.ts'
+import { NOTICE_LEVELS, type Notice, type NoticeLevel } from '../../domain/notice.ts'
+import { withAdministration } from '../administration.ts'
+import { printJson, printLines, printPairs } from '../output.ts'
+
+interface SetOptions {
+  readonly level: NoticeLevel
+  readonly from?: number
+  readonly until?: number
+}
+
+/** `holdfast admin notice …` */
+export function noticeCommand(notice: Command, environment: Environment): void {
+  notice.description('tell everybody something on all pages')
+  notice
+    .command('show')
+    .description('print the notice there is')
+    .option('--json', 'print {"text","level","from","until"}, or null')
+    .action(({ json }: { json?: true }) => show(environment, json === true))
+  notice
+    .command('set')
+    .description('show a notice, in the place of any other')
+    .argument('<text>', 'plain text, 500 characters at most')
+    .addOption(new Option('--level <level>', 'how it looks').choices([...NOTICE_LEVELS]).default('info'))
+    .option('--from <time>', 'show it from then on, such as 2030-01-31T20:00Z', readTime)
+    .option('--until <time>', 'show it until then', readTime)
+    .action((text: string, options: SetOptions) => set(environment, text, options))
+  notice
+    .command('clear')
+    .description('take the notice away')
+    .action(() => clear(environment))
+}
+
+/** Milliseconds since the epoch. Commander shows what it throws. */
+function readTime(text: string): number {
+  const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN
+  if (!Number.isNaN(time)) return time
+  throw new InvalidArgumentError('Allowed is a time such as 2030-01-31T20:00Z, or a date.')
+}
+
+function shown({ text, level, from, until }: Notice) {
+  const time = (at: number | null) => (at === null ? null : timestamp(at))
+  return { text, level, from: time(from), until: time(until) }
+}
+
+function show(environment: Environment, json: boolean): Promise<void> {
+  return withAdministration(environment, async ({ notices }) => {
+    const notice = await notices.get()
+    if (json) return printJson(notice === null ? null : shown(notice))
+    if (notice === null) return printLines('There is no notice.')
+    const { text, level, from, until } = shown(notice)
+    printPairs([
+      ['Text', text],
+      ['Level', level],
+      ['From', from ?? 'at once'],
+      ['Until', until ?? 'it is taken away'],
+    ])
+  })
+}
+
+function set(environment: Environment, text: string, { level, from, until }: SetOptions): Promise<void> {
+  return withAdministration(environment, async ({ notices }) => {
+    await notices.set(COMMAND_LINE, { text, level, from: from ?? null, until: until ?? null })
+    printLines('The notice is on all pages within some seconds of its time.')
+  })
+}
+
+function clear(environment: Environment): Promise<void> {
+  return withAdministration(environment, async ({ notices }) => {
+    await notices.clear(COMMAND_LINE)
+    printLines('There is no notice any more.')
+  })
+}

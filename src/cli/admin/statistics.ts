@@ -1,0 +1,55 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Environment } from '../../config.ts'
+import { formatSize } from '../../domain/sizes.ts'
+import { withAdministration } from '../administration.ts'
+import { printJson, printLines, printPairs, printTable } from '../output.ts'
+
+interface Options {
+  readonly days: number
+  readonly json?: true
+}
+
+/** `holdfast admin statistics` */
+export function statisticsCommand(statistics: Command, environment: Environment): void {
+  statistics
+    .description('print what the server holds, and what it did day by day')
+    .option('--days <number>', 'so many days, today included', readDays, 30)
+    .option('--json', 'print {"now","days"}')
+    .action((options: Options) => print(environment, options))
+}
+
+/** Commander shows what it throws. */
+function readDays(text: string): number {
+  const days = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (days >= 1 && days <= 366) return days
+  throw new InvalidArgumentError('Allowed is a whole number from 1 to 366.')
+}
+
+function print(environment: Environment, options: Options): Promise<void> {
+  return withAdministration(environment, async ({ statistics }) => {
+    const { now, days } = await statistics.read(options.days)
+    const { diskFree: _, reportsOpen, ...totals } = now
+    if (options.json) return printJson({ now: { ...totals, reports_open: reportsOpen }, days })
+    printPairs([
+      ['Accounts', String(now.accounts)],
+      ['Files', `${now.files}, ${now.guests.files} of guests`],
+      ['Storage', `${formatSize(now.storage_used)}, ${formatSize(now.guests.storage_used)} of guests`],
+      ['In bins', formatSize(now.storage_in_bins)],
+      ['Open reports', String(reportsOpen)],
+    ])
+    printLines('')
+    printTable(
+      ['DAY', 'REQUESTS', 'IN', 'OUT', 'UPLOADS', 'DOWNLOADS', 'FILES', 'STORAGE'],
+      days.map((day) => [
+        day.day,
+        String(day.requests),
+        formatSize(day.bytes_in),
+        formatSize(day.bytes_out),
+        String(day.uploads),
+        String(day.downloads),
+        day.files === null ? '-' : String(day.files),
+        day.storage_used === null ? '-' : formatSize(day.storage_used),
+      ]),
+    )
+  })
+}

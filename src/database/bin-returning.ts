@@ -1,0 +1,64 @@
+/** Folders that come back from the bin: their marks are taken off from below, some rows at a time. */
+import { sql } from 'kysely'
+import type { BinEntryId, FolderId } from '../domain/ids.ts'
+import type { BinEntryRow } from './bin.ts'
+import { greatest } from './differences.ts'
+import type { Db } from './schema.ts'
+
+/** From now on the entry is coming back: nothing below its folder is marked any more. */
+export async function beginReturn(trx: Db, entry: BinEntryRow, folder: FolderId): Promise<void> {
+  await trx.updateTable('bin').set({ restoring: 1 }).where('id', '=', entry.id).execute()
+  // Lists leave out what is below it until it is there itself.
+  await trx.updateTable('folders').set({ cleared_at: null }).where('id', '=', folder).execute()
+}
+
+/** An entry that is coming back. */
+export function returningEntry(db: Db): Promise<BinEntryRow | undefined> {
+  return db.selectFrom('bin').selectAll().where('restoring', '=', sql.lit(1)).limit(1).executeTakeFirst()
+}
+
+/** Folders that are marked with the entry besides its own, at most `limit`. */
+export async function markedFolders(
+  trx: Db,
+  entry: BinEntryId,
+  own: FolderId,
+  limit: number,
+): Promise<FolderId[]> {
+  const rows = await trx
+    .selectFrom('folders')
+    .select('id')
+    .where('bin_id', '=', entry)
+    .where('id', '!=', own)
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+/** Takes the mark from at most `limit` files directly in the folders; returns how many. */
+export async function unmarkFiles(
+  trx: Db,
+  folders: readonly FolderId[],
+  at: number,
+  limit: number,
+): Promise<number> {
+  const marked = trx
+    .selectFrom('files')
+    .select('id')
+    .where('folder_id', 'in', folders)
+    .where('removal', '=', sql.lit('folder binned'))
+    .limit(limit)
+  const { numUpdatedRows } = await trx
+    .updateTable('files')
+    .set({ removed_at: null, removal: null, last_used_at: greatest(trx, 'last_used_at', at) })
+    .where('id', 'in', marked)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}
+
+export async function unmarkFolders(trx: Db, folders: readonly FolderId[]): Promise<void> {
+  await trx
+    .updateTable('folders')
+    .set({ deleted_at: null, cleared_at: null, bin_id: null })
+    .where('id', 'in', folders)
+    .execute()
+}

@@ -1,0 +1,8 @@
+/** By what the lists of administrators may be sorted and chosen. */
+export const ACCOUNT_SORTS = ['created_at', 'username', 'storage_used', 'files_count'] as const
+export const ACCOUNT_STATES = ['all', 'active', 'disabled', 'administrators'] as const
+export const ALL_FILES_SORTS = ['created_at', 'size'] as const
+
+export type AccountSort = (typeof ACCOUNT_SORTS)[number]
+export type AccountState = (typeof ACCOUNT_STATES)[number]
+export type AllFilesSort = (typeof ALL_FILES_SORTS)[number]

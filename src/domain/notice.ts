@@ -1,0 +1,40 @@
+import { Refusal } from './errors.ts'
+import { UNSEEN } from './unseen.ts'
+
+export const NOTICE_LEVELS = ['info', 'warning'] as const
+
+export type NoticeLevel = (typeof NOTICE_LEVELS)[number]
+
+/** What administrators tell everybody who opens a page. Plain text. */
+export interface Notice {
+  readonly text: string
+  readonly level: NoticeLevel
+  /** From when it is shown, milliseconds since the epoch; null: at once. */
+  readonly from: number | null
+  /** Until when; null: until it is taken away. */
+  readonly until: number | null
+}
+
+export const MAX_NOTICE = 500
+
+/**
+ * The notice with its text on one line, without control and bidirectional characters. Throws Refusal INVALID_REQUEST for
+ * an empty or a long text, and for an end before the beginning.
+ */
+export function parseNotice(notice: Notice): Notice {
+  const text = notice.text.toWellFormed().replaceAll(/\s+/g, ' ').replace(UNSEEN, '').trim().normalize('NFC')
+  if (text === '') throw new Refusal('INVALID_REQUEST', '"text": must say something')
+  if (text.length > MAX_NOTICE) {
+    throw new Refusal('INVALID_REQUEST', `"text": may have ${MAX_NOTICE} characters at most`)
+  }
+  const { from, until } = notice
+  if (until !== null && from !== null && until <= from) {
+    throw new Refusal('INVALID_REQUEST', '"until": must be later than "from"')
+  }
+  return { ...notice, text }
+}
+
+/** Whether it is to be shown at that time. */
+export function isDue({ from, until }: Notice, now: number): boolean {
+  return (from === null || from <= now) && (until === null || now < until)
+}

@@ -1,0 +1,27 @@
+import { type IconKind, iconKindOf } from './icon-kind.ts'
+
+/** What people have stored, as coarse as a picture of it may be. */
+export const STORAGE_KINDS = ['image', 'video', 'audio', 'document', 'archive', 'other'] as const
+
+export type StorageKind = (typeof STORAGE_KINDS)[number]
+
+const kinds: Readonly<Record<IconKind, StorageKind>> = {
+  image: 'image',
+  video: 'video',
+  audio: 'audio',
+  pdf: 'document',
+  text: 'document',
+  code: 'document',
+  spreadsheet: 'document',
+  presentation: 'document',
+  document: 'document',
+  archive: 'archive',
+  application: 'other',
+  font: 'other',
+  other: 'other',
+}
+
+/** By the media type alone. */
+export function storageKindOf(type: string): StorageKind {
+  return kinds[iconKindOf(type, '')]
+}

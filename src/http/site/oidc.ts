@@ -1,0 +1,45 @@
+import { z } from '@hono/zod-openapi'
+import type { Onward } from '../../services/oidc.ts'
+import { OIDC_CALLBACK } from '../../services/signing-in-terms.ts'
+import type { Route } from '../route.ts'
+import { browserOf, withCookies } from '../session.ts'
+import { nextPath } from './next-path.ts'
+
+export const startOidc: Route = {
+  method: 'get',
+  path: '/sign-in/oidc',
+  auth: 'none',
+  documentation: {
+    summary: 'Sign in by way of the OpenID Connect server that is configured',
+    tag: 'Site',
+    query: z.object({ next: z.string().optional() }),
+    answers: { 303: { description: 'On to the other server' } },
+    errors: [404],
+  },
+  async handle(call) {
+    const next = nextPath(call.url.searchParams.get('next'))
+    return onward(await call.site.services.oidc.begin(browserOf(call), next))
+  },
+}
+
+export const finishOidc: Route = {
+  method: 'get',
+  path: OIDC_CALLBACK,
+  auth: 'none',
+  documentation: {
+    summary: 'Where the OpenID Connect server sends people back to',
+    tag: 'Site',
+    query: z.object({ code: z.string().optional(), state: z.string().optional() }),
+    answers: { 303: { description: 'Signed in, with the cookie; on to where they came from' } },
+    errors: [403, 404],
+  },
+  async handle(call) {
+    const query = Object.fromEntries(call.url.searchParams)
+    return onward(await call.site.services.oidc.finish(browserOf(call), query))
+  },
+}
+
+function onward({ location, cookies }: Onward): Response {
+  const headers = { Location: location, 'Cache-Control': 'private, no-store' }
+  return withCookies(new Response(null, { status: 303, headers }), cookies)
+}

@@ -1,0 +1,38 @@
+import type { Language } from '../domain/language.ts'
+import type { Wording } from './wording.ts'
+
+/** For readers of plain text: every address stands on a line of its own. */
+export function plainText({ paragraphs, list, link, rest, end }: Wording): string {
+  const items = list === undefined ? [] : [...list.items.map((item) => `  ${item}`), list.more ?? []].flat()
+  const blocks = [
+    ...paragraphs,
+    ...(items.length === 0 ? [] : [items.join('\n')]),
+    ...(link === undefined ? [] : [`${link.label}:\n${link.address}`]),
+    ...rest,
+    ...(end === undefined ? [] : [`${end.label}:\n${end.address}`]),
+  ]
+  return `${blocks.join('\n\n')}\n`
+}
+
+/** The same as HTML without styles, pictures or scripts: it looks as the reader's program shows any text. */
+export function html({ subject, paragraphs, list, link, rest, end }: Wording, language: Language): string {
+  const paragraph = (text: string) => `<p>${escaped(text)}</p>`
+  const leading = ({ label, address }: { label: string; address: string }) =>
+    `<p><a href="${escaped(address)}">${escaped(label)}</a></p>`
+  const blocks = [
+    ...paragraphs.map(paragraph),
+    ...(list === undefined
+      ? []
+      : [`<ul>${list.items.map((item) => `<li><bdi>${escaped(item)}</bdi></li>`).join('')}</ul>`]),
+    ...(list === undefined || list.more === null ? [] : [paragraph(list.more)]),
+    ...(link === undefined ? [] : [leading(link)]),
+    ...rest.map(paragraph),
+    ...(end === undefined ? [] : [leading(end)]),
+  ]
+  const head = `<meta charset="utf-8"><title>${escaped(subject)}</title>`
+  return `<!doctype html><html lang="${language}"><head>${head}</head><body>${blocks.join('')}</body></html>`
+}
+
+function escaped(text: string): string {
+  return Bun.escapeHTML(text)
+}

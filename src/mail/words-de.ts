@@ -1,0 +1,69 @@
+import type { FilesGoing } from '../domain/letter.ts'
+import type { Surroundings, Wording, Words } from './wording.ts'
+
+const day = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeZone: 'UTC' })
+const number = new Intl.NumberFormat('de-DE')
+
+export const de: Words = (letter, at) => {
+  const account = `Konto ${letter.username} auf ${at.host}`
+  const notYou =
+    'Wenn du das nicht warst, setze gleich ein neues Passwort, oder frage den, der den Server betreibt.'
+  switch (letter.kind) {
+    case 'verify':
+      return {
+        subject: 'Bestätige deine Adresse',
+        paragraphs: [`Jemand, vermutlich du, möchte E-Mails zum ${account} an diese Adresse bekommen.`],
+        link: { label: 'Adresse bestätigen', address: at.address(letter.path) },
+        rest: ['Der Link gilt einmal, einen Tag lang. Wenn du das nicht warst, ist nichts zu tun.'],
+      }
+    case 'reset':
+      return {
+        subject: 'Setze ein neues Passwort',
+        paragraphs: [`Jemand, vermutlich du, hat das Passwort zum ${account} vergessen.`],
+        link: { label: 'Neues Passwort setzen', address: at.address(letter.path) },
+        rest: [
+          'Der Link gilt einmal, eine Stunde lang. Wenn du das nicht warst, ist nichts zu tun: Dein Passwort bleibt, wie es ist.',
+        ],
+      }
+    case 'password changed':
+      return {
+        subject: 'Dein Passwort wurde geändert',
+        paragraphs: [`Das Passwort zum ${account} wurde geändert; andere Browser wurden abgemeldet.`],
+        link: { label: 'Anderes Passwort setzen', address: at.address('/sign-in/forgotten') },
+        rest: [notYou],
+      }
+    case 'address changed':
+      return {
+        subject: 'Deine Adresse wurde geändert',
+        paragraphs: [`E-Mails zum ${account} gehen ab jetzt an eine andere Adresse und nicht mehr an diese.`],
+        rest: [notYou],
+      }
+    case 'address removed':
+      return {
+        subject: 'Deine Adresse wurde entfernt',
+        paragraphs: [`An diese Adresse gehen keine E-Mails zum ${account} mehr.`],
+        rest: [notYou],
+      }
+    case 'files going':
+      return filesGoing(letter, account, at)
+  }
+}
+
+function filesGoing(letter: FilesGoing, account: string, at: Surroundings): Wording {
+  const { names, more, goAt, days } = letter
+  const count = names.length + more
+  const isOne = count === 1
+  const files = isOne ? 'Eine Datei' : `${number.format(count)} Dateien`
+  return {
+    subject: isOne ? 'Eine Datei wird bald gelöscht' : `${files} werden bald gelöscht`,
+    paragraphs: [
+      `${files} im ${account} ${isOne ? 'wird' : 'werden'} ab dem ${day.format(goAt)} gelöscht, wenn niemand sie vorher öffnet:`,
+    ],
+    list: { items: names, more: more === 0 ? null : `und ${number.format(more)} weitere` },
+    link: { label: isOne ? 'Behalten' : 'Alle behalten', address: at.address(letter.keepPath) },
+    rest: [
+      `Das gilt, als wäre ${isOne ? 'sie' : 'jede von ihnen'} geöffnet worden: Eine Datei bleibt, solange jemand sie alle ${number.format(days)} Tage öffnet.`,
+    ],
+    end: { label: 'Keine E-Mails zu Dateien mehr', address: at.address(letter.unsubscribePath) },
+  }
+}

@@ -1,0 +1,59 @@
+import { findAccountByName, hasAdmin } from '../database/accounts.ts'
+import { lockMigrations } from '../database/differences.ts'
+import { findLink } from '../database/one-time-links.ts'
+import type { Db, LinkPurpose } from '../database/schema.ts'
+import { hashToken } from '../database/token-hash.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { type Administrator, COMMAND_LINE } from '../domain/audit.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { noteDeed } from './audit.ts'
+import { type MakeLink, makePasswordLink, type OneTimeLink } from './link-making.ts'
+
+export interface OneTimeLinks {
+  /** Makes the first administrator; null when there is one. */
+  welcome(): Promise<OneTimeLink | null>
+  /** Makes an account. */
+  invitation(by: Administrator): Promise<OneTimeLink>
+  /**
+   * For the command line: sets the password of an account, whether it has one or not; an older link ends. Throws Refusal
+   * NOT_FOUND.
+   */
+  password(username: string): Promise<OneTimeLink>
+  /** Whether the link would still work, without using it. */
+  works(purpose: LinkPurpose, token: string): Promise<boolean>
+}
+
+export function createOneTimeLinks(db: Db, clock: Clock, make: MakeLink): OneTimeLinks {
+  return {
+    welcome: () =>
+      inTransaction(db, async (trx) => {
+        await lockMigrations(trx)
+        return (await hasAdmin(trx)) ? null : make(trx, 'welcome', null)
+      }),
+
+    invitation: (by) =>
+      inTransaction(db, async (trx) => {
+        await noteDeed(trx, clock, by, { act: 'invitation.made', object: null })
+        return make(trx, 'invitation', by.account)
+      }),
+
+    async password(username) {
+      const account = await findAccountByName(db, username.toLowerCase())
+      if (account === undefined) {
+        throw new Refusal('NOT_FOUND', `there is no account "${username}"; "account list" shows them all`)
+      }
+      return inTransaction(db, async (trx) => {
+        await noteDeed(trx, clock, COMMAND_LINE, { act: 'account.linked', object: account.username })
+        return makePasswordLink(trx, make, account.id)
+      })
+    },
+
+    works: async (purpose, token) =>
+      (await findLink(db, hashToken(token), purpose, clock.now())) !== undefined,
+  }
+}
+
+export function invalidLink(): Refusal {
+  return new Refusal('INVALID_LINK', 'This link was used before, or is too old; ask for a new one')
+}

@@ -1,0 +1,101 @@
+import { findAccount, setUsername } from '../database/accounts.ts'
+import { isUniqueViolation, lockAccount } from '../database/differences.ts'
+import { findPassword, setPassword } from '../database/identities.ts'
+import { dropLinks } from '../database/one-time-links.ts'
+import type { Db } from '../database/schema.ts'
+import { endSessions } from '../database/sessions.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { type Clock, HOUR, MINUTE } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { parseUsername } from '../domain/username.ts'
+import { assertNotLastAdmin, removeAccount } from './account-removal.ts'
+import type { SessionCaller } from './caller.ts'
+import type { Outbox } from './outbox.ts'
+import { assertStrong } from './password-strength.ts'
+import { hashPassword, verifyPassword } from './passwords.ts'
+import type { RateLimits } from './rate-limits.ts'
+import { countTry } from './tries.ts'
+
+/** What somebody who is signed in changes about their account. `password` is the present one, null for who has none. */
+export interface OwnAccount {
+  /** Whether the account has a password. */
+  hasPassword(caller: SessionCaller): Promise<boolean>
+  /**
+   * Makes sure that it is the owner who sits there: by the password, or without one by having signed in just now.
+   * Throws Refusal WRONG_PASSWORD, PASSWORD_REQUIRED or RATE_LIMITED.
+   */
+  confirm(caller: SessionCaller, password: string | null): Promise<void>
+  /** Ends all other sessions. Throws what `confirm` throws, and Refusal WEAK_PASSWORD. */
+  changePassword(caller: SessionCaller, password: string | null, next: string): Promise<void>
+  /** Throws what `confirm` throws, and Refusal INVALID_NAME or DUPLICATE_NAME. */
+  changeUsername(caller: SessionCaller, password: string | null, username: string): Promise<string>
+  /**
+   * Deletes the account with everything in it, at once for everybody; rows and bytes are cleared behind that. Throws what
+   * `confirm` throws, and Refusal LAST_ADMINISTRATOR.
+   */
+  remove(caller: SessionCaller, password: string | null): Promise<void>
+}
+
+const TRIES = 10
+/** How long after signing in nobody is asked again. */
+const JUST_NOW = 10 * MINUTE
+
+export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock, outbox: Outbox): OwnAccount {
+  async function confirm({ account, by }: SessionCaller, password: string | null): Promise<void> {
+    const hash = await findPassword(db, account)
+    if (hash === null) {
+      if (clock.now() - by.since < JUST_NOW) return
+      throw new Refusal('PASSWORD_REQUIRED', 'For this, sign out and in again first')
+    }
+    if (password === null) {
+      throw new Refusal('PASSWORD_REQUIRED', 'Give the password of your account for this')
+    }
+    const windows = [{ subject: `confirm:${account}`, limit: TRIES, length: HOUR }]
+    const takeBack = await countTry(rates, windows, 'Too many wrong passwords; wait a while and try again')
+    if (!(await verifyPassword(password, hash))) {
+      throw new Refusal('WRONG_PASSWORD', 'That is not the password; check it and try again')
+    }
+    await takeBack()
+  }
+
+  return {
+    hasPassword: async ({ account }) => (await findPassword(db, account)) !== null,
+    confirm,
+
+    async changePassword(caller, password, next) {
+      await confirm(caller, password)
+      await assertStrong(next, [caller.username])
+      const hash = await hashPassword(next)
+      await inTransaction(db, async (trx) => {
+        await setPassword(trx, caller.account, hash, clock.now())
+        await endSessions(trx, caller.account, caller.by.session)
+        await dropLinks(trx, 'password', caller.account)
+        await outbox.tell(trx, caller.account, 'password changed')
+      })
+    },
+
+    async changeUsername(caller, password, name) {
+      const username = parseUsername(name)
+      await confirm(caller, password)
+      try {
+        await setUsername(db, caller.account, username)
+      } catch (error) {
+        if (!isUniqueViolation(error)) throw error
+        throw new Refusal('DUPLICATE_NAME', `An account "${username}" already exists`)
+      }
+      return username
+    },
+
+    async remove(caller, password) {
+      await confirm(caller, password)
+      const { account } = caller
+      await inTransaction(db, async (trx) => {
+        await assertNotLastAdmin(trx, account)
+        await lockAccount(trx, account)
+        if ((await findAccount(trx, account))?.removed_at === null) {
+          await removeAccount(trx, account, clock.now())
+        }
+      })
+    },
+  }
+}

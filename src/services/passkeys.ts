@@ -1,0 +1,131 @@
+import { dropPasskey, listPasskeys, namePasskey } from '../database/passkeys.ts'
+import type { Db } from '../database/schema.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { PasskeyId } from '../domain/ids.ts'
+import { type Auth, type Browser, browserHeaders, withoutSession } from './auth.ts'
+import type { SessionCaller } from './caller.ts'
+import type { OwnAccount } from './own-account.ts'
+import type { SignInStep } from './sign-in.ts'
+import { translated } from './signing-in-failures.ts'
+import { sessionCookie } from './signing-in-terms.ts'
+
+export interface PasskeyInfo {
+  readonly id: PasskeyId
+  readonly name: string | null
+  readonly createdAt: number
+}
+
+/** What a browser is asked (WebAuthn), and the cookie that ties its answer to the question. */
+export interface Ceremony {
+  readonly options: object
+  readonly cookies: readonly string[]
+}
+
+/** How a browser answers when a passkey was used, as WebAuthn has it in JSON. */
+export interface PasskeyAnswer {
+  readonly id: string
+  readonly rawId: string
+  readonly type: 'public-key'
+  readonly response: {
+    readonly clientDataJSON: string
+    readonly authenticatorData: string
+    readonly signature: string
+    readonly userHandle?: string
+  }
+  readonly clientExtensionResults: object
+}
+
+/** Passkeys stand for the password and the code together, so they must have been unlocked by their owner. */
+export interface Passkeys {
+  list(caller: SessionCaller): Promise<PasskeyInfo[]>
+  /** Throws what `OwnAccount.confirm` throws. */
+  beginAdding(caller: SessionCaller, browser: Browser, password: string | null): Promise<Ceremony>
+  /** Throws Refusal INVALID_REQUEST for an answer to another question. */
+  add(browser: Browser, answer: object, name: string): Promise<void>
+  /** Throws Refusal NOT_FOUND. */
+  rename(caller: SessionCaller, id: PasskeyId, name: string): Promise<void>
+  /** Throws Refusal NOT_FOUND. */
+  remove(caller: SessionCaller, id: PasskeyId): Promise<void>
+  beginSignIn(browser: Browser): Promise<Ceremony>
+  /** Throws Refusal NOT_IDENTIFIED or ACCOUNT_DISABLED. */
+  signIn(browser: Browser, answer: PasskeyAnswer): Promise<SignInStep>
+}
+
+const LONGEST_NAME = 100
+
+export function createPasskeys(
+  db: Db,
+  auth: Auth,
+  ownAccount: OwnAccount,
+  publicUrl: () => string,
+): Passkeys {
+  const fresh = (browser: Browser) => browserHeaders(withoutSession(browser, sessionCookie(publicUrl())))
+
+  return {
+    async list({ account }) {
+      const rows = await listPasskeys(db, account)
+      return rows.map(({ id, name, created_at }) => ({ id, name, createdAt: created_at }))
+    },
+
+    async beginAdding(caller, browser, password) {
+      await ownAccount.confirm(caller, password)
+      const { api } = await auth()
+      const { response, headers } = await translated(
+        api.generatePasskeyRegistrationOptions({
+          query: { name: caller.username },
+          headers: browserHeaders(browser),
+          returnHeaders: true,
+        }),
+      )
+      const user = { ...response.user, name: caller.username, displayName: caller.username }
+      return { options: { ...response, user }, cookies: headers.getSetCookie() }
+    },
+
+    async add(browser, answer, name) {
+      const { api } = await auth()
+      await translated(
+        api.verifyPasskeyRegistration({
+          body: { response: answer, name: shortened(name) },
+          headers: browserHeaders(browser),
+        }),
+      )
+    },
+
+    async rename({ account }, id, name) {
+      if (!(await namePasskey(db, account, id, shortened(name)))) throw noSuchPasskey()
+    },
+
+    async remove({ account }, id) {
+      if (!(await dropPasskey(db, account, id))) throw noSuchPasskey()
+    },
+
+    async beginSignIn(browser) {
+      const { api } = await auth()
+      const { response, headers } = await translated(
+        api.generatePasskeyAuthenticationOptions({ headers: fresh(browser), returnHeaders: true }),
+      )
+      return {
+        options: { ...response, userVerification: 'required' },
+        cookies: headers.getSetCookie(),
+      }
+    },
+
+    async signIn(browser, answer) {
+      const { api } = await auth()
+      const { headers } = await translated(
+        api.verifyPasskeyAuthentication({
+          body: { response: answer },
+          headers: fresh(browser),
+          returnHeaders: true,
+        }),
+      )
+      return { next: 'signed in', cookies: headers.getSetCookie() }
+    },
+  }
+}
+
+const shortened = (name: string) => name.trim().slice(0, LONGEST_NAME)
+
+function noSuchPasskey(): Refusal {
+  return new Refusal('NOT_FOUND', 'There is no such passkey')
+}

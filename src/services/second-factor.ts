@@ -1,0 +1,81 @@
+import { type Auth, type Browser, browserHeaders } from './auth.ts'
+import type { SessionCaller } from './caller.ts'
+import type { OwnAccount } from './own-account.ts'
+import { translated } from './signing-in-failures.ts'
+
+/** What an app needs to show codes, and what helps when it is lost. Both are told this once. */
+export interface NewSecondFactor {
+  /** For apps: `otpauth://totp/…` (RFC 6238). */
+  readonly uri: string
+  /** In base32, to be typed. */
+  readonly secret: string
+  readonly recoveryCodes: readonly string[]
+}
+
+/** Codes that signing in with the password takes besides. */
+export interface SecondFactor {
+  /** Makes a secret. It counts from the first right code on. Throws what `OwnAccount.confirm` throws. */
+  begin(caller: SessionCaller, browser: Browser, password: string | null): Promise<NewSecondFactor>
+  /** The first code. The session goes on as a new one. Returns Set-Cookie headers. Throws Refusal WRONG_CODE. */
+  finish(browser: Browser, code: string): Promise<readonly string[]>
+  /**
+   * Makes new recovery codes in the place of those there were. Throws what `OwnAccount.confirm` throws, and Refusal
+   * INVALID_REQUEST where signing in takes no codes.
+   */
+  renewRecovery(caller: SessionCaller, browser: Browser, password: string | null): Promise<readonly string[]>
+  /** Throws what `OwnAccount.confirm` throws. Returns Set-Cookie headers. */
+  end(caller: SessionCaller, browser: Browser, password: string | null): Promise<readonly string[]>
+}
+
+export function createSecondFactor(auth: Auth, ownAccount: OwnAccount): SecondFactor {
+  const given = (password: string | null) => (password === null ? {} : { password })
+  return {
+    async begin(caller, browser, password) {
+      await ownAccount.confirm(caller, password)
+      const { api } = await auth()
+      const { totpURI, backupCodes } = await translated(
+        api.enableTwoFactor({ body: given(password), headers: browserHeaders(browser) }),
+      )
+      const secret = new URL(totpURI).searchParams.get('secret') ?? ''
+      return {
+        uri: `otpauth://totp/Holdfast:${caller.username}?secret=${secret}&issuer=Holdfast`,
+        secret,
+        recoveryCodes: backupCodes,
+      }
+    },
+
+    async finish(browser, code) {
+      const { api } = await auth()
+      const { headers } = await translated(
+        api.verifyTOTP({
+          body: { code: code.replaceAll(/\s/g, '') },
+          headers: browserHeaders(browser),
+          returnHeaders: true,
+        }),
+      )
+      return headers.getSetCookie()
+    },
+
+    async renewRecovery(caller, browser, password) {
+      await ownAccount.confirm(caller, password)
+      const { api } = await auth()
+      const { backupCodes } = await translated(
+        api.generateBackupCodes({ body: given(password), headers: browserHeaders(browser) }),
+      )
+      return backupCodes
+    },
+
+    async end(caller, browser, password) {
+      await ownAccount.confirm(caller, password)
+      const { api } = await auth()
+      const { headers } = await translated(
+        api.disableTwoFactor({
+          body: given(password),
+          headers: browserHeaders(browser),
+          returnHeaders: true,
+        }),
+      )
+      return headers.getSetCookie()
+    },
+  }
+}

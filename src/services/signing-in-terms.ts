@@ -1,0 +1,27 @@
+import { DAY, MINUTE } from '../domain/clock.ts'
+
+/** A session that nobody uses for this long is over. */
+export const SESSION_LASTS = 30 * DAY
+
+/** As long as browsers keep a cookie at all (RFC 6265bis): how long a session lasts is for the server to say. */
+export const COOKIE_LASTS = 400 * DAY
+
+/** How long somebody may take between the password and the code. */
+export const CODE_MAY_TAKE = 10 * MINUTE
+
+/** What better-auth calls the other server. */
+export const OIDC = 'oidc'
+
+/** better-auth's own paths begin so; the only one that is ever asked for is where another server sends people back to. */
+export const AUTH_PATH = '/sign-in'
+export const OIDC_CALLBACK = `${AUTH_PATH}/oauth2/callback/${OIDC}`
+
+/** What the cookies of signing in begin with. `__Host-`: browsers take them from this very host, and over TLS alone. */
+export function cookiePrefix(publicUrl: string): string {
+  return publicUrl.startsWith('https:') ? '__Host-holdfast' : 'holdfast'
+}
+
+/** The cookie that holds a session's secret, a dot, and a signature that we need not look at. */
+export function sessionCookie(publicUrl: string): string {
+  return `${cookiePrefix(publicUrl)}.session_token`
+}

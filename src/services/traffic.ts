@@ -1,0 +1,71 @@
+import { addTraffic, type Traffic } from '../database/days.ts'
+import type { Db } from '../database/schema.ts'
+import { type Clock, DAY, timestamp } from '../domain/clock.ts'
+
+/**
+ * What this node does, day by day: counted in memory and written every ten seconds. A process that is killed loses what
+ * it has counted since.
+ */
+export interface TrafficCounter {
+  requested(): void
+  /** Bytes of bodies. */
+  received(bytes: number): void
+  sent(bytes: number): void
+  uploaded(): void
+  downloaded(): void
+  /** Returns when all that was counted until now is written. */
+  flush(): Promise<void>
+}
+
+const NONE: Traffic = { requests: 0, bytes_in: 0, bytes_out: 0, uploads: 0, downloads: 0 }
+
+export function createTrafficCounter(db: Db, clock: Clock): TrafficCounter {
+  let day = Math.floor(clock.now() / DAY)
+  let counted = { ...NONE }
+  /** Of days that are over, and what could not be written. */
+  const waiting: { readonly day: string; readonly traffic: Traffic }[] = []
+  /** One after another, so that whoever waits for one has waited for what others had begun to write. */
+  let writing = Promise.resolve()
+
+  function setAside(): void {
+    if (Object.values(counted).some((number) => number > 0))
+      waiting.push({ day: dayOf(day * DAY), traffic: counted })
+    counted = { ...NONE }
+  }
+
+  function add(what: keyof Traffic, number: number): void {
+    const today = Math.floor(clock.now() / DAY)
+    if (today !== day) {
+      setAside()
+      day = today
+    }
+    counted[what] += number
+  }
+
+  async function write(): Promise<void> {
+    setAside()
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      await addTraffic(db, next.day, next.traffic)
+      waiting.shift()
+    }
+  }
+
+  return {
+    requested: () => add('requests', 1),
+    received: (bytes) => add('bytes_in', bytes),
+    sent: (bytes) => add('bytes_out', bytes),
+    uploaded: () => add('uploads', 1),
+    downloaded: () => add('downloads', 1),
+
+    flush() {
+      const written = writing.then(write)
+      writing = written.catch(() => {})
+      return written
+    },
+  }
+}
+
+/** The day in UTC, as ISO 8601 writes it. */
+export function dayOf(time: number): string {
+  return timestamp(time).slice(0, 10)
+}

@@ -1,0 +1,302 @@
+/** Administration, as somebody does it who runs the server. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { z } from 'zod'
+import { administrator, type TestAdministrator } from '../support/administrator.ts'
+import { api as caller } from '../support/api.ts'
+import {
+  accessibilityFaults,
+  describeInBrowser,
+  openPage,
+  PHONE,
+  pixelsBeside,
+  smallTargets,
+  type Visit,
+} from '../support/browser.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { GENEROUS, textBytes, upload } from '../support/public.ts'
+import { signedIn, type Visitor } from '../support/site-visitor.ts'
+
+const SECTIONS = ['', '/accounts', '/reports', '/files', '/jobs', '/notice', '/settings', '/audit']
+
+describeInBrowser('administration', (browser) => {
+  let host: TestHoldfast
+  let root: TestAdministrator
+  beforeAll(async () => {
+    host = await startHoldfast({ ...GENEROUS, sessionRateLimit: 1_000_000 })
+    root = await administrator(host)
+  }, 60_000)
+  afterAll(() => host.stop())
+
+  async function openAs({ cookies }: Visitor, options: BrowserContextOptions = {}): Promise<Visit> {
+    const visit = await openPage(browser(), host.url, options)
+    const kept = [...cookies].map(([name, value]) => ({ name, value, url: host.url }))
+    await visit.page.context().addCookies(kept)
+    return visit
+  }
+
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+  const said = (page: Page, text: string) => page.locator('.said').filter({ hasText: text }).waitFor()
+  /** Returns when all that the page has asked for is there. */
+  async function settled(page: Page): Promise<void> {
+    await page.locator('.part').first().waitFor()
+    await page.waitForSelector('.coming', { state: 'detached' })
+  }
+  const statusOf = async (path: string) => (await fetch(host.url + path)).status
+  const report = (slug: string, reason: string) =>
+    caller(host).post('/api/v1/file/report', { slug, reason, text: 'It is ours.' })
+
+  test('is for administrators alone, who find it in their menu', async () => {
+    await using opened = await openPage(browser(), host.url)
+    const { page } = opened
+    await page.goto('/admin/accounts?account=7')
+    expect(page.url()).toBe(`${host.url}/sign-in?next=%2Fadmin%2Faccounts%3Faccount%3D7`)
+    await using ordinary = await openAs(await signedIn(host, (await host.addAccount()).username))
+    expect((await ordinary.page.goto('/admin'))?.status()).toBe(403)
+    const menu = ordinary.page.locator('.who-menu')
+    expect([await menu.count(), await menu.locator('a[href="/admin"]').count()]).toEqual([1, 0])
+    expect(await ordinary.page.locator('#admin-app').count()).toBe(0)
+    await using ruling = await openAs(root)
+    expect((await ruling.page.goto('/admin/nothing'))?.status()).toBe(404)
+    await ruling.page.getByText('root', { exact: true }).click()
+    await ruling.page.getByRole('link', { name: 'Administration' }).click()
+    await ruling.page.waitForURL(`${host.url}/admin`)
+    expect(ruling.trouble()).toEqual([])
+  })
+
+  test.each([
+    ['on a desktop', {}],
+    ['on a phone, in German', { ...PHONE, locale: 'de-DE' }],
+  ] as const)('has no fault in light and in dark %s', async (_, screen) => {
+    const { id, username, apiKey: key } = await host.addAccount()
+    for (const name of ['kept.png', 'a name that is much longer than the room on a phone.txt']) {
+      const { slug } = await upload(host, { key, name, bytes: textBytes(`${username} ${name}`) })
+      await report(slug, 'copyright')
+    }
+    await root.act('POST', '/take-down', {
+      sha256: new Bun.CryptoHasher('sha256').update(username).digest('hex'),
+    })
+    await root.act('PATCH', `/account/${id}`, { disabled: true, quota: 5000 })
+    await host.runJobs()
+    await using opened = await openAs(root, { ...screen, reducedMotion: 'reduce' })
+    const { page } = opened
+    for (const path of [...SECTIONS, `/accounts?account=${id}`]) {
+      await page.goto(`/admin${path}`)
+      await settled(page)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        const faults = await accessibilityFaults(page)
+        expect({ path, colorScheme, faults }).toEqual({ path, colorScheme, faults: [] })
+      }
+      expect({ path, beside: await pixelsBeside(page) }).toEqual({ path, beside: 0 })
+      expect({ path, small: await smallTargets(page) }).toEqual({ path, small: [] })
+    }
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('shows how it stands and how it went, and leads to what is behind each number', async () => {
+    const { apiKey: key } = await host.addAccount()
+    await upload(host, { key, name: 'counted.bin', bytes: new Uint8Array(3 * 1024 ** 2) })
+    await using opened = await openAs(root)
+    const { page } = opened
+    await page.goto('/admin?days=7')
+    const requests = page.getByRole('figure', { name: 'Requests a day' })
+    await requests.getByText('As a table').click()
+    expect(await requests.getByRole('row').count()).toBe(8)
+    const [today = 0] = (await requests.getByRole('row').last().getByRole('cell').allTextContents()).map(
+      (text) => Number(text.replaceAll(',', '')),
+    )
+    expect(today).toBeGreaterThan(0)
+    const traffic = page.getByRole('figure', { name: 'Traffic a day' })
+    await traffic.getByText('As a table').click()
+    expect(await traffic.getByRole('row').last().textContent()).toMatch(/3(\.\d)? MB$/)
+    await page.getByRole('link', { name: /^Stored/ }).click()
+    await page.waitForURL(`${host.url}/admin/files?sort=size`)
+    await page.locator('.plain-rows li').first().getByTitle('counted.bin').waitFor()
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('gives an account its quota, closes and resets it, and deletes it once its name is typed', async () => {
+    const { id, username, apiKey: key } = await host.addAccount('quincy')
+    const person = await signedIn(host, username)
+    const { slug } = await upload(host, { key, name: 'of-quincy.txt' })
+    await using opened = await openAs(root)
+    const { page } = opened
+    await page.goto('/admin/accounts')
+    await page.getByLabel('Part of the name').fill('quin')
+    await button(page, 'Show').click()
+    await page.getByRole('link', { name: username }).click()
+    await page.waitForURL(`${host.url}/admin/accounts?account=${id}`)
+
+    const quota = page.getByLabel('At most')
+    await quota.fill('twenty')
+    await button(page, 'Save').click()
+    expect(await page.getByRole('alert').textContent()).toContain('no size')
+    await quota.fill('1,5 GB')
+    await button(page, 'Save').click()
+    await said(page, 'The quota of “quincy” is saved')
+    const own = z.object({ storage_limit: z.number() })
+    expect((await person.get('/api/v1/account')).data(own).storage_limit).toBe(1.5 * 1024 ** 3)
+
+    await button(page, 'Disable').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+    await said(page, '“quincy” is disabled')
+    expect((await person.get('/api/v1/session')).error).toBe('ACCOUNT_DISABLED')
+    await button(page, 'Enable').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click()
+    await said(page, '“quincy” is enabled')
+    expect((await person.get('/api/v1/session')).status).toBe(200)
+
+    await button(page, 'Reset').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
+    const link = await page.getByRole('dialog').locator('code').textContent()
+    expect(await statusOf(new URL(link ?? '').pathname)).toBe(200)
+    expect(await accessibilityFaults(page)).toEqual([])
+    await button(page, 'I have it').click()
+    expect(await page.content()).not.toContain(link)
+    expect((await person.get('/api/v1/session')).error).toBe('NOT_SIGNED_IN')
+
+    await button(page, 'Delete the account …').click()
+    expect(await button(page, 'Delete for good').isDisabled()).toBe(true)
+    await page.getByLabel('To be sure, type “quincy”').fill('Quincy')
+    await button(page, 'Delete for good').click()
+    await page.waitForURL(`${host.url}/admin/accounts`)
+    expect(await statusOf(`/d/${slug}`)).toBe(404)
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('makes an invitation, and no account the only one that administers', async () => {
+    await using opened = await openAs(root)
+    const { page } = opened
+    await page.goto('/admin/accounts?state=administrators')
+    await button(page, 'Invite somebody').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Invite somebody' }).click()
+    const link = await page.getByRole('dialog').locator('code').textContent()
+    expect(await statusOf(new URL(link ?? '').pathname)).toBe(200)
+    await button(page, 'I have it').click()
+    await page.getByRole('link', { name: 'root' }).click()
+    await button(page, 'Remove from administration').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove from administration' }).click()
+    expect(await page.getByRole('alert').textContent()).toContain('Nobody else administers this server')
+    expect(opened.trouble()).toEqual([expect.stringContaining('409 for ')])
+  })
+
+  test('takes down what is reported, refuses it from then on, and dismisses the rest', async () => {
+    const { apiKey: key } = await host.addAccount()
+    const bytes = textBytes('what nobody may have')
+    const { slug } = await upload(host, { key, name: 'stolen.txt', bytes })
+    const fine = await upload(host, { key, name: 'fine.txt' })
+    await report(slug, 'copyright')
+    await report(fine.slug, 'spam')
+    await using opened = await openAs(root)
+    const { page } = opened
+    await page.goto('/admin/reports')
+    await button(page, 'Dismiss the report on “fine.txt”').click()
+    await said(page, 'The report is dismissed')
+    await button(page, 'Take down “stolen.txt”').click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.textContent()).toContain('gone at once, in all accounts')
+    await dialog.getByRole('button', { name: 'Take down' }).click()
+    await said(page, '1 file is gone')
+    await page.getByTitle('stolen.txt').waitFor({ state: 'detached' })
+    expect([await statusOf(`/d/${slug}`), await statusOf(`/d/${fine.slug}`)]).toEqual([404, 200])
+    const again = () => caller(host, key).upload('what nobody may have')
+    expect(await again()).toMatchObject({ status: 403, body: { error: 'CONTENT_REFUSED' } })
+
+    await page.getByRole('link', { name: 'Closed' }).click()
+    await page.getByText('Taken down', { exact: true }).waitFor()
+    await page.getByText('Dismissed', { exact: true }).waitFor()
+    const hash = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+    const content = page.getByRole('listitem').filter({ hasText: hash })
+    await content.getByRole('button').click()
+    await dialog.getByRole('button', { name: 'Allow' }).click()
+    await said(page, 'The content is allowed')
+    expect((await again()).status).toBe(200)
+
+    await page.getByLabel('Link of a file').fill(`${host.url}/d/${fine.slug}`)
+    await button(page, 'Take down').last().click()
+    const answered = page.waitForResponse((response) => response.request().method() === 'POST')
+    await dialog.getByRole('button', { name: 'Take down' }).click()
+    expect((await answered).ok()).toBe(true)
+    expect(await statusOf(`/d/${fine.slug}`)).toBe(404)
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('shows a notice on all pages until it is taken away', async () => {
+    await using opened = await openAs(root)
+    await using visiting = await openPage(browser(), host.url)
+    const { page } = opened
+    const shown = async () => {
+      await visiting.page.goto('/')
+      const notice = visiting.page.locator('.site-notice')
+      return (await notice.isVisible()) ? await notice.textContent() : null
+    }
+    await page.goto('/admin/notice')
+    await page.getByLabel('Text').fill('Maintenance <b>tonight</b>')
+    await page.getByLabel('Warning').check()
+    await page.getByLabel('Until').fill('2099-01-31T18:30')
+    await button(page, 'Show on all pages').click()
+    await said(page, 'The notice is saved')
+    expect(await shown()).toBe('Maintenance <b>tonight</b>')
+    expect(await page.getByLabel('Until').inputValue()).toBe('2099-01-31T18:30')
+    await button(page, 'Take it away').click()
+    await said(page, 'The notice is gone')
+    expect(await shown()).toBe(null)
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('has a job tried again that was set aside', async () => {
+    const name = 'purge deleted files'
+    const at = host.clock.now()
+    await host.database
+      .insertInto('jobs')
+      .values({ name, failures: 5, failure: 'Error: no store', failed_at: at, ended_at: at })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ failures: 5, failed_at: at }))
+      .execute()
+    await using opened = await openAs(root)
+    const { page } = opened
+    await page.goto('/admin/jobs')
+    await button(page, `Let “${name}” run again`).click()
+    await said(page, 'The job runs at its next time')
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('keeps all that was done in the audit log, by kind and page by page', async () => {
+    await using opened = await openAs(root)
+    const { page } = opened
+    await page.goto('/admin/audit')
+    const shown = async () => {
+      await settled(page)
+      const rows = page.locator('.plain-rows li')
+      await rows.first().waitFor()
+      return rows.allTextContents()
+    }
+    const all = await shown()
+    for (let next = 2; await page.getByRole('link', { name: 'Next' }).isVisible(); next++) {
+      await page.getByRole('link', { name: 'Next' }).click()
+      await page.waitForURL(new RegExp(`page=${next}`))
+      all.push(...(await shown()))
+    }
+    for (const deed of [
+      /^Quota changedquincyquota: 1610612736 · before: –.* · root · 127\.0\.0\.1$/,
+      /^Account disabledquincy/,
+      /^Account enabledquincy/,
+      /^Account resetquincy/,
+      /^Account deletedquincy/,
+      /^Invitation made/,
+      /^Report dismissed/,
+      /^Content taken down/,
+      /^Content allowed/,
+      /^Notice set.*Maintenance <b>tonight<\/b>/,
+      /^Notice taken away/,
+      /^Job tried againpurge deleted files/,
+    ]) {
+      expect(all).toContainEqual(expect.stringMatching(deed))
+    }
+    await page.getByLabel('What was done').selectOption({ label: 'Notice taken away' })
+    await button(page, 'Show').click()
+    await page.waitForURL(`${host.url}/admin/audit?act=notice.cleared`)
+    expect(await shown()).toHaveLength(1)
+    expect(opened.trouble()).toEqual([])
+  })
+})

@@ -1,0 +1,349 @@
+/** The settings, as somebody uses them. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { z } from 'zod'
+import {
+  accessibilityFaults,
+  describeInBrowser,
+  openPage,
+  PHONE,
+  pixelsBeside,
+  smallTargets,
+  type Visit,
+} from '../support/browser.ts'
+import { codeOf } from '../support/codes.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { bearer, makeFolder, upload } from '../support/public.ts'
+import { PASSWORD, signedIn } from '../support/site-visitor.ts'
+
+const PATHS = ['/settings', '/settings/keys', '/settings/security', '/settings/account']
+const NEW_PASSWORD = 'granite lantern under moss'
+
+describeInBrowser('the settings', (browser) => {
+  let host: TestHoldfast
+  beforeAll(async () => {
+    host = await startHoldfast({ signUp: 'open' })
+  }, 60_000)
+  afterAll(() => host.stop())
+
+  /** Somebody new who is signed in; `key`: their first. */
+  async function openSettings(
+    path: string,
+    options: BrowserContextOptions = {},
+  ): Promise<Visit & { username: string; key: string }> {
+    const { username, apiKey: key } = await host.addAccount()
+    const visit = await openPage(browser(), host.url, options)
+    const { cookies } = await signedIn(host, username)
+    await visit.page
+      .context()
+      .addCookies([...cookies].map(([name, value]) => ({ name, value, url: host.url })))
+    await visit.page.goto(path)
+    return { ...visit, username, key }
+  }
+
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+  const said = (page: Page, text: string) => page.locator('.said').filter({ hasText: text }).waitFor()
+  const part = (page: Page, title: string) => page.getByRole('region', { name: title, exact: true })
+  /** The password in the dialog, or the form, that asks for it. */
+  const own = (page: Page) => page.getByLabel('Your present password').last()
+  /** Whether somebody gets in with that password. */
+  const enters = async (username: string, password: string) =>
+    (
+      await fetch(`${host.url}/api/v1/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+        body: JSON.stringify({ username, password }),
+      })
+    ).status === 200
+
+  test('are for who is signed in', async () => {
+    await using opened = await openPage(browser(), host.url)
+    await opened.page.goto('/settings/keys')
+    expect(opened.page.url()).toBe(`${host.url}/sign-in?next=%2Fsettings%2Fkeys`)
+    expect((await opened.page.goto('/settings/nothing'))?.status()).toBe(404)
+  })
+
+  test('have no fault in light and in dark, and fit on a phone in German', async () => {
+    await using opened = await openSettings('/settings', { reducedMotion: 'reduce', locale: 'de-DE' })
+    const { page, key } = opened
+    await upload(host, { key, folder: await makeFolder(host, key), name: 'a.jpg' })
+    await upload(host, { key, name: 'b.unknown' })
+    for (const path of PATHS) {
+      await page.setViewportSize({ width: 1280, height: 720 })
+      await page.goto(path)
+      await page.locator('.part').first().waitFor()
+      await page.locator('.coming').waitFor({ state: 'detached' })
+      const faults: string[] = []
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        faults.push(...(await accessibilityFaults(page)))
+      }
+      await page.setViewportSize(PHONE.viewport)
+      const found = { faults, beside: await pixelsBeside(page), small: await smallTargets(page) }
+      expect({ path, ...found }).toEqual({ path, faults: [], beside: 0, small: [] })
+    }
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('show what is stored by kind and by folder, and the requests of each day', async () => {
+    await using opened = await openSettings('/files')
+    const { page, key } = opened
+    const folder = await makeFolder(host, key, { name: 'Holidays' })
+    await upload(host, { key, folder, name: 'a.jpg', bytes: Buffer.alloc(3 * 1024) })
+    await upload(host, { key, name: 'b.pdf', bytes: Buffer.alloc(1024) })
+    await host.settle()
+    await page.getByText(opened.username, { exact: true }).click()
+    await page.getByRole('link', { name: 'Settings' }).click()
+    const storage = part(page, 'Storage')
+    await storage.getByText('4 KB of 10 GB used').waitFor()
+    const lines = await storage.locator('.legend li').allTextContents()
+    expect(lines).toContain('Pictures3 KB')
+    expect(lines).toContain('Documents1 KB')
+    expect(await storage.locator('dt').allTextContents()).toEqual(['Holidays', 'In no folder'])
+    expect(await storage.locator('dd').allTextContents()).toEqual(['3 KB', '1 KB'])
+    const requests = part(page, 'API requests')
+    await requests.getByText('As a table').click()
+    const rows = requests.getByRole('row')
+    expect(await rows.count()).toBe(31)
+    const [today = 0] = (await rows.last().getByRole('cell').allTextContents()).map(Number)
+    expect(today).toBeGreaterThanOrEqual(3)
+    await storage.getByRole('link', { name: 'Holidays' }).click()
+    await page.waitForURL(`${host.url}/files/${folder}`)
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('make a key by keyboard alone, which is shown once, works in its folder, and is refused once revoked', async () => {
+    await using opened = await openSettings('/settings/keys')
+    const { page } = opened
+    const folder = await makeFolder(host, opened.key, { name: 'Shots' })
+    await button(page, 'New key').focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('All folders').waitFor({ state: 'attached' })
+    await dialog.locator(`option[value="${folder}"]`).waitFor({ state: 'attached' })
+    const tabTo = async (field: Locator) => {
+      for (let steps = 0; steps < 20; steps++) {
+        if ((await field.and(page.locator(':focus')).count()) > 0) return
+        await page.keyboard.press('Tab')
+      }
+      throw new Error(`no tab leads to ${field}`)
+    }
+    await tabTo(dialog.getByLabel('Name', { exact: true }))
+    await page.keyboard.type('Screenshots')
+    await tabTo(dialog.getByRole('checkbox', { name: /^Read/ }))
+    await page.keyboard.press('Space')
+    await tabTo(dialog.getByLabel('Where'))
+    await page.keyboard.type('Shots')
+    await tabTo(dialog.getByLabel('How long it works'))
+    await page.keyboard.type('90')
+    await tabTo(button(page, 'Make the key'))
+    await page.keyboard.press('Enter')
+
+    const box = dialog.locator('.code-box').first()
+    await box.waitFor()
+    const key = (await box.locator('code').textContent()) ?? ''
+    expect(key).toMatch(/^hf_[\w-]{43}$/)
+    expect(await accessibilityFaults(page)).toEqual([])
+    const examples = await dialog.locator('.example code').allTextContents()
+    expect(examples[0]).toBe(
+      `curl -H "Authorization: Bearer ${key}" -F "file=@picture.jpg" ${host.url}/api/v1/upload`,
+    )
+    expect(examples[1]).toContain(`holdfast login --key-stdin ${host.url}`)
+    await dialog.getByText('ShareX', { exact: true }).click()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      button(page, 'Download holdfast.sxcu').click(),
+    ])
+    expect(download.suggestedFilename()).toBe('holdfast.sxcu')
+    const sharex: unknown = await Bun.file(await download.path()).json()
+    expect(sharex).toMatchObject({
+      RequestURL: `${host.url}/api/v1/upload`,
+      Headers: { Authorization: `Bearer ${key}` },
+    })
+    await button(page, 'I have it').click()
+    expect(await page.content()).not.toContain(key)
+
+    await upload(host, { key, name: 'shot.png' })
+    const asked = async () => (await fetch(`${host.url}/api/v1/files`, { headers: bearer(key) })).status
+    expect(await asked()).toBe(200)
+    await host.runJobs()
+    await page.reload()
+    const row = page.getByRole('listitem').filter({ hasText: 'Screenshots' })
+    const facts = await row.textContent()
+    for (const fact of ['Read, Upload · Only “Shots”', 'Ends on', 'last used on', key.slice(0, 11)])
+      expect(facts).toContain(fact)
+    await button(page, 'Revoke “Screenshots”').click()
+    await button(page, 'Revoke').click()
+    await said(page, '“Screenshots” is revoked')
+    await row.waitFor({ state: 'detached' })
+    expect(await asked()).toBe(401)
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('change the password, with a meter while it is typed, and sign other browsers out', async () => {
+    await using opened = await openSettings('/settings/security')
+    const { page, username } = opened
+    expect(await enters(username, PASSWORD)).toBe(true)
+    await page.reload()
+    const sessions = part(page, 'Where you are signed in')
+    await sessions.getByRole('listitem').nth(1).waitFor()
+    await button(page, 'Sign out all others').click()
+    await said(page, '1 browser is signed out')
+
+    expect(await enters(username, PASSWORD)).toBe(true)
+    const password = part(page, 'Password')
+    const meter = password.locator('.strength')
+    for (const [typed, verdict] of [
+      ['kettle', 'Too short'],
+      ['password1', 'Too easy to guess'],
+      [NEW_PASSWORD, 'Very good'],
+    ] as const) {
+      await password.getByLabel('New password').fill(typed)
+      await meter.getByText(verdict).waitFor()
+    }
+    await own(page).fill('not it')
+    await button(page, 'Change the password').click()
+    await password.getByText('That is not your password.').waitFor()
+    await own(page).fill(PASSWORD)
+    await button(page, 'Change the password').click()
+    await said(page, 'Your password is changed')
+    await page.reload()
+    await sessions.getByRole('listitem').first().waitFor()
+    expect(await sessions.getByRole('listitem').allTextContents()).toEqual([
+      expect.stringContaining('This browser'),
+    ])
+    expect([await enters(username, PASSWORD), await enters(username, NEW_PASSWORD)]).toEqual([false, true])
+    await page.reload()
+    await sessions.getByRole('button', { name: /^Sign out Unknown/ }).click()
+    await said(page, 'That browser is signed out')
+    expect(opened.trouble().filter((each) => !each.startsWith('403'))).toEqual([])
+  })
+
+  test('set codes up with recovery codes, make new ones, and turn codes off', async () => {
+    await using opened = await openSettings('/settings/security')
+    const { page, username } = opened
+    await button(page, 'Set up codes').click()
+    await own(page).fill(PASSWORD)
+    await button(page, 'Continue').click()
+    await page.getByRole('img', { name: 'QR code for the app' }).waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    const secret = (await page.locator('.code-box code').textContent()) ?? ''
+    await page.getByLabel('Code', { exact: true }).fill('000000')
+    await button(page, 'Turn codes on').click()
+    await page.getByText('That is not the code of this moment.').waitFor()
+    await page.getByLabel('Code', { exact: true }).fill(codeOf(secret))
+    await button(page, 'Turn codes on').click()
+    const codes = page.locator('.recovery-codes code')
+    await codes.first().waitFor()
+    const first = await codes.allTextContents()
+    await button(page, 'I have kept them').click()
+    await page.getByText('Codes are on.').waitFor()
+
+    await button(page, 'New recovery codes').click()
+    await own(page).fill(PASSWORD)
+    await page.getByRole('dialog').getByRole('button', { name: 'New recovery codes' }).click()
+    await codes.first().waitFor()
+    const second = await codes.allTextContents()
+    expect(second).toHaveLength(10)
+    expect(second.filter((code) => first.includes(code))).toEqual([])
+    await button(page, 'I have kept them').click()
+
+    const next = async () => {
+      const answer = await fetch(`${host.url}/api/v1/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+        body: JSON.stringify({ username, password: PASSWORD }),
+      })
+      return z.object({ data: z.object({ next: z.string() }) }).parse(await answer.json()).data.next
+    }
+    expect(await next()).toBe('code')
+    await button(page, 'Turn codes off').click()
+    await own(page).fill(PASSWORD)
+    await page.getByRole('dialog').getByRole('button', { name: 'Turn codes off' }).click()
+    await said(page, 'Codes are off')
+    expect(await next()).toBe('signed in')
+    expect(opened.trouble().filter((each) => !each.startsWith('403'))).toEqual([])
+  })
+
+  test('add a passkey that signs in, name it anew and remove it', async () => {
+    await using opened = await openSettings('/settings/security')
+    const { page } = opened
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('WebAuthn.enable')
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    })
+    await button(page, 'Add a passkey').click()
+    await page.getByLabel('Name', { exact: true }).fill('Laptop')
+    await own(page).fill(PASSWORD)
+    await button(page, 'Continue').click()
+    await said(page, 'The passkey is added')
+    await button(page, 'Rename “Laptop”').click()
+    await page.getByLabel('Name', { exact: true }).fill('Old laptop')
+    await button(page, 'Save').click()
+    await said(page, 'The passkey has its new name')
+
+    await page.getByText(opened.username, { exact: true }).click()
+    await button(page, 'Sign out').click()
+    await page.goto('/sign-in?next=/settings/security')
+    await page.getByRole('button', { name: 'passkey' }).click()
+    await page.waitForURL(`${host.url}/settings/security`)
+    await button(page, 'Remove “Old laptop”').click()
+    await button(page, 'Remove').click()
+    await said(page, 'The passkey is removed')
+    await part(page, 'Passkeys').getByText('You have none yet.').waitFor()
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('change the user name, and delete the account with everything in it', async () => {
+    await using opened = await openSettings('/settings/account')
+    const { page, key, username } = opened
+    const { slug } = await upload(host, { key, name: 'a.txt' })
+    const name = `${username}-new`
+    await page.getByRole('textbox', { name: 'User name' }).fill(name)
+    await own(page).fill(PASSWORD)
+    await button(page, 'Change the name').click()
+    await said(page, `Your user name is “${name}” now`)
+    expect(await page.locator('.who').first().textContent()).toBe(name)
+
+    await button(page, 'Delete the account …').click()
+    await page.getByText('1 file with').waitFor()
+    const remove = button(page, 'Delete everything')
+    expect(await remove.isDisabled()).toBe(true)
+    await page.getByLabel(`type “${name}”`).fill(name)
+    await own(page).fill(PASSWORD)
+    await remove.click()
+    await page.waitForURL(`${host.url}/`)
+    expect(await page.getByRole('link', { name: 'Sign in' }).isVisible()).toBe(true)
+    expect((await fetch(`${host.url}/d/${slug}`)).status).toBe(404)
+    expect((await fetch(`${host.url}/api/v1/files`, { headers: bearer(key) })).status).toBe(401)
+    expect(await enters(name, PASSWORD)).toBe(false)
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('say what is wrong when nobody answers or the session is over, and go on afterwards', async () => {
+    await using opened = await openSettings('/settings')
+    const { page } = opened
+    await page.route('**/api/v1/account/storage', (route) => route.abort())
+    await page.reload()
+    const storage = part(page, 'Storage')
+    await storage.getByText('The server cannot be reached').waitFor()
+    await page.unroute('**/api/v1/account/storage')
+    await button(page, 'Try again').click()
+    await storage.getByText('of 10 GB used').waitFor()
+    await page.goto('/settings/keys')
+    await button(page, 'New key').waitFor()
+    await page.context().clearCookies()
+    await button(page, 'New key').click()
+    await page.getByLabel('Name', { exact: true }).fill('Too late')
+    await button(page, 'Make the key').click()
+    await page.getByText('You are not signed in any more').waitFor()
+  })
+})

@@ -1,0 +1,210 @@
+/** People sign in on the pages, by password, code and passkey. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { DAY, HOUR } from '../../src/domain/clock.ts'
+import { accessibilityFaults, describeInBrowser, openPage } from '../support/browser.ts'
+import { codeOf } from '../support/codes.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { NO_MAIL_SERVER } from '../support/mail-server.ts'
+import { upload } from '../support/public.ts'
+import { PASSWORD, signedIn } from '../support/site-visitor.ts'
+
+const letter = z.object({
+  path: z.string().optional(),
+  keepPath: z.string().optional(),
+  unsubscribePath: z.string().optional(),
+})
+
+describeInBrowser('signing in', (browser) => {
+  let host: TestHoldfast
+  let welcome = ''
+
+  beforeAll(async () => {
+    host = await startHoldfast({ signUp: 'open', mail: NO_MAIL_SERVER })
+    welcome = (await host.links.welcome())?.path ?? ''
+  }, 60_000)
+  afterAll(() => host.stop())
+
+  /** The letter that was written last. */
+  async function written(): Promise<z.infer<typeof letter>> {
+    const mails = host.database.selectFrom('mails').select('letter').orderBy('id', 'desc')
+    return letter.parse(JSON.parse((await mails.executeTakeFirstOrThrow()).letter))
+  }
+
+  const fetched = (path: string, body: object) =>
+    `fetch(${JSON.stringify(path)}, { method: 'POST', headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(${JSON.stringify(body)}) }).then((response) => response.json())`
+
+  test('the pages have no fault in light and in dark, and speak German', async () => {
+    await using opened = await openPage(browser(), host.url, { reducedMotion: 'reduce', locale: 'de-DE' })
+    const { page } = opened
+    const link = (await host.links.password((await host.addAccount()).username)).path
+    for (const path of ['/sign-in', '/sign-in/code', '/sign-up', welcome, link]) {
+      expect((await page.goto(path))?.status()).toBe(200)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect({ path, faults: await accessibilityFaults(page) }).toEqual({ path, faults: [] })
+      }
+      expect(await page.locator('html').getAttribute('lang')).toBe('de')
+    }
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('without scripts somebody becomes the administrator, signs out, in again, and is told what is wrong', async () => {
+    await using opened = await openPage(browser(), host.url, { javaScriptEnabled: false })
+    const { page } = opened
+    // Tests before this one have let a month pass, after which such a link is over.
+    const welcome = (await host.links.welcome())?.path ?? ''
+    await page.goto(welcome)
+    await page.getByLabel('User name').fill('root')
+    await page.getByLabel('Password').fill('password')
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    expect(await page.getByRole('alert').textContent()).toContain('easy to guess')
+    expect(await page.getByLabel('User name').inputValue()).toBe('root')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.waitForURL(`${host.url}/files`)
+    await page.getByText('root').click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await page.getByLabel('User name').fill('root')
+    await page.getByLabel('Password').fill('wrong')
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    expect(await page.getByRole('alert').textContent()).toContain('wrong')
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.waitForURL(`${host.url}/files`)
+    expect(await page.locator('.who').first().textContent()).toBe('root')
+    expect((await page.goto(welcome))?.status()).toBe(404)
+  })
+
+  test('a passkey that was added signs in without user name, password or code', async () => {
+    await using opened = await openPage(browser(), host.url)
+    const { page } = opened
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('WebAuthn.enable')
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    })
+    // Passkeys are tied to the name of the site; for a browser an address of the machine is none.
+    await page.goto('/sign-up')
+    await page.getByLabel('User name').fill('ada')
+    for (const [password, verdict] of [
+      ['adaadaada', 'Too easy to guess'],
+      [PASSWORD, 'Very good'],
+    ] as const) {
+      await page.getByLabel('Password').fill(password)
+      await page.locator('.strength').getByText(verdict).waitFor()
+    }
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.waitForURL(`${host.url}/files`)
+
+    const done = z.object({ success: z.literal(true) })
+    const made = z.object({ data: z.object({ secret: z.string() }) })
+    const codes = made.parse(await page.evaluate(fetched('/api/v1/account/codes', { password: PASSWORD })))
+    const code = codeOf(codes.data.secret)
+    done.parse(await page.evaluate(fetched('/api/v1/account/codes/confirm', { code })))
+    const added = await page.evaluate(`(async () => {
+      const { data } = await ${fetched('/api/v1/passkeys/options', { password: PASSWORD })}
+      const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(data)
+      const credential = await navigator.credentials.create({ publicKey })
+      const body = JSON.stringify({ name: 'This computer', answer: credential.toJSON() })
+      const headers = { 'content-type': 'application/json' }
+      return [data.user.displayName, await (await fetch('/api/v1/passkeys', { method: 'POST', headers, body })).json()]
+    })()`)
+    expect(added).toEqual(['ada', { success: true }])
+
+    await page.getByText('ada').click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.goto('/sign-in?next=/sign-up')
+    await page.getByRole('button', { name: 'passkey' }).click()
+    await page.waitForURL(`${host.url}/sign-up`)
+    expect(await page.locator('.who').first().textContent()).toBe('ada')
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('the settings take an address, say what became of it, and forget it', async () => {
+    const { username } = await host.addAccount('reader')
+    await using opened = await openPage(browser(), host.url, { reducedMotion: 'reduce' })
+    const { page } = opened
+    const { cookies } = await signedIn(host, username)
+    await page.context().addCookies([...cookies].map(([name, value]) => ({ name, value, url: host.url })))
+    await page.goto('/settings/account')
+    const part = page.getByRole('region', { name: 'Mail address' })
+    await part.getByLabel('New address').fill('reader@example.org')
+    await part.getByLabel('Your present password').fill(PASSWORD)
+    await part.getByRole('button', { name: 'Send a link there' }).click()
+    await part.getByText('waits for you to open its link').waitFor()
+    await page.goto((await written()).path ?? '')
+    await page.getByRole('button', { name: 'Confirm the address' }).click()
+    await page.getByRole('heading', { name: 'The address is confirmed' }).waitFor()
+
+    await page.goto('/settings/account')
+    await part.getByText('Mails go to reader@example.org.').waitFor()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      expect(await accessibilityFaults(page)).toEqual([])
+    }
+    const warnings = part.getByRole('switch')
+    expect(await warnings.isChecked()).toBe(true)
+    await warnings.press('Space')
+    await part.locator('[role=switch]:not(:checked):not(:disabled)').waitFor({ state: 'attached' })
+    await page.reload()
+    await part.getByText('Mails go to').waitFor()
+    expect(await warnings.isChecked()).toBe(false)
+    await part.getByRole('button', { name: 'Remove the address' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Your present password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Remove the address' }).click()
+    await part.getByText('You have given none').waitFor()
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('the pages that mails lead to have no fault, in either language', async () => {
+    const { username, apiKey } = await host.addAccount('keeper')
+    await upload(host, { key: apiKey })
+    const person = await signedIn(host, username)
+    const send = (address: string) =>
+      person.send('POST', '/api/v1/account/mail', { address, password: PASSWORD })
+    await send('keeper@example.org')
+    const verify = (await written()).path ?? ''
+    await person.submit(verify, {})
+    host.clock.advance(38 * DAY + HOUR)
+    await host.runJobs()
+    const { keepPath = '', unsubscribePath = '' } = await written()
+    await (await signedIn(host, username)).send('POST', '/api/v1/account/mail', {
+      address: 'other@example.org',
+      password: PASSWORD,
+    })
+    const paths = ['/sign-in/forgotten', (await written()).path ?? '', keepPath, unsubscribePath]
+    for (const locale of ['en-GB', 'de-DE']) {
+      await using opened = await openPage(browser(), host.url, { reducedMotion: 'reduce', locale })
+      const { page } = opened
+      const look = async (path: string) => {
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          expect({ path, faults: await accessibilityFaults(page) }).toEqual({ path, faults: [] })
+        }
+        expect(await page.locator('html').getAttribute('lang')).toBe(locale.slice(0, 2))
+      }
+      for (const path of paths) {
+        expect((await page.goto(path))?.status()).toBe(200)
+        await look(path)
+      }
+      await page.goto('/sign-in')
+      await page.locator('a[href="/sign-in/forgotten"]').click()
+      await page.locator('input[name="name"]').fill('nobody')
+      await page.getByRole('main').getByRole('button').click()
+      await page.waitForSelector('h1 ~ a[href="/sign-in"]')
+      await look('asked')
+      expect(opened.trouble()).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,111 @@
+import { Button, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { ACCOUNT_SORTS, ACCOUNT_STATES } from '../../src/domain/administration.ts'
+import { Part } from '../shared/part.tsx'
+import { fill } from '../shared/words.ts'
+import { accountAddress } from './account-link.tsx'
+import { AccountMarks } from './account-marks.tsx'
+import { askedChoice, askedText } from './address.ts'
+import { useAdmin } from './admin-context.ts'
+import { type AccountsQuery, fetchAccounts, invite } from './client.ts'
+import { LinkDialog } from './link-dialog.tsx'
+import { PagedList } from './paged-list.tsx'
+import { SelectField } from './select-field.tsx'
+import type { Account } from './shapes.ts'
+
+const query: AccountsQuery = {
+  search: askedText('search').slice(0, 100),
+  state: askedChoice('state', ACCOUNT_STATES),
+  sort: askedChoice('sort', ACCOUNT_SORTS),
+}
+const fetchPage = (page: number) => fetchAccounts(query, page)
+
+/** All accounts, and the way for somebody to get one. */
+export function AccountList() {
+  const { accounts } = useAdmin().texts
+  const [isInviting, setIsInviting] = useState(false)
+  return (
+    <Part title={accounts.title}>
+      <Button className="add" onClick={() => setIsInviting(true)} variant="default">
+        {accounts.invite}
+      </Button>
+      <Filters />
+      <PagedList empty={accounts.empty} fetchPage={fetchPage}>
+        {(account) => <AccountRow account={account} key={account.id} />}
+      </PagedList>
+      {isInviting ? (
+        <LinkDialog
+          act={invite}
+          close={() => setIsInviting(false)}
+          label={accounts.invited}
+          title={accounts.invite}
+          verb={accounts.invite}
+        >
+          <p>{accounts.inviteWhy}</p>
+        </LinkDialog>
+      ) : null}
+    </Part>
+  )
+}
+
+/** A plain form: what is chosen stands in the address then. */
+function Filters() {
+  const { accounts, common } = useAdmin().texts
+  return (
+    <form className="filters" method="get">
+      <TextInput
+        autoCapitalize="none"
+        autoComplete="off"
+        defaultValue={query.search}
+        label={accounts.search}
+        maxLength={100}
+        name="search"
+        spellCheck={false}
+        type="search"
+      />
+      <SelectField
+        choices={ACCOUNT_STATES}
+        chosen={query.state}
+        label={accounts.state}
+        name="state"
+        texts={accounts.states}
+      />
+      <SelectField
+        choices={ACCOUNT_SORTS}
+        chosen={query.sort}
+        label={accounts.sort}
+        name="sort"
+        texts={accounts.sorts}
+      />
+      <Button type="submit" variant="default">
+        {common.show}
+      </Button>
+    </form>
+  )
+}
+
+function AccountRow({ account }: { account: Account }) {
+  const { texts, words } = useAdmin()
+  const { accounts, common } = texts
+  const { id, username, storage_used, storage_limit, files_count, created_at } = account
+  const storage = { used: words.size(storage_used), limit: words.size(storage_limit) }
+  return (
+    <li>
+      <div className="plain-words">
+        <span className="row-name">
+          <a className="row-link" href={accountAddress(id)}>
+            {username}
+          </a>
+          <AccountMarks account={account} />
+        </span>
+        <span className="small quiet">
+          {[
+            fill(accounts.storage, storage),
+            words.count(files_count, common.files),
+            fill(accounts.since, { day: words.day(created_at) }),
+          ].join(' · ')}
+        </span>
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,32 @@
+import type { ReportReason } from '../../src/domain/report.ts'
+import type { AdminTexts } from './texts.ts'
+
+/** The pages of administration, each at an address of its own. */
+export const SECTIONS = [
+  'overview',
+  'accounts',
+  'reports',
+  'files',
+  'jobs',
+  'notice',
+  'settings',
+  'audit',
+] as const
+
+export type Section = (typeof SECTIONS)[number]
+
+export function pathOf(section: Section): string {
+  return section === 'overview' ? '/admin' : `/admin/${section}`
+}
+
+/** What the server tells the script of the page, as JSON in `#page-data`. */
+export interface AdminPageData {
+  readonly locale: string
+  readonly texts: AdminTexts
+  readonly section: Section
+  /** What people may have against a file. */
+  readonly reasons: Readonly<Record<ReportReason, string>>
+}
+
+/** The element that the script fills. */
+export const ADMIN_APP = 'admin-app'

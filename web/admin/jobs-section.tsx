@@ -1,0 +1,105 @@
+import { Button } from '@mantine/core'
+import { Loaded } from '../shared/loaded.tsx'
+import { Part } from '../shared/part.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
+import { useAttempt } from '../shared/use-attempt.ts'
+import { fill } from '../shared/words.ts'
+import { useAdmin } from './admin-context.ts'
+import { fetchJobs, retryJob } from './client.ts'
+import type { Job } from './shapes.ts'
+import { useMoments } from './use-moments.ts'
+
+/** What runs by itself. */
+export function JobsSection() {
+  const { texts, words } = useAdmin()
+  const { answered, again } = useAnswer(fetchJobs)
+  return (
+    <Part title={texts.jobs.title} why={texts.jobs.why}>
+      <Loaded again={again} answered={answered}>
+        {({ jobs, thumbnails_waiting: thumbnails }) => (
+          <>
+            <p>{words.count(thumbnails, texts.jobs.thumbnails)}</p>
+            {jobs.length === 0 ? <p className="quiet">{texts.jobs.empty}</p> : null}
+            <ul className="plain-rows">
+              {jobs.map((job) => (
+                <JobRow changed={again} job={job} key={job.name} />
+              ))}
+            </ul>
+          </>
+        )}
+      </Loaded>
+    </Part>
+  )
+}
+
+function JobRow({ job, changed }: { job: Job; changed: () => Promise<void> }) {
+  const { texts, say } = useAdmin()
+  const { jobs } = texts
+  const moment = useMoments()
+  const { problem, isBusy, attempt } = useAttempt()
+  const { name, state, node, ended_at: ended } = job
+
+  function retry(): void {
+    void attempt(
+      () => retryJob(name),
+      () => {
+        say(jobs.retried)
+        void changed()
+      },
+    )
+  }
+
+  return (
+    <li>
+      <div className="plain-words">
+        <span className="row-name">
+          {/* As it is called in the log. */}
+          <span lang="en">{name}</span>
+          {state === 'waiting' ? null : (
+            <span className={state === 'set aside' ? 'badge-bad small' : 'badge small'}>
+              {jobs.states[state]}
+            </span>
+          )}
+        </span>
+        <span className="small quiet">
+          {ended === null ? jobs.neverEnded : fill(jobs.ended, { time: moment(ended) })}
+          {node === null ? null : ` · ${fill(jobs.onNode, { node })}`}
+        </span>
+        <JobFailure job={job} />
+        <Problem text={problem} />
+      </div>
+      {state === 'set aside' ? (
+        <Button
+          aria-label={fill(jobs.retryOf, { name })}
+          className="row-button"
+          disabled={isBusy}
+          onClick={retry}
+          variant="default"
+        >
+          {jobs.retry}
+        </Button>
+      ) : null}
+    </li>
+  )
+}
+
+/** What went wrong the last time, in the words of the server. */
+function JobFailure({ job }: { job: Job }) {
+  const { texts, words } = useAdmin()
+  const { jobs } = texts
+  const moment = useMoments()
+  if (job.failures === 0) return null
+  return (
+    <span className="small failure">
+      {words.count(job.failures, jobs.failures)}
+      {job.failed_at === null ? null : `, ${fill(jobs.failedAt, { time: moment(job.failed_at) })}`}
+      {job.failure === null ? null : (
+        <>
+          {': '}
+          <span lang="en">{job.failure}</span>
+        </>
+      )}
+    </span>
+  )
+}

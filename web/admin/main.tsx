@@ -1,0 +1,9 @@
+import { createRoot } from 'react-dom/client'
+import { watchNotice } from '../shared/notice.ts'
+import { readPageData } from '../shared/page-data.ts'
+import { AdminApp } from './admin-app.tsx'
+import { ADMIN_APP, type AdminPageData } from './data.ts'
+
+const root = document.getElementById(ADMIN_APP)
+if (root !== null) createRoot(root).render(<AdminApp data={readPageData<AdminPageData>()} />)
+watchNotice()

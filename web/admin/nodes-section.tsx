@@ -1,0 +1,35 @@
+import { Loaded } from '../shared/loaded.tsx'
+import { Part } from '../shared/part.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
+import { fill } from '../shared/words.ts'
+import { useAdmin } from './admin-context.ts'
+import { fetchNodes } from './client.ts'
+import { useMoments } from './use-moments.ts'
+
+/** The servers that share the database. */
+export function NodesSection() {
+  const { jobs } = useAdmin().texts
+  const moment = useMoments()
+  const { answered, again } = useAnswer(fetchNodes)
+  return (
+    <Part title={jobs.nodes} why={jobs.nodesWhy}>
+      <Loaded again={again} answered={answered}>
+        {(nodes) => (
+          <ul className="plain-rows">
+            {nodes.map(({ id, started_at, is_this }) => (
+              <li key={id}>
+                <div className="plain-words">
+                  <span className="row-name">
+                    <code>{id}</code>
+                    {is_this ? <span className="badge small">{jobs.thisNode}</span> : null}
+                  </span>
+                  <span className="small quiet">{fill(jobs.nodeSince, { time: moment(started_at) })}</span>
+                </div>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Part>
+  )
+}

@@ -1,0 +1,138 @@
+import * as z from 'zod/mini'
+import { ask, refusalOf, sending } from './ask.ts'
+import { type Entry, fileKey, filesOf, folderKey, foldersOf, type Key } from './entry.ts'
+import type { Failed } from './operations.ts'
+
+/** The bin: what is deleted on the site stays there for some days. All throw RequestFailure. */
+
+/** The number of an entry of the bin. */
+export type BinNumber = number
+
+const outcome = z.object({
+  success: z.boolean(),
+  error: z.optional(z.string()),
+  entry: z.optional(z.number()),
+})
+
+const outcomes = z.object({ data: z.object({ results: z.array(outcome) }) })
+
+const binEntry = z.object({
+  id: z.number(),
+  kind: z.enum(['file', 'folder']),
+  name: z.string(),
+  size: z.number(),
+  files: z.number(),
+  uuid: z.nullable(z.string()),
+  identifier: z.nullable(z.string()),
+  expires_at: z.string(),
+})
+
+export type BinEntry = z.infer<typeof binEntry>
+
+const binPage = z.object({
+  data: z.array(binEntry),
+  pagination: z.object({ total: z.number(), pages: z.number() }),
+})
+
+/**
+ * Notes in `binned` under which number each entry is there. `isRepeated`: the same was sent before, so what is not found
+ * is there. Returns those that were refused.
+ */
+export async function putIntoBin(
+  entries: readonly Entry[],
+  binned: Map<Key, BinNumber>,
+  isRepeated: boolean,
+): Promise<readonly Failed[]> {
+  const files = filesOf(entries)
+  const folders = foldersOf(entries)
+  const body = { files: files.map(({ id }) => id), folders: folders.map(({ id }) => id) }
+  const results = await resultsOf(entries.length, () => ask(outcomes, '/api/v1/bin', sending('POST', body)))
+  return [...files, ...folders].flatMap(({ key, name }, index) => {
+    const { success, entry, error } = results[index] ?? NO_RESULT
+    if (success && entry !== undefined) binned.set(key, entry)
+    return success || (isRepeated && isMissing(error)) ? [] : [{ name, code: error ?? NO_RESULT.error }]
+  })
+}
+
+/** Brings entries back to where they were. What is not in the bin is taken to be there already. */
+export async function restoreFromBin(
+  entries: readonly Entry[],
+  binned: ReadonlyMap<Key, BinNumber>,
+): Promise<readonly Failed[]> {
+  const isWithoutNumber = entries.some(({ key }) => !binned.has(key))
+  const known = isWithoutNumber ? await findInBin(entries, binned) : binned
+  const wanted = entries.flatMap(({ key, name }) => {
+    const number = known.get(key)
+    return number === undefined ? [] : [{ number, name }]
+  })
+  if (wanted.length === 0) return []
+  const body = { entries: wanted.map(({ number }) => number) }
+  const results = await resultsOf(wanted.length, () =>
+    ask(outcomes, '/api/v1/bin/restore', sending('POST', body)),
+  )
+  return wanted.flatMap(({ name }, index) => {
+    const { success, error } = results[index] ?? NO_RESULT
+    return success || isMissing(error) ? [] : [{ name, code: error ?? NO_RESULT.error }]
+  })
+}
+
+/** What was put there last comes first, so that few pages are read. */
+async function findInBin(
+  entries: readonly Entry[],
+  binned: ReadonlyMap<Key, BinNumber>,
+): Promise<ReadonlyMap<Key, BinNumber>> {
+  const found = new Map(binned)
+  const files = new Map(filesOf(entries).map(({ uuid, id }) => [uuid, fileKey(id)]))
+  for (let page = 1, pages = 1; page <= pages; page++) {
+    const answer = await fetchBin(page)
+    pages = answer.pages
+    for (const { id, uuid, identifier } of answer.entries) {
+      const key = uuid === null ? folderKey(identifier ?? '') : files.get(uuid)
+      if (key !== undefined && !found.has(key)) found.set(key, id)
+    }
+    if (entries.every(({ key }) => found.has(key))) break
+  }
+  return found
+}
+
+/** From page 1. */
+export async function fetchBin(page: number): Promise<{ entries: readonly BinEntry[]; pages: number }> {
+  const { data, pagination } = await ask(binPage, `/api/v1/bin?per_page=100&page=${page}`)
+  return { entries: data, pages: pagination.pages }
+}
+
+export async function restoreEntry({ id }: BinEntry): Promise<boolean> {
+  const { data } = await ask(outcomes, '/api/v1/bin/restore', sending('POST', { entries: [id] }))
+  return data.results.every(({ success }) => success)
+}
+
+export async function deleteEntry({ id }: BinEntry): Promise<boolean> {
+  const { data } = await ask(outcomes, '/api/v1/bin/delete', sending('POST', { entries: [id] }))
+  return data.results.every(({ success }) => success)
+}
+
+export async function emptyBin(): Promise<void> {
+  await ask(z.object({ success: z.literal(true) }), '/api/v1/bin', { method: 'DELETE' })
+}
+
+const NO_RESULT = { success: false, error: 'INTERNAL_ERROR', entry: undefined }
+
+type Outcome = z.infer<typeof outcome>
+
+/** The outcome of each; where all of it was refused, that for each. */
+async function resultsOf(
+  count: number,
+  act: () => Promise<{ data: { results: readonly Outcome[] } }>,
+): Promise<readonly Outcome[]> {
+  try {
+    return (await act()).data.results
+  } catch (error) {
+    const code = refusalOf(error)
+    if (code === null) throw error
+    return Array.from({ length: count }, () => ({ success: false, error: code }))
+  }
+}
+
+function isMissing(code: string | undefined): boolean {
+  return code?.endsWith('NOT_FOUND') === true
+}

@@ -1,0 +1,112 @@
+import { ask, refusalOf, sending } from './ask.ts'
+import type { Entry, FileEntry, FolderEntry, Place } from './entry.ts'
+import type { FetchWindow } from './listing.ts'
+import { WINDOW } from './listing.ts'
+import type { Failed } from './operations.ts'
+import {
+  type FileDetail,
+  fileAnswer,
+  filePage,
+  filesMoved,
+  folderAnswer,
+  folderCreated,
+  folderList,
+  signedArchive,
+} from './shapes.ts'
+
+/** Every call that the file manager makes, but for uploads. All throw RequestFailure. */
+
+export const fetchWindow: FetchWindow = async (query, index, signal) => {
+  const { place, search, sort, order } = query
+  const asked = new URLSearchParams({ page: String(index + 1), per_page: String(WINDOW), sort, order })
+  if (search === '') asked.set('folder', place)
+  else asked.set('search', search)
+  const { data, pagination } = await ask(filePage, `/api/v1/files?${asked}`, { signal })
+  return { files: data, total: pagination.total }
+}
+
+/** All of the account. */
+export async function fetchFolders(): Promise<readonly FolderEntry[]> {
+  return (await ask(folderList, '/api/v1/folders')).data
+}
+
+export async function fetchDetail(file: FileEntry, signal: AbortSignal): Promise<FileDetail> {
+  return (await ask(fileAnswer, `/api/v1/file/${file.id}`, { signal })).data
+}
+
+/** How many one request may move. */
+export const BATCH = 200
+
+/** Returns those that were not moved. */
+export async function moveFiles(files: readonly FileEntry[], to: Place): Promise<readonly Failed[]> {
+  const body = { files: files.map(({ id }) => id), folder: to }
+  return refusedOf(files, async () => {
+    return (await ask(filesMoved, '/api/v1/files/move', sending('POST', body))).data.results
+  })
+}
+
+/** Returns those that were not moved. */
+export async function moveFolders(folders: readonly FolderEntry[], to: Place): Promise<readonly Failed[]> {
+  const body = { folders: folders.map(({ id }) => id), parent: to }
+  return refusedOf(folders, async () => {
+    return (await ask(filesMoved, '/api/v1/folders/move', sending('POST', body))).data.results
+  })
+}
+
+interface Result {
+  readonly success: boolean
+  readonly error?: string | undefined
+}
+
+/** Those of the entries that were refused, one by one or all together. */
+async function refusedOf(
+  entries: readonly Entry[],
+  act: () => Promise<readonly Result[]>,
+): Promise<readonly Failed[]> {
+  try {
+    const results = await act()
+    return entries.flatMap(({ name }, index) => {
+      const result = results[index]
+      return result?.success === true ? [] : [{ name, code: result?.error ?? 'INTERNAL_ERROR' }]
+    })
+  } catch (error) {
+    const code = refusalOf(error)
+    if (code === null) throw error
+    return entries.map(({ name }) => ({ name, code }))
+  }
+}
+
+export async function renameEntry(entry: Entry, name: string): Promise<void> {
+  if (entry.kind === 'file') await ask(fileAnswer, `/api/v1/file/${entry.id}`, sending('PATCH', { name }))
+  else await changeFolder(entry, { name })
+}
+
+export async function createFolder(name: string, parent: Place): Promise<Place> {
+  const { data } = await ask(folderCreated, '/api/v1/folder', sending('POST', { name, parent }))
+  return data.identifier
+}
+
+export interface FolderChange {
+  readonly name?: string
+  readonly public?: boolean
+  /** null takes it off. */
+  readonly password?: string | null
+}
+
+export async function changeFolder({ id }: FolderEntry, change: FolderChange): Promise<FolderEntry> {
+  return (await ask(folderAnswer, `/api/v1/folder/${id}`, sending('PATCH', change))).data
+}
+
+/** The address of a zip of files and folders, for a few minutes. */
+export async function archiveOf(
+  files: readonly FileEntry[],
+  folders: readonly FolderEntry[],
+): Promise<string> {
+  const body = { files: files.map(({ id }) => id), folders: folders.map(({ id }) => id) }
+  return (await ask(signedArchive, '/api/v1/files/download', sending('POST', body))).data.url
+}
+
+/** What a browser is sent to for a zip of a folder. */
+export function folderArchive({ id }: FolderEntry): string {
+  return `/api/v1/folder/${id}/download`
+}

@@ -1,0 +1,108 @@
+import { toClipboard } from '../shared/clipboard.ts'
+import { fill, type Words } from '../shared/words.ts'
+import { archiveOf, BATCH, folderArchive } from './client.ts'
+import type { FilesPageData } from './data.ts'
+import { type Entry, type FolderEntry, filesOf, foldersOf, type Place, TOP } from './entry.ts'
+import type { Manager } from './manager.ts'
+
+/** What stands over the page. */
+export type Dialog =
+  | { readonly kind: 'new folder' | 'uploads' | 'bin' | 'folders' }
+  | { readonly kind: 'rename'; readonly entry: Entry }
+  | { readonly kind: 'move'; readonly entries: readonly Entry[] }
+  | { readonly kind: 'settings'; readonly folder: FolderEntry }
+
+/** What can be asked for, by whatever button, key or menu. */
+export interface Commands {
+  go(place: Place): void
+  /** A folder is gone into; of a file the details are shown. */
+  open(entry: Entry): void
+  show(dialog: Dialog): void
+  showDetails(isShown: boolean): void
+  download(entries: readonly Entry[]): Promise<void>
+  copyLinks(entries: readonly Entry[]): Promise<void>
+  remove(entries: readonly Entry[]): void
+  move(entries: readonly Entry[], to: Place): void
+  /** Takes an operation back. */
+  undo(operation: number): void
+  undoLast(): void
+  /** Does it with all that is selected. */
+  withChosen(act: (entries: readonly Entry[]) => void): void
+  /** For who listens, and below the list for who looks. */
+  say(text: string): void
+}
+
+export function createCommands(parts: {
+  readonly manager: Manager
+  readonly data: FilesPageData
+  readonly words: Words
+  readonly go: (place: Place) => void
+  readonly show: (dialog: Dialog) => void
+  readonly showDetails: (isShown: boolean) => void
+  readonly say: (text: string) => void
+}): Commands {
+  const { manager, data, words, go, show, showDetails, say } = parts
+  const { texts } = data
+
+  const linkOf = (entry: Entry) => (entry.kind === 'file' ? entry.url : `${data.publicUrl}/f/${entry.id}`)
+
+  /** Where a browser gets the entries from: one file as it is, everything else as one zip. */
+  function addressOf(entries: readonly Entry[]): Promise<string> | string {
+    const [first, another] = entries
+    if (first === undefined || another !== undefined) return archiveOf(filesOf(entries), foldersOf(entries))
+    return first.kind === 'folder' ? folderArchive(first) : `${new URL(first.url).pathname}?download=1`
+  }
+
+  return {
+    go,
+    open(entry) {
+      if (entry.kind === 'folder') go(entry.id)
+      else showDetails(true)
+    },
+    show,
+    showDetails,
+    async download(entries) {
+      if (entries.length > BATCH) {
+        say(fill(texts.dialogs.tooManyForZip, { most: words.number(BATCH) }))
+        return
+      }
+      try {
+        startDownload(await addressOf(entries))
+      } catch {
+        say(texts.dialogs.notReached)
+      }
+    },
+    async copyLinks(entries) {
+      const isCopied = await toClipboard(entries.map(linkOf).join('\n'))
+      say(isCopied ? texts.announced.copied : texts.announced.copyFailed)
+    },
+    remove(entries) {
+      if (entries.length > 0) void manager.remove(entries)
+    },
+    move(entries, to) {
+      void manager.move(entries, to)
+    },
+    undo: (operation) => void manager.undo(operation),
+    undoLast: () => void manager.undoLast(),
+    withChosen(act) {
+      manager.chosen().then(act, () => say(texts.dialogs.notReached))
+    },
+    say,
+  }
+}
+
+function startDownload(address: string): void {
+  const link = document.createElement('a')
+  link.href = address
+  link.download = ''
+  document.body.append(link)
+  link.click()
+  link.remove()
+}
+
+/** Whether something may be put there: a folder goes neither into itself nor below. */
+export function mayGo(manager: Manager, entries: readonly Entry[], to: Place): boolean {
+  const { tree } = manager.snapshot()
+  if (entries.every(({ place }) => place === to)) return false
+  return foldersOf(entries).every(({ id }) => to === TOP || tree?.isWithin(to, id) === false)
+}

@@ -1,0 +1,114 @@
+import { Button } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { Drawing } from '../shared/drawing.tsx'
+import { fetchDetail } from './client.ts'
+import type { Entry, FileEntry, FolderEntry } from './entry.ts'
+import { useFiles } from './files-context.ts'
+import { Preview } from './preview.tsx'
+import type { FileDetail } from './shapes.ts'
+import { theOnly } from './the-only.ts'
+import { useTimes } from './use-times.ts'
+
+/** The one entry that is selected: what it looks like and what is known of it. */
+export function DetailsPanel({ close }: { close: () => void }) {
+  const { texts, shown, manager } = useFiles()
+  const { details, actions } = texts
+  const entry = theOnly(shown.selection, manager)
+  return (
+    <aside
+      aria-label={details.title}
+      className="details"
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') close()
+      }}
+    >
+      <div className="dialog-head">
+        <h2>{entry === null ? details.title : <bdi>{entry.name}</bdi>}</h2>
+        <button aria-label={texts.dialogs.close} className="icon-button" onClick={close} type="button">
+          <Drawing of="cross" />
+        </button>
+      </div>
+      {entry === null ? (
+        <p className="quiet">{details.nothing}</p>
+      ) : (
+        <DetailsOf entry={entry} key={entry.key} />
+      )}
+      {entry === null ? null : (
+        <Button
+          component="a"
+          href={entry.kind === 'file' ? new URL(entry.url).pathname : `/f/${entry.id}`}
+          leftSection={<Drawing of="link" />}
+          target="_blank"
+          variant="default"
+        >
+          {actions.openPage}
+        </Button>
+      )}
+    </aside>
+  )
+}
+
+function DetailsOf({ entry }: { entry: Entry }) {
+  return entry.kind === 'file' ? <FileDetails file={entry} /> : <FolderDetails folder={entry} />
+}
+
+function FileDetails({ file }: { file: FileEntry }) {
+  const { texts, words, shown } = useFiles()
+  const { details } = texts
+  const times = useTimes()
+  const [detail, setDetail] = useState<FileDetail | null>(null)
+
+  // What is known of it may be another with each version.
+  const isBusy = shown.busy.has(file.key)
+  useEffect(() => {
+    if (isBusy) return
+    const asking = new AbortController()
+    fetchDetail(file, asking.signal).then(setDetail, () => {})
+    return () => asking.abort()
+  }, [file.id, shown.version, isBusy])
+
+  const facts: readonly (readonly [string, string])[] = [
+    [details.type, file.type],
+    [details.size, words.size(file.size)],
+    [details.uploaded, times.long(file.createdAt)],
+    [details.views, detail === null ? '…' : words.number(detail.views)],
+    [details.downloads, words.number(detail?.downloads ?? file.downloads)],
+    [details.expires, detail === null ? '…' : times.short(detail.expires_at)],
+    ['SHA-256', detail?.sha256 ?? '…'],
+  ]
+  return (
+    <>
+      <Preview file={file} hasPicture={detail?.has_thumbnail === true} />
+      <Facts facts={facts} />
+    </>
+  )
+}
+
+function FolderDetails({ folder }: { folder: FolderEntry }) {
+  const { texts, words } = useFiles()
+  const times = useTimes()
+  const { details } = texts
+  return (
+    <Facts
+      facts={[
+        [details.content, words.count(folder.fileCount, texts.filesIn)],
+        [details.created, times.long(folder.createdAt)],
+        [details.access, folder.isPublic ? texts.dialogs.public : texts.private],
+        [texts.dialogs.password, folder.hasPassword ? texts.locked : texts.dialogs.protections.none],
+      ]}
+    />
+  )
+}
+
+function Facts({ facts }: { facts: readonly (readonly [string, string])[] }) {
+  return (
+    <dl className="facts">
+      {facts.map(([label, value]) => (
+        <div key={label}>
+          <dt className="small quiet">{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

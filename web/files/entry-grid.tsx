@@ -1,0 +1,148 @@
+import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
+import { EntryMenu, type MenuPlace } from './entry-menu.tsx'
+import { useFiles } from './files-context.ts'
+import { keyCommand } from './key-command.ts'
+import { ListHead } from './list-head.tsx'
+import { ListLine } from './list-line.tsx'
+import type { Preferred } from './preferences.ts'
+import { columnsOf, heightOf, linesOf, rowsInView, scrollTo } from './rows-in-view.ts'
+import { isSelected, rowAfter } from './selection.ts'
+import { TileLine } from './tile-line.tsx'
+import { type FocusDue, useRowFocus } from './use-row-focus.ts'
+import { useScrolled } from './use-scrolled.ts'
+
+/** Pixels. */
+const LINE = 44
+/** Where there is no room for columns, what they say is below the name. */
+const TALL_LINE = 60
+const NARROW = 640
+const TILE = { width: 168, height: 196 }
+
+interface EntryGridProps {
+  readonly look: Preferred['look']
+  readonly total: number
+  readonly isDue: FocusDue
+}
+
+/**
+ * A grid of which only the lines in view are there, and the one that has the focus. The focus moves by the arrows; what
+ * else keys do is in `keyCommand`.
+ */
+export function EntryGrid({ look, total, isDue }: EntryGridProps) {
+  const files = useFiles()
+  const { texts, shown, manager } = files
+  const { listing } = manager
+  const grid = useRef<HTMLDivElement>(null)
+  const { scrolled, width, height } = useScrolled(grid)
+  const [menu, setMenu] = useState<MenuPlace | null>(null)
+  const isTiles = look === 'tiles'
+  const columns = isTiles ? columnsOf(width, TILE.width) : 1
+  const lineHeight = isTiles ? TILE.height : width < NARROW ? TALL_LINE : LINE
+  const { first, end } = rowsInView({ scrolled, height, lineHeight, columns, total })
+  const { query, selection, version } = shown
+  const { focus } = selection
+  const focusRow = useRowFocus(grid, focus, isDue)
+
+  // What is here may be another with each version.
+  useEffect(() => {
+    if (height > 0) listing.need({ first, end })
+  }, [listing, first, end, height, version])
+
+  // Another list begins at its top.
+  useEffect(() => {
+    if (grid.current === null) return
+    grid.current.scrollTop = 0
+    if (rowAt(document.activeElement) !== null) focusRow()
+  }, [query, focusRow])
+
+  function reveal(row: number): void {
+    const element = grid.current
+    if (element === null) return
+    // The head of the columns covers what is below it.
+    const head = isTiles ? 0 : LINE
+    const view = { scrolled: element.scrollTop, height: element.clientHeight - head, lineHeight, columns }
+    element.scrollTop = scrollTo(row, view)
+  }
+
+  const openMenu = useCallback(
+    (row: number, at: MenuPlace) => {
+      const entry = listing.at(row)
+      if (entry === null) return
+      if (!isSelected(manager.snapshot().selection, entry.key)) {
+        manager.pick(row, { ctrl: false, shift: false })
+      }
+      setMenu(at)
+    },
+    [listing, manager],
+  )
+
+  function press(event: KeyboardEvent): void {
+    // The heads of the columns have keys of their own.
+    if (event.target instanceof HTMLButtonElement) return
+    const page = Math.max(1, Math.floor(height / lineHeight) - 1)
+    const ctrl = event.ctrlKey || event.metaKey
+    const to = event.altKey ? null : rowAfter(event.key, focus, { total, columns, page })
+    if (to !== null) {
+      event.preventDefault()
+      reveal(to)
+      focusRow()
+      manager.pick(to, { ctrl, shift: event.shiftKey, isFocusAlone: ctrl && !event.shiftKey })
+    } else if (isMenuKey(event)) {
+      event.preventDefault()
+      const row = grid.current?.querySelector(`[data-row="${focus}"]`)?.getBoundingClientRect()
+      if (row !== undefined) openMenu(focus, { x: row.left + LINE, y: row.top + LINE })
+    } else if (keyCommand(event, files)) event.preventDefault()
+  }
+
+  const Line = isTiles ? TileLine : ListLine
+  return (
+    <>
+      <div
+        aria-colcount={isTiles ? columns : undefined}
+        aria-label={query.search === '' ? texts.list : texts.search}
+        aria-multiselectable="true"
+        aria-rowcount={Math.ceil(total / columns) + (isTiles ? 0 : 1)}
+        className="entries"
+        data-waiting={listing.isOpening()}
+        data-look={look}
+        onContextMenu={(event) => {
+          const row = rowAt(event.target)
+          if (row === null) return
+          event.preventDefault()
+          openMenu(row, { x: event.clientX, y: event.clientY })
+        }}
+        onKeyDown={press}
+        ref={grid}
+        role="grid"
+      >
+        {isTiles ? null : <ListHead />}
+        <div
+          className="entries-space"
+          role="rowgroup"
+          style={{ height: heightOf(total, columns, lineHeight) }}
+        >
+          {linesOf({ first, end }, focus, columns).map((line) => (
+            <Line
+              columns={columns}
+              key={line}
+              line={line}
+              openMenu={openMenu}
+              place={{ transform: `translateY(${line * lineHeight}px)`, height: lineHeight }}
+              total={total}
+            />
+          ))}
+        </div>
+      </div>
+      {menu === null ? null : <EntryMenu at={menu} close={() => setMenu(null)} />}
+    </>
+  )
+}
+
+function isMenuKey({ key, shiftKey }: KeyboardEvent): boolean {
+  return key === 'ContextMenu' || (key === 'F10' && shiftKey)
+}
+
+function rowAt(target: EventTarget | null): number | null {
+  const element = target instanceof Element ? target.closest<HTMLElement>('[data-row]') : null
+  return element === null ? null : Number(element.dataset.row)
+}

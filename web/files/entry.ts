@@ -1,0 +1,55 @@
+/** What a folder holds, as the file manager knows it. */
+
+/** A folder's identifier, or `root` for the top level. */
+export type Place = string
+
+export const TOP: Place = 'root'
+
+export interface FolderEntry {
+  readonly kind: 'folder'
+  readonly key: Key
+  readonly id: Place
+  readonly name: string
+  /** ISO 8601 UTC. */
+  readonly createdAt: string
+  /** Files directly in it. */
+  readonly fileCount: number
+  readonly isPublic: boolean
+  readonly hasPassword: boolean
+  /** Where it is. */
+  readonly place: Place
+}
+
+export interface FileEntry {
+  readonly kind: 'file'
+  readonly key: Key
+  readonly id: number
+  readonly uuid: string
+  readonly name: string
+  /** Bytes. */
+  readonly size: number
+  readonly type: string
+  /** The link to give away. */
+  readonly url: string
+  /** ISO 8601 UTC. */
+  readonly createdAt: string
+  readonly downloads: number
+  /** Where it is. */
+  readonly place: Place
+}
+
+export type Entry = FolderEntry | FileEntry
+
+/** Tells one entry from all others of the account. */
+export type Key = `folder:${string}` | `file:${number}`
+
+export const folderKey = (id: Place): Key => `folder:${id}`
+export const fileKey = (id: number): Key => `file:${id}`
+
+export function foldersOf(entries: readonly Entry[]): FolderEntry[] {
+  return entries.filter((entry) => entry.kind === 'folder')
+}
+
+export function filesOf(entries: readonly Entry[]): FileEntry[] {
+  return entries.filter((entry) => entry.kind === 'file')
+}

@@ -1,0 +1,89 @@
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { ThemeProvider } from '../shared/theme-provider.tsx'
+import { createWords } from '../shared/words.ts'
+import type { Engine } from '../start/engine.ts'
+import { createCommands, type Dialog } from './commands.ts'
+import type { FilesPageData } from './data.ts'
+import { DetailsPanel } from './details-panel.tsx'
+import { DialogOf } from './dialog-of.tsx'
+import { EntryList } from './entry-list.tsx'
+import { FilesContext } from './files-context.ts'
+import { FolderPane } from './folder-pane.tsx'
+import type { Manager } from './manager.ts'
+import { Notices } from './notices.tsx'
+import { PathBar } from './path-bar.tsx'
+import type { Preferences } from './preferences.ts'
+import { Toolbar } from './toolbar.tsx'
+import { UploadsButton } from './uploads-button.tsx'
+import { useDrops } from './use-drops.ts'
+import { usePlace } from './use-place.ts'
+import { useRefresh } from './use-refresh.ts'
+
+interface FilesAppProps {
+  readonly data: FilesPageData
+  readonly engine: Engine
+  readonly manager: Manager
+  readonly preferences: Preferences
+}
+
+/** The file manager: the tree of folders, the list of one of them, and the details of what is selected. */
+export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) {
+  const shown = useSyncExternalStore(manager.subscribe, manager.snapshot)
+  const [look, setLook] = useState(() => preferences.read().look)
+  const [dialog, setDialog] = useState<Dialog | null>(null)
+  const [hasDetails, showDetails] = useState(false)
+  const [said, say] = useState('')
+  const go = usePlace(manager)
+  const words = useMemo(() => createWords(data.locale), [data])
+  const commands = useMemo(
+    () => createCommands({ manager, data, words, go, show: setDialog, showDetails, say }),
+    [manager, data, words, go],
+  )
+  const files = useMemo(
+    () => ({ data, texts: data.texts, words, shown, manager, commands }),
+    [data, words, shown, manager, commands],
+  )
+  const isOver = useDrops(files, engine)
+  /** A finger opens what it touches, unless something is selected. */
+  const closeDetails = () => {
+    showDetails(false)
+    if (matchMedia('(pointer: coarse)').matches) manager.selectNone()
+    // The button that had the focus is gone with the panel.
+    document.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus()
+  }
+  useRefresh(manager, engine)
+  useTitle(shown.tree?.find(shown.query.place)?.name ?? null)
+  const { sort, order } = shown.query
+  useEffect(() => preferences.write({ sort, order, look }), [preferences, sort, order, look])
+
+  return (
+    <ThemeProvider>
+      <FilesContext value={files}>
+        <div className="files-layout" data-details={hasDetails}>
+          <FolderPane />
+          <section aria-label={data.texts.list} className="files-main" data-over={isOver}>
+            <PathBar />
+            <Toolbar engine={engine} look={look} setLook={setLook} />
+            <EntryList look={look} />
+            <UploadsButton engine={engine} />
+          </section>
+          {hasDetails ? <DetailsPanel close={closeDetails} /> : null}
+        </div>
+        <Notices said={said} />
+        {dialog === null ? null : <DialogOf close={() => setDialog(null)} dialog={dialog} engine={engine} />}
+      </FilesContext>
+    </ThemeProvider>
+  )
+}
+
+/** The name of the folder; null leaves the title that the page came with. */
+function useTitle(name: string | null): void {
+  useEffect(() => {
+    if (name === null) return
+    const before = document.title
+    document.title = `${name} · Holdfast`
+    return () => {
+      document.title = before
+    }
+  }, [name])
+}

@@ -1,0 +1,24 @@
+import { createRoot } from 'react-dom/client'
+import { watchNotice } from '../shared/notice.ts'
+import { readPageData } from '../shared/page-data.ts'
+import { createEngine } from '../start/engine.ts'
+import { FILES_APP, type FilesPageData } from './data.ts'
+import { FilesApp } from './files-app.tsx'
+import { createManager } from './manager.ts'
+import { createPreferences } from './preferences.ts'
+
+const data = readPageData<FilesPageData>()
+const preferences = createPreferences()
+const manager = createManager(data.locale, preferences.read())
+const engine = createEngine(async () => {
+  const { openUploadList } = await import('../start/uploads.ts')
+  return openUploadList({ to: { headers: {}, keepsFolders: true }, sort: 'account', limit: data.maxFileSize })
+})
+
+const root = document.getElementById(FILES_APP)
+if (root !== null) {
+  createRoot(root).render(
+    <FilesApp data={data} engine={engine} manager={manager} preferences={preferences} />,
+  )
+  watchNotice()
+}

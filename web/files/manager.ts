@@ -1,0 +1,221 @@
+import { fetchFolders, fetchWindow } from './client.ts'
+import { type Deed, moving, removing } from './deeds.ts'
+import { type Entry, type Key, type Place, TOP } from './entry.ts'
+import { foldersListed } from './folder-order.ts'
+import { createFolderTree, type FolderTree } from './folder-tree.ts'
+import { createListing, type Listing, type Query, type Sort } from './listing.ts'
+import { createOperations, type Operations, type Work } from './operations.ts'
+import { type Problem, problemOf } from './problem.ts'
+import {
+  AT_START,
+  extendTo,
+  focusOn,
+  isSelected,
+  type Selection,
+  selectAll,
+  selectNone,
+  selectOnly,
+  settled,
+  toggle,
+} from './selection.ts'
+
+/** What the page shows, and nothing of how. */
+export interface Shown {
+  readonly query: Query
+  /** null before the first answer. */
+  readonly tree: FolderTree | null
+  readonly selection: Selection
+  /** Changes with what is listed. */
+  readonly version: number
+  /** Entries that something is being done with. */
+  readonly busy: ReadonlySet<Key>
+  readonly problem: Problem | null
+}
+
+export interface Manager {
+  /** The same object as long as nothing has changed. */
+  snapshot(): Shown
+  subscribe(changed: () => void): () => void
+  readonly listing: Pick<Listing, 'at' | 'total' | 'need' | 'rowOf' | 'isOpening'>
+  readonly operations: Operations<Deed>
+  /** Loads what there is. */
+  start(place: Place): void
+  open(place: Place): void
+  search(part: string): void
+  sortBy(sort: Sort, order: 'asc' | 'desc'): void
+  /** Asks again for everything that is shown. */
+  refresh(): Promise<void>
+  /** A click, an arrow or a touch on a row. */
+  pick(row: number, how: Picking): void
+  selectAll(): void
+  selectNone(): void
+  /** All that is selected, wherever it is. Rejects when it cannot be had. */
+  chosen(): Promise<readonly Entry[]>
+  move(entries: readonly Entry[], to: Place): Promise<void>
+  /** Into the bin. */
+  remove(entries: readonly Entry[]): Promise<void>
+  /** Takes an operation back. */
+  undo(operation: number): Promise<void>
+  undoLast(): Promise<void>
+}
+
+export interface Picking {
+  readonly ctrl: boolean
+  readonly shift: boolean
+  /** The focus goes there, and nothing is selected by it. */
+  readonly isFocusAlone?: boolean
+}
+
+/** Milliseconds until what failed for the network is asked for again. */
+const LATER = 5000
+
+export function createManager(locale: string, first: Pick<Query, 'sort' | 'order'>): Manager {
+  const listeners = new Set<() => void>()
+  const listing = createListing(fetchWindow)
+  const operations = createOperations<Deed>((act, wait) => {
+    const timer = setTimeout(act, wait)
+    return () => clearTimeout(timer)
+  })
+  const busy = new Map<Key, number>()
+  let extending = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let shown: Shown = {
+    query: { place: TOP, search: '', ...first },
+    tree: null,
+    selection: AT_START,
+    version: 0,
+    busy: new Set(),
+    problem: null,
+  }
+
+  function show(change: Partial<Shown>): void {
+    shown = { ...shown, ...change }
+    for (const changed of listeners) changed()
+  }
+
+  listing.subscribe(() => {
+    const failure = listing.failure()
+    show({
+      version: listing.version(),
+      problem: failure === null ? shown.problem : problemOf(failure),
+      selection: settled(shown.selection, listing.total() ?? Number.MAX_SAFE_INTEGER, new Set()),
+    })
+    if (failure !== null) refreshLater(problemOf(failure))
+    else if (shown.problem === 'network') show({ problem: null })
+  })
+
+  function refreshLater(problem: Problem): void {
+    clearTimeout(timer)
+    if (problem !== 'network') return
+    timer = setTimeout(() => void refresh(), LATER)
+  }
+
+  function list(query: Query): void {
+    extending.abort()
+    show({ query, selection: AT_START, problem: null })
+    listing.open(query, foldersListed(query, shown.tree, locale))
+  }
+
+  async function loadTree(): Promise<void> {
+    try {
+      const tree = createFolderTree(await fetchFolders(), locale)
+      const { place } = shown.query
+      const isGone = place !== TOP && tree.find(place) === null
+      show({ tree, problem: isGone ? 'missing' : null })
+      listing.setFolders(foldersListed(shown.query, tree, locale))
+    } catch (error) {
+      const problem = problemOf(error)
+      show({ problem })
+      refreshLater(problem)
+    }
+  }
+
+  async function refresh(): Promise<void> {
+    clearTimeout(timer)
+    await Promise.all([loadTree(), listing.refresh()])
+  }
+
+  /** Does it, with the entries marked until the list shows what has come of it. */
+  async function perform(entries: readonly Entry[], work: Work<Deed>): Promise<void> {
+    mark(entries, 1)
+    await operations.start(work)
+    await refresh()
+    const gone = entries.filter(({ key }) => listing.rowOf(key) === null).map(({ key }) => key)
+    show({ selection: settled(shown.selection, listing.total() ?? 0, new Set(gone)) })
+    mark(entries, -1)
+  }
+
+  function mark(entries: readonly Entry[], by: 1 | -1): void {
+    for (const { key } of entries) {
+      const times = (busy.get(key) ?? 0) + by
+      if (times > 0) busy.set(key, times)
+      else busy.delete(key)
+    }
+    show({ busy: new Set(busy.keys()) })
+  }
+
+  async function extend(row: number, adds: boolean): Promise<void> {
+    extending.abort()
+    extending = new AbortController()
+    const { signal } = extending
+    const { anchor } = shown.selection
+    show({ selection: { ...shown.selection, focus: row } })
+    const rows = { first: Math.min(anchor, row), end: Math.max(anchor, row) + 1 }
+    try {
+      const between = await listing.fetch(rows, signal)
+      if (!signal.aborted) show({ selection: extendTo(shown.selection, row, between, adds) })
+    } catch (error) {
+      if (!signal.aborted) show({ problem: problemOf(error) })
+    }
+  }
+
+  return {
+    snapshot: () => shown,
+    subscribe(changed) {
+      listeners.add(changed)
+      return () => listeners.delete(changed)
+    },
+    listing,
+    operations,
+    start(place) {
+      list({ ...shown.query, place })
+      void loadTree()
+    },
+    open: (place) => list({ ...shown.query, place, search: '' }),
+    search: (part) => list({ ...shown.query, search: part }),
+    sortBy: (sort, order) => list({ ...shown.query, sort, order }),
+    refresh,
+    pick(row, { ctrl, shift, isFocusAlone = false }) {
+      if (shift) {
+        void extend(row, ctrl)
+        return
+      }
+      extending.abort()
+      const entry = listing.at(row)
+      if (isFocusAlone || entry === null) show({ selection: focusOn(shown.selection, row) })
+      else show({ selection: ctrl ? toggle(shown.selection, row, entry) : selectOnly(row, entry) })
+    },
+    selectAll: () => show({ selection: selectAll(shown.selection) }),
+    selectNone: () => show({ selection: selectNone(shown.selection) }),
+    async chosen() {
+      const { selection } = shown
+      if (selection.selected.kind === 'these') return [...selection.selected.entries.values()]
+      const rows = { first: 0, end: listing.total() ?? 0 }
+      const all = await listing.fetch(rows, new AbortController().signal)
+      return all.filter(({ key }) => isSelected(selection, key))
+    },
+    async move(entries, to) {
+      const moved = entries.filter(({ place }) => place !== to)
+      if (moved.length > 0) await perform(moved, moving(moved, to))
+    },
+    remove: (entries) => perform(entries, removing(entries)),
+    async undo(operation) {
+      await operations.undo(operation)
+      await refresh()
+    },
+    async undoLast() {
+      await operations.undoLast()
+      await refresh()
+    },
+  }
+}

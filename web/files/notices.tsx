@@ -1,0 +1,128 @@
+import { Button } from '@mantine/core'
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { Drawing } from '../shared/drawing.tsx'
+import { fill } from '../shared/words.ts'
+import type { Deed } from './deeds.ts'
+import { type Place, TOP } from './entry.ts'
+import { type Files, useFiles } from './files-context.ts'
+import type { Operation } from './operations.ts'
+
+/** Milliseconds for which it is said that all went well. */
+const SAID_FOR = 10_000
+const SHOWN = 3
+
+/** What is being done and what was done, with what takes it back; and anything else there is to say. */
+export function Notices({ said }: { said: string }) {
+  const { texts, manager } = useFiles()
+  const operations = useSyncExternalStore(manager.operations.subscribe, manager.operations.snapshot)
+  return (
+    <section aria-label={texts.operations.list} className="notices">
+      {operations.slice(-SHOWN).map((operation) => (
+        <Notice key={operation.id} operation={operation} />
+      ))}
+      <Said text={said} />
+    </section>
+  )
+}
+
+function Notice({ operation }: { operation: Operation<Deed> }) {
+  const files = useFiles()
+  const { texts, manager, commands } = files
+  const { id, state, failed, canUndo } = operation
+  const [isHeld, setIsHeld] = useState(false)
+  const isWell = state === 'over' && failed.length === 0
+
+  useEffect(() => {
+    if (!isWell || isHeld) return
+    const timer = setTimeout(() => manager.operations.dismiss(id), SAID_FOR)
+    return () => clearTimeout(timer)
+  }, [isWell, isHeld, id, manager])
+
+  return (
+    <div
+      className="notice"
+      data-state={failed.length > 0 ? 'failed' : state}
+      onBlur={() => setIsHeld(false)}
+      onFocus={() => setIsHeld(true)}
+      onPointerEnter={() => setIsHeld(true)}
+      onPointerLeave={() => setIsHeld(false)}
+    >
+      <div role="status">
+        <p>{sentence(operation, files)}</p>
+        {state === 'waiting' ? <p className="small quiet">{progress(operation, files)}</p> : null}
+        {failed.length === 0 ? null : <p className="small failure">{failure(operation, files)}</p>}
+      </div>
+      <div className="notice-actions">
+        {state === 'waiting' ? (
+          <Button onClick={manager.operations.retry} variant="subtle">
+            {texts.operations.retry}
+          </Button>
+        ) : null}
+        {canUndo && (state === 'over' || state === 'waiting') ? (
+          <Button leftSection={<Drawing of="undo" />} onClick={() => commands.undo(id)} variant="subtle">
+            {texts.operations.undo}
+          </Button>
+        ) : null}
+        {state === 'over' ? (
+          <button
+            aria-label={texts.operations.close}
+            className="icon-button"
+            onClick={() => manager.operations.dismiss(id)}
+            type="button"
+          >
+            <Drawing of="cross" />
+          </button>
+        ) : null}
+      </div>
+    </div>
+  )
+}
+
+/** What is said once, and goes away by itself. */
+function Said({ text }: { text: string }) {
+  const [shown, setShown] = useState('')
+  useEffect(() => {
+    setShown(text)
+    const timer = setTimeout(setShown, SAID_FOR, '')
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <div className={shown === '' ? 'off-screen' : 'notice'} role="status">
+      <p>{shown}</p>
+    </div>
+  )
+}
+
+function sentence({ kind, state, done, total, isUndo }: Operation<Deed>, files: Files): string {
+  const { texts, words } = files
+  const { operations } = texts
+  const isOver = state === 'over'
+  const count = isOver ? done : total
+  switch (kind.kind) {
+    case 'move': {
+      const forms = isOver ? (isUndo ? operations.movedBack : operations.moved) : operations.moving
+      return fill(words.count(count, forms), { place: nameOf(kind.to, files) })
+    }
+    case 'remove':
+      return words.count(count, isOver ? operations.removed : operations.removing)
+    case 'restore':
+      return words.count(count, isOver ? operations.restored : operations.restoring)
+  }
+}
+
+function progress({ done, total }: Operation<Deed>, { texts, words }: Files): string {
+  return fill(texts.operations.waiting, { done: words.number(done), total: words.number(total) })
+}
+
+/** The first of what was refused, and why; of the others how many there are. */
+function failure({ failed }: Operation<Deed>, { texts, words }: Files): string {
+  const [first] = failed
+  if (first === undefined) return ''
+  const { operations } = texts
+  const reason = operations.reasons[first.code] ?? fill(operations.otherReason, { code: first.code })
+  return `${fill(words.count(failed.length, operations.failed), { name: first.name })} ${reason}`
+}
+
+function nameOf(place: Place, { texts, shown }: Files): string {
+  return place === TOP ? texts.top : (shown.tree?.find(place)?.name ?? '')
+}

@@ -1,0 +1,145 @@
+import type { Plural } from '../shared/words.ts'
+import type { Sort } from './listing.ts'
+
+/** What the file manager says. */
+export interface FilesTexts {
+  /** The top level. */
+  readonly top: string
+  readonly folders: string
+  readonly showFolders: string
+  readonly path: string
+  readonly list: string
+  readonly search: string
+  readonly results: Plural
+  readonly entries: Plural
+  readonly selected: Plural
+  readonly sortBy: string
+  readonly sorts: Readonly<Record<Sort, string>>
+  readonly order: Readonly<Record<'asc' | 'desc', string>>
+  readonly look: string
+  readonly looks: Readonly<Record<'list' | 'tiles', string>>
+  readonly filesIn: Plural
+  readonly private: string
+  readonly locked: string
+  /** {name} */
+  readonly moreOf: string
+  readonly empty: string
+  readonly emptyWhy: string
+  readonly nothingFound: string
+  readonly nothingFoundWhy: string
+  readonly problems: {
+    readonly network: string
+    readonly networkWhy: string
+    readonly signedOut: string
+    readonly signedOutWhy: string
+    readonly signIn: string
+    readonly missing: string
+    readonly missingWhy: string
+    readonly toTop: string
+  }
+  readonly actions: {
+    readonly open: string
+    readonly openPage: string
+    readonly download: string
+    readonly downloadZip: string
+    readonly copyLink: Plural
+    readonly rename: string
+    readonly move: string
+    readonly settings: string
+    readonly remove: string
+    readonly newFolder: string
+    readonly upload: string
+    readonly selectNone: string
+    readonly more: string
+    readonly refresh: string
+  }
+  readonly dialogs: {
+    readonly cancel: string
+    readonly close: string
+    readonly name: string
+    readonly newFolder: string
+    /** {name} */
+    readonly rename: string
+    readonly create: string
+    readonly save: string
+    readonly moveTo: Plural
+    readonly moveHere: string
+    /** {name} */
+    readonly settingsOf: string
+    readonly public: string
+    readonly publicWhy: string
+    readonly password: string
+    readonly protections: Readonly<Record<'none' | 'kept' | 'new', string>>
+    readonly newPassword: string
+    /** It cannot be said whether it was done. */
+    readonly notReached: string
+    /** {most} */
+    readonly tooManyForZip: string
+  }
+  readonly details: {
+    readonly title: string
+    readonly nothing: string
+    readonly type: string
+    readonly size: string
+    readonly uploaded: string
+    readonly created: string
+    readonly views: string
+    readonly downloads: string
+    readonly expires: string
+    readonly content: string
+    readonly access: string
+  }
+  readonly operations: {
+    readonly list: string
+    /** {place} */
+    readonly moving: Plural
+    /** {place} */
+    readonly moved: Plural
+    /** {place} */
+    readonly movedBack: Plural
+    readonly removing: Plural
+    readonly removed: Plural
+    readonly restoring: Plural
+    readonly restored: Plural
+    /** {done}, {total} */
+    readonly waiting: string
+    /** {name} */
+    readonly failed: Plural
+    readonly reasons: Readonly<Record<string, string>>
+    /** {code} */
+    readonly otherReason: string
+    readonly undo: string
+    readonly retry: string
+    readonly close: string
+  }
+  readonly uploads: {
+    readonly title: string
+    readonly elsewhere: string
+    /** {received}, {size} */
+    readonly progress: string
+    readonly cancel: string
+    readonly none: string
+  }
+  readonly bin: {
+    readonly title: string
+    readonly emptyWhy: string
+    readonly restore: string
+    readonly delete: string
+    readonly emptyBin: string
+    readonly sure: string
+    readonly sureWhy: string
+    /** {day} */
+    readonly until: string
+    readonly more: string
+  }
+  readonly announced: {
+    readonly copied: string
+    readonly copyFailed: string
+    /** {name} */
+    readonly created: string
+    /** {name} */
+    readonly renamed: string
+    /** {name} */
+    readonly saved: string
+  }
+}

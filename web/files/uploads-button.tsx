@@ -1,0 +1,56 @@
+import { Progress } from '@mantine/core'
+import { useEffect, useMemo, useSyncExternalStore } from 'react'
+import { Drawing } from '../shared/drawing.tsx'
+import { Announcements } from '../start/announcements.tsx'
+import type { Engine } from '../start/engine.ts'
+import { isActive } from '../start/upload-item.ts'
+import { createView } from '../start/view.ts'
+import { useFiles } from './files-context.ts'
+
+/** How far uploads are, below the list; it leads to all of them. */
+export function UploadsButton({ engine }: { engine: Engine }) {
+  const { data, texts, words, commands } = useFiles()
+  const { items, total } = useSyncExternalStore(engine.subscribe, engine.snapshot)
+  const view = useMemo(() => createView({ locale: data.locale, texts: data.uploads }, words), [data, words])
+  useEffect(() => engine.open(), [engine])
+  useWarning(total.isActive)
+  const active = items.filter(isActive).length
+  const state =
+    active > 0
+      ? `${words.count(active, data.uploads.uploading)} · ${view.percent(total)}`
+      : words.count(items.length, data.uploads.files)
+
+  return (
+    <>
+      <button
+        className="uploads-button"
+        data-active={active > 0}
+        onClick={() => commands.show({ kind: 'uploads' })}
+        type="button"
+      >
+        <Drawing of="upload" />
+        <span>{texts.uploads.title}</span>
+        {items.length === 0 ? null : <span className="small quiet">{state}</span>}
+        {active === 0 ? null : (
+          <Progress
+            aria-label={data.uploads.total}
+            className="uploads-bar"
+            size="sm"
+            value={total.size === 0 ? 0 : (total.sent / total.size) * 100}
+          />
+        )}
+      </button>
+      <Announcements items={items} view={view} />
+    </>
+  )
+}
+
+/** The browser asks whether the page may be left while that would interrupt something. */
+function useWarning(isActive: boolean): void {
+  useEffect(() => {
+    if (!isActive) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [isActive])
+}

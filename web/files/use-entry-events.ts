@@ -1,0 +1,44 @@
+import type { DragEvent, MouseEvent } from 'react'
+import type { Entry } from './entry.ts'
+import { useFiles } from './files-context.ts'
+import { isSelected, selectedCount } from './selection.ts'
+import { startDrag } from './use-drops.ts'
+
+/** What a mouse and a finger do with the entry of a row. */
+export function useEntryEvents(row: number, entry: Entry) {
+  const { shown, manager, commands } = useFiles()
+  const { selection } = shown
+  const isChosen = isSelected(selection, entry.key)
+
+  return {
+    onClick(event: MouseEvent) {
+      const { ctrlKey, metaKey, shiftKey } = event
+      if (!isTouch(event)) {
+        manager.pick(row, { ctrl: ctrlKey || metaKey, shift: shiftKey })
+        return
+      }
+      // A finger opens, and selects once something is selected.
+      if (selectedCount(selection, manager.listing.total() ?? 0) > 0)
+        manager.pick(row, { ctrl: true, shift: false })
+      else if (entry.kind === 'folder') commands.open(entry)
+      else {
+        manager.pick(row, { ctrl: false, shift: false })
+        commands.open(entry)
+      }
+    },
+    onDoubleClick(event: MouseEvent) {
+      if (!isTouch(event)) commands.open(entry)
+    },
+    onDragStart(event: DragEvent) {
+      const { selected } = selection
+      const isPart = isChosen && selected.kind === 'these'
+      if (!isPart) manager.pick(row, { ctrl: false, shift: false })
+      startDrag(event.dataTransfer, isPart ? [...selected.entries.values()] : [entry])
+    },
+  }
+}
+
+function isTouch({ nativeEvent }: MouseEvent): boolean {
+  if (nativeEvent instanceof PointerEvent) return nativeEvent.pointerType === 'touch'
+  return matchMedia('(pointer: coarse)').matches
+}

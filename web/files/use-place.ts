@@ -1,0 +1,32 @@
+import { useCallback, useEffect } from 'react'
+import { type Place, TOP } from './entry.ts'
+import type { Manager } from './manager.ts'
+
+const PAGE = '/files'
+
+/** Keeps the address of the page and what is listed together; returns what goes to a place. */
+export function usePlace(manager: Manager): (place: Place) => void {
+  useEffect(() => {
+    manager.start(placeNow())
+    const listening = new AbortController()
+    addEventListener('popstate', () => manager.open(placeNow()), { signal: listening.signal })
+    return () => listening.abort()
+  }, [manager])
+
+  return useCallback(
+    (place) => {
+      const address = addressOf(place)
+      if (location.pathname !== address) history.pushState(null, '', address)
+      manager.open(place)
+    },
+    [manager],
+  )
+}
+
+export function addressOf(place: Place): string {
+  return place === TOP ? PAGE : `${PAGE}/${place}`
+}
+
+function placeNow(): Place {
+  return location.pathname.slice(PAGE.length + 1) || TOP
+}

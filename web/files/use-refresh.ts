@@ -1,0 +1,57 @@
+import { useEffect } from 'react'
+import type { Engine } from '../start/engine.ts'
+import type { Manager } from './manager.ts'
+import { watchChanges } from './watch.ts'
+
+/** Milliseconds in which what has changed is gathered. */
+const GATHERED = 300
+
+/**
+ * Shows what has changed elsewhere: when the server says so, an upload is done, the network is back, or the person
+ * comes back.
+ */
+export function useRefresh(manager: Manager, engine: Engine): void {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const soon = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined
+        void manager.refresh()
+      }, GATHERED)
+    }
+    const unwatch = watchChanges(soon)
+    const listening = new AbortController()
+    const { signal } = listening
+    addEventListener(
+      'online',
+      () => {
+        manager.operations.retry()
+        soon()
+      },
+      { signal },
+    )
+    document.addEventListener(
+      'visibilitychange',
+      () => {
+        if (document.visibilityState === 'visible') soon()
+      },
+      { signal },
+    )
+    let done = doneCount(engine)
+    const unsubscribe = engine.subscribe(() => {
+      const now = doneCount(engine)
+      if (now > done) soon()
+      done = now
+    })
+    return () => {
+      clearTimeout(timer)
+      listening.abort()
+      unsubscribe()
+      unwatch()
+    }
+  }, [manager, engine])
+}
+
+function doneCount(engine: Engine): number {
+  return engine.snapshot().items.filter(({ state }) => state.kind === 'done').length
+}

@@ -1,0 +1,23 @@
+import type { SettingsTexts } from './texts.ts'
+
+/** The pages of the settings, each at an address of its own. */
+export const SECTIONS = ['storage', 'keys', 'security', 'account'] as const
+
+export type Section = (typeof SECTIONS)[number]
+
+export function pathOf(section: Section): string {
+  return section === 'storage' ? '/settings' : `/settings/${section}`
+}
+
+/** What the server tells the script of the page, as JSON in `#page-data`. */
+export interface SettingsPageData {
+  readonly locale: string
+  readonly texts: SettingsTexts
+  readonly section: Section
+  readonly username: string
+  /** The public address, without a trailing slash. */
+  readonly publicUrl: string
+}
+
+/** The element that the script fills. */
+export const SETTINGS_APP = 'settings-app'

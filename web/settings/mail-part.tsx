@@ -1,0 +1,146 @@
+import { Button, Switch, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { Loaded } from '../shared/loaded.tsx'
+import { Part } from '../shared/part.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAnswer } from '../shared/use-answer.ts'
+import { useAttempt } from '../shared/use-attempt.ts'
+import { fill } from '../shared/words.ts'
+import { changeWarnings, fetchMail, removeMailAddress, setMailAddress } from './client.ts'
+import { OwnerDialog } from './owner-dialog.tsx'
+import { PresentPassword, usePresentPassword } from './present-password.tsx'
+import { useSettings } from './settings-context.ts'
+import type { MailSettings, Session } from './shapes.ts'
+
+interface MailPartProps {
+  readonly session: Session
+}
+
+interface AddressProps extends MailPartProps {
+  readonly mail: MailSettings
+  readonly changed: () => Promise<void>
+}
+
+/** Where the owner gets mail. A server that sends none has nothing to show, unless it did before. */
+export function MailPart({ session }: MailPartProps) {
+  const { mail: texts } = useSettings().texts
+  const { answered, again } = useAnswer(fetchMail)
+  if (answered.kind === 'there' && !answered.value.is_on && answered.value.address === null) return null
+  return (
+    <Part title={texts.title} why={texts.why}>
+      <Loaded again={again} answered={answered}>
+        {(mail) => (
+          <>
+            <Present mail={mail} />
+            {mail.is_on ? <AddressForm changed={again} mail={mail} session={session} /> : null}
+            {mail.address === null ? null : <Warnings changed={again} mail={mail} />}
+            {mail.address === null ? null : <Removal changed={again} mail={mail} session={session} />}
+          </>
+        )}
+      </Loaded>
+    </Part>
+  )
+}
+
+function Present({ mail: { address, pending } }: Pick<AddressProps, 'mail'>) {
+  const { mail: texts } = useSettings().texts
+  return (
+    <>
+      <p>{address === null ? texts.none : fill(texts.present, { address })}</p>
+      {pending === null ? null : <p className="quiet">{fill(texts.waits, { address: pending })}</p>}
+    </>
+  )
+}
+
+function AddressForm({ session, changed }: AddressProps) {
+  const { texts, say } = useSettings()
+  const { mail } = texts
+  const [address, setAddress] = useState('')
+  const { given, ...present } = usePresentPassword(session)
+  const { problem, isBusy, attempt } = useAttempt()
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    void attempt(
+      () => setMailAddress(given, address),
+      () => {
+        setAddress('')
+        present.setTyped('')
+        say(fill(mail.sent, { address }))
+        void changed()
+      },
+    )
+  }
+
+  return (
+    <form className="dialog-form" onSubmit={submit}>
+      <TextInput
+        autoComplete="email"
+        label={mail.address}
+        maxLength={254}
+        onChange={({ currentTarget }) => setAddress(currentTarget.value)}
+        required
+        type="email"
+        value={address}
+        withAsterisk={false}
+      />
+      <PresentPassword {...present} />
+      <Problem text={problem} />
+      <Button className="add" disabled={isBusy} type="submit">
+        {mail.send}
+      </Button>
+    </form>
+  )
+}
+
+function Warnings({ mail: { warnings }, changed }: Pick<AddressProps, 'mail' | 'changed'>) {
+  const { mail } = useSettings().texts
+  const { problem, isBusy, attempt } = useAttempt()
+  return (
+    <>
+      <Switch
+        checked={warnings}
+        description={mail.warningsWhy}
+        disabled={isBusy}
+        label={mail.warnings}
+        onChange={() =>
+          void attempt(
+            () => changeWarnings(!warnings),
+            () => void changed(),
+          )
+        }
+      />
+      <Problem text={problem} />
+    </>
+  )
+}
+
+function Removal({ session, changed }: AddressProps) {
+  const { texts, say } = useSettings()
+  const { mail } = texts
+  const [isAsking, setIsAsking] = useState(false)
+  const close = () => setIsAsking(false)
+  return (
+    <div className="buttons">
+      <Button color="red" onClick={() => setIsAsking(true)} variant="light">
+        {mail.remove}
+      </Button>
+      {isAsking ? (
+        <OwnerDialog
+          act={removeMailAddress}
+          close={close}
+          isDeletion
+          session={session}
+          then={() => {
+            close()
+            say(mail.removed)
+            void changed()
+          }}
+          title={mail.remove}
+          verb={mail.remove}
+          why={mail.removeWhy}
+        />
+      ) : null}
+    </div>
+  )
+}

@@ -1,0 +1,28 @@
+import { useState } from 'react'
+import { Dialog } from '../shared/dialog.tsx'
+import { MadeKeyView } from './made-key.tsx'
+import { NewKeyForm } from './new-key-form.tsx'
+import { useSettings } from './settings-context.ts'
+import type { MadeKey } from './shapes.ts'
+
+/** Makes a key, and shows it this once. */
+export function NewKeyDialog({ close }: { close: () => void }) {
+  const { common, newKey } = useSettings().texts
+  const [made, setMade] = useState<MadeKey | null>(null)
+  return (
+    <Dialog
+      close={close}
+      closeText={common.close}
+      isHeld={made !== null}
+      isWide={made !== null}
+      key={made === null ? 'form' : 'made'}
+      title={made === null ? newKey.title : newKey.made}
+    >
+      {made === null ? (
+        <NewKeyForm cancel={close} made={setMade} />
+      ) : (
+        <MadeKeyView close={close} made={made} />
+      )}
+    </Dialog>
+  )
+}

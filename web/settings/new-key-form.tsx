@@ -1,0 +1,73 @@
+import { Button, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { SCOPES } from '../../src/domain/scopes.ts'
+import { Problem } from '../shared/problem.tsx'
+import { useAttempt } from '../shared/use-attempt.ts'
+import { createKey } from './client.ts'
+import { type Expiry, endOf } from './expiry.ts'
+import { ExpiryField } from './expiry-field.tsx'
+import { FolderField } from './folder-field.tsx'
+import { useSettings } from './settings-context.ts'
+import type { MadeKey, Scope } from './shapes.ts'
+
+interface NewKeyFormProps {
+  readonly cancel: () => void
+  readonly made: (key: MadeKey) => void
+}
+
+export function NewKeyForm({ cancel, made }: NewKeyFormProps) {
+  const { common, keys, newKey } = useSettings().texts
+  const [name, setName] = useState('')
+  const [scopes, setScopes] = useState<readonly Scope[]>(['upload'])
+  const [folder, setFolder] = useState<string | null>(null)
+  const [expiry, setExpiry] = useState<Expiry>({ kind: 'never' })
+  const { problem, isBusy, attempt } = useAttempt()
+
+  function toggle(scope: Scope): void {
+    setScopes(SCOPES.filter((each) => scopes.includes(each) !== (each === scope)))
+  }
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    void attempt(() => createKey({ name, scopes, folder, expires_at: endOf(expiry, Date.now()) }), made)
+  }
+
+  return (
+    <form className="dialog-form" onSubmit={submit}>
+      <TextInput
+        autoComplete="off"
+        data-autofocus
+        description={newKey.nameHint}
+        label={newKey.name}
+        maxLength={100}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        required
+        value={name}
+        withAsterisk={false}
+      />
+      <fieldset>
+        <legend>{newKey.scopes}</legend>
+        {SCOPES.map((scope) => (
+          <label className="check" key={scope}>
+            <input checked={scopes.includes(scope)} onChange={() => toggle(scope)} type="checkbox" />
+            <span>
+              {keys.scopes[scope]}
+              <span className="small quiet">{newKey.scopeWhys[scope]}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <FolderField choose={setFolder} chosen={folder} />
+      <ExpiryField choose={setExpiry} chosen={expiry} />
+      <Problem text={problem} />
+      <div className="dialog-actions">
+        <Button onClick={cancel} type="button" variant="default">
+          {common.cancel}
+        </Button>
+        <Button disabled={isBusy || scopes.length === 0} type="submit">
+          {newKey.create}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,52 @@
+import { Button } from '@mantine/core'
+import type { FormEvent } from 'react'
+import { Dialog } from '../shared/dialog.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAttempt } from '../shared/use-attempt.ts'
+import { PresentPassword, usePresentPassword } from './present-password.tsx'
+import { useSettings } from './settings-context.ts'
+import type { Session } from './shapes.ts'
+
+interface OwnerDialogProps<T> {
+  readonly session: Session
+  readonly title: string
+  readonly why: string
+  readonly verb: string
+  readonly isDeletion?: boolean
+  readonly close: () => void
+  /** Throws RequestFailure. */
+  readonly act: (password: string | null) => Promise<T>
+  /** Once it is done. */
+  readonly then: (result: T) => void
+}
+
+/** Asks for the password before something is done. */
+export function OwnerDialog<T>(props: OwnerDialogProps<T>) {
+  const { session, title, why, verb, isDeletion = false, close, act, then } = props
+  const { common } = useSettings().texts
+  const { given, ...present } = usePresentPassword(session)
+  const { problem, isBusy, attempt } = useAttempt()
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    void attempt(() => act(given), then)
+  }
+
+  return (
+    <Dialog close={close} closeText={common.close} title={title}>
+      <form className="dialog-form" onSubmit={submit}>
+        <p>{why}</p>
+        <PresentPassword {...present} />
+        <Problem text={problem} />
+        <div className="dialog-actions">
+          <Button onClick={close} type="button" variant="default">
+            {common.cancel}
+          </Button>
+          <Button {...(isDeletion ? { color: 'red' } : {})} disabled={isBusy} type="submit">
+            {verb}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,124 @@
+import { Button, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { Dialog } from '../shared/dialog.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { Hindrance, useAttempt } from '../shared/use-attempt.ts'
+import { fill } from '../shared/words.ts'
+import { addPasskey, beginPasskey, renamePasskey } from './client.ts'
+import { PresentPassword, usePresentPassword } from './present-password.tsx'
+import { useSettings } from './settings-context.ts'
+import type { Passkey, Session } from './shapes.ts'
+import type { SettingsTexts } from './texts.ts'
+
+interface DialogProps {
+  readonly close: () => void
+  /** Once it is done. */
+  readonly then: () => void
+}
+
+export function AddPasskeyDialog({ session, close, then }: DialogProps & { readonly session: Session }) {
+  const { common, passkeys } = useSettings().texts
+  const { given, ...present } = usePresentPassword(session)
+  const [name, setName] = useState('')
+  const { problem, isBusy, attempt } = useAttempt()
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    void attempt(async () => {
+      const publicKey = await beginPasskey(given)
+      await addPasskey(name, await makePasskey(publicKey, passkeys))
+    }, then)
+  }
+
+  return (
+    <Dialog close={close} closeText={common.close} title={passkeys.add}>
+      <form className="dialog-form" onSubmit={submit}>
+        <NameField hint={passkeys.nameHint} name={name} setName={setName} />
+        <PresentPassword {...present} />
+        <Problem text={problem} />
+        <Actions close={close} isBusy={isBusy} verb={passkeys.make} />
+      </form>
+    </Dialog>
+  )
+}
+
+/** Asks the browser. Throws Hindrance when it makes none, for whatever reason. */
+async function makePasskey(
+  publicKey: PublicKeyCredentialCreationOptions,
+  texts: SettingsTexts['passkeys'],
+): Promise<object> {
+  try {
+    const credential = await navigator.credentials.create({ publicKey })
+    if (credential instanceof PublicKeyCredential) return credential.toJSON()
+  } catch (error) {
+    // https://w3c.github.io/webauthn/#sctn-createCredential
+    const isThere = error instanceof DOMException && error.name === 'InvalidStateError'
+    if (isThere) throw new Hindrance(texts.thereAlready)
+  }
+  throw new Hindrance(texts.failed)
+}
+
+export function RenamePasskeyDialog({ passkey, close, then }: DialogProps & { readonly passkey: Passkey }) {
+  const { common, passkeys } = useSettings().texts
+  const [name, setName] = useState(passkey.name ?? '')
+  const { problem, isBusy, attempt } = useAttempt()
+  const title = fill(passkeys.renameOf, { name: passkey.name ?? passkeys.unnamed })
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    void attempt(() => renamePasskey(passkey, name), then)
+  }
+
+  return (
+    <Dialog close={close} closeText={common.close} title={title}>
+      <form className="dialog-form" onSubmit={submit}>
+        <NameField name={name} setName={setName} />
+        <Problem text={problem} />
+        <Actions close={close} isBusy={isBusy} verb={common.save} />
+      </form>
+    </Dialog>
+  )
+}
+
+interface NameFieldProps {
+  readonly name: string
+  readonly setName: (name: string) => void
+  readonly hint?: string
+}
+
+function NameField({ name, setName, hint }: NameFieldProps) {
+  const { passkeys } = useSettings().texts
+  return (
+    <TextInput
+      autoComplete="off"
+      data-autofocus
+      description={hint}
+      label={passkeys.name}
+      maxLength={100}
+      onChange={({ currentTarget }) => setName(currentTarget.value)}
+      required
+      value={name}
+      withAsterisk={false}
+    />
+  )
+}
+
+interface ActionsProps {
+  readonly close: () => void
+  readonly isBusy: boolean
+  readonly verb: string
+}
+
+function Actions({ close, isBusy, verb }: ActionsProps) {
+  const { common } = useSettings().texts
+  return (
+    <div className="dialog-actions">
+      <Button onClick={close} type="button" variant="default">
+        {common.cancel}
+      </Button>
+      <Button disabled={isBusy} type="submit">
+        {verb}
+      </Button>
+    </div>
+  )
+}

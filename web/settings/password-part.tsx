@@ -1,0 +1,64 @@
+import { Button, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { LONGEST } from '../../src/domain/password-grade.ts'
+import { Part } from '../shared/part.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAttempt } from '../shared/use-attempt.ts'
+import { changePassword } from './client.ts'
+import { PresentPassword, usePresentPassword } from './present-password.tsx'
+import { useSettings } from './settings-context.ts'
+import type { Session } from './shapes.ts'
+import { StrengthMeter } from './strength-meter.tsx'
+
+interface PasswordPartProps {
+  readonly session: Session
+  readonly changed: () => Promise<void>
+}
+
+export function PasswordPart({ session, changed }: PasswordPartProps) {
+  const { texts, say } = useSettings()
+  const { password } = texts
+  const { given, ...present } = usePresentPassword(session)
+  const [next, setNext] = useState('')
+  const { problem, isBusy, attempt } = useAttempt()
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    void attempt(
+      () => changePassword(given, next),
+      () => {
+        present.setTyped('')
+        setNext('')
+        say(password.changed)
+        void changed()
+      },
+    )
+  }
+
+  return (
+    <Part title={password.title} why={session.has_password ? password.why : password.none}>
+      <form className="dialog-form" onSubmit={submit}>
+        {/* Tells password managers whose password it is. */}
+        <input autoComplete="username" hidden readOnly value={session.username} />
+        <PresentPassword {...present} />
+        <div>
+          <TextInput
+            autoComplete="new-password"
+            label={password.next}
+            maxLength={LONGEST}
+            onChange={({ currentTarget }) => setNext(currentTarget.value)}
+            required
+            type="password"
+            value={next}
+            withAsterisk={false}
+          />
+          <StrengthMeter known={[session.username]} password={next} />
+        </div>
+        <Problem text={problem} />
+        <Button className="add" disabled={isBusy} type="submit">
+          {password.change}
+        </Button>
+      </form>
+    </Part>
+  )
+}

@@ -1,0 +1,95 @@
+import { Button, TextInput } from '@mantine/core'
+import { type FormEvent, useMemo, useState } from 'react'
+import { CodeBox } from '../shared/code-box.tsx'
+import { Dialog } from '../shared/dialog.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAttempt } from '../shared/use-attempt.ts'
+import { modulesOf } from '../start/qr-code.ts'
+import { beginCodes, confirmCodes } from './client.ts'
+import { OwnerDialog } from './owner-dialog.tsx'
+import { RecoveryCodes } from './recovery-codes.tsx'
+import { useSettings } from './settings-context.ts'
+import type { NewCodes, Session } from './shapes.ts'
+
+interface SetUpCodesDialogProps {
+  readonly session: Session
+  readonly close: () => void
+}
+
+/** The password, the secret for the app, its first code, and then the recovery codes. */
+export function SetUpCodesDialog({ session, close }: SetUpCodesDialogProps) {
+  const { codes } = useSettings().texts
+  const [made, setMade] = useState<NewCodes | null>(null)
+  const [isConfirmed, setIsConfirmed] = useState(false)
+  if (made === null) {
+    return (
+      <OwnerDialog
+        act={beginCodes}
+        close={close}
+        session={session}
+        then={setMade}
+        title={codes.setUp}
+        verb={codes.begin}
+        why={codes.why}
+      />
+    )
+  }
+  if (!isConfirmed) return <FirstCode close={close} made={made} then={() => setIsConfirmed(true)} />
+  return <RecoveryCodes close={close} codes={made.recovery_codes} />
+}
+
+interface FirstCodeProps {
+  readonly made: NewCodes
+  readonly close: () => void
+  readonly then: () => void
+}
+
+function FirstCode({ made, close, then }: FirstCodeProps) {
+  const { common, codes } = useSettings().texts
+  const [code, setCode] = useState('')
+  const { problem, isBusy, attempt } = useAttempt()
+  const { size, path } = useMemo(() => modulesOf(made.uri), [made])
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    void attempt(() => confirmCodes(code), then)
+  }
+
+  return (
+    <Dialog close={close} closeText={common.close} title={codes.setUp}>
+      <p>{codes.scan}</p>
+      <svg
+        aria-label={codes.qrCode}
+        className="qr"
+        role="img"
+        shapeRendering="crispEdges"
+        viewBox={`0 0 ${size} ${size}`}
+      >
+        <path d={path} />
+      </svg>
+      <CodeBox label={codes.secret} text={made.secret} />
+      <form className="dialog-form" onSubmit={submit}>
+        <TextInput
+          autoComplete="one-time-code"
+          data-autofocus
+          inputMode="numeric"
+          label={codes.code}
+          maxLength={20}
+          onChange={({ currentTarget }) => setCode(currentTarget.value)}
+          required
+          value={code}
+          withAsterisk={false}
+        />
+        <Problem text={problem} />
+        <div className="dialog-actions">
+          <Button onClick={close} type="button" variant="default">
+            {common.cancel}
+          </Button>
+          <Button disabled={isBusy} type="submit">
+            {codes.confirm}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,67 @@
+import { Button, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { Part } from '../shared/part.tsx'
+import { Problem } from '../shared/problem.tsx'
+import { useAttempt } from '../shared/use-attempt.ts'
+import { fill } from '../shared/words.ts'
+import { changeUsername } from './client.ts'
+import { PresentPassword, usePresentPassword } from './present-password.tsx'
+import { useSettings } from './settings-context.ts'
+import type { Session } from './shapes.ts'
+
+interface UsernamePartProps {
+  readonly session: Session
+  readonly changed: () => Promise<void>
+}
+
+export function UsernamePart({ session, changed }: UsernamePartProps) {
+  const { texts, say } = useSettings()
+  const { account } = texts
+  const [name, setName] = useState(session.username)
+  const { given, ...present } = usePresentPassword(session)
+  const { problem, isBusy, attempt } = useAttempt()
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    void attempt(
+      () => changeUsername(given, name),
+      (now) => {
+        setName(now)
+        present.setTyped('')
+        say(fill(account.changed, { name: now }))
+        showInHead(now)
+        void changed()
+      },
+    )
+  }
+
+  return (
+    <Part title={account.name} why={account.nameWhy}>
+      <form className="dialog-form" onSubmit={submit}>
+        <TextInput
+          autoCapitalize="none"
+          autoComplete="username"
+          description={account.usernameHint}
+          label={account.username}
+          maxLength={32}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          required
+          spellCheck={false}
+          value={name}
+          withAsterisk={false}
+        />
+        <PresentPassword {...present} />
+        <Problem text={problem} />
+        <Button className="add" disabled={isBusy || name === session.username} type="submit">
+          {account.change}
+        </Button>
+      </form>
+    </Part>
+  )
+}
+
+/** The head of the page came from the server. */
+function showInHead(name: string): void {
+  const shown = document.querySelector('.who-menu summary')
+  if (shown !== null) shown.textContent = name
+}

@@ -1,0 +1,34 @@
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { AppContext, type AppTexts } from './app-context.ts'
+import { ThemeProvider } from './theme-provider.tsx'
+import { createWords } from './words.ts'
+
+/** How long it is shown what was done. */
+const MOMENT = 6000
+
+interface AppProps {
+  readonly locale: string
+  readonly texts: AppTexts
+  readonly children: ReactNode
+}
+
+/** Around the sections of a page of who is signed in. */
+export function App({ locale, texts, children }: AppProps) {
+  const [said, say] = useState('')
+  const tools = useMemo(() => ({ locale, texts, words: createWords(locale), say }), [locale, texts])
+  useEffect(() => {
+    if (said === '') return
+    const timer = setTimeout(say, MOMENT, '')
+    return () => clearTimeout(timer)
+  }, [said])
+  return (
+    <ThemeProvider>
+      <AppContext value={tools}>
+        {children}
+        <p className="said" role="status">
+          {said}
+        </p>
+      </AppContext>
+    </ThemeProvider>
+  )
+}

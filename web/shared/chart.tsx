@@ -1,0 +1,140 @@
+import { useId } from 'react'
+import { type Measure, topOf } from './chart-scale.ts'
+
+/** One kind of what is counted: a value for each label, in their order. */
+export interface Series {
+  readonly name: string
+  readonly values: readonly number[]
+}
+
+interface ChartProps {
+  /** What the picture shows, in a few words. */
+  readonly title: string
+  /** Along the foot, such as days. The first and the last of them are written there. */
+  readonly labels: readonly string[]
+  /** What the labels are: heads their column of the table. */
+  readonly labelsAre: string
+  /** One to three, stood on each other. */
+  readonly series: readonly Series[]
+  readonly measure: Measure
+  readonly format: (value: number) => string
+  /** Opens the same numbers as a table. */
+  readonly asTable: string
+}
+
+/** Bars over time. What it shows can be read as a table too: by who does not see it, and by who wants the numbers. */
+export function Chart(props: ChartProps) {
+  const { title, labels, series, measure, format, asTable } = props
+  const heading = useId()
+  const top = topOf(
+    labels.map((_, index) => sumAt(series, index)),
+    measure,
+  )
+  return (
+    <figure aria-labelledby={heading} className="chart">
+      <figcaption id={heading}>{title}</figcaption>
+      {series.length > 1 ? <Legend series={series} /> : null}
+      <div className="chart-plot">
+        <div aria-hidden="true" className="chart-axis small quiet">
+          <span>{format(top)}</span>
+          <span>{format(top / 2)}</span>
+          <span>{format(0)}</span>
+        </div>
+        <svg aria-hidden="true" className="chart-bars">
+          <Lines />
+          {labels.map((label, index) => (
+            <Bar index={index} key={label} {...props} top={top} />
+          ))}
+        </svg>
+        <div aria-hidden="true" className="chart-foot small quiet">
+          <span>{labels.at(0)}</span>
+          <span>{labels.length > 1 ? labels.at(-1) : null}</span>
+        </div>
+      </div>
+      <details className="chart-table">
+        <summary>{asTable}</summary>
+        <Table {...props} titled={heading} />
+      </details>
+    </figure>
+  )
+}
+
+function Legend({ series }: Pick<ChartProps, 'series'>) {
+  return (
+    <ul aria-hidden="true" className="legend small">
+      {series.map(({ name }, index) => (
+        <li data-part={index} key={name}>
+          {name}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Lines() {
+  return ['0%', '50%', '100%'].map((y) => (
+    <line className="chart-line" key={y} x1="0%" x2="100%" y1={y} y2={y} />
+  ))
+}
+
+/** How much of its room a bar takes. */
+const WIDTH = 0.7
+
+/** One label's values, from the foot up, and over them the words for who points at it. */
+function Bar({ labels, series, format, index, top }: ChartProps & { index: number; top: number }) {
+  const room = 100 / labels.length
+  const said = series.map(({ name, values }) => `${format(values[index] ?? 0)} ${name}`).join(', ')
+  return (
+    <g>
+      {series.map(({ name, values }, part) => {
+        const height = (100 * (values[index] ?? 0)) / top
+        const below = (100 * sumAt(series.slice(0, part), index)) / top
+        return (
+          <rect
+            data-part={part}
+            height={`${height}%`}
+            key={name}
+            rx="2"
+            width={`${room * WIDTH}%`}
+            x={`${room * (index + (1 - WIDTH) / 2)}%`}
+            y={`${100 - below - height}%`}
+          />
+        )
+      })}
+      <rect className="chart-point" height="100%" width={`${room}%`} x={`${room * index}%`} y="0%">
+        <title>{`${labels[index]}: ${said}`}</title>
+      </rect>
+    </g>
+  )
+}
+
+function Table({ labels, labelsAre, series, format, titled }: ChartProps & { titled: string }) {
+  return (
+    <table aria-labelledby={titled}>
+      <thead>
+        <tr>
+          <th scope="col">{labelsAre}</th>
+          {series.map(({ name }) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {labels.map((label, index) => (
+          <tr key={label}>
+            <th scope="row">{label}</th>
+            {series.map(({ name, values }) => (
+              <td key={name}>{format(values[index] ?? 0)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function sumAt(series: readonly Series[], index: number): number {
+  return series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0)
+}
