@@ -4,7 +4,7 @@ import { Refusal } from '../domain/errors.ts'
 import type { AccountCaller, SessionCaller } from '../services/caller.ts'
 import { readJson } from './body.ts'
 import { administrator, type Call, keyedCaller, signedInCaller } from './call.ts'
-import { jsonResponse } from './json.ts'
+import { JsonAnswer } from './json.ts'
 import type { Need } from './need.ts'
 import { assertOwnOrigin } from './own-page.ts'
 
@@ -70,7 +70,7 @@ export interface RouteParts {
    * without an end, which it may do only where the bytes lie in S3. Says which way `listen` has it answered.
    */
   readonly streams?: 'in' | 'out' | 'out of S3'
-  readonly handle: (call: Call) => Promise<Response>
+  readonly handle: (call: Call) => Promise<Response | JsonAnswer>
 }
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined
@@ -170,7 +170,7 @@ function jsonRoute<Who, Query extends Schema, Body extends Schema>(
         ),
         body: parse(body, body === undefined ? undefined : await readJson(call.request)),
       })
-      return result instanceof Response ? result : jsonResponse(result, { status })
+      return result instanceof Response ? result : new JsonAnswer(result, status)
     },
   }
 }

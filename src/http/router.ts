@@ -1,60 +1,88 @@
-import { Hono } from 'hono'
+import type { Result } from 'hono/router'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
+import { getPath, tryDecodeURIComponent } from 'hono/utils/url'
 import { Refusal } from '../domain/errors.ts'
 import { outageRefusal } from '../services/failures.ts'
+import type { Arrival } from './arrival.ts'
 import type { Call } from './call.ts'
 import { errorResponse } from './errors.ts'
+import type { JsonAnswer } from './json.ts'
 import type { Need } from './need.ts'
 import { preflight } from './preflight.ts'
 import type { Route } from './route.ts'
 import type { Assets } from './site/assets.ts'
 import { siteError } from './site/pages.ts'
 
-/** What a request brings along: its call, and the pattern it matched, for the log. */
-export interface Handed {
-  readonly call: (params: Record<string, string>, need: Need | null) => Call
-  route: string
-}
-
 const ASSETS = '/assets/{name}'
 
-type Env = { Bindings: Handed }
+/** Answers a request, whatever it asks, and fills in what that is. Never throws. */
+export type Router = (arrival: Arrival) => Promise<Response | JsonAnswer>
 
-/** Answers every request: the routes of the table, preflights, assets, and errors for all else. */
-export function createRouter(routes: readonly Route[], assets: Assets): Hono<Env> {
-  const app = new Hono<Env>({ router: new RegExpRouter() })
-  app.get(routerPattern(ASSETS), (c) => {
-    c.env.route = ASSETS
-    return assets.answer(c.req.param('name') ?? '', c.req.raw) ?? nothingHere(c.env.call({}, null))
-  })
-  for (const route of routes) {
-    app.on(route.method.toUpperCase(), routerPattern(route.path), (c) => {
-      c.env.route = route.path
-      return answering(c.env.call(c.req.param(), route.need ?? null), route, (call) => route.handle(call))
-    })
-  }
-  const allowedAt = createAllowedMethods(routes)
-  app.notFound((c) => {
-    const [route, allowed] = allowedAt(c.req.path)
-    if (route === null) return nothingHere(c.env.call({}, null))
-    c.env.route = route
-    return c.req.method === 'OPTIONS' ? preflight(allowed) : methodNotAllowed(allowed)
-  })
-  return app
+/** A row of the route table, or what is answered beside it. */
+interface Entry extends Pick<Route, 'path' | 'handle'> {
+  readonly need: Need | null
+  /** Whether people look at it, who want to read of errors on a page. */
+  readonly isSeen: boolean
 }
 
-async function answering(
-  call: Call,
-  route: Route,
-  handle: (call: Call) => Promise<Response>,
-): Promise<Response> {
+/**
+ * The routes of the table, preflights, assets, and errors for all else. Of Hono it is the router alone: an app of it
+ * makes a context and several promises for each request, and takes nothing but a Response.
+ */
+export function createRouter(routes: readonly Route[], assets: Assets): Router {
+  const router = new RegExpRouter<Entry>()
+  router.add('GET', routerPattern(ASSETS), {
+    path: ASSETS,
+    need: null,
+    isSeen: true,
+    handle: async (call) => assets.answer(call.params.name ?? '', call.request) ?? nothingHere(call),
+  })
+  for (const { method, path, need = null, handle, documentation } of routes) {
+    const isSeen = documentation.tag === 'Site' || documentation.tag === 'Public'
+    router.add(method.toUpperCase(), routerPattern(path), { path, need, isSeen, handle })
+  }
+  const unmatched = answeringUnmatched(routes)
+
+  return async (arrival) => {
+    const { request } = arrival
+    const isHead = request.method === 'HEAD'
+    const path = getPath(request)
+    const found = router.match(isHead ? 'GET' : request.method, path)
+    // Where several match, the first of the table.
+    const entry = found[0][0]?.[0]
+    try {
+      if (entry === undefined) return unmatched(arrival, path)
+      arrival.route = entry.path
+      arrival.need = entry.need
+      arrival.params = paramsOf(found)
+      const answer = await entry.handle(arrival)
+      return isHead && answer instanceof Response ? new Response(null, answer) : answer
+    } catch (error) {
+      return failure(arrival, error, entry?.isSeen ?? true)
+    }
+  }
+}
+
+/** Decoded, as far as that goes. */
+function paramsOf(found: Result<Entry>): Arrival['params'] {
+  if (found.length === 1) return found[0][0]?.[1] ?? {}
+  const [[first], captured] = found
+  const params: Record<string, string> = {}
+  const places = first?.[1] ?? {}
+  for (const name in places) {
+    const value = captured[places[name] ?? -1]
+    if (value !== undefined) params[name] = tryDecodeURIComponent(value)
+  }
+  return params
+}
+
+function failure(call: Call, error: unknown, isSeen: boolean): Response {
+  const refusal = asRefusal(call, error)
+  if (!isSeen) return errorResponse(refusal)
   try {
-    return await handle(call)
-  } catch (error) {
-    const refusal = asRefusal(call, error)
-    return route.documentation.tag === 'Site' || route.documentation.tag === 'Public'
-      ? siteError(call, refusal)
-      : errorResponse(refusal)
+    return siteError(call, refusal)
+  } catch (pageError) {
+    return errorResponse(asRefusal(call, pageError))
   }
 }
 
@@ -87,6 +115,17 @@ function methodNotAllowed(allowed: readonly string[]): Response {
 /** `{name}` of the table is `:name` here. */
 export function routerPattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+/** Preflights, and errors where no route is. */
+function answeringUnmatched(routes: readonly Route[]): (arrival: Arrival, path: string) => Response {
+  const allowedAt = createAllowedMethods(routes)
+  return (arrival, path) => {
+    const [route, allowed] = allowedAt(path)
+    if (route === null) return nothingHere(arrival)
+    arrival.route = route
+    return arrival.request.method === 'OPTIONS' ? preflight(allowed) : methodNotAllowed(allowed)
+  }
 }
 
 type AllowedMethods = readonly [route: string | null, allowed: readonly string[]]
