@@ -285,7 +285,7 @@ export async function startHoldfast(
       resumable: resumable.uploads,
       secondFactor: createSecondFactor(auth, ownAccount),
       sessions,
-      signIn: createSignIn(auth, rates, publicUrl),
+      signIn: createSignIn({ db, auth, rates, signing, publicUrl }),
       signUp,
       statistics,
       takeDowns,

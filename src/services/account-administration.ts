@@ -109,8 +109,9 @@ export function createAccountAdministration(db: Db, clock: Clock, makeLink: Make
       inTransaction(db, async (trx) => {
         await lockAccount(trx, id)
         const { username } = await known(trx, id)
-        await endSessions(trx, id, null)
+        // In this order, so that who is just signing in with it is noticed by one or the other.
         await dropPassword(trx, id)
+        await endSessions(trx, id, null)
         if (secondFactor) await dropSecondFactors(trx, id)
         const details = { second_factor: secondFactor }
         await noteDeed(trx, clock, actor, { act: 'account.reset', object: username, details })
