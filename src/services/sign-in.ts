@@ -25,6 +25,8 @@ export interface SignInStep {
 export interface SignIn {
   /** Throws Refusal WRONG_PASSWORD, ACCOUNT_DISABLED, or RATE_LIMITED after too many tries. */
   withPassword(browser: Browser, username: string, password: string, bucket: string): Promise<SignInStep>
+  /** For who has just set that password: it is no guess, and not counted as one. */
+  withNewPassword(browser: Browser, username: string, password: string): Promise<SignInStep>
   /** The second step: the code that an app shows, or one of the recovery codes. Throws Refusal WRONG_CODE, NOT_SIGNED_IN. */
   withCode(browser: Browser, code: string): Promise<SignInStep>
   /** Cookies that end what the browser has; its session is ended before. */
@@ -115,6 +117,8 @@ export function createSignIn(parts: {
       await takeBack()
       return step
     },
+
+    withNewPassword: (browser, username, password) => givePassword(browser, username.toLowerCase(), password),
 
     async withCode(browser, text) {
       const tag = cookieOfBrowser(browser, passwordCookie(publicUrl()))

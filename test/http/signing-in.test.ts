@@ -13,7 +13,7 @@ const COOKIE = 'holdfast.session_token'
 let host: TestHoldfast
 
 beforeAll(async () => {
-  host = await startHoldfast({ signUp: 'open' })
+  host = await startHoldfast({ signUp: 'open', trustedProxies: ['127.0.0.1', '::1'] })
 }, 60_000)
 afterAll(() => host.stop())
 
@@ -33,7 +33,9 @@ function browserOf(username: string): Person {
 async function newcomer(): Promise<Person> {
   const person = browserOf(`person${++people}`)
   const { username } = person
-  const reply = await person.send('POST', '/api/v1/account', { username, password: PASSWORD })
+  // Everybody comes from an address of their own.
+  const from = { 'x-forwarded-for': `198.51.100.${people}` }
+  const reply = await person.send('POST', '/api/v1/account', { username, password: PASSWORD }, from)
   expect(reply.text).toBe('{"success":true}')
   return person
 }
