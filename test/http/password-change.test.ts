@@ -103,3 +103,18 @@ test.each(endings)('a code leads nowhere after a password that %s', async (_, en
     expect((await browser.get('/api/v1/session')).error).toBe('NOT_SIGNED_IN')
   }
 })
+
+test('a new name and a new password come together or not at all', async () => {
+  const [person, other] = [await newcomer(), await newcomer()]
+  const elsewhere = visitor(() => host.url)
+  await signIn(elsewhere, person.username)
+  const change = (username: string) =>
+    person.send('PATCH', '/api/v1/account', { password: PASSWORD, new_password: OTHER, username })
+  expect((await change(other.username)).error).toBe('DUPLICATE_NAME')
+  expect((await change('a name')).error).toBe('INVALID_NAME')
+  expect((await elsewhere.get('/api/v1/session')).status).toBe(200)
+  expect((await signIn(newBrowser(), person.username)).status).toBe(200)
+  expect((await change(`new-${person.username}`)).status).toBe(200)
+  expect((await elsewhere.get('/api/v1/session')).error).toBe('NOT_SIGNED_IN')
+  expect((await signIn(newBrowser(), `new-${person.username}`, OTHER)).status).toBe(200)
+})
