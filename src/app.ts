@@ -284,7 +284,7 @@ export async function startHoldfast(
       reporting: createReporting(db, rates, signing, clock),
       reports,
       resumable: resumable.uploads,
-      secondFactor: createSecondFactor(auth, ownAccount),
+      secondFactor: createSecondFactor(db, auth, ownAccount),
       sessions,
       signIn: createSignIn({ db, auth, rates, signing, publicUrl }),
       signUp,
