@@ -271,7 +271,7 @@ export async function startHoldfast(
       keys: createKeys(db, clock, random),
       notices,
       mailAddresses: createMailAddresses({ db, clock, rates, ownAccount, outbox, makeLink }),
-      oidc: createOidc(auth, config.oidc !== null, publicUrl),
+      oidc: createOidc({ auth, rates, isSet: config.oidc !== null, publicUrl }),
       oneTimeLinks,
       ownAccount,
       passkeys: createPasskeys(db, auth, ownAccount, publicUrl),
