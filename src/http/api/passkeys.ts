@@ -54,7 +54,11 @@ export const addPasskey = sessionRoute({
   tag: 'Signing in',
   body: z.object({
     name: z.string('must be a name').max(200),
-    answer: z.looseObject({ id: z.string(), type: z.literal('public-key'), response: z.looseObject({}) }),
+    answer: z.looseObject({
+      id: z.string(),
+      type: z.literal('public-key'),
+      response: z.looseObject({ transports: z.array(z.string().regex(/^[\w-]{1,50}$/)).optional() }),
+    }),
   }),
   answer: done,
   errors: [400, 413],
@@ -99,9 +103,9 @@ export const beginPasskeySignIn = ownSiteRoute({
   summary: 'Ask what the browser is to sign in by',
   tag: 'Signing in',
   answer: dataOf(options),
-  errors: [403],
+  errors: [403, 429],
   async handle({ call }) {
-    const ceremony = await call.site.services.passkeys.beginSignIn(browserOf(call))
+    const ceremony = await call.site.services.passkeys.beginSignIn(browserOf(call), call.bucket)
     return jsonWithCookies({ success: true, data: ceremony.options }, ceremony.cookies)
   },
 })
