@@ -16,6 +16,7 @@ import { createMetrics } from './metrics/metrics.ts'
 import { createAccess } from './services/access.ts'
 import { type AccountAdministration, createAccountAdministration } from './services/account-administration.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
+import { type AdministratorMaking, createAdministratorMaking } from './services/administrator-making.ts'
 import { type AllFiles, createAllFiles } from './services/all-files.ts'
 import { createArchiveTokens } from './services/archive-tokens.ts'
 import { createArchives } from './services/archives.ts'
@@ -70,7 +71,7 @@ import type { Services } from './services/services.ts'
 import { createSessions } from './services/sessions.ts'
 import { createSharedRateLimits } from './services/shared-rate-limits.ts'
 import { createSignIn } from './services/sign-in.ts'
-import { createSignUp, type SignUp } from './services/sign-up.ts'
+import { createSignUp } from './services/sign-up.ts'
 import { createSigning } from './services/signing.ts'
 import { createStatistics, type Statistics } from './services/statistics.ts'
 import { createStorageShares } from './services/storage-shares.ts'
@@ -205,7 +206,7 @@ export async function startHoldfast(
     const accounts = createAccounts(db, clock, random)
     const outbox = createOutbox(clock, random, config.mail?.from.address ?? null)
     const makeLink = createLinkMaking(clock, random)
-    const signUp = createSignUp({ db, clock, random, outbox, mode: config.signUp })
+    const signUp = createSignUp({ db, rates, clock, random, outbox, mode: config.signUp })
     const oneTimeLinks = createOneTimeLinks(db, clock, makeLink)
     const ownAccount = createOwnAccount(db, rates, clock, outbox)
     const auth = createAuth(() => ({
@@ -270,10 +271,10 @@ export async function startHoldfast(
       keys: createKeys(db, clock, random),
       notices,
       mailAddresses: createMailAddresses({ db, clock, rates, ownAccount, outbox, makeLink }),
-      oidc: createOidc(auth, config.oidc !== null, publicUrl),
+      oidc: createOidc({ auth, rates, isSet: config.oidc !== null, publicUrl }),
       oneTimeLinks,
       ownAccount,
-      passkeys: createPasskeys(db, auth, ownAccount, publicUrl),
+      passkeys: createPasskeys({ db, auth, rates, ownAccount, publicUrl }),
       passwordResets: createPasswordResets({ db, clock, rates, outbox, makeLink }),
       ownKeys: createOwnKeys(db, clock, random),
       publicFolders: createPublicFolders(db, access),
@@ -283,9 +284,9 @@ export async function startHoldfast(
       reporting: createReporting(db, rates, signing, clock),
       reports,
       resumable: resumable.uploads,
-      secondFactor: createSecondFactor(auth, ownAccount),
+      secondFactor: createSecondFactor(db, auth, ownAccount),
       sessions,
-      signIn: createSignIn(auth, rates, publicUrl),
+      signIn: createSignIn({ db, auth, rates, signing, publicUrl }),
       signUp,
       statistics,
       takeDowns,
@@ -387,7 +388,7 @@ export interface Administration {
   readonly notices: Notices
   readonly oneTimeLinks: OneTimeLinks
   readonly reports: Reports
-  readonly signUp: SignUp
+  readonly administratorMaking: AdministratorMaking
   readonly statistics: Statistics
   readonly takeDowns: TakeDowns
   close(): Promise<void>
@@ -410,7 +411,7 @@ export async function applyMigrations(parts: Parts): Promise<void> {
 }
 
 export async function openAdministration(parts: Parts): Promise<Administration> {
-  const { clock, random, config } = parts
+  const { clock, random } = parts
   const { db, close } = await openDatabase({ ...parts, report() {} })
   try {
     await assertWhole(db)
@@ -423,6 +424,7 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
   return {
     accountAdministration: createAccountAdministration(db, clock, makeLink),
     accounts: createAccounts(db, clock, random),
+    administratorMaking: createAdministratorMaking(db, clock, random),
     allFiles: createAllFiles(db),
     auditLog: createAuditLog(db),
     backgroundJobs: createBackgroundJobs(db, null, clock),
@@ -433,13 +435,6 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
     takeDowns: createTakeDowns(db, clock),
     oneTimeLinks: createOneTimeLinks(db, clock, makeLink),
     reports: createReports(db, clock),
-    signUp: createSignUp({
-      db,
-      clock,
-      random,
-      outbox: createOutbox(clock, random, config.mail?.from.address ?? null),
-      mode: config.signUp,
-    }),
     close,
   }
 }

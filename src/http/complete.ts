@@ -2,11 +2,14 @@ import type { Verdict } from '../services/rate-limits.ts'
 import type { Arrival } from './arrival.ts'
 import { JsonAnswer } from './json.ts'
 import { EXPOSED_HEADERS } from './preflight.ts'
+import { routes } from './routes.ts'
+
+const pages = new Set(
+  routes.filter(({ documentation }) => documentation.tag === 'Site').map(({ path }) => path),
+)
 
 const ALWAYS = { 'X-Content-Type-Options': 'nosniff' }
-/** The API may be called from any origin with a key; cookies play no part in it. Pages and metrics may not be. */
 const OPEN = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS }
-const CLOSED = /^\/$|^\/([dft]\/|files|sign-|welcome|set-password|docs)|^\/metrics$/
 /** Of what is open, unless it says something else. */
 const CACHING = 'private, no-store'
 
@@ -18,7 +21,7 @@ const openJson = new Headers({ ...JSON_TYPE, ...ALWAYS, ...OPEN, 'Cache-Control'
 /** The answer with all of its headers. */
 export function complete(answer: Response | JsonAnswer, arrival: Arrival): Response {
   const { request, route, id, headers, rate } = arrival
-  const isOpen = !CLOSED.test(route)
+  const isOpen = mayBeCalledFromAnywhere(route)
   const response =
     answer instanceof JsonAnswer
       ? jsonWith(isOpen ? openJson : closedJson, answer, request.method === 'HEAD')
@@ -31,6 +34,11 @@ export function complete(answer: Response | JsonAnswer, arrival: Arrival): Respo
   response.headers.set('X-Request-Id', id)
   if (response === answer) addCommon(response.headers, isOpen)
   return response
+}
+
+/** The API may be called from any origin with a key; cookies play no part in it. Pages and metrics may not be. */
+function mayBeCalledFromAnywhere(route: string): boolean {
+  return !pages.has(route) && !/^\/[dft]\/|^\/metrics$/.test(route)
 }
 
 function jsonWith(headers: Headers, { text, status }: JsonAnswer, isHead: boolean): Response {

@@ -14,6 +14,7 @@ import {
 } from '../database/all-accounts.ts'
 import { lockAccount } from '../database/differences.ts'
 import { dropPassword, dropSecondFactors } from '../database/identities.ts'
+import { dropLinks } from '../database/one-time-links.ts'
 import type { Db } from '../database/schema.ts'
 import { endSessions } from '../database/sessions.ts'
 import { inTransaction } from '../database/transactions.ts'
@@ -41,7 +42,7 @@ export interface AccountAdministration {
   named(username: string): Promise<AccountId>
   /**
    * All of it or nothing. The keys and sessions of a disabled account get 403 from then on; its public links keep working.
-   * Throws Refusal LAST_ADMINISTRATOR.
+   * The invitations of who is no administrator from then on end. Throws Refusal LAST_ADMINISTRATOR.
    */
   change(actor: Actor, id: AccountId, change: AccountChange): Promise<AccountInfo>
   /**
@@ -76,6 +77,8 @@ export function createAccountAdministration(db: Db, clock: Clock, makeLink: Make
       await setAdmin(trx, id, isAdmin ? 1 : 0)
       deeds.push({ act: isAdmin ? 'admin.made' : 'admin.unmade', object })
     }
+    // Who is no administrator any more invites nobody.
+    if (disabled === true || isAdmin === false) await dropLinks(trx, 'invitation', id)
     return deeds
   }
 
@@ -109,8 +112,9 @@ export function createAccountAdministration(db: Db, clock: Clock, makeLink: Make
       inTransaction(db, async (trx) => {
         await lockAccount(trx, id)
         const { username } = await known(trx, id)
-        await endSessions(trx, id, null)
+        // In this order, so that who is just signing in with it is noticed by one or the other.
         await dropPassword(trx, id)
+        await endSessions(trx, id, null)
         if (secondFactor) await dropSecondFactors(trx, id)
         const details = { second_factor: secondFactor }
         await noteDeed(trx, clock, actor, { act: 'account.reset', object: username, details })

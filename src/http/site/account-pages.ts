@@ -42,6 +42,11 @@ async function withPassword(call: Call, field: (name: string) => string): Promis
   return { step: await signIn.withPassword(browserOf(call), username, password, call.bucket) }
 }
 
+async function withNewPassword(call: Call, field: (name: string) => string): Promise<Outcome> {
+  const { username, password } = newAccount(field)
+  return { step: await call.site.services.signIn.withNewPassword(browserOf(call), username, password) }
+}
+
 function newAccount(field: (name: string) => string) {
   return { username: field('username'), password: field('password') }
 }
@@ -73,8 +78,8 @@ const forms: readonly FormPage[] = [
       throw new Refusal('SIGN_UP_CLOSED', 'Signing up takes an invitation from an administrator')
     },
     async submit(call, field) {
-      await call.site.services.signUp.join(newAccount(field), null)
-      return withPassword(call, field)
+      await call.site.services.signUp.join(newAccount(field), null, call)
+      return withNewPassword(call, field)
     },
   },
   {
@@ -84,8 +89,8 @@ const forms: readonly FormPage[] = [
     fields: ['username', 'password'],
     check: (call) => assertWorks(call, 'invitation'),
     async submit(call, field) {
-      await call.site.services.signUp.join(newAccount(field), tokenOf(call))
-      return withPassword(call, field)
+      await call.site.services.signUp.join(newAccount(field), tokenOf(call), call)
+      return withNewPassword(call, field)
     },
   },
   {
@@ -95,8 +100,8 @@ const forms: readonly FormPage[] = [
     fields: ['username', 'password'],
     check: (call) => assertWorks(call, 'welcome'),
     async submit(call, field) {
-      await call.site.services.signUp.first(newAccount(field), tokenOf(call), call.address)
-      return withPassword(call, field)
+      await call.site.services.signUp.first(newAccount(field), tokenOf(call), call)
+      return withNewPassword(call, field)
     },
   },
   {
@@ -106,7 +111,7 @@ const forms: readonly FormPage[] = [
     fields: ['password'],
     check: (call) => assertWorks(call, 'password'),
     async submit(call, field) {
-      await call.site.services.signUp.setPassword(tokenOf(call), field('password'))
+      await call.site.services.signUp.setPassword(tokenOf(call), field('password'), call)
       return { next: '/sign-in' }
     },
   },
