@@ -116,6 +116,18 @@ describeInBrowser('the start page', (browser) => {
     expect(start.trouble()).toEqual([])
   })
 
+  test('takes a pasted file as it is, and not the path that is pasted with it', async () => {
+    await using start = await open()
+    await start.page.evaluate(pasteFile)
+    const report = start.upload('report.pdf')
+    await report.is('done')
+    const link = await report.link()
+    expect(await stored(link)).toEqual(whole(Buffer.from('%PDF-1.7')))
+    expect((await fetch(`${link}?download=1`)).headers.get('content-type')).toBe('application/pdf')
+    expect(await start.page.locator('.upload').count()).toBe(1)
+    expect(start.trouble()).toEqual([])
+  })
+
   test('stands still while it is paused, and goes on from there', async () => {
     await using start = await open()
     const bytes = random.bytes(4 * MIB)
@@ -288,3 +300,11 @@ const copyPicture = `new Promise((resolve) => {
   const canvas = Object.assign(document.createElement('canvas'), { width: 8, height: 8 })
   canvas.toBlob((picture) => resolve(navigator.clipboard.write([new ClipboardItem({ 'image/png': picture })])))
 })`
+
+/** Runs in the page: as a file manager's clipboard is pasted. */
+const pasteFile = `(() => {
+  const clipboardData = new DataTransfer()
+  clipboardData.items.add(new File(['%PDF-1.7'], 'report.pdf', { type: 'application/pdf' }))
+  clipboardData.setData('text/plain', '/home/ana/report.pdf')
+  document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+})()`

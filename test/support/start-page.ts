@@ -14,6 +14,8 @@ export interface StartPage extends Visit {
   upload(name: string): Upload
   /** What the page has noted for the one after it, a moment late. */
   kept(): Promise<string>
+  /** How many files the browser keeps for that one. */
+  keptFiles(): Promise<number>
   /** Bytes a second that go off; null for all that can. */
   throttle(bytes: number | null): Promise<void>
 }
@@ -40,7 +42,11 @@ export async function openStartPage(
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<StartPage> {
-  const visit = await openPage(browser, url, options)
+  return startPageIn(await openPage(browser, url, options))
+}
+
+/** Opens it where a visit has begun. */
+export async function startPageIn(visit: Visit): Promise<StartPage> {
   const { page } = visit
   // The question whether the page may be left is no trouble here: the answer is yes.
   page.removeAllListeners('dialog')
@@ -60,7 +66,9 @@ export async function openStartPage(
     choose: (...files) => choose(page, files),
     drop: (paths) => drop(devtools, paths),
     upload: (name) => uploadIn(page, name),
-    kept: () => page.evaluate<string>(readNotes),
+    kept: () =>
+      page.evaluate<string>(`${readKept('metadata')}.then((all) => all.map((it) => it.metadata).join())`),
+    keptFiles: () => page.evaluate<number>(`${readKept('files')}.then((all) => all.length)`),
     async throttle(bytes) {
       await devtools.send('Network.emulateNetworkConditions', {
         offline: false,
@@ -131,16 +139,16 @@ export function slugOf(link: string): string {
   return link.slice(link.lastIndexOf('/') + 1)
 }
 
-/** Runs in the page. */
-const readNotes = `new Promise((resolve, reject) => {
+/** Runs in the page: all that Golden Retriever keeps of a kind. */
+const readKept = (kind: 'metadata' | 'files') => `new Promise((resolve, reject) => {
   const opening = indexedDB.open('uppy-blobs')
   opening.onerror = reject
   opening.onsuccess = () => {
-    const reading = opening.result.transaction('metadata').objectStore('metadata').getAll()
+    const reading = opening.result.transaction('${kind}').objectStore('${kind}').getAll()
     reading.onerror = reject
     reading.onsuccess = () => {
       opening.result.close()
-      resolve(reading.result.map(({ metadata }) => metadata).join())
+      resolve(reading.result)
     }
   }
 })`

@@ -3,6 +3,7 @@ import GoldenRetriever from '@uppy/golden-retriever'
 import Tus, { type TusBody } from '@uppy/tus'
 import { answerOf, RequestFailure } from './answers.ts'
 import { type ChunkSize, chunkedReader } from './chunk-size.ts'
+import { hasLeft } from './left.ts'
 import type { Created } from './server.ts'
 
 /** An upload as it outlives the page. */
@@ -216,17 +217,9 @@ function toKept(file: UppyUpload): KeptUpload {
   }
 }
 
-/**
- * Loads what an earlier page left. The plugin tells when it has restored something, and nothing when there was nothing:
- * whether there is something to wait for is noted here. What is added before it restores would be lost.
- */
+/** Loads what an earlier page left. What is added before the plugin restores something would be lost. */
 async function restore(uppy: Uppy<Meta, TusBody>, window: string): Promise<void> {
-  const note = createNote(`holdfast-kept-${window}`)
-  const isLeft = note.isFresh()
-  // The plugin keeps something on just these changes.
-  uppy.on('state-update', (before, after) => {
-    if (after.files !== before.files || after.currentUploads !== before.currentUploads) note.write()
-  })
+  const isLeft = await hasLeft(window)
   const restored = new Promise<void>((resolve) => {
     uppy.once('restored', () => resolve())
     setTimeout(resolve, isLeft ? LONGEST_RESTORE : 0)
@@ -241,27 +234,3 @@ async function restore(uppy: Uppy<Meta, TusBody>, window: string): Promise<void>
 /** As long as the server keeps what has arrived, if nobody has told it otherwise. */
 const KEPT = 24 * 60 * 60 * 1000
 const LONGEST_RESTORE = 5000
-const MINUTE = 60_000
-
-/** When something was last kept. */
-function createNote(key: string) {
-  let written = 0
-  return {
-    isFresh(): boolean {
-      try {
-        return Number(localStorage.getItem(key)) > Date.now() - KEPT - MINUTE
-      } catch {
-        return false
-      }
-    },
-    write(): void {
-      if (Date.now() - written < MINUTE) return
-      written = Date.now()
-      try {
-        localStorage.setItem(key, String(written))
-      } catch {
-        // A browser that keeps nothing: what is interrupted is lost.
-      }
-    },
-  }
-}
