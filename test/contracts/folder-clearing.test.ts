@@ -293,7 +293,9 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
     test('that is coming back goes with its account', async () => {
       await using contract = await open()
       const it = await binned(contract)
+      await it.clearing.run()
       await it.restoring.restore(it.reach, [it.entry], null)
+      expect((await it.bin.list(it.reach, 1, 10)).entries).toMatchObject([{ restoring: 1 }])
       await it.restoring.run(takes(3))
       const caller: SessionCaller = {
         ...it.reach,
