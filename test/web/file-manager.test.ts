@@ -267,6 +267,22 @@ describe('a listing', () => {
     expect(listing.at(1)?.name).toBe('0.txt')
   })
 
+  test('shows what has changed while it was being opened', async () => {
+    const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let asked = 0
+    const listing = createListing(async () => {
+      asked += 1
+      const total = asked
+      await answers[total - 1]?.promise
+      return { files: [], total }
+    })
+    listing.open(QUERY, [])
+    await listing.refresh()
+    expect(asked).toBe(1)
+    for (const { resolve } of answers) resolve()
+    await eventually('it has asked again', () => listing.total() === 2)
+  })
+
   test('shows nothing of what was asked for before', async () => {
     const answers: PromiseWithResolvers<void>[] = []
     const listing = createListing(async ({ search }) => {
