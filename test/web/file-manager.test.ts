@@ -358,6 +358,21 @@ describe('an operation', () => {
     ])
   })
 
+  test('is not taken back by a key once a later one has left the list', async () => {
+    const { log, work, operations } = moves([[{ name: 'a', code: 'DUPLICATE_NAME' }]])
+    await operations.start(work)
+    await operations.start(work)
+    const [older, later] = operations.snapshot()
+    operations.dismiss(later?.id ?? 0)
+    await operations.undoLast()
+    expect(log).not.toContain('back')
+    await operations.undo(older?.id ?? 0)
+    expect(log).toContain('back')
+    await operations.start(work)
+    await operations.undoLast()
+    expect(operations.snapshot().map(({ kind }) => kind)).toEqual(['back', 'back'])
+  })
+
   test('is taken back in the middle of a broken network, and does not go on by itself then', async () => {
     const { log, work, operations, due } = moves(['lost', 'lost', 'done'])
     const over = operations.start(work)
