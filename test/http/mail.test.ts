@@ -283,6 +283,21 @@ describe('files that nobody looks at', () => {
     expect(await live()).toBe(0)
   })
 
+  test('come back by the link for a day after they went', async () => {
+    const { address, live } = await withFiles(2)
+    host.clock.advance(KEPT - 7 * DAY + HOUR)
+    const mail = await mailTo(address)
+    host.clock.advance(7 * DAY)
+    await host.runJobs()
+    expect(await live()).toBe(0)
+    expect((await somebody().get(mail.path)).text).toContain('2 files')
+    expect((await somebody().submit(mail.path, {})).status).toBe(200)
+    await host.runJobs()
+    expect(await live()).toBe(2)
+    host.clock.advance(DAY)
+    expect((await somebody().get(mail.path)).error).toBe('INVALID_LINK')
+  })
+
   test('are named up to twenty, one mail a day, and only those that were not looked at', async () => {
     const person = await withFiles(23)
     const { caller } = person

@@ -66,7 +66,7 @@ export function EntryGrid({ look, total, isDue }: EntryGridProps) {
 
   const openMenu = useCallback(
     (row: number, at: MenuPlace) => {
-      const entry = listing.at(row)
+      const entry = listing.isOpening() ? null : listing.at(row)
       if (entry === null) return
       if (!isSelected(manager.snapshot().selection, entry.key)) {
         manager.pick(row, { ctrl: false, shift: false })

@@ -1,6 +1,6 @@
 import { fetchFolders, fetchWindow } from './client.ts'
 import { type Deed, moving, removing } from './deeds.ts'
-import { type Entry, type Key, type Place, TOP } from './entry.ts'
+import { type Entry, type FolderEntry, type Key, type Place, TOP } from './entry.ts'
 import { foldersListed } from './folder-order.ts'
 import { createFolderTree, type FolderTree } from './folder-tree.ts'
 import { createListing, type Listing, type Query, type Sort } from './listing.ts'
@@ -15,6 +15,7 @@ import {
   selectAll,
   selectNone,
   selectOnly,
+  selectThese,
   settled,
   toggle,
 } from './selection.ts'
@@ -45,7 +46,7 @@ export interface Manager {
   sortBy(sort: Sort, order: 'asc' | 'desc'): void
   /** Asks again for everything that is shown. */
   refresh(): Promise<void>
-  /** A click, an arrow or a touch on a row. */
+  /** A click, an arrow or a touch on a row. While something else is opening nothing can be selected. */
   pick(row: number, how: Picking): void
   selectAll(): void
   selectNone(): void
@@ -78,6 +79,8 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
   })
   const busy = new Map<Key, number>()
   let extending = new AbortController()
+  /** How often the tree was asked for, and which of these answers is shown. */
+  const trees = { asked: 0, shown: 0 }
   let timer: ReturnType<typeof setTimeout> | undefined
   let shown: Shown = {
     query: { place: TOP, search: '', ...first },
@@ -116,9 +119,26 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
     listing.open(query, foldersListed(query, shown.tree, locale))
   }
 
+  /** null when something that was asked for later came sooner. */
+  async function newestFolders(): Promise<readonly FolderEntry[] | null> {
+    trees.asked += 1
+    const turn = trees.asked
+    try {
+      const folders = await fetchFolders()
+      if (turn < trees.shown) return null
+      trees.shown = turn
+      return folders
+    } catch (error) {
+      if (turn < trees.shown) return null
+      throw error
+    }
+  }
+
   async function loadTree(): Promise<void> {
     try {
-      const tree = createFolderTree(await fetchFolders(), locale)
+      const folders = await newestFolders()
+      if (folders === null) return
+      const tree = createFolderTree(folders, locale)
       const { place } = shown.query
       const isGone = place !== TOP && tree.find(place) === null
       show({ tree, problem: isGone ? 'missing' : null })
@@ -138,6 +158,8 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
   /** Does it, with the entries marked until the list shows what has come of it. */
   async function perform(entries: readonly Entry[], work: Work<Deed>): Promise<void> {
     mark(entries, 1)
+    // What comes later is not among what it was asked for.
+    if (shown.selection.selected.kind === 'all') show({ selection: selectThese(shown.selection, entries) })
     await operations.start(work)
     await refresh()
     const gone = entries.filter(({ key }) => listing.rowOf(key) === null).map(({ key }) => key)
@@ -186,6 +208,8 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
     sortBy: (sort, order) => list({ ...shown.query, sort, order }),
     refresh,
     pick(row, { ctrl, shift, isFocusAlone = false }) {
+      // The rows are still those of the list before.
+      if (listing.isOpening()) return
       if (shift) {
         void extend(row, ctrl)
         return
@@ -195,7 +219,9 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
       if (isFocusAlone || entry === null) show({ selection: focusOn(shown.selection, row) })
       else show({ selection: ctrl ? toggle(shown.selection, row, entry) : selectOnly(row, entry) })
     },
-    selectAll: () => show({ selection: selectAll(shown.selection) }),
+    selectAll() {
+      if (!listing.isOpening()) show({ selection: selectAll(shown.selection) })
+    },
     selectNone: () => show({ selection: selectNone(shown.selection) }),
     async chosen() {
       const { selection } = shown

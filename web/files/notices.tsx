@@ -6,6 +6,7 @@ import type { Deed } from './deeds.ts'
 import { type Place, TOP } from './entry.ts'
 import { type Files, useFiles } from './files-context.ts'
 import type { Operation } from './operations.ts'
+import { reasonOf } from './use-attempt.ts'
 
 /** Milliseconds for which it is said that all went well. */
 const SAID_FOR = 10_000
@@ -118,9 +119,8 @@ function progress({ done, total }: Operation<Deed>, { texts, words }: Files): st
 function failure({ failed }: Operation<Deed>, { texts, words }: Files): string {
   const [first] = failed
   if (first === undefined) return ''
-  const { operations } = texts
-  const reason = operations.reasons[first.code] ?? fill(operations.otherReason, { code: first.code })
-  return `${fill(words.count(failed.length, operations.failed), { name: first.name })} ${reason}`
+  const sentence = fill(words.count(failed.length, texts.operations.failed), { name: first.name })
+  return `${sentence} ${reasonOf(first.code, texts)}`
 }
 
 function nameOf(place: Place, { texts, shown }: Files): string {

@@ -131,6 +131,10 @@ export interface FilesTexts {
     /** {day} */
     readonly until: string
     readonly more: string
+    readonly returning: string
+    /** {name} */
+    readonly whereTo: string
+    readonly restoreHere: string
   }
   readonly announced: {
     readonly copied: string

@@ -303,6 +303,9 @@ export const de: Texts = {
         sureWhy: 'Das lässt sich nicht rückgängig machen.',
         until: 'bleibt bis {day}',
         more: 'Mehr zeigen',
+        returning: 'kommt gerade zurück',
+        whereTo: '„{name}“ war in einem privaten Ordner, den es nicht mehr gibt. Wähle, wohin es kommt.',
+        restoreHere: 'Hier wiederherstellen',
       },
       announced: {
         copied: 'Kopiert',

@@ -291,6 +291,9 @@ export const en: Texts = {
         sureWhy: 'This cannot be undone.',
         until: 'goes on {day}',
         more: 'Show more',
+        returning: 'is coming back',
+        whereTo: '“{name}” was in a private folder that is no longer there. Choose where it goes.',
+        restoreHere: 'Restore here',
       },
       announced: {
         copied: 'Copied',
