@@ -223,7 +223,13 @@ export async function startHoldfast(
     const reports = createReports(db, clock)
     const takeDowns = createTakeDowns(db, clock)
     const notices = createNotices(db, clock)
-    const statistics = createStatistics({ db, traffic, freeSpace: () => blobs.freeSpace(), clock })
+    const statistics = createStatistics({
+      db,
+      traffic,
+      freeSpace: () => blobs.freeSpace(),
+      clock,
+      report: failed('traffic could not be written'),
+    })
     await notices.refresh()
 
     const guard = createClockGuard(clock)
@@ -347,10 +353,14 @@ export async function startHoldfast(
     const welcome = await oneTimeLinks.welcome()
     const server = startServer({ config, settings, services, clock, random, log, builtSite, metrics })
 
+    /** Each of them, whatever becomes of the others. */
     async function flush(): Promise<void> {
-      await usage.flush()
-      await traffic.flush()
-      await rates.flush()
+      const failures: unknown[] = []
+      for (const counted of [usage, traffic, rates]) {
+        await counted.flush().catch((error: unknown) => failures.push(error))
+      }
+      if (failures.length === 1) throw failures[0]
+      if (failures.length > 1) throw new AggregateError(failures, 'what was counted could not be written')
     }
 
     return {
@@ -429,7 +439,7 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
     keys: createKeys(db, clock, random),
     notices: createNotices(db, clock),
     // Only a server knows the disk that it writes to.
-    statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock }),
+    statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock, report() {} }),
     takeDowns: createTakeDowns(db, clock),
     oneTimeLinks: createOneTimeLinks(db, clock, makeLink),
     reports: createReports(db, clock),

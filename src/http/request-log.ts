@@ -3,6 +3,8 @@ import type { Log } from '../log.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Caller } from '../services/caller.ts'
 import type { TrafficCounter } from '../services/traffic.ts'
+import { bytesRead } from './body.ts'
+import { declaredLength } from './uploads/receive.ts'
 
 /** One answered request. Addresses are left out: they may hold tokens and search words. */
 export interface Answered {
@@ -37,7 +39,8 @@ export function logged(log: Log, clock: Clock, answered: Answered): Response {
   function write(bytes: number): void {
     const who = caller()
     const took = clock.monotonic() - began
-    const received = Number(request.headers.get('content-length') ?? 0)
+    // What streams is measured by somebody else; of the rest nobody has to send what the header claims.
+    const received = isStreaming ? (declaredLength(request) ?? 0) : bytesRead(request)
     const fields = {
       method: request.method,
       route,
