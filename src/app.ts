@@ -221,7 +221,7 @@ export async function startHoldfast(
     const sessions = createSessions(db, clock)
 
     const reports = createReports(db, clock)
-    const takeDowns = createTakeDowns(db, clock)
+    const takeDowns = createTakeDowns(db, clock, failed('a content could not be taken down'))
     const notices = createNotices(db, clock)
     const statistics = createStatistics({
       db,
@@ -440,7 +440,7 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
     notices: createNotices(db, clock),
     // Only a server knows the disk that it writes to.
     statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock, report() {} }),
-    takeDowns: createTakeDowns(db, clock),
+    takeDowns: createTakeDowns(db, clock, () => {}),
     oneTimeLinks: createOneTimeLinks(db, clock, makeLink),
     reports: createReports(db, clock),
     signUp: createSignUp({
