@@ -126,7 +126,7 @@ export async function startHoldfast(
   try {
     open.defer(await holdDataFolder(config))
     const builtSite = await openBuiltSite()
-    const { db, light, isShared, pools, close } = await openDatabase(storage)
+    const { db, light, isShared, pools, freeSpace, close } = await openDatabase(storage)
     open.defer(close)
     const blobs = await openBlobs(storage, !isShared)
     await assertPaired(db, blobs, random)
@@ -145,6 +145,7 @@ export async function startHoldfast(
     const rooms = createRooms({
       db,
       blobs,
+      databaseSpace: freeSpace,
       rates,
       nodes,
       clock,
@@ -226,7 +227,7 @@ export async function startHoldfast(
     const statistics = createStatistics({
       db,
       traffic,
-      freeSpace: () => blobs.freeSpace(),
+      freeSpace: async () => (await blobs.freeSpace()) ?? freeSpace(),
       clock,
       report: failed('traffic could not be written'),
     })
