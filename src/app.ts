@@ -127,7 +127,7 @@ export async function startHoldfast(
   try {
     open.defer(await holdDataFolder(config))
     const builtSite = await openBuiltSite()
-    const { db, light, isShared, pools, close } = await openDatabase(storage)
+    const { db, light, isShared, pools, freeSpace, close } = await openDatabase(storage)
     open.defer(close)
     const blobs = await openBlobs(storage, !isShared)
     await assertPaired(db, blobs, random)
@@ -146,6 +146,7 @@ export async function startHoldfast(
     const rooms = createRooms({
       db,
       blobs,
+      databaseSpace: freeSpace,
       rates,
       nodes,
       clock,
@@ -222,9 +223,15 @@ export async function startHoldfast(
     const sessions = createSessions(db, clock)
 
     const reports = createReports(db, clock)
-    const takeDowns = createTakeDowns(db, clock)
+    const takeDowns = createTakeDowns(db, clock, failed('a content could not be taken down'))
     const notices = createNotices(db, clock)
-    const statistics = createStatistics({ db, traffic, freeSpace: () => blobs.freeSpace(), clock })
+    const statistics = createStatistics({
+      db,
+      traffic,
+      freeSpace: async () => (await blobs.freeSpace()) ?? freeSpace(),
+      clock,
+      report: failed('traffic could not be written'),
+    })
     await notices.refresh()
 
     const guard = createClockGuard(clock)
@@ -348,10 +355,14 @@ export async function startHoldfast(
     const welcome = await oneTimeLinks.welcome()
     const server = startServer({ config, settings, services, clock, random, log, builtSite, metrics })
 
+    /** Each of them, whatever becomes of the others. */
     async function flush(): Promise<void> {
-      await usage.flush()
-      await traffic.flush()
-      await rates.flush()
+      const failures: unknown[] = []
+      for (const counted of [usage, traffic, rates]) {
+        await counted.flush().catch((error: unknown) => failures.push(error))
+      }
+      if (failures.length === 1) throw failures[0]
+      if (failures.length > 1) throw new AggregateError(failures, 'what was counted could not be written')
     }
 
     return {
@@ -431,8 +442,8 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
     keys: createKeys(db, clock, random),
     notices: createNotices(db, clock),
     // Only a server knows the disk that it writes to.
-    statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock }),
-    takeDowns: createTakeDowns(db, clock),
+    statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock, report() {} }),
+    takeDowns: createTakeDowns(db, clock, () => {}),
     oneTimeLinks: createOneTimeLinks(db, clock, makeLink),
     reports: createReports(db, clock),
     close,

@@ -49,6 +49,8 @@ export async function countAccounts(db: Db, query: Pick<AccountQuery, 'search' |
 /** How somebody signs in, and what is good for the account besides. */
 export interface AccountWays {
   readonly passwords: number
+  /** Confirmed mail addresses, by which a new password can be had. */
+  readonly addresses: number
   readonly passkeys: number
   readonly keys: number
   readonly sessions: number
@@ -69,6 +71,14 @@ export function accountWays(db: Db, account: AccountId, now: number): Promise<Ac
         .$asScalar()
         .$notNull()
         .as('passwords'),
+      db
+        .selectFrom('mail_addresses')
+        .select(count)
+        .where('account_id', '=', account)
+        .where('address', 'is not', null)
+        .$asScalar()
+        .$notNull()
+        .as('addresses'),
       db
         .selectFrom('passkeys')
         .select(count)

@@ -3,6 +3,8 @@ import type { Log } from '../log.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { TrafficCounter } from '../services/traffic.ts'
 import type { Arrival } from './arrival.ts'
+import { bytesRead } from './body.ts'
+import { declaredLength } from './uploads/receive.ts'
 
 /** Writes the line of an answered request. */
 export type RequestLog = (arrival: Arrival, response: Response, began: number) => Response
@@ -32,7 +34,9 @@ export function createRequestLog(parts: {
     function write(bytes: number): void {
       const who = arrival.caller
       const took = clock.monotonic() - began
-      const received = Number(request.headers.get('content-length') ?? 0)
+      const { isStreaming } = arrival.connection
+      // What streams is measured by somebody else; of the rest nobody has to send what the header claims.
+      const received = isStreaming ? (declaredLength(request) ?? 0) : bytesRead(request)
       const fields = {
         method: request.method,
         route,
@@ -47,8 +51,7 @@ export function createRequestLog(parts: {
       // An idle server writes nothing because somebody asks whether it lives.
       if (!WATCHING.includes(route)) traffic.requested()
       if (!isEndless) metrics?.answered(route, request.method, response.status, took)
-      // Of what streams, somebody else measures the bytes.
-      if (arrival.connection.isStreaming || WATCHING.includes(route)) return
+      if (isStreaming || WATCHING.includes(route)) return
       traffic.received(received)
       traffic.sent(bytes)
       metrics?.received(received)

@@ -13,7 +13,7 @@ import { type Clock, HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { GUESTS, type Slug, type UploadToken } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
-import { type Caller, reachOf } from './caller.ts'
+import { type Caller, ownerOf, reachOf } from './caller.ts'
 import type { ExpectedChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
 import { isWithin } from './places.ts'
@@ -121,6 +121,13 @@ export function createResumableUploads(parts: {
     return upload
   }
 
+  /** Also of guests' parts: the room of a part becomes that of the whole, and is the same account's before and after. */
+  async function ownPart(caller: Caller, token: UploadToken): Promise<UploadRow> {
+    const part = await authorized(caller, token)
+    if (part.account_id !== ownerOf(caller)) throw uploadNotFound()
+    return part
+  }
+
   function assertAlive(upload: UploadRow): UploadRow {
     const isOver =
       upload.state === 'failed' || (upload.state === 'uploading' && expiresAt(upload) <= clock.now())
@@ -143,9 +150,7 @@ export function createResumableUploads(parts: {
     async create(caller, request) {
       const { content } = request
       const found =
-        content.kind === 'final'
-          ? await Promise.all(content.parts.map((part) => authorized(caller, part)))
-          : []
+        content.kind === 'final' ? await Promise.all(content.parts.map((part) => ownPart(caller, part))) : []
       const { token, upload } = await creation.create(caller, request, found)
       return { token, upload: upload.state === 'processing' ? await processed(upload) : upload }
     },

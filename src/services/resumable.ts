@@ -64,5 +64,6 @@ export function createResumable(parts: {
     rooms,
     expireHours,
   })
-  return { uploads, sittings, finishing, expiry: createUploadExpiry(db, clock, expireHours) }
+  const expiry = createUploadExpiry(db, clock, expireHours, parts.report)
+  return { uploads, sittings, finishing, expiry }
 }

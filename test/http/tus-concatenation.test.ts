@@ -1,5 +1,6 @@
 /** The concatenation extension. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { wholeSum } from '../../src/database/differences.ts'
 import { type Api, api, newcomer, refusal } from '../support/api.ts'
 import { readBack, sha256 } from '../support/caller.ts'
@@ -105,6 +106,57 @@ describe('a final upload is refused', () => {
     await eventually('it is joined', async () => (await client.head(joined)).headers.has('upload-offset'))
     expect(await final(client, [good])).toMatchObject(refusal('OFFSET_CONFLICT'))
   })
+})
+
+test('parts of guests are joined by guests, and by nobody who has an account', async () => {
+  const [own, guest] = [await newcomer(holdfast), tus(api(holdfast))]
+  const by = tus(own)
+  const parts = [await part(guest, random.bytes(4 * MB)), await part(guest, random.bytes(3 * MB))]
+  const mine = await part(by, random.bytes(2 * MB))
+  expect(await final(by, parts)).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+  expect(await final(by, [mine, ...parts])).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+  for (const [joining, paths] of [
+    [guest, parts],
+    [by, [mine]],
+  ] as const) {
+    const answer = await final(joining, paths)
+    expect(answer.status).toBe(201)
+    const path = answer.headers.get('location') ?? ''
+    await eventually('it is joined', async () => (await joining.head(path)).headers.has('upload-offset'))
+  }
+  expect(await own.get('/api/v1/account')).toMatchObject({
+    body: { data: { files_count: 1, storage_used: 2 * MB } },
+  })
+})
+
+test('a guest’s upload is gone on with by somebody who has signed in meanwhile', async () => {
+  const content = random.bytes(3 * MB)
+  const { path, slug } = await tus(api(holdfast)).start(content.length)
+  const by = tus(await newcomer(holdfast))
+  expect((await by.patch(path, 0, content)).status).toBe(204)
+  expect(await readBack(holdfast.url, slug)).toEqual({ size: content.length, sha256: sha256(content) })
+})
+
+test('an upload that cannot be given up keeps no other from that', async () => {
+  const [broken, well] = [await holdfast.addAccount(), await holdfast.addAccount()]
+  const { path, slug } = await tus(api(holdfast, broken.apiKey)).start(MB)
+  const other = await tus(api(holdfast, well.apiKey)).start(MB)
+  const { database } = holdfast
+  const setReserved = (bytes: number) =>
+    sql`update accounts set storage_reserved = ${bytes} where id = ${broken.id}`.execute(database)
+  const isOpen = async () => {
+    const open = await database.selectFrom('uploads').select('slug').where('ended_at', 'is', null).execute()
+    return open.some((row) => row.slug === slug)
+  }
+  await setReserved(0)
+  holdfast.clock.leap(25 * 3_600_000)
+  for (let run = 0; run < 6; run++) await holdfast.runJobs()
+  expect((await tus(api(holdfast, well.apiKey)).head(other.path)).status).toBe(410)
+  expect(await isOpen()).toBe(true)
+  await setReserved(MB)
+  await holdfast.runJobs()
+  expect(await isOpen()).toBe(false)
+  expect((await tus(api(holdfast, broken.apiKey)).head(path)).status).toBe(410)
 })
 
 test('parts that nobody joins expire with their room', async () => {

@@ -12,6 +12,7 @@ const WAITING: Readonly<Record<string, string>> = {
   'test/faults/slow-clients.test.ts': 'minutes of a clock, and lines that are slow',
   'test/faults/store-away.test.ts': 'tries of a request, further and further apart',
   'test/faults/tus-nodes.test.ts': 'half a minute until a node is taken for dead',
+  'test/http/expiry-rhythm.test.ts': 'a job that comes every twenty seconds',
   'test/http/raw-uploads.test.ts': 'connections that stay open for seconds after the answer',
   'test/http/tus-turns.test.ts': 'senders that are silent for a while',
 }
