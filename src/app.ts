@@ -274,7 +274,7 @@ export async function startHoldfast(
       oidc: createOidc({ auth, rates, isSet: config.oidc !== null, publicUrl }),
       oneTimeLinks,
       ownAccount,
-      passkeys: createPasskeys(db, auth, ownAccount, publicUrl),
+      passkeys: createPasskeys({ db, auth, rates, ownAccount, publicUrl }),
       passwordResets: createPasswordResets({ db, clock, rates, outbox, makeLink }),
       ownKeys: createOwnKeys(db, clock, random),
       publicFolders: createPublicFolders(db, access),

@@ -9,6 +9,12 @@ import { dataOf, timestampField } from './fields.ts'
 /** Browsers read and write these by themselves: `parseRequestOptionsFromJSON`, `toJSON`. */
 const options = z.looseObject({}).openapi('PasskeyOptions', { description: 'As WebAuthn has it in JSON' })
 
+/** How a browser reaches what keeps the passkey. */
+const transport = z
+  .string()
+  .regex(/^[\w-]{1,50}$/)
+  .openapi({ example: 'internal' })
+
 const extensions = z.looseObject({})
 
 export const listPasskeys = sessionRoute({
@@ -54,7 +60,11 @@ export const addPasskey = sessionRoute({
   tag: 'Signing in',
   body: z.object({
     name: z.string('must be a name').max(200),
-    answer: z.looseObject({ id: z.string(), type: z.literal('public-key'), response: z.looseObject({}) }),
+    answer: z.looseObject({
+      id: z.string(),
+      type: z.literal('public-key'),
+      response: z.looseObject({ transports: z.array(transport).optional() }),
+    }),
   }),
   answer: done,
   errors: [400, 413],
@@ -99,9 +109,9 @@ export const beginPasskeySignIn = ownSiteRoute({
   summary: 'Ask what the browser is to sign in by',
   tag: 'Signing in',
   answer: dataOf(options),
-  errors: [403],
+  errors: [403, 429],
   async handle({ call }) {
-    const ceremony = await call.site.services.passkeys.beginSignIn(browserOf(call))
+    const ceremony = await call.site.services.passkeys.beginSignIn(browserOf(call), call.bucket)
     return jsonWithCookies({ success: true, data: ceremony.options }, ceremony.cookies)
   },
 })
