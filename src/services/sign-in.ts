@@ -4,7 +4,9 @@ import { findSessionHolder } from '../database/sessions.ts'
 import { hashToken } from '../database/token-hash.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
+import { isUsername } from '../domain/username.ts'
 import { type Auth, type Browser, browserHeaders, withoutSession } from './auth.ts'
+import { hashPassword } from './passwords.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Signing } from './signing.ts'
 import { translated, wrongPassword } from './signing-in-failures.ts'
@@ -59,6 +61,11 @@ export function createSignIn(parts: {
 
   /** better-auth looks the hash up, takes its time, and goes on whatever has become of it meanwhile. */
   async function givePassword(browser: Browser, username: string, password: string): Promise<SignInStep> {
+    if (!isUsername(username)) {
+      // As dear as a name that somebody could have.
+      if (password !== '') await hashPassword(password)
+      throw wrongPassword()
+    }
     const before = await findPasswordOf(db, username)
     const { api } = await auth()
     const { response, headers } = await translated(

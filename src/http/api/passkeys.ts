@@ -3,7 +3,7 @@ import { timestamp } from '../../domain/clock.ts'
 import type { PasskeyId } from '../../domain/ids.ts'
 import { ownSiteRoute, sessionRoute } from '../route.ts'
 import { browserOf, endPresentSession, jsonWithCookies } from '../session.ts'
-import { done, presentPassword, rowId } from './answers.ts'
+import { done, presentPassword, rowId, rowNumber } from './answers.ts'
 import { dataOf, timestampField } from './fields.ts'
 
 /** Browsers read and write these by themselves: `parseRequestOptionsFromJSON`, `toJSON`. */
@@ -84,7 +84,7 @@ export const renamePasskey = sessionRoute({
   answer: done,
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }) {
-    await call.site.services.passkeys.rename(caller, Number(params.id) as PasskeyId, body.name)
+    await call.site.services.passkeys.rename(caller, rowNumber(params.id) as PasskeyId, body.name)
     return { success: true }
   },
 })
@@ -98,7 +98,7 @@ export const removePasskey = sessionRoute({
   answer: done,
   errors: [404],
   async handle({ call, caller, params }) {
-    await call.site.services.passkeys.remove(caller, Number(params.id) as PasskeyId)
+    await call.site.services.passkeys.remove(caller, rowNumber(params.id) as PasskeyId)
     return { success: true }
   },
 })
