@@ -203,9 +203,13 @@ function unreadableAddress(): Response {
   return errorResponse(new Refusal('INVALID_REQUEST', 'The Host header is missing or malformed'))
 }
 
+const pages = new Set(
+  routes.filter(({ documentation }) => documentation.tag === 'Site').map(({ path }) => path),
+)
+
 /** The API may be called from any origin with a key; cookies play no part in it. Pages and metrics may not be. */
 function allowAnyOrigin(route: string, headers: Headers): void {
-  if (/^\/$|^\/([dft]\/|files|sign-|welcome|set-password|docs)|^\/metrics$/.test(route)) return
+  if (pages.has(route) || /^\/[dft]\/|^\/metrics$/.test(route)) return
   if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
   headers.set('Access-Control-Allow-Origin', '*')
   headers.set('Access-Control-Expose-Headers', EXPOSED_HEADERS)
