@@ -19,7 +19,9 @@ export interface AccountQuery {
 
 function wanted(db: Db, { search, state }: Pick<AccountQuery, 'search' | 'state'>) {
   let accounts = db.selectFrom('accounts').where('id', '!=', GUESTS).where('removed_at', 'is', null)
-  if (search !== '') {
+  // PostgreSQL takes no NUL in a text, so no name has one.
+  if (search.includes('\0')) accounts = accounts.where(sql<SqlBool>`1 = 0`)
+  else if (search !== '') {
     const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`
     accounts = accounts.where(sql<SqlBool>`username like ${pattern} escape '\\'`)
   }

@@ -9,6 +9,12 @@ import { dataOf, timestampField } from './fields.ts'
 /** Browsers read and write these by themselves: `parseRequestOptionsFromJSON`, `toJSON`. */
 const options = z.looseObject({}).openapi('PasskeyOptions', { description: 'As WebAuthn has it in JSON' })
 
+/** How a browser reaches what keeps the passkey. */
+const transport = z
+  .string()
+  .regex(/^[\w-]{1,50}$/)
+  .openapi({ example: 'internal' })
+
 const extensions = z.looseObject({})
 
 export const listPasskeys = sessionRoute({
@@ -57,7 +63,7 @@ export const addPasskey = sessionRoute({
     answer: z.looseObject({
       id: z.string(),
       type: z.literal('public-key'),
-      response: z.looseObject({ transports: z.array(z.string().regex(/^[\w-]{1,50}$/)).optional() }),
+      response: z.looseObject({ transports: z.array(transport).optional() }),
     }),
   }),
   answer: done,
