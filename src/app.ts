@@ -206,7 +206,7 @@ export async function startHoldfast(
     const outbox = createOutbox(clock, random, config.mail?.from.address ?? null)
     const makeLink = createLinkMaking(clock, random)
     const signUp = createSignUp({ db, clock, random, outbox, mode: config.signUp })
-    const oneTimeLinks = createOneTimeLinks(db, clock, makeLink)
+    const oneTimeLinks = createOneTimeLinks(db, clock, makeLink, config.signUp)
     const ownAccount = createOwnAccount(db, rates, clock, outbox)
     const auth = createAuth(() => ({
       db,
@@ -431,7 +431,7 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
     // Only a server knows the disk that it writes to.
     statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock }),
     takeDowns: createTakeDowns(db, clock),
-    oneTimeLinks: createOneTimeLinks(db, clock, makeLink),
+    oneTimeLinks: createOneTimeLinks(db, clock, makeLink, config.signUp),
     reports: createReports(db, clock),
     signUp: createSignUp({
       db,

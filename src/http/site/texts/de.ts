@@ -486,8 +486,12 @@ export const de: Texts = {
         message: 'Wähle eines mit mindestens 8 Zeichen, zum Beispiel ein paar Wörter.',
       },
       SIGN_UP_CLOSED: {
-        title: 'Konten kann hier nicht jeder anlegen',
-        message: 'Bitte den, der diesen Server betreibt, um eine Einladung.',
+        title: 'Hier kann niemand ein Konto anlegen',
+        message: 'Dieser Server nimmt keine neuen Konten an, weder mit Einladung noch ohne.',
+      },
+      INVITATION_NEEDED: {
+        title: 'Ein Konto gibt es hier mit Einladung',
+        message: 'Bitte den, der diesen Server betreibt, um eine.',
       },
       INVALID_LINK: {
         title: 'Dieser Link gilt nicht mehr',

@@ -469,8 +469,12 @@ export const en: Texts = {
         message: 'Choose one of at least 8 characters, such as a few words.',
       },
       SIGN_UP_CLOSED: {
-        title: 'Signing up is not open',
-        message: 'Ask whoever runs this server for an invitation.',
+        title: 'Nobody can sign up here',
+        message: 'This server takes no new accounts, with an invitation or without.',
+      },
+      INVITATION_NEEDED: {
+        title: 'Signing up takes an invitation',
+        message: 'Ask whoever runs this server for one.',
       },
       INVALID_LINK: {
         title: 'This link does not work any more',
