@@ -208,7 +208,7 @@ export async function startHoldfast(
     const outbox = createOutbox(clock, random, config.mail?.from.address ?? null)
     const makeLink = createLinkMaking(clock, random)
     const signUp = createSignUp({ db, rates, clock, random, outbox, mode: config.signUp })
-    const oneTimeLinks = createOneTimeLinks(db, clock, makeLink)
+    const oneTimeLinks = createOneTimeLinks(db, clock, makeLink, config.signUp)
     const ownAccount = createOwnAccount(db, rates, clock, outbox)
     const auth = createAuth(() => ({
       db,
@@ -422,7 +422,7 @@ export async function applyMigrations(parts: Parts): Promise<void> {
 }
 
 export async function openAdministration(parts: Parts): Promise<Administration> {
-  const { clock, random } = parts
+  const { clock, random, config } = parts
   const { db, close } = await openDatabase({ ...parts, report() {} })
   try {
     await assertWhole(db)
@@ -444,7 +444,7 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
     // Only a server knows the disk that it writes to.
     statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock, report() {} }),
     takeDowns: createTakeDowns(db, clock, () => {}),
-    oneTimeLinks: createOneTimeLinks(db, clock, makeLink),
+    oneTimeLinks: createOneTimeLinks(db, clock, makeLink, config.signUp),
     reports: createReports(db, clock),
     close,
   }

@@ -13,7 +13,7 @@ import type { AccountId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import { parseUsername } from '../domain/username.ts'
 import { noteDeed } from './audit.ts'
-import { invalidLink } from './one-time-links.ts'
+import { assertOpen, invalidLink, invitationNeeded } from './one-time-links.ts'
 import type { Outbox } from './outbox.ts'
 import { assertStrong } from './password-strength.ts'
 import { hashPassword } from './passwords.ts'
@@ -33,7 +33,7 @@ export interface Whereabouts {
 
 /** How people come to an account that they can sign in to. What fails has used up no link. */
 export interface SignUp {
-  /** Throws Refusal SIGN_UP_CLOSED, INVALID_LINK, INVALID_NAME, DUPLICATE_NAME, WEAK_PASSWORD or RATE_LIMITED. */
+  /** Throws Refusal SIGN_UP_CLOSED, INVITATION_NEEDED, INVALID_LINK, INVALID_NAME, DUPLICATE_NAME, WEAK_PASSWORD or RATE_LIMITED. */
   join(account: NewAccount, invitation: string | null, from: Whereabouts): Promise<void>
   /** The first administrator: of all who try at once one succeeds. Throws what `join` throws. */
   first(account: NewAccount, token: string, from: Whereabouts): Promise<void>
@@ -99,11 +99,9 @@ export function createSignUp(parts: {
 
   return {
     async join(account, invitation, from) {
-      if (mode === 'closed') throw new Refusal('SIGN_UP_CLOSED', 'Nobody can sign up on this server')
+      assertOpen(mode)
       if (mode === 'invitation') {
-        if (invitation === null) {
-          throw new Refusal('SIGN_UP_CLOSED', 'Signing up takes an invitation from an administrator')
-        }
+        if (invitation === null) throw invitationNeeded()
         await assertWorks('invitation', invitation)
       }
       const takeBack = await counted(from)
@@ -158,7 +156,7 @@ export function createSignUp(parts: {
 
     async joinBySubject(subject, wanted) {
       if ((await findSubject(db, subject)) !== null) return
-      if (mode === 'closed') throw new Refusal('SIGN_UP_CLOSED', 'Nobody can sign up on this server')
+      assertOpen(mode)
       for (const username of names(wanted, random)) {
         try {
           await inTransaction(db, async (trx) => {

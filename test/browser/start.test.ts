@@ -15,6 +15,8 @@ import { temporaryFolder } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { GENEROUS } from '../support/public.ts'
+import { goOnAs } from '../support/signed-in-page.ts'
+import { signedIn } from '../support/site-visitor.ts'
 import { chosenFile, fileIn, isAlive, openStartPage, slugOf } from '../support/start-page.ts'
 
 const MIB = 1024 ** 2
@@ -283,13 +285,20 @@ describeInBrowser('the start page', (browser) => {
     expect(start.trouble()).toEqual([])
   })
 
-  test('says so where guests may not upload', async () => {
+  test('leads to signing in where guests may not upload', async () => {
     const closed = await startHoldfast({ guestUploads: false })
     const context = await browser().newContext({ baseURL: closed.url })
     const page = await context.newPage()
     await page.goto('/')
-    expect(await page.getByRole('heading').textContent()).toBe('Uploads need an API key')
+    expect(await page.getByRole('heading').textContent()).toBe('Sign in to upload')
     expect(await page.locator('.zone').count()).toBe(0)
+    expect(await smallTargets(page)).toEqual([])
+    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
+    await page.waitForURL(`${closed.url}/sign-in?next=%2F`)
+    await closed.addAccount('member')
+    await goOnAs(page, closed.url, await signedIn(closed, 'member'))
+    await page.goto('/')
+    await page.locator('.zone').waitFor()
     await context.close()
     await closed.stop()
   })

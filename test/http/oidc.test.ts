@@ -13,7 +13,7 @@ let other: OidcServer
 
 beforeAll(async () => {
   other = await startOidcServer(
-    `${PUBLIC}/sign-in/oauth2/callback/oidc`,
+    () => `${PUBLIC}/sign-in/oauth2/callback/oidc`,
     (subject) => NAMES[subject] ?? subject,
   )
   const oidc = { issuer: other.issuer, name: 'Home', ...CLIENT }

@@ -68,7 +68,7 @@ describe('where signing up takes an invitation', () => {
     expect(url).toStartWith('https://files.example.org/sign-up/')
     const join = (username: string, invitation?: string) =>
       browser().send('POST', '/api/v1/account', { username, password: PASSWORD, invitation })
-    expect((await join('nobody')).error).toBe('SIGN_UP_CLOSED')
+    expect((await join('nobody')).error).toBe('INVITATION_NEEDED')
     expect((await join('nobody', 'made-up')).error).toBe('INVALID_LINK')
     const [one, two] = await Promise.all([join('guest-one', tokenOf(url)), join('guest-two', tokenOf(url))])
     expect([one.error, two.error].sort()).toEqual([null, 'INVALID_LINK'].sort())

@@ -173,7 +173,7 @@ export async function smallTargets(page: Page): Promise<string[]> {
 }
 
 /** Runs in the page. A link may be enlarged by what it shows before or after its text, an input by its label. */
-const measureTargets = `() => [...document.querySelectorAll('a, button, select, summary, input:not([type=hidden])')]
+const measureTargets = `() => [...document.querySelectorAll('a[href], button, select, summary, input:not([type=hidden])')]
   .filter((it) => it.checkVisibility() && !it.closest('p, dd, li > .small'))
   .map((it) => {
     const covers = [getComputedStyle(it, '::after'), getComputedStyle(it, '::before')]

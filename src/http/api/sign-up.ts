@@ -66,7 +66,7 @@ export const setPassword = ownSiteRoute({
 export const invite = adminRoute({
   method: 'post',
   path: '/api/v1/invitations',
-  summary: 'Make a link by which somebody can make one account',
+  summary: 'Make a link by which somebody can make one account, unless nobody may',
   status: 201,
   answer: dataOf(z.object({ url: z.string(), expires_at: timestampField })),
   async handle({ call, caller }) {

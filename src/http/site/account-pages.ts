@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { Refusal } from '../../domain/errors.ts'
 import type { OneTimeLinks } from '../../services/one-time-links.ts'
-import { invalidLink } from '../../services/one-time-links.ts'
+import { assertOpen, invalidLink, invitationNeeded } from '../../services/one-time-links.ts'
 import type { SignInStep } from '../../services/sign-in.ts'
 import { readForm } from '../body.ts'
 import type { Call } from '../call.ts'
@@ -74,8 +74,8 @@ const forms: readonly FormPage[] = [
     summary: 'make an account',
     fields: ['username', 'password'],
     async check({ site }) {
-      if (site.config.signUp === 'open') return
-      throw new Refusal('SIGN_UP_CLOSED', 'Signing up takes an invitation from an administrator')
+      assertOpen(site.config.signUp)
+      if (site.config.signUp === 'invitation') throw invitationNeeded()
     },
     async submit(call, field) {
       await call.site.services.signUp.join(newAccount(field), null, call)
@@ -87,7 +87,10 @@ const forms: readonly FormPage[] = [
     path: '/sign-up/{token}',
     summary: 'make an account by invitation',
     fields: ['username', 'password'],
-    check: (call) => assertWorks(call, 'invitation'),
+    async check(call) {
+      assertOpen(call.site.config.signUp)
+      await assertWorks(call, 'invitation')
+    },
     async submit(call, field) {
       await call.site.services.signUp.join(newAccount(field), tokenOf(call), call)
       return withNewPassword(call, field)
