@@ -65,6 +65,9 @@ export function parseFileIdentifier(text: string): FileIdentifier {
   return { kind: 'slug', slug: text as Slug }
 }
 
+/** What stands in an upload's address: its secret, or the slug for its owner. */
+export type UploadName = UploadToken | Slug
+
 /** Whether the text can be a slug at all. PostgreSQL must not be asked for just any text. */
 export function isSlug(text: string): text is Slug {
   return /^[A-Za-z0-9]{12}$/.test(text)

@@ -11,9 +11,9 @@ import {
 } from '../database/uploads.ts'
 import { type Clock, HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { GUESTS, type Slug, type UploadToken } from '../domain/ids.ts'
+import { GUESTS, isSlug, type Slug, type UploadName, type UploadToken } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
-import { type Caller, reachOf } from './caller.ts'
+import { assertScope, type Caller, reachOf } from './caller.ts'
 import type { ExpectedChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
 import { isWithin } from './places.ts'
@@ -52,7 +52,10 @@ export interface NextBytes {
   readonly source: ByteSource
 }
 
-/** Uploads that go on after a break. Their rows are the only memory: any node may take any request. */
+/**
+ * Uploads that go on after a break. Their rows are the only memory: any node may take any request. For callers who may
+ * manage the account's things, the slug of an upload of theirs is as good as its token.
+ */
 export interface ResumableUploads {
   /**
    * Starts an upload, with room for all of it. An empty one, and one that is made of parts, is processed at once.
@@ -61,16 +64,16 @@ export interface ResumableUploads {
    */
   create(caller: Caller, upload: NewUpload): Promise<{ token: UploadToken; upload: ResumableUpload }>
   /** The upload as it is recorded. Throws Refusal UPLOAD_NOT_FOUND, UPLOAD_GONE, or INVALID_API_KEY. */
-  find(caller: Caller, token: UploadToken): Promise<ResumableUpload>
+  find(caller: Caller, name: UploadName): Promise<ResumableUpload>
   /**
    * The same at rest: no writer is at work whose bytes would still count, so its offset stays true. Of one that is
    * processing, the end is waited for a while. Throws Refusal UPLOAD_LOCKED besides.
    */
-  atRest(caller: Caller, token: UploadToken): Promise<ResumableUpload>
+  atRest(caller: Caller, name: UploadName): Promise<ResumableUpload>
   /** Adds bytes; all that the answer tells is safe. */
-  append(caller: Caller, token: UploadToken, bytes: NextBytes): Promise<ResumableUpload>
+  append(caller: Caller, name: UploadName, bytes: NextBytes): Promise<ResumableUpload>
   /** Ends the upload. Of a completed one the file stays. */
-  terminate(caller: Caller, token: UploadToken): Promise<void>
+  terminate(caller: Caller, name: UploadName): Promise<void>
   /**
    * Ends the unfinished upload within reach whose link that is, for those who have lost its address. Throws Refusal
    * UPLOAD_NOT_FOUND.
@@ -105,8 +108,17 @@ export function createResumableUploads(parts: {
   const { db, creation, sittings, receiving, finishing, rooms, clock, report } = parts
   const expiresAt = ({ used_at }: Pick<UploadRow, 'used_at'>) => used_at + parts.expireHours * HOUR
 
-  async function authorized(caller: Caller, token: UploadToken): Promise<UploadRow> {
-    const upload = await uploadByToken(db, hashToken(token))
+  /** The link of an upload is no secret: by its slug only an account's are found, by whoever may end them anyway. */
+  async function named(caller: Caller, name: UploadName): Promise<UploadRow | undefined> {
+    if (!isSlug(name)) return uploadByToken(db, hashToken(name))
+    if (caller.kind === 'guest') return undefined
+    assertScope(caller, 'manage')
+    const upload = await uploadBySlug(db, name)
+    return upload?.account_id === caller.account ? upload : undefined
+  }
+
+  async function authorized(caller: Caller, name: UploadName): Promise<UploadRow> {
+    const upload = await named(caller, name)
     if (upload === undefined) throw uploadNotFound()
     if (upload.account_id !== GUESTS) {
       if (caller.kind === 'guest') {
@@ -150,18 +162,18 @@ export function createResumableUploads(parts: {
       return { token, upload: upload.state === 'processing' ? await processed(upload) : upload }
     },
 
-    async find(caller, token) {
-      return assertAlive(await authorized(caller, token))
+    async find(caller, name) {
+      return assertAlive(await authorized(caller, name))
     },
 
-    async atRest(caller, token) {
-      const upload = assertAlive(await authorized(caller, token))
+    async atRest(caller, name) {
+      const upload = assertAlive(await authorized(caller, name))
       const free = upload.state === 'uploading' ? await sittings.whenFree(upload.id) : upload
       return assertAlive(free.state === 'processing' ? await processed(free) : free)
     },
 
-    async append(caller, token, bytes) {
-      const found = assertAlive(await authorized(caller, token))
+    async append(caller, name, bytes) {
+      const found = assertAlive(await authorized(caller, name))
       if (found.kind === 'final') {
         throw new Refusal('UPLOAD_IS_FINAL', 'This upload is made of parts and takes no bytes')
       }
@@ -196,8 +208,8 @@ export function createResumableUploads(parts: {
       return (await uploadById(db, upload.id)) ?? upload
     },
 
-    async terminate(caller, token) {
-      const upload = await authorized(caller, token)
+    async terminate(caller, name) {
+      const upload = await authorized(caller, name)
       await sittings.stop(upload.id)
       await forget(db, upload, clock.now())
     },
