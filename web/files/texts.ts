@@ -116,6 +116,7 @@ export interface FilesTexts {
     readonly title: string
     readonly elsewhere: string
     /** {received}, {size} */
+    readonly elsewhereWhy: string
     readonly progress: string
     readonly cancel: string
     readonly none: string

@@ -18,6 +18,8 @@ export interface NewUpload {
   readonly name: string
   readonly type: string
   readonly size: number
+  /** Milliseconds since 1970. */
+  readonly lastModified: number
   /** `photos/2026/beach.jpg`; null for a file by itself. */
   readonly path: string | null
   /** A folder's identifier; null for the top level, or where there are no folders. */
@@ -29,6 +31,8 @@ export interface Created {
   readonly address: string
   /** The link to give away. */
   readonly link: string
+  /** It was begun in another browser or by a program: when it is gone, it is over. */
+  readonly isTakenOver?: true
 }
 
 export interface Seen {
@@ -42,6 +46,8 @@ export async function createUpload(to: Destination, upload: NewUpload): Promise<
   const metadata = [
     ['filename', upload.name],
     ['filetype', upload.type],
+    // Tells another browser whether it has the same file.
+    ['lastModified', String(upload.lastModified)],
     ...(upload.folder === null ? [] : [['folder', upload.folder]]),
     ...(upload.path === null || !to.keepsFolders ? [] : [['relativePath', upload.path]]),
   ]
@@ -57,6 +63,11 @@ export async function createUpload(to: Destination, upload: NewUpload): Promise<
   const address = text(body, 'location')
   if (!SECRET.test(address)) throw new RequestFailure(null)
   return { address, link: text(body, 'url') }
+}
+
+/** Where the owner of an upload goes on with it who was not told its address. */
+export function addressByLink(slug: string): string {
+  return `${UPLOADS}/${slug}`
 }
 
 export async function lookAtUpload(to: Destination, address: string): Promise<Seen> {

@@ -290,6 +290,8 @@ export const de: Texts = {
         title: 'Uploads',
         elsewhere: 'Anderswo begonnen und nicht fertig',
         progress: '{received} von {size}',
+        elsewhereWhy:
+          'Sie gehen dort weiter, wo sie begonnen wurden, oder hier, wenn du dieselbe Datei auswählst.',
         cancel: 'Aufgeben',
         none: 'Es wird nichts hochgeladen.',
       },

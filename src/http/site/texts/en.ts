@@ -278,6 +278,7 @@ export const en: Texts = {
         title: 'Uploads',
         elsewhere: 'Begun elsewhere, and not finished',
         progress: '{received} of {size}',
+        elsewhereWhy: 'They go on where they were begun, or here when you choose the same file.',
         cancel: 'Give up',
         none: 'Nothing is being uploaded.',
       },
