@@ -82,6 +82,7 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
   let shown: Shown = {
     query: { place: TOP, search: '', ...first },
     tree: null,
+  let treeProblem: Problem | null = null
     selection: AT_START,
     version: 0,
     busy: new Set(),
@@ -96,8 +97,14 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
   listing.subscribe(() => {
     const failure = listing.failure()
     show({
+  /** The list and the tree answer in any order. */
+  function problemNow(): Problem | null {
+    const failure = listing.failure()
+    return failure === null ? treeProblem : problemOf(failure)
+  }
+
       version: listing.version(),
-      problem: failure === null ? shown.problem : problemOf(failure),
+      problem: problemNow(),
       selection: settled(shown.selection, listing.total() ?? Number.MAX_SAFE_INTEGER, new Set()),
     })
     if (failure !== null) refreshLater(problemOf(failure))
@@ -114,6 +121,7 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
     extending.abort()
     show({ query, selection: AT_START, problem: null })
     listing.open(query, foldersListed(query, shown.tree, locale))
+    treeProblem = null
   }
 
   async function loadTree(): Promise<void> {
@@ -121,12 +129,13 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
       const tree = createFolderTree(await fetchFolders(), locale)
       const { place } = shown.query
       const isGone = place !== TOP && tree.find(place) === null
-      show({ tree, problem: isGone ? 'missing' : null })
+      treeProblem = isGone ? 'missing' : null
+      show({ tree, problem: problemNow() })
       listing.setFolders(foldersListed(shown.query, tree, locale))
     } catch (error) {
-      const problem = problemOf(error)
-      show({ problem })
-      refreshLater(problem)
+      treeProblem = problemOf(error)
+      show({ problem: problemNow() })
+      refreshLater(treeProblem)
     }
   }
 
