@@ -10,7 +10,7 @@ import { EntryList } from './entry-list.tsx'
 import { FilesContext } from './files-context.ts'
 import { FolderPane } from './folder-pane.tsx'
 import type { Manager } from './manager.ts'
-import { Notices } from './notices.tsx'
+import { Notices, type Saying } from './notices.tsx'
 import { PathBar } from './path-bar.tsx'
 import type { Preferences } from './preferences.ts'
 import { Toolbar } from './toolbar.tsx'
@@ -32,11 +32,20 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
   const [look, setLook] = useState(() => preferences.read().look)
   const [dialog, setDialog] = useState<Dialog | null>(null)
   const [hasDetails, showDetails] = useState(false)
-  const [said, say] = useState('')
+  const [said, setSaid] = useState<Saying>({ text: '' })
   const go = usePlace(manager)
   const words = useMemo(() => createWords(data.locale), [data])
   const commands = useMemo(
-    () => createCommands({ manager, data, words, go, show: setDialog, showDetails, say }),
+    () =>
+      createCommands({
+        manager,
+        data,
+        words,
+        go,
+        show: setDialog,
+        showDetails,
+        say: (text) => setSaid({ text }),
+      }),
     [manager, data, words, go],
   )
   const files = useMemo(
