@@ -13,6 +13,7 @@ import {
   isSelected,
   type Selection,
   selectAll,
+  selectedCount,
   selectNone,
   selectOnly,
   settled,
@@ -51,6 +52,8 @@ export interface Manager {
   selectNone(): void
   /** All that is selected, wherever it is. Rejects when it cannot be had. */
   chosen(): Promise<readonly Entry[]>
+  /** Whether that is everything in the place that is listed. Rejects when it cannot be said. */
+  isAllChosen(): Promise<boolean>
   move(entries: readonly Entry[], to: Place): Promise<void>
   /** Into the bin. */
   remove(entries: readonly Entry[]): Promise<void>
@@ -79,10 +82,10 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
   const busy = new Map<Key, number>()
   let extending = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
+  let treeProblem: Problem | null = null
   let shown: Shown = {
     query: { place: TOP, search: '', ...first },
     tree: null,
-  let treeProblem: Problem | null = null
     selection: AT_START,
     version: 0,
     busy: new Set(),
@@ -94,21 +97,20 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
     for (const changed of listeners) changed()
   }
 
-  listing.subscribe(() => {
-    const failure = listing.failure()
-    show({
   /** The list and the tree answer in any order. */
   function problemNow(): Problem | null {
     const failure = listing.failure()
     return failure === null ? treeProblem : problemOf(failure)
   }
 
+  listing.subscribe(() => {
+    const failure = listing.failure()
+    show({
       version: listing.version(),
       problem: problemNow(),
       selection: settled(shown.selection, listing.total() ?? Number.MAX_SAFE_INTEGER, new Set()),
     })
     if (failure !== null) refreshLater(problemOf(failure))
-    else if (shown.problem === 'network') show({ problem: null })
   })
 
   function refreshLater(problem: Problem): void {
@@ -119,9 +121,9 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
 
   function list(query: Query): void {
     extending.abort()
+    treeProblem = null
     show({ query, selection: AT_START, problem: null })
     listing.open(query, foldersListed(query, shown.tree, locale))
-    treeProblem = null
   }
 
   async function loadTree(): Promise<void> {
@@ -212,6 +214,14 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
       const rows = { first: 0, end: listing.total() ?? 0 }
       const all = await listing.fetch(rows, new AbortController().signal)
       return all.filter(({ key }) => isSelected(selection, key))
+    },
+    async isAllChosen() {
+      const { selection, query } = shown
+      const total = listing.total() ?? 0
+      if (query.search !== '' || selectedCount(selection, total) !== total) return false
+      if (selection.selected.kind === 'all') return true
+      const all = await listing.fetch({ first: 0, end: total }, new AbortController().signal)
+      return all.every(({ key }) => isSelected(selection, key))
     },
     async move(entries, to) {
       const moved = entries.filter(({ place }) => place !== to)
