@@ -16,6 +16,7 @@ import type { Preferences } from './preferences.ts'
 import { Toolbar } from './toolbar.tsx'
 import { UploadsButton } from './uploads-button.tsx'
 import { useDrops } from './use-drops.ts'
+import { isTouchDevice } from './use-entry-events.ts'
 import { usePlace } from './use-place.ts'
 import { useRefresh } from './use-refresh.ts'
 
@@ -56,7 +57,7 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
   /** A finger opens what it touches, unless something is selected. */
   const closeDetails = () => {
     showDetails(false)
-    if (matchMedia('(pointer: coarse)').matches) manager.selectNone()
+    if (isTouchDevice()) manager.selectNone()
     // The button that had the focus is gone with the panel.
     document.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus()
   }

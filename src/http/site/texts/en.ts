@@ -208,6 +208,7 @@ export const en: Texts = {
         remove: 'Delete',
         newFolder: 'New folder',
         upload: 'Upload',
+        select: 'Select',
         selectNone: 'Select nothing',
         more: 'Actions',
         refresh: 'Try again',
@@ -277,8 +278,8 @@ export const en: Texts = {
       uploads: {
         title: 'Uploads',
         elsewhere: 'Begun elsewhere, and not finished',
-        progress: '{received} of {size}',
         elsewhereWhy: 'They go on where they were begun, or here when you choose the same file.',
+        progress: '{received} of {size}',
         cancel: 'Give up',
         none: 'Nothing is being uploaded.',
       },
