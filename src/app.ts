@@ -194,6 +194,7 @@ export async function startHoldfast(
       clock,
       random,
       limits: config,
+      signing,
       uploaded: traffic.uploaded,
       report: failed('a resumable upload failed'),
     })

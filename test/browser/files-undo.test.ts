@@ -2,10 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { accessibilityFaults, describeInBrowser, openPage, type Visit } from '../support/browser.ts'
-import { caller } from '../support/caller.ts'
 import { eventually } from '../support/eventually.ts'
 import { addCopies } from '../support/file-copies.ts'
-import { filesPageIn, openFilesPage } from '../support/files-page.ts'
+import { filesOwner, filesPageIn, openFilesPage } from '../support/files-page.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { bearer, GENEROUS, makeFolder, upload } from '../support/public.ts'
 
@@ -19,17 +18,12 @@ describeInBrowser('the file manager', (browser) => {
   })
   afterAll(() => host.stop())
 
-  async function account() {
-    const { apiKey: key } = await host.addAccount()
-    return { url: host.url, key, api: caller(host.url, key) }
-  }
-
   test('says that a file of a private folder in the bin is not back, and asks where it is to go', async () => {
-    const own = await account()
+    const own = await filesOwner(host)
     const alpha = await makeFolder(host, own.key, { name: 'Alpha' })
     const secret = await makeFolder(host, own.key, { name: 'Secret', public: 0 })
     await upload(host, { key: own.key, name: 'letter.txt', folder: secret })
-    await using files = await openFilesPage(browser(), { ...own, path: `/files/${secret}` })
+    await using files = await openFilesPage(browser(), own, { path: `/files/${secret}` })
     await files.row('letter.txt').click()
     await files.press('Delete')
     await files.says('1 entry is in the bin')
@@ -52,7 +46,7 @@ describeInBrowser('the file manager', (browser) => {
   })
 
   test('shows all of a long bin, though some of it is restored meanwhile', async () => {
-    const own = await account()
+    const own = await filesOwner(host)
     const first = await upload(host, { key: own.key, name: 'first.txt' })
     const copies = await addCopies(host.database, first.file_id, 103, (number) => `${number}.txt`)
     await own.api.post('/api/v1/bin', { files: copies })
@@ -73,7 +67,7 @@ describeInBrowser('the file manager', (browser) => {
   })
 
   test('moves nothing that was dragged before when something comes from another window', async () => {
-    const own = await account()
+    const own = await filesOwner(host)
     const beta = await makeFolder(host, own.key, { name: 'Beta' })
     for (const name of ['one.txt', 'two.txt', 'three.txt']) await upload(host, { key: own.key, name })
     await using here = await openFilesPage(browser(), own)
@@ -93,7 +87,7 @@ describeInBrowser('the file manager', (browser) => {
   })
 
   test('shows what has changed before it was told of changes, and while nobody saw it', async () => {
-    const own = await account()
+    const own = await filesOwner(host)
     await upload(host, { key: own.key, name: 'before.txt' })
     const visit = await openPage(browser(), own.url, { extraHTTPHeaders: bearer(own.key) })
     const { page } = visit

@@ -64,20 +64,23 @@ export async function startPageIn(visit: Visit): Promise<StartPage> {
     ...visit,
     requests,
     choose: (...files) => choose(page, files),
-    drop: (paths) => drop(devtools, paths),
+    drop: (paths) => dropAt(devtools, { x: 300, y: 300 }, paths),
     upload: (name) => uploadIn(page, name),
     kept: () =>
       page.evaluate<string>(`${readKept('metadata')}.then((all) => all.map((it) => it.metadata).join())`),
     keptFiles: () => page.evaluate<number>(`${readKept('files')}.then((all) => all.length)`),
-    async throttle(bytes) {
-      await devtools.send('Network.emulateNetworkConditions', {
-        offline: false,
-        latency: 0,
-        downloadThroughput: -1,
-        uploadThroughput: bytes ?? -1,
-      })
-    },
+    throttle: (bytes) => throttle(devtools, bytes),
   }
+}
+
+/** Bytes a second that go off; null for all that can. */
+export async function throttle(devtools: CDPSession, bytes: number | null): Promise<void> {
+  await devtools.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput: bytes ?? -1,
+  })
 }
 
 /** Waits until the script has taken the page over. */
@@ -93,14 +96,19 @@ async function choose(page: Page, files: readonly (string | ChosenFile)[]): Prom
   if (contents.length > 0) await field.setInputFiles(contents)
 }
 
-async function drop(devtools: CDPSession, paths: readonly string[]): Promise<void> {
+/** Drops files and folders of this machine at a point of the page. */
+export async function dropAt(
+  devtools: CDPSession,
+  at: { readonly x: number; readonly y: number },
+  paths: readonly string[],
+): Promise<void> {
   const data = { items: [], files: [...paths], dragOperationsMask: 1 }
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-    await devtools.send('Input.dispatchDragEvent', { type, x: 300, y: 300, data })
+    await devtools.send('Input.dispatchDragEvent', { type, ...at, data })
   }
 }
 
-function uploadIn(page: Page, name: string): Upload {
+export function uploadIn(page: Page, name: string): Upload {
   const row = page.locator('.upload').filter({ has: page.getByTitle(name, { exact: true }) })
   return {
     row,

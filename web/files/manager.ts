@@ -13,6 +13,7 @@ import {
   isSelected,
   type Selection,
   selectAll,
+  selectedCount,
   selectNone,
   selectOnly,
   selectThese,
@@ -52,6 +53,8 @@ export interface Manager {
   selectNone(): void
   /** All that is selected, wherever it is. Rejects when it cannot be had. */
   chosen(): Promise<readonly Entry[]>
+  /** Whether that is everything in the place that is listed. Rejects when it cannot be said. */
+  isAllChosen(): Promise<boolean>
   move(entries: readonly Entry[], to: Place): Promise<void>
   /** Into the bin. */
   remove(entries: readonly Entry[]): Promise<void>
@@ -82,6 +85,7 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
   /** How often the tree was asked for, and which of these answers is shown. */
   const trees = { asked: 0, shown: 0 }
   let timer: ReturnType<typeof setTimeout> | undefined
+  let treeProblem: Problem | null = null
   let shown: Shown = {
     query: { place: TOP, search: '', ...first },
     tree: null,
@@ -96,15 +100,20 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
     for (const changed of listeners) changed()
   }
 
+  /** The list and the tree answer in any order. */
+  function problemNow(): Problem | null {
+    const failure = listing.failure()
+    return failure === null ? treeProblem : problemOf(failure)
+  }
+
   listing.subscribe(() => {
     const failure = listing.failure()
     show({
       version: listing.version(),
-      problem: failure === null ? shown.problem : problemOf(failure),
+      problem: problemNow(),
       selection: settled(shown.selection, listing.total() ?? Number.MAX_SAFE_INTEGER, new Set()),
     })
     if (failure !== null) refreshLater(problemOf(failure))
-    else if (shown.problem === 'network') show({ problem: null })
   })
 
   function refreshLater(problem: Problem): void {
@@ -115,6 +124,7 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
 
   function list(query: Query): void {
     extending.abort()
+    treeProblem = null
     show({ query, selection: AT_START, problem: null })
     listing.open(query, foldersListed(query, shown.tree, locale))
   }
@@ -141,12 +151,13 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
       const tree = createFolderTree(folders, locale)
       const { place } = shown.query
       const isGone = place !== TOP && tree.find(place) === null
-      show({ tree, problem: isGone ? 'missing' : null })
+      treeProblem = isGone ? 'missing' : null
+      show({ tree, problem: problemNow() })
       listing.setFolders(foldersListed(shown.query, tree, locale))
     } catch (error) {
-      const problem = problemOf(error)
-      show({ problem })
-      refreshLater(problem)
+      treeProblem = problemOf(error)
+      show({ problem: problemNow() })
+      refreshLater(treeProblem)
     }
   }
 
@@ -229,6 +240,14 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
       const rows = { first: 0, end: listing.total() ?? 0 }
       const all = await listing.fetch(rows, new AbortController().signal)
       return all.filter(({ key }) => isSelected(selection, key))
+    },
+    async isAllChosen() {
+      const { selection, query } = shown
+      const total = listing.total() ?? 0
+      if (query.search !== '' || selectedCount(selection, total) !== total) return false
+      if (selection.selected.kind === 'all') return true
+      const all = await listing.fetch({ first: 0, end: total }, new AbortController().signal)
+      return all.every(({ key }) => isSelected(selection, key))
     },
     async move(entries, to) {
       const moved = entries.filter(({ place }) => place !== to)

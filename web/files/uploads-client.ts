@@ -5,10 +5,13 @@ import { ask, sending } from './ask.ts'
 
 const unfinished = z.object({
   slug: z.string(),
+  status: z.string(),
   name: z.string(),
   url: z.string(),
+  location: z.string(),
   received: z.number(),
   size: z.nullable(z.number()),
+  last_modified: z.nullable(z.number()),
 })
 
 export type UnfinishedUpload = z.infer<typeof unfinished>

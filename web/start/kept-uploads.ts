@@ -31,6 +31,8 @@ export interface KeptUploads {
   find(id: string): KeptUpload | null
   /** Null when just this file is being uploaded already. */
   add(file: File, path: string | null, folder: string | null): KeptUpload | null
+  /** The same with one that was begun elsewhere. */
+  takeOver(file: File, created: Created): KeptUpload | null
   /** Gives an upload its file back. */
   give(id: string, file: Blob): void
   setCreated(id: string, created: Created | null): void
@@ -91,6 +93,25 @@ export async function openKeptUploads(parts: {
     uppy.setFileState(id, { isPaused })
   }
 
+  /** By `relativePath` Uppy tells a file from the same one elsewhere. */
+  function addFile(
+    file: File,
+    meta: Omit<Meta, 'lastModified'> & { readonly relativePath?: string },
+  ): KeptUpload | null {
+    const { name, type, lastModified } = file
+    try {
+      const id = uppy.addFile({ name, type, data: file, meta: { lastModified, ...meta } })
+      return toKept(uppy.getFile(id))
+    } catch {
+      return null
+    }
+  }
+
+  function setCreated(id: string, created: Created | null): void {
+    const { meta } = uppy.getFile(id)
+    uppy.setFileState(id, { meta: { ...meta, created }, tus: { uploadUrl: created?.address ?? null } })
+  }
+
   return {
     list: () => uppy.getFiles().map(toKept),
 
@@ -99,29 +120,19 @@ export async function openKeptUploads(parts: {
       return file === undefined ? null : toKept(file)
     },
 
-    add(file, path, folder) {
-      const { name, type, lastModified } = file
-      try {
-        const id = uppy.addFile({
-          name,
-          type,
-          data: file,
-          meta: { lastModified, path, folder, created: null, ...distinction(path, folder) },
-        })
-        return toKept(uppy.getFile(id))
-      } catch {
-        return null
-      }
+    add: (file, path, folder) => addFile(file, { path, folder, created: null, ...distinction(path, folder) }),
+
+    takeOver(file, created) {
+      const upload = addFile(file, { path: null, folder: null, created: null, relativePath: created.address })
+      if (upload !== null) setCreated(upload.id, created)
+      return upload
     },
 
     give(id, file) {
       uppy.setFileState(id, { data: file, isGhost: false })
     },
 
-    setCreated(id, created) {
-      const { meta } = uppy.getFile(id)
-      uppy.setFileState(id, { meta: { ...meta, created }, tus: { uploadUrl: created?.address ?? null } })
-    },
+    setCreated,
 
     setPaused(id, isPaused) {
       uppy.setFileState(id, { isPaused })
@@ -176,7 +187,7 @@ export async function openKeptUploads(parts: {
   }
 }
 
-/** By its relative path Uppy tells a file from the same one elsewhere. */
+/** The same file may go to several folders. */
 function distinction(path: string | null, folder: string | null): { relativePath?: string } {
   if (folder === null) return path === null ? {} : { relativePath: path }
   return { relativePath: `${folder}/${path ?? ''}` }

@@ -3,6 +3,7 @@ import { timestamp } from '../../domain/clock.ts'
 import type { ResumableUpload } from '../../services/resumable-uploads.ts'
 import type { StoredFile } from '../../services/stored-file.ts'
 import type { Site } from '../call.ts'
+import { parseMetadata } from '../uploads/tus-headers.ts'
 import { timestampField } from './fields.ts'
 import { fileUrl, thumbnailPath } from './file-answers.ts'
 
@@ -45,6 +46,10 @@ export const unfinishedUpload = z
     size: z.number().int().nullable().openapi({ description: 'null while nobody has said it' }),
     slug: z.string(),
     url: z.string(),
+    last_modified: z.number().int().nullable().openapi({
+      description:
+        'When the file was last changed, in milliseconds since 1970, as the metadata said; null where it did not',
+    }),
     created_at: timestampField,
     expires_at: timestampField,
   })
@@ -58,7 +63,13 @@ export function toUnfinishedUpload(site: Site, upload: ResumableUpload): z.infer
     size: upload.size,
     slug: upload.slug,
     url: fileUrl(site, upload.slug),
+    last_modified: lastModified(upload),
     created_at: timestamp(upload.created_at),
     expires_at: timestamp(site.services.resumable.expiresAt(upload)),
   }
+}
+
+function lastModified({ metadata }: ResumableUpload): number | null {
+  const value = parseMetadata(metadata).get('lastModified') ?? ''
+  return /^\d{1,15}$/.test(value) ? Number(value) : null
 }

@@ -1,14 +1,15 @@
 import { z } from '@hono/zod-openapi'
 import { Refusal } from '../../domain/errors.ts'
-import type { UploadToken } from '../../domain/ids.ts'
+import type { UploadName } from '../../domain/ids.ts'
 import { CHECKSUM_ALGORITHMS } from '../../services/chunk-checksum.ts'
 import { unfinishedUpload, uploadResult } from '../api/upload-answers.ts'
 import type { Call } from '../call.ts'
 import { preflight } from '../preflight.ts'
 import type { Documentation, Method, Route, RouteParts } from '../route.ts'
+import { UPLOADS_PATH } from './paths.ts'
 import { leaveBody } from './receive.ts'
 import { appendToUpload } from './tus-append.ts'
-import { createUpload, UPLOADS_PATH } from './tus-create.ts'
+import { createUpload } from './tus-create.ts'
 import { TUS_VERSION } from './tus-headers.ts'
 import { deleteUpload, getUpload, headUpload } from './tus-look.ts'
 
@@ -26,7 +27,7 @@ const EXTENSIONS = [
 
 const UPLOAD_PATH = `${UPLOADS_PATH}/{upload}`
 
-type Handle = (call: Call, token: UploadToken) => Promise<Response>
+type Handle = (call: Call, name: UploadName) => Promise<Response>
 
 const handlers: Readonly<Record<string, Handle>> = {
   HEAD: headUpload,
@@ -42,7 +43,7 @@ async function handleUpload(call: Call): Promise<Response> {
   if (handle === undefined) {
     throw new Refusal('METHOD_NOT_ALLOWED', 'Use HEAD, GET, PATCH or DELETE here')
   }
-  return handle(call, (call.params.upload ?? '') as UploadToken)
+  return handle(call, (call.params.upload ?? '') as UploadName)
 }
 
 /** Every answer says that the protocol is spoken; what a refused request still sends is dealt with. */
@@ -73,7 +74,10 @@ function capabilities(allowed: readonly string[]): Route['handle'] {
 }
 
 const params = z.object({
-  upload: z.string().openapi({ description: 'The secret of the upload’s address, from Location' }),
+  upload: z.string().openapi({
+    description:
+      'The last part of the upload’s address, from Location or from the list of unfinished uploads',
+  }),
 })
 const tusHeader = z.literal(TUS_VERSION)
 const checksumHeader = z
@@ -130,10 +134,10 @@ export const tusRoutes: readonly Route[] = [
         'Tus-Resumable': tusHeader,
         'Upload-Length': z.string().optional(),
         'Upload-Defer-Length': z.literal('1').optional(),
-        'Upload-Metadata': z
-          .string()
-          .optional()
-          .openapi({ description: 'filename, filetype, folder (identifier, needs a key), relativePath' }),
+        'Upload-Metadata': z.string().optional().openapi({
+          description:
+            'filename, filetype, folder (identifier, needs a key), relativePath, lastModified (milliseconds since 1970)',
+        }),
         'Upload-Concat': z.string().optional(),
         'Upload-Checksum': checksumHeader,
       }),

@@ -211,6 +211,7 @@ export const de: Texts = {
         remove: 'Löschen',
         newFolder: 'Neuer Ordner',
         upload: 'Hochladen',
+        select: 'Auswählen',
         selectNone: 'Nichts auswählen',
         more: 'Aktionen',
         refresh: 'Noch einmal versuchen',
@@ -290,6 +291,8 @@ export const de: Texts = {
       uploads: {
         title: 'Uploads',
         elsewhere: 'Anderswo begonnen und nicht fertig',
+        elsewhereWhy:
+          'Sie gehen dort weiter, wo sie begonnen wurden, oder hier, wenn du dieselbe Datei auswählst.',
         progress: '{received} von {size}',
         cancel: 'Aufgeben',
         none: 'Es wird nichts hochgeladen.',

@@ -209,6 +209,7 @@ export const en: Texts = {
         remove: 'Delete',
         newFolder: 'New folder',
         upload: 'Upload',
+        select: 'Select',
         selectNone: 'Select nothing',
         more: 'Actions',
         refresh: 'Try again',
@@ -278,6 +279,7 @@ export const en: Texts = {
       uploads: {
         title: 'Uploads',
         elsewhere: 'Begun elsewhere, and not finished',
+        elsewhereWhy: 'They go on where they were begun, or here when you choose the same file.',
         progress: '{received} of {size}',
         cancel: 'Give up',
         none: 'Nothing is being uploaded.',
