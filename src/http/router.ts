@@ -30,32 +30,36 @@ export function createRouter(routes: readonly Route[], assets: Assets): Hono<Env
   for (const route of routes) {
     app.on(route.method.toUpperCase(), routerPattern(route.path), (c) => {
       c.env.route = route.path
-      return answering(c.env.call(c.req.param(), route.need ?? null), route, (call) => route.handle(call))
+      return answering(c.env.call(c.req.param(), route.need ?? null), route)
     })
   }
-  const allowedAt = createAllowedMethods(routes)
+  const addressAt = createAddresses(routes)
   app.notFound((c) => {
-    const [route, allowed] = allowedAt(c.req.path)
-    if (route === null) return nothingHere(c.env.call({}, null))
-    c.env.route = route
+    const call = c.env.call({}, null)
+    const address = addressAt(c.req.path)
+    if (address === null) return nothingHere(call)
+    const { path, allowed, always } = address
+    c.env.route = path
+    setHeaders(call, always)
     return c.req.method === 'OPTIONS' ? preflight(allowed) : methodNotAllowed(allowed)
   })
   return app
 }
 
-async function answering(
-  call: Call,
-  route: Route,
-  handle: (call: Call) => Promise<Response>,
-): Promise<Response> {
+async function answering(call: Call, route: Route): Promise<Response> {
+  setHeaders(call, route.always)
   try {
-    return await handle(call)
+    return await route.handle(call)
   } catch (error) {
     const refusal = asRefusal(call, error)
     return route.documentation.tag === 'Site' || route.documentation.tag === 'Public'
       ? siteError(call, refusal)
       : errorResponse(refusal)
   }
+}
+
+function setHeaders(call: Call, headers: Route['always'] = {}): void {
+  for (const [name, value] of Object.entries(headers)) call.headers.set(name, value)
 }
 
 /** What is unknown is written to the log and not told to the caller. */
@@ -89,19 +93,28 @@ export function routerPattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-type AllowedMethods = readonly [route: string | null, allowed: readonly string[]]
+interface Address {
+  /** As the table writes it. */
+  readonly path: string
+  readonly always: Readonly<Record<string, string>>
+  readonly allowed: readonly string[]
+}
 
 /** Which route's path a path fits, the plainest first, and what may be asked there. */
-function createAllowedMethods(routes: readonly Route[]): (path: string) => AllowedMethods {
-  const patterns = routes.map(({ path, method }) => ({
-    path,
-    fits: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-    methods: method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
+function createAddresses(routes: readonly Route[]): (path: string) => Address | null {
+  const patterns = routes.map((route) => ({
+    route,
+    fits: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    methods: route.method === 'get' ? ['GET', 'HEAD'] : [route.method.toUpperCase()],
   }))
   return (path) => {
     const fitting = patterns.filter((pattern) => pattern.fits.test(path))
-    const route = fitting.find((pattern) => pattern.path === path) ?? fitting[0]
-    if (route === undefined) return [null, []]
-    return [route.path, [...new Set([...fitting.flatMap((pattern) => pattern.methods), 'OPTIONS'])]]
+    const plainest = fitting.find(({ route }) => route.path === path) ?? fitting[0]
+    if (plainest === undefined) return null
+    return {
+      path: plainest.route.path,
+      always: Object.assign({}, ...fitting.map(({ route }) => route.always)),
+      allowed: [...new Set([...fitting.flatMap(({ methods }) => methods), 'OPTIONS'])],
+    }
   }
 }
