@@ -6,7 +6,8 @@ import { ask, sending } from './ask.ts'
 const unfinished = z.object({
   slug: z.string(),
   name: z.string(),
-  url: z.string(),
+  /** A part of an upload has none. */
+  url: z.optional(z.string()),
   received: z.number(),
   size: z.nullable(z.number()),
 })

@@ -11,7 +11,7 @@ export function UploadsElsewhere({ engine }: { engine: Engine }) {
   const { texts, words, commands } = useFiles()
   const [uploads, setUploads] = useState<readonly UnfinishedUpload[] | null>(null)
   const here = new Set(engine.snapshot().items.map(({ link }) => link))
-  const others = uploads?.filter(({ url }) => !here.has(url)) ?? null
+  const others = uploads?.filter(({ url }) => url === undefined || !here.has(url)) ?? null
 
   useEffect(() => {
     fetchUnfinished().then(setUploads, () => commands.say(texts.problems.network))
