@@ -70,6 +70,8 @@ export interface RouteParts {
    * without an end, which it may do only where the bytes lie in S3. Says which way `listen` has it answered.
    */
   readonly streams?: 'in' | 'out' | 'out of S3'
+  /** Headers of all its answers, and of those to methods that no route at its path takes. */
+  readonly always?: Readonly<Record<string, string>>
   readonly handle: (call: Call) => Promise<Response | JsonAnswer>
 }
 

@@ -19,7 +19,7 @@ const ASSETS = '/assets/{name}'
 export type Router = (arrival: Arrival) => Promise<Response | JsonAnswer>
 
 /** A row of the route table, or what is answered beside it. */
-interface Entry extends Pick<Route, 'path' | 'handle'> {
+interface Entry extends Pick<Route, 'path' | 'handle' | 'always'> {
   readonly need: Need | null
   /** Whether people look at it, who want to read of errors on a page. */
   readonly isSeen: boolean
@@ -37,9 +37,10 @@ export function createRouter(routes: readonly Route[], assets: Assets): Router {
     isSeen: true,
     handle: async (call) => assets.answer(call.params.name ?? '', call.request) ?? nothingHere(call),
   })
-  for (const { method, path, need = null, handle, documentation } of routes) {
+  for (const route of routes) {
+    const { method, path, need = null, documentation } = route
     const isSeen = documentation.tag === 'Site' || documentation.tag === 'Public'
-    router.add(method.toUpperCase(), routerPattern(path), { path, need, isSeen, handle })
+    router.add(method.toUpperCase(), routerPattern(path), { ...route, need, isSeen })
   }
   const unmatched = answeringUnmatched(routes)
 
@@ -55,6 +56,7 @@ export function createRouter(routes: readonly Route[], assets: Assets): Router {
       arrival.route = entry.path
       arrival.need = entry.need
       arrival.params = paramsOf(found)
+      if (entry.always !== undefined) setHeaders(arrival, entry.always)
       const answer = await entry.handle(arrival)
       return isHead && answer instanceof Response ? new Response(null, answer) : answer
     } catch (error) {
@@ -84,6 +86,10 @@ function failure(call: Call, error: unknown, isSeen: boolean): Response {
   } catch (pageError) {
     return errorResponse(asRefusal(call, pageError))
   }
+}
+
+function setHeaders(call: Call, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) call.headers.set(name, value)
 }
 
 /** What is unknown is written to the log and not told to the caller. */
@@ -119,28 +125,39 @@ export function routerPattern(path: string): string {
 
 /** Preflights, and errors where no route is. */
 function answeringUnmatched(routes: readonly Route[]): (arrival: Arrival, path: string) => Response {
-  const allowedAt = createAllowedMethods(routes)
+  const addressAt = createAddresses(routes)
   return (arrival, path) => {
-    const [route, allowed] = allowedAt(path)
-    if (route === null) return nothingHere(arrival)
-    arrival.route = route
+    const address = addressAt(path)
+    if (address === null) return nothingHere(arrival)
+    const { allowed, always } = address
+    arrival.route = address.path
+    setHeaders(arrival, always)
     return arrival.request.method === 'OPTIONS' ? preflight(allowed) : methodNotAllowed(allowed)
   }
 }
 
-type AllowedMethods = readonly [route: string | null, allowed: readonly string[]]
+interface Address {
+  /** As the table writes it. */
+  readonly path: string
+  readonly always: Readonly<Record<string, string>>
+  readonly allowed: readonly string[]
+}
 
 /** Which route's path a path fits, the plainest first, and what may be asked there. */
-function createAllowedMethods(routes: readonly Route[]): (path: string) => AllowedMethods {
-  const patterns = routes.map(({ path, method }) => ({
-    path,
-    fits: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-    methods: method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
+function createAddresses(routes: readonly Route[]): (path: string) => Address | null {
+  const patterns = routes.map((route) => ({
+    route,
+    fits: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    methods: route.method === 'get' ? ['GET', 'HEAD'] : [route.method.toUpperCase()],
   }))
   return (path) => {
     const fitting = patterns.filter((pattern) => pattern.fits.test(path))
-    const route = fitting.find((pattern) => pattern.path === path) ?? fitting[0]
-    if (route === undefined) return [null, []]
-    return [route.path, [...new Set([...fitting.flatMap((pattern) => pattern.methods), 'OPTIONS'])]]
+    const plainest = fitting.find(({ route }) => route.path === path) ?? fitting[0]
+    if (plainest === undefined) return null
+    return {
+      path: plainest.route.path,
+      always: Object.assign({}, ...fitting.map(({ route }) => route.always)),
+      allowed: [...new Set([...fitting.flatMap(({ methods }) => methods), 'OPTIONS'])],
+    }
   }
 }

@@ -1,13 +1,14 @@
 /** The concatenation extension. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import { z } from 'zod'
 import { wholeSum } from '../../src/database/differences.ts'
 import { type Api, api, newcomer, refusal } from '../support/api.ts'
 import { readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { metadata, type Tus, tus } from '../support/tus.ts'
+import { metadata, type Tus, tus, UPLOADS } from '../support/tus.ts'
 
 const MB = 1024 * 1024
 const random = chance(8)
@@ -57,6 +58,40 @@ test('HEAD tells a part for what it is', async () => {
   const head = await client.head(path)
   expect(head.headers.get('upload-concat')).toBe('partial')
   expect(head.headers.get('upload-offset')).toBe('10')
+})
+
+test('what a part is told of itself stays with it', async () => {
+  const folder = await caller.folder('for a part')
+  const content = random.bytes(10)
+  const about = { filename: 'part.bin', filetype: 'image/png', folder }
+  const { path } = await client.start(content.length, about, { 'upload-concat': 'partial' })
+  await client.patch(path, 0, content)
+  const answer = await final(client, [path], { filename: 'whole.bin' })
+  expect(answer.headers.get('upload-metadata')).toBe(metadata({ filename: 'whole.bin' }))
+  const joined = answer.headers.get('location') ?? ''
+  await eventually('it is joined', async () => (await client.head(joined)).headers.has('upload-offset'))
+  const slug = answer.headers.get('holdfast-slug') ?? ''
+  expect(await caller.get(`/api/v1/file/${slug}`)).toMatchObject({
+    body: { data: { name: 'whole.bin', type: 'application/octet-stream' } },
+  })
+  expect(await caller.get(`/api/v1/folder/${folder}/files`)).toMatchObject({ body: { data: [] } })
+})
+
+const named = z.object({ slug: z.string() })
+const listed = z.object({ data: z.array(named.loose()) })
+
+test('a part has no link of its own, and is cancelled by its slug', async () => {
+  const created = await client.create({ 'upload-length': '10', 'upload-concat': 'partial' })
+  const looked = await client.look(created.headers.get('location') ?? '')
+  const { data } = listed.parse((await caller.get(UPLOADS)).body)
+  const { slug } = named.parse(created.body)
+  for (const told of [created.body, looked.body, data.find((upload) => upload.slug === slug)]) {
+    expect(told).toMatchObject({ slug, size: 10 })
+    expect(told).not.toHaveProperty('url')
+  }
+  expect(created.headers.get('holdfast-url')).toBeNull()
+  expect(await caller.post('/api/v1/upload/cancel', { slug })).toMatchObject({ status: 200 })
+  expect((await client.head(created.headers.get('location') ?? '')).status).toBe(404)
 })
 
 test('parts are no files, and joining them takes no second room', async () => {

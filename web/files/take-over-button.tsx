@@ -10,12 +10,14 @@ interface TakeOverButtonProps {
   readonly engine: Engine
   readonly upload: UnfinishedUpload
   readonly size: number
+  /** The link to give away. */
+  readonly url: string
   /** Called with what was chosen instead of its file. */
   readonly refuse: (other: OtherFile) => void
 }
 
 /** Asks for the file of an upload that was begun elsewhere, and goes on with it. */
-export function TakeOverButton({ engine, upload, size, refuse }: TakeOverButtonProps) {
+export function TakeOverButton({ engine, upload, size, url, refuse }: TakeOverButtonProps) {
   const { data } = useFiles()
   const field = useRef<HTMLInputElement>(null)
   const { name, last_modified: lastModified } = upload
@@ -25,7 +27,7 @@ export function TakeOverButton({ engine, upload, size, refuse }: TakeOverButtonP
     currentTarget.value = ''
     if (!file) return
     const known: KnownFile = { name, size, lastModified }
-    if (isSame(file, known)) engine.act((list) => list.takeOver({ ...upload, size }, file))
+    if (isSame(file, known)) engine.act((list) => list.takeOver({ ...upload, size, url }, file))
     else refuse(otherThan(known, file))
   }
 

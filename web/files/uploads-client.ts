@@ -7,7 +7,8 @@ const unfinished = z.object({
   slug: z.string(),
   status: z.string(),
   name: z.string(),
-  url: z.string(),
+  /** A part of an upload has none. */
+  url: z.optional(z.string()),
   location: z.string(),
   received: z.number(),
   size: z.nullable(z.number()),

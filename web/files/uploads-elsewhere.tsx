@@ -16,7 +16,7 @@ export function UploadsElsewhere({ engine, view }: { engine: Engine; view: View 
   const { texts, commands } = useFiles()
   const [uploads, setUploads] = useState<readonly UnfinishedUpload[] | null>(null)
   const here = new Set(engine.snapshot().items.map(({ link }) => link))
-  const others = uploads?.filter(({ url }) => !here.has(url)) ?? null
+  const others = uploads?.filter(({ url }) => url === undefined || !here.has(url)) ?? null
 
   useEffect(() => {
     fetchUnfinished().then(setUploads, () => commands.say(texts.problems.network))
@@ -64,7 +64,7 @@ interface UploadElsewhereProps {
 function UploadElsewhere({ engine, view, upload, end }: UploadElsewhereProps) {
   const { texts, words } = useFiles()
   const [other, setOther] = useState<OtherFile | null>(null)
-  const { name, received, size, status } = upload
+  const { name, received, size, status, url } = upload
   return (
     <li>
       <span className="plain-words">
@@ -80,8 +80,8 @@ function UploadElsewhere({ engine, view, upload, end }: UploadElsewhereProps) {
           </span>
         )}
       </span>
-      {size === null || status !== 'uploading' ? null : (
-        <TakeOverButton engine={engine} refuse={setOther} size={size} upload={upload} />
+      {size === null || url === undefined || status !== 'uploading' ? null : (
+        <TakeOverButton engine={engine} refuse={setOther} size={size} upload={upload} url={url} />
       )}
       <Button
         aria-label={`${texts.uploads.cancel}: ${name}`}

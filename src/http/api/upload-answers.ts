@@ -44,8 +44,8 @@ export const unfinishedUpload = z
     name: z.string(),
     received: z.number().int().openapi({ description: 'Bytes that are safe' }),
     size: z.number().int().nullable().openapi({ description: 'null while nobody has said it' }),
-    slug: z.string(),
-    url: z.string(),
+    slug: z.string().openapi({ description: 'Also names a part, to whoever cancels it' }),
+    url: z.string().optional().openapi({ description: 'The public page; a part never gets one' }),
     last_modified: z.number().int().nullable().openapi({
       description:
         'When the file was last changed, in milliseconds since 1970, as the metadata said; null where it did not',
@@ -62,7 +62,7 @@ export function toUnfinishedUpload(site: Site, upload: ResumableUpload): z.infer
     received: upload.received,
     size: upload.size,
     slug: upload.slug,
-    url: fileUrl(site, upload.slug),
+    ...(upload.kind === 'partial' ? {} : { url: fileUrl(site, upload.slug) }),
     last_modified: lastModified(upload),
     created_at: timestamp(upload.created_at),
     expires_at: timestamp(site.services.resumable.expiresAt(upload)),

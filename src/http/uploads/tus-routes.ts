@@ -46,10 +46,12 @@ async function handleUpload(call: Call): Promise<Response> {
   return handle(call, (call.params.upload ?? '') as UploadName)
 }
 
-/** Every answer says that the protocol is spoken; what a refused request still sends is dealt with. */
-function speakingTus(handle: (call: Call) => Promise<Response>): Route['handle'] {
+/** Every answer says that the protocol is spoken. */
+const SPEAKING_TUS = { 'Tus-Resumable': TUS_VERSION }
+
+/** What a refused request still sends is dealt with. */
+function leavingBodies(handle: (call: Call) => Promise<Response>): Route['handle'] {
   return async (call) => {
-    call.headers.set('Tus-Resumable', TUS_VERSION)
     try {
       return await handle(call)
     } catch (error) {
@@ -64,7 +66,6 @@ function capabilities(allowed: readonly string[]): Route['handle'] {
   return async (call) => {
     const response = preflight([...allowed, 'OPTIONS'])
     const { maxFileSize } = call.site.config
-    response.headers.set('Tus-Resumable', TUS_VERSION)
     response.headers.set('Tus-Version', TUS_VERSION)
     response.headers.set('Tus-Extension', EXTENSIONS.join(','))
     response.headers.set('Tus-Max-Size', String(maxFileSize))
@@ -115,7 +116,14 @@ function route(...parts: Parts): Route {
 }
 
 function routeParts(...[method, path, documentation, handle]: Parts): RouteParts {
-  return { method, path, documentation: { ...documentation, tag: 'Uploads' }, streams: 'in', handle }
+  return {
+    method,
+    path,
+    documentation: { ...documentation, tag: 'Uploads' },
+    streams: 'in',
+    always: SPEAKING_TUS,
+    handle,
+  }
 }
 
 const created = unfinishedUpload.extend({ success: z.literal(true), location: z.string() })
@@ -150,7 +158,7 @@ export const tusRoutes: readonly Route[] = [
       },
       errors: [400, 404, 409, 410, 412, 413, 423, 460],
     },
-    speakingTus(createUpload),
+    leavingBodies(createUpload),
   ),
   route(
     'patch',
@@ -173,7 +181,7 @@ export const tusRoutes: readonly Route[] = [
       },
       errors: [400, 404, 409, 410, 412, 413, 415, 423, 460],
     },
-    speakingTus(handleUpload),
+    leavingBodies(handleUpload),
   ),
   route(
     'get',
@@ -185,7 +193,7 @@ export const tusRoutes: readonly Route[] = [
       answers: { 200: { description: 'The upload', headers: stateHeader, schema: present } },
       errors: [404, 405, 410, 412, 423],
     },
-    speakingTus(handleUpload),
+    leavingBodies(handleUpload),
   ),
   route(
     'delete',
@@ -197,7 +205,7 @@ export const tusRoutes: readonly Route[] = [
       answers: { 204: { description: 'Gone' } },
       errors: [404, 405, 412],
     },
-    speakingTus(handleUpload),
+    leavingBodies(handleUpload),
   ),
   route(
     'post',
@@ -215,7 +223,7 @@ export const tusRoutes: readonly Route[] = [
       },
       errors: [400, 404, 405, 409, 410, 412, 413, 415, 423, 460],
     },
-    speakingTus(handleUpload),
+    leavingBodies(handleUpload),
   ),
   ...[
     { path: UPLOADS_PATH, allowed: ['GET', 'HEAD', 'POST'] },
