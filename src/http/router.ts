@@ -6,7 +6,7 @@ import type { Call } from './call.ts'
 import { errorResponse } from './errors.ts'
 import type { Need } from './need.ts'
 import { preflight } from './preflight.ts'
-import type { Route } from './route.ts'
+import { isForPeople, type Route } from './route.ts'
 import type { Assets } from './site/assets.ts'
 import { siteError } from './site/pages.ts'
 
@@ -52,9 +52,7 @@ async function answering(
     return await handle(call)
   } catch (error) {
     const refusal = asRefusal(call, error)
-    return route.documentation.tag === 'Site' || route.documentation.tag === 'Public'
-      ? siteError(call, refusal)
-      : errorResponse(refusal)
+    return isForPeople(route) ? siteError(call, refusal) : errorResponse(refusal)
   }
 }
 
