@@ -75,6 +75,11 @@ export interface RouteParts {
   readonly handle: (call: Call) => Promise<Response | JsonAnswer>
 }
 
+/** Whether a browser that asks for a page gets one, also where the route refuses it. */
+export function isForPeople({ documentation: { tag } }: Route): boolean {
+  return tag === 'Site' || tag === 'Public'
+}
+
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined
 
 interface JsonInput<Who, Query, Body> {

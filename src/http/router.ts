@@ -9,7 +9,7 @@ import { errorResponse } from './errors.ts'
 import type { JsonAnswer } from './json.ts'
 import type { Need } from './need.ts'
 import { preflight } from './preflight.ts'
-import type { Route } from './route.ts'
+import { isForPeople, type Route } from './route.ts'
 import type { Assets } from './site/assets.ts'
 import { siteError } from './site/pages.ts'
 
@@ -38,9 +38,8 @@ export function createRouter(routes: readonly Route[], assets: Assets): Router {
     handle: async (call) => assets.answer(call.params.name ?? '', call.request) ?? nothingHere(call),
   })
   for (const route of routes) {
-    const { method, path, need = null, documentation } = route
-    const isSeen = documentation.tag === 'Site' || documentation.tag === 'Public'
-    router.add(method.toUpperCase(), routerPattern(path), { ...route, need, isSeen })
+    const { method, path, need = null } = route
+    router.add(method.toUpperCase(), routerPattern(path), { ...route, need, isSeen: isForPeople(route) })
   }
   const unmatched = answeringUnmatched(routes)
 
