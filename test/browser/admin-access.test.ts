@@ -11,6 +11,7 @@ import {
   pixelsBeside,
   smallTargets,
 } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { enterAt, tabTo } from '../support/keyboard.ts'
 import { GENEROUS, textBytes, upload } from '../support/public.ts'
@@ -64,11 +65,10 @@ describeInBrowser('administration', (browser) => {
       await page.getByRole('alert').filter({ hasText: 'The server cannot be reached' }).first().waitFor()
       await expectNoFault(page, section)
       await page.unroute('**/api/v1/admin/**')
-      while ((await button(page, 'Try again').count()) > 0) {
-        const tried = page.waitForResponse((response) => response.url().includes('/api/v1/admin/'))
-        await button(page, 'Try again').first().click()
-        await tried
-        await page.locator('.coming').waitFor({ state: 'detached' })
+      const again = button(page, 'Try again')
+      for (let left = await again.count(); left > 0; left = await again.count()) {
+        await again.first().click()
+        await eventually('it is there', async () => (await again.count()) < left)
       }
       await page.getByRole('alert').waitFor({ state: 'detached' })
     }

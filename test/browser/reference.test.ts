@@ -57,7 +57,6 @@ describeInBrowser('the reference of the API', (browser) => {
     const { page, trouble } = visit
     await opened(page)
     expect(await routesShown(page)).toEqual(await routesOfPrograms(page))
-    expect(await accessibilityFaults(page)).toEqual([])
     const small = async () => ('hasTouch' in options ? await smallTargets(page) : [])
     expect(await small()).toEqual([])
     // One with choices, one with a body, one with a form, first as they are read and then as they are tried.

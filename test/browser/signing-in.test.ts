@@ -95,7 +95,7 @@ describeInBrowser('signing in', (browser) => {
       await page.getByLabel('Code').fill('000000')
       await send()
       await page.getByRole('alert').waitFor()
-      expect(await page.locator('.who').count()).toBe(0)
+      expect(await page.locator('.who-menu').count()).toBe(0)
       await page.getByLabel('Code').fill(code)
       await send()
       if (isNew) {
