@@ -6,7 +6,7 @@ import { type Contender, GIB, MIB, OURS, type Scenario, sampleOf, withUsage } fr
 import type { Holdfast } from './servers.ts'
 
 /** The peers of an archive, by their names in the table. */
-const ONE_FILE = 'the same bytes as one file'
+export const ONE_FILE = 'the same bytes as one file'
 export const ONE_BY_ONE = 'the same files one by one'
 
 const FILE_SIZE = 100 * 1024

@@ -1,4 +1,4 @@
-import { ARCHIVE, ONE_BY_ONE } from './archives.ts'
+import { ARCHIVE, ONE_BY_ONE, ONE_FILE } from './archives.ts'
 import { CLIENT_BIG, CLIENT_SMALL, CURL } from './command-line.ts'
 import { BIG_DOWNLOAD } from './downloads.ts'
 import type { Figures, Measured } from './measure.ts'
@@ -72,9 +72,10 @@ function goals(measured: readonly Measured[]): Goal[] {
       return { got: `${times(ours, nginx)} × nginx`, reached: ours.rate >= 0.9 * nginx.rate }
     }),
     ...goal(measured, ARCHIVE, `0.70 × ${ONE_BY_ONE}`, (ours, peer) => {
-      const each = peer(ONE_BY_ONE)
-      if (each === null) return null
-      return { got: `${times(ours, each)} × ${ONE_BY_ONE}`, reached: ours.rate >= 0.7 * each.rate }
+      const [each, one] = [peer(ONE_BY_ONE), peer(ONE_FILE)]
+      if (each === null || one === null) return null
+      const got = `${times(ours, each)} × ${ONE_BY_ONE}, ${times(ours, one)} × ${ONE_FILE}`
+      return { got, reached: ours.rate >= 0.7 * each.rate }
     }),
     ...goal(measured, FILE_DETAIL, '20,000 requests/s, or 0.30 × a bare Bun server', (ours, peer) => {
       const bare = peer('bare Bun server, constant answer')

@@ -16,6 +16,7 @@ import { createMetrics } from './metrics/metrics.ts'
 import { createAccess } from './services/access.ts'
 import { type AccountAdministration, createAccountAdministration } from './services/account-administration.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
+import { type AdministratorMaking, createAdministratorMaking } from './services/administrator-making.ts'
 import { type AllFiles, createAllFiles } from './services/all-files.ts'
 import { createArchiveTokens } from './services/archive-tokens.ts'
 import { createArchives } from './services/archives.ts'
@@ -70,7 +71,7 @@ import type { Services } from './services/services.ts'
 import { createSessions } from './services/sessions.ts'
 import { createSharedRateLimits } from './services/shared-rate-limits.ts'
 import { createSignIn } from './services/sign-in.ts'
-import { createSignUp, type SignUp } from './services/sign-up.ts'
+import { createSignUp } from './services/sign-up.ts'
 import { createSigning } from './services/signing.ts'
 import { createStatistics, type Statistics } from './services/statistics.ts'
 import { createStorageShares } from './services/storage-shares.ts'
@@ -126,7 +127,7 @@ export async function startHoldfast(
   try {
     open.defer(await holdDataFolder(config))
     const builtSite = await openBuiltSite()
-    const { db, light, isShared, pools, close } = await openDatabase(storage)
+    const { db, light, isShared, pools, freeSpace, close } = await openDatabase(storage)
     open.defer(close)
     const blobs = await openBlobs(storage, !isShared)
     await assertPaired(db, blobs, random)
@@ -145,6 +146,7 @@ export async function startHoldfast(
     const rooms = createRooms({
       db,
       blobs,
+      databaseSpace: freeSpace,
       rates,
       nodes,
       clock,
@@ -192,6 +194,7 @@ export async function startHoldfast(
       clock,
       random,
       limits: config,
+      signing,
       uploaded: traffic.uploaded,
       report: failed('a resumable upload failed'),
     })
@@ -205,8 +208,8 @@ export async function startHoldfast(
     const accounts = createAccounts(db, clock, random)
     const outbox = createOutbox(clock, random, config.mail?.from.address ?? null)
     const makeLink = createLinkMaking(clock, random)
-    const signUp = createSignUp({ db, clock, random, outbox, mode: config.signUp })
-    const oneTimeLinks = createOneTimeLinks(db, clock, makeLink)
+    const signUp = createSignUp({ db, rates, clock, random, outbox, mode: config.signUp })
+    const oneTimeLinks = createOneTimeLinks(db, clock, makeLink, config.signUp)
     const ownAccount = createOwnAccount(db, rates, clock, outbox)
     const auth = createAuth(() => ({
       db,
@@ -221,9 +224,15 @@ export async function startHoldfast(
     const sessions = createSessions(db, clock)
 
     const reports = createReports(db, clock)
-    const takeDowns = createTakeDowns(db, clock)
+    const takeDowns = createTakeDowns(db, clock, failed('a content could not be taken down'))
     const notices = createNotices(db, clock)
-    const statistics = createStatistics({ db, traffic, freeSpace: () => blobs.freeSpace(), clock })
+    const statistics = createStatistics({
+      db,
+      traffic,
+      freeSpace: async () => (await blobs.freeSpace()) ?? freeSpace(),
+      clock,
+      report: failed('traffic could not be written'),
+    })
     await notices.refresh()
 
     const guard = createClockGuard(clock)
@@ -270,10 +279,10 @@ export async function startHoldfast(
       keys: createKeys(db, clock, random),
       notices,
       mailAddresses: createMailAddresses({ db, clock, rates, ownAccount, outbox, makeLink }),
-      oidc: createOidc(auth, config.oidc !== null, publicUrl),
+      oidc: createOidc({ auth, rates, isSet: config.oidc !== null, publicUrl }),
       oneTimeLinks,
       ownAccount,
-      passkeys: createPasskeys(db, auth, ownAccount, publicUrl),
+      passkeys: createPasskeys({ db, auth, rates, ownAccount, publicUrl }),
       passwordResets: createPasswordResets({ db, clock, rates, outbox, makeLink }),
       ownKeys: createOwnKeys(db, clock, random),
       publicFolders: createPublicFolders(db, access),
@@ -283,9 +292,9 @@ export async function startHoldfast(
       reporting: createReporting(db, rates, signing, clock),
       reports,
       resumable: resumable.uploads,
-      secondFactor: createSecondFactor(auth, ownAccount),
+      secondFactor: createSecondFactor(db, auth, ownAccount),
       sessions,
-      signIn: createSignIn(auth, rates, publicUrl),
+      signIn: createSignIn({ db, auth, rates, signing, publicUrl }),
       signUp,
       statistics,
       takeDowns,
@@ -347,10 +356,14 @@ export async function startHoldfast(
     const welcome = await oneTimeLinks.welcome()
     const server = startServer({ config, settings, services, clock, random, log, builtSite, metrics })
 
+    /** Each of them, whatever becomes of the others. */
     async function flush(): Promise<void> {
-      await usage.flush()
-      await traffic.flush()
-      await rates.flush()
+      const failures: unknown[] = []
+      for (const counted of [usage, traffic, rates]) {
+        await counted.flush().catch((error: unknown) => failures.push(error))
+      }
+      if (failures.length === 1) throw failures[0]
+      if (failures.length > 1) throw new AggregateError(failures, 'what was counted could not be written')
     }
 
     return {
@@ -387,7 +400,7 @@ export interface Administration {
   readonly notices: Notices
   readonly oneTimeLinks: OneTimeLinks
   readonly reports: Reports
-  readonly signUp: SignUp
+  readonly administratorMaking: AdministratorMaking
   readonly statistics: Statistics
   readonly takeDowns: TakeDowns
   close(): Promise<void>
@@ -423,23 +436,17 @@ export async function openAdministration(parts: Parts): Promise<Administration> 
   return {
     accountAdministration: createAccountAdministration(db, clock, makeLink),
     accounts: createAccounts(db, clock, random),
+    administratorMaking: createAdministratorMaking(db, clock, random),
     allFiles: createAllFiles(db),
     auditLog: createAuditLog(db),
     backgroundJobs: createBackgroundJobs(db, null, clock),
     keys: createKeys(db, clock, random),
     notices: createNotices(db, clock),
     // Only a server knows the disk that it writes to.
-    statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock }),
-    takeDowns: createTakeDowns(db, clock),
-    oneTimeLinks: createOneTimeLinks(db, clock, makeLink),
+    statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock, report() {} }),
+    takeDowns: createTakeDowns(db, clock, () => {}),
+    oneTimeLinks: createOneTimeLinks(db, clock, makeLink, config.signUp),
     reports: createReports(db, clock),
-    signUp: createSignUp({
-      db,
-      clock,
-      random,
-      outbox: createOutbox(clock, random, config.mail?.from.address ?? null),
-      mode: config.signUp,
-    }),
     close,
   }
 }

@@ -195,9 +195,9 @@ export function shown(setting: Setting<unknown>, text: string): string {
   return setting.isSecret && text !== '' ? '…' : withoutPassword(text)
 }
 
-/** The text without the password that an address may hold, also where that is not encoded as it should be. */
+/** The text without the passwords that an address may hold, also where they are not encoded as they should be. */
 export function withoutPassword(text: string): string {
-  return text.replace(/(:\/\/[^:/]*):.*@/, '$1:…@')
+  return text.replace(/(:\/\/[^:/]*):.*@/, '$1:…@').replace(/([?&](?:ssl)?password=)[^&]*/gi, '$1…')
 }
 
 type Read = <T>(setting: Setting<T>) => T

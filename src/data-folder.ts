@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { mkdir, open } from 'node:fs/promises'
+import { mkdir, open, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
 /** Where things are inside a data folder. */
@@ -13,6 +13,12 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
   const topmost = await mkdir(path, { recursive: true, mode: 0o700 })
   if (topmost !== undefined) await syncUpTo(path, dirname(topmost))
   return dataFolder(path)
+}
+
+/** Bytes that the disk under the folder has left for who is not root. */
+export async function freeSpace(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path)
+  return bavail * bsize
 }
 
 /** Where things are in a data folder, or would be. */

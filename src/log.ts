@@ -46,7 +46,7 @@ export function createLog(lowest: LogLevel, { terminal }: { readonly terminal: b
 
 /** Made here, at once: every request waits for its line, and pino takes several times as long, field by field. */
 function lineOf(level: string, fields: LogFields, msg: string): string {
-  const line = { level, time: new Date().toISOString(), ...fields, msg }
+  const line = { level, time: presentTime(), ...fields, msg }
   if (!('err' in fields)) return `${JSON.stringify(line)}\n`
   const { err } = fields
   try {
@@ -55,6 +55,17 @@ function lineOf(level: string, fields: LogFields, msg: string): string {
     // Some errors carry what cannot be written, such as themselves.
     return `${JSON.stringify({ ...line, err: err instanceof Error ? (err.stack ?? err.message) : String(err) })}\n`
   }
+}
+
+let lastTime = { milliseconds: Number.NaN, text: '' }
+
+/** One text for all lines of a millisecond, of which there may be dozens. */
+function presentTime(): string {
+  const milliseconds = Date.now()
+  if (milliseconds !== lastTime.milliseconds) {
+    lastTime = { milliseconds, text: new Date(milliseconds).toISOString() }
+  }
+  return lastTime.text
 }
 
 let jsonLines: DestinationStream | null = null

@@ -233,7 +233,8 @@ export const settings = {
   minFreeSpace: {
     variable: 'HOLDFAST_MIN_FREE_SPACE',
     default: '2GB',
-    description: 'Uploads stop when the disk under the data folder has less room than this.',
+    description:
+      'Uploads stop when the disk under the data folder has less room than this, if files or SQLite are on it.',
     ...size(0),
   },
   inactiveDays: {

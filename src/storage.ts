@@ -4,7 +4,7 @@ import { openDiskBlobs } from './blobs/disk.ts'
 import { openS3Blobs } from './blobs/s3.ts'
 import type { S3Watch } from './blobs/s3-client.ts'
 import type { Config } from './config.ts'
-import { dataFolder, lockDataFolder, openDataFolder } from './data-folder.ts'
+import { dataFolder, freeSpace, lockDataFolder, openDataFolder } from './data-folder.ts'
 import { ensureGuests } from './database/accounts.ts'
 import { migrate } from './database/migrate.ts'
 import { openPostgres, type PoolUse, poolUse } from './database/postgres.ts'
@@ -22,6 +22,8 @@ export interface OpenDatabase {
   readonly isShared: boolean
   /** Of each pool of connections, by name; of none where there are no connections. */
   pools(): Readonly<Record<string, PoolUse>>
+  /** Bytes that the disk under it has left; null where that is another machine's. */
+  freeSpace(): Promise<number | null>
   close(): Promise<void>
 }
 
@@ -66,7 +68,14 @@ export async function connect({ config, report }: StorageParts): Promise<OpenDat
   if (config.databaseUrl === null) {
     const folder = await openDataFolder(config.dataDir)
     const db = openSqlite(folder.database)
-    return { db, light: db, isShared: false, pools: () => ({}), close: () => db.destroy() }
+    return {
+      db,
+      light: db,
+      isShared: false,
+      pools: () => ({}),
+      freeSpace: () => freeSpace(config.dataDir),
+      close: () => db.destroy(),
+    }
   }
   const light = Math.max(1, Math.floor(config.databaseConnections * LIGHT_SHARE))
   const durable = config.databaseConnections - light
@@ -78,6 +87,7 @@ export async function connect({ config, report }: StorageParts): Promise<OpenDat
     ...pools,
     isShared: true,
     pools: () => ({ main: poolUse(pools.db), light: poolUse(pools.light) }),
+    freeSpace: async () => null,
     async close() {
       await pools.db.destroy()
       await pools.light.destroy()

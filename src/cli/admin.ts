@@ -4,8 +4,11 @@ import { COMMAND_LINE } from '../domain/audit.ts'
 import { accountsCommand } from './admin/accounts.ts'
 import { auditCommand } from './admin/audit.ts'
 import { filesCommand } from './admin/files.ts'
+import { inviteCommand } from './admin/invite.ts'
 import { jobsCommand } from './admin/jobs.ts'
+import { nodesCommand } from './admin/nodes.ts'
 import { noticeCommand } from './admin/notice.ts'
+import { settingsCommand } from './admin/settings.ts'
 import { statisticsCommand } from './admin/statistics.ts'
 import { refusedCommands, takeDownCommand } from './admin/take-downs.ts'
 import { withAdministration } from './administration.ts'
@@ -29,6 +32,7 @@ export function adminCommand(admin: Command, environment: Environment): void {
     .description('make an administrator an account like others')
     .argument('<username>')
     .action((username: string) => withdraw(environment, username))
+  inviteCommand(admin.command('invite'), environment)
   accountsCommand(admin.command('accounts'), environment)
   reportListCommand(admin.command('reports'), environment)
   takeDownCommand(admin.command('take-down'), environment)
@@ -37,13 +41,15 @@ export function adminCommand(admin: Command, environment: Environment): void {
   filesCommand(admin.command('files'), environment)
   noticeCommand(admin.command('notice'), environment)
   jobsCommand(admin.command('jobs'), environment)
+  nodesCommand(admin.command('nodes'), environment)
+  settingsCommand(admin.command('settings'), environment)
   statisticsCommand(admin.command('statistics'), environment)
   auditCommand(admin.command('audit'), environment)
 }
 
 function add(environment: Environment, username: string, json: boolean): Promise<void> {
-  return withAdministration(environment, async ({ signUp, oneTimeLinks }, config) => {
-    const isNew = await signUp.makeAdmin(username)
+  return withAdministration(environment, async ({ administratorMaking, oneTimeLinks }, config) => {
+    const isNew = await administratorMaking.make(username)
     const url = isNew ? linkAddress(config, await oneTimeLinks.password(username)) : null
     if (json) return printJson({ username: username.toLowerCase(), url })
     printLines(`${username.toLowerCase()} is an administrator.`)

@@ -54,7 +54,7 @@ export function downloadCommand(download: Command, environment: Environment): vo
 
 async function run(environment: Environment, texts: readonly string[], options: Options): Promise<void> {
   const watch = process.stderr.isTTY
-    ? barWatch({ stream: process.stderr, clock: systemClock })
+    ? await barWatch({ stream: process.stderr, clock: systemClock })
     : plainWatch((text) => process.stderr.write(text))
   const retries = openRetries(watch.say)
   const parts = { retries, places: createPlaces({ force: options.force === true }), watch }

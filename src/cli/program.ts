@@ -16,7 +16,6 @@ import { moveCommand } from './move.ts'
 import { relocateCommand } from './relocate.ts'
 import { removeCommand } from './remove.ts'
 import { reportCommand } from './report.ts'
-import { serve } from './serve.ts'
 import { uploadCommand } from './upload.ts'
 
 const SUCCESS = 0
@@ -52,7 +51,11 @@ function program(environment: Environment): Command {
   holdfast
     .command('serve')
     .description('start the server; SIGTERM or Ctrl+C stops it')
-    .action(() => serve(environment, manifest.version))
+    .action(async () => {
+      // Loaded only now: nobody else needs what a server logs with.
+      const { serve } = await import('./serve.ts')
+      await serve(environment, manifest.version)
+    })
   accountCommand(holdfast.command('account'), environment)
   adminCommand(holdfast.command('admin'), environment)
   keyCommand(holdfast.command('key'), environment)

@@ -1,4 +1,3 @@
-import { createLogUpdate } from 'log-update'
 import type { Transfer, Watch } from '../client/watch.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
@@ -47,7 +46,9 @@ export function plainWatch(print: (text: string) => void): ShownWatch {
 }
 
 /** A bar for each file on its way, and one for all of them together. */
-export function barWatch({ stream, clock }: BarTerminal): ShownWatch {
+export async function barWatch({ stream, clock }: BarTerminal): Promise<ShownWatch> {
+  // Loaded only for a terminal: it takes longer than a small upload does.
+  const { createLogUpdate } = await import('log-update')
   const log = createLogUpdate(stream)
   const rows = new Set<Row>()
   const total = { files: 0, bytes: 0, filesDone: 0, bytesDone: 0, speed: createSpeed(clock) }

@@ -72,7 +72,7 @@ export function uploadCommand(upload: Command, environment: Environment): void {
 
 async function run(environment: Environment, paths: readonly string[], options: Options): Promise<void> {
   const watch = process.stderr.isTTY
-    ? barWatch({ stream: process.stderr, clock: systemClock })
+    ? await barWatch({ stream: process.stderr, clock: systemClock })
     : plainWatch((text) => process.stderr.write(text))
   try {
     const session = await openSession(environment, options, watch.say)

@@ -44,32 +44,50 @@ export async function openFile(file: FoundFile): Promise<OpenFile> {
   /** How far the hash has come: what lies before is not hashed again. */
   let hashed = 0
   let digest: string | null = null
+  /** Reads that have begun; the file stays open until they end. */
+  const underWay = new Set<Promise<unknown>>()
 
-  async function read(from: number, to: number): Promise<Uint8Array<ArrayBuffer>> {
-    const piece = await readFully(handle, from, Math.min(PIECE, to - from))
-    if (piece.length === 0) throw new FileChanged(file)
-    if (from <= hashed && hashed < from + piece.length) {
-      hash.update(piece.subarray(hashed - from))
-      hashed = from + piece.length
-    }
-    return piece
+  function read(from: number, to: number): Promise<Uint8Array<ArrayBuffer>> {
+    const reading = readFully(handle, from, Math.min(PIECE, to - from)).then((piece) => {
+      if (piece.length === 0) throw new FileChanged(file)
+      return piece
+    })
+    underWay.add(reading)
+    // Whoever waits for the piece hears of a failure; a piece read ahead may find nobody who does.
+    const ended = () => void underWay.delete(reading)
+    reading.then(ended, ended)
+    return reading
+  }
+
+  function addToHash(from: number, piece: Uint8Array): void {
+    if (hashed < from || from + piece.length <= hashed) return
+    hash.update(piece.subarray(hashed - from))
+    hashed = from + piece.length
   }
 
   async function hashUpTo(end: number): Promise<void> {
-    while (hashed < end) await read(hashed, end)
+    while (hashed < end) {
+      const from = hashed
+      addToHash(from, await read(from, end))
+    }
   }
 
   return {
     stream(from, to, passed = () => {}) {
       let at = from
+      let ahead: Promise<Uint8Array<ArrayBuffer>> | null = null
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
             if (at >= to) return controller.close()
             // What an earlier run has sent is hashed first, so that the hash never has a gap.
             if (at === from) await hashUpTo(from)
-            const piece = await read(at, to)
+            const piece = await (ahead ?? read(at, to))
+            const start = at
             at += piece.length
+            // The next piece is read while this one is hashed.
+            ahead = at < to ? read(at, to) : null
+            addToHash(start, piece)
             passed(piece.length)
             controller.enqueue(piece)
             if (at >= to) controller.close()
@@ -83,6 +101,7 @@ export async function openFile(file: FoundFile): Promise<OpenFile> {
       const whole = new Uint8Array(file.size)
       for (let at = 0; at < file.size; ) {
         const piece = await read(at, file.size)
+        addToHash(at, piece)
         whole.set(piece, at)
         at += piece.length
       }
@@ -100,13 +119,17 @@ export async function openFile(file: FoundFile): Promise<OpenFile> {
       if (now.size !== file.size || now.mtimeMs !== file.changedAt) throw new FileChanged(file)
     },
 
-    close: () => handle.close(),
+    async close() {
+      await Promise.allSettled(underWay)
+      await handle.close()
+    },
   }
 }
 
 /** Fewer bytes than asked for only at the file's end. */
 async function readFully(handle: FileHandle, from: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
-  const piece = new Uint8Array(length)
+  // Not zeroed: only what was read into it leaves here. Nor from Node's pool, whose memory many share.
+  const piece = Buffer.allocUnsafeSlow(length)
   let filled = 0
   while (filled < length) {
     const { bytesRead } = await handle.read(piece, filled, length - filled, from + filled)

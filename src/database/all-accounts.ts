@@ -19,7 +19,9 @@ export interface AccountQuery {
 
 function wanted(db: Db, { search, state }: Pick<AccountQuery, 'search' | 'state'>) {
   let accounts = db.selectFrom('accounts').where('id', '!=', GUESTS).where('removed_at', 'is', null)
-  if (search !== '') {
+  // PostgreSQL takes no NUL in a text, so no name has one.
+  if (search.includes('\0')) accounts = accounts.where(sql<SqlBool>`1 = 0`)
+  else if (search !== '') {
     const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`
     accounts = accounts.where(sql<SqlBool>`username like ${pattern} escape '\\'`)
   }
@@ -49,6 +51,8 @@ export async function countAccounts(db: Db, query: Pick<AccountQuery, 'search' |
 /** How somebody signs in, and what is good for the account besides. */
 export interface AccountWays {
   readonly passwords: number
+  /** Confirmed mail addresses, by which a new password can be had. */
+  readonly addresses: number
   readonly passkeys: number
   readonly keys: number
   readonly sessions: number
@@ -69,6 +73,14 @@ export function accountWays(db: Db, account: AccountId, now: number): Promise<Ac
         .$asScalar()
         .$notNull()
         .as('passwords'),
+      db
+        .selectFrom('mail_addresses')
+        .select(count)
+        .where('account_id', '=', account)
+        .where('address', 'is not', null)
+        .$asScalar()
+        .$notNull()
+        .as('addresses'),
       db
         .selectFrom('passkeys')
         .select(count)

@@ -1,6 +1,6 @@
 /** Folders that come back from the bin: their marks are taken off from below, some rows at a time. */
 import { sql } from 'kysely'
-import type { BinEntryId, FolderId } from '../domain/ids.ts'
+import type { AccountId, BinEntryId, FolderId } from '../domain/ids.ts'
 import type { BinEntryRow } from './bin.ts'
 import { greatest } from './differences.ts'
 import type { Db } from './schema.ts'
@@ -10,6 +10,11 @@ export async function beginReturn(trx: Db, entry: BinEntryRow, folder: FolderId)
   await trx.updateTable('bin').set({ restoring: 1 }).where('id', '=', entry.id).execute()
   // Lists leave out what is below it until it is there itself.
   await trx.updateTable('folders').set({ cleared_at: null }).where('id', '=', folder).execute()
+}
+
+/** Nothing of the account comes back any more: what was on its way is in the bin as it was. */
+export async function giveUpReturns(trx: Db, account: AccountId): Promise<void> {
+  await trx.updateTable('bin').set({ restoring: 0 }).where('account_id', '=', account).execute()
 }
 
 /** An entry that is coming back. */

@@ -35,10 +35,13 @@ export function sharedReads(file: SqliteFile): SharedReads {
   const begin = file.prepare('begin')
   const commit = file.prepare('commit')
   let isOpen = false
+  /** Of the transaction that is open; it cannot change while that is. */
+  let version: number | null = null
 
   function refresh(): void {
     if (isOpen) commit.run()
     isOpen = false
+    version = null
   }
 
   function open(): void {
@@ -55,7 +58,8 @@ export function sharedReads(file: SqliteFile): SharedReads {
     },
     version() {
       open()
-      return reads.version()
+      version ??= reads.version()
+      return version
     },
     refresh,
   }

@@ -1,7 +1,8 @@
 import type { SelectQueryBuilder } from 'kysely'
-import type { AccountId, BlobId, FileId, FolderId } from '../domain/ids.ts'
+import type { AccountId, BinEntryId, BlobId, FileId, FolderId } from '../domain/ids.ts'
 import { changeTotals } from './accounts.ts'
 import { forUpdate, wholeSum } from './differences.ts'
+import { markAlong } from './folder-clearing.ts'
 import { changeFiles, folderChain, isGone } from './folders.ts'
 import type { Db, Removal, Tables } from './schema.ts'
 
@@ -27,7 +28,7 @@ export async function markRemoved(
 
 /**
  * The same for files that have expired. One that went into the bin with a folder, and is not marked so yet, is marked
- * as that instead: what is in the bin does not expire there.
+ * as that instead, with the folder that it is in: what is in the bin does not expire there.
  */
 export async function markExpired(trx: Db, files: readonly RemovableFile[], at: number): Promise<void> {
   const binned = await foldersInBin(trx, files)
@@ -35,6 +36,8 @@ export async function markExpired(trx: Db, files: readonly RemovableFile[], at: 
   const along = files.filter((file) => binned.has(file.folder_id))
   if (expired.length > 0) await markRemoved(trx, expired, 'expired', at)
   if (along.length > 0) await setRemoved(trx, along, 'folder binned', at)
+  // By the folder's mark they are found when it comes back.
+  for (const [folder, entry] of binned) await markAlong(trx, folder, entry, at)
 }
 
 /** Takes the mark of expired files back, but for those in the bin; returns which are there again, and counted. */
@@ -47,12 +50,16 @@ export async function markAlive(trx: Db, files: readonly RemovableFile[]): Promi
   return alive
 }
 
-/** Which of the files' folders are in the bin, marked or not. */
-async function foldersInBin(trx: Db, files: readonly RemovableFile[]): Promise<ReadonlySet<FolderId>> {
-  const binned = new Set<FolderId>()
+/** Which of the files' folders are in the bin, marked or not, and by which entries. */
+async function foldersInBin(
+  trx: Db,
+  files: readonly RemovableFile[],
+): Promise<ReadonlyMap<FolderId, BinEntryId>> {
+  const binned = new Map<FolderId, BinEntryId>()
   for (const folder of new Set(files.map((file) => file.folder_id))) {
     const deleted = (await folderChain(trx, folder)).filter((step) => step.deleted_at !== null)
-    if ((deleted.at(-1)?.bin_id ?? null) !== null) binned.add(folder)
+    const entry = deleted.at(-1)?.bin_id ?? null
+    if (entry !== null) binned.set(folder, entry)
   }
   return binned
 }

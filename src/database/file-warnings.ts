@@ -1,8 +1,9 @@
+import { sql } from 'kysely'
 import type { AccountId, FileId, FileWarningId, Sha256 } from '../domain/ids.ts'
 import { besideRequests } from './beside.ts'
 import type { Db } from './schema.ts'
 
-/** Live files of an account, last used after the one moment and until the other. */
+/** Files of an account, last used after the one moment and until the other. */
 export interface UnusedFiles {
   readonly account_id: AccountId
   readonly used_after: number
@@ -21,28 +22,55 @@ function unusedFiles(db: Db, { account_id, used_after, used_until }: UnusedFiles
   return db
     .selectFrom('files')
     .where('account_id', '=', account_id)
-    .where('removed_at', 'is', null)
     .where('last_used_at', '>', used_after)
     .where('last_used_at', '<=', used_until)
 }
 
-/** Those that were not used for the longest time. */
+const liveUnused = (db: Db, files: UnusedFiles) => unusedFiles(db, files).where('removed_at', 'is', null)
+
+/** Those that are hidden already, and not gone for good yet. */
+const expiredUnused = (db: Db, files: UnusedFiles) =>
+  unusedFiles(db, files).where('removed_at', 'is not', null).where('removal', '=', sql.lit('expired'))
+
+/** Live ones that were not used for the longest time. */
 export function longestUnused(
   db: Db,
   files: UnusedFiles,
   limit: number,
 ): Promise<{ id: FileId; name: string; last_used_at: number }[]> {
-  return unusedFiles(db, files)
+  return liveUnused(db, files)
     .select(['id', 'name', 'last_used_at'])
     .orderBy('last_used_at')
     .limit(limit)
     .execute()
 }
 
-export async function countUnused(db: Db, files: UnusedFiles): Promise<number> {
-  const query = unusedFiles(db, files).select(({ fn }) => fn.countAll<number>().as('count'))
-  const [row] = await besideRequests(db, query)
+export function countUnused(db: Db, files: UnusedFiles): Promise<number> {
+  return countOf(db, liveUnused(db, files))
+}
+
+/** Live ones, and those that are hidden already. */
+export async function countToKeep(db: Db, files: UnusedFiles): Promise<number> {
+  return (await countUnused(db, files)) + (await countOf(db, expiredUnused(db, files)))
+}
+
+async function countOf(db: Db, files: ReturnType<typeof unusedFiles>): Promise<number> {
+  const [row] = await besideRequests(
+    db,
+    files.select(({ fn }) => fn.countAll<number>().as('count')),
+  )
   return Number(row?.count ?? 0)
+}
+
+/** Of what is counted so at most `limit`: the hidden ones, then those that would go first. */
+export async function longestToKeep(db: Db, files: UnusedFiles, limit: number): Promise<FileId[]> {
+  // Those of all accounts lie together.
+  const hidden = await besideRequests(
+    db,
+    expiredUnused(db, files).select('id').orderBy('last_used_at').limit(limit),
+  )
+  const live = hidden.length < limit ? await longestUnused(db, files, limit - hidden.length) : []
+  return [...hidden, ...live].map(({ id }) => id)
 }
 
 export async function insertFileWarning(

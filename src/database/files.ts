@@ -126,19 +126,20 @@ const fileBySlug = prepared((db, slug: Slug) => detailedFiles(db).where('files.s
 
 /** The live file, whoever owns it. */
 export async function findFile(db: Db, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
-  const file = await fileCalled(db, identifier)
+  const [file] = await filesCalled(db, identifier)
   if (file === undefined || file.clearing === null) return file
   return (await isGone(db, file.folder_id)) ? undefined : file
 }
 
-async function fileCalled(db: Db, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
+/** One, or none. */
+function filesCalled(db: Db, identifier: FileIdentifier): Promise<FileDetailRow[]> {
   switch (identifier.kind) {
     case 'id':
-      return (await fileById(db, identifier.id))[0]
+      return fileById(db, identifier.id)
     case 'uuid':
-      return (await fileByUuid(db, identifier.uuid))[0]
+      return fileByUuid(db, identifier.uuid)
     case 'slug':
-      return isSlug(identifier.slug) ? (await fileBySlug(db, identifier.slug))[0] : undefined
+      return isSlug(identifier.slug) ? fileBySlug(db, identifier.slug) : Promise.resolve([])
   }
 }
 

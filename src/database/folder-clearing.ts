@@ -73,6 +73,16 @@ export async function markChildren(
   return marked
 }
 
+/** Marks one folder below those in the bin before its turn, unless it is marked already; what is in it is not. */
+export async function markAlong(trx: Db, folder: FolderId, entry: BinEntryId, at: number): Promise<void> {
+  await trx
+    .updateTable('folders')
+    .set({ deleted_at: at, cleared_at: null, bin_id: entry })
+    .where('id', '=', folder)
+    .where('deleted_at', 'is', null)
+    .execute()
+}
+
 /** What a deleted folder takes along, besides live files. */
 const ALONG: readonly Removal[] = ['folder binned', 'expired']
 

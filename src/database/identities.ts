@@ -1,4 +1,5 @@
 import type { AccountId } from '../domain/ids.ts'
+import { forUpdate } from './differences.ts'
 import type { Db } from './schema.ts'
 
 /** The hash of the account's password, or null when it has none. */
@@ -8,6 +9,36 @@ export async function findPassword(db: Db, account: AccountId): Promise<string |
     .select('password_hash')
     .where('provider', '=', 'credential')
     .where('subject', '=', String(account))
+    .executeTakeFirst()
+  return row?.password_hash ?? null
+}
+
+/** The hash of the password of who is called that, or null when nobody is, or they have none. */
+export async function findPasswordOf(
+  db: Db,
+  username: string,
+): Promise<{ readonly account: AccountId; readonly hash: string } | null> {
+  const row = await db
+    .selectFrom('identities')
+    .innerJoin('accounts', 'accounts.id', 'identities.account_id')
+    .select(['accounts.id as account', 'identities.password_hash as hash'])
+    .where('accounts.username', '=', username)
+    .where('identities.provider', '=', 'credential')
+    .executeTakeFirst()
+  return row === undefined || row.hash === null ? null : { account: row.account, hash: row.hash }
+}
+
+/**
+ * The same as `findPassword`, once nobody is about to change it. Whoever changes it and then ends sessions ends those that
+ * were there when this was asked.
+ */
+export async function findSettledPassword(db: Db, account: AccountId): Promise<string | null> {
+  const row = await db
+    .selectFrom('identities')
+    .select('password_hash')
+    .where('provider', '=', 'credential')
+    .where('subject', '=', String(account))
+    .modifyEnd(forUpdate(db))
     .executeTakeFirst()
   return row?.password_hash ?? null
 }

@@ -79,6 +79,11 @@ export async function endWarnings(db: Db, account: AccountId): Promise<void> {
   await db.updateTable('mail_addresses').set({ warnings: 0 }).where('account_id', '=', account).execute()
 }
 
+/** Of an address that is not confirmed yet, it is forgotten that it was wanted. */
+export async function dropPendingAddress(trx: Db, account: AccountId): Promise<void> {
+  await trx.updateTable('mail_addresses').set({ pending: null }).where('account_id', '=', account).execute()
+}
+
 export async function dropMailAddress(trx: Db, account: AccountId): Promise<void> {
   await trx.deleteFrom('mail_addresses').where('account_id', '=', account).execute()
 }

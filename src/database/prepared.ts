@@ -14,8 +14,11 @@ export function prepared<Args extends readonly (string | number)[], Row>(
   const texts = new Map<boolean, CompiledQuery<Row>>()
   return async (db, ...args) => {
     const dialect = isPostgres(db)
-    const compiled = texts.get(dialect) ?? compileFor(build, db, args)
-    texts.set(dialect, compiled)
+    let compiled = texts.get(dialect)
+    if (compiled === undefined) {
+      compiled = compileFor(build, db, args)
+      texts.set(dialect, compiled)
+    }
     const direct = directReadsOf(db)
     if (direct !== null) return direct.all(compiled.sql, args)
     const query: CompiledQuery<Row> = { ...compiled, parameters: args }

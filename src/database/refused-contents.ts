@@ -46,14 +46,15 @@ export async function countRefused(db: Db): Promise<number> {
   return (await besideRequests(db, all))[0]?.count ?? 0
 }
 
-/** A content of which files may be left. */
-export async function refusedToClear(db: Db): Promise<Sha256 | undefined> {
-  const row = await db
+/** A content of which files may be left: the first, or the first after that one. */
+export async function refusedToClear(db: Db, after: Sha256 | null): Promise<Sha256 | undefined> {
+  const first = db
     .selectFrom('refused_contents')
     .select('sha256')
     .where('cleared', '=', sql.lit(0))
+    .orderBy('sha256')
     .limit(1)
-    .executeTakeFirst()
+  const row = await (after === null ? first : first.where('sha256', '>', after)).executeTakeFirst()
   return row?.sha256
 }
 

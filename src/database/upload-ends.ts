@@ -77,20 +77,29 @@ export async function endEveryUpload(trx: Db, at: number): Promise<void> {
     .execute()
 }
 
-/** Open uploads to which no byte has come since `before`, the oldest first. */
-export function unusedUploads(db: Db, before: number, limit: number): Promise<UploadRow[]> {
-  return (
-    db
-      .selectFrom('uploads')
-      .selectAll()
-      .where('ended_at', 'is', null)
-      // What is being joined ends with the whole.
-      .where('joined_into', 'is', null)
-      .where('used_at', '<=', before)
-      .orderBy('used_at')
-      .limit(limit)
-      .execute()
-  )
+/** Open uploads to which no byte has come since `before`, the longest unused first, after that one. */
+export function unusedUploads(
+  db: Db,
+  before: number,
+  after: Pick<UploadRow, 'id' | 'used_at'> | null,
+  limit: number,
+): Promise<UploadRow[]> {
+  const unused = db
+    .selectFrom('uploads')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    // What is being joined ends with the whole.
+    .where('joined_into', 'is', null)
+    .where('used_at', '<=', before)
+    .orderBy('used_at')
+    .orderBy('id')
+    .limit(limit)
+  if (after === null) return unused.execute()
+  const { id, used_at } = after
+  return unused
+    .where('used_at', '>=', used_at)
+    .where((row) => row.or([row('used_at', '>', used_at), row('id', '>', id)]))
+    .execute()
 }
 
 /** Forgets uploads that ended before then; returns how many. */

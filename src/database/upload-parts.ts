@@ -17,18 +17,19 @@ export async function completePart(db: Db, id: UploadId, sitting: number, size: 
 
 /**
  * Makes the completed partial upload a part of the final one, and its room that one's. False when it cannot be: it is
- * not whole, or used up.
+ * not whole, used up, or of another account.
  */
 export async function claimPart(
   trx: Db,
   part: Pick<UploadRow, 'id' | 'reserved'>,
-  final: UploadId,
+  final: Pick<UploadRow, 'id' | 'account_id'>,
   position: number,
 ): Promise<boolean> {
   const result = await trx
     .updateTable('uploads')
-    .set({ joined_into: final, part: position, reserved: 0 })
+    .set({ joined_into: final.id, part: position, reserved: 0 })
     .where('id', '=', part.id)
+    .where('account_id', '=', final.account_id)
     .where('reserved', '=', part.reserved)
     .where('kind', '=', 'partial')
     .where('state', '=', 'completed')
@@ -39,7 +40,7 @@ export async function claimPart(
   await trx
     .updateTable('uploads')
     .set((row) => ({ reserved: row('reserved', '+', part.reserved) }))
-    .where('id', '=', final)
+    .where('id', '=', final.id)
     .execute()
   return true
 }

@@ -15,6 +15,7 @@ export type FolderId = Branded<number, 'FolderId'>
 export type UploadId = Branded<number, 'UploadId'>
 /** The secret part of a resumable upload's address: 32 lower-case hexadecimal characters, random. */
 export type UploadToken = Branded<string, 'UploadToken'>
+export type OwnUploadName = Branded<string, 'OwnUploadName'>
 export type SessionId = Branded<number, 'SessionId'>
 export type PasskeyId = Branded<number, 'PasskeyId'>
 /** One thing in an account's bin: a file, or a folder with all that was in it. */
@@ -64,6 +65,9 @@ export function parseFileIdentifier(text: string): FileIdentifier {
   if (UUID.test(text)) return { kind: 'uuid', uuid: text.toLowerCase() as Uuid }
   return { kind: 'slug', slug: text as Slug }
 }
+
+/** What stands in an upload's address: the secret that it began with, or what its owner finds in the list. */
+export type UploadName = UploadToken | OwnUploadName
 
 /** Whether the text can be a slug at all. PostgreSQL must not be asked for just any text. */
 export function isSlug(text: string): text is Slug {

@@ -2,6 +2,13 @@ import { Refusal } from '../domain/errors.ts'
 
 const MAX_JSON = 1024 * 1024
 
+const read = new WeakMap<Request, number>()
+
+/** Bytes of the body that were read here, whatever length the request claims. */
+export function bytesRead(request: Request): number {
+  return read.get(request) ?? 0
+}
+
 /** The request's JSON. Throws Refusal INVALID_REQUEST, or PAYLOAD_TOO_LARGE over 1 MiB. */
 export async function readJson(request: Request): Promise<unknown> {
   const bytes = await readBytes(request, MAX_JSON)
@@ -24,6 +31,7 @@ async function readBytes(request: Request, most: number): Promise<Uint8Array> {
   let length = 0
   for await (const chunk of request.body ?? []) {
     length += chunk.byteLength
+    read.set(request, length)
     if (length > most) throw tooLarge()
     chunks.push(chunk)
   }

@@ -60,13 +60,15 @@ export interface Call {
   readonly headers: Map<string, string>
   /** Who asks, once it is known. */
   caller: Caller | null
+  /** What is left to the caller, once it is counted; the answer tells it. */
+  rate: Verdict | null
 }
 
 /** The key of the Authorization header, null when there is none. Throws Refusal when it is malformed. */
 export function bearerKey(request: Request): string | null {
   const header = request.headers.get('authorization')
   if (header === null) return null
-  const [, key] = /^Bearer +([\x21-\x7e]+) *$/i.exec(header) ?? []
+  const key = /^Bearer +([\x21-\x7e]+) *$/i.exec(header)?.[1]
   if (key === undefined) {
     throw new Refusal('INVALID_API_KEY', 'The Authorization header must read "Bearer <API key>"')
   }
@@ -78,7 +80,8 @@ export function bearerKey(request: Request): string | null {
  * RATE_LIMITED or SCOPE_MISSING.
  */
 export async function keyedCaller(call: Call): Promise<AccountCaller> {
-  const { caller, verdict } = await authenticated(call, 1)
+  const caller = await callerOf(call)
+  const verdict = await counted(call, caller, 1)
   if (!verdict.allowed) throw rateLimited(caller, verdict)
   call.site.services.usage.requested(caller)
   assertNeed(call, caller)
@@ -112,15 +115,7 @@ function rateLimited({ by }: AccountCaller, { limit, resetsIn }: Verdict): Refus
   return new Refusal('RATE_LIMITED', `${who} may make ${limit} requests an hour; try again later`, resetsIn)
 }
 
-/** The caller, and what is left of the rate once so many requests more are counted. */
-async function authenticated(
-  call: Call,
-  requests: 0 | 1,
-): Promise<{ caller: AccountCaller; verdict: Verdict }> {
-  const caller = await callerOf(call)
-  return { caller, verdict: await counted(call, caller, requests) }
-}
-
+/** Counts so many requests more for the caller, and tells what is left of the rate. */
 async function counted(call: Call, caller: AccountCaller, requests: 0 | 1): Promise<Verdict> {
   const { services, config } = call.site
   call.caller = caller
@@ -129,19 +124,17 @@ async function counted(call: Call, caller: AccountCaller, requests: 0 | 1): Prom
       ? ([`key:${caller.by.key}`, config.rateLimit] as const)
       : ([`sessions:${caller.account}`, config.sessionRateLimit] as const)
   const verdict = await services.rates.take(subject, requests, limit, HOUR)
-  for (const prefix of ['RateLimit', 'X-RateLimit']) {
-    call.headers.set(`${prefix}-Limit`, String(verdict.limit))
-    call.headers.set(`${prefix}-Remaining`, String(verdict.remaining))
-    call.headers.set(`${prefix}-Reset`, String(verdict.resetsIn))
-  }
+  call.rate = verdict
   return verdict
 }
 
 /** By the key, or without any Authorization header by the session. */
-async function callerOf(call: Call): Promise<AccountCaller> {
-  const { keys } = call.site.services
+function callerOf(call: Call): Promise<AccountCaller> {
   const key = bearerKey(call.request)
-  if (key !== null) return keys.authenticate(key)
+  return key === null ? sessionCaller(call) : call.site.services.keys.authenticate(key)
+}
+
+async function sessionCaller(call: Call): Promise<AccountCaller> {
   const session = await apiSession(call)
   if (session !== null) return session
   throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
@@ -171,7 +164,8 @@ export async function uploadCaller(call: Call): Promise<Caller> {
 /** The same for a request that carries bytes of an upload: there may be any number, and none is counted. */
 export async function bytesCaller(call: Call): Promise<Caller> {
   if (!isKnown(call)) return uploadCaller(call)
-  const { caller } = await authenticated(call, 0)
+  const caller = await callerOf(call)
+  await counted(call, caller, 0)
   call.site.services.usage.used(caller)
   assertNeed(call, caller)
   return caller

@@ -1,3 +1,14 @@
+/** JSON on its way: it becomes a Response when all headers of the answer are known. */
+export class JsonAnswer {
+  readonly text: string
+  readonly status: number
+
+  constructor(value: unknown, status = 200) {
+    this.text = JSON.stringify(value)
+    this.status = status
+  }
+}
+
 /** A JSON answer that says how long it is. */
 export function jsonResponse(
   value: unknown,

@@ -61,7 +61,7 @@ export function listen(options: ListenOptions, answer: Answer, log: Log): Server
       // Without this two servers could share the port, and each would get some of the requests.
       reusePort: false,
       routes: {
-        '/*': (request, server) => answer(request, bunConnection(request, server)),
+        '/*': (request, server) => answer(request, new BunConnection(request, server)),
         // Handed on to the other one.
         ...Object.fromEntries(streaming.map((path) => [path, false as const])),
       },
@@ -69,15 +69,22 @@ export function listen(options: ListenOptions, answer: Answer, log: Log): Server
   )
 }
 
-function bunConnection(request: Request, server: Server<undefined>): Connection {
-  return {
-    get address() {
-      return server.requestIP(request)?.address ?? ''
-    },
-    get hasUrl() {
-      return URL.canParse(request.url)
-    },
-    isStreaming: false,
+class BunConnection implements Connection {
+  readonly isStreaming = false
+  readonly #request: Request
+  readonly #server: Server<undefined>
+
+  constructor(request: Request, server: Server<undefined>) {
+    this.#request = request
+    this.#server = server
+  }
+
+  get address(): string {
+    return this.#server.requestIP(this.#request)?.address ?? ''
+  }
+
+  get hasUrl(): boolean {
+    return URL.canParse(this.#request.url)
   }
 }
 

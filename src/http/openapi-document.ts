@@ -3,7 +3,7 @@ import { sessionCookie } from '../services/signing-in-terms.ts'
 import { errorBody } from './api/fields.ts'
 import { errorCodes, statusOf } from './errors.ts'
 import { addExamples } from './openapi-examples.ts'
-import type { Route } from './route.ts'
+import { isForPeople, type Route } from './route.ts'
 
 type Registered = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0]
 type Answers = Registered['responses']
@@ -67,7 +67,7 @@ function registered(route: Route): Registered {
   }
   const always = route.auth === 'none' ? [500, 503] : [401, 403, 429, 500, 503]
   for (const status of new Set([...errors, ...always])) {
-    responses[status] ??= refusal(status)
+    responses[status] ??= refusal(status, isForPeople(route))
   }
   return {
     method: route.method,
@@ -95,9 +95,15 @@ function securityOf(route: Route): Record<string, string[]>[] {
   return route.auth === 'key' ? [key, session] : [key, session, {}]
 }
 
-function refusal(status: number): Answers[number] {
+function refusal(status: number, isForPeople: boolean): Answers[number] {
   const description = meanings[status] ?? 'Error'
   const error = errorCodes.find((code) => statusOf(code) === status)
   const example = { success: false, message: description, error }
-  return { description, content: { 'application/json': { schema: errorBody, example } } }
+  return {
+    description,
+    content: {
+      'application/json': { schema: errorBody, example },
+      ...(isForPeople ? { 'text/html': {} } : {}),
+    },
+  }
 }

@@ -1,70 +1,70 @@
 import type { Clock } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
-import type { Caller } from '../services/caller.ts'
 import type { TrafficCounter } from '../services/traffic.ts'
+import type { Arrival } from './arrival.ts'
+import { bytesRead } from './body.ts'
+import { declaredLength } from './uploads/receive.ts'
 
-/** One answered request. Addresses are left out: they may hold tokens and search words. */
-export interface Answered {
-  readonly request: Request
-  readonly response: Response
-  /** The pattern of the route, or `-` when none matched. */
-  readonly route: string
-  readonly id: string
-  /** Monotonic milliseconds. */
-  readonly began: number
-  readonly caller: () => Caller | null
-  /** Null where nothing is measured. */
-  readonly metrics: RequestMetrics | null
-  readonly traffic: TrafficCounter
-  /** Whether somebody else measures the bytes. */
-  readonly isStreaming: boolean
-}
+/** Writes the line of an answered request. */
+export type RequestLog = (arrival: Arrival, response: Response, began: number) => Response
 
 const WATCHING = ['/health', '/ready', '/metrics']
 
 /**
- * Writes the request's line and counts it, for a body without a known length when it has been sent. Events, which have no
- * end, are counted when they begin.
+ * Writes each request's line and counts it, for a body without a known length when it has been sent. Events, which have no
+ * end, are counted when they begin. Addresses are left out: they may hold tokens and search words.
  */
-export function logged(log: Log, clock: Clock, answered: Answered): Response {
-  const { request, response, route, id, began, caller, metrics, traffic, isStreaming } = answered
+export function createRequestLog(parts: {
+  log: Log
+  clock: Clock
+  /** Null where nothing is measured. */
+  metrics: RequestMetrics | null
+  traffic: TrafficCounter
+}): RequestLog {
+  const { log, clock, metrics, traffic } = parts
 
-  // How long somebody wants to hear of events says nothing about how fast they are answered.
-  const isEndless = response.headers.get('content-type')?.startsWith('text/event-stream') === true
-  if (isEndless) metrics?.answered(route, request.method, response.status, clock.monotonic() - began)
+  return (arrival, response, began) => {
+    const { request, route, id } = arrival
 
-  function write(bytes: number): void {
-    const who = caller()
-    const took = clock.monotonic() - began
-    const received = Number(request.headers.get('content-length') ?? 0)
-    const fields = {
-      method: request.method,
-      route,
-      status: response.status,
-      bytes,
-      received,
-      ms: Math.round(took * 10) / 10,
-      account: who?.kind === 'account' ? who.username : 'guest',
-      id,
+    // How long somebody wants to hear of events says nothing about how fast they are answered.
+    const isEndless = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    if (isEndless) metrics?.answered(route, request.method, response.status, clock.monotonic() - began)
+
+    function write(bytes: number): void {
+      const who = arrival.caller
+      const took = clock.monotonic() - began
+      const { isStreaming } = arrival.connection
+      // What streams is measured by somebody else; of the rest nobody has to send what the header claims.
+      const received = isStreaming ? (declaredLength(request) ?? 0) : bytesRead(request)
+      const fields = {
+        method: request.method,
+        route,
+        status: response.status,
+        bytes,
+        received,
+        ms: Math.round(took * 10) / 10,
+        account: who?.kind === 'account' ? who.username : 'guest',
+        id,
+      }
+      log.info(fields, 'request')
+      // An idle server writes nothing because somebody asks whether it lives.
+      if (!WATCHING.includes(route)) traffic.requested()
+      if (!isEndless) metrics?.answered(route, request.method, response.status, took)
+      if (isStreaming || WATCHING.includes(route)) return
+      traffic.received(received)
+      traffic.sent(bytes)
+      metrics?.received(received)
+      metrics?.sent(bytes)
     }
-    log.info(fields, 'request')
-    // An idle server writes nothing because somebody asks whether it lives.
-    if (!WATCHING.includes(route)) traffic.requested()
-    if (!isEndless) metrics?.answered(route, request.method, response.status, took)
-    if (isStreaming || WATCHING.includes(route)) return
-    for (const counter of [traffic, metrics]) {
-      counter?.received(received)
-      counter?.sent(bytes)
-    }
-  }
 
-  const length = response.headers.get('content-length')
-  if (length !== null || response.body === null) {
-    write(request.method === 'HEAD' ? 0 : Number(length ?? 0))
-    return response
+    const length = response.headers.get('content-length')
+    if (length !== null || response.body === null) {
+      write(request.method === 'HEAD' ? 0 : Number(length ?? 0))
+      return response
+    }
+    return new Response(counting(response.body, request.signal, write), response)
   }
-  return new Response(counting(response.body, request.signal, write), response)
 }
 
 /** Passes the body on and tells its length once, when it has been sent or its reader has gone. */

@@ -4,7 +4,7 @@ import { Refusal } from '../domain/errors.ts'
 import type { AccountCaller, SessionCaller } from '../services/caller.ts'
 import { readJson } from './body.ts'
 import { administrator, type Call, keyedCaller, signedInCaller } from './call.ts'
-import { jsonResponse } from './json.ts'
+import { JsonAnswer } from './json.ts'
 import type { Need } from './need.ts'
 import { assertOwnOrigin } from './own-page.ts'
 
@@ -70,7 +70,14 @@ export interface RouteParts {
    * without an end, which it may do only where the bytes lie in S3. Says which way `listen` has it answered.
    */
   readonly streams?: 'in' | 'out' | 'out of S3'
-  readonly handle: (call: Call) => Promise<Response>
+  /** Headers of all its answers, and of those to methods that no route at its path takes. */
+  readonly always?: Readonly<Record<string, string>>
+  readonly handle: (call: Call) => Promise<Response | JsonAnswer>
+}
+
+/** Whether a browser that asks for a page gets one, also where the route refuses it. */
+export function isForPeople({ documentation: { tag } }: Route): boolean {
+  return tag === 'Site' || tag === 'Public'
 }
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined
@@ -170,7 +177,7 @@ function jsonRoute<Who, Query extends Schema, Body extends Schema>(
         ),
         body: parse(body, body === undefined ? undefined : await readJson(call.request)),
       })
-      return result instanceof Response ? result : jsonResponse(result, { status })
+      return result instanceof Response ? result : new JsonAnswer(result, status)
     },
   }
 }

@@ -1,61 +1,94 @@
-import { Hono } from 'hono'
+import type { Result } from 'hono/router'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
+import { getPath, tryDecodeURIComponent } from 'hono/utils/url'
 import { Refusal } from '../domain/errors.ts'
 import { outageRefusal } from '../services/failures.ts'
+import type { Arrival } from './arrival.ts'
 import type { Call } from './call.ts'
 import { errorResponse } from './errors.ts'
+import type { JsonAnswer } from './json.ts'
 import type { Need } from './need.ts'
 import { preflight } from './preflight.ts'
-import type { Route } from './route.ts'
+import { isForPeople, type Route } from './route.ts'
 import type { Assets } from './site/assets.ts'
 import { siteError } from './site/pages.ts'
 
-/** What a request brings along: its call, and the pattern it matched, for the log. */
-export interface Handed {
-  readonly call: (params: Record<string, string>, need: Need | null) => Call
-  route: string
-}
-
 const ASSETS = '/assets/{name}'
 
-type Env = { Bindings: Handed }
+/** Answers a request, whatever it asks, and fills in what that is. Never throws. */
+export type Router = (arrival: Arrival) => Promise<Response | JsonAnswer>
 
-/** Answers every request: the routes of the table, preflights, assets, and errors for all else. */
-export function createRouter(routes: readonly Route[], assets: Assets): Hono<Env> {
-  const app = new Hono<Env>({ router: new RegExpRouter() })
-  app.get(routerPattern(ASSETS), (c) => {
-    c.env.route = ASSETS
-    return assets.answer(c.req.param('name') ?? '', c.req.raw) ?? nothingHere(c.env.call({}, null))
-  })
-  for (const route of routes) {
-    app.on(route.method.toUpperCase(), routerPattern(route.path), (c) => {
-      c.env.route = route.path
-      return answering(c.env.call(c.req.param(), route.need ?? null), route, (call) => route.handle(call))
-    })
-  }
-  const allowedAt = createAllowedMethods(routes)
-  app.notFound((c) => {
-    const [route, allowed] = allowedAt(c.req.path)
-    if (route === null) return nothingHere(c.env.call({}, null))
-    c.env.route = route
-    return c.req.method === 'OPTIONS' ? preflight(allowed) : methodNotAllowed(allowed)
-  })
-  return app
+/** A row of the route table, or what is answered beside it. */
+interface Entry extends Pick<Route, 'path' | 'handle' | 'always'> {
+  readonly need: Need | null
+  /** Whether people look at it, who want to read of errors on a page. */
+  readonly isSeen: boolean
 }
 
-async function answering(
-  call: Call,
-  route: Route,
-  handle: (call: Call) => Promise<Response>,
-): Promise<Response> {
-  try {
-    return await handle(call)
-  } catch (error) {
-    const refusal = asRefusal(call, error)
-    return route.documentation.tag === 'Site' || route.documentation.tag === 'Public'
-      ? siteError(call, refusal)
-      : errorResponse(refusal)
+/**
+ * The routes of the table, preflights, assets, and errors for all else. Of Hono it is the router alone: an app of it
+ * makes a context and several promises for each request, and takes nothing but a Response.
+ */
+export function createRouter(routes: readonly Route[], assets: Assets): Router {
+  const router = new RegExpRouter<Entry>()
+  router.add('GET', routerPattern(ASSETS), {
+    path: ASSETS,
+    need: null,
+    isSeen: true,
+    handle: async (call) => assets.answer(call.params.name ?? '', call.request) ?? nothingHere(call),
+  })
+  for (const route of routes) {
+    const { method, path, need = null } = route
+    router.add(method.toUpperCase(), routerPattern(path), { ...route, need, isSeen: isForPeople(route) })
   }
+  const unmatched = answeringUnmatched(routes)
+
+  return async (arrival) => {
+    const { request } = arrival
+    const isHead = request.method === 'HEAD'
+    const path = getPath(request)
+    const found = router.match(isHead ? 'GET' : request.method, path)
+    // Where several match, the first of the table.
+    const entry = found[0][0]?.[0]
+    try {
+      if (entry === undefined) return unmatched(arrival, path)
+      arrival.route = entry.path
+      arrival.need = entry.need
+      arrival.params = paramsOf(found)
+      if (entry.always !== undefined) setHeaders(arrival, entry.always)
+      const answer = await entry.handle(arrival)
+      return isHead && answer instanceof Response ? new Response(null, answer) : answer
+    } catch (error) {
+      return failure(arrival, error, entry?.isSeen ?? true)
+    }
+  }
+}
+
+/** Decoded, as far as that goes. */
+function paramsOf(found: Result<Entry>): Arrival['params'] {
+  if (found.length === 1) return found[0][0]?.[1] ?? {}
+  const [[first], captured] = found
+  const params: Record<string, string> = {}
+  const places = first?.[1] ?? {}
+  for (const name in places) {
+    const value = captured[places[name] ?? -1]
+    if (value !== undefined) params[name] = tryDecodeURIComponent(value)
+  }
+  return params
+}
+
+function failure(call: Call, error: unknown, isSeen: boolean): Response {
+  const refusal = asRefusal(call, error)
+  if (!isSeen) return errorResponse(refusal)
+  try {
+    return siteError(call, refusal)
+  } catch (pageError) {
+    return errorResponse(asRefusal(call, pageError))
+  }
+}
+
+function setHeaders(call: Call, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) call.headers.set(name, value)
 }
 
 /** What is unknown is written to the log and not told to the caller. */
@@ -89,19 +122,41 @@ export function routerPattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-type AllowedMethods = readonly [route: string | null, allowed: readonly string[]]
+/** Preflights, and errors where no route is. */
+function answeringUnmatched(routes: readonly Route[]): (arrival: Arrival, path: string) => Response {
+  const addressAt = createAddresses(routes)
+  return (arrival, path) => {
+    const address = addressAt(path)
+    if (address === null) return nothingHere(arrival)
+    const { allowed, always } = address
+    arrival.route = address.path
+    setHeaders(arrival, always)
+    return arrival.request.method === 'OPTIONS' ? preflight(allowed) : methodNotAllowed(allowed)
+  }
+}
+
+interface Address {
+  /** As the table writes it. */
+  readonly path: string
+  readonly always: Readonly<Record<string, string>>
+  readonly allowed: readonly string[]
+}
 
 /** Which route's path a path fits, the plainest first, and what may be asked there. */
-function createAllowedMethods(routes: readonly Route[]): (path: string) => AllowedMethods {
-  const patterns = routes.map(({ path, method }) => ({
-    path,
-    fits: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-    methods: method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
+function createAddresses(routes: readonly Route[]): (path: string) => Address | null {
+  const patterns = routes.map((route) => ({
+    route,
+    fits: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    methods: route.method === 'get' ? ['GET', 'HEAD'] : [route.method.toUpperCase()],
   }))
   return (path) => {
     const fitting = patterns.filter((pattern) => pattern.fits.test(path))
-    const route = fitting.find((pattern) => pattern.path === path) ?? fitting[0]
-    if (route === undefined) return [null, []]
-    return [route.path, [...new Set([...fitting.flatMap((pattern) => pattern.methods), 'OPTIONS'])]]
+    const plainest = fitting.find(({ route }) => route.path === path) ?? fitting[0]
+    if (plainest === undefined) return null
+    return {
+      path: plainest.route.path,
+      always: Object.assign({}, ...fitting.map(({ route }) => route.always)),
+      allowed: [...new Set([...fitting.flatMap(({ methods }) => methods), 'OPTIONS'])],
+    }
   }
 }

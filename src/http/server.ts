@@ -8,15 +8,15 @@ import type { Metrics } from '../metrics/metrics.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Services } from '../services/services.ts'
 import type { TrafficCounter } from '../services/traffic.ts'
-import type { Call, Site } from './call.ts'
-import { addressBucket, clientAddress, parseTrustedProxies } from './client-address.ts'
+import { Arrival } from './arrival.ts'
+import type { Site } from './call.ts'
+import { parseTrustedProxies } from './client-address.ts'
+import { complete } from './complete.ts'
 import { errorResponse } from './errors.ts'
 import { type Connection, type Flow, listen } from './listener.ts'
-import type { Need } from './need.ts'
 import { openApiDocument } from './openapi-document.ts'
-import { EXPOSED_HEADERS } from './preflight.ts'
-import { logged } from './request-log.ts'
-import { createRouter, type Handed, routerPattern } from './router.ts'
+import { createRequestLog } from './request-log.ts'
+import { createRouter, routerPattern } from './router.ts'
 import { routes } from './routes.ts'
 import type { BuiltSite } from './site/built-site.ts'
 import { siteError } from './site/pages.ts'
@@ -52,6 +52,8 @@ export function startServer(parts: {
   const underWay = createUploadsUnderWay()
   const router = createRouter(routes, builtSite.assets)
   const nextId = createRequestIds(random)
+  const requestMetrics = metrics?.requests ?? null
+  const logged = createRequestLog({ log, clock, metrics: requestMetrics, traffic: services.traffic })
   let stopping = false
 
   const server = listen(
@@ -60,7 +62,7 @@ export function startServer(parts: {
       port: config.port,
       quiet: QUIET,
       streaming: streamingPaths(config),
-      flow: flowOf(services.traffic, metrics?.requests ?? null),
+      flow: flowOf(services.traffic, requestMetrics),
     },
     answer,
     log,
@@ -88,55 +90,13 @@ export function startServer(parts: {
 
   async function answer(request: Request, connection: Connection): Promise<Response> {
     const began = clock.monotonic()
-    const id = nextId()
-    const answerHeaders = new Map<string, string>()
-    let call: Call | null = null
-    let url: URL | null = null
-    const makeCall = (params: Record<string, string>, need: Need | null): Call => {
-      call = {
-        site,
-        request,
-        get url() {
-          url ??= new URL(request.url)
-          return url
-        },
-        params,
-        need,
-        get address() {
-          return clientAddress(connection.address, request.headers.get('x-forwarded-for'), trusted)
-        },
-        get bucket() {
-          return addressBucket(this.address)
-        },
-        headers: answerHeaders,
-        caller: null,
-      }
-      return call
-    }
-    const handed: Handed = { call: makeCall, route: '-' }
-    const response = await (stopping
-      ? shuttingDown(makeCall({}, null), connection)
+    const arrival = new Arrival(site, request, connection, nextId(), trusted)
+    const answered = await (stopping
+      ? shuttingDown(arrival)
       : connection.hasUrl
-        ? router.fetch(request, handed)
+        ? router(arrival)
         : unreadableAddress())
-    for (const [name, value] of answerHeaders) {
-      if (name === 'Set-Cookie') response.headers.append(name, value)
-      else response.headers.set(name, value)
-    }
-    response.headers.set('X-Request-Id', id)
-    response.headers.set('X-Content-Type-Options', 'nosniff')
-    allowAnyOrigin(handed.route, response.headers)
-    return logged(log, clock, {
-      request,
-      response,
-      route: handed.route,
-      id,
-      began,
-      caller: () => call?.caller ?? null,
-      metrics: metrics?.requests ?? null,
-      traffic: services.traffic,
-      isStreaming: connection.isStreaming,
-    })
+    return logged(arrival, complete(answered, arrival), began)
   }
 
   return {
@@ -191,9 +151,9 @@ function listeningUrl(server: Server<undefined>): string {
   return `http://${host}:${port}`
 }
 
-function shuttingDown(call: Call, { hasUrl }: Connection): Response {
+function shuttingDown(arrival: Arrival): Response {
   const refusal = new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
-  const response = hasUrl ? siteError(call, refusal) : errorResponse(refusal)
+  const response = arrival.connection.hasUrl ? siteError(arrival, refusal) : errorResponse(refusal)
   response.headers.set('Connection', 'close')
   return response
 }
@@ -201,12 +161,4 @@ function shuttingDown(call: Call, { hasUrl }: Connection): Response {
 /** What the Host header and the path make together is no address. */
 function unreadableAddress(): Response {
   return errorResponse(new Refusal('INVALID_REQUEST', 'The Host header is missing or malformed'))
-}
-
-/** The API may be called from any origin with a key; cookies play no part in it. Pages and metrics may not be. */
-function allowAnyOrigin(route: string, headers: Headers): void {
-  if (/^\/$|^\/([dft]\/|files|sign-|welcome|set-password|docs)|^\/metrics$/.test(route)) return
-  if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
-  headers.set('Access-Control-Allow-Origin', '*')
-  headers.set('Access-Control-Expose-Headers', EXPOSED_HEADERS)
 }

@@ -1,3 +1,4 @@
+import { findAccount } from '../database/accounts.ts'
 import { type FileDetailRow, findFile } from '../database/files.ts'
 import { type ChainRow, type FolderListRow, findFolder, folderChain } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
@@ -36,6 +37,8 @@ export interface Access {
   file(asker: Asker, identifier: FileIdentifier): Promise<Seen<FileDetailRow>>
   /** Throws Refusal FOLDER_NOT_FOUND when there is no such folder for the asker. */
   folder(asker: Asker, identifier: FolderIdentifier): Promise<Seen<FolderListRow>>
+  /** Whom a signed address speaks for by now: nobody in particular, once the account is disabled or gone. */
+  signed(asker: Asker): Promise<Asker>
   /** Whether a viewer who may see a folder may also see this one, which is directly in it. */
   opens(viewer: Viewer, folder: Barrier): boolean
   /** Changes with every change of the password, and says nothing about it. */
@@ -90,6 +93,13 @@ export function createAccess(db: Db, signing: Signing): Access {
       const folder = await findFolder(db, identifier)
       if (folder === undefined) throw folderNotFound()
       return decide(asker, folder, folder.account_id, folder.id, folderNotFound)
+    },
+
+    async signed(asker) {
+      if (asker.reach === null) return asker
+      const account = await findAccount(db, asker.reach.account)
+      const isEnabled = account !== undefined && account.disabled_at === null
+      return isEnabled ? asker : { ...asker, reach: null }
     },
 
     opens: (viewer, folder) =>

@@ -14,6 +14,8 @@ import {
 } from '../database/all-accounts.ts'
 import { lockAccount } from '../database/differences.ts'
 import { dropPassword, dropSecondFactors } from '../database/identities.ts'
+import { dropMailAddress, dropPendingAddress } from '../database/mail-addresses.ts'
+import { dropLinks } from '../database/one-time-links.ts'
 import type { Db } from '../database/schema.ts'
 import { endSessions } from '../database/sessions.ts'
 import { inTransaction } from '../database/transactions.ts'
@@ -33,6 +35,14 @@ export interface AccountChange {
   readonly isAdmin?: boolean | undefined
 }
 
+/** What a reset takes away besides the password. */
+export interface ResetBesides {
+  /** Codes and passkeys. */
+  readonly secondFactor: boolean
+  /** The mail address, by which anybody who reads its mails sets a new password. */
+  readonly mailAddress: boolean
+}
+
 /** What administrators do with accounts. Each throws Refusal NOT_FOUND for an account that is not there. */
 export interface AccountAdministration {
   list(query: AccountQuery): Promise<{ readonly accounts: readonly AccountInfo[]; readonly total: number }>
@@ -41,14 +51,14 @@ export interface AccountAdministration {
   named(username: string): Promise<AccountId>
   /**
    * All of it or nothing. The keys and sessions of a disabled account get 403 from then on; its public links keep working.
-   * Throws Refusal LAST_ADMINISTRATOR.
+   * The invitations of who is no administrator from then on end. Throws Refusal LAST_ADMINISTRATOR.
    */
   change(actor: Actor, id: AccountId, change: AccountChange): Promise<AccountInfo>
   /**
-   * Makes the link by which its owner sets a new password. The old one and every session end; with `secondFactor` codes
-   * and passkeys too. API keys stay.
+   * Makes the link by which its owner sets a new password. The old one, every session and mail addresses that are not
+   * confirmed yet end, and what is asked for besides. API keys stay.
    */
-  reset(actor: Actor, id: AccountId, secondFactor: boolean): Promise<OneTimeLink>
+  reset(actor: Actor, id: AccountId, besides: ResetBesides): Promise<OneTimeLink>
   /** As its owner would delete it. Throws Refusal INVALID_REQUEST for another name, and LAST_ADMINISTRATOR. */
   remove(actor: Actor, id: AccountId, username: string): Promise<void>
 }
@@ -76,6 +86,8 @@ export function createAccountAdministration(db: Db, clock: Clock, makeLink: Make
       await setAdmin(trx, id, isAdmin ? 1 : 0)
       deeds.push({ act: isAdmin ? 'admin.made' : 'admin.unmade', object })
     }
+    // Who is no administrator any more invites nobody.
+    if (disabled === true || isAdmin === false) await dropLinks(trx, 'invitation', id)
     return deeds
   }
 
@@ -105,14 +117,17 @@ export function createAccountAdministration(db: Db, clock: Clock, makeLink: Make
         return known(trx, id)
       }),
 
-    reset: (actor, id, secondFactor) =>
+    reset: (actor, id, { secondFactor, mailAddress }) =>
       inTransaction(db, async (trx) => {
         await lockAccount(trx, id)
         const { username } = await known(trx, id)
-        await endSessions(trx, id, null)
+        // In this order, so that who is just signing in with it is noticed by one or the other.
         await dropPassword(trx, id)
+        await endSessions(trx, id, null)
         if (secondFactor) await dropSecondFactors(trx, id)
-        const details = { second_factor: secondFactor }
+        await dropLinks(trx, 'mail', id)
+        await (mailAddress ? dropMailAddress : dropPendingAddress)(trx, id)
+        const details = { second_factor: secondFactor, mail_address: mailAddress }
         await noteDeed(trx, clock, actor, { act: 'account.reset', object: username, details })
         return makePasswordLink(trx, makeLink, id)
       }),

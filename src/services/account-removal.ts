@@ -1,6 +1,7 @@
 import { lockAdmins, markAccountRemoved, topFolder } from '../database/accounts.ts'
 import { dropKeys } from '../database/api-keys.ts'
 import { emptyBin } from '../database/bin-emptying.ts'
+import { giveUpReturns } from '../database/bin-returning.ts'
 import { markFolderDeleted } from '../database/folders.ts'
 import { dropIdentities } from '../database/identities.ts'
 import { dropMailAddress } from '../database/mail-addresses.ts'
@@ -20,6 +21,7 @@ export async function removeAccount(trx: Db, account: AccountId, now: number): P
   await dropMailAddress(trx, account)
   await dropMailsOf(trx, account)
   await dropKeys(trx, account)
+  await giveUpReturns(trx, account)
   await emptyBin(trx, account)
   await markFolderDeleted(trx, await topFolder(trx, account), now)
   await markAccountRemoved(trx, account, now)

@@ -7,6 +7,8 @@ import type { OidcConfig } from '../config.ts'
 import { authAdapter } from '../database/auth-adapter.ts'
 import type { Db } from '../database/schema.ts'
 import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { noteHidden } from './hidden-errors.ts'
 import { hashPassword, verifyPassword } from './passwords.ts'
 import { wrongPasskey } from './signing-in-failures.ts'
 import {
@@ -50,11 +52,11 @@ export function createAuthEngine(parts: EngineParts) {
     rateLimit: { enabled: false },
     logger: {
       level: 'error',
-      log: (_level, message, ...details: unknown[]) =>
-        log(
-          message,
-          details.find((each) => each instanceof Error),
-        ),
+      log(_level, message, ...details: unknown[]) {
+        const error = details.find((each) => each instanceof Error)
+        noteHidden(error)
+        if (!(error instanceof Refusal)) log(message, error)
+      },
     },
     emailAndPassword: {
       enabled: true,

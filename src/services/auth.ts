@@ -14,6 +14,9 @@ export function createAuth(parts: () => EngineParts): Auth {
   let engine: Promise<AuthEngine> | null = null
   return () => {
     engine ??= import('./auth-engine.ts').then(({ createAuthEngine }) => createAuthEngine(parts()))
+    engine.catch(() => {
+      engine = null
+    })
     return engine
   }
 }

@@ -59,7 +59,8 @@ export function createBackgroundJobs(
 
     retry: (actor, job) =>
       inTransaction(db, async (trx) => {
-        if (!(await retryJob(trx, job, SET_ASIDE_AFTER))) {
+        // PostgreSQL takes no NUL in a text, so no job has one in its name.
+        if (job.includes('\0') || !(await retryJob(trx, job, SET_ASIDE_AFTER))) {
           throw new Refusal('NOT_FOUND', `The job "${job}" is not set aside; nothing is to be done`)
         }
         await noteDeed(trx, clock, actor, { act: 'job.retried', object: job })

@@ -1,10 +1,12 @@
 import { findAccount } from '../database/accounts.ts'
 import {
+  countToKeep,
   countUnused,
   dropFileWarnings,
   type FileWarningRow,
   findFileWarning,
   insertFileWarning,
+  longestToKeep,
   longestUnused,
   nextKept,
   setKept,
@@ -41,7 +43,10 @@ export interface FileWarnings {
   warn(mayGoOn: () => boolean): Promise<void>
   /** Changes nothing. Throws Refusal INVALID_LINK. */
   look(token: string): Promise<WarnedOf>
-  /** Counts as a look at each of them; of very many, the last follow by `keepRest`. Throws Refusal INVALID_LINK. */
+  /**
+   * Counts as a look at each of them, by which those that are hidden already come back; of very many, the last follow by
+   * `keepRest`. Throws Refusal INVALID_LINK.
+   */
   keep(token: string): Promise<void>
   keepRest(mayGoOn: () => boolean): Promise<void>
 }
@@ -109,8 +114,7 @@ export function createFileWarnings(parts: {
 
   /** False when all its files are kept. Those that would go first come first. */
   async function keepSome(warning: FileWarningRow, at: number): Promise<boolean> {
-    const files = await longestUnused(db, warning, STEP)
-    const ids = files.map(({ id }) => id).sort((a, b) => a - b)
+    const ids = (await longestToKeep(db, warning, STEP)).sort((a, b) => a - b)
     if (ids.length > 0) {
       await inTransaction(db, (trx) => addFileUse(trx, ids, { views: 0, downloads: 0, lastUsedAt: at }))
     }
@@ -143,7 +147,7 @@ export function createFileWarnings(parts: {
       if (owner === undefined || owner.removed_at !== null) throw invalidLink()
       return {
         username: owner.username,
-        files: warning.kept_at === null ? await countUnused(db, warning) : 0,
+        files: warning.kept_at === null ? await countToKeep(db, warning) : 0,
       }
     },
 

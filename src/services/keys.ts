@@ -33,11 +33,11 @@ export interface Keys {
 }
 
 export function createKeys(db: Db, clock: Clock, random: Random): Keys {
-  const holderOf = createHolders(db)
+  const holders = createHolders(db)
 
   return {
     async authenticate(secret) {
-      const holder = await holderOf(secret)
+      const holder = holders.known(secret) ?? (await holders.find(secret))
       if (holder === undefined) {
         throw new Refusal('INVALID_API_KEY', 'The API key is unknown or was revoked')
       }
@@ -103,25 +103,37 @@ interface Holder {
 
 const MOST_HOLDERS = 10_000
 
+interface Holders {
+  /** Undefined where the database has to be asked. */
+  known(secret: string): Holder | undefined
+  find(secret: string): Promise<Holder | undefined>
+}
+
 /**
  * Who holds a key, remembered until anything is committed to the database: a key that was revoked, by the command
  * line too, is refused with the next request.
  */
-function createHolders(db: Db): (secret: string) => Promise<Holder | undefined> {
+function createHolders(db: Db): Holders {
   const holders = new Map<string, Holder>()
   let version: number | null = null
 
-  return async (secret) => {
-    const present = committedVersion(db)
-    if (present === null || present !== version || holders.size > MOST_HOLDERS) holders.clear()
-    version = present
-    const known = holders.get(secret)
-    if (known !== undefined) return known
-    const row = await findKeyHolder(db, hashKey(secret))
-    if (row === undefined) return undefined
-    const holder = { caller: callerOf(row), disabledAt: row.disabled_at }
-    holders.set(secret, holder)
-    return holder
+  return {
+    known(secret) {
+      const present = committedVersion(db)
+      if (present === null || present !== version || holders.size > MOST_HOLDERS) holders.clear()
+      version = present
+      return holders.get(secret)
+    },
+
+    async find(secret) {
+      const asked = version
+      const row = await findKeyHolder(db, hashKey(secret))
+      if (row === undefined) return undefined
+      const holder = { caller: callerOf(row), disabledAt: row.disabled_at }
+      // What was committed meanwhile may have changed it.
+      if (version !== null && version === asked) holders.set(secret, holder)
+      return holder
+    },
   }
 }
 

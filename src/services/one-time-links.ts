@@ -1,10 +1,11 @@
+import type { SignUp as Mode } from '../config.ts'
 import { findAccountByName, hasAdmin } from '../database/accounts.ts'
 import { lockMigrations } from '../database/differences.ts'
 import { findLink } from '../database/one-time-links.ts'
 import type { Db, LinkPurpose } from '../database/schema.ts'
 import { hashToken } from '../database/token-hash.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { type Administrator, COMMAND_LINE } from '../domain/audit.ts'
+import { type Actor, COMMAND_LINE } from '../domain/audit.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { noteDeed } from './audit.ts'
@@ -13,8 +14,8 @@ import { type MakeLink, makePasswordLink, type OneTimeLink } from './link-making
 export interface OneTimeLinks {
   /** Makes the first administrator; null when there is one. */
   welcome(): Promise<OneTimeLink | null>
-  /** Makes an account. */
-  invitation(by: Administrator): Promise<OneTimeLink>
+  /** Makes an account. Throws Refusal SIGN_UP_CLOSED where nobody could use it. */
+  invitation(by: Actor): Promise<OneTimeLink>
   /**
    * For the command line: sets the password of an account, whether it has one or not; an older link ends. Throws Refusal
    * NOT_FOUND.
@@ -24,7 +25,7 @@ export interface OneTimeLinks {
   works(purpose: LinkPurpose, token: string): Promise<boolean>
 }
 
-export function createOneTimeLinks(db: Db, clock: Clock, make: MakeLink): OneTimeLinks {
+export function createOneTimeLinks(db: Db, clock: Clock, make: MakeLink, mode: Mode): OneTimeLinks {
   return {
     welcome: () =>
       inTransaction(db, async (trx) => {
@@ -32,11 +33,13 @@ export function createOneTimeLinks(db: Db, clock: Clock, make: MakeLink): OneTim
         return (await hasAdmin(trx)) ? null : make(trx, 'welcome', null)
       }),
 
-    invitation: (by) =>
-      inTransaction(db, async (trx) => {
+    async invitation(by) {
+      assertOpen(mode)
+      return inTransaction(db, async (trx) => {
         await noteDeed(trx, clock, by, { act: 'invitation.made', object: null })
-        return make(trx, 'invitation', by.account)
-      }),
+        return make(trx, 'invitation', by.kind === 'administrator' ? by.account : null)
+      })
+    },
 
     async password(username) {
       const account = await findAccountByName(db, username.toLowerCase())
@@ -52,6 +55,15 @@ export function createOneTimeLinks(db: Db, clock: Clock, make: MakeLink): OneTim
     works: async (purpose, token) =>
       (await findLink(db, hashToken(token), purpose, clock.now())) !== undefined,
   }
+}
+
+/** Throws Refusal SIGN_UP_CLOSED where nobody gets an account, with an invitation or without. */
+export function assertOpen(mode: Mode): void {
+  if (mode === 'closed') throw new Refusal('SIGN_UP_CLOSED', 'Nobody can sign up on this server')
+}
+
+export function invitationNeeded(): Refusal {
+  return new Refusal('INVITATION_NEEDED', 'Signing up takes an invitation from an administrator')
 }
 
 export function invalidLink(): Refusal {

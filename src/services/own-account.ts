@@ -16,6 +16,11 @@ import { hashPassword, verifyPassword } from './passwords.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { countTry } from './tries.ts'
 
+export interface OwnChange {
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+}
+
 /** What somebody who is signed in changes about their account. `password` is the present one, null for who has none. */
 export interface OwnAccount {
   /** Whether the account has a password. */
@@ -25,10 +30,11 @@ export interface OwnAccount {
    * Throws Refusal WRONG_PASSWORD, PASSWORD_REQUIRED or RATE_LIMITED.
    */
   confirm(caller: SessionCaller, password: string | null): Promise<void>
-  /** Ends all other sessions. Throws what `confirm` throws, and Refusal WEAK_PASSWORD. */
-  changePassword(caller: SessionCaller, password: string | null, next: string): Promise<void>
-  /** Throws what `confirm` throws, and Refusal INVALID_NAME or DUPLICATE_NAME. */
-  changeUsername(caller: SessionCaller, password: string | null, username: string): Promise<string>
+  /**
+   * All of it or nothing; a new password ends all other sessions. Throws what `confirm` throws, and Refusal INVALID_NAME,
+   * DUPLICATE_NAME or WEAK_PASSWORD. Returns the name from then on.
+   */
+  change(caller: SessionCaller, password: string | null, change: OwnChange): Promise<string>
   /**
    * Deletes the account with everything in it, at once for everybody; rows and bytes are cleared behind that. Throws what
    * `confirm` throws, and Refusal LAST_ADMINISTRATOR.
@@ -37,6 +43,8 @@ export interface OwnAccount {
 }
 
 const TRIES = 10
+/** New passwords in an hour: each costs the server more to judge and to hash than to ask for. */
+const NEW_PASSWORDS = 10
 /** How long after signing in nobody is asked again. */
 const JUST_NOW = 10 * MINUTE
 
@@ -58,32 +66,36 @@ export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock, outbox
     await takeBack()
   }
 
+  async function hashOf(caller: SessionCaller, username: string | null, next: string): Promise<string> {
+    const windows = [{ subject: `new-password:${caller.account}`, limit: NEW_PASSWORDS, length: HOUR }]
+    await countTry(rates, windows, 'Too many new passwords; wait a while and try again')
+    await assertStrong(next, [caller.username, ...(username === null ? [] : [username])])
+    return hashPassword(next)
+  }
+
   return {
     hasPassword: async ({ account }) => (await findPassword(db, account)) !== null,
     confirm,
 
-    async changePassword(caller, password, next) {
-      await confirm(caller, password)
-      await assertStrong(next, [caller.username])
-      const hash = await hashPassword(next)
-      await inTransaction(db, async (trx) => {
-        await setPassword(trx, caller.account, hash, clock.now())
-        await endSessions(trx, caller.account, caller.by.session)
-        await dropLinks(trx, 'password', caller.account)
-        await outbox.tell(trx, caller.account, 'password changed')
-      })
-    },
-
-    async changeUsername(caller, password, name) {
-      const username = parseUsername(name)
-      await confirm(caller, password)
+    async change(caller, present, change) {
+      const { account } = caller
+      const username = change.username === undefined ? null : parseUsername(change.username)
+      await confirm(caller, present)
+      const hash = change.password === undefined ? null : await hashOf(caller, username, change.password)
       try {
-        await setUsername(db, caller.account, username)
+        await inTransaction(db, async (trx) => {
+          if (username !== null) await setUsername(trx, account, username)
+          if (hash === null) return
+          await setPassword(trx, account, hash, clock.now())
+          await endSessions(trx, account, caller.by.session)
+          await dropLinks(trx, 'password', account)
+          await outbox.tell(trx, account, 'password changed')
+        })
       } catch (error) {
         if (!isUniqueViolation(error)) throw error
         throw new Refusal('DUPLICATE_NAME', `An account "${username}" already exists`)
       }
-      return username
+      return username ?? caller.username
     },
 
     async remove(caller, password) {

@@ -1,13 +1,17 @@
 import { dropPasskey, listPasskeys, namePasskey } from '../database/passkeys.ts'
 import type { Db } from '../database/schema.ts'
+import { MINUTE } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { PasskeyId } from '../domain/ids.ts'
 import { type Auth, type Browser, browserHeaders, withoutSession } from './auth.ts'
 import type { SessionCaller } from './caller.ts'
+import { unhidden } from './hidden-errors.ts'
 import type { OwnAccount } from './own-account.ts'
+import type { RateLimits } from './rate-limits.ts'
 import type { SignInStep } from './sign-in.ts'
-import { translated } from './signing-in-failures.ts'
+import { translated, wrongPasskey } from './signing-in-failures.ts'
 import { sessionCookie } from './signing-in-terms.ts'
+import { countTry } from './tries.ts'
 
 export interface PasskeyInfo {
   readonly id: PasskeyId
@@ -46,19 +50,24 @@ export interface Passkeys {
   rename(caller: SessionCaller, id: PasskeyId, name: string): Promise<void>
   /** Throws Refusal NOT_FOUND. */
   remove(caller: SessionCaller, id: PasskeyId): Promise<void>
-  beginSignIn(browser: Browser): Promise<Ceremony>
+  /** Throws Refusal RATE_LIMITED. */
+  beginSignIn(browser: Browser, bucket: string): Promise<Ceremony>
   /** Throws Refusal NOT_IDENTIFIED or ACCOUNT_DISABLED. */
   signIn(browser: Browser, answer: PasskeyAnswer): Promise<SignInStep>
 }
 
 const LONGEST_NAME = 100
+/** Sign-ins that an address begins in a quarter of an hour: each leaves a row for whoever never goes on. */
+const BEGUN_BY_ADDRESS = 60
 
-export function createPasskeys(
-  db: Db,
-  auth: Auth,
-  ownAccount: OwnAccount,
-  publicUrl: () => string,
-): Passkeys {
+export function createPasskeys(parts: {
+  db: Db
+  auth: Auth
+  rates: RateLimits
+  ownAccount: OwnAccount
+  publicUrl: () => string
+}): Passkeys {
+  const { db, auth, rates, ownAccount, publicUrl } = parts
   const fresh = (browser: Browser) => browserHeaders(withoutSession(browser, sessionCookie(publicUrl())))
 
   return {
@@ -99,7 +108,9 @@ export function createPasskeys(
       if (!(await dropPasskey(db, account, id))) throw noSuchPasskey()
     },
 
-    async beginSignIn(browser) {
+    async beginSignIn(browser, bucket) {
+      const windows = [{ subject: `passkey:${bucket}`, limit: BEGUN_BY_ADDRESS, length: 15 * MINUTE }]
+      await countTry(rates, windows, 'Too many tries to sign in; wait a while and try again')
       const { api } = await auth()
       const { response, headers } = await translated(
         api.generatePasskeyAuthenticationOptions({ headers: fresh(browser), returnHeaders: true }),
@@ -111,20 +122,28 @@ export function createPasskeys(
     },
 
     async signIn(browser, answer) {
+      // No database must be asked for just any text.
+      if (!/^[\w-]+$/.test(answer.id)) throw wrongPasskey()
       const { api } = await auth()
-      const { headers } = await translated(
-        api.verifyPasskeyAuthentication({
-          body: { response: answer },
-          headers: fresh(browser),
-          returnHeaders: true,
-        }),
+      const { headers } = await unhidden(() =>
+        translated(
+          api.verifyPasskeyAuthentication({
+            body: { response: answer },
+            headers: fresh(browser),
+            returnHeaders: true,
+          }),
+        ),
       )
       return { next: 'signed in', cookies: headers.getSetCookie() }
     },
   }
 }
 
-const shortened = (name: string) => name.trim().slice(0, LONGEST_NAME)
+const shortened = (name: string) =>
+  name
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim()
+    .slice(0, LONGEST_NAME)
 
 function noSuchPasskey(): Refusal {
   return new Refusal('NOT_FOUND', 'There is no such passkey')

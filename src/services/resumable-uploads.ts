@@ -11,11 +11,12 @@ import {
 } from '../database/uploads.ts'
 import { type Clock, HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { GUESTS, type Slug, type UploadToken } from '../domain/ids.ts'
+import { GUESTS, type OwnUploadName, type Slug, type UploadName, type UploadToken } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
-import { type Caller, reachOf } from './caller.ts'
+import { assertScope, type Caller, ownerOf, reachOf } from './caller.ts'
 import type { ExpectedChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
+import type { OwnUploadNames } from './own-upload-names.ts'
 import { isWithin } from './places.ts'
 import type { Receiving } from './receiving.ts'
 import { type ByteSource, QUIET_AFTER } from './reception.ts'
@@ -52,7 +53,10 @@ export interface NextBytes {
   readonly source: ByteSource
 }
 
-/** Uploads that go on after a break. Their rows are the only memory: any node may take any request. */
+/**
+ * Uploads that go on after a break. Their rows are the only memory: any node may take any request. For callers who may
+ * manage the account's things, what `nameForOwner` tells of an upload of theirs is as good as its token.
+ */
 export interface ResumableUploads {
   /**
    * Starts an upload, with room for all of it. An empty one, and one that is made of parts, is processed at once.
@@ -61,16 +65,16 @@ export interface ResumableUploads {
    */
   create(caller: Caller, upload: NewUpload): Promise<{ token: UploadToken; upload: ResumableUpload }>
   /** The upload as it is recorded. Throws Refusal UPLOAD_NOT_FOUND, UPLOAD_GONE, or INVALID_API_KEY. */
-  find(caller: Caller, token: UploadToken): Promise<ResumableUpload>
+  find(caller: Caller, name: UploadName): Promise<ResumableUpload>
   /**
    * The same at rest: no writer is at work whose bytes would still count, so its offset stays true. Of one that is
    * processing, the end is waited for a while. Throws Refusal UPLOAD_LOCKED besides.
    */
-  atRest(caller: Caller, token: UploadToken): Promise<ResumableUpload>
+  atRest(caller: Caller, name: UploadName): Promise<ResumableUpload>
   /** Adds bytes; all that the answer tells is safe. */
-  append(caller: Caller, token: UploadToken, bytes: NextBytes): Promise<ResumableUpload>
+  append(caller: Caller, name: UploadName, bytes: NextBytes): Promise<ResumableUpload>
   /** Ends the upload. Of a completed one the file stays. */
-  terminate(caller: Caller, token: UploadToken): Promise<void>
+  terminate(caller: Caller, name: UploadName): Promise<void>
   /**
    * Ends the unfinished upload within reach whose link that is, for those who have lost its address. Throws Refusal
    * UPLOAD_NOT_FOUND.
@@ -80,6 +84,7 @@ export interface ResumableUploads {
   result(caller: Caller, upload: ResumableUpload): Promise<StoredFile>
   /** Unfinished ones within reach, oldest first, at most 1,000. */
   list(reach: Reach): Promise<ResumableUpload[]>
+  nameForOwner(upload: ResumableUpload): OwnUploadName
   /** The upload within reach whose link that is. */
   bySlug(reach: Reach, slug: Slug): Promise<ResumableUpload | null>
   /** When an upload that gets no more bytes is given up. */
@@ -94,6 +99,7 @@ const MOST_LISTED = 1000
 export function createResumableUploads(parts: {
   db: Db
   creation: UploadCreation
+  ownNames: OwnUploadNames
   sittings: Sittings
   receiving: Receiving
   finishing: Finishing
@@ -102,11 +108,21 @@ export function createResumableUploads(parts: {
   expireHours: number
   report: (error: unknown) => void
 }): ResumableUploads {
-  const { db, creation, sittings, receiving, finishing, rooms, clock, report } = parts
+  const { db, creation, ownNames, sittings, receiving, finishing, rooms, clock, report } = parts
   const expiresAt = ({ used_at }: Pick<UploadRow, 'used_at'>) => used_at + parts.expireHours * HOUR
 
-  async function authorized(caller: Caller, token: UploadToken): Promise<UploadRow> {
-    const upload = await uploadByToken(db, hashToken(token))
+  /** By the name for owners only an account's uploads are found, by whoever may end them anyway. */
+  async function named(caller: Caller, name: UploadName): Promise<UploadRow | undefined> {
+    const slug = ownNames.read(name)
+    if (slug === null) return uploadByToken(db, hashToken(name))
+    if (caller.kind === 'guest') return undefined
+    assertScope(caller, 'manage')
+    const upload = await uploadBySlug(db, slug)
+    return upload?.account_id === caller.account ? upload : undefined
+  }
+
+  async function authorized(caller: Caller, name: UploadName): Promise<UploadRow> {
+    const upload = await named(caller, name)
     if (upload === undefined) throw uploadNotFound()
     if (upload.account_id !== GUESTS) {
       if (caller.kind === 'guest') {
@@ -119,6 +135,13 @@ export function createResumableUploads(parts: {
       if (!(await isWithin(db, caller, upload.folder_id))) throw uploadNotFound()
     }
     return upload
+  }
+
+  /** Also of guests' parts: the room of a part becomes that of the whole, and is the same account's before and after. */
+  async function ownPart(caller: Caller, token: UploadToken): Promise<UploadRow> {
+    const part = await authorized(caller, token)
+    if (part.account_id !== ownerOf(caller)) throw uploadNotFound()
+    return part
   }
 
   function assertAlive(upload: UploadRow): UploadRow {
@@ -143,25 +166,23 @@ export function createResumableUploads(parts: {
     async create(caller, request) {
       const { content } = request
       const found =
-        content.kind === 'final'
-          ? await Promise.all(content.parts.map((part) => authorized(caller, part)))
-          : []
+        content.kind === 'final' ? await Promise.all(content.parts.map((part) => ownPart(caller, part))) : []
       const { token, upload } = await creation.create(caller, request, found)
       return { token, upload: upload.state === 'processing' ? await processed(upload) : upload }
     },
 
-    async find(caller, token) {
-      return assertAlive(await authorized(caller, token))
+    async find(caller, name) {
+      return assertAlive(await authorized(caller, name))
     },
 
-    async atRest(caller, token) {
-      const upload = assertAlive(await authorized(caller, token))
+    async atRest(caller, name) {
+      const upload = assertAlive(await authorized(caller, name))
       const free = upload.state === 'uploading' ? await sittings.whenFree(upload.id) : upload
       return assertAlive(free.state === 'processing' ? await processed(free) : free)
     },
 
-    async append(caller, token, bytes) {
-      const found = assertAlive(await authorized(caller, token))
+    async append(caller, name, bytes) {
+      const found = assertAlive(await authorized(caller, name))
       if (found.kind === 'final') {
         throw new Refusal('UPLOAD_IS_FINAL', 'This upload is made of parts and takes no bytes')
       }
@@ -196,8 +217,8 @@ export function createResumableUploads(parts: {
       return (await uploadById(db, upload.id)) ?? upload
     },
 
-    async terminate(caller, token) {
-      const upload = await authorized(caller, token)
+    async terminate(caller, name) {
+      const upload = await authorized(caller, name)
       await sittings.stop(upload.id)
       await forget(db, upload, clock.now())
     },
@@ -217,6 +238,8 @@ export function createResumableUploads(parts: {
       if (!isThere) throw new Refusal('UPLOAD_GONE', 'The file that was uploaded here has been deleted')
       return file
     },
+
+    nameForOwner: ({ slug }) => ownNames.of(slug),
 
     async list(reach) {
       const { account, within } = reach

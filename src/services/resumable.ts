@@ -6,11 +6,13 @@ import type { ContentHashing } from './content-hash.ts'
 import { createFinishing, type Finishing } from './finishing.ts'
 import { createJoining } from './joining.ts'
 import type { Nodes } from './nodes.ts'
+import { createOwnUploadNames } from './own-upload-names.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { createReceiving } from './receiving.ts'
 import { createResumableUploads, type ResumableUploads } from './resumable-uploads.ts'
 import type { RoomLimits, Rooms } from './room.ts'
 import { createRunningHashes } from './running-hashes.ts'
+import type { Signing } from './signing.ts'
 import { createSittings, type Sittings } from './sittings.ts'
 import type { StoreHealth } from './store-health.ts'
 import type { ThumbnailIntake } from './thumbnails.ts'
@@ -45,6 +47,7 @@ export function createResumable(parts: {
     readonly maxFolderDepth: number
     readonly uploadExpires: number
   }
+  signing: Signing
   uploaded: () => void
   report: (error: unknown) => void
 }): Resumable {
@@ -57,6 +60,7 @@ export function createResumable(parts: {
   const joins = createUploadJoins(db)
   const uploads = createResumableUploads({
     ...parts,
+    ownNames: createOwnUploadNames(parts.signing),
     creation: createUploadCreation({ ...parts, joins, rooms, maxFileSize, maxFolderDepth }),
     sittings,
     receiving: createReceiving({ ...parts, hashes, finishing, rooms, maxFileSize }),
@@ -64,5 +68,6 @@ export function createResumable(parts: {
     rooms,
     expireHours,
   })
-  return { uploads, sittings, finishing, expiry: createUploadExpiry(db, clock, expireHours) }
+  const expiry = createUploadExpiry(db, clock, expireHours, parts.report)
+  return { uploads, sittings, finishing, expiry }
 }

@@ -70,22 +70,30 @@ const INTERRUPTED_RETRY = 5
 export function createRooms(parts: {
   db: Db
   blobs: BlobStore
+  /** Bytes that the disk under the database has left; null where nobody can tell. */
+  databaseSpace: () => Promise<number | null>
   rates: RateLimits
   nodes: Nodes
   clock: Clock
   limits: RoomLimits
   report: (error: unknown) => void
 }): Rooms {
-  const { db, blobs, rates, nodes, clock, limits, report } = parts
+  const { db, blobs, databaseSpace, rates, nodes, clock, limits, report } = parts
   /** What uploads of this process were promised and have not written yet. */
   let outstanding = 0
 
   /** No upload may take the disk below its floor, what others were promised included. */
   async function assertFreeSpace(bytes: number): Promise<void> {
     const free = await blobs.freeSpace()
-    if (free === null) return
+    if (free === null) return assertDatabaseSpace()
     const promised = outstanding + (await unwrittenBytes(db))
     if (free - promised - bytes < limits.minFreeSpace) throw unavailable()
+  }
+
+  /** Where bytes lie elsewhere, the rows of files still need the database's own disk. */
+  async function assertDatabaseSpace(): Promise<void> {
+    const free = await databaseSpace()
+    if (free !== null && free < limits.minFreeSpace) throw unavailable()
   }
 
   /** The same, and the bytes are promised from then on, so that uploads which begin at once see each other. */

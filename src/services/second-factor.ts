@@ -1,3 +1,6 @@
+import { findAccount } from '../database/accounts.ts'
+import type { Db } from '../database/schema.ts'
+import { Refusal } from '../domain/errors.ts'
 import { type Auth, type Browser, browserHeaders } from './auth.ts'
 import type { SessionCaller } from './caller.ts'
 import type { OwnAccount } from './own-account.ts'
@@ -14,7 +17,10 @@ export interface NewSecondFactor {
 
 /** Codes that signing in with the password takes besides. */
 export interface SecondFactor {
-  /** Makes a secret. It counts from the first right code on. Throws what `OwnAccount.confirm` throws. */
+  /**
+   * Makes a secret. It counts from the first right code on. Throws what `OwnAccount.confirm` throws, and Refusal
+   * INVALID_REQUEST where signing in takes codes already: better-auth would put it in the place of theirs at once.
+   */
   begin(caller: SessionCaller, browser: Browser, password: string | null): Promise<NewSecondFactor>
   /** The first code. The session goes on as a new one. Returns Set-Cookie headers. Throws Refusal WRONG_CODE. */
   finish(browser: Browser, code: string): Promise<readonly string[]>
@@ -27,11 +33,14 @@ export interface SecondFactor {
   end(caller: SessionCaller, browser: Browser, password: string | null): Promise<readonly string[]>
 }
 
-export function createSecondFactor(auth: Auth, ownAccount: OwnAccount): SecondFactor {
+export function createSecondFactor(db: Db, auth: Auth, ownAccount: OwnAccount): SecondFactor {
   const given = (password: string | null) => (password === null ? {} : { password })
   return {
     async begin(caller, browser, password) {
       await ownAccount.confirm(caller, password)
+      if ((await findAccount(db, caller.account))?.two_factor === 1) {
+        throw new Refusal('INVALID_REQUEST', 'This account has codes already; end them first')
+      }
       const { api } = await auth()
       const { totpURI, backupCodes } = await translated(
         api.enableTwoFactor({ body: given(password), headers: browserHeaders(browser) }),

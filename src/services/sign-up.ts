@@ -1,5 +1,5 @@
 import type { SignUp as Mode } from '../config.ts'
-import { findAccount, findAccountByName, hasAdmin, insertAccount, setAdmin } from '../database/accounts.ts'
+import { findAccount, hasAdmin, insertAccount } from '../database/accounts.ts'
 import { isUniqueViolation, lockMigrations } from '../database/differences.ts'
 import { findSubject, insertSubject, setPassword } from '../database/identities.ts'
 import { dropLinks, findLink, takeLink } from '../database/one-time-links.ts'
@@ -7,45 +7,65 @@ import type { Db, LinkPurpose } from '../database/schema.ts'
 import { endSessions } from '../database/sessions.ts'
 import { hashToken } from '../database/token-hash.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { COMMAND_LINE } from '../domain/audit.ts'
-import type { Clock } from '../domain/clock.ts'
+import { type Clock, HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import { parseUsername } from '../domain/username.ts'
 import { noteDeed } from './audit.ts'
-import { invalidLink } from './one-time-links.ts'
+import { assertOpen, invalidLink, invitationNeeded } from './one-time-links.ts'
 import type { Outbox } from './outbox.ts'
 import { assertStrong } from './password-strength.ts'
 import { hashPassword } from './passwords.ts'
+import type { RateLimits } from './rate-limits.ts'
+import { countTry } from './tries.ts'
 
 export interface NewAccount {
   readonly username: string
   readonly password: string
 }
 
+/** Where somebody is. `bucket`: what their tries are counted by. */
+export interface Whereabouts {
+  readonly address: string
+  readonly bucket: string
+}
+
 /** How people come to an account that they can sign in to. What fails has used up no link. */
 export interface SignUp {
-  /** Throws Refusal SIGN_UP_CLOSED, INVALID_LINK, INVALID_NAME, DUPLICATE_NAME or WEAK_PASSWORD. */
-  join(account: NewAccount, invitation: string | null): Promise<void>
-  /** The first administrator: of all who try at once one succeeds. `address`: where they are. Throws what `join` throws. */
-  first(account: NewAccount, token: string, address: string): Promise<void>
-  /** Sets the password that the link is for, ends the account's sessions, and tells its name. */
-  setPassword(token: string, password: string): Promise<string>
-  /** For the command line: makes the account an administrator, and makes it first if there is none of that name. Says whether it was made. */
-  makeAdmin(username: string): Promise<boolean>
+  /** Throws Refusal SIGN_UP_CLOSED, INVITATION_NEEDED, INVALID_LINK, INVALID_NAME, DUPLICATE_NAME, WEAK_PASSWORD or RATE_LIMITED. */
+  join(account: NewAccount, invitation: string | null, from: Whereabouts): Promise<void>
+  /** The first administrator: of all who try at once one succeeds. Throws what `join` throws. */
+  first(account: NewAccount, token: string, from: Whereabouts): Promise<void>
+  /**
+   * Sets the password that the link is for, ends the account's sessions, and tells its name. Throws Refusal INVALID_LINK,
+   * WEAK_PASSWORD or RATE_LIMITED.
+   */
+  setPassword(token: string, password: string, from: Whereabouts): Promise<string>
   /** The account of somebody another server knows, made when it is the first time. */
   joinBySubject(subject: string, wanted: string): Promise<void>
 }
 
+/** New passwords by address in an hour: each costs the server more to judge and to hash than to ask for. */
+const TRIES_PER_ADDRESS = 10
+
 export function createSignUp(parts: {
   db: Db
+  rates: RateLimits
   clock: Clock
   random: Random
   outbox: Outbox
   mode: Mode
 }): SignUp {
-  const { db, clock, random, outbox, mode } = parts
+  const { db, rates, clock, random, outbox, mode } = parts
+
+  /** What it returns takes the try back, for one that has used up a link: so many people at one address can come by links. */
+  const counted = ({ bucket }: Whereabouts) =>
+    countTry(
+      rates,
+      [{ subject: `sign-up:${bucket}`, limit: TRIES_PER_ADDRESS, length: HOUR }],
+      'Too many new passwords from your network; wait a while and try again',
+    )
 
   async function assertWorks(purpose: LinkPurpose, token: string): Promise<void> {
     if ((await findLink(db, hashToken(token), purpose, clock.now())) === undefined) throw invalidLink()
@@ -78,14 +98,13 @@ export function createSignUp(parts: {
   }
 
   return {
-    async join(account, invitation) {
-      if (mode === 'closed') throw new Refusal('SIGN_UP_CLOSED', 'Nobody can sign up on this server')
+    async join(account, invitation, from) {
+      assertOpen(mode)
       if (mode === 'invitation') {
-        if (invitation === null) {
-          throw new Refusal('SIGN_UP_CLOSED', 'Signing up takes an invitation from an administrator')
-        }
+        if (invitation === null) throw invitationNeeded()
         await assertWorks('invitation', invitation)
       }
+      const takeBack = await counted(from)
       const ready = await prepared(account)
       await unlessTaken(ready.username, async (trx) => {
         const link =
@@ -93,11 +112,13 @@ export function createSignUp(parts: {
         if (mode === 'invitation' && link === undefined) throw invalidLink()
         await add(trx, ready, 0)
       })
+      if (mode === 'invitation') await takeBack()
     },
 
-    async first(account, token, address) {
+    async first(account, token, from) {
       // Before the password is hashed, which is dear.
       await assertWorks('welcome', token)
+      const takeBack = await counted(from)
       const ready = await prepared(account)
       await unlessTaken(ready.username, async (trx) => {
         await lockMigrations(trx)
@@ -106,18 +127,20 @@ export function createSignUp(parts: {
         await dropLinks(trx, 'welcome', 'all')
         const id = await add(trx, ready, 1)
         const { username } = ready
-        const themselves = { kind: 'administrator', account: id, username, address } as const
+        const themselves = { kind: 'administrator', account: id, username, address: from.address } as const
         await noteDeed(trx, clock, themselves, { act: 'admin.made', object: username })
       })
+      await takeBack()
     },
 
-    async setPassword(token, password) {
+    async setPassword(token, password, from) {
       const hashed = hashToken(token)
       const link = await findLink(db, hashed, 'password', clock.now())
       if (link === undefined || link.account_id === null) throw invalidLink()
       const account = link.account_id
       const found = await findAccount(db, account)
       if (found === undefined) throw invalidLink()
+      const takeBack = await counted(from)
       await assertStrong(password, [found.username])
       const hash = await hashPassword(password)
       await inTransaction(db, async (trx) => {
@@ -127,30 +150,13 @@ export function createSignUp(parts: {
         await endSessions(trx, account, null)
         await outbox.tell(trx, account, 'password changed')
       })
+      await takeBack()
       return found.username
-    },
-
-    async makeAdmin(name) {
-      const username = parseUsername(name)
-      return inTransaction(db, async (trx) => {
-        await lockMigrations(trx)
-        await dropLinks(trx, 'welcome', 'all')
-        const known = await findAccountByName(trx, username)
-        if (known?.is_admin !== 1) {
-          await noteDeed(trx, clock, COMMAND_LINE, { act: 'admin.made', object: username })
-        }
-        if (known !== undefined) {
-          await setAdmin(trx, known.id)
-          return false
-        }
-        await insertAccount(trx, random, { username, created_at: clock.now(), is_admin: 1 })
-        return true
-      })
     },
 
     async joinBySubject(subject, wanted) {
       if ((await findSubject(db, subject)) !== null) return
-      if (mode === 'closed') throw new Refusal('SIGN_UP_CLOSED', 'Nobody can sign up on this server')
+      assertOpen(mode)
       for (const username of names(wanted, random)) {
         try {
           await inTransaction(db, async (trx) => {

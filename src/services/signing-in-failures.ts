@@ -6,7 +6,11 @@ import { Refusal } from '../domain/errors.ts'
 const LOCKED_FOR = (15 * MINUTE) / SECOND
 
 /** How better-auth refuses; told by its shape, so that nothing of it is loaded for that. */
-const apiError = z.object({ name: z.literal('APIError'), body: z.object({ code: z.string() }) })
+const apiError = z.object({
+  name: z.literal('APIError'),
+  status: z.union([z.string(), z.number()]),
+  body: z.object({ code: z.string().optional() }).optional(),
+})
 
 /** What better-auth refuses, as we say it; what is unknown passes through. */
 export async function translated<T>(asked: Promise<T>): Promise<T> {
@@ -14,7 +18,7 @@ export async function translated<T>(asked: Promise<T>): Promise<T> {
     return await asked
   } catch (error) {
     const known = apiError.safeParse(error)
-    throw (known.success ? refusalFor(known.data.body.code) : null) ?? error
+    throw (known.success ? refusalFor(known.data.body?.code ?? String(known.data.status)) : null) ?? error
   }
 }
 
@@ -25,6 +29,8 @@ function refusalFor(code: string): Refusal | null {
       return wrongPassword()
     case 'INVALID_CODE':
     case 'INVALID_BACKUP_CODE':
+    // Another request has used that recovery code up at the same moment.
+    case 'CONFLICT':
       return new Refusal('WRONG_CODE', 'That is not the code of this moment; look at it again')
     case 'TOTP_NOT_ENABLED':
     case 'BACKUP_CODES_NOT_ENABLED':

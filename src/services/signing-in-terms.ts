@@ -21,6 +21,11 @@ export function cookiePrefix(publicUrl: string): string {
   return publicUrl.startsWith('https:') ? '__Host-holdfast' : 'holdfast'
 }
 
+/** The cookie that ties the code, when it comes next, to the password that was given. */
+export function passwordCookie(publicUrl: string): string {
+  return `${cookiePrefix(publicUrl)}.password`
+}
+
 /** The cookie that holds a session's secret, a dot, and a signature that we need not look at. */
 export function sessionCookie(publicUrl: string): string {
   return `${cookiePrefix(publicUrl)}.session_token`

@@ -40,8 +40,9 @@ export function createStatistics(parts: {
   readonly traffic: TrafficCounter
   readonly freeSpace: () => Promise<number | null>
   readonly clock: Clock
+  readonly report: (error: unknown) => void
 }): Statistics {
-  const { db, traffic, freeSpace, clock } = parts
+  const { db, traffic, freeSpace, clock, report } = parts
 
   async function present(): Promise<Present> {
     const guests = await findAccount(db, GUESTS)
@@ -55,7 +56,8 @@ export function createStatistics(parts: {
 
   return {
     async read(days) {
-      await traffic.flush()
+      // What is written already is worth seeing without the last seconds.
+      await traffic.flush().catch(report)
       const now = clock.now()
       const wanted = Array.from({ length: days }, (_, at) => dayOf(now - (days - 1 - at) * DAY))
       const known = new Map((await daysSince(db, wanted[0] ?? dayOf(now))).map((row) => [row.day, row]))

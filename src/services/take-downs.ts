@@ -8,6 +8,7 @@ import {
   type FileOfContent,
   filesOfBlob,
   filesToTakeDown,
+  isRefused,
   listRefused,
   type RefusedContentRow,
   refuseContent,
@@ -23,6 +24,7 @@ import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FileId, FileIdentifier, ReportId, Sha256 } from '../domain/ids.ts'
 import { fileNotFound } from './access.ts'
 import { noteDeed } from './audit.ts'
+import { reportOne } from './failures.ts'
 import { takeFileOut } from './file-taking-out.ts'
 import { reportNotFound } from './reports.ts'
 import { letOthersIn } from './turns.ts'
@@ -36,7 +38,7 @@ export interface TakenDown {
 
 /**
  * Takes contents away from everybody, for good: every file that has it is gone when this returns, and it is not taken in
- * again. Bytes go as those of other deleted files do.
+ * again. Bytes go as those of other deleted files do. Taking down ends where the content is allowed meanwhile.
  */
 export interface TakeDowns {
   /** What the report is about, whether its file is still there or not. Throws Refusal NOT_FOUND. */
@@ -64,7 +66,8 @@ const REPORTS = 100
 
 const FIRST = 0 as FileId
 
-export function createTakeDowns(db: Db, clock: Clock): TakeDowns {
+/** `report` is told of a content that `run` cannot take down; it keeps no other from that. */
+export function createTakeDowns(db: Db, clock: Clock, report: (error: unknown) => void): TakeDowns {
   async function takeDown(actor: Actor, sha256: Sha256, why: Record<string, string | number>) {
     await inTransaction(db, async (trx) => {
       // Whoever has brought the content in before is through after this, and nobody can from then on.
@@ -81,26 +84,43 @@ export function createTakeDowns(db: Db, clock: Clock): TakeDowns {
     for (const blob of await blobsOf(db, sha256)) {
       for (let after = FIRST; mayGoOn(); ) {
         const files = await filesOfBlob(db, blob, after, STEP)
-        for (const [account, ids] of byAccount(files)) taken += await clearStep(sha256, account, ids)
+        for (const [account, ids] of byAccount(files)) {
+          const went = await clearStep(sha256, account, ids)
+          if (went === null) return taken
+          taken += went
+        }
         const last = files.at(-1)
         if (last === undefined) break
         after = last.id
         await letOthersIn()
       }
     }
-    const close = () => closeReportsOn(db, sha256, 'taken_down', clock.now(), REPORTS)
+    const close = () =>
+      whileRefused(sha256, null, (trx) => closeReportsOn(trx, sha256, 'taken_down', clock.now(), REPORTS))
     while (mayGoOn() && (await close()) === REPORTS) await letOthersIn()
-    if (mayGoOn()) await setCleared(db, sha256)
+    if (mayGoOn()) await whileRefused(sha256, null, (trx) => setCleared(trx, sha256))
     return taken
   }
 
-  function clearStep(sha256: Sha256, account: AccountId, ids: readonly FileId[]): Promise<number> {
-    return inTransaction(db, async (trx) => {
-      await lockAccount(trx, account)
+  function clearStep(sha256: Sha256, account: AccountId, ids: readonly FileId[]): Promise<number | null> {
+    return whileRefused(sha256, account, async (trx) => {
       const files = await filesToTakeDown(trx, ids)
       for (const file of files) await takeFileOut(trx, file, clock.now())
       await countTakenDown(trx, sha256, files.length)
       return files.length
+    })
+  }
+
+  /** Runs the work in a transaction, under the account's lock; null where the content has been allowed meanwhile. */
+  function whileRefused<T>(
+    sha256: Sha256,
+    account: AccountId | null,
+    work: (trx: Db) => Promise<T>,
+  ): Promise<T | null> {
+    return inTransaction(db, async (trx) => {
+      if (account !== null) await lockAccount(trx, account)
+      await lockContent(trx, sha256, 'together')
+      return (await isRefused(trx, sha256)) ? work(trx) : null
     })
   }
 
@@ -121,6 +141,8 @@ export function createTakeDowns(db: Db, clock: Clock): TakeDowns {
 
     allow: (actor, sha256) =>
       inTransaction(db, async (trx) => {
+        // Whoever was taking a file of it down is through after this.
+        await lockContent(trx, sha256, 'alone')
         if (!(await allowContent(trx, sha256))) {
           throw new Refusal('NOT_FOUND', 'A content of that hash is not refused')
         }
@@ -133,10 +155,11 @@ export function createTakeDowns(db: Db, clock: Clock): TakeDowns {
     },
 
     async run(mayGoOn = () => true) {
-      while (mayGoOn()) {
-        const sha256 = await refusedToClear(db)
+      for (let last: Sha256 | null = null; mayGoOn(); ) {
+        const sha256: Sha256 | undefined = await refusedToClear(db, last)
         if (sha256 === undefined) return
-        await clear(sha256, mayGoOn)
+        await clear(sha256, mayGoOn).catch((error) => reportOne(error, report))
+        last = sha256
       }
     },
   }

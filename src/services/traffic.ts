@@ -1,6 +1,7 @@
 import { addTraffic, type Traffic } from '../database/days.ts'
 import type { Db } from '../database/schema.ts'
 import { type Clock, DAY, timestamp } from '../domain/clock.ts'
+import { outageRefusal } from './failures.ts'
 
 /**
  * What this node does, day by day: counted in memory and written every ten seconds. A process that is killed loses what
@@ -13,7 +14,10 @@ export interface TrafficCounter {
   sent(bytes: number): void
   uploaded(): void
   downloaded(): void
-  /** Returns when all that was counted until now is written. */
+  /**
+   * Returns when all that was counted until now is written. What an outage kept from being written is written the next
+   * time; numbers that the database does not take are dropped, and the others written.
+   */
   flush(): Promise<void>
 }
 
@@ -44,10 +48,17 @@ export function createTrafficCounter(db: Db, clock: Clock): TrafficCounter {
 
   async function write(): Promise<void> {
     setAside()
+    const refused: unknown[] = []
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      await addTraffic(db, next.day, next.traffic)
+      try {
+        await addTraffic(db, next.day, next.traffic)
+      } catch (error) {
+        if (outageRefusal(error) !== null) throw error
+        refused.push(error)
+      }
       waiting.shift()
     }
+    if (refused.length > 0) throw new AggregateError(refused, 'traffic was counted that cannot be written')
   }
 
   return {

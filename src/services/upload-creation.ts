@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { cleanFileName } from '../domain/file-name.ts'
 import { parseFolderName } from '../domain/folder-name.ts'
-import type { FolderPlace, Sha256, UploadToken } from '../domain/ids.ts'
+import type { FolderPlace, Sha256, UploadName, UploadToken } from '../domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '../domain/random.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { type Caller, reachOf } from './caller.ts'
@@ -110,6 +110,6 @@ export function createUploadCreation(parts: {
 }
 
 /** What is kept of the secret in an upload's address. */
-export function hashToken(token: UploadToken): Sha256 {
+export function hashToken(token: UploadName): Sha256 {
   return Bun.SHA256.hash(token, 'hex') as Sha256
 }

@@ -36,7 +36,7 @@ export function createUploadJoins(db: Db): UploadJoins {
         return await inTransaction(db, async (trx) => {
           await lockAccount(trx, final.account_id)
           for (const [position, part] of parts.entries()) {
-            if (!(await claimPart(trx, part, final.id, position))) throw notWhole()
+            if (!(await claimPart(trx, part, final, position))) throw notWhole()
           }
           await beginProcessing(trx, final.id, size)
           return (await uploadById(trx, final.id)) ?? final

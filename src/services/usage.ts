@@ -8,9 +8,10 @@ import {
   requestsSince,
   setKeyUsed,
 } from '../database/usage.ts'
-import { type Clock, DAY, SECOND, timestamp } from '../domain/clock.ts'
+import { type Clock, DAY, SECOND } from '../domain/clock.ts'
 import type { AccountId, FileId, KeyId } from '../domain/ids.ts'
 import type { AccountCaller } from './caller.ts'
+import { dayOf } from './traffic.ts'
 import { letOthersIn } from './turns.ts'
 
 /**
@@ -91,8 +92,15 @@ export function createUsage(db: Db, clock: Clock, downloaded: () => void = () =>
     if (by.kind === 'key') keys.set(by.key, clock.now())
   }
 
-  const dayBefore = (ago: number) => timestamp(clock.now() - ago * DAY).slice(0, 10)
-  const today = () => dayBefore(0)
+  const dayBefore = (ago: number) => dayOf(clock.now() - ago * DAY)
+  /** Written out when it begins: every request asks for it. */
+  let present = { number: Number.NaN, day: '' }
+  function today(): string {
+    const now = clock.now()
+    const number = Math.floor(now / DAY)
+    if (number !== present.number) present = { number, day: dayOf(now) }
+    return present.day
+  }
 
   return {
     fileUsed(file, by) {

@@ -45,6 +45,8 @@ export function createWatching(db: Db, clock: Clock, report: (error: unknown) =>
   let lookedAt = 0
   let askedAt = 0
   let version: number | null = null
+  /** How many have joined so far. */
+  let joined = 0
   let isFailing = false
 
   const watchers = () => [...accounts.values()].flatMap((watched) => [...watched.watchers])
@@ -83,14 +85,17 @@ export function createWatching(db: Db, clock: Clock, report: (error: unknown) =>
       return
     }
     if (began - lookedAt > SURE_FOR) await beginAnew()
-    const known = [...accounts].map(([account, { after }]) => ({ account, after }))
-    for (let at = 0; at < known.length; at += ACCOUNTS) {
-      const rows = await changesAfter(db, known.slice(at, at + ACCOUNTS), CHANGES)
-      for (const row of rows) tell(row)
+    const known = new Map([...accounts].map(([account, { after }]) => [account, after]))
+    const asked = [...known].map(([account, after]) => ({ account, after }))
+    const before = joined
+    for (let at = 0; at < asked.length; at += ACCOUNTS) {
+      const rows = await changesAfter(db, asked.slice(at, at + ACCOUNTS), CHANGES)
+      for (const row of rows) tell(row, known)
       // What is left is asked for next time.
       if (rows.length === CHANGES) return
     }
-    version = present
+    // Who has joined meanwhile may have missed what was not asked for.
+    version = joined === before ? present : null
     lookedAt = began
   }
 
@@ -102,9 +107,13 @@ export function createWatching(db: Db, clock: Clock, report: (error: unknown) =>
     }
   }
 
-  function tell(row: ChangeRow): void {
+  /** `known`: after which change of each account it was asked for. */
+  function tell(row: ChangeRow, known: ReadonlyMap<AccountId, ChangeId>): void {
     const watched = accounts.get(row.account_id)
-    if (watched === undefined) return
+    const asked = known.get(row.account_id)
+    if (watched === undefined || asked === undefined) return
+    // Somebody has joined meanwhile who has missed more: the next look reads all of it, in order.
+    if (watched.after < asked) return
     watched.after = row.id
     for (const watcher of watched.watchers) watcher.tell(row)
   }
@@ -116,6 +125,7 @@ export function createWatching(db: Db, clock: Clock, report: (error: unknown) =>
     if (after < watched.after) watched.after = after
     watched.watchers.add(watcher)
     accounts.set(account, watched)
+    joined += 1
     version = null
     schedule()
   }

@@ -2,6 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { z } from 'zod'
+import { setSample } from '../../src/database/days.ts'
+import { DAY } from '../../src/domain/clock.ts'
+import { dayOf } from '../../src/services/traffic.ts'
 import { administrator, type TestAdministrator } from '../support/administrator.ts'
 import { api as caller } from '../support/api.ts'
 import {
@@ -11,10 +14,10 @@ import {
   PHONE,
   pixelsBeside,
   smallTargets,
-  type Visit,
 } from '../support/browser.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { GENEROUS, textBytes, upload } from '../support/public.ts'
+import { openPageAs } from '../support/signed-in-page.ts'
 import { signedIn, type Visitor } from '../support/site-visitor.ts'
 
 const SECTIONS = ['', '/accounts', '/reports', '/files', '/jobs', '/notice', '/settings', '/audit']
@@ -28,13 +31,8 @@ describeInBrowser('administration', (browser) => {
   }, 60_000)
   afterAll(() => host.stop())
 
-  async function openAs({ cookies }: Visitor, options: BrowserContextOptions = {}): Promise<Visit> {
-    const visit = await openPage(browser(), host.url, options)
-    const kept = [...cookies].map(([name, value]) => ({ name, value, url: host.url }))
-    await visit.page.context().addCookies(kept)
-    return visit
-  }
-
+  const openAs = (person: Visitor, options: BrowserContextOptions = {}) =>
+    openPageAs(browser(), host.url, person, options)
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
   const said = (page: Page, text: string) => page.locator('.said').filter({ hasText: text }).waitFor()
   /** Returns when all that the page has asked for is there. */
@@ -97,6 +95,14 @@ describeInBrowser('administration', (browser) => {
   test('shows how it stands and how it went, and leads to what is behind each number', async () => {
     const { apiKey: key } = await host.addAccount()
     await upload(host, { key, name: 'counted.bin', bytes: new Uint8Array(3 * 1024 ** 2) })
+    for (const [ago, gigabytes] of [
+      [3, 1],
+      [1, 2],
+    ] as const) {
+      const day = dayOf(host.clock.now() - ago * DAY)
+      const known = { accounts: 1, files: 1, storage_used: gigabytes * 1024 ** 3 }
+      await setSample(host.database, day, known)
+    }
     await using opened = await openAs(root)
     const { page } = opened
     await page.goto('/admin?days=7')
@@ -110,6 +116,15 @@ describeInBrowser('administration', (browser) => {
     const traffic = page.getByRole('figure', { name: 'Traffic a day' })
     await traffic.getByText('As a table').click()
     expect(await traffic.getByRole('row').last().textContent()).toMatch(/3(\.\d)? MB$/)
+    const stored = page.getByRole('figure', { name: 'Stored' })
+    await stored.getByText('As a table').click()
+    // Of days before the first that is known there is nothing, and one that is not is as the day before.
+    expect(await stored.getByRole('cell').allTextContents()).toEqual([
+      '1 GB',
+      '1 GB',
+      '2 GB',
+      expect.stringMatching(/^3(\.\d)? MB$/),
+    ])
     await page.getByRole('link', { name: /^Stored/ }).click()
     await page.waitForURL(`${host.url}/admin/files?sort=size`)
     await page.locator('.plain-rows li').first().getByTitle('counted.bin').waitFor()

@@ -8,13 +8,13 @@ import {
   pixelsBeside,
   smallTargets,
 } from '../support/browser.ts'
-import { caller } from '../support/caller.ts'
 import { temporaryFolder } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
-import { openFilesPage } from '../support/files-page.ts'
+import { filesOwner, openFilesPage } from '../support/files-page.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { PNG } from '../support/picture.ts'
-import { bearer, GENEROUS, makeFolder, textBytes, upload, visit } from '../support/public.ts'
+import { GENEROUS, makeFolder, textBytes, upload } from '../support/public.ts'
+import { dropAt } from '../support/start-page.ts'
 
 describeInBrowser('the file manager', (browser) => {
   let host: TestHoldfast
@@ -25,12 +25,13 @@ describeInBrowser('the file manager', (browser) => {
 
   /** An account with the folders Alpha and Beta and the files one.txt, two.txt and three.png. */
   async function account() {
-    const { apiKey: key } = await host.addAccount()
+    const owner = await filesOwner(host)
+    const { key } = owner
     const alpha = await makeFolder(host, key, { name: 'Alpha' })
     const beta = await makeFolder(host, key, { name: 'Beta' })
     for (const name of ['one.txt', 'two.txt']) await upload(host, { key, name, bytes: textBytes(name) })
     await upload(host, { key, name: 'three.png', bytes: PNG })
-    return { url: host.url, key, alpha, beta, api: caller(host.url, key) }
+    return { ...owner, alpha, beta }
   }
   const ALL = ['Alpha', 'Beta', 'one.txt', 'three.png', 'two.txt']
 
@@ -100,11 +101,7 @@ describeInBrowser('the file manager', (browser) => {
     await Bun.write(path, 'Dear all')
     const box = await files.row('Beta').boundingBox()
     const at = { x: (box?.x ?? 0) + 50, y: (box?.y ?? 0) + 20 }
-    const devtools = await files.page.context().newCDPSession(files.page)
-    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-      const data = { items: [], files: [path], dragOperationsMask: 1 }
-      await devtools.send('Input.dispatchDragEvent', { type, ...at, data })
-    }
+    await dropAt(await files.page.context().newCDPSession(files.page), at, [path])
     await files.row('Beta').dblclick()
     await files.lists('Alpha', 'letter.txt')
     expect((await own.api.files()).find(({ name }) => name === 'letter.txt')).toMatchObject({
@@ -161,8 +158,7 @@ describeInBrowser('the file manager', (browser) => {
 
   test('finds while one types, sorts, and makes, protects, moves and shares by its dialogs', async () => {
     const own = await account()
-    await using files = await openFilesPage(browser(), {
-      ...own,
+    await using files = await openFilesPage(browser(), own, {
       permissions: ['clipboard-read', 'clipboard-write'],
     })
     const { page } = files
@@ -220,7 +216,80 @@ describeInBrowser('the file manager', (browser) => {
     expect(files.trouble()).toEqual([expect.stringMatching(/^409 for .*\/api\/v1\/folder$/)])
   })
 
-  test('shows what another window has changed, and brings back what is in the bin, and ends lost uploads', async () => {
+  test('renames a folder by its key and by its menu', async () => {
+    const own = await account()
+    await using files = await openFilesPage(browser(), own)
+    const { page } = files
+    const name = page.getByRole('textbox', { name: 'Name' })
+    await files.row('Alpha').click()
+    await files.press('F2')
+    await name.waitFor()
+    await page.keyboard.type('Zeta v1.2')
+    await files.press('Enter')
+    await files.lists('Beta', 'Zeta v1.2', 'one.txt', 'three.png', 'two.txt')
+    await page.getByRole('treeitem', { name: 'Zeta v1.2' }).waitFor()
+
+    await files.row('Zeta v1.2').click({ button: 'right' })
+    await page.getByRole('menuitem', { name: 'Rename' }).click()
+    await page.getByRole('dialog').getByText('Rename “Zeta v1.2”').waitFor()
+    // A folder has no ending: all of its name is selected.
+    await page.keyboard.type('Beta')
+    await files.press('Enter')
+    await page.getByText('There is one of that name already.').waitFor()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('Gamma')
+    await files.press('Enter')
+    await files.lists('Beta', 'Gamma', 'one.txt', 'three.png', 'two.txt')
+    expect(await own.api.folders()).toContainEqual(expect.objectContaining({ id: own.alpha, name: 'Gamma' }))
+    expect(files.trouble()).toEqual([expect.stringMatching(/^409 for .*\/api\/v1\/folder\//)])
+  })
+
+  test('selects with a finger: by resting on an entry, and by its menu', async () => {
+    const own = await account()
+    await using phone = await openFilesPage(browser(), own, PHONE)
+    const { page } = phone
+    const selected = page.locator('[aria-selected="true"][data-row]')
+    const names = () => selected.locator('.name').allTextContents()
+    const devtools = await page.context().newCDPSession(page)
+    const rest = async (name: string) => {
+      const count = await selected.count()
+      const box = await phone.row(name).boundingBox()
+      const point = { x: (box?.x ?? 0) + 120, y: (box?.y ?? 0) + 20 }
+      await devtools.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [point] })
+      await eventually('it is selected', async () => (await selected.count()) > count)
+      await devtools.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    }
+    await phone.lists(...ALL)
+    await rest('one.txt')
+    expect(await names()).toEqual(['one.txt'])
+    expect(await page.getByRole('menu').count()).toBe(0)
+    // From now on a tap selects, a folder too, and selects no longer.
+    await phone.row('Beta').tap()
+    await phone.row('two.txt').tap()
+    await page.getByText('3 selected').waitFor()
+    await phone.row('one.txt').tap()
+    expect(await names()).toEqual(['Beta', 'two.txt'])
+    await rest('three.png')
+    await page.getByText('3 selected').waitFor()
+    await phone.button('Delete').tap()
+    await phone.lists('Alpha', 'one.txt')
+
+    await phone.button('What to do with one.txt').tap()
+    await page.getByRole('menuitem', { name: 'Select', exact: true }).tap()
+    await phone.row('Alpha').tap()
+    expect(await names()).toEqual(['Alpha', 'one.txt'])
+    await phone.button('Select nothing').tap()
+    // A menu that is left has selected nothing: a tap opens.
+    await phone.button('What to do with one.txt').tap()
+    await page.getByRole('menu').waitFor()
+    await phone.press('Escape')
+    expect(await names()).toEqual([])
+    await phone.row('Alpha').tap()
+    await page.getByText('Nothing here yet').waitFor()
+    expect(phone.trouble()).toEqual([])
+  })
+
+  test('shows what another window has changed, and brings back what is in the bin', async () => {
     const own = await account()
     await using here = await openFilesPage(browser(), own)
     await using there = await openFilesPage(browser(), own)
@@ -233,23 +302,6 @@ describeInBrowser('the file manager', (browser) => {
     await here.button('Bin').click()
     await here.button('Restore: two.txt').click()
     await there.lists('Alpha', 'Beta', 'four.txt', 'one.txt', 'three.png', 'two.txt')
-
-    // A program has begun an upload, and is gone.
-    const begun = await visit(host, '/api/v1/uploads', {
-      method: 'POST',
-      headers: {
-        ...bearer(own.key),
-        'Tus-Resumable': '1.0.0',
-        'Upload-Length': '1000',
-        'Upload-Metadata': `filename ${btoa('film.mkv')}`,
-      },
-    })
-    expect(begun.status).toBe(201)
-    await there.button('Uploads').click()
-    await there.button('Give up: film.mkv').click()
-    await there.page.getByText('Nothing is being uploaded.').waitFor()
-    const left = await own.api.get('/api/v1/uploads')
-    expect(left).toEqual({ success: true, data: [] })
     expect([...here.trouble(), ...there.trouble()]).toEqual([])
   })
 
@@ -258,7 +310,7 @@ describeInBrowser('the file manager', (browser) => {
     async (colorScheme) => {
       const own = await account()
       const look = { colorScheme, reducedMotion: 'reduce' } as const
-      await using files = await openFilesPage(browser(), { ...own, ...look })
+      await using files = await openFilesPage(browser(), own, look)
       await files.row('three.png').click()
       await files.press('Enter')
       await files.page.getByText('Views').waitFor()
@@ -267,7 +319,7 @@ describeInBrowser('the file manager', (browser) => {
       await files.row('one.txt').click({ button: 'right' })
       expect(await accessibilityFaults(files.page)).toEqual([])
 
-      await using phone = await openFilesPage(browser(), { ...own, ...PHONE, ...look })
+      await using phone = await openFilesPage(browser(), own, { ...PHONE, ...look })
       expect(await accessibilityFaults(phone.page)).toEqual([])
       expect(await pixelsBeside(phone.page)).toBe(0)
       expect(await smallTargets(phone.page)).toEqual([])

@@ -3,12 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeInBrowser, openPage } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { MARKUP, PDF_ACTIONS, SCRIPT, SVG } from '../support/hostile-contents.ts'
 import { api, GENEROUS, makeFolder, textBytes, upload } from '../support/public.ts'
 import { film, pdf, zip } from './shown-files.ts'
-
-/** A dialog, a request and a mark on the window: whichever works. */
-const SCRIPT = `window.fired=1;fetch('/fired');alert('fired')`
-const MARKUP = `<script>${SCRIPT}</script><img src="//canary.invalid/i.png" onerror="${SCRIPT}"><svg onload="${SCRIPT}"><iframe src="javascript:${SCRIPT}"></iframe><base href="//canary.invalid/"><meta http-equiv="refresh" content="0;url=//canary.invalid/"><link rel="stylesheet" href="//canary.invalid/s.css"><form action="//canary.invalid/"><button autofocus onfocus="${SCRIPT}">x</button></form>`
 
 const MARKDOWN =
   `# ${MARKUP}
@@ -32,13 +29,6 @@ ${MARKUP}
 
 /** Made to keep a parser busy. */
 const DEEP = `${'> '.repeat(5000)}deep\n\n${'['.repeat(20_000)}${'*a_'.repeat(20_000)}\n${MARKUP}`
-
-const SVG = `<?xml version="1.0"?><?xml-stylesheet href="//canary.invalid/s.css"?><!DOCTYPE svg [<!ENTITY x SYSTEM "//canary.invalid/e">]>
-<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="90" height="60" onload="${SCRIPT}">
-<script>${SCRIPT}</script><image xlink:href="//canary.invalid/i.png" width="9" height="9"/><foreignObject><body xmlns="http://www.w3.org/1999/xhtml" onload="${SCRIPT}"/></foreignObject>
-<a href="javascript:${SCRIPT}"><rect width="90" height="60" fill="teal"/></a></svg>`
-
-const PDF_ACTIONS = `/OpenAction << /S /JavaScript /JS (${'app.alert\\(1\\);'}) >> /AA << /WC << /S /URI /URI (http://canary.invalid/) >> >> /Names << /JavaScript << /Names [(a) << /S /JavaScript /JS (app.launchURL\\("http://canary.invalid/"\\)) >>] >> >>`
 
 const TURNED = '\u202egnp.exe\u202c'
 

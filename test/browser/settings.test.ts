@@ -1,6 +1,6 @@
 /** The settings, as somebody uses them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { z } from 'zod'
 import {
   accessibilityFaults,
@@ -13,6 +13,7 @@ import {
 } from '../support/browser.ts'
 import { codeOf } from '../support/codes.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { tabTo } from '../support/keyboard.ts'
 import { bearer, makeFolder, upload } from '../support/public.ts'
 import { PASSWORD, signedIn } from '../support/site-visitor.ts'
 
@@ -121,22 +122,15 @@ describeInBrowser('the settings', (browser) => {
     const dialog = page.getByRole('dialog')
     await dialog.getByText('All folders').waitFor({ state: 'attached' })
     await dialog.locator(`option[value="${folder}"]`).waitFor({ state: 'attached' })
-    const tabTo = async (field: Locator) => {
-      for (let steps = 0; steps < 20; steps++) {
-        if ((await field.and(page.locator(':focus')).count()) > 0) return
-        await page.keyboard.press('Tab')
-      }
-      throw new Error(`no tab leads to ${field}`)
-    }
-    await tabTo(dialog.getByLabel('Name', { exact: true }))
+    await tabTo(page, dialog.getByLabel('Name', { exact: true }))
     await page.keyboard.type('Screenshots')
-    await tabTo(dialog.getByRole('checkbox', { name: /^Read/ }))
+    await tabTo(page, dialog.getByRole('checkbox', { name: /^Read/ }))
     await page.keyboard.press('Space')
-    await tabTo(dialog.getByLabel('Where'))
+    await tabTo(page, dialog.getByLabel('Where'))
     await page.keyboard.type('Shots')
-    await tabTo(dialog.getByLabel('How long it works'))
+    await tabTo(page, dialog.getByLabel('How long it works'))
     await page.keyboard.type('90')
-    await tabTo(button(page, 'Make the key'))
+    await tabTo(page, button(page, 'Make the key'))
     await page.keyboard.press('Enter')
 
     const box = dialog.locator('.code-box').first()

@@ -1,8 +1,16 @@
 /** People sign in on the pages, by password, code and passkey. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { DAY, HOUR } from '../../src/domain/clock.ts'
-import { accessibilityFaults, describeInBrowser, openPage } from '../support/browser.ts'
+import {
+  accessibilityFaults,
+  describeInBrowser,
+  openPage,
+  PHONE,
+  pixelsBeside,
+  smallTargets,
+} from '../support/browser.ts'
 import { codeOf } from '../support/codes.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { NO_MAIL_SERVER } from '../support/mail-server.ts'
@@ -14,6 +22,9 @@ const letter = z.object({
   keepPath: z.string().optional(),
   unsubscribePath: z.string().optional(),
 })
+
+const codes = z.object({ secret: z.string(), recovery_codes: z.array(z.string()) })
+type Codes = z.infer<typeof codes>
 
 describeInBrowser('signing in', (browser) => {
   let host: TestHoldfast
@@ -35,19 +46,67 @@ describeInBrowser('signing in', (browser) => {
     `fetch(${JSON.stringify(path)}, { method: 'POST', headers: { 'content-type': 'application/json' },
       body: JSON.stringify(${JSON.stringify(body)}) }).then((response) => response.json())`
 
-  test('the pages have no fault in light and in dark, and speak German', async () => {
-    await using opened = await openPage(browser(), host.url, { reducedMotion: 'reduce', locale: 'de-DE' })
+  test.each([
+    ['on a desktop', {}],
+    ['on a phone', PHONE],
+  ] as const)('the pages have no fault in light and in dark, and speak German, %s', async (_, screen) => {
+    await using opened = await openPage(browser(), host.url, {
+      ...screen,
+      reducedMotion: 'reduce',
+      locale: 'de-DE',
+    })
     const { page } = opened
     const link = (await host.links.password((await host.addAccount()).username)).path
-    for (const path of ['/sign-in', '/sign-in/code', '/sign-up', welcome, link]) {
+    const invitation = (await host.links.invitation(COMMAND_LINE)).path
+    for (const path of ['/sign-in', '/sign-in/code', '/sign-up', invitation, welcome, link]) {
       expect((await page.goto(path))?.status()).toBe(200)
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
         expect({ path, faults: await accessibilityFaults(page) }).toEqual({ path, faults: [] })
       }
       expect(await page.locator('html').getAttribute('lang')).toBe('de')
+      expect({ path, beside: await pixelsBeside(page) }).toEqual({ path, beside: 0 })
+      expect({ path, small: await smallTargets(page) }).toEqual({ path, small: [] })
     }
     expect(opened.trouble()).toEqual([])
+  })
+
+  test.each([
+    ['a code', 'without scripts', ({ secret }: Codes) => codeOf(secret, 1)],
+    ['a recovery code', 'without scripts', ({ recovery_codes: [first = ''] }: Codes) => first],
+    ['a code', 'with scripts', ({ secret }: Codes) => codeOf(secret, 1)],
+    ['a recovery code', 'with scripts', ({ recovery_codes: [first = ''] }: Codes) => first],
+  ] as const)('after the password comes %s, %s, and works once', async (_, scripts, codeFor) => {
+    const { username } = await host.addAccount()
+    const person = await signedIn(host, username)
+    const made = (await person.send('POST', '/api/v1/account/codes', { password: PASSWORD })).data(codes)
+    await person.send('POST', '/api/v1/account/codes/confirm', { code: codeOf(made.secret) })
+    const code = codeFor(made)
+    const javaScriptEnabled = scripts === 'with scripts'
+    for (const isNew of [true, false]) {
+      await using opened = await openPage(browser(), host.url, { javaScriptEnabled })
+      const { page } = opened
+      const send = () => page.getByRole('main').getByRole('button', { name: 'Sign in', exact: true }).click()
+      await page.goto('/settings')
+      await page.getByLabel('User name').fill(username)
+      await page.getByLabel('Password').fill(PASSWORD)
+      await send()
+      await page.waitForURL(`${host.url}/sign-in/code?next=%2Fsettings`)
+      await page.getByLabel('Code').fill('000000')
+      await send()
+      await page.getByRole('alert').waitFor()
+      expect(await page.locator('.who-menu').count()).toBe(0)
+      await page.getByLabel('Code').fill(code)
+      await send()
+      if (isNew) {
+        await page.waitForURL(`${host.url}/settings`)
+        expect(await page.locator('.who').first().textContent()).toBe(username)
+      } else {
+        await page.getByRole('alert').waitFor()
+        expect((await page.goto('/settings'))?.url()).toBe(`${host.url}/sign-in?next=%2Fsettings`)
+      }
+      expect(opened.trouble()).toEqual([])
+    }
   })
 
   test('without scripts somebody becomes the administrator, signs out, in again, and is told what is wrong', async () => {

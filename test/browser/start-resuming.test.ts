@@ -6,10 +6,11 @@ import { chance } from '../support/chance.ts'
 import { temporaryFolder } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { killableBrowser } from '../support/killable-browser.ts'
 import { killableServer } from '../support/killable-servers.ts'
 import { GENEROUS } from '../support/public.ts'
 import { startSmallBodies } from '../support/small-bodies.ts'
-import { chosenFile, fileIn, isAlive, openStartPage, slugOf } from '../support/start-page.ts'
+import { chosenFile, fileIn, isAlive, openStartPage, slugOf, startPageIn } from '../support/start-page.ts'
 
 const MIB = 1024 ** 2
 /** More than browsers keep of a file for us. */
@@ -113,6 +114,50 @@ describeInBrowser('an upload on the start page', (browser) => {
     expect(start.requests.slice(before)).toContainEqual(expect.stringMatching(/^PATCH [1-9]/))
     expect(await film.link()).toBe(link)
     expect(await stored(link)).toMatchObject({ size: LARGE })
+  })
+
+  test('of a small file goes on by itself after a crash of the browser', async () => {
+    await using person = killableBrowser(holdfast.url)
+    const first = await startPageIn(await person.open())
+    const bytes = random.bytes(6 * MIB)
+    await first.throttle(2 * MIB)
+    await first.choose(chosenFile('film.mkv', bytes))
+    const link = await first.upload('film.mkv').link()
+    await first.upload('film.mkv').passes(20)
+    await eventually('its link is kept', async () => (await first.kept()).includes(link))
+    await eventually('the file is kept', async () => (await first.keptFiles()) === 1)
+    await person.kill()
+    const next = await startPageIn(await person.open())
+    const film = next.upload('film.mkv')
+    await film.is('done')
+    expect(await film.link()).toBe(link)
+    expect(next.requests).toContainEqual(expect.stringMatching(/^PATCH [1-9]/))
+    expect(next.requests).not.toContain('POST')
+    expect(await stored(link)).toEqual(whole(bytes))
+  })
+
+  test('of a large file asks for the same file once after a crash of the browser', async () => {
+    using folder = temporaryFolder()
+    await using person = killableBrowser(holdfast.url)
+    const first = await startPageIn(await person.open())
+    const bytes = random.bytes(LARGE)
+    const path = await fileIn(folder.path, 'film.mkv', bytes)
+    await first.throttle(20 * MIB)
+    await first.choose(path)
+    const link = await first.upload('film.mkv').link()
+    await first.upload('film.mkv').passes(20)
+    await eventually('its link is kept', async () => (await first.kept()).includes(link))
+    await person.kill()
+    const next = await startPageIn(await person.open())
+    const film = next.upload('film.mkv')
+    await film.is('interrupted')
+    expect(await film.row.textContent()).toContain('Choose the same file once more')
+    await film.row.locator('input[type="file"]').setInputFiles(path)
+    await film.is('done')
+    expect(await film.link()).toBe(link)
+    expect(next.requests).toContainEqual(expect.stringMatching(/^PATCH [1-9]/))
+    expect(next.requests).not.toContain('POST')
+    expect(await stored(link)).toEqual(whole(bytes))
   })
 
   test('waits for the network and goes on by itself', async () => {

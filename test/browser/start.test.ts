@@ -15,6 +15,8 @@ import { temporaryFolder } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { GENEROUS } from '../support/public.ts'
+import { goOnAs } from '../support/signed-in-page.ts'
+import { signedIn } from '../support/site-visitor.ts'
 import { chosenFile, fileIn, isAlive, openStartPage, slugOf } from '../support/start-page.ts'
 
 const MIB = 1024 ** 2
@@ -113,6 +115,18 @@ describeInBrowser('the start page', (browser) => {
     await start.page.keyboard.press('Control+V')
     const picture = start.page.locator('.upload[data-state="done"]').getByTitle(/^Pasted picture .*\.png$/)
     await picture.waitFor()
+    expect(start.trouble()).toEqual([])
+  })
+
+  test('takes a pasted file as it is, and not the path that is pasted with it', async () => {
+    await using start = await open()
+    await start.page.evaluate(pasteFile)
+    const report = start.upload('report.pdf')
+    await report.is('done')
+    const link = await report.link()
+    expect(await stored(link)).toEqual(whole(Buffer.from('%PDF-1.7')))
+    expect((await fetch(`${link}?download=1`)).headers.get('content-type')).toBe('application/pdf')
+    expect(await start.page.locator('.upload').count()).toBe(1)
     expect(start.trouble()).toEqual([])
   })
 
@@ -271,13 +285,20 @@ describeInBrowser('the start page', (browser) => {
     expect(start.trouble()).toEqual([])
   })
 
-  test('says so where guests may not upload', async () => {
+  test('leads to signing in where guests may not upload', async () => {
     const closed = await startHoldfast({ guestUploads: false })
     const context = await browser().newContext({ baseURL: closed.url })
     const page = await context.newPage()
     await page.goto('/')
-    expect(await page.getByRole('heading').textContent()).toBe('Uploads need an API key')
+    expect(await page.getByRole('heading').textContent()).toBe('Sign in to upload')
     expect(await page.locator('.zone').count()).toBe(0)
+    expect(await smallTargets(page)).toEqual([])
+    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
+    await page.waitForURL(`${closed.url}/sign-in?next=%2F`)
+    await closed.addAccount('member')
+    await goOnAs(page, closed.url, await signedIn(closed, 'member'))
+    await page.goto('/')
+    await page.locator('.zone').waitFor()
     await context.close()
     await closed.stop()
   })
@@ -288,3 +309,11 @@ const copyPicture = `new Promise((resolve) => {
   const canvas = Object.assign(document.createElement('canvas'), { width: 8, height: 8 })
   canvas.toBlob((picture) => resolve(navigator.clipboard.write([new ClipboardItem({ 'image/png': picture })])))
 })`
+
+/** Runs in the page: as a file manager's clipboard is pasted. */
+const pasteFile = `(() => {
+  const clipboardData = new DataTransfer()
+  clipboardData.items.add(new File(['%PDF-1.7'], 'report.pdf', { type: 'application/pdf' }))
+  clipboardData.setData('text/plain', '/home/ana/report.pdf')
+  document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+})()`

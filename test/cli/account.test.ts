@@ -109,4 +109,12 @@ describe('a one-time link', () => {
     expect(promoted).toEqual({ username: 'ann', url: null })
     expect((await holdfast(folder.path, ['account', 'link', 'bob'])).errors).toContain('there is no account')
   })
+
+  test('is not printed for a disabled account, which administers nothing', async () => {
+    using folder = temporaryFolder()
+    await holdfast(folder.path, ['account', 'add', 'ann'])
+    await holdfast(folder.path, ['account', 'disable', 'ann'])
+    const { code, errors } = await holdfast(folder.path, ['admin', 'add', 'ann'])
+    expect([code, errors]).toEqual([1, expect.stringContaining('enable it first')])
+  })
 })

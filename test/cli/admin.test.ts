@@ -1,7 +1,10 @@
 /** Administration from the command line, beside a running server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { keepJob } from '../../src/database/jobs.ts'
+import { DAY } from '../../src/domain/clock.ts'
 import { type Api, api, refusal, type Uploaded } from '../support/api.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { PASSWORD, visitor } from '../support/site-visitor.ts'
 import { holdfast, type Outcome } from './command.ts'
 
 let host: TestHoldfast
@@ -14,9 +17,10 @@ beforeAll(async () => {
 })
 afterAll(() => host.stop())
 
+const settings = () => ({ HOLDFAST_DATA_DIR: host.dataDir, HOLDFAST_PUBLIC_URL: 'https://files.example' })
+
 function run(...words: string[]): Promise<Outcome> {
-  const settings = { HOLDFAST_DATA_DIR: host.dataDir, HOLDFAST_PUBLIC_URL: 'https://files.example' }
-  return holdfast(host.dataDir, ['admin', ...words], settings)
+  return holdfast(host.dataDir, ['admin', ...words], settings())
 }
 
 async function json(...words: string[]) {
@@ -49,6 +53,39 @@ describe('holdfast admin', () => {
     expect((await json('accounts', 'reset', 'ann')).url).toStartWith('https://files.example/set-password/')
   })
 
+  test('withdraws one of several administrators, who then is like others', async () => {
+    expect((await run('add', 'second')).code).toBe(0)
+    expect((await run('withdraw', 'Second')).output).toBe('second is no administrator.\n')
+    expect(await json('accounts', 'list', '--search', 'second')).toMatchObject([{ is_admin: false }])
+    expect((await json('audit', '--act', 'admin.unmade'))[0]).toMatchObject({ object: 'second' })
+  })
+
+  test('deletes an account with every file in it', async () => {
+    const gone = await host.addAccount('gone')
+    const { url } = await api(host, gone.apiKey).put('of somebody who goes')
+    const removed = await run('accounts', 'remove', 'gone', '--confirm', 'gone')
+    expect(removed).toMatchObject({ code: 0, output: 'Account gone is deleted with everything in it.\n' })
+    expect(await json('accounts', 'list', '--search', 'gone')).toEqual([])
+    expect((await fetch(url)).status).toBe(404)
+    expect(await api(host, gone.apiKey).get('/api/v1/files')).toMatchObject(refusal('INVALID_API_KEY'))
+    expect(await refused('accounts', 'remove', 'gone', '--confirm', 'gone')).toContain('no account "gone"')
+  })
+
+  test('invites somebody, who makes one account', async () => {
+    const { url, expires_at } = await json('invite')
+    expect(url).toStartWith('https://files.example/sign-up/')
+    expect(Date.parse(expires_at)).toBeGreaterThan(Date.now() + 6 * DAY)
+    expect((await json('audit', '--act', 'invitation.made'))[0]).toMatchObject({ account: null })
+    const person = visitor(() => host.url)
+    const account = { username: 'invited', password: PASSWORD, invitation: url.split('/').at(-1) }
+    expect((await person.send('POST', '/api/v1/account', account)).status).toBe(200)
+    const again = await person.send('POST', '/api/v1/account', { ...account, username: 'another' })
+    expect(again.error).toBe('INVALID_LINK')
+    const closed = { ...settings(), HOLDFAST_SIGN_UP: 'closed' }
+    const { code, errors } = await holdfast(host.dataDir, ['admin', 'invite'], closed)
+    expect({ code, errors }).toEqual({ code: 1, errors: expect.stringContaining('Nobody can sign up') })
+  })
+
   test('takes down what was reported, and the log tells', async () => {
     await api(host).post('/api/v1/file/report', { slug: file.slug, reason: 'malware' })
     const [report] = await json('reports')
@@ -62,6 +99,80 @@ describe('holdfast admin', () => {
       details: { report: report.id, name: 'bad.txt' },
     })
     expect(await refused('take-down')).toContain('--sha256')
+  })
+
+  test('allows again what was taken down', async () => {
+    const { sha256 } = await caller.put('taken down by a slip')
+    expect(await json('take-down', '--sha256', sha256)).toEqual([{ sha256, files: 1 }])
+    expect(await caller.upload('taken down by a slip')).toMatchObject(refusal('CONTENT_REFUSED'))
+    expect((await run('allow', sha256.toUpperCase())).output).toBe(`${sha256} may be uploaded again.\n`)
+    expect((await caller.upload('taken down by a slip')).status).toBe(200)
+    expect(await refused('allow', sha256)).toContain('is not refused')
+  })
+
+  test('dismisses reports, and leaves their files', async () => {
+    const { slug, url } = await caller.put('quite harmless')
+    await api(host).post('/api/v1/file/report', { slug, reason: 'spam' })
+    const [report] = await json('reports')
+    expect((await run('dismiss', String(report.id))).code).toBe(0)
+    expect(await json('reports')).toEqual([])
+    expect((await fetch(url)).status).toBe(200)
+    expect((await json('audit', '--act', 'report.dismissed'))[0]).toMatchObject({ object: String(report.id) })
+  })
+
+  test('lists the newest and the largest files, and tells whose they are', async () => {
+    const large = await caller.put('x'.repeat(5000), { name: 'large.txt' })
+    const ofGuest = await api(host).put('new', { name: 'new.txt' })
+    const [newest] = await json('files', '--last', '1')
+    expect(newest).toMatchObject({ slug: ofGuest.slug, name: 'new.txt', size: 3, account: null })
+    const [largest, ...others] = await json('files', '--largest', '--last', '1')
+    expect(largest).toMatchObject({ slug: large.slug, size: 5000, account: { username: 'ann' } })
+    expect(others).toEqual([])
+    expect((await run('files')).output).toMatch(/large\.txt\n/)
+  })
+
+  test('tells how it stands and what the server did on each day', async () => {
+    await caller.put('one more to count')
+    await host.runJobs()
+    const { now, days } = await json('statistics', '--days', '2')
+    expect(now).toMatchObject({ accounts: expect.any(Number), reports_open: 0 })
+    expect(now.files).toBe((await json('files', '--last', '1000')).length)
+    expect(days).toHaveLength(2)
+    expect(days[0]).toMatchObject({ requests: 0, uploads: 0 })
+    expect(days[1].requests).toBeGreaterThan(days[1].uploads)
+    expect(days[1].uploads).toBeGreaterThanOrEqual(now.files)
+  })
+
+  test('lists jobs, and lets one run again that was set aside', async () => {
+    const name = 'purge deleted files'
+    const at = host.clock.now()
+    await keepJob(host.database, name, { failures: 5, failure: 'no store', failed_at: at, ended_at: at })
+    expect(await json('jobs', 'list')).toContainEqual(
+      expect.objectContaining({ name, state: 'set aside', failures: 5, failure: 'no store' }),
+    )
+    expect((await run('jobs', 'retry', name)).output).toContain(`"${name}" runs again`)
+    expect(await json('jobs', 'list')).toContainEqual(expect.objectContaining({ name, state: 'waiting' }))
+    expect(await refused('jobs', 'retry', name)).toContain('not set aside')
+    expect((await json('audit', '--act', 'job.retried'))[0]).toMatchObject({ object: name })
+  })
+
+  test('lists the servers, and the settings with nothing that is secret', async () => {
+    const nodes = await host.database.selectFrom('nodes').select('id').execute()
+    expect(nodes).toHaveLength(1)
+    expect(await json('nodes')).toEqual(
+      nodes.map(({ id }) => ({ id, started_at: expect.stringMatching(/^\d{4}-.*Z$/) })),
+    )
+    const secret = { ...settings(), HOLDFAST_METRICS: 'on', HOLDFAST_METRICS_TOKEN: 'a-very-secret-token' }
+    const { output } = await holdfast(host.dataDir, ['admin', 'settings', '--json'], secret)
+    expect(output).not.toContain('a-very-secret-token')
+    const inForce = JSON.parse(output)
+    const found = (name: string) => inForce.find((setting: { name: string }) => setting.name === name)
+    expect(found('HOLDFAST_PUBLIC_URL')).toMatchObject({ value: 'https://files.example', is_default: false })
+    expect(found('HOLDFAST_SIGN_UP')).toMatchObject({ value: 'invitation', is_default: true })
+    expect(found('HOLDFAST_METRICS_TOKEN')).toMatchObject({ value: '…', is_secret: true })
+    expect((await run('settings')).output).toMatch(
+      /HOLDFAST_PUBLIC_URL +environment +https:\/\/files\.example/,
+    )
   })
 
   test('puts a notice on the pages of the running server', async () => {

@@ -9,7 +9,8 @@ import {
   startChild,
   temporaryFolder,
 } from '../support/child.ts'
-import { holdfast, MAIN, serving } from './command.ts'
+import { eventually } from '../support/eventually.ts'
+import { holdfast, MAIN, onlyThese, serving } from './command.ts'
 
 describe('holdfast serve', () => {
   test('says where it listens, where it keeps its data and how to make an account', async () => {
@@ -20,6 +21,48 @@ describe('holdfast serve', () => {
     expect(line).toMatchObject({ level: 'info', url: server.url, data: dataDir })
     expect(JSON.stringify(line)).toContain('holdfast account add')
     expect((await fetch(`${server.url}/health`)).status).toBe(200)
+  })
+
+  test('says it in sentences on a terminal, with the link that makes the first administrator', async () => {
+    using folder = temporaryFolder()
+    const dataDir = join(folder.path, 'data')
+    let shown = ''
+    const decoder = new TextDecoder()
+    const child = Bun.spawn([process.execPath, '--no-env-file', MAIN, 'serve'], {
+      cwd: folder.path,
+      env: onlyThese({
+        TERM: 'xterm-256color',
+        HOLDFAST_HOST: '127.0.0.1',
+        HOLDFAST_PORT: '0',
+        HOLDFAST_DATA_DIR: dataDir,
+      }),
+      terminal: {
+        // Wide enough for the name of the folder.
+        cols: 300,
+        rows: 30,
+        data(_terminal, data) {
+          shown += decoder.decode(data, { stream: true })
+        },
+      },
+    })
+    try {
+      await eventually('it says how to stop it', () => shown.includes('Ctrl+C'), 60)
+      const url = /listens at (http:\S+)/.exec(shown)?.[1] ?? ''
+      expect(shown).toContain(`Data folder        ${dataDir}`)
+      expect(shown).toContain('holdfast account add')
+      const link = /First administrator (\S+)/.exec(shown)?.[1] ?? ''
+      expect(link).toStartWith(`${url}/welcome/`)
+      expect((await fetch(link)).status).toBe(200)
+      await eventually('the request is shown', () => shown.includes('/welcome/{token}'))
+      expect(shown).not.toContain('"msg"')
+      child.terminal?.write('\u0003')
+      expect(await child.exited).toBe(0)
+      expect(shown).toContain('stopped')
+    } finally {
+      child.kill('SIGKILL')
+      await child.exited
+      child.terminal?.close()
+    }
   })
 
   test('reads the .env file in the folder where it is started', async () => {

@@ -124,6 +124,22 @@ describe('a client that is killed', () => {
     expect(stateFiles(client)).toEqual([])
   })
 
+  test('goes on as a guest, too', async () => {
+    using client = newClient()
+    const bytes = randomBytes(8 * MIB)
+    writeFileSync(join(client.folder, 'film.bin'), bytes)
+    const asGuest = ['--guest', '--server', proxy.url]
+    await killInTheMiddle(client, ...asGuest)
+    const before = proxy.requests.length
+    const { code, output } = await client.run('upload', 'film.bin', ...CHUNKS, ...asGuest)
+    expect(code).toBe(0)
+    expect(await contentAt(output.trim())).toEqual(Buffer.from(bytes))
+    const sent = proxy.requests.slice(before)
+    expect(sent.filter(isChunk).length).toBeLessThan(8)
+    expect(sent.some(({ method, path }) => method === 'POST' && path === '/api/v1/uploads')).toBe(false)
+    expect(stateFiles(client)).toEqual([])
+  })
+
   test('begins anew with a file that has changed since', async () => {
     const { client, account, bytes } = await sender(8 * MIB)
     using _ = client
@@ -135,11 +151,11 @@ describe('a client that is killed', () => {
   })
 
   /** Lets three chunks through, and kills it while the next one is stuck. */
-  async function killInTheMiddle(client: Client): Promise<void> {
+  async function killInTheMiddle(client: Client, ...words: string[]): Promise<void> {
     let chunks = 0
     const isLater = (request: ProxiedRequest) => isChunk(request) && ++chunks > 3
     proxy.inject({ kind: 'stall' }, { match: isLater })
-    const started = client.start('upload', 'film.bin', ...CHUNKS)
+    const started = client.start('upload', 'film.bin', ...CHUNKS, ...words)
     await eventually('three chunks have arrived', () => chunks > 3)
     await started.kill()
     proxy.heal()

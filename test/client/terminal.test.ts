@@ -78,9 +78,9 @@ test('an upload shows a bar for each file and one for all, and prints the links'
     proxy.inject({ kind: 'stall' }, { match: isLater, times: 2 })
     const terminal = client.onTerminal('upload', 'one.bin', 'two.bin', '--chunk-size', '1MB')
     await terminal.until('0 of 2 files')
-    await eventually('both files have a bar with a speed', () =>
+    await eventually('both files have a bar with a speed and the time that is left', () =>
       ['one.bin', 'two.bin'].every((name) =>
-        new RegExp(`${name} +█[█░]* .*MB of 6 MB, .*/s`).test(terminal.shown()),
+        new RegExp(`${name} +█[█░]* .*MB of 6 MB, .*/s, \\d+ (s|min|h \\d+ min) left`).test(terminal.shown()),
       ),
     )
     terminal.end()

@@ -54,6 +54,45 @@ describe('files', () => {
     expect(JSON.parse(output)).toMatchObject({ path: 'a.txt', size: 7, sha256, url: expect.any(String) })
   })
 
+  test('go up as many at once as was asked for, and no more', async () => {
+    const { apiKey } = await host.addAccount()
+    using client = newClient()
+    for (const name of ['1', '2', '3', '4', '5', '6']) writeFileSync(join(client.folder, name), name)
+    let waiting: (() => void)[] = []
+    let most = 0
+    // Lets uploads through when three are there.
+    await using gate = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        const { pathname } = new URL(request.url)
+        const { method, headers } = request
+        const body = method === 'POST' ? await request.arrayBuffer() : null
+        if (pathname === '/api/v1/upload') {
+          const opened = new Promise<void>((resolve) => waiting.push(resolve))
+          most = Math.max(most, waiting.length)
+          if (waiting.length >= 3) {
+            for (const open of waiting) open()
+            waiting = []
+          }
+          await opened
+        }
+        return fetch(host.url + pathname, { method, headers, body })
+      },
+    })
+    const env = { HOLDFAST_SERVER: gate.url.href, HOLDFAST_API_KEY: apiKey }
+    const { code, output } = await client.runWith(
+      { env },
+      'upload',
+      '--parallel',
+      '3',
+      ...['1', '2', '3', '4', '5', '6'],
+    )
+    expect(code).toBe(0)
+    expect(lines(output)).toHaveLength(6)
+    expect(most).toBe(3)
+  })
+
   test('go into a folder that is named by its path', async () => {
     const { client, account } = await loggedIn()
     using _ = client

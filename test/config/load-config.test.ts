@@ -214,6 +214,11 @@ describe('a value that is not allowed', () => {
 
   test.each([
     ['HOLDFAST_DATABASE_URL', 'postgres://me:hunter2@db', 'postgres://me:'],
+    [
+      'HOLDFAST_DATABASE_URL',
+      'mysql://db/holdfast?user=me&password=hunter2',
+      'mysql://db/holdfast?user=me&password=',
+    ],
     ['HOLDFAST_SMTP_URL', 'smtp://me@example.org:hunter2@b:hunter2@a.b/c', 'smtp://me@example.org:'],
   ])('the password in %s is not repeated', (variable, value, kept) => {
     const { message } = errorOf({ [variable]: value })

@@ -39,6 +39,7 @@ import { createUsage } from '../../src/services/usage.ts'
 import { temporaryFolder } from '../support/child.ts'
 import { type ContractDatabase, databases } from '../support/databases.ts'
 import { type HandClock, handClock } from '../support/hand-clock.ts'
+import { unsoundTotals } from '../support/soundness.ts'
 
 const BYTES = 10
 
@@ -293,7 +294,9 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
     test('that is coming back goes with its account', async () => {
       await using contract = await open()
       const it = await binned(contract)
+      await it.clearing.run()
       await it.restoring.restore(it.reach, [it.entry], null)
+      expect((await it.bin.list(it.reach, 1, 10)).entries).toMatchObject([{ restoring: 1 }])
       await it.restoring.run(takes(3))
       const caller: SessionCaller = {
         ...it.reach,
@@ -318,12 +321,16 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       expect(await it.db.selectFrom('bin').select('id').execute()).toEqual([])
     })
 
-    test('does not expire there, marked or not, and lives on when it is back', async () => {
+    test.each([
+      ['marked meanwhile', true],
+      ['back before it is marked', false],
+    ])('does not expire there, and lives on when it is back: %s', async (_, isCleared) => {
       await using contract = await open()
       using disk = temporaryFolder()
       const it = await tree(contract)
       const outer = await it.folder('outer')
       await it.file('inside', outer)
+      await it.file('below', await it.folder('innermost', await it.folder('inner', outer)))
       const slug = await it.file('alone')
       const things = [
         { kind: 'folder', folder: outer },
@@ -335,7 +342,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       const expiry = createExpiry(it.db, cleaning, it.usage, it.clock, createClockGuard(it.clock), 45)
       it.clock.advance(46 * DAY)
       await expiry.mark()
-      await it.clearing.run()
+      if (isCleared) await it.clearing.run()
       await expiry.mark()
       await it.restoring.restore(
         it.reach,
@@ -343,8 +350,10 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
         null,
       )
       await expiry.mark()
-      expect(await it.names()).toEqual(['alone', 'inside'])
-      expect(await it.totals()).toEqual([2, 1, 2 * BYTES])
+      await it.clearing.run()
+      expect(await it.names()).toEqual(['alone', 'below', 'inside'])
+      expect(await it.totals()).toEqual([3, 3, 3 * BYTES])
+      expect(await unsoundTotals(it.db)).toEqual([])
     })
 
     test('brings what a wrong clock had hidden in it back with it', async () => {

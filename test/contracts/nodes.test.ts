@@ -240,7 +240,16 @@ async function storing(database: ContractDatabase) {
     const nodes = await joinNodes({ db, clock, random: systemRandom, log: parts.log, alone: false })
     const rates = await createRateLimits(db, clock)
     const limits = { storageLimit: 10 * MIB, guestStorage: MIB, guestHourlySize: MIB, minFreeSpace: 0 }
-    const rooms = createRooms({ db, blobs, rates, nodes, clock, limits, report })
+    const rooms = createRooms({
+      db,
+      blobs,
+      databaseSpace: async () => null,
+      rates,
+      nodes,
+      clock,
+      limits,
+      report,
+    })
     const health = createStoreHealth(blobs, report)
     const uploads = createUploads({
       db,

@@ -27,10 +27,10 @@ afterAll(async () => {
 })
 
 /** The lines of the request that was answered with this response; there must be one. */
-async function linesOf(response: Response): Promise<Record<string, unknown>[]> {
+async function linesOf(response: Response, from = server): Promise<Record<string, unknown>[]> {
   const id = response.headers.get('x-request-id')
   expect(id).toMatch(/^\S{8,}$/)
-  const lines = () => logLines(server.output()).filter((line) => line.id === id)
+  const lines = () => logLines(from.output()).filter((line) => line.id === id)
   await eventually(`a line for request ${id}`, () => lines().length > 0)
   return lines()
 }
@@ -128,6 +128,33 @@ describe('no secret is logged', () => {
     expect(cookie).toBeDefined()
     for (const secret of [password, wrong, encoded, cookie ?? ''])
       expect(server.output()).not.toContain(secret)
+  })
+
+  test('no link to make the first administrator, but by the start, while there is none', async () => {
+    using own = temporaryFolder()
+    const dataDir = join(own.path, 'data')
+    const first = await startChild(dataDir)
+    const [line, ...others] = logLines(first.output()).filter((line) =>
+      JSON.stringify(line).includes('/welcome/'),
+    )
+    expect([line?.msg, others]).toEqual(['listening', []])
+    const link = new URL(String(line?.first_administrator)).pathname
+    await (await fetch(first.url + link)).text()
+    const made = await fetch(`${first.url}/api/v1/account/first`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+      body: JSON.stringify({
+        username: 'root',
+        password: 'violet kettle anchors drift',
+        token: link.split('/').at(-1),
+      }),
+    })
+    expect(made.status).toBe(200)
+    await linesOf(made, first)
+    expect(first.output().split(link).length - 1).toBe(1)
+    await first.stop()
+    await using again = await startChild(dataDir)
+    expect(again.output()).not.toContain('/welcome/')
   })
 
   test('no token of a signed address', async () => {

@@ -66,7 +66,7 @@ test('whatever is put into the bin, restored and deleted, the rest and all total
       expect(await unsoundTotals(holdfast.database)).toEqual([])
     }),
     {
-      numRuns: 15,
+      numRuns: 8,
       interruptAfterTimeLimit: 60_000,
       ...(SEED === undefined ? {} : { seed: Number(SEED) }),
     },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { routes } from '../../src/http/routes.ts'
 import { type Answer, api, newcomer } from '../support/api.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 
@@ -150,5 +151,15 @@ describe('an answer to another origin', () => {
     const caller = await newcomer(holdfast)
     expectOpen(await caller.send('/api/v1/account', { method: 'PUT', headers: ORIGIN }))
     expectOpen(await caller.get('/api/v1/nothing', ORIGIN))
+  })
+})
+
+describe('a page', () => {
+  const pages = routes.filter(({ method, documentation }) => method === 'get' && documentation.tag === 'Site')
+
+  test.each(pages.map(({ path }) => path))('may be read by this site alone: %s', async (path) => {
+    const answer = await api(holdfast).send(path.replaceAll(/\{\w+\}/g, 'nothing'), { headers: ORIGIN })
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+    expect(answer.headers.get('cache-control')).not.toBeNull()
   })
 })

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import type { Language } from '../../src/domain/language.ts'
 import { errorCodes } from '../../src/http/errors.ts'
 import { openBuiltSite } from '../../src/http/site/built-site.ts'
+import { administrator } from '../support/administrator.ts'
 import { ownedHost } from '../support/owned-host.ts'
 import {
   elements,
@@ -65,6 +67,15 @@ describe('a browser is shown a page with a way on', () => {
       way: '/',
     })
   })
+
+  test('where guests may not upload, to signing in', () =>
+    withHoldfast({ guestUploads: false }, async (closed) => {
+      expect(await shown(await visit(closed, '/', form()))).toEqual({
+        status: 403,
+        title: 'Guests cannot upload here',
+        way: '/sign-in?next=%2F',
+      })
+    }))
 
   test('past the end of a file, to the whole of it', async () => {
     const address = await signedAddress(host, await upload(host))
@@ -132,27 +143,49 @@ describe.each(['en', 'de'] as const)('in %s', (language: Language) => {
 })
 
 describe('every page', () => {
-  test('lets only our own scripts run, and loads from here and the content alone', async () => {
-    const folder = await makeFolder(host, key)
-    const locked = await makeFolder(host, key, { password: 'sesame' })
-    const { slug } = await upload(host)
-    for (const address of ['/', `/d/${slug}`, `/f/${folder}`, `/f/${locked}`, '/nowhere']) {
-      const policy = (await open(address)).headers.get('content-security-policy') ?? ''
-      const directives = new Map(
-        policy.split('; ').map((text) => {
-          const [name = '', ...sources] = text.split(' ')
-          return [name, sources]
-        }),
-      )
-      expect(directives.get('default-src')).toEqual(["'none'"])
-      expect(directives.get('script-src')).toEqual(["'self'"])
-      expect(directives.get('style-src')).toEqual(["'self'"])
-      expect(directives.get('frame-ancestors')).toEqual(["'none'"])
-      expect(directives.get('base-uri')).toEqual(["'none'"])
-      for (const [name, sources] of directives) {
-        if (name !== 'style-src-attr') expect(sources.join(' ')).not.toContain('unsafe')
-        expect(sources).not.toContain('*')
-      }
+  const root = administrator(host)
+  const invitation = host.links.invitation(COMMAND_LINE)
+  const password = host.links.password('owner')
+  const slug = async () => (await upload(host)).slug
+
+  test.each<readonly [string, () => string | Promise<string>]>([
+    ['the start page', () => '/'],
+    ['a file', async () => `/d/${await slug()}`],
+    ['a report', async () => `/d/${await slug()}/report`],
+    ['a folder', async () => `/f/${await makeFolder(host, key)}`],
+    ['a locked folder', async () => `/f/${await makeFolder(host, key, { password: 'sesame' })}`],
+    ['the reference', () => '/docs'],
+    ['a guide', () => '/docs/api'],
+    ['signing in', () => '/sign-in'],
+    ['the code', () => '/sign-in/code'],
+    ['a forgotten password', () => '/sign-in/forgotten'],
+    ['signing up', async () => (await invitation).path],
+    ['setting a password', async () => (await password).path],
+    ['what is not there', () => '/nowhere'],
+    ['the files', () => '/files'],
+    ['the settings', () => '/settings'],
+    ['administration', () => '/admin'],
+  ])('lets only our own scripts run, and loads from here and the content alone: %s', async (_, address) => {
+    const path = await address()
+    // At the page where somebody has signed in they are sent on.
+    const isSignedOut = path.startsWith('/sign-in')
+    const { status, headers } = isSignedOut ? await open(path) : await (await root).get(path, BROWSER)
+    expect(status).toBe(path === '/nowhere' ? 404 : 200)
+    const policy = headers.get('content-security-policy') ?? ''
+    const directives = new Map(
+      policy.split('; ').map((text) => {
+        const [name = '', ...sources] = text.split(' ')
+        return [name, sources]
+      }),
+    )
+    expect(directives.get('default-src')).toEqual(["'none'"])
+    expect(directives.get('script-src')).toEqual(["'self'"])
+    expect(directives.get('style-src')).toEqual(["'self'"])
+    expect(directives.get('frame-ancestors')).toEqual(["'none'"])
+    expect(directives.get('base-uri')).toEqual(["'none'"])
+    for (const [name, sources] of directives) {
+      if (name !== 'style-src-attr') expect(sources.join(' ')).not.toContain('unsafe')
+      expect(sources).not.toContain('*')
     }
   })
 })

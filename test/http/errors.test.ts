@@ -228,7 +228,7 @@ describe('a file larger than the limit', () => {
     }))
 })
 
-// S3 does not tell how much room it has.
+// S3 does not tell how much room it has, and PostgreSQL neither.
 describe.skipIf(onCluster)('a disk with less free space than the floor', () => {
   test('takes no upload from anybody, with a length or without, and serves everything else', () =>
     withHoldfast({ minFreeSpace: Number.MAX_SAFE_INTEGER }, async (own) => {

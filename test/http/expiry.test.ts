@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts'
 import { account, notYetPurged, pass, withOwner } from '../support/expiry.ts'
@@ -208,9 +209,14 @@ describe('purging', () => {
     })
   })
 
-  test('takes at most 1,000 files in one sweep', async () => {
+  test.each([
+    ['1,000 files', 0, 1000],
+    ['1 % of all files, where that is more,', 150_000, 1500],
+  ])('takes at most %s in one sweep', async (_, others, most) => {
     await withOwner({}, async (host, key) => {
-      const total = 1005
+      const total = most + 5
+      const { id } = await host.addAccount()
+      await sql`update accounts set files_count = ${others} where id = ${id}`.execute(host.database)
       const contents = Array.from({ length: 5 }, () => randomBytes(16))
       for (const bytes of contents) {
         const { file_id } = await upload(host, { key, bytes })
@@ -221,7 +227,7 @@ describe('purging', () => {
       expect((await account(host, key)).files_count).toBe(0)
       host.clock.advance(25 * HOUR)
       await host.runJobs()
-      expect(await notYetPurged(host, key)).toBe(total - 1000)
+      expect(await notYetPurged(host, key)).toBe(total - most)
     })
   })
 })

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { folders } from '../support/answers.ts'
-import { type Api, newcomer, refusal, TIMESTAMP } from '../support/api.ts'
+import { type Api, api, newcomer, refusal, TIMESTAMP } from '../support/api.ts'
+import { addCopies } from '../support/file-copies.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 
 let holdfast: TestHoldfast
@@ -143,6 +144,20 @@ describe('the files of a folder', () => {
     const second = await filesIn(caller, folder, '?page=2&per_page=50')
     expect(second.pagination).toEqual({ page: 2, per_page: 50, total: 120, pages: 3 })
     expect(second.data).toEqual(data.slice(50, 100))
+  })
+
+  test('come all at once in pieces, also 20,000 of them', async () => {
+    const FILES = 20_000
+    const { apiKey } = await holdfast.addAccount()
+    const caller = api(holdfast, apiKey)
+    const folder = await caller.folder('large')
+    const { file_id } = await caller.put('x', { folder })
+    await addCopies(holdfast.database, file_id, FILES - 1)
+    const answer = await caller.get(`/api/v1/folder/${folder}/files`)
+    const { data } = z.object({ data: z.array(z.object({ id: z.number() })) }).parse(answer.body)
+    expect(new Set(data.map(({ id }) => id)).size).toBe(FILES)
+    // Nobody has known how long it would be.
+    expect(answer.headers.get('content-length')).toBeNull()
   })
 
   test('come in pages with either parameter, by the defaults of the list of files', async () => {

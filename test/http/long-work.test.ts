@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { api } from '../support/api.ts'
 import { addCopies } from '../support/file-copies.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { visit } from '../support/public.ts'
+import { changeFolder, makeFolder, unlock, visit } from '../support/public.ts'
+import { signedIn } from '../support/site-visitor.ts'
 
 const FILES = 2000
 /** One or two may slip in before the work begins, whatever the server does then. */
@@ -38,4 +39,36 @@ test('deleting 2,000 files in one request lets others be answered in between', a
   })
   expect(answered).toBeGreaterThan(SEVERAL)
   expect(await account.get('/api/v1/account')).toMatchObject({ body: { data: { files_count: 1 } } })
+})
+
+test('passwords are kept as argon2id, and making and comparing them lets others be answered', async () => {
+  const { username, apiKey } = await holdfast.addAccount()
+  const folder = await makeFolder(holdfast, apiKey)
+  const password = 'violet kettle anchors drift'
+  const browser = await signedIn(holdfast, username)
+  const work = (async () => {
+    for (let times = 0; times < 4; times++) {
+      await changeFolder(holdfast, apiKey, folder, { password: `sesame ${times}` })
+      await unlock(holdfast, `/f/${folder}`, `sesame ${times}`)
+      expect((await browser.send('POST', '/api/v1/session', { username, password })).status).toBe(200)
+    }
+  })()
+  let done = false
+  const ended = work.finally(() => {
+    done = true
+  })
+  let answered = 0
+  while (!done) {
+    expect((await visit(holdfast, '/health')).status).toBe(200)
+    if (!done) answered++
+  }
+  await ended
+  // Each of the twelve takes tens of milliseconds of some thread.
+  expect(answered).toBeGreaterThan(12 * SEVERAL)
+  const { database } = holdfast
+  const kept = [
+    ...(await database.selectFrom('folders').select('password_hash').execute()),
+    ...(await database.selectFrom('identities').select('password_hash').execute()),
+  ].flatMap(({ password_hash }) => (password_hash === null ? [] : [password_hash]))
+  expect(kept.map((hash) => hash.split('$')[1])).toEqual(['argon2id', 'argon2id'])
 })

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts'
+import { administrator } from '../support/administrator.ts'
 import { api } from '../support/api.ts'
 import { codeOf } from '../support/codes.ts'
 import { startHoldfast, type TestAccount, type TestHoldfast } from '../support/holdfast.ts'
@@ -283,6 +284,21 @@ describe('files that nobody looks at', () => {
     expect(await live()).toBe(0)
   })
 
+  test('come back by the link for a day after they went', async () => {
+    const { address, live } = await withFiles(2)
+    host.clock.advance(KEPT - 7 * DAY + HOUR)
+    const mail = await mailTo(address)
+    host.clock.advance(7 * DAY)
+    await host.runJobs()
+    expect(await live()).toBe(0)
+    expect((await somebody().get(mail.path)).text).toContain('2 files')
+    expect((await somebody().submit(mail.path, {})).status).toBe(200)
+    await host.runJobs()
+    expect(await live()).toBe(2)
+    host.clock.advance(DAY)
+    expect((await somebody().get(mail.path)).error).toBe('INVALID_LINK')
+  })
+
   test('are named up to twenty, one mail a day, and only those that were not looked at', async () => {
     const person = await withFiles(23)
     const { caller } = person
@@ -326,6 +342,41 @@ describe('files that nobody looks at', () => {
     await noMailTo(address)
     await (await again(person)).send('PATCH', MAIL, { warnings: true })
     expect((await mailTo(address)).text).toContain('another.txt')
+  })
+})
+
+describe('an account that an administrator resets', () => {
+  async function reset(person: Person, besides: object) {
+    const admin = await administrator(host, 'root')
+    const path = `/account/${person.account.id}`
+    const ways = z.object({ has_mail: z.boolean() })
+    expect(await admin.read(path, ways)).toEqual({ has_mail: true })
+    await admin.act('POST', `${path}/reset`, besides)
+    expect((await admin.deeds('account.reset'))[0]?.details).toMatchObject(besides)
+    return (await admin.read(path, ways)).has_mail
+  }
+
+  test('keeps its address, but no link that would confirm another one', async () => {
+    const person = await reachable()
+    await setAddress(person, `new-${person.address}`)
+    const { path } = await mailTo(`new-${person.address}`)
+    expect(await reset(person, { mail_address: false })).toBe(true)
+    expect((await somebody().get(path)).status).toBe(404)
+    expect((await somebody().submit(path, {})).status).toBe(404)
+    const token = (await host.links.password(person.account.username)).path.split('/').at(-1)
+    await person.send('POST', '/api/v1/account/password', { token, password: PASSWORD })
+    mails.take(person.address)
+    expect(await settingsOf(await again(person))).toMatchObject({ address: person.address, pending: null })
+  })
+
+  test('loses its address with a reset that says so, and whoever reads its mails gets no link', async () => {
+    const person = await reachable()
+    await somebody().submit(FORGOTTEN, { name: person.address })
+    const { path } = await mailTo(person.address)
+    expect(await reset(person, { mail_address: true })).toBe(false)
+    expect((await somebody().submit(path, { password: OTHER })).status).toBe(404)
+    await somebody().submit(FORGOTTEN, { name: person.address })
+    await noMailTo(person.address)
   })
 })
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { MINUTE } from '../../src/domain/clock.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { CLIENT, type OidcServer, startOidcServer } from '../support/oidc-server.ts'
 import { type Visitor, visitor } from '../support/site-visitor.ts'
@@ -12,7 +13,7 @@ let other: OidcServer
 
 beforeAll(async () => {
   other = await startOidcServer(
-    `${PUBLIC}/sign-in/oauth2/callback/oidc`,
+    () => `${PUBLIC}/sign-in/oauth2/callback/oidc`,
     (subject) => NAMES[subject] ?? subject,
   )
   const oidc = { issuer: other.issuer, name: 'Home', ...CLIENT }
@@ -72,9 +73,49 @@ test('what the other server gave to one browser is worth nothing in another', as
   expect((await stolen.get('/api/v1/session')).error).toBe('NOT_SIGNED_IN')
 })
 
+test('who comes back is in a new session, and the one that the browser was in is over', async () => {
+  const browser = visitor(() => host.url)
+  await come(browser, 'one')
+  const before = visitor(() => host.url)
+  for (const [name, value] of browser.cookies) before.cookies.set(name, value)
+  expect((await before.get('/api/v1/session')).status).toBe(200)
+  await come(browser, 'one')
+  expect((await before.get('/api/v1/session')).error).toBe('NOT_SIGNED_IN')
+})
+
+test('sixty in a quarter of an hour are sent on from one network', async () => {
+  host.clock.advance(15 * MINUTE)
+  const browser = visitor(() => host.url)
+  const statuses = []
+  for (let at = 0; at < 61; at++) statuses.push((await browser.get('/sign-in/oidc')).status)
+  expect(new Set(statuses.slice(0, 60))).toEqual(new Set([303]))
+  expect(statuses.at(-1)).toBe(429)
+  host.clock.advance(15 * MINUTE)
+})
+
 test('a disabled account stays out', async () => {
   await host.disableAccount('ada-lovelace')
   const browser = visitor(() => host.url)
   expect(await come(browser, 'one')).toBe('ACCOUNT_DISABLED')
   expect(browser.cookies.has('holdfast.session_token')).toBe(false)
 })
+
+test('a server that never answers keeps nobody waiting', async () => {
+  await using silent = await startSilentServer()
+  const oidc = { issuer: `http://localhost:${silent.port}`, name: 'Home', ...CLIENT }
+  const waiting = await startHoldfast({ oidc })
+  try {
+    expect((await visitor(() => waiting.url).get('/sign-in/oidc')).error).toBe('NOT_IDENTIFIED')
+  } finally {
+    await waiting.stop()
+  }
+}, 60_000)
+
+/** Takes connections, and says nothing. */
+async function startSilentServer(): Promise<AsyncDisposable & { readonly port: number }> {
+  const server = Bun.listen({ hostname: 'localhost', port: 0, socket: { data() {} } })
+  return {
+    port: server.port,
+    [Symbol.asyncDispose]: async () => server.stop(true),
+  }
+}

@@ -382,10 +382,12 @@ describe('the start page', () => {
     expect(find(html, 'code')[0]?.text).toBe('curl -F file=@film.mkv https://files.example/api/v1/upload')
   })
 
-  test('asks for a key instead where guests may not upload', () => {
+  test('leads to signing in instead where guests may not upload', () => {
     const html = pages.startPage({ ...START, guestUploads: false }, READER)
     expect(find(html, 'form, input')).toEqual([])
-    expect(find(html, 'h1')[0]?.text).toContain('API key')
+    expect(find(html, 'h1')[0]?.text).toBe('Sign in to upload')
+    const [way] = find(html, 'main .closed a')
+    expect([way?.text, way?.attributes.href]).toEqual(['Sign in', '/sign-in?next=%2F'])
     expect(find(html, 'code')[0]?.text).toContain('Authorization: Bearer')
   })
 })

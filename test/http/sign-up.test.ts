@@ -12,7 +12,11 @@ const browser = (): Visitor => visitor(() => host.url)
 const tokenOf = (path: string | undefined) => path?.split('/').at(-1)
 
 beforeAll(async () => {
-  host = await startHoldfast({ publicUrl: 'https://files.example.org', sessionRateLimit: 12 })
+  host = await startHoldfast({
+    publicUrl: 'https://files.example.org',
+    sessionRateLimit: 12,
+    trustedProxies: ['127.0.0.1', '::1'],
+  })
 }, 60_000)
 afterAll(() => host.stop())
 
@@ -21,7 +25,8 @@ test('of fifty who open the link of the first start at once, one becomes the adm
   const second = tokenOf((await host.links.welcome())?.path)
   const attempts = Array.from({ length: 50 }, async (_, at) => {
     const body = { username: `first${at}`, password: PASSWORD, token: at % 2 === 0 ? token : second }
-    return (await browser().send('POST', '/api/v1/account/first', body)).error ?? 'made'
+    const from = { 'x-forwarded-for': `198.51.100.${at}` }
+    return (await browser().send('POST', '/api/v1/account/first', body, from)).error ?? 'made'
   })
   const counts = Map.groupBy(await Promise.all(attempts), (outcome) => outcome)
   expect([...counts].map(([outcome, all]) => [outcome, all.length]).sort()).toEqual([
@@ -63,7 +68,7 @@ describe('where signing up takes an invitation', () => {
     expect(url).toStartWith('https://files.example.org/sign-up/')
     const join = (username: string, invitation?: string) =>
       browser().send('POST', '/api/v1/account', { username, password: PASSWORD, invitation })
-    expect((await join('nobody')).error).toBe('SIGN_UP_CLOSED')
+    expect((await join('nobody')).error).toBe('INVITATION_NEEDED')
     expect((await join('nobody', 'made-up')).error).toBe('INVALID_LINK')
     const [one, two] = await Promise.all([join('guest-one', tokenOf(url)), join('guest-two', tokenOf(url))])
     expect([one.error, two.error].sort()).toEqual([null, 'INVALID_LINK'].sort())

@@ -221,6 +221,22 @@ describe('a signed address', () => {
     expect(await codeOf(await visit(host, address))).toBe('PASSWORD_REQUIRED')
   })
 
+  test('stops for what is private when the account that it was signed for is disabled', async () => {
+    const { username, apiKey } = await host.addAccount()
+    const folder = await makeFolder(host, apiKey, { public: 0 })
+    const [hidden, shown] = [await upload(host, { key: apiKey, folder }), await upload(host, { key: apiKey })]
+    const addresses = await Promise.all(
+      [hidden, shown].map((file) => signedAddress(host, file, 'view', bearer(apiKey))),
+    )
+    const zip = await api(host, apiKey, 'POST', '/api/v1/files/download', { files: [hidden.slug] })
+    addresses.push(z.object({ data: z.object({ url: z.string() }) }).parse(zip.body).data.url)
+    const statuses = async () =>
+      Promise.all(addresses.map(async (address) => (await visit(host, address)).status))
+    expect(await statuses()).toEqual([200, 200, 200])
+    await host.disableAccount(username)
+    expect(await statuses()).toEqual([404, 200, 404])
+  })
+
   test('stops when the file runs out of its 45 days', async () => {
     await withHoldfast({}, async (own) => {
       const file = await upload(own)

@@ -13,7 +13,7 @@ const COOKIE = 'holdfast.session_token'
 let host: TestHoldfast
 
 beforeAll(async () => {
-  host = await startHoldfast({ signUp: 'open' })
+  host = await startHoldfast({ signUp: 'open', trustedProxies: ['127.0.0.1', '::1'] })
 }, 60_000)
 afterAll(() => host.stop())
 
@@ -33,7 +33,9 @@ function browserOf(username: string): Person {
 async function newcomer(): Promise<Person> {
   const person = browserOf(`person${++people}`)
   const { username } = person
-  const reply = await person.send('POST', '/api/v1/account', { username, password: PASSWORD })
+  // Everybody comes from an address of their own.
+  const from = { 'x-forwarded-for': `198.51.100.${people}` }
+  const reply = await person.send('POST', '/api/v1/account', { username, password: PASSWORD }, from)
   expect(reply.text).toBe('{"success":true}')
   return person
 }
@@ -383,6 +385,37 @@ describe('codes', () => {
     const other = await newcomer()
     const refused = await other.send('POST', '/api/v1/account/codes/recovery', { password: PASSWORD })
     expect(refused.error).toBe('INVALID_REQUEST')
+  })
+
+  test('are not begun anew beside those that count', async () => {
+    const person = await withCodes()
+    const again = await person.send('POST', '/api/v1/account/codes', { password: PASSWORD })
+    expect(again.error).toBe('INVALID_REQUEST')
+    const browser = browserOf(person.username)
+    await signIn(browser)
+    const [code] = person.recovery_codes
+    expect((await browser.send('POST', '/api/v1/session/code', { code })).error).toBeNull()
+  })
+
+  test('that were never confirmed give way to others', async () => {
+    const person = await newcomer()
+    const begin = async () =>
+      (await person.send('POST', '/api/v1/account/codes', { password: PASSWORD })).data(made)
+    await begin()
+    const { secret } = await begin()
+    const confirmed = await person.send('POST', '/api/v1/account/codes/confirm', { code: codeOf(secret) })
+    expect(confirmed.status).toBe(200)
+  })
+
+  test('that help when the app is lost count once, also at the same moment', async () => {
+    const person = await withCodes()
+    const [code] = person.recovery_codes
+    const browsers = [browserOf(person.username), browserOf(person.username)]
+    for (const browser of browsers) await signIn(browser)
+    const enter = async (browser: Person) =>
+      (await browser.send('POST', '/api/v1/session/code', { code })).error ?? 'in'
+    const outcomes = await Promise.all(browsers.map(enter))
+    expect(outcomes.sort()).toEqual(['WRONG_CODE', 'in'])
   })
 
   test('are given up with the password', async () => {

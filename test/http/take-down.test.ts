@@ -1,11 +1,13 @@
 /** Contents that administrators take down: gone for everybody at once, and refused on every way in. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { MINUTE } from '../../src/domain/clock.ts'
 import { administrator, type TestAdministrator } from '../support/administrator.ts'
 import { type Answer, type Api, api, newcomer, refusal, type Uploaded } from '../support/api.ts'
 import { binOf, intoBin, totals } from '../support/bin.ts'
 import { eventually } from '../support/eventually.ts'
+import { addCopies } from '../support/file-copies.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { unsoundTotals } from '../support/soundness.ts'
 import { tus } from '../support/tus.ts'
@@ -125,6 +127,49 @@ describe('taking a content down', () => {
     for (const { status } of answers) expect([200, 403]).toContain(status)
     expect(await totals(owner)).toMatchObject({ files_count: 0, storage_used: 0 })
     expect(await owner.upload(content)).toMatchObject(refusal('CONTENT_REFUSED'))
+  })
+
+  test('ends where the content is allowed meanwhile, and leaves what is uploaded from then on', async () => {
+    const owner = await newcomer(host)
+    const content = fresh()
+    const { sha256, file_id } = await owner.put(content)
+    await addCopies(host.database, file_id, 600)
+    const taking = takeDown({ sha256 })
+    await eventually('it is allowed', async () => {
+      return (await admin.send('DELETE', `/api/v1/admin/refused/${sha256}`)).status === 200
+    })
+    const { url } = await owner.put(content)
+    await api(host).post('/api/v1/file/report', { slug: url.split('/').at(-1), reason: 'spam' })
+    await taking
+    await host.runJobs()
+    expect((await fetch(url)).status).toBe(200)
+    const [report] = await admin.read(
+      '/reports',
+      z.array(z.object({ file: z.object({ sha256: z.string() }) })),
+    )
+    expect(report?.file.sha256).toBe(sha256)
+    await takeDown({ sha256 })
+    expect((await fetch(url)).status).toBe(404)
+  })
+
+  test('of a content that cannot be taken down keeps no other waiting', async () => {
+    const { database } = host
+    const { id, apiKey } = await host.addAccount()
+    // In the order in which they wait.
+    const hash = (content: string) => Bun.SHA256.hash(content, 'hex')
+    const [one = '', other = ''] = [fresh(), fresh()].sort((a, b) => (hash(a) < hash(b) ? -1 : 1))
+    const broken = await api(host, apiKey).put(one)
+    const well = await (await newcomer(host)).put(other)
+    const storage = (used: number) => sql`update accounts set storage_used = ${used} where id = ${id}`
+    await storage(0).execute(database)
+    for (const { sha256 } of [broken, well]) {
+      await sql`insert into refused_contents (sha256, refused_at) values (${sha256}, 1)`.execute(database)
+    }
+    for (let run = 0; run < 6; run++) await host.runJobs()
+    expect((await fetch(well.url)).status).toBe(404)
+    await storage(broken.size).execute(database)
+    await host.runJobs()
+    expect((await fetch(broken.url)).status).toBe(404)
   })
 
   test.each([

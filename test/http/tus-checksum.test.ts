@@ -52,6 +52,28 @@ describe.each(CHECKSUMS)('a checksum by %s', (algorithm, checksum) => {
   })
 })
 
+describe('a checksum of the bytes that come with the creation', () => {
+  const create = (content: Buffer) =>
+    client.create(
+      { 'upload-length': '12', 'upload-checksum': `sha256 ${digest('sha256', CHECKED)}` },
+      new Uint8Array(content),
+    )
+
+  test('that is right lets them in', async () => {
+    const answer = await create(CHECKED)
+    expect(answer).toMatchObject({ status: 201, body: { received: 9 } })
+    expect(answer.headers.get('upload-offset')).toBe('9')
+  })
+
+  test('that is wrong is 460 with the address, where none of them is kept', async () => {
+    const answer = await create(Buffer.from('123456780'))
+    expect(answer).toMatchObject(refusal('CHECKSUM_MISMATCH'))
+    const path = answer.headers.get('location') ?? ''
+    expect(await client.offset(path)).toBe(0)
+    expect((await client.patch(path, 0, new Uint8Array(CHECKED))).status).toBe(204)
+  })
+})
+
 test('a checksum by an unknown algorithm, or one that is none, is 400', async () => {
   const { path } = await client.start(1)
   for (const header of [

@@ -1,12 +1,14 @@
 /** The concatenation extension. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { z } from 'zod'
 import { wholeSum } from '../../src/database/differences.ts'
 import { type Api, api, newcomer, refusal } from '../support/api.ts'
 import { readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { metadata, type Tus, tus } from '../support/tus.ts'
+import { metadata, type Tus, tus, UPLOADS } from '../support/tus.ts'
 
 const MB = 1024 * 1024
 const random = chance(8)
@@ -58,6 +60,40 @@ test('HEAD tells a part for what it is', async () => {
   expect(head.headers.get('upload-offset')).toBe('10')
 })
 
+test('what a part is told of itself stays with it', async () => {
+  const folder = await caller.folder('for a part')
+  const content = random.bytes(10)
+  const about = { filename: 'part.bin', filetype: 'image/png', folder }
+  const { path } = await client.start(content.length, about, { 'upload-concat': 'partial' })
+  await client.patch(path, 0, content)
+  const answer = await final(client, [path], { filename: 'whole.bin' })
+  expect(answer.headers.get('upload-metadata')).toBe(metadata({ filename: 'whole.bin' }))
+  const joined = answer.headers.get('location') ?? ''
+  await eventually('it is joined', async () => (await client.head(joined)).headers.has('upload-offset'))
+  const slug = answer.headers.get('holdfast-slug') ?? ''
+  expect(await caller.get(`/api/v1/file/${slug}`)).toMatchObject({
+    body: { data: { name: 'whole.bin', type: 'application/octet-stream' } },
+  })
+  expect(await caller.get(`/api/v1/folder/${folder}/files`)).toMatchObject({ body: { data: [] } })
+})
+
+const named = z.object({ slug: z.string() })
+const listed = z.object({ data: z.array(named.loose()) })
+
+test('a part has no link of its own, and is cancelled by its slug', async () => {
+  const created = await client.create({ 'upload-length': '10', 'upload-concat': 'partial' })
+  const looked = await client.look(created.headers.get('location') ?? '')
+  const { data } = listed.parse((await caller.get(UPLOADS)).body)
+  const { slug } = named.parse(created.body)
+  for (const told of [created.body, looked.body, data.find((upload) => upload.slug === slug)]) {
+    expect(told).toMatchObject({ slug, size: 10 })
+    expect(told).not.toHaveProperty('url')
+  }
+  expect(created.headers.get('holdfast-url')).toBeNull()
+  expect(await caller.post('/api/v1/upload/cancel', { slug })).toMatchObject({ status: 200 })
+  expect((await client.head(created.headers.get('location') ?? '')).status).toBe(404)
+})
+
 test('parts are no files, and joining them takes no second room', async () => {
   const own = await newcomer(holdfast)
   const by = tus(own)
@@ -105,6 +141,57 @@ describe('a final upload is refused', () => {
     await eventually('it is joined', async () => (await client.head(joined)).headers.has('upload-offset'))
     expect(await final(client, [good])).toMatchObject(refusal('OFFSET_CONFLICT'))
   })
+})
+
+test('parts of guests are joined by guests, and by nobody who has an account', async () => {
+  const [own, guest] = [await newcomer(holdfast), tus(api(holdfast))]
+  const by = tus(own)
+  const parts = [await part(guest, random.bytes(4 * MB)), await part(guest, random.bytes(3 * MB))]
+  const mine = await part(by, random.bytes(2 * MB))
+  expect(await final(by, parts)).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+  expect(await final(by, [mine, ...parts])).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+  for (const [joining, paths] of [
+    [guest, parts],
+    [by, [mine]],
+  ] as const) {
+    const answer = await final(joining, paths)
+    expect(answer.status).toBe(201)
+    const path = answer.headers.get('location') ?? ''
+    await eventually('it is joined', async () => (await joining.head(path)).headers.has('upload-offset'))
+  }
+  expect(await own.get('/api/v1/account')).toMatchObject({
+    body: { data: { files_count: 1, storage_used: 2 * MB } },
+  })
+})
+
+test('a guest’s upload is gone on with by somebody who has signed in meanwhile', async () => {
+  const content = random.bytes(3 * MB)
+  const { path, slug } = await tus(api(holdfast)).start(content.length)
+  const by = tus(await newcomer(holdfast))
+  expect((await by.patch(path, 0, content)).status).toBe(204)
+  expect(await readBack(holdfast.url, slug)).toEqual({ size: content.length, sha256: sha256(content) })
+})
+
+test('an upload that cannot be given up keeps no other from that', async () => {
+  const [broken, well] = [await holdfast.addAccount(), await holdfast.addAccount()]
+  const { path, slug } = await tus(api(holdfast, broken.apiKey)).start(MB)
+  const other = await tus(api(holdfast, well.apiKey)).start(MB)
+  const { database } = holdfast
+  const setReserved = (bytes: number) =>
+    sql`update accounts set storage_reserved = ${bytes} where id = ${broken.id}`.execute(database)
+  const isOpen = async () => {
+    const open = await database.selectFrom('uploads').select('slug').where('ended_at', 'is', null).execute()
+    return open.some((row) => row.slug === slug)
+  }
+  await setReserved(0)
+  holdfast.clock.leap(25 * 3_600_000)
+  for (let run = 0; run < 6; run++) await holdfast.runJobs()
+  expect((await tus(api(holdfast, well.apiKey)).head(other.path)).status).toBe(410)
+  expect(await isOpen()).toBe(true)
+  await setReserved(MB)
+  await holdfast.runJobs()
+  expect(await isOpen()).toBe(false)
+  expect((await tus(api(holdfast, broken.apiKey)).head(path)).status).toBe(410)
 })
 
 test('parts that nobody joins expire with their room', async () => {

@@ -1,10 +1,11 @@
 /** The core of the tus protocol: every MUST of it is a test. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
 import { type Api, api, newcomer, refusal } from '../support/api.ts'
 import { readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { CHUNK, TUS, type Tus, tus, UPLOADS } from '../support/tus.ts'
+import { CHUNK, metadata, TUS, type Tus, tus, UPLOADS } from '../support/tus.ts'
 
 const random = chance(4)
 
@@ -124,7 +125,50 @@ describe('PATCH', () => {
   })
 })
 
+describe('Tus-Resumable', () => {
+  test('is in every answer that refuses', async () => {
+    const { path } = await client.start(10)
+    const stranger = { ...TUS, authorization: 'Bearer wrong' }
+    const refused = [
+      [401, await api(holdfast).send(UPLOADS, { method: 'POST', headers: stranger })],
+      [400, await client.create({})],
+      [404, await client.head(`${UPLOADS}/${'0'.repeat(32)}`)],
+      [405, await caller.send(UPLOADS, { method: 'PUT', headers: TUS })],
+      [405, await caller.send(path, { method: 'PUT', headers: TUS })],
+      [405, await caller.send(path, { method: 'POST', headers: TUS })],
+      [409, await client.patch(path, 3, random.bytes(1))],
+      [412, await caller.send(path, { method: 'HEAD' })],
+      [413, await client.patch(path, 0, random.bytes(11))],
+      [415, await client.patch(path, 0, random.bytes(1), { 'content-type': 'text/plain' })],
+      [460, await client.patch(path, 0, random.bytes(1), { 'upload-checksum': `sha1 ${SHA1_OF_NOTHING}` })],
+    ] as const
+    for (const [status, answer] of refused) {
+      expect([answer.status, answer.headers.get('tus-resumable')]).toEqual([status, '1.0.0'])
+    }
+  })
+
+  const SHA1_OF_NOTHING = '2jmj7l5rSw0yVb/vlWAYkK/YBwk='
+})
+
+const listed = z.object({ data: z.array(z.object({ name: z.string() })) })
+
 describe('a version of the protocol that is not spoken here', () => {
+  test('changes nothing', async () => {
+    const { path } = await client.start(10)
+    const spoken = { 'tus-resumable': '0.2.2' }
+    const about = metadata({ filename: 'of-another-version' })
+    expect(await client.create({ ...spoken, 'upload-length': '1', 'upload-metadata': about })).toMatchObject(
+      refusal('PRECONDITION_FAILED'),
+    )
+    const names = listed.parse((await caller.get(UPLOADS)).body).data.map(({ name }) => name)
+    expect(names).not.toContain('of-another-version')
+    const patched = await client.patch(path, 0, random.bytes(5), spoken)
+    expect(patched).toMatchObject(refusal('PRECONDITION_FAILED'))
+    const removed = await caller.send(path, { method: 'DELETE', headers: spoken })
+    expect(removed).toMatchObject(refusal('PRECONDITION_FAILED'))
+    expect(await client.offset(path)).toBe(0)
+  })
+
   test.each(['HEAD', 'PATCH', 'DELETE', 'POST'])('is 412 at %s, with the one that is', async (method) => {
     const path = method === 'POST' ? UPLOADS : (await client.start(10)).path
     for (const version of ['0.2.2', '1.0.1', null]) {

@@ -1,6 +1,7 @@
 /** What an upload is to its owner and to others before it is a file, and what outlives the server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
+import type { FolderIdentifier } from '../../src/domain/ids.ts'
 import { type Api, api, newcomer, refusal, withHoldfast } from '../support/api.ts'
 import { readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
@@ -53,6 +54,51 @@ describe('an upload whose bytes are still coming', () => {
     expect(await tus(own).look(path)).toMatchObject({ status: 404 })
     expect(await cancel(own)).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
     expect(await own.post('/api/v1/upload/cancel', {})).toMatchObject(refusal('INVALID_REQUEST'))
+  })
+
+  test('goes on where the list says for its owner who may manage things, and for nobody else', async () => {
+    const { username, apiKey } = await holdfast.addAccount()
+    const own = api(holdfast, apiKey)
+    const bytes = random.bytes(10)
+    const { path, slug } = await tus(own).start(10, { lastModified: '1700000000123' })
+    const listed = z.object({ data: z.tuple([z.object({ location: z.string() })]) })
+    const at = listed.parse((await own.get(UPLOADS)).body).data[0].location
+    await tus(own).patch(path, 0, bytes.slice(0, 4))
+    const folder = await own.folder('Elsewhere')
+    const uploads = api(holdfast, await holdfast.addKey(username, { scopes: ['read', 'upload'] }))
+    const bound = api(holdfast, await holdfast.addKey(username, { folder: folder as FolderIdentifier }))
+    for (const [who, error] of [
+      [caller, 'UPLOAD_NOT_FOUND'],
+      [api(holdfast), 'UPLOAD_NOT_FOUND'],
+      [bound, 'UPLOAD_NOT_FOUND'],
+      [uploads, 'SCOPE_MISSING'],
+    ] as const) {
+      expect(await tus(who).look(at)).toMatchObject(refusal(error))
+      expect(await tus(who).head(at)).toMatchObject({ status: refusal(error).status })
+      expect(await tus(who).patch(at, 4, bytes.slice(4))).toMatchObject(refusal(error))
+      expect(await tus(who).remove(at)).toMatchObject(refusal(error))
+    }
+    expect(await own.get(UPLOADS)).toMatchObject({ body: { data: [{ last_modified: 1_700_000_000_123 }] } })
+    expect(await tus(own).offset(at)).toBe(4)
+    expect(await tus(own).patch(at, 4, bytes.slice(4))).toMatchObject({ status: 204 })
+    for (const address of [at, path]) {
+      expect(await tus(own).look(address)).toMatchObject({ body: { status: 'completed', slug } })
+    }
+    expect(await readBack(holdfast.url, slug)).toEqual({ size: 10, sha256: sha256(bytes) })
+    const given = await tus(own).start(10, { lastModified: 'yesterday' })
+    expect(await tus(own).look(given.path)).toMatchObject({ body: { last_modified: null } })
+    expect(await tus(own).remove(given.path)).toMatchObject({ status: 204 })
+  })
+
+  test('is not found by its link, by anybody', async () => {
+    const guest = await tus(api(holdfast)).start(10)
+    const own = await client.start(10)
+    for (const slug of [guest.slug, own.slug]) {
+      for (const who of [api(holdfast), caller]) {
+        expect(await tus(who).look(`${UPLOADS}/${slug}`)).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+      }
+    }
+    await client.remove(own.path)
   })
 
   test('has a status for its owner alone', async () => {

@@ -1,7 +1,7 @@
 /** The extensions termination and expiration. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { wholeSum } from '../../src/database/differences.ts'
-import { type Api, api, newcomer, refusal } from '../support/api.ts'
+import { type Answer, type Api, api, newcomer, refusal } from '../support/api.ts'
 import { chance } from '../support/chance.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
@@ -59,13 +59,21 @@ test('DELETE of a completed upload leaves its file', async () => {
   expect(await caller.get(`/api/v1/file/${slug}`)).toMatchObject({ status: 200 })
 })
 
+/** Milliseconds since the epoch. The date is to be of the one form that RFC 9110 §5.6.7 has servers send. */
+function expiry({ headers }: Answer): number {
+  const text = headers.get('upload-expires') ?? ''
+  expect(text).toMatch(/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/)
+  return Date.parse(text)
+}
+
 test('every answer tells when an upload without another byte expires', async () => {
-  const { path } = await client.start(10)
-  const first = Date.parse((await client.head(path)).headers.get('upload-expires') ?? '')
+  const created = await client.create({ 'upload-length': '10' })
+  const path = created.headers.get('location') ?? ''
+  const first = expiry(created)
   expect(Math.abs(first - (holdfast.clock.now() + 24 * HOUR))).toBeLessThan(60_000)
+  expect(expiry(await client.head(path))).toBe(first)
   holdfast.clock.leap(5 * HOUR)
-  const patched = await client.patch(path, 0, random.bytes(5))
-  const second = Date.parse(patched.headers.get('upload-expires') ?? '')
+  const second = expiry(await client.patch(path, 0, random.bytes(5)))
   expect(second - first).toBeGreaterThan(4 * HOUR)
 })
 

@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import axe from 'axe-core'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core'
 import { z } from 'zod'
 
 const CHROMIUM = '/usr/bin/chromium'
@@ -19,6 +25,11 @@ const FLAGS = [
 
 export function launchChromium(more: readonly string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...more] })
+}
+
+/** A browser that keeps what it knows in a folder, and finds there what the one before it knew. `home` as of `openPage`. */
+export function launchProfile(folder: string, home: string): Promise<BrowserContext> {
+  return chromium.launchPersistentContext(folder, { executablePath: CHROMIUM, args: FLAGS, baseURL: home })
 }
 
 /**
@@ -71,7 +82,11 @@ export async function openPage(
   home: string,
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
-  const context = await browser.newContext({ baseURL: home, ...options })
+  return pageIn(await browser.newContext({ baseURL: home, ...options }), home)
+}
+
+/** A new page in a profile that is there, which ends with it. */
+export async function pageIn(context: BrowserContext, home: string): Promise<Visit> {
   const page = await context.newPage()
   const trouble: string[] = []
   let stopped = 0
@@ -158,7 +173,7 @@ export async function smallTargets(page: Page): Promise<string[]> {
 }
 
 /** Runs in the page. A link may be enlarged by what it shows before or after its text, an input by its label. */
-const measureTargets = `() => [...document.querySelectorAll('a, button, select, summary, input:not([type=hidden])')]
+const measureTargets = `() => [...document.querySelectorAll('a[href], button, select, summary, input:not([type=hidden])')]
   .filter((it) => it.checkVisibility() && !it.closest('p, dd, li > .small'))
   .map((it) => {
     const covers = [getComputedStyle(it, '::after'), getComputedStyle(it, '::before')]

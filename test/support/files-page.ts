@@ -1,8 +1,10 @@
 /** The file manager in a browser, as a person uses it. */
 import type { Browser, BrowserContextOptions, Locator } from 'playwright-core'
 import { openPage, type Visit } from './browser.ts'
+import { type Caller, caller } from './caller.ts'
 import { eventually } from './eventually.ts'
-import { bearer } from './public.ts'
+import type { TestHoldfast } from './holdfast.ts'
+import { signedIn } from './site-visitor.ts'
 
 export interface FilesPage extends Visit {
   /** The row of an entry; waits for none. */
@@ -15,19 +17,34 @@ export interface FilesPage extends Visit {
   /** Waits until a notice says it. */
   says(text: string): Promise<void>
   button(name: string): Locator
+  /** What leads to all uploads. */
+  uploads(): Locator
 }
 
-/** `key` stands for a session. */
+/** Somebody with files who is signed in. */
+export interface FilesOwner {
+  readonly url: string
+  readonly key: string
+  readonly username: string
+  /** Of their session. */
+  readonly cookies: ReadonlyMap<string, string>
+  readonly api: Caller
+}
+
+export async function filesOwner(host: TestHoldfast): Promise<FilesOwner> {
+  const { apiKey: key, username } = await host.addAccount()
+  const { cookies } = await signedIn(host, username)
+  return { url: host.url, key, username, cookies, api: caller(host.url, key) }
+}
+
+/** A window of somebody's, in a browser that they are signed in with. */
 export async function openFilesPage(
   browser: Browser,
-  {
-    url,
-    key,
-    path = '/files',
-    ...options
-  }: { url: string; key: string; path?: string } & BrowserContextOptions,
+  { url, cookies }: Pick<FilesOwner, 'url' | 'cookies'>,
+  { path = '/files', ...options }: { path?: string } & BrowserContextOptions = {},
 ): Promise<FilesPage> {
-  const visit = await openPage(browser, url, { ...options, extraHTTPHeaders: bearer(key) })
+  const visit = await openPage(browser, url, options)
+  await visit.page.context().addCookies([...cookies].map(([name, value]) => ({ name, value, url })))
   await visit.page.goto(path)
   return filesPageIn(visit)
 }
@@ -55,5 +72,6 @@ export async function filesPageIn(visit: Visit): Promise<FilesPage> {
     },
     says: (text) => page.locator('.notice').filter({ hasText: text }).waitFor({ timeout: 10_000 }),
     button: (name) => page.getByRole('button', { name, exact: true }),
+    uploads: () => page.locator('.uploads-button'),
   }
 }

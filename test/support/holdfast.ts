@@ -125,7 +125,7 @@ export async function startHoldfast(settings: Partial<Config> = {}): Promise<Tes
     },
 
     async makeAdmin(username) {
-      await administration.signUp.makeAdmin(username)
+      await administration.administratorMaking.make(username)
     },
 
     async revokeKey(apiKey) {

@@ -10,17 +10,20 @@ export interface OidcServer extends AsyncDisposable {
 
 export const CLIENT = { clientId: 'files', clientSecret: 'a secret between servers' }
 
-/** `redirect`: where people are sent back to. `namesOf`: what somebody is called there. */
+/**
+ * `redirect`: where people are sent back to, asked for once somebody comes. `nameOf`: what somebody is called there.
+ * Its site is another than that of servers at `localhost`.
+ */
 export async function startOidcServer(
-  redirect: string,
+  redirect: () => string,
   nameOf: (subject: string) => string,
 ): Promise<OidcServer> {
-  const configuration: Configuration = {
+  const configuration = (): Configuration => ({
     clients: [
       {
         client_id: CLIENT.clientId,
         client_secret: CLIENT.clientSecret,
-        redirect_uris: [redirect],
+        redirect_uris: [redirect()],
       },
     ],
     pkce: { required: () => true },
@@ -31,14 +34,16 @@ export async function startOidcServer(
     }),
     features: { devInteractions: { enabled: true } },
     cookies: { keys: ['for tests'] },
-  }
-  let handle: ((...parts: Parameters<ReturnType<Provider['callback']>>) => void) | null = null
+  })
+  let handle: ReturnType<Provider['callback']> | null = null
   const { createServer } = await import('node:http')
-  const server = createServer((request, response) => handle?.(request, response))
+  const server = createServer((request, response) => {
+    handle ??= new Provider(issuer, configuration()).callback()
+    void handle(request, response)
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const issuer = `http://localhost:${port}`
-  handle = new Provider(issuer, configuration).callback()
+  const issuer = `http://127.0.0.1:${port}`
 
   return {
     issuer,
@@ -69,7 +74,7 @@ export async function startOidcServer(
           continue
         }
         location = new URL(next, location).href
-        if (location.startsWith(redirect)) return location
+        if (location.startsWith(redirect())) return location
       }
       throw new Error('the server sends around in circles')
     },

@@ -91,7 +91,16 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
   }
   const log = createLog('silent', { terminal: false })
   const nodes = await joinNodes({ db, clock, random: systemRandom, log, alone: true })
-  const rooms = createRooms({ db: seen, blobs, rates, nodes, clock, limits, report })
+  const rooms = createRooms({
+    db: seen,
+    blobs,
+    databaseSpace: async () => null,
+    rates,
+    nodes,
+    clock,
+    limits,
+    report,
+  })
   const hashing = startContentHashing()
   const uploads = createUploads({
     db: seen,

@@ -1,6 +1,7 @@
 /** What a visitor does: put files in, open pages, unlock folders, follow signed addresses. */
 import { z } from 'zod'
 import { startHoldfast, type TestHoldfast } from './holdfast.ts'
+import { checkResponse } from './openapi.ts'
 
 /** Any hour's worth of requests with one key. */
 export const GENEROUS = { rateLimit: 1_000_000, guestRateLimit: 1_000_000 }
@@ -48,9 +49,16 @@ export function textBytes(text: string): Bytes {
 /** Whoever listens somewhere. */
 export type At = Pick<TestHoldfast, 'url'>
 
-/** A fetch that shows redirects instead of following them; `address` may be a path of the host. */
-export function visit(host: At, address: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(new URL(address, host.url), { redirect: 'manual', ...init })
+/**
+ * A fetch that shows redirects instead of following them; `address` may be a path of the host. What the host answers is
+ * held against the OpenAPI document that it gives out.
+ */
+export async function visit(host: At, address: string, init: RequestInit = {}): Promise<Response> {
+  const url = new URL(address, host.url)
+  const response = await fetch(url, { redirect: 'manual', ...init })
+  const isItsOwn = url.origin === new URL(host.url).origin
+  if (isItsOwn) await checkResponse(host, init.method ?? 'GET', url.pathname, response)
+  return response
 }
 
 /** Runs the work against a server of its own, for tests that move its clock. */

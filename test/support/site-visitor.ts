@@ -1,6 +1,7 @@
 /** A browser as the server sees it: with cookies, and with what browsers say about where a request comes from. */
 import { z } from 'zod'
 import type { TestHoldfast } from './holdfast.ts'
+import { checkDocumented } from './openapi.ts'
 
 export interface Reply {
   readonly status: number
@@ -73,7 +74,11 @@ export function visitor(url: () => string): Visitor {
     })
     keep(response.headers)
     const text = await response.text()
-    const json: unknown = text.startsWith('{') ? JSON.parse(text) : null
+    const isJson =
+      response.headers.get('content-type')?.startsWith('application/json') === true && text !== ''
+    const json: unknown = isJson ? JSON.parse(text) : null
+    const answer = { status: response.status, isJson, body: json }
+    await checkDocumented({ url: url() }, method, path, answer)
     const failed = failure.safeParse(json)
     return {
       status: response.status,

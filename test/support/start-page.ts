@@ -14,6 +14,8 @@ export interface StartPage extends Visit {
   upload(name: string): Upload
   /** What the page has noted for the one after it, a moment late. */
   kept(): Promise<string>
+  /** How many files the browser keeps for that one. */
+  keptFiles(): Promise<number>
   /** Bytes a second that go off; null for all that can. */
   throttle(bytes: number | null): Promise<void>
 }
@@ -40,7 +42,11 @@ export async function openStartPage(
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<StartPage> {
-  const visit = await openPage(browser, url, options)
+  return startPageIn(await openPage(browser, url, options))
+}
+
+/** Opens it where a visit has begun. */
+export async function startPageIn(visit: Visit): Promise<StartPage> {
   const { page } = visit
   // The question whether the page may be left is no trouble here: the answer is yes.
   page.removeAllListeners('dialog')
@@ -58,18 +64,23 @@ export async function openStartPage(
     ...visit,
     requests,
     choose: (...files) => choose(page, files),
-    drop: (paths) => drop(devtools, paths),
+    drop: (paths) => dropAt(devtools, { x: 300, y: 300 }, paths),
     upload: (name) => uploadIn(page, name),
-    kept: () => page.evaluate<string>(readNotes),
-    async throttle(bytes) {
-      await devtools.send('Network.emulateNetworkConditions', {
-        offline: false,
-        latency: 0,
-        downloadThroughput: -1,
-        uploadThroughput: bytes ?? -1,
-      })
-    },
+    kept: () =>
+      page.evaluate<string>(`${readKept('metadata')}.then((all) => all.map((it) => it.metadata).join())`),
+    keptFiles: () => page.evaluate<number>(`${readKept('files')}.then((all) => all.length)`),
+    throttle: (bytes) => throttle(devtools, bytes),
   }
+}
+
+/** Bytes a second that go off; null for all that can. */
+export async function throttle(devtools: CDPSession, bytes: number | null): Promise<void> {
+  await devtools.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput: bytes ?? -1,
+  })
 }
 
 /** Waits until the script has taken the page over. */
@@ -85,14 +96,19 @@ async function choose(page: Page, files: readonly (string | ChosenFile)[]): Prom
   if (contents.length > 0) await field.setInputFiles(contents)
 }
 
-async function drop(devtools: CDPSession, paths: readonly string[]): Promise<void> {
+/** Drops files and folders of this machine at a point of the page. */
+export async function dropAt(
+  devtools: CDPSession,
+  at: { readonly x: number; readonly y: number },
+  paths: readonly string[],
+): Promise<void> {
   const data = { items: [], files: [...paths], dragOperationsMask: 1 }
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-    await devtools.send('Input.dispatchDragEvent', { type, x: 300, y: 300, data })
+    await devtools.send('Input.dispatchDragEvent', { type, ...at, data })
   }
 }
 
-function uploadIn(page: Page, name: string): Upload {
+export function uploadIn(page: Page, name: string): Upload {
   const row = page.locator('.upload').filter({ has: page.getByTitle(name, { exact: true }) })
   return {
     row,
@@ -131,16 +147,16 @@ export function slugOf(link: string): string {
   return link.slice(link.lastIndexOf('/') + 1)
 }
 
-/** Runs in the page. */
-const readNotes = `new Promise((resolve, reject) => {
+/** Runs in the page: all that Golden Retriever keeps of a kind. */
+const readKept = (kind: 'metadata' | 'files') => `new Promise((resolve, reject) => {
   const opening = indexedDB.open('uppy-blobs')
   opening.onerror = reject
   opening.onsuccess = () => {
-    const reading = opening.result.transaction('metadata').objectStore('metadata').getAll()
+    const reading = opening.result.transaction('${kind}').objectStore('${kind}').getAll()
     reading.onerror = reject
     reading.onsuccess = () => {
       opening.result.close()
-      resolve(reading.result.map(({ metadata }) => metadata).join())
+      resolve(reading.result)
     }
   }
 })`

@@ -23,7 +23,7 @@ export interface Started {
   readonly slug: string
 }
 
-const started = z.object({ slug: z.string(), url: z.string() })
+const started = z.object({ slug: z.string() })
 
 export interface Tus {
   /** Asks for a new upload, as these headers say. */

@@ -267,6 +267,22 @@ describe('a listing', () => {
     expect(listing.at(1)?.name).toBe('0.txt')
   })
 
+  test('shows what has changed while it was being opened', async () => {
+    const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let asked = 0
+    const listing = createListing(async () => {
+      asked += 1
+      const total = asked
+      await answers[total - 1]?.promise
+      return { files: [], total }
+    })
+    listing.open(QUERY, [])
+    await listing.refresh()
+    expect(asked).toBe(1)
+    for (const { resolve } of answers) resolve()
+    await eventually('it has asked again', () => listing.total() === 2)
+  })
+
   test('shows nothing of what was asked for before', async () => {
     const answers: PromiseWithResolvers<void>[] = []
     const listing = createListing(async ({ search }) => {
@@ -340,6 +356,21 @@ describe('an operation', () => {
     expect(operations.snapshot()).toMatchObject([
       { kind: 'back', isUndo: true, state: 'over', canUndo: false },
     ])
+  })
+
+  test('is not taken back by a key once a later one has left the list', async () => {
+    const { log, work, operations } = moves([[{ name: 'a', code: 'DUPLICATE_NAME' }]])
+    await operations.start(work)
+    await operations.start(work)
+    const [older, later] = operations.snapshot()
+    operations.dismiss(later?.id ?? 0)
+    await operations.undoLast()
+    expect(log).not.toContain('back')
+    await operations.undo(older?.id ?? 0)
+    expect(log).toContain('back')
+    await operations.start(work)
+    await operations.undoLast()
+    expect(operations.snapshot().map(({ kind }) => kind)).toEqual(['back', 'back'])
   })
 
   test('is taken back in the middle of a broken network, and does not go on by itself then', async () => {

@@ -12,6 +12,7 @@ export function AccountFacts({ account }: { account: AccountDetail }) {
   const ways = [
     ...(account.has_password ? [names.password] : []),
     ...(account.has_codes ? [names.codes] : []),
+    ...(account.has_mail ? [names.mail] : []),
     ...(account.passkeys > 0 ? [words.count(account.passkeys, names.passkeys)] : []),
   ]
   const facts = [

@@ -22,13 +22,16 @@ const fetchPage = (page: number) => fetchAccounts(query, page)
 
 /** All accounts, and the way for somebody to get one. */
 export function AccountList() {
-  const { accounts } = useAdmin().texts
+  const { data, texts } = useAdmin()
+  const { accounts } = texts
   const [isInviting, setIsInviting] = useState(false)
   return (
     <Part title={accounts.title}>
-      <Button className="add" onClick={() => setIsInviting(true)} variant="default">
-        {accounts.invite}
-      </Button>
+      {data.canInvite ? (
+        <Button className="add" onClick={() => setIsInviting(true)} variant="default">
+          {accounts.invite}
+        </Button>
+      ) : null}
       <Filters />
       <PagedList empty={accounts.empty} fetchPage={fetchPage}>
         {(account) => <AccountRow account={account} key={account.id} />}

@@ -77,9 +77,14 @@ export async function changeAccount({ id }: Account, change: AccountChange): Pro
   await ask(account, `${ADMIN}/account/${id}`, sending('PATCH', change))
 }
 
-/** Ends the password and all sessions, and codes and passkeys too if that is asked for. */
-export async function resetAccount({ id }: Account, secondFactor: boolean): Promise<OneTimeLink> {
-  const body = { second_factor: secondFactor }
+/** What a reset takes away besides the password and all sessions. */
+export interface ResetBesides {
+  /** Codes and passkeys. */
+  readonly second_factor: boolean
+  readonly mail_address: boolean
+}
+
+export async function resetAccount({ id }: Account, body: ResetBesides): Promise<OneTimeLink> {
   return (await ask(oneTimeLink, `${ADMIN}/account/${id}/reset`, sending('POST', body))).data
 }
 

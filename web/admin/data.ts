@@ -24,6 +24,8 @@ export interface AdminPageData {
   readonly locale: string
   readonly texts: AdminTexts
   readonly section: Section
+  /** Whether an invitation would be of use. */
+  readonly canInvite: boolean
   /** What people may have against a file. */
   readonly reasons: Readonly<Record<ReportReason, string>>
 }

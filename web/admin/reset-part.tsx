@@ -3,24 +3,26 @@ import { useState } from 'react'
 import { Part } from '../shared/part.tsx'
 import { fill } from '../shared/words.ts'
 import { useAdmin } from './admin-context.ts'
-import { resetAccount } from './client.ts'
+import { type ResetBesides, resetAccount } from './client.ts'
 import { LinkDialog } from './link-dialog.tsx'
-import type { Account } from './shapes.ts'
+import type { AccountDetail } from './shapes.ts'
 
 interface ResetPartProps {
-  readonly account: Account
+  readonly account: AccountDetail
   readonly changed: () => Promise<void>
 }
+
+const NOTHING: ResetBesides = { second_factor: false, mail_address: false }
 
 /** For who has forgotten the password, or lost what gives the codes. */
 export function ResetPart({ account, changed }: ResetPartProps) {
   const { account: texts } = useAdmin().texts
   const [isAsking, setIsAsking] = useState(false)
-  const [secondFactor, setSecondFactor] = useState(false)
+  const [besides, setBesides] = useState(NOTHING)
 
   function close(): void {
     setIsAsking(false)
-    setSecondFactor(false)
+    setBesides(NOTHING)
     void changed()
   }
 
@@ -31,7 +33,7 @@ export function ResetPart({ account, changed }: ResetPartProps) {
       </Button>
       {isAsking ? (
         <LinkDialog
-          act={() => resetAccount(account, secondFactor)}
+          act={() => resetAccount(account, besides)}
           close={close}
           isDeletion
           label={texts.resetDone}
@@ -39,16 +41,39 @@ export function ResetPart({ account, changed }: ResetPartProps) {
           verb={texts.resetButton}
         >
           <p>{texts.resetSure}</p>
-          <label className="check">
-            <input
-              checked={secondFactor}
-              onChange={({ currentTarget }) => setSecondFactor(currentTarget.checked)}
-              type="checkbox"
+          <Check
+            isChecked={besides.second_factor}
+            label={texts.secondFactor}
+            set={(second_factor) => setBesides({ ...besides, second_factor })}
+          />
+          {account.has_mail ? (
+            <Check
+              isChecked={besides.mail_address}
+              label={texts.mailAddress}
+              set={(mail_address) => setBesides({ ...besides, mail_address })}
             />
-            <span>{texts.secondFactor}</span>
-          </label>
+          ) : null}
         </LinkDialog>
       ) : null}
     </Part>
+  )
+}
+
+interface CheckProps {
+  readonly label: string
+  readonly isChecked: boolean
+  readonly set: (isChecked: boolean) => void
+}
+
+function Check({ label, isChecked, set }: CheckProps) {
+  return (
+    <label className="check">
+      <input
+        checked={isChecked}
+        onChange={({ currentTarget }) => set(currentTarget.checked)}
+        type="checkbox"
+      />
+      <span>{label}</span>
+    </label>
   )
 }

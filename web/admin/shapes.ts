@@ -42,6 +42,7 @@ export const accounts = listOf(accountShape)
 
 const accountDetailShape = z.extend(accountShape, {
   has_password: z.boolean(),
+  has_mail: z.boolean(),
   passkeys: z.number(),
   keys: z.number(),
   sessions: z.number(),

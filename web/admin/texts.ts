@@ -94,6 +94,7 @@ interface AccountTexts {
   readonly signsIn: string
   readonly password: string
   readonly codes: string
+  readonly mail: string
   readonly passkeys: Plural
   readonly noWay: string
   readonly sessions: string
@@ -136,6 +137,7 @@ interface AccountTexts {
   readonly resetOf: string
   readonly resetSure: string
   readonly secondFactor: string
+  readonly mailAddress: string
   readonly resetDone: string
   readonly remove: string
   readonly removeWhy: string

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { ask, refusalOf, sending } from './ask.ts'
-import { type Entry, fileKey, filesOf, folderKey, foldersOf, type Key } from './entry.ts'
+import { type Entry, fileKey, filesOf, folderKey, foldersOf, type Key, type Place } from './entry.ts'
 import type { Failed } from './operations.ts'
 
 /** The bin: what is deleted on the site stays there for some days. All throw RequestFailure. */
@@ -25,6 +25,8 @@ const binEntry = z.object({
   uuid: z.nullable(z.string()),
   identifier: z.nullable(z.string()),
   expires_at: z.string(),
+  /** It is on its way back already. */
+  restoring: z.boolean(),
 })
 
 export type BinEntry = z.infer<typeof binEntry>
@@ -72,7 +74,7 @@ export async function restoreFromBin(
   )
   return wanted.flatMap(({ name }, index) => {
     const { success, error } = results[index] ?? NO_RESULT
-    return success || isMissing(error) ? [] : [{ name, code: error ?? NO_RESULT.error }]
+    return success || error === NOT_IN_BIN ? [] : [{ name, code: error ?? NO_RESULT.error }]
   })
 }
 
@@ -101,19 +103,32 @@ export async function fetchBin(page: number): Promise<{ entries: readonly BinEnt
   return { entries: data, pages: pagination.pages }
 }
 
-export async function restoreEntry({ id }: BinEntry): Promise<boolean> {
-  const { data } = await ask(outcomes, '/api/v1/bin/restore', sending('POST', { entries: [id] }))
-  return data.results.every(({ success }) => success)
+/** To where it was, or to `folder`. Returns why it was refused; null when it is done. */
+export function restoreEntry(entry: BinEntry, folder?: Place): Promise<string | null> {
+  return dealtWith('restore', entry, folder === undefined ? {} : { folder })
 }
 
-export async function deleteEntry({ id }: BinEntry): Promise<boolean> {
-  const { data } = await ask(outcomes, '/api/v1/bin/delete', sending('POST', { entries: [id] }))
-  return data.results.every(({ success }) => success)
+/** Returns why it was refused; null when it is done. */
+export function deleteEntry(entry: BinEntry): Promise<string | null> {
+  return dealtWith('delete', entry, {})
+}
+
+/** That it is not in the bin is as good as done. */
+async function dealtWith(deed: string, { id }: BinEntry, more: object): Promise<string | null> {
+  const body = { entries: [id], ...more }
+  const [result = NO_RESULT] = await resultsOf(1, () =>
+    ask(outcomes, `/api/v1/bin/${deed}`, sending('POST', body)),
+  )
+  const { success, error } = result
+  return success || error === NOT_IN_BIN ? null : (error ?? NO_RESULT.error)
 }
 
 export async function emptyBin(): Promise<void> {
   await ask(z.object({ success: z.literal(true) }), '/api/v1/bin', { method: 'DELETE' })
 }
+
+/** Of an entry. What it was in, or is to go to, has codes of its own. */
+const NOT_IN_BIN = 'NOT_FOUND'
 
 const NO_RESULT = { success: false, error: 'INTERNAL_ERROR', entry: undefined }
 

@@ -5,34 +5,55 @@ import { FileName } from '../shared/file-name.tsx'
 import { fill } from '../shared/words.ts'
 import { type BinEntry, deleteEntry, emptyBin, fetchBin, restoreEntry } from './bin-client.ts'
 import { Dialog } from './dialog.tsx'
+import type { Place } from './entry.ts'
 import { useFiles } from './files-context.ts'
+import { RestoreTo } from './restore-to.tsx'
+import { reasonOf } from './use-attempt.ts'
 import { useTimes } from './use-times.ts'
+
+/** How many entries the server answers at a time. */
+const PAGE = 100
 
 /** What was deleted and is not gone yet. */
 export function BinDialog({ close }: { close: () => void }) {
-  const { texts, commands, manager } = useFiles()
+  const { texts, manager } = useFiles()
   const { bin } = texts
   const [entries, setEntries] = useState<readonly BinEntry[] | null>(null)
   const [pages, setPages] = useState({ read: 0, all: 1 })
   const [isSure, setIsSure] = useState(false)
-  const failed = () => commands.say(texts.dialogs.notReached)
+  const [homeless, setHomeless] = useState<BinEntry | null>(null)
+  const [problem, setProblem] = useState<string | null>(null)
+  const failed = () => setProblem(texts.dialogs.notReached)
+  const hasMore = pages.read < pages.all
+  const isEmpty = entries?.length === 0 && !hasMore
 
   function read(page: number): void {
+    setProblem(null)
     fetchBin(page).then((found) => {
-      const known = page === 1 ? [] : (entries ?? [])
-      const ids = new Set(known.map(({ id }) => id))
-      setEntries([...known, ...found.entries.filter(({ id }) => !ids.has(id))])
+      const known = new Set(entries?.map(({ id }) => id))
+      const others = found.entries.filter(({ id }) => !known.has(id))
+      setEntries((before) => [...(before ?? []), ...others])
       setPages({ read: page, all: found.pages })
+      // What others have deleted since moves what is known here to later pages.
+      if (others.length === 0 && page < found.pages) read(page + 1)
     }, failed)
   }
 
   // It is read when it is opened.
   useEffect(() => read(1), [])
 
+  /** What was restored or deleted is on no page any more, so that the rest has moved to earlier ones. */
+  const readMore = () => read(Math.floor((entries?.length ?? 0) / PAGE) + 1)
+
   /** Does it, and takes the entry off the list when that is done. */
-  function dealWith(entry: BinEntry, act: (entry: BinEntry) => Promise<boolean>): void {
-    act(entry).then((isDone) => {
-      if (!isDone) return failed()
+  function dealWith(entry: BinEntry, act: () => Promise<string | null>): void {
+    setProblem(null)
+    act().then((code) => {
+      setHomeless(code === 'FOLDER_NOT_FOUND' ? entry : null)
+      if (code !== null) {
+        setProblem(code === 'FOLDER_NOT_FOUND' ? null : reasonOf(code, texts))
+        return
+      }
       setEntries((before) => before?.filter(({ id }) => id !== entry.id) ?? null)
       void manager.refresh()
     }, failed)
@@ -52,20 +73,33 @@ export function BinDialog({ close }: { close: () => void }) {
 
   return (
     <Dialog close={close} isWide title={bin.title}>
-      {entries?.length === 0 ? <p className="quiet">{bin.emptyWhy}</p> : null}
+      {problem === null ? null : (
+        <p className="failure small" role="alert">
+          {problem}
+        </p>
+      )}
+      {homeless === null ? null : (
+        <RestoreTo
+          cancel={() => setHomeless(null)}
+          entry={homeless}
+          key={homeless.id}
+          restore={(to: Place) => dealWith(homeless, () => restoreEntry(homeless, to))}
+        />
+      )}
+      {isEmpty ? <p className="quiet">{bin.emptyWhy}</p> : null}
       <ul className="plain-rows">
         {entries?.map((entry) => (
           <BinRow deal={dealWith} entry={entry} key={entry.id} />
         ))}
       </ul>
       <div className="dialog-actions">
-        {pages.read < pages.all ? (
-          <Button onClick={() => read(pages.read + 1)} variant="default">
+        {hasMore && entries !== null ? (
+          <Button onClick={readMore} variant="default">
             {bin.more}
           </Button>
         ) : null}
         {isSure ? <p className="small">{bin.sureWhy}</p> : null}
-        {entries === null || entries.length === 0 ? null : (
+        {entries === null || isEmpty ? null : (
           <Button color="red" onClick={empty} variant={isSure ? 'filled' : 'light'}>
             {isSure ? bin.sure : bin.emptyBin}
           </Button>
@@ -77,40 +111,46 @@ export function BinDialog({ close }: { close: () => void }) {
 
 interface BinRowProps {
   readonly entry: BinEntry
-  readonly deal: (entry: BinEntry, act: (entry: BinEntry) => Promise<boolean>) => void
+  readonly deal: (entry: BinEntry, act: () => Promise<string | null>) => void
 }
 
 function BinRow({ entry, deal }: BinRowProps) {
   const { texts, words } = useFiles()
   const times = useTimes()
   const { bin } = texts
+  const { kind, name, size, restoring, expires_at } = entry
+  const fate = restoring ? bin.returning : fill(bin.until, { day: times.short(expires_at) })
   return (
     <li>
-      <Drawing of={entry.kind} />
+      <Drawing of={kind} />
       <span className="plain-words">
-        <FileName name={entry.name} />
+        <FileName name={name} />
         <span className="small quiet">
-          {words.size(entry.size)} · {fill(bin.until, { day: times.short(entry.expires_at) })}
+          {words.size(size)} · {fate}
         </span>
       </span>
-      <Button
-        aria-label={`${bin.restore}: ${entry.name}`}
-        className="tool"
-        onClick={() => deal(entry, restoreEntry)}
-        variant="default"
-      >
-        {bin.restore}
-      </Button>
-      <button
-        aria-label={`${bin.delete}: ${entry.name}`}
-        className="icon-button"
-        data-deletion
-        onClick={() => deal(entry, deleteEntry)}
-        title={bin.delete}
-        type="button"
-      >
-        <Drawing of="trash" />
-      </button>
+      {restoring ? null : (
+        <>
+          <Button
+            aria-label={`${bin.restore}: ${name}`}
+            className="tool"
+            onClick={() => deal(entry, () => restoreEntry(entry))}
+            variant="default"
+          >
+            {bin.restore}
+          </Button>
+          <button
+            aria-label={`${bin.delete}: ${name}`}
+            className="icon-button"
+            data-deletion
+            onClick={() => deal(entry, () => deleteEntry(entry))}
+            title={bin.delete}
+            type="button"
+          >
+            <Drawing of="trash" />
+          </button>
+        </>
+      )}
     </li>
   )
 }

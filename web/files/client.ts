@@ -106,7 +106,7 @@ export async function archiveOf(
   return (await ask(signedArchive, '/api/v1/files/download', sending('POST', body))).data.url
 }
 
-/** What a browser is sent to for a zip of a folder. */
-export function folderArchive({ id }: FolderEntry): string {
-  return `/api/v1/folder/${id}/download`
+/** What a browser is sent to for a zip of all that is in a place. */
+export function folderArchive(place: Place): string {
+  return `/api/v1/folder/${place}/download`
 }

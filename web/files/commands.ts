@@ -4,6 +4,7 @@ import { archiveOf, BATCH, folderArchive } from './client.ts'
 import type { FilesPageData } from './data.ts'
 import { type Entry, type FolderEntry, filesOf, foldersOf, type Place, TOP } from './entry.ts'
 import type { Manager } from './manager.ts'
+import { selectedCount } from './selection.ts'
 
 /** What stands over the page. */
 export type Dialog =
@@ -19,7 +20,8 @@ export interface Commands {
   open(entry: Entry): void
   show(dialog: Dialog): void
   showDetails(isShown: boolean): void
-  download(entries: readonly Entry[]): Promise<void>
+  /** What is selected: a file as it is, all else as one zip. */
+  download(): Promise<void>
   copyLinks(entries: readonly Entry[]): Promise<void>
   remove(entries: readonly Entry[]): void
   move(entries: readonly Entry[], to: Place): void
@@ -46,11 +48,17 @@ export function createCommands(parts: {
 
   const linkOf = (entry: Entry) => (entry.kind === 'file' ? entry.url : `${data.publicUrl}/f/${entry.id}`)
 
-  /** Where a browser gets the entries from: one file as it is, everything else as one zip. */
-  function addressOf(entries: readonly Entry[]): Promise<string> | string {
+  /** Where a browser gets what is selected from; null when it is too much of a folder for one zip. */
+  async function addressOfChosen(): Promise<string | null> {
+    const { selection, query } = manager.snapshot()
+    const count = selectedCount(selection, manager.listing.total() ?? 0)
+    // A folder's own zip has no limit.
+    if (count > 1 && (await manager.isAllChosen())) return folderArchive(query.place)
+    if (count > BATCH) return null
+    const entries = await manager.chosen()
     const [first, another] = entries
     if (first === undefined || another !== undefined) return archiveOf(filesOf(entries), foldersOf(entries))
-    return first.kind === 'folder' ? folderArchive(first) : `${new URL(first.url).pathname}?download=1`
+    return first.kind === 'folder' ? folderArchive(first.id) : `${new URL(first.url).pathname}?download=1`
   }
 
   return {
@@ -61,13 +69,11 @@ export function createCommands(parts: {
     },
     show,
     showDetails,
-    async download(entries) {
-      if (entries.length > BATCH) {
-        say(fill(texts.dialogs.tooManyForZip, { most: words.number(BATCH) }))
-        return
-      }
+    async download() {
       try {
-        startDownload(await addressOf(entries))
+        const address = await addressOfChosen()
+        if (address === null) say(fill(texts.dialogs.tooManyForZip, { most: words.number(BATCH) }))
+        else startDownload(address)
       } catch {
         say(texts.dialogs.notReached)
       }

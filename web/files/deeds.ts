@@ -11,53 +11,63 @@ export type Deed =
   | { readonly kind: 'remove' }
   | { readonly kind: 'restore' }
 
-/** Moves entries to a place, and back to where each of them was. */
+/** Moves entries to a place, and those that were sent there back to where each of them was. */
 export function moving(entries: readonly Entry[], to: Place): Work<Deed> {
+  const sent = new Set<Entry>()
   return {
     kind: { kind: 'move', to },
-    batches: moves(entries, to),
+    batches: moves(entries, to, sent),
     undo() {
-      const origins = Map.groupBy(entries, ({ place }) => place)
+      const origins = Map.groupBy(sent, ({ place }) => place)
       const [origin = to] = origins.keys()
       return {
         kind: { kind: 'move', to: origin },
-        batches: [...origins].flatMap(([place, some]) => moves(some, place)),
+        batches: [...origins].flatMap(([place, some]) => moves(some, place, new Set())),
         undo: null,
       }
     },
   }
 }
 
-function moves(entries: readonly Entry[], to: Place): Batch[] {
+/** Notes in `sent` what was asked for, whether it is answered or not. */
+function moves(entries: readonly Entry[], to: Place, sent: Set<Entry>): Batch[] {
   return [
-    ...inBatches(foldersOf(entries)).map((some) => ({
-      count: some.length,
-      run: () => moveFolders(some, to),
-    })),
-    ...inBatches(filesOf(entries)).map((some) => ({ count: some.length, run: () => moveFiles(some, to) })),
+    ...inBatches(foldersOf(entries)).map((some) => noting(some, sent, () => moveFolders(some, to))),
+    ...inBatches(filesOf(entries)).map((some) => noting(some, sent, () => moveFiles(some, to))),
   ]
+}
+
+function noting(some: readonly Entry[], sent: Set<Entry>, run: Batch['run']): Batch {
+  return {
+    count: some.length,
+    run() {
+      for (const entry of some) sent.add(entry)
+      return run()
+    },
+  }
 }
 
 /** Puts entries into the bin, and brings back those that are there. */
 export function removing(entries: readonly Entry[]): Work<Deed> {
   const binned = new Map<Key, BinNumber>()
+  const sent = new Set<Entry>()
   return {
     kind: { kind: 'remove' },
     batches: inBatches(entries).map((some) => {
       // Of what was sent before and not answered, all may be in the bin already.
       let isRepeated = false
-      return {
-        count: some.length,
-        async run() {
-          const was = isRepeated
-          isRepeated = true
-          return putIntoBin(some, binned, was)
-        },
-      }
+      return noting(some, sent, async () => {
+        const was = isRepeated
+        isRepeated = true
+        const failed = await putIntoBin(some, binned, was)
+        // What was refused stayed where it was.
+        if (!was) for (const entry of some) if (!binned.has(entry.key)) sent.delete(entry)
+        return failed
+      })
     }),
     undo: () => ({
       kind: { kind: 'restore' },
-      batches: inBatches(entries).map((some) => ({
+      batches: inBatches([...sent]).map((some) => ({
         count: some.length,
         run: () => restoreFromBin(some, binned),
       })),

@@ -41,7 +41,7 @@ export function entryActions(
   found.push({
     label: only?.kind === 'file' ? actions.download : actions.downloadZip,
     drawing: 'download',
-    act: withChosen((entries) => void commands.download(entries)),
+    act: () => void commands.download(),
   })
   found.push({
     label: words.count(count, actions.copyLink),

@@ -8,6 +8,7 @@ import type { Preferred } from './preferences.ts'
 import { columnsOf, heightOf, linesOf, rowsInView, scrollTo } from './rows-in-view.ts'
 import { isSelected, rowAfter } from './selection.ts'
 import { TileLine } from './tile-line.tsx'
+import { isTouchDevice } from './use-entry-events.ts'
 import { type FocusDue, useRowFocus } from './use-row-focus.ts'
 import { useScrolled } from './use-scrolled.ts'
 
@@ -34,7 +35,7 @@ export function EntryGrid({ look, total, isDue }: EntryGridProps) {
   const { listing } = manager
   const grid = useRef<HTMLDivElement>(null)
   const { scrolled, width, height } = useScrolled(grid)
-  const [menu, setMenu] = useState<MenuPlace | null>(null)
+  const [menu, setMenu] = useState<Menu | null>(null)
   const isTiles = look === 'tiles'
   const columns = isTiles ? columnsOf(width, TILE.width) : 1
   const lineHeight = isTiles ? TILE.height : width < NARROW ? TALL_LINE : LINE
@@ -66,15 +67,19 @@ export function EntryGrid({ look, total, isDue }: EntryGridProps) {
 
   const openMenu = useCallback(
     (row: number, at: MenuPlace) => {
-      const entry = listing.at(row)
+      const entry = listing.isOpening() ? null : listing.at(row)
       if (entry === null) return
-      if (!isSelected(manager.snapshot().selection, entry.key)) {
-        manager.pick(row, { ctrl: false, shift: false })
-      }
-      setMenu(at)
+      const isNew = !isSelected(manager.snapshot().selection, entry.key)
+      if (isNew) manager.pick(row, { ctrl: false, shift: false })
+      setMenu({ at, isPassing: isNew && isTouchDevice() })
     },
     [listing, manager],
   )
+  const closeMenu = useCallback(() => setMenu(null), [])
+  const leaveMenu = useCallback(() => {
+    if (menu?.isPassing === true) manager.selectNone()
+    setMenu(null)
+  }, [menu, manager])
 
   function press(event: KeyboardEvent): void {
     // The heads of the columns have keys of their own.
@@ -133,9 +138,22 @@ export function EntryGrid({ look, total, isDue }: EntryGridProps) {
           ))}
         </div>
       </div>
-      {menu === null ? null : <EntryMenu at={menu} close={() => setMenu(null)} />}
+      {menu === null ? null : (
+        <EntryMenu
+          at={menu.at}
+          close={closeMenu}
+          keep={menu.isPassing ? closeMenu : null}
+          leave={leaveMenu}
+        />
+      )}
     </>
   )
+}
+
+interface Menu {
+  readonly at: MenuPlace
+  /** Its entry is selected only as long as it is open. With a finger, what is selected changes what a tap does. */
+  readonly isPassing: boolean
 }
 
 function isMenuKey({ key, shiftKey }: KeyboardEvent): boolean {

@@ -11,13 +11,23 @@ export interface MenuPlace {
   readonly y: number
 }
 
+interface EntryMenuProps {
+  readonly at: MenuPlace
+  /** Offered where the menu alone has selected the entry: it stays selected. Left, the menu takes that back. */
+  readonly keep: (() => void) | null
+  readonly close: () => void
+  /** The person has chosen nothing. */
+  readonly leave: () => void
+}
+
 /** What can be done with what is selected, where the person is. The focus goes back to where it was. */
-export function EntryMenu({ at, close }: { at: MenuPlace; close: () => void }) {
+export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
   const files = useFiles()
   const { texts, shown, manager } = files
   const menu = useRef<HTMLDivElement>(null)
   const count = selectedCount(shown.selection, manager.listing.total() ?? 0)
   const actions = entryActions(theOnly(shown.selection, manager), count, files)
+  if (keep !== null) actions.unshift({ label: texts.actions.select, drawing: 'check', act: keep })
 
   useLayoutEffect(() => {
     const element = menu.current
@@ -38,13 +48,13 @@ export function EntryMenu({ at, close }: { at: MenuPlace; close: () => void }) {
     const { signal } = listening
     const away = ({ target }: Event) => {
       if (target instanceof Node && menu.current?.contains(target) === true) return
-      close()
+      leave()
     }
     addEventListener('pointerdown', away, { signal, capture: true })
     addEventListener('scroll', away, { signal, capture: true })
-    addEventListener('resize', close, { signal })
+    addEventListener('resize', leave, { signal })
     return () => listening.abort()
-  }, [close])
+  }, [leave])
 
   function press(event: KeyboardEvent): void {
     event.stopPropagation()
@@ -56,7 +66,7 @@ export function EntryMenu({ at, close }: { at: MenuPlace; close: () => void }) {
       items.at(to === items.length ? 0 : to)?.focus()
     } else if (event.key === 'Escape' || event.key === 'Tab') {
       event.preventDefault()
-      close()
+      leave()
     }
   }
 

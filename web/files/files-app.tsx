@@ -10,12 +10,13 @@ import { EntryList } from './entry-list.tsx'
 import { FilesContext } from './files-context.ts'
 import { FolderPane } from './folder-pane.tsx'
 import type { Manager } from './manager.ts'
-import { Notices } from './notices.tsx'
+import { Notices, type Saying } from './notices.tsx'
 import { PathBar } from './path-bar.tsx'
 import type { Preferences } from './preferences.ts'
 import { Toolbar } from './toolbar.tsx'
 import { UploadsButton } from './uploads-button.tsx'
 import { useDrops } from './use-drops.ts'
+import { isTouchDevice } from './use-entry-events.ts'
 import { usePlace } from './use-place.ts'
 import { useRefresh } from './use-refresh.ts'
 
@@ -32,11 +33,20 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
   const [look, setLook] = useState(() => preferences.read().look)
   const [dialog, setDialog] = useState<Dialog | null>(null)
   const [hasDetails, showDetails] = useState(false)
-  const [said, say] = useState('')
+  const [said, setSaid] = useState<Saying>({ text: '' })
   const go = usePlace(manager)
   const words = useMemo(() => createWords(data.locale), [data])
   const commands = useMemo(
-    () => createCommands({ manager, data, words, go, show: setDialog, showDetails, say }),
+    () =>
+      createCommands({
+        manager,
+        data,
+        words,
+        go,
+        show: setDialog,
+        showDetails,
+        say: (text) => setSaid({ text }),
+      }),
     [manager, data, words, go],
   )
   const files = useMemo(
@@ -47,7 +57,7 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
   /** A finger opens what it touches, unless something is selected. */
   const closeDetails = () => {
     showDetails(false)
-    if (matchMedia('(pointer: coarse)').matches) manager.selectNone()
+    if (isTouchDevice()) manager.selectNone()
     // The button that had the focus is gone with the panel.
     document.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus()
   }

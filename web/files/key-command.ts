@@ -10,7 +10,7 @@ export function keyCommand(event: KeyboardEvent, files: Files): boolean {
   const { shown, manager, commands } = files
   const { selection, query, tree } = shown
   const total = manager.listing.total() ?? 0
-  const focused = manager.listing.at(selection.focus)
+  const focused = manager.listing.isOpening() ? null : manager.listing.at(selection.focus)
   const isNone = selectedCount(selection, total) === 0
 
   if (ctrl && key.toLowerCase() === 'a') {

@@ -46,7 +46,10 @@ export interface Listing {
   rowOf(key: Key): number | null
   /** Makes these rows come, and gives others up. */
   need(rows: Rows): void
-  /** Asks again for what is looked at, because something has changed. What was shown stays until then. */
+  /**
+   * Asks again for what is looked at, because something has changed. What was shown stays until then; of what is just
+   * being opened it is done when that is there.
+   */
   refresh(): Promise<void>
   /** The entries of rows that need not be here. Rejects when one cannot be had. */
   fetch(rows: Rows, signal: AbortSignal): Promise<Entry[]>
@@ -60,6 +63,8 @@ interface Opening {
   readonly query: Query
   folders: readonly FolderEntry[]
   readonly request: AbortController
+  /** Something has changed since it was asked for. */
+  isOld: boolean
 }
 
 export function createListing(fetchWindow: FetchWindow): Listing {
@@ -101,6 +106,7 @@ export function createListing(fetchWindow: FetchWindow): Listing {
       failure = error
     }
     changed()
+    if (next.isOld) await refresh()
   }
 
   function adopt(next: Opening): void {
@@ -140,6 +146,18 @@ export function createListing(fetchWindow: FetchWindow): Listing {
     }
   }
 
+  async function refresh(): Promise<void> {
+    if (opening !== null) {
+      opening.isOld = true
+      return
+    }
+    const wanted = windowsOf(needed)
+    // Without files in view the first window tells how many there are now.
+    const asked = wanted.length === 0 ? [0] : wanted
+    forgetAllBut(asked)
+    await Promise.all(asked.map(load))
+  }
+
   return {
     version: () => version,
     subscribe(tell) {
@@ -152,7 +170,7 @@ export function createListing(fetchWindow: FetchWindow): Listing {
       coming = new Map()
       opening?.request.abort()
       failure = null
-      opening = { query: next, folders: its, request: new AbortController() }
+      opening = { query: next, folders: its, request: new AbortController(), isOld: false }
       void begin(opening)
       changed()
     },
@@ -192,14 +210,7 @@ export function createListing(fetchWindow: FetchWindow): Listing {
       }
     },
 
-    async refresh() {
-      if (opening !== null) return
-      const wanted = windowsOf(needed)
-      // Without files in view the first window tells how many there are now.
-      const asked = wanted.length === 0 ? [0] : wanted
-      forgetAllBut(asked)
-      await Promise.all(asked.map(load))
-    },
+    refresh,
 
     async fetch(rows, signal) {
       if (query === null) return []

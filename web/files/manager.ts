@@ -1,6 +1,6 @@
 import { fetchFolders, fetchWindow } from './client.ts'
 import { type Deed, moving, removing } from './deeds.ts'
-import { type Entry, type Key, type Place, TOP } from './entry.ts'
+import { type Entry, type FolderEntry, type Key, type Place, TOP } from './entry.ts'
 import { foldersListed } from './folder-order.ts'
 import { createFolderTree, type FolderTree } from './folder-tree.ts'
 import { createListing, type Listing, type Query, type Sort } from './listing.ts'
@@ -13,8 +13,10 @@ import {
   isSelected,
   type Selection,
   selectAll,
+  selectedCount,
   selectNone,
   selectOnly,
+  selectThese,
   settled,
   toggle,
 } from './selection.ts'
@@ -45,12 +47,14 @@ export interface Manager {
   sortBy(sort: Sort, order: 'asc' | 'desc'): void
   /** Asks again for everything that is shown. */
   refresh(): Promise<void>
-  /** A click, an arrow or a touch on a row. */
+  /** A click, an arrow or a touch on a row. While something else is opening nothing can be selected. */
   pick(row: number, how: Picking): void
   selectAll(): void
   selectNone(): void
   /** All that is selected, wherever it is. Rejects when it cannot be had. */
   chosen(): Promise<readonly Entry[]>
+  /** Whether that is everything in the place that is listed. Rejects when it cannot be said. */
+  isAllChosen(): Promise<boolean>
   move(entries: readonly Entry[], to: Place): Promise<void>
   /** Into the bin. */
   remove(entries: readonly Entry[]): Promise<void>
@@ -78,7 +82,10 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
   })
   const busy = new Map<Key, number>()
   let extending = new AbortController()
+  /** How often the tree was asked for, and which of these answers is shown. */
+  const trees = { asked: 0, shown: 0 }
   let timer: ReturnType<typeof setTimeout> | undefined
+  let treeProblem: Problem | null = null
   let shown: Shown = {
     query: { place: TOP, search: '', ...first },
     tree: null,
@@ -93,15 +100,20 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
     for (const changed of listeners) changed()
   }
 
+  /** The list and the tree answer in any order. */
+  function problemNow(): Problem | null {
+    const failure = listing.failure()
+    return failure === null ? treeProblem : problemOf(failure)
+  }
+
   listing.subscribe(() => {
     const failure = listing.failure()
     show({
       version: listing.version(),
-      problem: failure === null ? shown.problem : problemOf(failure),
+      problem: problemNow(),
       selection: settled(shown.selection, listing.total() ?? Number.MAX_SAFE_INTEGER, new Set()),
     })
     if (failure !== null) refreshLater(problemOf(failure))
-    else if (shown.problem === 'network') show({ problem: null })
   })
 
   function refreshLater(problem: Problem): void {
@@ -112,21 +124,40 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
 
   function list(query: Query): void {
     extending.abort()
+    treeProblem = null
     show({ query, selection: AT_START, problem: null })
     listing.open(query, foldersListed(query, shown.tree, locale))
   }
 
+  /** null when something that was asked for later came sooner. */
+  async function newestFolders(): Promise<readonly FolderEntry[] | null> {
+    trees.asked += 1
+    const turn = trees.asked
+    try {
+      const folders = await fetchFolders()
+      if (turn < trees.shown) return null
+      trees.shown = turn
+      return folders
+    } catch (error) {
+      if (turn < trees.shown) return null
+      throw error
+    }
+  }
+
   async function loadTree(): Promise<void> {
     try {
-      const tree = createFolderTree(await fetchFolders(), locale)
+      const folders = await newestFolders()
+      if (folders === null) return
+      const tree = createFolderTree(folders, locale)
       const { place } = shown.query
       const isGone = place !== TOP && tree.find(place) === null
-      show({ tree, problem: isGone ? 'missing' : null })
+      treeProblem = isGone ? 'missing' : null
+      show({ tree, problem: problemNow() })
       listing.setFolders(foldersListed(shown.query, tree, locale))
     } catch (error) {
-      const problem = problemOf(error)
-      show({ problem })
-      refreshLater(problem)
+      treeProblem = problemOf(error)
+      show({ problem: problemNow() })
+      refreshLater(treeProblem)
     }
   }
 
@@ -138,6 +169,8 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
   /** Does it, with the entries marked until the list shows what has come of it. */
   async function perform(entries: readonly Entry[], work: Work<Deed>): Promise<void> {
     mark(entries, 1)
+    // What comes later is not among what it was asked for.
+    if (shown.selection.selected.kind === 'all') show({ selection: selectThese(shown.selection, entries) })
     await operations.start(work)
     await refresh()
     const gone = entries.filter(({ key }) => listing.rowOf(key) === null).map(({ key }) => key)
@@ -186,6 +219,8 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
     sortBy: (sort, order) => list({ ...shown.query, sort, order }),
     refresh,
     pick(row, { ctrl, shift, isFocusAlone = false }) {
+      // The rows are still those of the list before.
+      if (listing.isOpening()) return
       if (shift) {
         void extend(row, ctrl)
         return
@@ -195,7 +230,9 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
       if (isFocusAlone || entry === null) show({ selection: focusOn(shown.selection, row) })
       else show({ selection: ctrl ? toggle(shown.selection, row, entry) : selectOnly(row, entry) })
     },
-    selectAll: () => show({ selection: selectAll(shown.selection) }),
+    selectAll() {
+      if (!listing.isOpening()) show({ selection: selectAll(shown.selection) })
+    },
     selectNone: () => show({ selection: selectNone(shown.selection) }),
     async chosen() {
       const { selection } = shown
@@ -203,6 +240,14 @@ export function createManager(locale: string, first: Pick<Query, 'sort' | 'order
       const rows = { first: 0, end: listing.total() ?? 0 }
       const all = await listing.fetch(rows, new AbortController().signal)
       return all.filter(({ key }) => isSelected(selection, key))
+    },
+    async isAllChosen() {
+      const { selection, query } = shown
+      const total = listing.total() ?? 0
+      if (query.search !== '' || selectedCount(selection, total) !== total) return false
+      if (selection.selected.kind === 'all') return true
+      const all = await listing.fetch({ first: 0, end: total }, new AbortController().signal)
+      return all.every(({ key }) => isSelected(selection, key))
     },
     async move(entries, to) {
       const moved = entries.filter(({ place }) => place !== to)

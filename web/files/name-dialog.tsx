@@ -18,6 +18,7 @@ export function NewFolderDialog({ close }: { close: () => void }) {
         void manager.refresh()
       }}
       close={close}
+      ending={0}
       name=""
       title={texts.dialogs.newFolder}
       verb={texts.dialogs.create}
@@ -35,6 +36,7 @@ export function RenameDialog({ entry, close }: { entry: Entry; close: () => void
         void manager.refresh()
       }}
       close={close}
+      ending={entry.kind === 'file' ? endingOf(entry.name) : 0}
       name={entry.name}
       title={fill(texts.dialogs.rename, { name: entry.name })}
       verb={texts.actions.rename}
@@ -45,24 +47,24 @@ export function RenameDialog({ entry, close }: { entry: Entry; close: () => void
 interface NameDialogProps {
   readonly title: string
   readonly name: string
+  /** Letters at the end that are rarely what is to be changed. */
+  readonly ending: number
   readonly verb: string
   readonly close: () => void
   /** Throws RequestFailure. */
   readonly act: (name: string) => Promise<void>
 }
 
-function NameDialog({ title, name: before, verb, close, act }: NameDialogProps) {
+function NameDialog({ title, name: before, ending, verb, close, act }: NameDialogProps) {
   const { texts } = useFiles()
   const [name, setName] = useState(before)
   const { problem, isBusy, attempt } = useAttempt()
   const field = useRef<HTMLInputElement>(null)
 
-  // The ending of a file is rarely what is to be changed.
   useEffect(() => {
-    const dot = before.lastIndexOf('.')
     field.current?.focus()
-    field.current?.setSelectionRange(0, dot > 0 ? dot : before.length)
-  }, [before])
+    field.current?.setSelectionRange(0, before.length - ending)
+  }, [before, ending])
 
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -95,4 +97,10 @@ function NameDialog({ title, name: before, verb, close, act }: NameDialogProps) 
       </form>
     </Dialog>
   )
+}
+
+/** How many letters the ending of a file has, with its dot. */
+function endingOf(name: string): number {
+  const dot = name.lastIndexOf('.')
+  return dot > 0 ? name.length - dot : 0
 }

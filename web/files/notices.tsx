@@ -6,13 +6,19 @@ import type { Deed } from './deeds.ts'
 import { type Place, TOP } from './entry.ts'
 import { type Files, useFiles } from './files-context.ts'
 import type { Operation } from './operations.ts'
+import { reasonOf } from './use-attempt.ts'
 
 /** Milliseconds for which it is said that all went well. */
 const SAID_FOR = 10_000
 const SHOWN = 3
 
+/** Something that was said. The same words are said again when the object is another. */
+export interface Saying {
+  readonly text: string
+}
+
 /** What is being done and what was done, with what takes it back; and anything else there is to say. */
-export function Notices({ said }: { said: string }) {
+export function Notices({ said }: { said: Saying }) {
   const { texts, manager } = useFiles()
   const operations = useSyncExternalStore(manager.operations.subscribe, manager.operations.snapshot)
   return (
@@ -20,7 +26,7 @@ export function Notices({ said }: { said: string }) {
       {operations.slice(-SHOWN).map((operation) => (
         <Notice key={operation.id} operation={operation} />
       ))}
-      <Said text={said} />
+      <Said saying={said} />
     </section>
   )
 }
@@ -79,16 +85,16 @@ function Notice({ operation }: { operation: Operation<Deed> }) {
 }
 
 /** What is said once, and goes away by itself. */
-function Said({ text }: { text: string }) {
-  const [shown, setShown] = useState('')
+function Said({ saying }: { saying: Saying }) {
+  const [shown, setShown] = useState({ text: '', count: 0 })
   useEffect(() => {
-    setShown(text)
-    const timer = setTimeout(setShown, SAID_FOR, '')
+    setShown(({ count }) => ({ text: saying.text, count: count + 1 }))
+    const timer = setTimeout(() => setShown(({ count }) => ({ text: '', count })), SAID_FOR)
     return () => clearTimeout(timer)
-  }, [text])
+  }, [saying])
   return (
-    <div className={shown === '' ? 'off-screen' : 'notice'} role="status">
-      <p>{shown}</p>
+    <div className={shown.text === '' ? 'off-screen' : 'notice'} role="status">
+      <p key={shown.count}>{shown.text}</p>
     </div>
   )
 }
@@ -118,9 +124,8 @@ function progress({ done, total }: Operation<Deed>, { texts, words }: Files): st
 function failure({ failed }: Operation<Deed>, { texts, words }: Files): string {
   const [first] = failed
   if (first === undefined) return ''
-  const { operations } = texts
-  const reason = operations.reasons[first.code] ?? fill(operations.otherReason, { code: first.code })
-  return `${fill(words.count(failed.length, operations.failed), { name: first.name })} ${reason}`
+  const sentence = fill(words.count(failed.length, texts.operations.failed), { name: first.name })
+  return `${sentence} ${reasonOf(first.code, texts)}`
 }
 
 function nameOf(place: Place, { texts, shown }: Files): string {

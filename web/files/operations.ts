@@ -46,7 +46,7 @@ export interface Operations<Kind> {
   retry(): void
   /** Stops it where it is, and takes back what may have been done. */
   undo(id: number): Promise<void>
-  /** The latest that can be; nothing when there is none. */
+  /** The latest that can be, as long as it is on the list; none that came before one that has left it. */
   undoLast(): Promise<void>
   /** Takes it off the list. What is not over is not. */
   dismiss(id: number): void
@@ -70,6 +70,8 @@ export function createOperations<Kind>(
   const listed = new Map<number, Listed<Kind>>()
   const waiting = new Set<() => void>()
   let count = 0
+  /** The latest that has left the list and could have been taken back. */
+  let left = 0
   let snapshot: readonly Operation<Kind>[] = []
 
   function publish(): void {
@@ -169,10 +171,12 @@ export function createOperations<Kind>(
     undo,
     async undoLast() {
       const last = snapshot.findLast(({ canUndo, isUndo }) => canUndo && !isUndo)
-      if (last !== undefined) await undo(last.id)
+      if (last !== undefined && last.id > left) await undo(last.id)
     },
     dismiss(id) {
-      if (listed.get(id)?.shown.state !== 'over') return
+      const shown = listed.get(id)?.shown
+      if (shown?.state !== 'over') return
+      if (shown.canUndo) left = Math.max(left, id)
       listed.delete(id)
       publish()
     },

@@ -76,6 +76,11 @@ export function selectAll(selection: Selection): Selection {
   return { ...selection, selected: { kind: 'all', except: new Set() } }
 }
 
+/** Of all, those that are known by now, and none that comes later. */
+export function selectThese(selection: Selection, entries: readonly Entry[]): Selection {
+  return { ...selection, selected: these(entries) }
+}
+
 export function selectNone(selection: Selection): Selection {
   return { ...selection, selected: NONE }
 }

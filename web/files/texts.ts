@@ -49,6 +49,7 @@ export interface FilesTexts {
     readonly remove: string
     readonly newFolder: string
     readonly upload: string
+    readonly select: string
     readonly selectNone: string
     readonly more: string
     readonly refresh: string
@@ -115,6 +116,7 @@ export interface FilesTexts {
   readonly uploads: {
     readonly title: string
     readonly elsewhere: string
+    readonly elsewhereWhy: string
     /** {received}, {size} */
     readonly progress: string
     readonly cancel: string
@@ -131,6 +133,10 @@ export interface FilesTexts {
     /** {day} */
     readonly until: string
     readonly more: string
+    readonly returning: string
+    /** {name} */
+    readonly whereTo: string
+    readonly restoreHere: string
   }
   readonly announced: {
     readonly copied: string

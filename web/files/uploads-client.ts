@@ -5,10 +5,14 @@ import { ask, sending } from './ask.ts'
 
 const unfinished = z.object({
   slug: z.string(),
+  status: z.string(),
   name: z.string(),
-  url: z.string(),
+  /** A part of an upload has none. */
+  url: z.optional(z.string()),
+  location: z.string(),
   received: z.number(),
   size: z.nullable(z.number()),
+  last_modified: z.nullable(z.number()),
 })
 
 export type UnfinishedUpload = z.infer<typeof unfinished>

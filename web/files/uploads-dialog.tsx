@@ -14,7 +14,7 @@ export function UploadsDialog({ engine, close }: { engine: Engine; close: () => 
   return (
     <Dialog close={close} isWide title={texts.uploads.title}>
       {uploads.items.length === 0 ? null : <UploadListView engine={engine} uploads={uploads} view={view} />}
-      <UploadsElsewhere engine={engine} />
+      <UploadsElsewhere engine={engine} view={view} />
     </Dialog>
   )
 }

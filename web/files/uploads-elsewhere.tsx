@@ -3,15 +3,20 @@ import { useEffect, useState } from 'react'
 import { FileName } from '../shared/file-name.tsx'
 import { fill } from '../shared/words.ts'
 import type { Engine } from '../start/engine.ts'
+import type { OtherFile } from '../start/upload-item.ts'
+import type { View } from '../start/view.ts'
 import { useFiles } from './files-context.ts'
+import { TakeOverButton } from './take-over-button.tsx'
 import { endUpload, fetchUnfinished, type UnfinishedUpload } from './uploads-client.ts'
 
-/** Uploads that other windows and programs have begun: they go on there, and can be given up here. */
-export function UploadsElsewhere({ engine }: { engine: Engine }) {
-  const { texts, words, commands } = useFiles()
+/**
+ * Uploads that other windows and programs have begun: they go on there, or here with the same file, and can be given up.
+ */
+export function UploadsElsewhere({ engine, view }: { engine: Engine; view: View }) {
+  const { texts, commands } = useFiles()
   const [uploads, setUploads] = useState<readonly UnfinishedUpload[] | null>(null)
   const here = new Set(engine.snapshot().items.map(({ link }) => link))
-  const others = uploads?.filter(({ url }) => !here.has(url)) ?? null
+  const others = uploads?.filter(({ url }) => url === undefined || !here.has(url)) ?? null
 
   useEffect(() => {
     fetchUnfinished().then(setUploads, () => commands.say(texts.problems.network))
@@ -33,31 +38,59 @@ export function UploadsElsewhere({ engine }: { engine: Engine }) {
   return (
     <section>
       <h3>{texts.uploads.elsewhere}</h3>
+      <p className="quiet small">{texts.uploads.elsewhereWhy}</p>
       <ul className="plain-rows">
         {others.map((upload) => (
-          <li key={upload.slug}>
-            <span className="plain-words">
-              <FileName name={upload.name} />
-              <span className="small quiet">
-                {upload.size === null
-                  ? words.size(upload.received)
-                  : fill(texts.uploads.progress, {
-                      received: words.size(upload.received),
-                      size: words.size(upload.size),
-                    })}
-              </span>
-            </span>
-            <Button
-              aria-label={`${texts.uploads.cancel}: ${upload.name}`}
-              className="tool"
-              onClick={() => void end(upload)}
-              variant="default"
-            >
-              {texts.uploads.cancel}
-            </Button>
-          </li>
+          <UploadElsewhere
+            end={() => void end(upload)}
+            engine={engine}
+            key={upload.slug}
+            upload={upload}
+            view={view}
+          />
         ))}
       </ul>
     </section>
+  )
+}
+
+interface UploadElsewhereProps {
+  readonly engine: Engine
+  readonly view: View
+  readonly upload: UnfinishedUpload
+  readonly end: () => void
+}
+
+function UploadElsewhere({ engine, view, upload, end }: UploadElsewhereProps) {
+  const { texts, words } = useFiles()
+  const [other, setOther] = useState<OtherFile | null>(null)
+  const { name, received, size, status, url } = upload
+  return (
+    <li>
+      <span className="plain-words">
+        <FileName name={name} />
+        <span className="small quiet">
+          {size === null
+            ? words.size(received)
+            : fill(texts.uploads.progress, { received: words.size(received), size: words.size(size) })}
+        </span>
+        {other === null || size === null ? null : (
+          <span className="failure small" role="alert">
+            {view.otherFile({ name, size }, other)}
+          </span>
+        )}
+      </span>
+      {size === null || url === undefined || status !== 'uploading' ? null : (
+        <TakeOverButton engine={engine} refuse={setOther} size={size} upload={upload} url={url} />
+      )}
+      <Button
+        aria-label={`${texts.uploads.cancel}: ${name}`}
+        className="tool"
+        onClick={end}
+        variant="default"
+      >
+        {texts.uploads.cancel}
+      </Button>
+    </li>
   )
 }

@@ -25,8 +25,12 @@ export function useAttempt() {
   return { problem, isBusy, attempt }
 }
 
-function problemText(error: unknown, { dialogs, operations }: FilesTexts): string {
+function problemText(error: unknown, texts: FilesTexts): string {
   const code = refusalOf(error)
-  if (code === null) return dialogs.notReached
+  return code === null ? texts.dialogs.notReached : reasonOf(code, texts)
+}
+
+/** Why the server refused something. */
+export function reasonOf(code: string, { operations }: FilesTexts): string {
   return operations.reasons[code] ?? fill(operations.otherReason, { code })
 }

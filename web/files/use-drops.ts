@@ -6,8 +6,8 @@ import type { Entry } from './entry.ts'
 import type { Files } from './files-context.ts'
 import { uploadFolder } from './upload-folder.ts'
 
-/** Says that what is dragged are entries of this page. */
-export const ENTRIES = 'application/x-holdfast-entries'
+/** Says that what is dragged are entries of this page, and of no other that is open beside it. */
+const ENTRIES = `application/x-holdfast-entries-${Math.random().toString(36).slice(2)}`
 
 /** What is being dragged from this page. Elsewhere it is only known that it is something. */
 let dragged: readonly Entry[] = []

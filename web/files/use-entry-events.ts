@@ -3,6 +3,7 @@ import type { Entry } from './entry.ts'
 import { useFiles } from './files-context.ts'
 import { isSelected, selectedCount } from './selection.ts'
 import { startDrag } from './use-drops.ts'
+import { useLongPress } from './use-long-press.ts'
 
 /** What a mouse and a finger do with the entry of a row. */
 export function useEntryEvents(row: number, entry: Entry) {
@@ -10,8 +11,14 @@ export function useEntryEvents(row: number, entry: Entry) {
   const { selection } = shown
   const isChosen = isSelected(selection, entry.key)
 
+  const longPress = useLongPress(() => {
+    if (!isChosen) manager.pick(row, { ctrl: true, shift: false })
+  })
+
   return {
+    ...longPress.events,
     onClick(event: MouseEvent) {
+      if (longPress.isOver()) return
       const { ctrlKey, metaKey, shiftKey } = event
       if (!isTouch(event)) {
         manager.pick(row, { ctrl: ctrlKey || metaKey, shift: shiftKey })
@@ -30,6 +37,11 @@ export function useEntryEvents(row: number, entry: Entry) {
       if (!isTouch(event)) commands.open(entry)
     },
     onDragStart(event: DragEvent) {
+      // A finger that rests selects; what it selected is moved by the menu.
+      if (longPress.isTouched()) {
+        event.preventDefault()
+        return
+      }
       const { selected } = selection
       const isPart = isChosen && selected.kind === 'these'
       if (!isPart) manager.pick(row, { ctrl: false, shift: false })
@@ -40,5 +52,10 @@ export function useEntryEvents(row: number, entry: Entry) {
 
 function isTouch({ nativeEvent }: MouseEvent): boolean {
   if (nativeEvent instanceof PointerEvent) return nativeEvent.pointerType === 'touch'
+  return isTouchDevice()
+}
+
+/** Whether it is worked with a finger most of the time. */
+export function isTouchDevice(): boolean {
   return matchMedia('(pointer: coarse)').matches
 }

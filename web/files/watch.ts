@@ -2,15 +2,19 @@
 const LATER = 30_000
 
 /**
- * Tells when something of the account has changed, by whomever. What was missed while the connection was broken is told
- * when it is back. Returns what ends it.
+ * Tells when something of the account has changed, by whomever, and with every connection once: before it something
+ * may have been missed. A page that nobody sees has none, because browsers have few for all pages of a server that speaks
+ * HTTP/1.1. Returns what ends it.
  */
 export function watchChanges(changed: () => void): () => void {
   let events: EventSource | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
 
   function open(): void {
+    close()
+    if (document.hidden) return
     events = new EventSource('/api/v1/events')
+    events.addEventListener('ready', changed)
     events.addEventListener('change', changed)
     events.addEventListener('reload', changed)
     events.addEventListener('error', () => {
@@ -19,9 +23,15 @@ export function watchChanges(changed: () => void): () => void {
     })
   }
 
-  open()
-  return () => {
+  function close(): void {
     clearTimeout(timer)
     events?.close()
+  }
+
+  open()
+  document.addEventListener('visibilitychange', open)
+  return () => {
+    document.removeEventListener('visibilitychange', open)
+    close()
   }
 }

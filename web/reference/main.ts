@@ -1,6 +1,7 @@
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import { readPageData } from '../shared/page-data.ts'
 import { REFERENCE, type ReferenceData } from './data.ts'
+import { labelFields } from './labels.ts'
 import { LAYOUT, layoutPlugin } from './layout.ts'
 import { sessionPlugin } from './session-auth.ts'
 
@@ -32,6 +33,7 @@ async function show(place: HTMLElement, data: ReferenceData): Promise<void> {
     // Otherwise it sends the document to its makers.
     validatorUrl: null,
   })
+  labelFields(place)
   reference.layoutActions.show(['operations-tag', PAGES], false)
 }
 

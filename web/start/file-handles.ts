@@ -1,3 +1,5 @@
+import { settled } from './settled.ts'
+
 /**
  * Handles of chosen files, kept over a reload by the browsers that have them (the File System Access API): with one the
  * same file can be read again, large as it is, after the person has said yes once.
@@ -66,11 +68,4 @@ function open(name: string): Promise<IDBDatabase> {
   const request = indexedDB.open(name, 1)
   request.onupgradeneeded = () => request.result.createObjectStore(STORE)
   return settled(request)
-}
-
-function settled<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error)
-  })
 }

@@ -4,6 +4,7 @@ import { mayRead } from './file-handles.ts'
 import type { KeptUpload } from './kept-uploads.ts'
 import type { Picked } from './picked.ts'
 import type { Parts, Runs } from './runs.ts'
+import { isSame, otherThan } from './same-file.ts'
 import { lookAtUpload } from './server.ts'
 import { UploadOver } from './transfer.ts'
 import type { UploadState } from './upload-item.ts'
@@ -105,9 +106,7 @@ export function createInterrupted({ way, board, handles, finished }: Parts, runs
         goOn(entry, file)
         return
       }
-      const isNewer = file.name === upload.name && file.size === upload.size
-      const other = { name: file.name, size: file.size, isNewer }
-      board.setState(entry, { ...entry.item.state, other })
+      board.setState(entry, { ...entry.item.state, other: otherThan(upload, file) })
     },
 
     async reopen(entry) {
@@ -118,9 +117,4 @@ export function createInterrupted({ way, board, handles, finished }: Parts, runs
       else board.setState(entry, { kind: 'interrupted', hasHandle: false, other: null })
     },
   }
-}
-
-/** Whether it is the very file, as far as a browser tells. */
-function isSame(file: File, upload: KeptUpload): boolean {
-  return file.name === upload.name && file.size === upload.size && file.lastModified === upload.lastModified
 }

@@ -3,6 +3,7 @@ import GoldenRetriever from '@uppy/golden-retriever'
 import Tus, { type TusBody } from '@uppy/tus'
 import { answerOf, RequestFailure } from './answers.ts'
 import { type ChunkSize, chunkedReader } from './chunk-size.ts'
+import { hasLeft } from './left.ts'
 import type { Created } from './server.ts'
 
 /** An upload as it outlives the page. */
@@ -30,6 +31,8 @@ export interface KeptUploads {
   find(id: string): KeptUpload | null
   /** Null when just this file is being uploaded already. */
   add(file: File, path: string | null, folder: string | null): KeptUpload | null
+  /** The same with one that was begun elsewhere. */
+  takeOver(file: File, created: Created): KeptUpload | null
   /** Gives an upload its file back. */
   give(id: string, file: Blob): void
   setCreated(id: string, created: Created | null): void
@@ -90,6 +93,25 @@ export async function openKeptUploads(parts: {
     uppy.setFileState(id, { isPaused })
   }
 
+  /** By `relativePath` Uppy tells a file from the same one elsewhere. */
+  function addFile(
+    file: File,
+    meta: Omit<Meta, 'lastModified'> & { readonly relativePath?: string },
+  ): KeptUpload | null {
+    const { name, type, lastModified } = file
+    try {
+      const id = uppy.addFile({ name, type, data: file, meta: { lastModified, ...meta } })
+      return toKept(uppy.getFile(id))
+    } catch {
+      return null
+    }
+  }
+
+  function setCreated(id: string, created: Created | null): void {
+    const { meta } = uppy.getFile(id)
+    uppy.setFileState(id, { meta: { ...meta, created }, tus: { uploadUrl: created?.address ?? null } })
+  }
+
   return {
     list: () => uppy.getFiles().map(toKept),
 
@@ -98,29 +120,19 @@ export async function openKeptUploads(parts: {
       return file === undefined ? null : toKept(file)
     },
 
-    add(file, path, folder) {
-      const { name, type, lastModified } = file
-      try {
-        const id = uppy.addFile({
-          name,
-          type,
-          data: file,
-          meta: { lastModified, path, folder, created: null, ...distinction(path, folder) },
-        })
-        return toKept(uppy.getFile(id))
-      } catch {
-        return null
-      }
+    add: (file, path, folder) => addFile(file, { path, folder, created: null, ...distinction(path, folder) }),
+
+    takeOver(file, created) {
+      const upload = addFile(file, { path: null, folder: null, created: null, relativePath: created.address })
+      if (upload !== null) setCreated(upload.id, created)
+      return upload
     },
 
     give(id, file) {
       uppy.setFileState(id, { data: file, isGhost: false })
     },
 
-    setCreated(id, created) {
-      const { meta } = uppy.getFile(id)
-      uppy.setFileState(id, { meta: { ...meta, created }, tus: { uploadUrl: created?.address ?? null } })
-    },
+    setCreated,
 
     setPaused(id, isPaused) {
       uppy.setFileState(id, { isPaused })
@@ -175,7 +187,7 @@ export async function openKeptUploads(parts: {
   }
 }
 
-/** By its relative path Uppy tells a file from the same one elsewhere. */
+/** The same file may go to several folders. */
 function distinction(path: string | null, folder: string | null): { relativePath?: string } {
   if (folder === null) return path === null ? {} : { relativePath: path }
   return { relativePath: `${folder}/${path ?? ''}` }
@@ -216,17 +228,9 @@ function toKept(file: UppyUpload): KeptUpload {
   }
 }
 
-/**
- * Loads what an earlier page left. The plugin tells when it has restored something, and nothing when there was nothing:
- * whether there is something to wait for is noted here. What is added before it restores would be lost.
- */
+/** Loads what an earlier page left. What is added before the plugin restores something would be lost. */
 async function restore(uppy: Uppy<Meta, TusBody>, window: string): Promise<void> {
-  const note = createNote(`holdfast-kept-${window}`)
-  const isLeft = note.isFresh()
-  // The plugin keeps something on just these changes.
-  uppy.on('state-update', (before, after) => {
-    if (after.files !== before.files || after.currentUploads !== before.currentUploads) note.write()
-  })
+  const isLeft = await hasLeft(window)
   const restored = new Promise<void>((resolve) => {
     uppy.once('restored', () => resolve())
     setTimeout(resolve, isLeft ? LONGEST_RESTORE : 0)
@@ -241,27 +245,3 @@ async function restore(uppy: Uppy<Meta, TusBody>, window: string): Promise<void>
 /** As long as the server keeps what has arrived, if nobody has told it otherwise. */
 const KEPT = 24 * 60 * 60 * 1000
 const LONGEST_RESTORE = 5000
-const MINUTE = 60_000
-
-/** When something was last kept. */
-function createNote(key: string) {
-  let written = 0
-  return {
-    isFresh(): boolean {
-      try {
-        return Number(localStorage.getItem(key)) > Date.now() - KEPT - MINUTE
-      } catch {
-        return false
-      }
-    },
-    write(): void {
-      if (Date.now() - written < MINUTE) return
-      written = Date.now()
-      try {
-        localStorage.setItem(key, String(written))
-      } catch {
-        // A browser that keeps nothing: what is interrupted is lost.
-      }
-    },
-  }
-}

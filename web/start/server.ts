@@ -18,6 +18,8 @@ export interface NewUpload {
   readonly name: string
   readonly type: string
   readonly size: number
+  /** Milliseconds since 1970. */
+  readonly lastModified: number
   /** `photos/2026/beach.jpg`; null for a file by itself. */
   readonly path: string | null
   /** A folder's identifier; null for the top level, or where there are no folders. */
@@ -29,6 +31,8 @@ export interface Created {
   readonly address: string
   /** The link to give away. */
   readonly link: string
+  /** It was begun in another browser or by a program: when it is gone, it is over. */
+  readonly isTakenOver?: true
 }
 
 export interface Seen {
@@ -42,6 +46,8 @@ export async function createUpload(to: Destination, upload: NewUpload): Promise<
   const metadata = [
     ['filename', upload.name],
     ['filetype', upload.type],
+    // Tells another browser whether it has the same file.
+    ['lastModified', String(upload.lastModified)],
     ...(upload.folder === null ? [] : [['folder', upload.folder]]),
     ...(upload.path === null || !to.keepsFolders ? [] : [['relativePath', upload.path]]),
   ]

@@ -48,7 +48,13 @@ export async function transfer(
   for (;;) {
     const end = await (isCreated(way, id) ? bringOver() : begin())
     if (end === 'done' || end === 'stopped') return end
-    if (end === 'anew') way.kept.setCreated(id, null)
+    if (end === 'anew') loseAddress()
+  }
+
+  /** It has to begin anew, which it cannot when only whoever began it knows where it was to go. */
+  function loseAddress(): void {
+    if (way.kept.find(id)?.created?.isTakenOver) throw new UploadOver({ kind: 'expired' })
+    way.kept.setCreated(id, null)
   }
 
   async function begin(): Promise<'begun' | 'stopped'> {
@@ -101,7 +107,7 @@ export async function transfer(
       seen = await lookAtUpload(way.to, address)
     }
     if (seen.status === 'failed') {
-      way.kept.setCreated(id, null)
+      loseAddress()
       throw new UploadOver({ kind: 'refused', code: 'INTERNAL_ERROR' })
     }
     if (seen.status === 'completed') return 'done'

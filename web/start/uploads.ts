@@ -34,6 +34,19 @@ export interface UploadList extends Pick<Board, 'snapshot' | 'subscribe'> {
   reopen(id: string): void
   /** Goes on with an interrupted upload if this is its file, and says so if it is not. */
   giveFile(id: string, file: File): void
+  /** Goes on with an upload that was begun in another browser or by a program. Its file must be the same. */
+  takeOver(upload: UploadElsewhere, file: File): void
+}
+
+/** An upload that is on the server alone. */
+export interface UploadElsewhere {
+  readonly name: string
+  readonly size: number
+  readonly received: number
+  /** Where its owner goes on with it. */
+  readonly location: string
+  /** The link to give away. */
+  readonly url: string
 }
 
 const PARALLEL = 3
@@ -137,6 +150,16 @@ async function createUploadList(parts: Parts): Promise<UploadList> {
 
     reopen: (id) => on(id, (entry) => void interrupted.reopen(entry)),
     giveFile: (id, file) => on(id, (entry) => interrupted.giveFile(entry, file)),
+
+    takeOver({ name, size, received, location, url }, file) {
+      if (board.all().some(({ item }) => item.link === url)) return
+      const upload = way.kept.takeOver(file, { address: location, link: url, isTakenOver: true })
+      if (upload === null) return
+      board.startRound()
+      runs.start(
+        board.add({ name, size, sent: received, link: url, state: { kind: 'queued' } }, upload.id, true),
+      )
+    },
   }
 }
 

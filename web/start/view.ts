@@ -12,7 +12,7 @@ export interface View {
   state(item: UploadItem): string
   total(total: Total): string
   /** That what was chosen is not the file of an interrupted upload. */
-  otherFile(item: UploadItem, other: OtherFile): string
+  otherFile(item: Pick<UploadItem, 'name' | 'size'>, other: OtherFile): string
 }
 
 export function createView(

@@ -47,6 +47,7 @@ export function accountsCommand(accounts: Command, environment: Environment): vo
     )
     .argument('<username>')
     .option('--second-factor', 'turn off its codes and passkeys as well')
+    .option('--mail-address', 'remove its mail address as well')
     .option('--json', 'print {"username","url","expires_at"}')
     .action((username: string, options: ResetOptions) => reset(environment, username, options))
   accounts
@@ -65,6 +66,7 @@ interface ListOptions {
 
 interface ResetOptions {
   readonly secondFactor?: true
+  readonly mailAddress?: true
   readonly json?: true
 }
 
@@ -141,7 +143,10 @@ function change(
 function reset(environment: Environment, username: string, options: ResetOptions): Promise<void> {
   return withAdministration(environment, async ({ accountAdministration }, config) => {
     const id = await accountAdministration.named(username)
-    const link = await accountAdministration.reset(COMMAND_LINE, id, options.secondFactor === true)
+    const link = await accountAdministration.reset(COMMAND_LINE, id, {
+      secondFactor: options.secondFactor === true,
+      mailAddress: options.mailAddress === true,
+    })
     const url = linkAddress(config, link)
     const expiresAt = timestamp(link.expiresAt)
     if (options.json) return printJson({ username: username.toLowerCase(), url, expires_at: expiresAt })

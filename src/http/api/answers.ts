@@ -9,6 +9,11 @@ export const rowId = z
   .regex(/^\d{1,15}$/)
   .openapi({ example: '42' })
 
+/** What is no number is no row's. */
+export function rowNumber(text: string | undefined): number {
+  return /^\d{1,15}$/.test(text ?? '') ? Number(text) : 0
+}
+
 /** Who makes sure that it is them: the password of the account, or nothing for who has none. */
 export const presentPassword = z
   .string('must be the password of your account')

@@ -9,7 +9,10 @@ export async function admitGuest(call: Call, bucket: string, intoFolder: boolean
     throw new Refusal('INVALID_API_KEY', 'Uploading into a folder needs an API key')
   }
   if (!config.guestUploads) {
-    throw new Refusal('GUEST_UPLOADS_DISABLED', 'This server takes uploads with an API key only')
+    throw new Refusal(
+      'GUEST_UPLOADS_DISABLED',
+      'Guests cannot upload to this server; sign in, or send an API key',
+    )
   }
   const verdict = await services.rates.take(`guest:${bucket}`, 1, config.guestRateLimit, HOUR)
   if (!verdict.allowed) {

@@ -4,6 +4,7 @@ import { type KeyId, parseFolderPlace } from '../../domain/ids.ts'
 import { SCOPES } from '../../domain/scopes.ts'
 import type { KeyInfo } from '../../services/key-info.ts'
 import { keyedRoute } from '../route.ts'
+import { rowNumber } from './answers.ts'
 import { dataOf, optionalTimestamp, timestampField } from './fields.ts'
 
 const scopes = z
@@ -103,9 +104,7 @@ export const revokeKey = keyedRoute({
   answer: z.object({ success: z.literal(true), message: z.string() }),
   errors: [404],
   async handle({ call, caller, params }) {
-    // What is no number is no key's.
-    const id = /^\d{1,15}$/.test(params.id ?? '') ? Number(params.id) : 0
-    await call.site.services.ownKeys.revoke(caller, id as KeyId)
+    await call.site.services.ownKeys.revoke(caller, rowNumber(params.id) as KeyId)
     return { success: true, message: 'Key revoked' }
   },
 })

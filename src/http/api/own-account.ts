@@ -18,18 +18,12 @@ export const changeAccount = sessionRoute({
   answer: dataOf(z.object({ username: z.string() })),
   errors: [400, 409, 413],
   async handle({ call, caller, body }) {
-    const { ownAccount } = call.site.services
-    const present = body.password ?? null
-    if (body.username === undefined && body.new_password === undefined) {
+    const { password, username: name, new_password: next } = body
+    if (name === undefined && next === undefined) {
       throw new Refusal('INVALID_REQUEST', 'Give "username" or "new_password"')
     }
-    if (body.new_password !== undefined) {
-      await ownAccount.changePassword(caller, present, body.new_password)
-    }
-    const username =
-      body.username === undefined
-        ? caller.username
-        : await ownAccount.changeUsername(caller, body.new_password ?? present, body.username)
+    const change = { username: name, password: next }
+    const username = await call.site.services.ownAccount.change(caller, password ?? null, change)
     return { success: true, data: { username } }
   },
 })

@@ -3,11 +3,17 @@ import { timestamp } from '../../domain/clock.ts'
 import type { PasskeyId } from '../../domain/ids.ts'
 import { ownSiteRoute, sessionRoute } from '../route.ts'
 import { browserOf, endPresentSession, jsonWithCookies } from '../session.ts'
-import { done, presentPassword, rowId } from './answers.ts'
+import { done, presentPassword, rowId, rowNumber } from './answers.ts'
 import { dataOf, timestampField } from './fields.ts'
 
 /** Browsers read and write these by themselves: `parseRequestOptionsFromJSON`, `toJSON`. */
 const options = z.looseObject({}).openapi('PasskeyOptions', { description: 'As WebAuthn has it in JSON' })
+
+/** How a browser reaches what keeps the passkey. */
+const transport = z
+  .string()
+  .regex(/^[\w-]{1,50}$/)
+  .openapi({ example: 'internal' })
 
 const extensions = z.looseObject({})
 
@@ -54,7 +60,11 @@ export const addPasskey = sessionRoute({
   tag: 'Signing in',
   body: z.object({
     name: z.string('must be a name').max(200),
-    answer: z.looseObject({ id: z.string(), type: z.literal('public-key'), response: z.looseObject({}) }),
+    answer: z.looseObject({
+      id: z.string(),
+      type: z.literal('public-key'),
+      response: z.looseObject({ transports: z.array(transport).optional() }),
+    }),
   }),
   answer: done,
   errors: [400, 413],
@@ -74,7 +84,7 @@ export const renamePasskey = sessionRoute({
   answer: done,
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }) {
-    await call.site.services.passkeys.rename(caller, Number(params.id) as PasskeyId, body.name)
+    await call.site.services.passkeys.rename(caller, rowNumber(params.id) as PasskeyId, body.name)
     return { success: true }
   },
 })
@@ -88,7 +98,7 @@ export const removePasskey = sessionRoute({
   answer: done,
   errors: [404],
   async handle({ call, caller, params }) {
-    await call.site.services.passkeys.remove(caller, Number(params.id) as PasskeyId)
+    await call.site.services.passkeys.remove(caller, rowNumber(params.id) as PasskeyId)
     return { success: true }
   },
 })
@@ -99,9 +109,9 @@ export const beginPasskeySignIn = ownSiteRoute({
   summary: 'Ask what the browser is to sign in by',
   tag: 'Signing in',
   answer: dataOf(options),
-  errors: [403],
+  errors: [403, 429],
   async handle({ call }) {
-    const ceremony = await call.site.services.passkeys.beginSignIn(browserOf(call))
+    const ceremony = await call.site.services.passkeys.beginSignIn(browserOf(call), call.bucket)
     return jsonWithCookies({ success: true, data: ceremony.options }, ceremony.cookies)
   },
 })

@@ -3,7 +3,7 @@ import { timestamp } from '../../domain/clock.ts'
 import type { SessionId } from '../../domain/ids.ts'
 import { ownSiteRoute, sessionRoute } from '../route.ts'
 import { browserOf, endPresentSession, jsonWithCookies } from '../session.ts'
-import { done, rowId } from './answers.ts'
+import { done, rowId, rowNumber } from './answers.ts'
 import { dataOf, timestampField } from './fields.ts'
 
 const step = z
@@ -139,7 +139,7 @@ export const endSession = sessionRoute({
   answer: done,
   errors: [404],
   async handle({ call, caller, params }) {
-    await call.site.services.sessions.end(caller, Number(params.id) as SessionId)
+    await call.site.services.sessions.end(caller, rowNumber(params.id) as SessionId)
     return { success: true }
   },
 })

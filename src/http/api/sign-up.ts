@@ -18,12 +18,11 @@ export const signUp = ownSiteRoute({
   answer: done,
   errors: [400, 403, 404, 409, 413, 429],
   async handle({ call, body }) {
-    await call.site.services.signUp.join(body, body.invitation ?? null)
-    const { cookies } = await call.site.services.signIn.withPassword(
+    await call.site.services.signUp.join(body, body.invitation ?? null, call)
+    const { cookies } = await call.site.services.signIn.withNewPassword(
       browserOf(call),
       body.username,
       body.password,
-      call.bucket,
     )
     await endPresentSession(call)
     return jsonWithCookies({ success: true }, cookies)
@@ -39,12 +38,11 @@ export const makeFirstAdministrator = ownSiteRoute({
   answer: done,
   errors: [400, 403, 404, 409, 413, 429],
   async handle({ call, body }) {
-    await call.site.services.signUp.first(body, body.token, call.address)
-    const { cookies } = await call.site.services.signIn.withPassword(
+    await call.site.services.signUp.first(body, body.token, call)
+    const { cookies } = await call.site.services.signIn.withNewPassword(
       browserOf(call),
       body.username,
       body.password,
-      call.bucket,
     )
     await endPresentSession(call)
     return jsonWithCookies({ success: true }, cookies)
@@ -58,9 +56,9 @@ export const setPassword = ownSiteRoute({
   tag: 'Signing in',
   body: z.object({ password, token }),
   answer: done,
-  errors: [400, 403, 404, 413],
+  errors: [400, 403, 404, 413, 429],
   async handle({ call, body }) {
-    await call.site.services.signUp.setPassword(body.token, body.password)
+    await call.site.services.signUp.setPassword(body.token, body.password, call)
     return { success: true }
   },
 })
@@ -68,7 +66,7 @@ export const setPassword = ownSiteRoute({
 export const invite = adminRoute({
   method: 'post',
   path: '/api/v1/invitations',
-  summary: 'Make a link by which somebody can make one account',
+  summary: 'Make a link by which somebody can make one account, unless nobody may',
   status: 201,
   answer: dataOf(z.object({ url: z.string(), expires_at: timestampField })),
   async handle({ call, caller }) {

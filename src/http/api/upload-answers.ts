@@ -3,6 +3,7 @@ import { timestamp } from '../../domain/clock.ts'
 import type { ResumableUpload } from '../../services/resumable-uploads.ts'
 import type { StoredFile } from '../../services/stored-file.ts'
 import type { Site } from '../call.ts'
+import { parseMetadata } from '../uploads/tus-headers.ts'
 import { timestampField } from './fields.ts'
 import { fileUrl, thumbnailPath } from './file-answers.ts'
 
@@ -43,8 +44,12 @@ export const unfinishedUpload = z
     name: z.string(),
     received: z.number().int().openapi({ description: 'Bytes that are safe' }),
     size: z.number().int().nullable().openapi({ description: 'null while nobody has said it' }),
-    slug: z.string(),
-    url: z.string(),
+    slug: z.string().openapi({ description: 'Also names a part, to whoever cancels it' }),
+    url: z.string().optional().openapi({ description: 'The public page; a part never gets one' }),
+    last_modified: z.number().int().nullable().openapi({
+      description:
+        'When the file was last changed, in milliseconds since 1970, as the metadata said; null where it did not',
+    }),
     created_at: timestampField,
     expires_at: timestampField,
   })
@@ -57,8 +62,14 @@ export function toUnfinishedUpload(site: Site, upload: ResumableUpload): z.infer
     received: upload.received,
     size: upload.size,
     slug: upload.slug,
-    url: fileUrl(site, upload.slug),
+    ...(upload.kind === 'partial' ? {} : { url: fileUrl(site, upload.slug) }),
+    last_modified: lastModified(upload),
     created_at: timestamp(upload.created_at),
     expires_at: timestamp(site.services.resumable.expiresAt(upload)),
   }
+}
+
+function lastModified({ metadata }: ResumableUpload): number | null {
+  const value = parseMetadata(metadata).get('lastModified') ?? ''
+  return /^\d{1,15}$/.test(value) ? Number(value) : null
 }

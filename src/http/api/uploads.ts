@@ -1,8 +1,18 @@
 import { z } from '@hono/zod-openapi'
 import type { Slug } from '../../domain/ids.ts'
 import { keyedRoute } from '../route.ts'
+import { UPLOADS_PATH } from '../uploads/paths.ts'
 import { dataOf } from './fields.ts'
 import { toUnfinishedUpload, unfinishedUpload } from './upload-answers.ts'
+
+const listedUpload = unfinishedUpload
+  .extend({
+    location: z.string().openapi({
+      description:
+        'Where the upload goes on, for its owner: with the scopes "upload" and "manage" the same as the address that it began with',
+    }),
+  })
+  .openapi('ListedUpload')
 
 export const listUploads = keyedRoute({
   method: 'get',
@@ -10,10 +20,17 @@ export const listUploads = keyedRoute({
   need: 'read',
   summary: 'List your unfinished resumable uploads, oldest first',
   tag: 'Uploads',
-  answer: dataOf(z.array(unfinishedUpload)),
+  answer: dataOf(z.array(listedUpload)),
   async handle({ call, caller }) {
-    const uploads = await call.site.services.resumable.list(caller)
-    return { success: true, data: uploads.map((upload) => toUnfinishedUpload(call.site, upload)) }
+    const { resumable } = call.site.services
+    const uploads = await resumable.list(caller)
+    return {
+      success: true,
+      data: uploads.map((upload) => ({
+        ...toUnfinishedUpload(call.site, upload),
+        location: `${UPLOADS_PATH}/${resumable.nameForOwner(upload)}`,
+      })),
+    }
   },
 })
 

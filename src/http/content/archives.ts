@@ -59,9 +59,9 @@ export const getArchive: Route = {
   },
   streams: 'out',
   async handle(call) {
-    const { archives, archiveTokens } = call.site.services
+    const { access, archives, archiveTokens } = call.site.services
     const { asker, selection } = archiveTokens.read(call.params.token ?? '')
-    const archive = await archives.selection(asker, selection)
+    const archive = await archives.selection(await access.signed(asker), selection)
     // Only owners get such an address, so whoever uses it looks in their name.
     return sendArchive(call, archive, { folder: null, isOwner: true })
   },

@@ -47,7 +47,6 @@ export const listPublicFolder: Route = openRoute({
     const { access, publicFolders } = call.site.services
     const seen = await access.folder(await askerOf(call), body.folder as FolderIdentifier)
     const { item: folder, viewer } = opened(seen)
-    call.headers.set('Cache-Control', 'private, no-store')
     const page = body.page ?? 1
     const contents = await publicFolders.contents(folder, {
       page,

@@ -89,7 +89,7 @@ export const getContent: Route = {
     if (identifier.kind !== 'uuid') throw fileNotFound()
     const token = call.url.searchParams.get('token') ?? ''
     const { asker: signed, counted, proxied } = contentTokens.read(token, identifier.uuid)
-    const asker = together(signed, await askerOf(call))
+    const asker = together(await access.signed(signed), await askerOf(call))
     const { item: file, viewer } = opened(await access.file(asker, identifier))
     const download = call.url.searchParams.get('download') === 'true'
     return sendFile(call, file, {

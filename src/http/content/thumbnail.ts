@@ -55,7 +55,7 @@ async function send(call: Call, picture: ThumbnailPicture): Promise<Response | n
     'Content-Type': 'image/webp',
     'Accept-Ranges': 'bytes',
     ETag: validators.etag,
-    'Cache-Control': 'private, max-age=3600',
+    'Cache-Control': 'private, max-age=300',
     'Content-Security-Policy': "sandbox; default-src 'none'",
     'Cross-Origin-Resource-Policy': 'cross-origin',
   })

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { Refusal } from '../../domain/errors.ts'
 import type { OneTimeLinks } from '../../services/one-time-links.ts'
-import { invalidLink } from '../../services/one-time-links.ts'
+import { assertOpen, invalidLink, invitationNeeded } from '../../services/one-time-links.ts'
 import type { SignInStep } from '../../services/sign-in.ts'
 import { readForm } from '../body.ts'
 import type { Call } from '../call.ts'
@@ -42,6 +42,11 @@ async function withPassword(call: Call, field: (name: string) => string): Promis
   return { step: await signIn.withPassword(browserOf(call), username, password, call.bucket) }
 }
 
+async function withNewPassword(call: Call, field: (name: string) => string): Promise<Outcome> {
+  const { username, password } = newAccount(field)
+  return { step: await call.site.services.signIn.withNewPassword(browserOf(call), username, password) }
+}
+
 function newAccount(field: (name: string) => string) {
   return { username: field('username'), password: field('password') }
 }
@@ -69,12 +74,12 @@ const forms: readonly FormPage[] = [
     summary: 'make an account',
     fields: ['username', 'password'],
     async check({ site }) {
-      if (site.config.signUp === 'open') return
-      throw new Refusal('SIGN_UP_CLOSED', 'Signing up takes an invitation from an administrator')
+      assertOpen(site.config.signUp)
+      if (site.config.signUp === 'invitation') throw invitationNeeded()
     },
     async submit(call, field) {
-      await call.site.services.signUp.join(newAccount(field), null)
-      return withPassword(call, field)
+      await call.site.services.signUp.join(newAccount(field), null, call)
+      return withNewPassword(call, field)
     },
   },
   {
@@ -82,10 +87,13 @@ const forms: readonly FormPage[] = [
     path: '/sign-up/{token}',
     summary: 'make an account by invitation',
     fields: ['username', 'password'],
-    check: (call) => assertWorks(call, 'invitation'),
+    async check(call) {
+      assertOpen(call.site.config.signUp)
+      await assertWorks(call, 'invitation')
+    },
     async submit(call, field) {
-      await call.site.services.signUp.join(newAccount(field), tokenOf(call))
-      return withPassword(call, field)
+      await call.site.services.signUp.join(newAccount(field), tokenOf(call), call)
+      return withNewPassword(call, field)
     },
   },
   {
@@ -95,8 +103,8 @@ const forms: readonly FormPage[] = [
     fields: ['username', 'password'],
     check: (call) => assertWorks(call, 'welcome'),
     async submit(call, field) {
-      await call.site.services.signUp.first(newAccount(field), tokenOf(call), call.address)
-      return withPassword(call, field)
+      await call.site.services.signUp.first(newAccount(field), tokenOf(call), call)
+      return withNewPassword(call, field)
     },
   },
   {
@@ -106,7 +114,7 @@ const forms: readonly FormPage[] = [
     fields: ['password'],
     check: (call) => assertWorks(call, 'password'),
     async submit(call, field) {
-      await call.site.services.signUp.setPassword(tokenOf(call), field('password'))
+      await call.site.services.signUp.setPassword(tokenOf(call), field('password'), call)
       return { next: '/sign-in' }
     },
   },

@@ -34,7 +34,8 @@ async function adminPage(call: Call): Promise<Response> {
     throw new Refusal('ADMIN_NEEDED', 'Only administrators of this server can see this page')
   }
   if (!isSection(section)) throw new Refusal('NOT_FOUND', 'There is no such page')
-  return page(call.site, call.site.pages.adminPage({ section }, pageReader(call)))
+  const view = { section, canInvite: call.site.config.signUp !== 'closed' }
+  return page(call.site, call.site.pages.adminPage(view, pageReader(call)))
 }
 
 export const getAdminPage: Route = {

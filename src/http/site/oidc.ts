@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { Onward } from '../../services/oidc.ts'
 import { OIDC_CALLBACK } from '../../services/signing-in-terms.ts'
 import type { Route } from '../route.ts'
-import { browserOf, withCookies } from '../session.ts'
+import { browserOf, endPresentSession, withCookies } from '../session.ts'
 import { nextPath } from './next-path.ts'
 
 export const startOidc: Route = {
@@ -14,11 +14,11 @@ export const startOidc: Route = {
     tag: 'Site',
     query: z.object({ next: z.string().optional() }),
     answers: { 303: { description: 'On to the other server' } },
-    errors: [404],
+    errors: [403, 404, 429],
   },
   async handle(call) {
     const next = nextPath(call.url.searchParams.get('next'))
-    return onward(await call.site.services.oidc.begin(browserOf(call), next))
+    return onward(await call.site.services.oidc.begin(browserOf(call), next, call.bucket))
   },
 }
 
@@ -35,7 +35,9 @@ export const finishOidc: Route = {
   },
   async handle(call) {
     const query = Object.fromEntries(call.url.searchParams)
-    return onward(await call.site.services.oidc.finish(browserOf(call), query))
+    const done = await call.site.services.oidc.finish(browserOf(call), query)
+    await endPresentSession(call)
+    return onward(done)
   },
 }
 

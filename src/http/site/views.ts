@@ -178,6 +178,8 @@ export interface SettingsPageView {
 
 export interface AdminPageView {
   readonly section: AdminSection
+  /** Whether an invitation would be of use. */
+  readonly canInvite: boolean
 }
 
 export interface StartPageView {

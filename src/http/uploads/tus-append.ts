@@ -1,5 +1,5 @@
 import { Refusal } from '../../domain/errors.ts'
-import type { UploadToken } from '../../domain/ids.ts'
+import type { UploadName } from '../../domain/ids.ts'
 import type { Caller } from '../../services/caller.ts'
 import type { ResumableUpload } from '../../services/resumable-uploads.ts'
 import { bytesCaller, type Call } from '../call.ts'
@@ -9,7 +9,7 @@ import { assertTus, bytesHeader, CHUNK_TYPE, expectedChecksum, hasChunk } from '
 import { stateHeaders } from './tus-state.ts'
 
 /** PATCH: adds bytes to an upload. */
-export async function appendToUpload(call: Call, token: UploadToken): Promise<Response> {
+export async function appendToUpload(call: Call, name: UploadName): Promise<Response> {
   const caller = await bytesCaller(call)
   assertTus(call)
   if (!hasChunk(call.request)) {
@@ -18,7 +18,7 @@ export async function appendToUpload(call: Call, token: UploadToken): Promise<Re
   const offset = bytesHeader(call.request, 'Upload-Offset')
   if (offset === null) throw new Refusal('INVALID_REQUEST', 'Upload-Offset is missing')
   const size = bytesHeader(call.request, 'Upload-Length')
-  const upload = await takeChunk(call, caller, token, { offset, size })
+  const upload = await takeChunk(call, caller, name, { offset, size })
   return new Response(null, { status: 204, headers: stateHeaders(call.site, upload) })
 }
 
@@ -26,7 +26,7 @@ export async function appendToUpload(call: Call, token: UploadToken): Promise<Re
 export async function takeChunk(
   call: Call,
   caller: Caller,
-  token: UploadToken,
+  name: UploadName,
   { offset, size }: { readonly offset: number; readonly size: number | null },
 ): Promise<ResumableUpload> {
   const checksum = expectedChecksum(call.request)
@@ -34,7 +34,7 @@ export async function takeChunk(
   const source = pacedBody(call.request.body ?? emptyBody(), call.site.clock)
   const done = call.site.uploadsUnderWay.begin(source.end)
   try {
-    return await call.site.services.resumable.append(caller, token, {
+    return await call.site.services.resumable.append(caller, name, {
       offset,
       size,
       length,

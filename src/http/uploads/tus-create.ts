@@ -7,11 +7,10 @@ import { admitGuest } from '../api/guests.ts'
 import { toUnfinishedUpload } from '../api/upload-answers.ts'
 import { type Call, uploadCaller } from '../call.ts'
 import { jsonResponse } from '../json.ts'
+import { UPLOADS_PATH } from './paths.ts'
 import { takeChunk } from './tus-append.ts'
 import { assertTus, declaredSize, hasChunk, parseConcat, parseMetadata } from './tus-headers.ts'
 import { stateHeaders } from './tus-state.ts'
-
-export const UPLOADS_PATH = '/api/v1/uploads'
 
 /** POST: starts an upload, with its first bytes where the request brings some. */
 export async function createUpload(call: Call): Promise<Response> {

@@ -1,14 +1,15 @@
 import { z } from '@hono/zod-openapi'
 import { Refusal } from '../../domain/errors.ts'
-import type { UploadToken } from '../../domain/ids.ts'
+import type { UploadName } from '../../domain/ids.ts'
 import { CHECKSUM_ALGORITHMS } from '../../services/chunk-checksum.ts'
 import { unfinishedUpload, uploadResult } from '../api/upload-answers.ts'
 import type { Call } from '../call.ts'
 import { preflight } from '../preflight.ts'
 import type { Documentation, Method, Route, RouteParts } from '../route.ts'
+import { UPLOADS_PATH } from './paths.ts'
 import { leaveBody } from './receive.ts'
 import { appendToUpload } from './tus-append.ts'
-import { createUpload, UPLOADS_PATH } from './tus-create.ts'
+import { createUpload } from './tus-create.ts'
 import { TUS_VERSION } from './tus-headers.ts'
 import { deleteUpload, getUpload, headUpload } from './tus-look.ts'
 
@@ -26,7 +27,7 @@ const EXTENSIONS = [
 
 const UPLOAD_PATH = `${UPLOADS_PATH}/{upload}`
 
-type Handle = (call: Call, token: UploadToken) => Promise<Response>
+type Handle = (call: Call, name: UploadName) => Promise<Response>
 
 const handlers: Readonly<Record<string, Handle>> = {
   HEAD: headUpload,
@@ -42,13 +43,15 @@ async function handleUpload(call: Call): Promise<Response> {
   if (handle === undefined) {
     throw new Refusal('METHOD_NOT_ALLOWED', 'Use HEAD, GET, PATCH or DELETE here')
   }
-  return handle(call, (call.params.upload ?? '') as UploadToken)
+  return handle(call, (call.params.upload ?? '') as UploadName)
 }
 
-/** Every answer says that the protocol is spoken; what a refused request still sends is dealt with. */
-function speakingTus(handle: (call: Call) => Promise<Response>): Route['handle'] {
+/** Every answer says that the protocol is spoken. */
+const SPEAKING_TUS = { 'Tus-Resumable': TUS_VERSION }
+
+/** What a refused request still sends is dealt with. */
+function leavingBodies(handle: (call: Call) => Promise<Response>): Route['handle'] {
   return async (call) => {
-    call.headers.set('Tus-Resumable', TUS_VERSION)
     try {
       return await handle(call)
     } catch (error) {
@@ -63,7 +66,6 @@ function capabilities(allowed: readonly string[]): Route['handle'] {
   return async (call) => {
     const response = preflight([...allowed, 'OPTIONS'])
     const { maxFileSize } = call.site.config
-    response.headers.set('Tus-Resumable', TUS_VERSION)
     response.headers.set('Tus-Version', TUS_VERSION)
     response.headers.set('Tus-Extension', EXTENSIONS.join(','))
     response.headers.set('Tus-Max-Size', String(maxFileSize))
@@ -73,7 +75,10 @@ function capabilities(allowed: readonly string[]): Route['handle'] {
 }
 
 const params = z.object({
-  upload: z.string().openapi({ description: 'The secret of the upload’s address, from Location' }),
+  upload: z.string().openapi({
+    description:
+      'The last part of the upload’s address, from Location or from the list of unfinished uploads',
+  }),
 })
 const tusHeader = z.literal(TUS_VERSION)
 const checksumHeader = z
@@ -111,7 +116,14 @@ function route(...parts: Parts): Route {
 }
 
 function routeParts(...[method, path, documentation, handle]: Parts): RouteParts {
-  return { method, path, documentation: { ...documentation, tag: 'Uploads' }, streams: 'in', handle }
+  return {
+    method,
+    path,
+    documentation: { ...documentation, tag: 'Uploads' },
+    streams: 'in',
+    always: SPEAKING_TUS,
+    handle,
+  }
 }
 
 const created = unfinishedUpload.extend({ success: z.literal(true), location: z.string() })
@@ -130,10 +142,10 @@ export const tusRoutes: readonly Route[] = [
         'Tus-Resumable': tusHeader,
         'Upload-Length': z.string().optional(),
         'Upload-Defer-Length': z.literal('1').optional(),
-        'Upload-Metadata': z
-          .string()
-          .optional()
-          .openapi({ description: 'filename, filetype, folder (identifier, needs a key), relativePath' }),
+        'Upload-Metadata': z.string().optional().openapi({
+          description:
+            'filename, filetype, folder (identifier, needs a key), relativePath, lastModified (milliseconds since 1970)',
+        }),
         'Upload-Concat': z.string().optional(),
         'Upload-Checksum': checksumHeader,
       }),
@@ -146,7 +158,7 @@ export const tusRoutes: readonly Route[] = [
       },
       errors: [400, 404, 409, 410, 412, 413, 423, 460],
     },
-    speakingTus(createUpload),
+    leavingBodies(createUpload),
   ),
   route(
     'patch',
@@ -169,7 +181,7 @@ export const tusRoutes: readonly Route[] = [
       },
       errors: [400, 404, 409, 410, 412, 413, 415, 423, 460],
     },
-    speakingTus(handleUpload),
+    leavingBodies(handleUpload),
   ),
   route(
     'get',
@@ -181,7 +193,7 @@ export const tusRoutes: readonly Route[] = [
       answers: { 200: { description: 'The upload', headers: stateHeader, schema: present } },
       errors: [404, 405, 410, 412, 423],
     },
-    speakingTus(handleUpload),
+    leavingBodies(handleUpload),
   ),
   route(
     'delete',
@@ -193,7 +205,7 @@ export const tusRoutes: readonly Route[] = [
       answers: { 204: { description: 'Gone' } },
       errors: [404, 405, 412],
     },
-    speakingTus(handleUpload),
+    leavingBodies(handleUpload),
   ),
   route(
     'post',
@@ -211,7 +223,7 @@ export const tusRoutes: readonly Route[] = [
       },
       errors: [400, 404, 405, 409, 410, 412, 413, 415, 423, 460],
     },
-    speakingTus(handleUpload),
+    leavingBodies(handleUpload),
   ),
   ...[
     { path: UPLOADS_PATH, allowed: ['GET', 'HEAD', 'POST'] },

@@ -29,6 +29,9 @@ const account = z
 const accountDetail = account
   .extend({
     has_password: z.boolean(),
+    has_mail: z.boolean().openapi({
+      description: 'Whether there is a confirmed mail address, by which a new password can be had',
+    }),
     passkeys: z.number().int(),
     keys: z.number().int(),
     sessions: z.number().int(),
@@ -100,6 +103,7 @@ export const getAnyAccount = adminRoute({
     const data: z.infer<typeof accountDetail> = {
       ...toAccount(call.site, account),
       has_password: ways.passwords > 0,
+      has_mail: ways.addresses > 0,
       passkeys: ways.passkeys,
       keys: ways.keys,
       sessions: ways.sessions,
@@ -146,12 +150,19 @@ export const resetAccount = adminRoute({
       .boolean('must be true or false')
       .optional()
       .openapi({ description: 'Whether codes and passkeys are turned off as well' }),
+    mail_address: z
+      .boolean('must be true or false')
+      .optional()
+      .openapi({ description: 'Whether the mail address is removed as well' }),
   }),
   answer: dataOf(z.object({ url: z.string(), expires_at: timestampField })),
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }) {
     const { accountAdministration } = call.site.services
-    const link = await accountAdministration.reset(caller, idOf(params), body.second_factor === true)
+    const link = await accountAdministration.reset(caller, idOf(params), {
+      secondFactor: body.second_factor === true,
+      mailAddress: body.mail_address === true,
+    })
     const data = { url: call.site.publicUrl + link.path, expires_at: timestamp(link.expiresAt) }
     return { success: true, data }
   },

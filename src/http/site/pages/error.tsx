@@ -41,6 +41,8 @@ function wayOn({ code, path }: ErrorPageView, { texts }: PageContext): { text: s
     case 'DATABASE_UNAVAILABLE':
     case 'SHUTTING_DOWN':
       return { text: texts.common.tryAgain, address: path }
+    case 'GUEST_UPLOADS_DISABLED':
+      return { text: texts.account.forms.signIn.title, address: '/sign-in?next=%2F' }
     default:
       return { text: texts.common.toStart, address: '/' }
   }

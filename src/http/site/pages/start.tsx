@@ -1,9 +1,9 @@
+import { Button } from '@mantine/core'
 import { renderToString } from 'react-dom/server'
 import { Drawing } from '../../../../web/shared/drawing.tsx'
 import { fill } from '../../../../web/shared/words.ts'
 import { START_APP, type StartPageData } from '../../../../web/start/data.ts'
 import { noUploads, StartApp } from '../../../../web/start/start-app.tsx'
-import type { StartTexts } from '../texts/texts.ts'
 import type { StartPageView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { Layout, LinkPreview } from './layout.tsx'
@@ -21,7 +21,7 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
       title={texts.title}
     >
       <main className="start">
-        {guestUploads ? <App data={data} /> : <KeyNeeded texts={texts} />}
+        {guestUploads ? <App data={data} /> : <SignInNeeded context={context} />}
         <div className="start-foot small quiet">
           <p>
             {`${fill(texts.limit, { size: words.size(maxFileSize) })} `}
@@ -50,12 +50,16 @@ function App({ data }: { data: StartPageData }) {
   return <div dangerouslySetInnerHTML={{ __html: html }} id={START_APP} />
 }
 
-function KeyNeeded({ texts }: { texts: StartTexts }) {
+function SignInNeeded({ context }: { context: PageContext }) {
+  const { start, account } = context.texts
   return (
     <div className="closed">
       <Drawing of="lock" size={40} />
-      <h1>{texts.keyNeeded}</h1>
-      <p className="quiet">{texts.keyNeededWhy}</p>
+      <h1>{start.signInNeeded}</h1>
+      <p className="quiet">{start.signInNeededWhy}</p>
+      <Button component="a" href="/sign-in?next=%2F" rel="nofollow">
+        {account.forms.signIn.title}
+      </Button>
     </div>
   )
 }

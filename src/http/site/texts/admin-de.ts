@@ -93,6 +93,7 @@ export const adminDe: AdminPageTexts = {
       signsIn: 'Anmeldung mit',
       password: 'Passwort',
       codes: 'Codes einer App',
+      mail: 'Links per E-Mail',
       passkeys: { one: '{count} Passkey', other: '{count} Passkeys' },
       noWay: 'API-Schlüsseln allein',
       sessions: 'Angemeldete Browser',
@@ -136,6 +137,7 @@ export const adminDe: AdminPageTexts = {
       resetSure:
         'Das Passwort und alle Anmeldungen enden sofort. Du bekommst einen Link, der ein neues Passwort setzt.',
       secondFactor: 'Auch Codes und Passkeys ausschalten',
+      mailAddress: 'Auch die E-Mail-Adresse entfernen; wer dort Post liest, kann ein neues Passwort setzen',
       resetDone: 'Schicke diesen Link der Person, der das Konto gehört.',
       remove: 'Löschen',
       removeWhy: 'Mit allen Dateien, Ordnern, Links und Schlüsseln, sofort und für alle.',

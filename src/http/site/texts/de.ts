@@ -61,7 +61,7 @@ export const de: Texts = {
         'Dieses „{name}“ wurde nach Beginn des Uploads geändert. Den Upload abbrechen und die neue Fassung hochladen.',
       problems: {
         tooLarge: 'Diese Datei hat {size}; erlaubt sind {limit}.',
-        guestsOff: 'Hochladen geht hier nur mit API-Schlüssel.',
+        guestsOff: 'Gäste können hier nichts hochladen. Melde dich an und wähle die Datei noch einmal.',
         noRoom: 'Für ihre {size} ist kein Platz mehr. Noch einmal versuchen, wenn etwas gelöscht wurde.',
         changed: 'Die Datei wurde während des Hochladens geändert oder verschoben. Bitte neu auswählen.',
         expired: 'Die Unterbrechung war zu lang, das Angekommene ist weg. Bitte die Datei neu auswählen.',
@@ -90,8 +90,9 @@ export const de: Texts = {
     expiry: 'Was {days} lang niemand öffnet, wird entfernt.',
     terminal: 'Im Terminal',
     terminalWithKey: 'Im Terminal, mit deinem Schlüssel',
-    keyNeeded: 'Zum Hochladen braucht es einen API-Schlüssel',
-    keyNeededWhy: 'Den vergibt, wer diesen Server betreibt. Links zu Dateien funktionieren ohne ihn.',
+    signInNeeded: 'Melde dich an, um etwas hochzuladen',
+    signInNeededWhy:
+      'Gäste können das hier nicht. Ein Konto, oder einen API-Schlüssel für ein Programm, vergibt, wer diesen Server betreibt. Links zu Dateien funktionieren ohne beides.',
   },
   file: {
     download: 'Herunterladen',
@@ -210,6 +211,7 @@ export const de: Texts = {
         remove: 'Löschen',
         newFolder: 'Neuer Ordner',
         upload: 'Hochladen',
+        select: 'Auswählen',
         selectNone: 'Nichts auswählen',
         more: 'Aktionen',
         refresh: 'Noch einmal versuchen',
@@ -289,6 +291,8 @@ export const de: Texts = {
       uploads: {
         title: 'Uploads',
         elsewhere: 'Anderswo begonnen und nicht fertig',
+        elsewhereWhy:
+          'Sie gehen dort weiter, wo sie begonnen wurden, oder hier, wenn du dieselbe Datei auswählst.',
         progress: '{received} von {size}',
         cancel: 'Aufgeben',
         none: 'Es wird nichts hochgeladen.',
@@ -303,6 +307,9 @@ export const de: Texts = {
         sureWhy: 'Das lässt sich nicht rückgängig machen.',
         until: 'bleibt bis {day}',
         more: 'Mehr zeigen',
+        returning: 'kommt gerade zurück',
+        whereTo: '„{name}“ war in einem privaten Ordner, den es nicht mehr gibt. Wähle, wohin es kommt.',
+        restoreHere: 'Hier wiederherstellen',
       },
       announced: {
         copied: 'Kopiert',
@@ -486,8 +493,12 @@ export const de: Texts = {
         message: 'Wähle eines mit mindestens 8 Zeichen, zum Beispiel ein paar Wörter.',
       },
       SIGN_UP_CLOSED: {
-        title: 'Konten kann hier nicht jeder anlegen',
-        message: 'Bitte den, der diesen Server betreibt, um eine Einladung.',
+        title: 'Hier kann niemand ein Konto anlegen',
+        message: 'Dieser Server nimmt keine neuen Konten an, weder mit Einladung noch ohne.',
+      },
+      INVITATION_NEEDED: {
+        title: 'Ein Konto gibt es hier mit Einladung',
+        message: 'Bitte den, der diesen Server betreibt, um eine.',
       },
       INVALID_LINK: {
         title: 'Dieser Link gilt nicht mehr',
@@ -522,8 +533,9 @@ export const de: Texts = {
         message: 'Nimm einen, der es darf.',
       },
       GUEST_UPLOADS_DISABLED: {
-        title: 'Zum Hochladen braucht es einen API-Schlüssel',
-        message: 'Den vergibt, wer diesen Server betreibt. Links zu Dateien funktionieren ohne ihn.',
+        title: 'Gäste können hier nichts hochladen',
+        message:
+          'Melde dich an, oder nimm einen API-Schlüssel; beides vergibt, wer diesen Server betreibt. Links zu Dateien funktionieren ohne beides.',
       },
       RANGE_NOT_SATISFIABLE: {
         title: 'Diesen Teil der Datei gibt es nicht',

@@ -59,7 +59,7 @@ export const en: Texts = {
       otherVersion: 'This “{name}” was changed after the upload began. Cancel it, and upload the new one.',
       problems: {
         tooLarge: 'This file is {size}; the limit is {limit}.',
-        guestsOff: 'Uploads need an API key here.',
+        guestsOff: 'Guests cannot upload here. Sign in, and choose the file again.',
         noRoom: 'There is no room left for its {size}. Try again when something has been deleted.',
         changed: 'The file was changed or moved while it went up. Choose it again.',
         expired: 'It was interrupted for too long, and what had arrived is gone. Choose the file again.',
@@ -88,8 +88,9 @@ export const en: Texts = {
     expiry: 'A file that nobody opens for {days} is removed.',
     terminal: 'From a terminal',
     terminalWithKey: 'From a terminal, with your key',
-    keyNeeded: 'Uploads need an API key',
-    keyNeededWhy: 'Whoever runs this server can give you one. Links to files work without it.',
+    signInNeeded: 'Sign in to upload',
+    signInNeededWhy:
+      'Guests cannot upload here. Whoever runs this server can give you an account, or an API key for a program. Links to files work without either.',
   },
   file: {
     download: 'Download',
@@ -208,6 +209,7 @@ export const en: Texts = {
         remove: 'Delete',
         newFolder: 'New folder',
         upload: 'Upload',
+        select: 'Select',
         selectNone: 'Select nothing',
         more: 'Actions',
         refresh: 'Try again',
@@ -277,6 +279,7 @@ export const en: Texts = {
       uploads: {
         title: 'Uploads',
         elsewhere: 'Begun elsewhere, and not finished',
+        elsewhereWhy: 'They go on where they were begun, or here when you choose the same file.',
         progress: '{received} of {size}',
         cancel: 'Give up',
         none: 'Nothing is being uploaded.',
@@ -291,6 +294,9 @@ export const en: Texts = {
         sureWhy: 'This cannot be undone.',
         until: 'goes on {day}',
         more: 'Show more',
+        returning: 'is coming back',
+        whereTo: '“{name}” was in a private folder that is no longer there. Choose where it goes.',
+        restoreHere: 'Restore here',
       },
       announced: {
         copied: 'Copied',
@@ -469,8 +475,12 @@ export const en: Texts = {
         message: 'Choose one of at least 8 characters, such as a few words.',
       },
       SIGN_UP_CLOSED: {
-        title: 'Signing up is not open',
-        message: 'Ask whoever runs this server for an invitation.',
+        title: 'Nobody can sign up here',
+        message: 'This server takes no new accounts, with an invitation or without.',
+      },
+      INVITATION_NEEDED: {
+        title: 'Signing up takes an invitation',
+        message: 'Ask whoever runs this server for one.',
       },
       INVALID_LINK: {
         title: 'This link does not work any more',
@@ -505,8 +515,9 @@ export const en: Texts = {
         message: 'Use one that may.',
       },
       GUEST_UPLOADS_DISABLED: {
-        title: 'Uploads need an API key',
-        message: 'Whoever runs this server can give you one. Links to files work without it.',
+        title: 'Guests cannot upload here',
+        message:
+          'Sign in, or use an API key; whoever runs this server can give you either. Links to files work without them.',
       },
       RANGE_NOT_SATISFIABLE: {
         title: 'This part of the file does not exist',

@@ -54,8 +54,8 @@ export interface StartTexts {
   readonly expiry: string
   readonly terminal: string
   readonly terminalWithKey: string
-  readonly keyNeeded: string
-  readonly keyNeededWhy: string
+  readonly signInNeeded: string
+  readonly signInNeededWhy: string
 }
 
 export interface FileTexts {

@@ -1,0 +1,25 @@
+import type { Command } from 'commander'
+import type { Environment } from '../../config.ts'
+import { timestamp } from '../../domain/clock.ts'
+import { withAdministration } from '../administration.ts'
+import { printJson, printTable } from '../output.ts'
+
+/** `holdfast admin nodes` */
+export function nodesCommand(nodes: Command, environment: Environment): void {
+  nodes
+    .description('list the servers that share the database')
+    .option('--json', 'print a JSON array')
+    .action(({ json }: { json?: true }) => list(environment, json === true))
+}
+
+function list(environment: Environment, json: boolean): Promise<void> {
+  return withAdministration(environment, async ({ backgroundJobs }) => {
+    const nodes = await backgroundJobs.nodes()
+    const rows = nodes.map(({ id, started_at }) => ({ id, started_at: timestamp(started_at) }))
+    if (json) return printJson(rows)
+    printTable(
+      ['NODE', 'STARTED'],
+      rows.map(({ id, started_at }) => [id, started_at]),
+    )
+  })
+}

@@ -1,0 +1,34 @@
+import type { Command } from 'commander'
+import { type Environment, loadConfig, settingsInForce } from '../../config.ts'
+import { printJson, printTable } from '../output.ts'
+
+/** `holdfast admin settings` */
+export function settingsCommand(command: Command, environment: Environment): void {
+  command
+    .description('list the settings in force; nothing that is secret is shown')
+    .option('--json', 'print a JSON array')
+    .action(({ json }: { json?: true }) => list(environment, json === true))
+}
+
+function list(environment: Environment, json: boolean): void {
+  // What is not allowed is not in force.
+  loadConfig(environment)
+  const settings = settingsInForce(environment)
+  if (json) {
+    const described = settings.map(({ variable, value, isDefault, isSecret, description }) => ({
+      name: variable,
+      value,
+      is_default: isDefault,
+      is_secret: isSecret,
+      description,
+    }))
+    printJson(described)
+  } else {
+    const rows = settings.map(({ variable, value, isDefault }) => [
+      variable,
+      isDefault ? 'default' : 'environment',
+      value === '' ? '-' : value,
+    ])
+    printTable(['NAME', 'FROM', 'VALUE'], rows)
+  }
+}

@@ -1,0 +1,146 @@
+/** What the file manager shows where there is no list, and in its dialogs. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { api } from '../support/api.ts'
+import { intoBin } from '../support/bin.ts'
+import { accessibilityFaults, describeInBrowser } from '../support/browser.ts'
+import { type FilesOwner, filesOwner, openFilesPage } from '../support/files-page.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { GENEROUS, makeFolder, upload } from '../support/public.ts'
+import { PASSWORD, signedIn } from '../support/site-visitor.ts'
+
+describeInBrowser('the file manager', (browser) => {
+  let host: TestHoldfast
+  beforeAll(async () => {
+    host = await startHoldfast(GENEROUS)
+  })
+  afterAll(() => host.stop())
+
+  /** Somebody with the folder Alpha and the file one.txt in it. */
+  async function owner(): Promise<FilesOwner & { alpha: string }> {
+    const one = await filesOwner(host)
+    const alpha = await makeFolder(host, one.key, { name: 'Alpha' })
+    await upload(host, { key: one.key, name: 'one.txt', folder: alpha })
+    return { ...one, alpha }
+  }
+
+  async function expectNoFaults(page: Page, where: string): Promise<void> {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      const faults = await accessibilityFaults(page)
+      expect({ where, colorScheme, faults }).toEqual({ where, colorScheme, faults: [] })
+    }
+  }
+
+  test('says that a folder is not there, and finds it when it is back', async () => {
+    const own = await owner()
+    await using files = await openFilesPage(browser(), own, { path: '/files/aaaaaaaaaaaaaaaa' })
+    const { page } = files
+    const missing = page.getByRole('heading', { name: 'This folder is not here' })
+    await missing.waitFor()
+    await expectNoFaults(page, 'a bad address')
+    await files.button('Show all files').click()
+    await files.lists('Alpha')
+    expect(new URL(page.url()).pathname).toBe('/files')
+
+    await files.row('Alpha').dblclick()
+    await files.lists('one.txt')
+    const program = api(host, own.key)
+    const [entry] = await intoBin(program, { folders: [own.alpha] })
+    await missing.waitFor()
+    expect(await page.getByRole('treeitem', { name: 'Alpha' }).count()).toBe(0)
+    expect(await program.post('/api/v1/bin/restore', { entries: [entry] })).toMatchObject({ status: 200 })
+    await files.lists('one.txt')
+    await page.getByRole('treeitem', { name: 'Alpha' }).waitFor()
+  })
+
+  test('says that its session has ended elsewhere, and goes on where it was after signing in', async () => {
+    const own = await owner()
+    await using files = await openFilesPage(browser(), own, { path: `/files/${own.alpha}` })
+    const { page } = files
+    await files.lists('one.txt')
+    // A new password ends what was begun with the old one.
+    await signedIn(host, own.username)
+    await upload(host, { key: own.key, name: 'two.txt', folder: own.alpha })
+    await page.getByRole('searchbox').fill('two')
+    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
+    await expectNoFaults(page, 'signed out')
+    await page.getByRole('link', { name: 'Sign in' }).last().click()
+    await page.getByLabel('User name').fill(own.username)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await files.lists('one.txt', 'two.txt')
+    expect(new URL(page.url()).pathname).toBe(`/files/${own.alpha}`)
+  })
+
+  test('has no fault in its dialogs and empty places, in light and in dark', async () => {
+    const own = await filesOwner(host)
+    await using files = await openFilesPage(browser(), own)
+    const { page } = files
+    await page.getByText('Nothing here yet').waitFor()
+    await expectNoFaults(page, 'an empty place')
+    await page.getByRole('searchbox').fill('nothing')
+    await page.getByText('Nothing found').waitFor()
+    await expectNoFaults(page, 'nothing found')
+    await page.getByRole('searchbox').fill('')
+
+    const dialog = page.getByRole('dialog')
+    const look = async (where: string) => {
+      await dialog.waitFor()
+      await expectNoFaults(page, where)
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await files.uploads().click()
+    await page.getByText('Nothing is being uploaded.').waitFor()
+    await look('no uploads')
+    await files.button('Bin').click()
+    await page.getByText('What you delete stays here').waitFor()
+    await look('an empty bin')
+
+    await makeFolder(host, own.key, { name: 'Alpha' })
+    await upload(host, { key: own.key, name: 'one.txt' })
+    await files.lists('Alpha', 'one.txt')
+    await files.button('New folder').click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('Alpha')
+    await files.press('Enter')
+    await page.getByText('There is one of that name already.').waitFor()
+    await look('a name that is taken')
+    await files.row('one.txt').click()
+    await files.press('F2')
+    await look('renaming')
+    await files.row('Alpha').click()
+    await files.button('Who may see it').click()
+    await page.getByLabel('A new password').check()
+    await look('who may see it')
+
+    await files.row('one.txt').click()
+    await files.press('Delete')
+    await files.lists('Alpha')
+    await files.button('Bin').click()
+    await files.button('Restore: one.txt').waitFor()
+    await files.button('Empty the bin').click()
+    await files.button('Delete all of it for good').waitFor()
+    await look('a bin')
+
+    await page.setInputFiles('.upload-field', {
+      name: 'two.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('two'),
+    })
+    await files.lists('Alpha', 'two.txt')
+    await files.uploads().click()
+    await page.locator('.upload[data-state="done"]').waitFor()
+    await look('an upload that is done')
+
+    await page.route('**/api/v1/**', (route) => route.abort('connectionreset'))
+    await page.getByRole('treeitem', { name: 'Alpha' }).click()
+    await page.getByRole('heading', { name: 'The server cannot be reached' }).waitFor()
+    await expectNoFaults(page, 'no network')
+    await page.unroute('**/api/v1/**')
+    await files.button('Try again').click()
+    await page.getByText('Nothing here yet').waitFor()
+    // The name that was taken.
+    expect(files.trouble()).toEqual([expect.stringMatching(/^409 for .*\/api\/v1\/folder$/)])
+  }, 60_000)
+})

@@ -1,0 +1,72 @@
+/** The start page while files go up: how far they are, how fast, and all of them at once. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { describeInBrowser, readElements } from '../support/browser.ts'
+import { readBack, sha256 } from '../support/caller.ts'
+import { chance } from '../support/chance.ts'
+import { eventually } from '../support/eventually.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { GENEROUS } from '../support/public.ts'
+import { chosenFile, openStartPage, type StartPage, slugOf } from '../support/start-page.ts'
+
+const MIB = 1024 ** 2
+const NAMES = ['a.bin', 'b.bin', 'c.bin', 'd.bin']
+
+describeInBrowser('the start page while files go up', (browser) => {
+  let holdfast: TestHoldfast
+  const random = chance(33)
+  beforeAll(async () => {
+    holdfast = await startHoldfast(GENEROUS)
+  })
+  afterAll(() => holdfast.stop())
+
+  const states = ({ page }: StartPage) => readElements(page, '.upload', 'it.dataset.state', z.string())
+  const areAll = (start: StartPage, ...wanted: readonly string[]) =>
+    eventually(`they are ${wanted.join(', ')}`, async () => Bun.deepEquals(await states(start), wanted))
+
+  test('tells how fast a file goes, and how long it will take', async () => {
+    await using start = await openStartPage(browser(), holdfast.url)
+    await start.throttle(MIB / 2)
+    await start.choose(chosenFile('film.mkv', random.bytes(12 * MIB)))
+    const told = start.upload('film.mkv').row.locator('.upload-state')
+    await told
+      .filter({ hasText: /^[\d.]+ [KM]B of 12 MB · [\d.]+ [KM]B\/s · about \d\d seconds left$/ })
+      .waitFor()
+    await start.throttle(null)
+    await start.upload('film.mkv').is('done')
+    expect(await told.textContent()).toBe('12 MB, safe on the server')
+    expect(start.trouble()).toEqual([])
+  })
+
+  test('sends three of many at once, tells how far all are, and stops and goes on with all of them', async () => {
+    await using start = await openStartPage(browser(), holdfast.url)
+    const { page } = start
+    const contents = new Map(NAMES.map((name) => [name, random.bytes(2 * MIB)]))
+    await start.throttle(MIB)
+    await start.choose(...[...contents].map(([name, bytes]) => chosenFile(name, bytes)))
+    await areAll(start, 'sending', 'sending', 'sending', 'queued')
+    const bar = page.getByRole('progressbar', { name: 'All files together' })
+    const share = async () => Number(await bar.getAttribute('aria-valuenow'))
+    await eventually('some of all has gone off', async () => (await share()) > 5)
+    const together = page.locator('.uploads-total p')
+    await together.filter({ hasText: /^[\d.]+ [KM]B of 8 MB · [\d.]+ [KM]B\/s · (about|a few) / }).waitFor()
+    expect(await page.locator('.uploads-head h1').textContent()).toMatch(/^Uploading 4 files · \d+%$/)
+
+    await page.getByRole('button', { name: 'Pause all' }).click()
+    await areAll(start, 'paused', 'paused', 'paused', 'paused')
+    expect(await bar.count()).toBe(0)
+    const before = start.requests.length
+    await start.throttle(null)
+    await page.getByRole('button', { name: 'Resume all' }).click()
+    await areAll(start, 'done', 'done', 'done', 'done')
+    const after = start.requests.slice(before)
+    expect(after.filter((request) => /^PATCH [1-9]/.test(request)).length).toBeGreaterThan(0)
+    expect(after).not.toContain('POST')
+    expect(await page.locator('.uploads-head h1').textContent()).toBe('4 files uploaded')
+    for (const [name, bytes] of contents) {
+      const stored = await readBack(holdfast.url, slugOf(await start.upload(name).link()))
+      expect(stored).toEqual({ size: bytes.length, sha256: sha256(bytes) })
+    }
+    expect(start.trouble()).toEqual([])
+  })
+})

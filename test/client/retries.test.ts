@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'bun:test'
+import { AnswerError, ConnectionError } from '../../src/client/failure.ts'
+import { createRetries, type Patience, type Retries } from '../../src/client/retries.ts'
+import { HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts'
+import { handClock } from '../support/hand-clock.ts'
+
+interface Trial {
+  readonly retries: Retries
+  /** What was slept, in milliseconds. */
+  readonly waits: number[]
+  readonly said: string[]
+  readonly now: () => number
+}
+
+/** Sleeping takes no time but the clock's. */
+function trial(chance: () => number = () => 1): Trial {
+  const clock = handClock()
+  const waits: number[] = []
+  const said: string[] = []
+  const sleep = async (milliseconds: number) => {
+    waits.push(milliseconds)
+    await Promise.resolve()
+    clock.advance(milliseconds)
+  }
+  const retries = createRetries({ clock, chance, sleep, say: (line) => said.push(line) })
+  return { retries, waits, said, now: clock.monotonic }
+}
+
+const away = () => new ConnectionError('away', { passes: true, isUnsent: false })
+const answered = (status: number, retryAfter: number | null = null) =>
+  new AnswerError(`answered ${status}`, status, 'CODE', retryAfter)
+const patient: Patience = { within: 10 * MINUTE, longestWait: 2 * HOUR }
+
+/** Fails so often, with what `failure` says, and then succeeds. */
+function failing(times: number, failure: () => Error): () => Promise<string> {
+  let left = times
+  return async () => {
+    if (left-- > 0) throw failure()
+    return 'done'
+  }
+}
+
+describe('the pauses between tries', () => {
+  test('double from half a second, up to half a minute', async () => {
+    const { retries, waits } = trial()
+    expect(await retries.persist(patient, failing(9, away))).toBe('done')
+    expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
+  })
+
+  test('are by chance between half of the step and the whole', async () => {
+    const chances = [0, 0.5, 1]
+    const { retries, waits } = trial(() => chances.shift() ?? 0)
+    await retries.persist(patient, failing(3, away))
+    expect(waits).toEqual([250, 750, 2000])
+  })
+
+  test('begin anew when something has moved', async () => {
+    const { retries, waits } = trial()
+    let tries = 0
+    const attempt = async () => {
+      tries += 1
+      if (tries <= 5) throw away()
+    }
+    await retries.persist(patient, attempt, () => (tries >= 4 ? 1 : 0))
+    expect(waits).toEqual([500, 1000, 2000, 500, 1000])
+  })
+})
+
+describe('patience', () => {
+  test('ends when nothing has moved for so long, with the last failure', async () => {
+    const { retries, now } = trial()
+    const began = now()
+    const patience = { ...patient, within: 10 * SECOND }
+    await expect(retries.persist(patience, failing(Number.POSITIVE_INFINITY, away))).rejects.toThrow('away')
+    expect(now() - began).toBeGreaterThan(10 * SECOND)
+    expect(now() - began).toBeLessThan(20 * SECOND)
+  })
+
+  test('begins anew when something has moved', async () => {
+    const { retries } = trial()
+    let moved = 0
+    const attempt = failing(100, away)
+    const moving = () => {
+      moved += 1
+      return attempt()
+    }
+    expect(await retries.persist({ ...patient, within: SECOND }, moving, () => moved)).toBe('done')
+  })
+
+  test('is not tried by what will not pass', async () => {
+    for (const error of [
+      answered(404),
+      answered(413),
+      new ConnectionError('a bad certificate', { passes: false, isUnsent: true }),
+      new Error('a fault of ours'),
+    ]) {
+      const { retries, waits } = trial()
+      await expect(
+        retries.persist(
+          patient,
+          failing(1, () => error),
+        ),
+      ).rejects.toBe(error)
+      expect(waits).toEqual([])
+    }
+  })
+
+  test.each([408, 423, 425, 429, 500, 502, 503, 504])('stands an answer %i', async (status) => {
+    const { retries } = trial()
+    expect(
+      await retries.persist(
+        patient,
+        failing(1, () => answered(status)),
+      ),
+    ).toBe('done')
+  })
+})
+
+describe('a server that says when to come again', () => {
+  test('is obeyed with up to a second more, and the person is told once', async () => {
+    const { retries, waits, said } = trial()
+    await retries.persist(
+      patient,
+      failing(1, () => answered(503, 7)),
+    )
+    expect(waits).toEqual([8000])
+    expect(said).toEqual(['answered 503 (waiting 7 s)'])
+  })
+
+  test('keeps all that asks it side by side waiting', async () => {
+    const { retries, now, said } = trial()
+    const began = now()
+    const asked: number[] = []
+    const ask = (attempt: () => Promise<string>) =>
+      retries.persist(patient, () => {
+        asked.push(now() - began)
+        return attempt()
+      })
+    await ask(failing(1, () => answered(429, 100)))
+    expect(asked).toEqual([0, 101 * SECOND])
+    await Promise.all([ask(failing(1, () => answered(429, 50))), ask(failing(1, () => answered(429, 50)))])
+    expect(asked.slice(-2).every((at) => at >= (101 + 50) * SECOND)).toBe(true)
+    expect(said).toEqual(['answered 429 (waiting 100 s)', 'answered 429 (waiting 50 s)'])
+  })
+
+  test('may ask for a limit’s hour again and again, but for no more than is endured', async () => {
+    const { retries } = trial()
+    expect(
+      await retries.persist(
+        patient,
+        failing(5, () => answered(429, 3600)),
+      ),
+    ).toBe('done')
+    const longer = trial()
+    const tooLong = failing(1, () => answered(429, 3 * 3600))
+    await expect(longer.retries.persist(patient, tooLong)).rejects.toThrow('answered 429')
+    expect(longer.waits).toEqual([])
+  })
+})

@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test'
+import { sideBySide } from '../../src/client/side-by-side.ts'
+
+async function* numbers(count: number): AsyncGenerator<number> {
+  for (let number = 0; number < count; number++) yield number
+}
+
+test('so many are worked on at once, never more, and what comes of them is taken in order', async () => {
+  const ends: (() => void)[] = []
+  let running = 0
+  let most = 0
+  const work = async (number: number) => {
+    running += 1
+    most = Math.max(most, running)
+    await new Promise<void>((resolve) => ends.push(resolve))
+    running -= 1
+    return number
+  }
+  const taken: number[] = []
+  const all = sideBySide(numbers(10), 3, work, (number) => taken.push(number))
+  for (let ended = 0; ended < 10; ended++) {
+    while (running < Math.min(3, 10 - ended)) await Promise.resolve()
+    // The last of those under way ends first.
+    ends.pop()?.()
+    while (running === Math.min(3, 10 - ended)) await Promise.resolve()
+  }
+  await all
+  expect(most).toBe(3)
+  expect(taken).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+})
+
+test('what fails first is thrown when what is under way has ended, and nothing more is begun', async () => {
+  const begun: number[] = []
+  const ended: number[] = []
+  const work = async (number: number) => {
+    begun.push(number)
+    if (number === 1) throw new Error('one')
+    await Promise.resolve()
+    ended.push(number)
+  }
+  await expect(sideBySide(numbers(100), 2, work, () => {})).rejects.toThrow('one')
+  expect(ended).toEqual(begun.filter((number) => number !== 1))
+  expect(begun.length).toBeLessThan(10)
+})

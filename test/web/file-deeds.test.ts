@@ -1,0 +1,198 @@
+/** What the file manager asks the server for, and what it makes of answers that come late, in parts, or not at all. */
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { z } from 'zod'
+import type { BinNumber } from '../../web/files/bin-client.ts'
+import { restoreFromBin } from '../../web/files/bin-client.ts'
+import { type Deed, moving, removing } from '../../web/files/deeds.ts'
+import { type FileEntry, fileKey, type Key, TOP } from '../../web/files/entry.ts'
+import { createManager } from '../../web/files/manager.ts'
+import { createOperations } from '../../web/files/operations.ts'
+import { eventually } from '../support/eventually.ts'
+
+const created_at = '2026-01-31T12:00:00.000Z'
+
+const file = (id: number): FileEntry => ({
+  kind: 'file',
+  key: fileKey(id),
+  id,
+  uuid: `uuid-${id}`,
+  name: `${id}.txt`,
+  size: 1,
+  type: 'text/plain',
+  url: `http://files.example/d/slug${id}`,
+  createdAt: created_at,
+  downloads: 0,
+  place: TOP,
+})
+
+const fileItem = (id: number) => {
+  const { uuid, name, size, type, url, downloads } = file(id)
+  return { id, uuid, name, size, type, url, folder_id: 'root', created_at, downloads }
+}
+const folderItem = (id: string) => ({
+  id,
+  name: id,
+  public: true,
+  file_count: 0,
+  created_at,
+  parent: null,
+  has_password: false,
+})
+const filePage = (ids: readonly number[]) => ({
+  data: ids.map(fileItem),
+  pagination: { total: ids.length },
+})
+
+const body = z.object({ files: z.array(z.number()).optional(), entries: z.array(z.number()).optional() })
+
+interface Asked {
+  readonly path: string
+  readonly files: readonly number[]
+  readonly entries: readonly number[]
+}
+
+/** Stands in for the server; returns what it is asked. */
+function answering(answer: (asked: Asked) => object | Promise<object>): Asked[] {
+  const all: Asked[] = []
+  const answered = async (input: string | URL | Request, request?: RequestInit) => {
+    const sent = body.parse(JSON.parse(typeof request?.body === 'string' ? request.body : '{}'))
+    const asked = { path: String(input), files: sent.files ?? [], entries: sent.entries ?? [] }
+    all.push(asked)
+    return Response.json(await answer(asked))
+  }
+  spyOn(globalThis, 'fetch').mockImplementation(Object.assign(answered, { preconnect() {} }))
+  return all
+}
+
+/** Puts everything into the bin, under the number of the file and a thousand, and brings everything back. */
+function binAnswer({ path, files, entries }: Asked): object {
+  if (path === '/api/v1/bin') {
+    return { data: { results: files.map((id) => ({ success: true, entry: id + 1000 })) } }
+  }
+  if (path === '/api/v1/bin/restore') return { data: { results: entries.map(() => ({ success: true })) } }
+  if (path === '/api/v1/files/move') return { data: { results: files.map(() => ({ success: true })) } }
+  throw new Error(`nobody answers ${path}`)
+}
+
+afterEach(() => {
+  spyOn(globalThis, 'fetch').mockRestore()
+})
+
+describe('the file manager', () => {
+  /** At the top level, which holds these files. */
+  async function opened(files: number[], answer: (asked: Asked) => object | Promise<object> | null) {
+    const asked = answering(async (it) => {
+      const own = await answer(it)
+      if (own !== null) return own
+      if (it.path.startsWith('/api/v1/files?')) return filePage(files)
+      if (it.path === '/api/v1/folders') return { data: [folderItem('b')] }
+      return binAnswer(it)
+    })
+    const manager = createManager('en', { sort: 'name', order: 'asc' })
+    manager.start(TOP)
+    await eventually('it is listed', () => manager.listing.at(1) !== null)
+    return { asked, manager }
+  }
+  const CLICK = { ctrl: false, shift: false }
+
+  test('selects nothing of the list before while another folder opens', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { manager } = await opened([1, 2], async ({ path }) => {
+      if (!path.includes('folder=b')) return null
+      await gate.promise
+      return filePage([9])
+    })
+    manager.open('b')
+    manager.pick(1, CLICK)
+    manager.pick(2, { ctrl: false, shift: true })
+    manager.selectAll()
+    gate.resolve()
+    await eventually('it is open', () => !manager.listing.isOpening())
+    expect(await manager.chosen()).toEqual([])
+    manager.pick(manager.listing.rowOf(fileKey(9)) ?? -1, CLICK)
+    expect((await manager.chosen()).map(({ key }) => key)).toEqual([fileKey(9)])
+  })
+
+  test('selects nothing that comes after all was dealt with', async () => {
+    const files = [1, 2]
+    const { manager } = await opened(files, ({ path }) => {
+      if (path === '/api/v1/bin') files.splice(0, 2, 77)
+      return null
+    })
+    manager.selectAll()
+    await manager.remove((await manager.chosen()).filter(({ kind }) => kind === 'file'))
+    expect(manager.listing.rowOf(fileKey(77))).not.toBeNull()
+    expect(await manager.chosen()).toEqual([])
+  })
+
+  test('shows no tree that is older than the one it shows', async () => {
+    const late = Promise.withResolvers<void>()
+    const trees = [late.promise.then(() => ['b', 'c']), ['b']]
+    let isStarted = false
+    const { manager } = await opened([1, 2], async ({ path }) => {
+      if (path !== '/api/v1/folders' || !isStarted) return null
+      return { data: ((await trees.shift()) ?? []).map(folderItem) }
+    })
+    await eventually('there is a tree', () => manager.snapshot().tree !== null)
+    isStarted = true
+    const older = manager.refresh()
+    await manager.refresh()
+    late.resolve()
+    await older
+    expect(manager.snapshot().tree?.find('c')).toBeNull()
+    expect(manager.snapshot().tree?.find('b')).not.toBeNull()
+  })
+})
+
+describe('a deed that is stopped', () => {
+  const many = Array.from({ length: 1000 }, (_, id) => file(id))
+  const operationsOf = () => createOperations<Deed>(() => () => {})
+
+  test.each([
+    ['into the bin', removing],
+    ['to a folder', (entries: readonly FileEntry[]) => moving(entries, 'b')],
+  ])('is taken back as far as it went, and nothing else is asked: %s', async (_, deed) => {
+    const gate = Promise.withResolvers<void>()
+    const asked = answering(async (it) => {
+      await gate.promise
+      return binAnswer(it)
+    })
+    const operations = operationsOf()
+    void operations.start(deed(many))
+    await eventually('the first part is asked for', () => asked.length === 1)
+    const undone = operations.undoLast()
+    gate.resolve()
+    await undone
+    expect(asked).toHaveLength(2)
+    expect([...(asked[1]?.files ?? []), ...(asked[1]?.entries ?? [])]).toHaveLength(200)
+    expect(operations.snapshot()).toMatchObject([{ isUndo: true, total: 200, done: 200, state: 'over' }])
+  })
+
+  test('does not look in the bin for what was refused', async () => {
+    const asked = answering((it) => {
+      if (it.path !== '/api/v1/bin') return binAnswer(it)
+      const results = it.files.map((id) =>
+        id % 2 === 0 ? { success: true, entry: id } : { success: false, error: 'FILE_NOT_FOUND' },
+      )
+      return { data: { results } }
+    })
+    const operations = operationsOf()
+    await operations.start(removing(many.slice(0, 4)))
+    await operations.undoLast()
+    expect(asked.map(({ path }) => path)).toEqual(['/api/v1/bin', '/api/v1/bin/restore'])
+    expect(asked[1]?.entries).toEqual([0, 2])
+  })
+})
+
+test('what cannot come back from the bin is told, and what is no longer there is back', async () => {
+  const codes = ['NOT_FOUND', 'FOLDER_NOT_FOUND', 'MAX_DEPTH_EXCEEDED']
+  answering(({ entries }) => ({
+    data: { results: entries.map((_, index) => ({ success: false, error: codes[index] })) },
+  }))
+  const entries = codes.map((_, id) => file(id))
+  const binned = new Map<Key, BinNumber>(entries.map(({ key, id }) => [key, id]))
+  expect(await restoreFromBin(entries, binned)).toEqual([
+    { name: '1.txt', code: 'FOLDER_NOT_FOUND' },
+    { name: '2.txt', code: 'MAX_DEPTH_EXCEEDED' },
+  ])
+})
