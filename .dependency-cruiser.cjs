@@ -95,9 +95,14 @@ module.exports = {
     ]),
     only(
       'command-line',
-      'Commands get their parts from app.ts, or are those of the client.',
+      'Commands get their parts from app.ts, administration.ts and relocate.ts, or are those of the client.',
       '^src/(cli/|main\\.ts$)',
-      ['^src/cli/', '^src/client/', '^src/domain/', '^src/(app|config|settings|log)\\.ts$'],
+      [
+        '^src/cli/',
+        '^src/client/',
+        '^src/domain/',
+        '^src/(app|administration|relocate|config|settings|log)\\.ts$',
+      ],
     ),
     only('settings', 'Settings and log depend on nobody who uses them.', '^src/(config|settings|log)\\.ts$', [
       '^src/(config|settings|log)\\.ts$',

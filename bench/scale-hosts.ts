@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { openAdministration } from '../src/app.ts'
+import { openAdministration } from '../src/administration.ts'
 import { type Config, loadConfig } from '../src/config.ts'
 import { topFolder } from '../src/database/accounts.ts'
 import type { Db } from '../src/database/schema.ts'

@@ -1,12 +1,7 @@
-import { setTimeout } from 'node:timers/promises'
 import manifest from '../package.json' with { type: 'json' }
-import type { Config, SettingInForce } from './config.ts'
+import type { SettingInForce } from './config.ts'
 import { dropJobs } from './database/jobs.ts'
 import { metaValue } from './database/meta.ts'
-import { missingMigrations as countMissing, MIGRATIONS } from './database/migrate.ts'
-import type { Clock } from './domain/clock.ts'
-import { Refusal } from './domain/errors.ts'
-import type { Random } from './domain/random.ts'
 import { startServer } from './http/server.ts'
 import { openBuiltSite } from './http/site/built-site.ts'
 import { allJobs, startJobs } from './jobs/jobs.ts'
@@ -14,15 +9,14 @@ import type { Log } from './log.ts'
 import { createSmtpPostman } from './mail/smtp.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createAccess } from './services/access.ts'
-import { type AccountAdministration, createAccountAdministration } from './services/account-administration.ts'
-import { type Accounts, createAccounts } from './services/accounts.ts'
-import { type AdministratorMaking, createAdministratorMaking } from './services/administrator-making.ts'
-import { type AllFiles, createAllFiles } from './services/all-files.ts'
+import { createAccountAdministration } from './services/account-administration.ts'
+import { createAccounts } from './services/accounts.ts'
+import { createAllFiles } from './services/all-files.ts'
 import { createArchiveTokens } from './services/archive-tokens.ts'
 import { createArchives } from './services/archives.ts'
-import { type AuditLog, createAuditLog } from './services/audit.ts'
+import { createAuditLog } from './services/audit.ts'
 import { createAuth } from './services/auth.ts'
-import { type BackgroundJobs, createBackgroundJobs } from './services/background-jobs.ts'
+import { createBackgroundJobs } from './services/background-jobs.ts'
 import { createBin } from './services/bin.ts'
 import { createBinEmptying } from './services/bin-emptying.ts'
 import { createBinRestoring } from './services/bin-restoring.ts'
@@ -42,28 +36,27 @@ import { createFolderPasswords } from './services/folder-passwords.ts'
 import { createFolders } from './services/folders.ts'
 import { createIdempotency } from './services/idempotency.ts'
 import { createLocalClaims, createSharedClaims, keptFailures } from './services/job-claims.ts'
-import { createKeys, type Keys } from './services/keys.ts'
+import { createKeys } from './services/keys.ts'
 import { createLinkMaking, type OneTimeLink } from './services/link-making.ts'
 import { createMailAddresses } from './services/mail-addresses.ts'
 import { createMailForgetting } from './services/mail-forgetting.ts'
 import { createMailSending } from './services/mail-sending.ts'
 import { joinNodes } from './services/nodes.ts'
-import { createNotices, type Notices } from './services/notices.ts'
+import { createNotices } from './services/notices.ts'
 import { createOidc } from './services/oidc.ts'
-import { createOneTimeLinks, type OneTimeLinks } from './services/one-time-links.ts'
+import { createOneTimeLinks } from './services/one-time-links.ts'
 import { createOutbox } from './services/outbox.ts'
 import { createOwnAccount } from './services/own-account.ts'
 import { createOwnKeys } from './services/own-keys.ts'
-import { assertPaired, assertWhole } from './services/pairing.ts'
+import { assertPaired } from './services/pairing.ts'
 import { createPasskeys } from './services/passkeys.ts'
 import { createPasswordResets } from './services/password-resets.ts'
 import { createPublicFolders } from './services/public-folders.ts'
 import { createRateLimits } from './services/rate-limits.ts'
 import { createReadiness } from './services/readiness.ts'
-import { relocate as moveInstallation, type Relocated, type RelocationParts } from './services/relocation.ts'
 import { createRemovals } from './services/removals.ts'
 import { createReporting } from './services/reporting.ts'
-import { createReports, type Reports } from './services/reports.ts'
+import { createReports } from './services/reports.ts'
 import { createResumable } from './services/resumable.ts'
 import { createRooms } from './services/room.ts'
 import { createSecondFactor } from './services/second-factor.ts'
@@ -73,10 +66,10 @@ import { createSharedRateLimits } from './services/shared-rate-limits.ts'
 import { createSignIn } from './services/sign-in.ts'
 import { createSignUp } from './services/sign-up.ts'
 import { createSigning } from './services/signing.ts'
-import { createStatistics, type Statistics } from './services/statistics.ts'
+import { createStatistics } from './services/statistics.ts'
 import { createStorageShares } from './services/storage-shares.ts'
 import { createStoreHealth } from './services/store-health.ts'
-import { createTakeDowns, type TakeDowns } from './services/take-downs.ts'
+import { createTakeDowns } from './services/take-downs.ts'
 import { createThumbnailMaking } from './services/thumbnail-making.ts'
 import { createThumbnails, noThumbnails } from './services/thumbnails.ts'
 import { createTrafficCounter } from './services/traffic.ts'
@@ -84,10 +77,9 @@ import { createUploads } from './services/uploads.ts'
 import { createUsage } from './services/usage.ts'
 import { createWarningEnd } from './services/warning-end.ts'
 import { createWatching } from './services/watching.ts'
-import { connect, databaseExists, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
+import type { Parts } from './storage.ts'
+import { holdDataFolder, openBlobs, openDatabase } from './storage.ts'
 import { createLocalMaker } from './thumbnails/local-maker.ts'
-
-export type { Relocated, RelocationStep, RelocationWatch } from './services/relocation.ts'
 
 /** A running server. */
 export interface Holdfast {
@@ -101,12 +93,6 @@ export interface Holdfast {
   flush(): Promise<void>
   /** Takes no new work, lets running uploads finish for up to 30 s, writes the counters, closes everything. */
   stop(): Promise<void>
-}
-
-export interface Parts {
-  readonly config: Config
-  readonly clock: Clock
-  readonly random: Random
 }
 
 /** Builds the service from its parts and starts it. Throws DataFolderInUse, WrongStore, DatabaseTooNew or SiteNotBuilt. */
@@ -386,112 +372,5 @@ export async function startHoldfast(
   } catch (error) {
     await open.disposeAsync()
     throw error
-  }
-}
-
-/** What the command line does, beside a running server or without one. */
-export interface Administration {
-  readonly accountAdministration: AccountAdministration
-  readonly accounts: Accounts
-  readonly allFiles: AllFiles
-  readonly auditLog: AuditLog
-  readonly backgroundJobs: BackgroundJobs
-  readonly keys: Keys
-  readonly notices: Notices
-  readonly oneTimeLinks: OneTimeLinks
-  readonly reports: Reports
-  readonly administratorMaking: AdministratorMaking
-  readonly statistics: Statistics
-  readonly takeDowns: TakeDowns
-  close(): Promise<void>
-}
-
-/** How many migrations the database lacks; a database that is not there lacks them all. Changes nothing. */
-export async function missingMigrations(parts: Parts): Promise<number> {
-  if (!databaseExists(parts.config)) return MIGRATIONS
-  const { db, close } = await connect({ ...parts, report() {} })
-  try {
-    return await countMissing(db)
-  } finally {
-    await close()
-  }
-}
-
-export async function applyMigrations(parts: Parts): Promise<void> {
-  const { close } = await openDatabase({ ...parts, report() {} })
-  await close()
-}
-
-export async function openAdministration(parts: Parts): Promise<Administration> {
-  const { clock, random, config } = parts
-  const { db, close } = await openDatabase({ ...parts, report() {} })
-  try {
-    await assertWhole(db)
-  } catch (error) {
-    await close()
-    throw error
-  }
-  const traffic = createTrafficCounter(db, clock)
-  const makeLink = createLinkMaking(clock, random)
-  return {
-    accountAdministration: createAccountAdministration(db, clock, makeLink),
-    accounts: createAccounts(db, clock, random),
-    administratorMaking: createAdministratorMaking(db, clock, random),
-    allFiles: createAllFiles(db),
-    auditLog: createAuditLog(db),
-    backgroundJobs: createBackgroundJobs(db, null, clock),
-    keys: createKeys(db, clock, random),
-    notices: createNotices(db, clock),
-    // Only a server knows the disk that it writes to.
-    statistics: createStatistics({ db, traffic, freeSpace: async () => null, clock, report() {} }),
-    takeDowns: createTakeDowns(db, clock, () => {}),
-    oneTimeLinks: createOneTimeLinks(db, clock, makeLink, config.signUp),
-    reports: createReports(db, clock),
-    close,
-  }
-}
-
-/** Which parts lie elsewhere by the other settings. */
-export function whatMoves(from: Config, to: Config): { readonly rows: boolean; readonly bytes: boolean } {
-  const database = ({ databaseUrl, dataDir }: Config) => databaseUrl ?? dataDir
-  const store = ({ s3, dataDir }: Config) => (s3 === null ? dataDir : `${s3.endpoint}/${s3.bucket}`)
-  return { rows: database(from) !== database(to), bytes: store(from) !== store(to) }
-}
-
-/**
- * Moves what the settings name to where the settings `target` say. Keeps the data folders of both from being served.
- * Throws DataFolderInUse, and what `services/relocation.ts` throws.
- */
-export async function relocate(
-  parts: Parts & Pick<RelocationParts, 'signal' | 'watch' | 'skipDamaged'> & { readonly target: Config },
-): Promise<Relocated> {
-  const { config, target } = parts
-  const moves = whatMoves(config, target)
-  if (!databaseExists(config)) {
-    throw new Refusal('PRECONDITION_FAILED', `there is nothing to move: no database is in ${config.dataDir}`)
-  }
-  /** What is to be closed, the latest first. */
-  const open = new AsyncDisposableStack()
-  const partsOf = (its: Config) => ({ ...parts, config: its, report() {} })
-  const connected = async (its: Config) => {
-    const { db, isShared, close } = await connect(partsOf(its))
-    open.defer(close)
-    return { db, isShared }
-  }
-  try {
-    open.defer(await holdDataFolder(config))
-    if (moves.rows) open.defer(await holdDataFolder(target))
-    const source = { ...(await connected(config)), blobs: await openBlobs(partsOf(config), false) }
-    return await moveInstallation({
-      ...parts,
-      source,
-      target: {
-        ...(moves.rows ? await connected(target) : source),
-        blobs: moves.bytes ? await openBlobs(partsOf(target), false) : source.blobs,
-      },
-      pause: (milliseconds) => setTimeout(milliseconds),
-    })
-  } finally {
-    await open.disposeAsync()
   }
 }

@@ -27,10 +27,14 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-export interface StorageParts {
+/** What everything is built from. */
+export interface Parts {
   readonly config: Config
   readonly clock: Clock
   readonly random: Random
+}
+
+export interface StorageParts extends Parts {
   readonly report: (error: unknown) => void
   /** Told of requests to an S3 store. */
   readonly watchStore?: S3Watch

@@ -1,4 +1,4 @@
-import type { Administration } from '../app.ts'
+import type { Administration } from '../administration.ts'
 import { type Config, type Environment, loadConfig } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
@@ -10,7 +10,7 @@ export async function withAdministration(
 ): Promise<void> {
   const config = loadConfig(environment)
   // Loaded only now: help and wrong use need none of it.
-  const { openAdministration } = await import('../app.ts')
+  const { openAdministration } = await import('../administration.ts')
   const administration = await openAdministration({ config, clock: systemClock, random: systemRandom })
   try {
     await command(administration, config)

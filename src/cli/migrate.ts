@@ -16,7 +16,7 @@ export function migrateCommand(migrate: Command, environment: Environment): void
 
 async function run(environment: Environment, check: boolean): Promise<void> {
   const config = loadConfig(environment)
-  const { applyMigrations, missingMigrations } = await import('../app.ts')
+  const { applyMigrations, missingMigrations } = await import('../administration.ts')
   const parts = { config, clock: systemClock, random: systemRandom }
   const missing = await missingMigrations(parts)
   const place = databasePlace(config)

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { Relocated } from '../app.ts'
 import { type Config, type Environment, loadConfig } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { systemRandom } from '../domain/random.ts'
+import type { Relocated } from '../relocate.ts'
 import { settings } from '../settings.ts'
 import { printLines } from './output.ts'
 import { databasePlace } from './places.ts'
@@ -50,7 +50,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const config = loadConfig(environment)
   const to = targetEnvironment(environment, options)
   const target = loadConfig(to)
-  const { relocate, whatMoves } = await import('../app.ts')
+  const { relocate, whatMoves } = await import('../relocate.ts')
   const moves = whatMoves(config, target)
   assertMoves(config, target, moves, options)
 

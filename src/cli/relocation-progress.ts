@@ -1,6 +1,6 @@
-import type { RelocationStep, RelocationWatch } from '../app.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
+import type { RelocationStep, RelocationWatch } from '../relocate.ts'
 import { formatTime } from './words.ts'
 
 export interface Terminal {

@@ -1,4 +1,4 @@
-import { openAdministration } from '../../src/app.ts'
+import { openAdministration } from '../../src/administration.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'

@@ -1,7 +1,8 @@
 /** What a test speaks with: one node by itself, or three behind a balancer that chooses by chance. */
-import { type Parts, startHoldfast } from '../../src/app.ts'
+import { startHoldfast } from '../../src/app.ts'
 import { settingsInForce } from '../../src/config.ts'
 import type { Log } from '../../src/log.ts'
+import type { Parts } from '../../src/storage.ts'
 import { BALANCER_ADDRESS, startBalancer } from './balancer.ts'
 import { freePort } from './free-port.ts'
 

@@ -1,6 +1,7 @@
 /** A database and a bucket that nodes share: nodes of it are child processes, and a test looks past them. */
 import { describe, test } from 'bun:test'
-import { openAdministration, startHoldfast } from '../../src/app.ts'
+import { openAdministration } from '../../src/administration.ts'
+import { startHoldfast } from '../../src/app.ts'
 import type { BlobStore } from '../../src/blobs/blob-store.ts'
 import { openS3Blobs } from '../../src/blobs/s3.ts'
 import { loadConfig, settingsInForce } from '../../src/config.ts'

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Administration } from '../../app.ts'
+import type { Administration } from '../../administration.ts'
 import type { Environment } from '../../config.ts'
 import { COMMAND_LINE } from '../../domain/audit.ts'
 import { timestamp } from '../../domain/clock.ts'

@@ -1,0 +1,53 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Config } from './config.ts'
+import { Refusal } from './domain/errors.ts'
+import { relocate as moveInstallation, type Relocated, type RelocationParts } from './services/relocation.ts'
+import type { Parts } from './storage.ts'
+import { connect, databaseExists, holdDataFolder, openBlobs } from './storage.ts'
+
+export type { Relocated, RelocationStep, RelocationWatch } from './services/relocation.ts'
+
+/** Which parts lie elsewhere by the other settings. */
+export function whatMoves(from: Config, to: Config): { readonly rows: boolean; readonly bytes: boolean } {
+  const database = ({ databaseUrl, dataDir }: Config) => databaseUrl ?? dataDir
+  const store = ({ s3, dataDir }: Config) => (s3 === null ? dataDir : `${s3.endpoint}/${s3.bucket}`)
+  return { rows: database(from) !== database(to), bytes: store(from) !== store(to) }
+}
+
+/**
+ * Moves what the settings name to where the settings `target` say. Keeps the data folders of both from being served.
+ * Throws DataFolderInUse, and what `services/relocation.ts` throws.
+ */
+export async function relocate(
+  parts: Parts & Pick<RelocationParts, 'signal' | 'watch' | 'skipDamaged'> & { readonly target: Config },
+): Promise<Relocated> {
+  const { config, target } = parts
+  const moves = whatMoves(config, target)
+  if (!databaseExists(config)) {
+    throw new Refusal('PRECONDITION_FAILED', `there is nothing to move: no database is in ${config.dataDir}`)
+  }
+  /** What is to be closed, the latest first. */
+  const open = new AsyncDisposableStack()
+  const partsOf = (its: Config) => ({ ...parts, config: its, report() {} })
+  const connected = async (its: Config) => {
+    const { db, isShared, close } = await connect(partsOf(its))
+    open.defer(close)
+    return { db, isShared }
+  }
+  try {
+    open.defer(await holdDataFolder(config))
+    if (moves.rows) open.defer(await holdDataFolder(target))
+    const source = { ...(await connected(config)), blobs: await openBlobs(partsOf(config), false) }
+    return await moveInstallation({
+      ...parts,
+      source,
+      target: {
+        ...(moves.rows ? await connected(target) : source),
+        blobs: moves.bytes ? await openBlobs(partsOf(target), false) : source.blobs,
+      },
+      pause: (milliseconds) => setTimeout(milliseconds),
+    })
+  } finally {
+    await open.disposeAsync()
+  }
+}
