@@ -1,3 +1,4 @@
+import { unlessAborted } from '../domain/abort.ts'
 import type { S3Stream } from './s3-client.ts'
 import { asStoreFailure, noAnswer } from './s3-failure.ts'
 import { watchdog } from './watchdog.ts'
@@ -68,7 +69,7 @@ function chunksOf(answer: S3Stream, length: number, stall: number): Chunks {
     async next() {
       try {
         dog.arm(stall)
-        const { done, value } = await reader.read()
+        const { done, value } = await unlessAborted(dog.signal, reader.read())
         dog.disarm()
         received += value?.byteLength ?? 0
         if (received > length || (done && received < length)) throw new Error('it has another length')

@@ -1,4 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch'
+import { unlessAborted } from '../domain/abort.ts'
 import { type Pacing, type Patience, retrying } from './retries.ts'
 import { failureOf, isPassing, noAnswer, S3Failure } from './s3-failure.ts'
 import { outgoing, readText } from './s3-transfer.ts'
@@ -110,7 +111,7 @@ export function s3Client(
       dog.arm(
         streamed === null ? (answerWithin ?? timeouts.answer) : Math.max(timeouts.stall, answerWithin ?? 0),
       )
-      const response = await fetch(signed.url, {
+      const sent = fetch(signed.url, {
         method,
         headers: signed.headers,
         signal: dog.signal,
@@ -120,6 +121,7 @@ export function s3Client(
         keepalive: tries === 1,
         ...(sending === null ? {} : { body: sending.body }),
       })
+      const response = await unlessAborted(dog.signal, sent)
       answered = response
       ended(String(response.status))
       dog.arm(timeouts.stall)

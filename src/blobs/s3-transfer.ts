@@ -1,4 +1,5 @@
 /** The bodies of requests, and of the answers that are read as a whole. */
+import { chunksUnlessAborted } from '../domain/abort.ts'
 import type { Watchdog } from './watchdog.ts'
 
 /** What is sent at a time of a large body. */
@@ -38,7 +39,7 @@ export async function readText(response: Response, what: string, dog: Watchdog):
   if (response.body === null) return ''
   const decoder = new TextDecoder()
   let text = ''
-  for await (const chunk of response.body) {
+  for await (const chunk of chunksUnlessAborted(dog.signal, response.body)) {
     dog.again()
     text += decoder.decode(chunk, { stream: true })
     if (text.length > LONGEST_TEXT) throw new Error(`${what} was answered at too great length`)

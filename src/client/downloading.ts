@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { chunksUnlessAborted } from '../domain/abort.ts'
 import { SECOND } from '../domain/clock.ts'
 import { ClientError, ConnectionError } from './failure.ts'
 import { reach } from './http.ts'
@@ -107,9 +108,10 @@ async function receive(content: Content, received: Received, transfer: Transfer)
     const response = await openContent(content, received.position(), quiet.signal)
     if (!continues(response, received.position())) await received.clear()
     transfer.at(received.position())
-    if (response.body === null) return
+    const { body } = response
+    if (body === null) return
     await reach(origin, async () => {
-      for await (const bytes of response.body ?? []) {
+      for await (const bytes of chunksUnlessAborted(quiet.signal, body)) {
         quiet.stir()
         if (received.position() + bytes.length > content.size) throw new Error('more came than was announced')
         await received.append(bytes).catch((error) => {

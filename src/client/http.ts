@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { unlessAborted } from '../domain/abort.ts'
 import { AnswerError, ClientError, ConnectionError } from './failure.ts'
 
 /** A server, and who asks it. */
@@ -26,16 +27,17 @@ export interface Asking {
  */
 export async function ask({ url, key }: Server, asking: Asking): Promise<Response> {
   const { method, path, headers, body, signal, isAlone } = asking
-  const response = await reach(url, () =>
-    fetch(url + path, {
+  const response = await reach(url, () => {
+    const sent = fetch(url + path, {
       method,
       headers: { ...(key === null ? {} : { Authorization: `Bearer ${key}` }), ...headers },
       redirect: 'manual',
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
       ...(isAlone ? { keepalive: false } : {}),
-    }),
-  )
+    })
+    return signal === undefined ? sent : unlessAborted(signal, sent)
+  })
   if (response.ok) return response
   throw await refusalOf(response, url)
 }

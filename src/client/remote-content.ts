@@ -1,3 +1,4 @@
+import { unlessAborted } from '../domain/abort.ts'
 import { ClientError } from './failure.ts'
 import { reach, refusalOf } from './http.ts'
 
@@ -44,13 +45,16 @@ export async function openContent(
   const encoding = { 'Accept-Encoding': 'identity' }
   const { origin } = new URL(url)
   const first = await reach(origin, () =>
-    fetch(url, { ...options, headers: { ...range, ...condition, ...encoding } }),
+    unlessAborted(signal, fetch(url, { ...options, headers: { ...range, ...condition, ...encoding } })),
   )
   const location = first.headers.get('location')
   const response =
     first.status === 302 && location !== null
       ? await reach(origin, () =>
-          fetch(new URL(location, url), { ...options, headers: { ...range, ...encoding } }),
+          unlessAborted(
+            signal,
+            fetch(new URL(location, url), { ...options, headers: { ...range, ...encoding } }),
+          ),
         )
       : first
   if (response.status === 200 || response.status === 206) return response

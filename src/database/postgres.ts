@@ -22,6 +22,8 @@ const LOCK_MAY_TAKE = 10_000
 const CONNECTING_MAY_TAKE = 5_000
 /** A node that stands still in the middle of a transaction must not hold the others up. */
 const TRANSACTION_MAY_IDLE = 15_000
+/** Closing waits so many milliseconds for connections in use. One whose end is never heard of ends with the process. */
+const CLOSING_MAY_TAKE = 5_000
 
 const LIMITS = {
   query_timeout: STATEMENT_MAY_TAKE + CONNECTING_MAY_TAKE,
@@ -98,7 +100,17 @@ function healing(pool: PostgresPool): PostgresPool {
   return {
     options: pool.options,
     connect: async () => watched(await pool.connect()),
-    end: () => pool.end(),
+    end: () => ended(pool),
+  }
+}
+
+async function ended(pool: PostgresPool): Promise<void> {
+  const patience = Promise.withResolvers<void>()
+  const timer = setTimeout(patience.resolve, CLOSING_MAY_TAKE)
+  try {
+    await Promise.race([pool.end(), patience.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

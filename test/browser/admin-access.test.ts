@@ -5,8 +5,8 @@ import { z } from 'zod'
 import { administrator, type TestAdministrator } from '../support/administrator.ts'
 import { api as caller } from '../support/api.ts'
 import {
-  accessibilityFaults,
   describeInBrowser,
+  faultsInBothColours,
   PHONE,
   pixelsBeside,
   smallTargets,
@@ -33,11 +33,7 @@ describeInBrowser('administration', (browser) => {
   const said = (page: Page, text: string) => page.locator('.said').filter({ hasText: text }).waitFor()
 
   async function expectNoFault(page: Page, what: string): Promise<void> {
-    const faults: string[] = []
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      faults.push(...(await accessibilityFaults(page)))
-    }
+    const faults = await faultsInBothColours(page)
     const found = { faults, beside: await pixelsBeside(page), small: await smallTargets(page) }
     expect({ what, ...found }).toEqual({ what, faults: [], beside: 0, small: [] })
   }

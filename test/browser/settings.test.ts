@@ -4,7 +4,9 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { z } from 'zod'
 import {
   accessibilityFaults,
+  addAuthenticator,
   describeInBrowser,
+  faultsInBothColours,
   openPage,
   PHONE,
   pixelsBeside,
@@ -74,11 +76,7 @@ describeInBrowser('the settings', (browser) => {
       await page.goto(path)
       await page.locator('.part').first().waitFor()
       await page.locator('.coming').waitFor({ state: 'detached' })
-      const faults: string[] = []
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        faults.push(...(await accessibilityFaults(page)))
-      }
+      const faults = await faultsInBothColours(page)
       await page.setViewportSize(PHONE.viewport)
       const found = { faults, beside: await pixelsBeside(page), small: await smallTargets(page) }
       expect({ path, ...found }).toEqual({ path, faults: [], beside: 0, small: [] })
@@ -262,18 +260,7 @@ describeInBrowser('the settings', (browser) => {
   test('add a passkey that signs in, name it anew and remove it', async () => {
     await using opened = await openSettings('/settings/security')
     const { page } = opened
-    const devtools = await page.context().newCDPSession(page)
-    await devtools.send('WebAuthn.enable')
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    })
+    await addAuthenticator(page)
     await button(page, 'Add a passkey').click()
     await page.getByLabel('Name', { exact: true }).fill('Laptop')
     await own(page).fill(PASSWORD)

@@ -4,8 +4,9 @@ import { z } from 'zod'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { DAY, HOUR } from '../../src/domain/clock.ts'
 import {
-  accessibilityFaults,
+  addAuthenticator,
   describeInBrowser,
+  faultsInBothColours,
   openPage,
   PHONE,
   pixelsBeside,
@@ -60,10 +61,7 @@ describeInBrowser('signing in', (browser) => {
     const invitation = (await host.links.invitation(COMMAND_LINE)).path
     for (const path of ['/sign-in', '/sign-in/code', '/sign-up', invitation, welcome, link]) {
       expect((await page.goto(path))?.status()).toBe(200)
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        expect({ path, faults: await accessibilityFaults(page) }).toEqual({ path, faults: [] })
-      }
+      expect({ path, faults: await faultsInBothColours(page) }).toEqual({ path, faults: [] })
       expect(await page.locator('html').getAttribute('lang')).toBe('de')
       expect({ path, beside: await pixelsBeside(page) }).toEqual({ path, beside: 0 })
       expect({ path, small: await smallTargets(page) }).toEqual({ path, small: [] })
@@ -140,18 +138,7 @@ describeInBrowser('signing in', (browser) => {
   test('a passkey that was added signs in without user name, password or code', async () => {
     await using opened = await openPage(browser(), host.url)
     const { page } = opened
-    const devtools = await page.context().newCDPSession(page)
-    await devtools.send('WebAuthn.enable')
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    })
+    await addAuthenticator(page)
     // Passkeys are tied to the name of the site; for a browser an address of the machine is none.
     await page.goto('/sign-up')
     await page.getByLabel('User name').fill('ada')
@@ -207,10 +194,7 @@ describeInBrowser('signing in', (browser) => {
 
     await page.goto('/settings/account')
     await part.getByText('Mails go to reader@example.org.').waitFor()
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      expect(await accessibilityFaults(page)).toEqual([])
-    }
+    expect(await faultsInBothColours(page)).toEqual([])
     const warnings = part.getByRole('switch')
     expect(await warnings.isChecked()).toBe(true)
     await warnings.press('Space')
@@ -247,10 +231,7 @@ describeInBrowser('signing in', (browser) => {
       await using opened = await openPage(browser(), host.url, { reducedMotion: 'reduce', locale })
       const { page } = opened
       const look = async (path: string) => {
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme })
-          expect({ path, faults: await accessibilityFaults(page) }).toEqual({ path, faults: [] })
-        }
+        expect({ path, faults: await faultsInBothColours(page) }).toEqual({ path, faults: [] })
         expect(await page.locator('html').getAttribute('lang')).toBe(locale.slice(0, 2))
       }
       for (const path of paths) {

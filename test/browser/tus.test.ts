@@ -9,6 +9,7 @@ import { temporaryFolder } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { GENEROUS } from '../support/public.ts'
+import { uploadRequests } from '../support/start-page.ts'
 import type { Told } from './told.ts'
 
 const MIB = 1024 ** 2
@@ -40,12 +41,8 @@ describeInBrowser('a page of another origin', (browser) => {
 
       const page = await browser().newPage()
       const told: Told[] = []
-      const requests: string[] = []
+      const requests = uploadRequests(page)
       await page.exposeFunction('tell', (event: Told) => void told.push(event))
-      page.on('request', (request) => {
-        const { 'upload-offset': offset = '' } = request.headers()
-        if (request.url().startsWith(asked.endpoint)) requests.push(`${request.method()} ${offset}`.trim())
-      })
       const network = await page.context().newCDPSession(page)
       await network.send('Network.enable')
       await network.send('Network.emulateNetworkConditions', {

@@ -8,6 +8,7 @@ import type { AccountId } from '../../src/domain/ids.ts'
 import type { ReportReason } from '../../src/domain/report.ts'
 import { administrator as administers } from '../support/administrator.ts'
 import { api } from '../support/api.ts'
+import { intoBin } from '../support/bin.ts'
 import type { TestHoldfast } from '../support/holdfast.ts'
 import { type Bytes, makeFolder, textBytes, type Uploaded, upload } from '../support/public.ts'
 import { signedIn } from '../support/site-visitor.ts'
@@ -54,6 +55,7 @@ export async function fillDemo(host: TestHoldfast): Promise<Demo> {
   for (const [name, size] of PAPERS) await put(papers, name, new Uint8Array(size).fill(65))
   const text = await put(papers, 'tides.py', textBytes(PROGRAM), 'text/x-python')
   await put(papers, 'README.md', textBytes('# Field notes\n\nWhat was seen, where and when.\n'))
+  await throwAway(host, key, put)
   const locked = await makeFolder(host, key, { name: 'For the family', password: 'kelp' })
   await host.runJobs()
   await addMonth(host, id as AccountId)
@@ -62,6 +64,23 @@ export async function fillDemo(host: TestHoldfast): Promise<Demo> {
   const { cookies } = await signedIn(host, username)
   const administrator = (await administers(host)).cookies
   return { key, cookies, administrator, picture, video, text, gallery: coast, list: papers, locked }
+}
+
+/** Two files and a folder are in the bin. */
+async function throwAway(
+  host: TestHoldfast,
+  key: string,
+  put: (folder: string, name: string, bytes: Bytes) => Promise<Uploaded>,
+): Promise<void> {
+  const drafts = await makeFolder(host, key, { name: 'Drafts' })
+  const files: string[] = []
+  for (const [name, size] of THROWN_AWAY)
+    files.push((await put(drafts, name, new Uint8Array(size).fill(66))).slug)
+  const blurred = await makeFolder(host, key, { name: 'Blurred and double' })
+  await put(blurred, 'Once more.jpg', await landscape(31, 400))
+  await intoBin(api(host, key), { files })
+  host.clock.advance(DAY)
+  await intoBin(api(host, key), { folders: [blurred, drafts] })
 }
 
 /** What somebody has against a file. */
@@ -118,6 +137,11 @@ const PAPERS: readonly (readonly [string, number])[] = [
   ['Permit.pdf', 341_887],
   ['samples.zip', 9_120_554],
   ['Budget.xlsx', 48_212],
+]
+
+const THROWN_AWAY: readonly (readonly [string, number])[] = [
+  ['Survey of the north shore, second version.docx', 2_104_730],
+  ['Old boat.mp4', 31_604_112],
 ]
 
 const PROGRAM = `"""Tells when the tide turns, from a table of heights."""

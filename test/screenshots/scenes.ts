@@ -80,6 +80,21 @@ export const scenes: readonly Scene[] = [
     },
   },
   {
+    name: 'bin',
+    looks: ['light'],
+    async show(page, demo) {
+      await signIn(page, demo)
+      await page.goto('/files')
+      await page.getByRole('button', { name: 'Bin', exact: true }).click()
+      await page.getByRole('dialog').getByText('Old boat.mp4').waitFor()
+    },
+  },
+  {
+    name: 'sign-in',
+    looks: ['light', 'phone'],
+    show: (page) => open(page, '/sign-in'),
+  },
+  {
     name: 'settings',
     looks: ['light', 'dark', 'phone'],
     show: (page, demo) => openSignedIn(page, '/settings', demo),
@@ -104,6 +119,19 @@ export const scenes: readonly Scene[] = [
     show: (page, { administrator }) => openSignedIn(page, '/admin/reports', { cookies: administrator }),
   },
   {
+    name: 'reference',
+    looks: ['light'],
+    async show(page) {
+      await open(page, '/docs')
+      await page.locator('.opblock').first().waitFor()
+    },
+  },
+  {
+    name: 'error',
+    looks: ['light'],
+    show: (page) => open(page, '/d/nothing'),
+  },
+  {
     name: 'password',
     looks: ['light', 'phone'],
     show: (page, { locked }) => open(page, `/f/${locked}`),
@@ -126,10 +154,14 @@ async function open(page: Page, path: string): Promise<void> {
   await page.goto(path, { waitUntil: 'networkidle' })
 }
 
-async function openSignedIn(page: Page, path: string, { cookies }: Pick<Demo, 'cookies'>): Promise<void> {
+async function openSignedIn(page: Page, path: string, whose: Pick<Demo, 'cookies'>): Promise<void> {
+  await signIn(page, whose)
+  await open(page, path)
+}
+
+async function signIn(page: Page, { cookies }: Pick<Demo, 'cookies'>): Promise<void> {
   const url = new URL(SITE).href
   await page.context().addCookies([...cookies].map(([name, value]) => ({ name, value, url })))
-  await open(page, path)
 }
 
 /** Runs in the page: the video stands at that second, with its picture there. */

@@ -125,6 +125,22 @@ export async function pageIn(context: BrowserContext, home: string): Promise<Vis
   }
 }
 
+/** Gives the browser a device that keeps passkeys and is always unlocked. */
+export async function addAuthenticator(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+}
+
 /** For each element that the selector finds what an expression of JavaScript over it, called `it`, gives. */
 export async function readElements<T>(
   page: Page,
@@ -142,8 +158,23 @@ const axeResult = z.object({
   ),
 })
 
+const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block']
+
 /** What axe finds fault with on the page as it is now; one line for each fault. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+export function accessibilityFaults(page: Page): Promise<string[]> {
+  return axeFaults(page, {})
+}
+
+/** The same in light colours and then in dark ones, where only the colours are others. */
+export async function faultsInBothColours(page: Page): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'light' })
+  const light = await axeFaults(page, {})
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const dark = await axeFaults(page, { runOnly: RULES_OF_COLOURS })
+  return [...light.map((fault) => `in light: ${fault}`), ...dark.map((fault) => `in dark: ${fault}`)]
+}
+
+async function axeFaults(page: Page, options: { readonly runOnly?: readonly string[] }): Promise<string[]> {
   if (await page.evaluate('!("axe" in globalThis)')) {
     // Playwright's own way reads so long a script several times.
     const devtools = await page.context().newCDPSession(page)
@@ -151,7 +182,8 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
     await devtools.detach()
   }
   // What is in order is not described node by node, which takes much longer than finding it so.
-  const { violations } = axeResult.parse(await page.evaluate("axe.run({ resultTypes: ['violations'] })"))
+  const asked = JSON.stringify({ ...options, resultTypes: ['violations'] })
+  const { violations } = axeResult.parse(await page.evaluate(`axe.run(${asked})`))
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`))
 }
 

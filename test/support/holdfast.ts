@@ -7,6 +7,7 @@ import { SCOPES } from '../../src/domain/scopes.ts'
 import { createLog } from '../../src/log.ts'
 import type { KeyGrant } from '../../src/services/key-issuing.ts'
 import type { OneTimeLinks } from '../../src/services/one-time-links.ts'
+import { ends } from './eventually.ts'
 import { clusterPair, folderPair } from './pair.ts'
 
 /** The system's time plus what the test has added to it. */
@@ -72,7 +73,7 @@ export const onCluster = process.env.HOLDFAST_TEST_PAIR === 'cluster'
 export async function startHoldfast(settings: Partial<Config> = {}): Promise<TestHoldfast> {
   await using started = new AsyncDisposableStack()
   const pair = started.adopt(onCluster ? await clusterPair() : await folderPair(settings.dataDir), (it) =>
-    it.remove(),
+    ends('what lay under the nodes', it.remove()),
   )
   const config: Config = { ...loadConfig({}), port: 0, minFreeSpace: 0, ...settings, ...pair.config }
   const clock = testClock()
@@ -80,7 +81,9 @@ export async function startHoldfast(settings: Partial<Config> = {}): Promise<Tes
   const parts = { config, clock, random: systemRandom, log }
   let nodes = await pair.start(parts)
   started.defer(() => nodes.stop())
-  const administration = started.adopt(await openAdministration(parts), (it) => it.close())
+  const administration = started.adopt(await openAdministration(parts), (it) =>
+    ends('administration', it.close()),
+  )
   const running = started.move()
   const owners = new Map<string, string>()
   let accounts = 0

@@ -4,6 +4,7 @@ import { settingsInForce } from '../../src/config.ts'
 import type { Log } from '../../src/log.ts'
 import type { Parts } from '../../src/storage.ts'
 import { BALANCER_ADDRESS, startBalancer } from './balancer.ts'
+import { ends } from './eventually.ts'
 import { freePort } from './free-port.ts'
 
 export interface NodeGroup {
@@ -30,7 +31,7 @@ export async function startOneNode(parts: NodeParts): Promise<NodeGroup> {
     runJobs: () => node.runJobs(),
     // It counts what it has not written yet.
     settle: async () => {},
-    stop: () => node.stop(),
+    stop: () => ends('the node', node.stop()),
   }
 }
 
@@ -83,9 +84,9 @@ export async function startCluster({ config, ...parts }: NodeParts): Promise<Nod
     async stop() {
       // What is under way ends well behind the balancer.
       try {
-        await Promise.all(nodes.map((node) => node.stop()))
+        await Promise.all(nodes.map((node, at) => ends(`node ${at}`, node.stop())))
       } finally {
-        await balancer.stop()
+        await ends('the balancer', balancer.stop())
       }
     },
   }

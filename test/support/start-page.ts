@@ -51,11 +51,7 @@ export async function startPageIn(visit: Visit): Promise<StartPage> {
   // The question whether the page may be left is no trouble here: the answer is yes.
   page.removeAllListeners('dialog')
   page.on('dialog', (dialog) => void dialog.accept())
-  const requests: string[] = []
-  page.on('request', (request) => {
-    const { 'upload-offset': offset = '' } = request.headers()
-    if (request.url().includes('/api/v1/uploads')) requests.push(`${request.method()} ${offset}`.trim())
-  })
+  const requests = uploadRequests(page)
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('Network.enable')
   await page.goto('/')
@@ -71,6 +67,16 @@ export async function startPageIn(visit: Visit): Promise<StartPage> {
     keptFiles: () => page.evaluate<number>(`${readKept('files')}.then((all) => all.length)`),
     throttle: (bytes) => throttle(devtools, bytes),
   }
+}
+
+/** What the page asks of resumable uploads from now on, such as `PATCH 0`. */
+export function uploadRequests(page: Page): string[] {
+  const requests: string[] = []
+  page.on('request', (request) => {
+    const { 'upload-offset': offset = '' } = request.headers()
+    if (request.url().includes('/api/v1/uploads')) requests.push(`${request.method()} ${offset}`.trim())
+  })
+  return requests
 }
 
 /** Bytes a second that go off; null for all that can. */

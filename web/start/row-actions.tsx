@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
-import { type ChangeEvent, useRef } from 'react'
 import { Drawing } from '../shared/drawing.tsx'
 import type { DrawingName } from '../shared/drawings.ts'
+import { ChooseAgain } from './choose-again.tsx'
 import type { Engine } from './engine.ts'
 import type { StartAppTexts } from './texts.ts'
 import { isActive, type UploadItem } from './upload-item.ts'
@@ -68,14 +68,7 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
 
 /** Gives an interrupted upload its file: by one click where the browser knows it, else by choosing it once more. */
 function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps) {
-  const field = useRef<HTMLInputElement>(null)
   const hasHandle = state.kind === 'interrupted' && state.hasHandle
-
-  function chosen({ currentTarget }: ChangeEvent<HTMLInputElement>): void {
-    const file = currentTarget.files?.item(0)
-    if (file) engine.act((list) => list.giveFile(id, file))
-    currentTarget.value = ''
-  }
 
   return (
     <>
@@ -90,23 +83,13 @@ function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps)
           {texts.continue}
         </Button>
       ) : null}
-      <Button
-        aria-label={`${texts.chooseAgain}: ${name}`}
+      <ChooseAgain
+        chosen={(file) => engine.act((list) => list.giveFile(id, file))}
         className={hasHandle ? 'quiet-button' : 'wide-button'}
+        label={texts.chooseAgain}
         leftSection={<Drawing of="file" />}
-        onClick={() => field.current?.click()}
+        name={name}
         variant={hasHandle ? 'subtle' : 'light'}
-      >
-        {texts.chooseAgain}
-      </Button>
-      <input
-        aria-hidden="true"
-        data-again={name}
-        hidden
-        onChange={chosen}
-        ref={field}
-        tabIndex={-1}
-        type="file"
       />
     </>
   )

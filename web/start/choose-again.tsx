@@ -1,0 +1,38 @@
+import { Button, type ButtonProps } from '@mantine/core'
+import { type ChangeEvent, useRef } from 'react'
+
+interface ChooseAgainProps extends Pick<ButtonProps, 'className' | 'leftSection' | 'variant'> {
+  /** What is asked for. */
+  readonly name: string
+  readonly label: string
+  readonly chosen: (file: File) => void
+}
+
+/** Asks for the file of an upload that has none at hand. */
+export function ChooseAgain({ name, label, chosen, ...looks }: ChooseAgainProps) {
+  const field = useRef<HTMLInputElement>(null)
+
+  function changed({ currentTarget }: ChangeEvent<HTMLInputElement>): void {
+    const file = currentTarget.files?.item(0)
+    // The same one may be chosen once more.
+    currentTarget.value = ''
+    if (file) chosen(file)
+  }
+
+  return (
+    <>
+      <Button aria-label={`${label}: ${name}`} onClick={() => field.current?.click()} {...looks}>
+        {label}
+      </Button>
+      <input
+        aria-hidden="true"
+        data-again={name}
+        hidden
+        onChange={changed}
+        ref={field}
+        tabIndex={-1}
+        type="file"
+      />
+    </>
+  )
+}
