@@ -17,6 +17,8 @@ import { emptyTally, startTraffic, type Tally } from './crash-traffic.ts'
 
 const MIB = 1024 * 1024
 const STORAGE_LIMIT = 128 * MIB
+/** On however slow a machine the rounds have something to lose. */
+const ACKNOWLEDGED = 3
 const SETTINGS: ChildSettings = {
   STORAGE_LIMIT: '128MB',
   RATE_LIMIT: '1000000000',
@@ -78,15 +80,21 @@ interface Round {
   readonly tally: Tally
   readonly round: number
   readonly seed: number
-  /** Milliseconds of traffic before the kill. */
+  /** Milliseconds of traffic before the kill; in every other round it waits for acknowledged uploads too. */
   readonly delay: number
 }
 
 async function trafficUntilKilled(dataDir: string, apiKey: string, work: Round): Promise<void> {
   await using server = await startChild(dataDir, SETTINGS)
   const traffic = startTraffic(caller(server.url, apiKey), work.model, work.tally, work)
+  const before = work.tally.uploads
+  const time = async () => {
+    await Bun.sleep(work.delay)
+    if (work.round % 2 === 1) return
+    await eventually('uploads were acknowledged', () => work.tally.uploads >= before + ACKNOWLEDGED, 60)
+  }
   // A worker that was answered wrongly ends the round before the kill.
-  await Promise.race([Bun.sleep(work.delay), traffic.over])
+  await Promise.race([time(), traffic.over])
   traffic.expectDeath()
   await server.kill()
   await traffic.over
