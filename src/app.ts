@@ -2,6 +2,8 @@ import manifest from '../package.json' with { type: 'json' }
 import type { SettingInForce } from './config.ts'
 import { dropJobs } from './database/jobs.ts'
 import { metaValue } from './database/meta.ts'
+import { endsWithin } from './domain/abort.ts'
+import { SECOND } from './domain/clock.ts'
 import { startServer } from './http/server.ts'
 import { openBuiltSite } from './http/site/built-site.ts'
 import { allJobs, startJobs } from './jobs/jobs.ts'
@@ -95,6 +97,9 @@ export interface Holdfast {
   stop(): Promise<void>
 }
 
+/** What a stopping server gives each of its parts, once all requests have ended. */
+const ENDING_MAY_TAKE = 10 * SECOND
+
 /** Builds the service from its parts and starts it. Throws DataFolderInUse, WrongStore, DatabaseTooNew or SiteNotBuilt. */
 export async function startHoldfast(
   parts: Parts & { readonly log: Log; readonly settings: readonly SettingInForce[] },
@@ -107,6 +112,11 @@ export async function startHoldfast(
     report: failed('a connection to the database broke'),
     ...(metrics === null ? {} : { watchStore: metrics.store.begin }),
   }
+  /** Whoever does not end in time is left as a kill would leave it, which everything here survives. */
+  async function ended(what: string, work: Promise<void>): Promise<void> {
+    if (!(await endsWithin(ENDING_MAY_TAKE, work))) log.warn({ what }, 'stopping without waiting any longer')
+  }
+
   /** What is to be closed, the latest first. */
   const open = new AsyncDisposableStack()
   open.defer(() => metrics?.stop())
@@ -120,7 +130,7 @@ export async function startHoldfast(
     const secret = await metaValue(db, 'link_secret', () => Buffer.from(random(32)).toString('hex'))
     const authSecret = await metaValue(db, 'auth_secret', () => Buffer.from(random(32)).toString('hex'))
     const nodes = await joinNodes({ db, clock, random, log, alone: !isShared })
-    open.defer(() => nodes.leave())
+    open.defer(() => ended('leaving the other nodes', nodes.leave()))
 
     const health = createStoreHealth(blobs, failed('the blob store failed'))
     const rates = isShared ? createSharedRateLimits(light, clock) : await createRateLimits(db, clock)
@@ -360,10 +370,10 @@ export async function startHoldfast(
       async stop() {
         try {
           await server.stop()
-          await making?.stop()
+          if (making !== null) await ended('the thumbnails', making.stop())
           sending?.stop()
-          await jobs.stop()
-          await flush()
+          await ended('the background jobs', jobs.stop())
+          await ended('the counters', flush())
         } finally {
           await open.disposeAsync()
         }

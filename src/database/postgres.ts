@@ -7,6 +7,7 @@ import {
   type PostgresQueryResult,
 } from 'kysely'
 import { Pool, types } from 'pg'
+import { endsWithin } from '../domain/abort.ts'
 import { isConflict, isDatabaseFailure } from './differences.ts'
 import type { Db, Tables } from './schema.ts'
 
@@ -100,17 +101,9 @@ function healing(pool: PostgresPool): PostgresPool {
   return {
     options: pool.options,
     connect: async () => watched(await pool.connect()),
-    end: () => ended(pool),
-  }
-}
-
-async function ended(pool: PostgresPool): Promise<void> {
-  const patience = Promise.withResolvers<void>()
-  const timer = setTimeout(patience.resolve, CLOSING_MAY_TAKE)
-  try {
-    await Promise.race([pool.end(), patience.promise])
-  } finally {
-    clearTimeout(timer)
+    async end() {
+      await endsWithin(CLOSING_MAY_TAKE, pool.end())
+    },
   }
 }
 

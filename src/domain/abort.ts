@@ -28,3 +28,14 @@ export async function* chunksUnlessAborted(
     reader.cancel().catch(() => {})
   }
 }
+
+/** Whether the work ends within so many milliseconds; after them it goes on, and nobody waits for it. */
+export async function endsWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  const patience = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => patience.resolve(false), milliseconds)
+  try {
+    return await Promise.race([work.then(() => true), patience.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

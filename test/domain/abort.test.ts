@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chunksUnlessAborted, unlessAborted } from '../../src/domain/abort.ts'
+import { chunksUnlessAborted, endsWithin, unlessAborted } from '../../src/domain/abort.ts'
 
 const never = <T>() => new Promise<T>(() => {})
 const gone = new Error('gone')
@@ -62,4 +62,10 @@ describe('a stream that may be aborted', () => {
     for await (const _ of chunksUnlessAborted(new AbortController().signal, stream)) break
     expect(isLetGo).toBe(true)
   })
+})
+
+test('who waits for an end waits so long and no longer', async () => {
+  expect(await endsWithin(60_000, Promise.resolve())).toBe(true)
+  expect(await endsWithin(1, never())).toBe(false)
+  await expect(endsWithin(60_000, Promise.reject(gone))).rejects.toBe(gone)
 })
