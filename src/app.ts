@@ -3,7 +3,7 @@ import type { SettingInForce } from './config.ts'
 import { dropJobs } from './database/jobs.ts'
 import { metaValue } from './database/meta.ts'
 import { endsWithin } from './domain/abort.ts'
-import { SECOND } from './domain/clock.ts'
+import { SECOND, systemClock } from './domain/clock.ts'
 import { startServer } from './http/server.ts'
 import { openBuiltSite } from './http/site/built-site.ts'
 import { allJobs, startJobs } from './jobs/jobs.ts'
@@ -129,7 +129,9 @@ export async function startHoldfast(
     await assertPaired(db, blobs, random)
     const secret = await metaValue(db, 'link_secret', () => Buffer.from(random(32)).toString('hex'))
     const authSecret = await metaValue(db, 'auth_secret', () => Buffer.from(random(32)).toString('hex'))
-    const nodes = await joinNodes({ db, clock, random, log, alone: !isShared })
+    // Timers make a node beat, so the machine's own clock tells how long ago it has.
+    const beats = { now: clock.now, monotonic: systemClock.monotonic }
+    const nodes = await joinNodes({ db, clock: beats, random, log, alone: !isShared })
     open.defer(() => ended('leaving the other nodes', nodes.leave()))
 
     const health = createStoreHealth(blobs, failed('the blob store failed'))

@@ -87,7 +87,7 @@ export function createBinEmptying(db: Db, clock: Clock, guard: ClockGuard, binDa
     while (mayGoOn()) {
       const entries = await oldEntries(db, clock.now() - binDays * DAY, STEP)
       for (const { account_id, id } of entries) {
-        if (mayGoOn()) await unhurried(clock, () => removeOldEntry({ account: account_id, within: null }, id))
+        if (mayGoOn()) await unhurried(() => removeOldEntry({ account: account_id, within: null }, id))
       }
       if (entries.length < STEP) return
     }
@@ -114,7 +114,7 @@ export function createBinEmptying(db: Db, clock: Clock, guard: ClockGuard, binDa
     },
 
     async run(mayGoOn = () => true) {
-      while (mayGoOn() && (await unhurried(clock, emptyStep)));
+      while (mayGoOn() && (await unhurried(emptyStep)));
       if (guard.agreedFor() >= SURE_AFTER) await removeOld(mayGoOn)
     },
   }

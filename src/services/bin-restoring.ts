@@ -152,7 +152,7 @@ export function createBinRestoring(db: Db, clock: Clock, maxDepth: number): BinR
       while (mayGoOn()) {
         const entry = await returningEntry(db)
         if (entry === undefined) return
-        while (mayGoOn() && (await unhurried(clock, () => step(entry.account_id, entry.id))));
+        while (mayGoOn() && (await unhurried(() => step(entry.account_id, entry.id))));
       }
     },
   }

@@ -79,7 +79,7 @@ export function createCleaning(
     async purge(files, mayGoOn = always) {
       const dueAt = clock.now() + GARBAGE_GRACE
       for (let at = 0; at < files.length && mayGoOn(); at += STEP) {
-        await unhurried(clock, () => drop(files.slice(at, at + STEP), dueAt))
+        await unhurried(() => drop(files.slice(at, at + STEP), dueAt))
       }
     },
 
@@ -89,7 +89,7 @@ export function createCleaning(
         if (files.length === 0) break
         await cleaning.purge(files, mayGoOn)
       }
-      while (mayGoOn() && (await unhurried(clock, () => dropDeletedFolders(db, STEP))) > 0);
+      while (mayGoOn() && (await unhurried(() => dropDeletedFolders(db, STEP))) > 0);
     },
 
     async removeGarbage(mayGoOn = always) {

@@ -39,7 +39,7 @@ export function createFolderClearing(db: Db, clock: Clock): FolderClearing {
 
   return {
     async run(mayGoOn = () => true) {
-      while (mayGoOn() && (await unhurried(clock, step)));
+      while (mayGoOn() && (await unhurried(step)));
     },
   }
 }

@@ -143,7 +143,7 @@ export function createReports(db: Db, clock: Clock): Reports {
         () => forgetReporters(db, reportingDay(now), STEP),
         () => dropClosedReports(db, now - CLOSED_KEPT_FOR, STEP),
       ]
-      for (const step of steps) while (mayGoOn() && (await unhurried(clock, step)) === STEP);
+      for (const step of steps) while (mayGoOn() && (await unhurried(step)) === STEP);
     },
   }
 }
