@@ -150,8 +150,9 @@ function contender(
 /** No two files of a run carry the same bytes. */
 let nextNumber = 2_000_000_000
 
+/** Files that lie on the disk, so that no upload waits for the system to bring its source there meanwhile. */
 function writeFiles(folder: string, size: number, count: number): string[] {
-  return Array.from({ length: count }, () => {
+  const files = Array.from({ length: count }, () => {
     const path = join(folder, `${nextNumber}.bin`)
     const file = openSync(path, 'w')
     for (const piece of content(size, nextNumber)) writeSync(file, piece)
@@ -159,4 +160,7 @@ function writeFiles(folder: string, size: number, count: number): string[] {
     nextNumber += 1
     return path
   })
+  const { exitCode } = Bun.spawnSync(['sync', '--file-system', folder])
+  if (exitCode !== 0) throw new Error(`sync ended with ${exitCode}`)
+  return files
 }

@@ -13,7 +13,7 @@ const LARGEST_CHUNK = 1024 * MIB
 /** What nginx allows when nobody has told it otherwise. */
 export const SMALLEST_CHUNK = MIB
 
-/** A proxy may pass a request on only when it has all of it: so much is lost when it is cut. */
+/** What goes in one request should take so long: each ends with a sync, and may be lost whole when a proxy is cut. */
 const SHORT = 2 * SECOND
 
 /** How much is sent in one request; what one upload learns about the way to the server counts for all. */
@@ -32,7 +32,8 @@ export function createChunkSize(wanted: number | null, say: (line: string) => vo
   return {
     current: () => size,
     arrived(bytes, milliseconds) {
-      if (bytes === size && milliseconds < SHORT) size = Math.min(largest, size * 2)
+      if (bytes !== size || milliseconds >= SHORT) return
+      size = Math.min(largest, Math.floor((size * SHORT) / Math.max(1, milliseconds)))
     },
     refused(bytes) {
       const smaller = Math.max(SMALLEST_CHUNK, Math.floor(bytes / 2))

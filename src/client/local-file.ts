@@ -24,7 +24,10 @@ export class FileChanged extends Error {
 
 /** A file that is being read, in any order and more than once, and is hashed on the way. */
 export interface OpenFile {
-  /** The bytes of a range, read as they are asked for. `passed` hears of every piece. */
+  /**
+   * The bytes of a range, read as they are asked for. `passed` hears of every piece. Made for `fetch`: a piece is to be
+   * copied or sent before the next is asked for, since its memory is read into again.
+   */
   stream(from: number, to: number, passed?: (bytes: number) => void): ReadableStream<Uint8Array>
   /** The whole file, for one that is small. */
   bytes(): Promise<Uint8Array<ArrayBuffer>>
@@ -38,6 +41,15 @@ export interface OpenFile {
 /** Large enough that reading and hashing cost little beside the calls, small enough for a progress that moves. */
 const PIECE = 1024 * 1024
 
+/** Pieces that wait to be sent. */
+const QUEUED = 2
+
+/**
+ * Pieces of a stream whose memory is not read into again yet: those that wait, the one that is handed over, the one that
+ * is read ahead, and two to spare. Memory that is new for every piece costs more than reading into it.
+ */
+const IN_USE = QUEUED + 4
+
 export async function openFile(file: FoundFile): Promise<OpenFile> {
   const handle = await open(file.path, 'r')
   const hash = new Bun.CryptoHasher('sha256')
@@ -47,8 +59,9 @@ export async function openFile(file: FoundFile): Promise<OpenFile> {
   /** Reads that have begun; the file stays open until they end. */
   const underWay = new Set<Promise<unknown>>()
 
-  function read(from: number, to: number): Promise<Uint8Array<ArrayBuffer>> {
-    const reading = readFully(handle, from, Math.min(PIECE, to - from)).then((piece) => {
+  /** As much of the file as it has from there, in the memory that was handed in. */
+  function read(from: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+    const reading = readFully(handle, from, into).then((piece) => {
       if (piece.length === 0) throw new FileChanged(file)
       return piece
     })
@@ -66,9 +79,11 @@ export async function openFile(file: FoundFile): Promise<OpenFile> {
   }
 
   async function hashUpTo(end: number): Promise<void> {
+    if (hashed >= end) return
+    const memory = newPiece()
     while (hashed < end) {
       const from = hashed
-      addToHash(from, await read(from, end))
+      addToHash(from, await read(from, memory.subarray(0, end - from)))
     }
   }
 
@@ -76,33 +91,40 @@ export async function openFile(file: FoundFile): Promise<OpenFile> {
     stream(from, to, passed = () => {}) {
       let at = from
       let ahead: Promise<Uint8Array<ArrayBuffer>> | null = null
+      const memory: Uint8Array<ArrayBuffer>[] = []
+      let turn = 0
+      const readNext = () => {
+        const piece = memory[turn] ?? newPiece()
+        memory[turn] = piece
+        turn = (turn + 1) % IN_USE
+        return read(at, piece.subarray(0, to - at))
+      }
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
             if (at >= to) return controller.close()
             // What an earlier run has sent is hashed first, so that the hash never has a gap.
             if (at === from) await hashUpTo(from)
-            const piece = await (ahead ?? read(at, to))
+            const piece = await (ahead ?? readNext())
             const start = at
             at += piece.length
             // The next piece is read while this one is hashed.
-            ahead = at < to ? read(at, to) : null
+            ahead = at < to ? readNext() : null
             addToHash(start, piece)
             passed(piece.length)
             controller.enqueue(piece)
             if (at >= to) controller.close()
           },
         },
-        { highWaterMark: 2 },
+        { highWaterMark: QUEUED },
       )
     },
 
     async bytes() {
       const whole = new Uint8Array(file.size)
       for (let at = 0; at < file.size; ) {
-        const piece = await read(at, file.size)
+        const piece = await read(at, whole.subarray(at, at + PIECE))
         addToHash(at, piece)
-        whole.set(piece, at)
         at += piece.length
       }
       return whole
@@ -126,13 +148,18 @@ export async function openFile(file: FoundFile): Promise<OpenFile> {
   }
 }
 
-/** Fewer bytes than asked for only at the file's end. */
-async function readFully(handle: FileHandle, from: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
-  // Not zeroed: only what was read into it leaves here. Nor from Node's pool, whose memory many share.
-  const piece = Buffer.allocUnsafeSlow(length)
+/** Not zeroed: only what was read into it leaves here. Nor from Node's pool, whose memory many share. */
+const newPiece = (): Uint8Array<ArrayBuffer> => Buffer.allocUnsafeSlow(PIECE)
+
+/** Fills the piece; returns as much of it as the file has. */
+async function readFully(
+  handle: FileHandle,
+  from: number,
+  piece: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array<ArrayBuffer>> {
   let filled = 0
-  while (filled < length) {
-    const { bytesRead } = await handle.read(piece, filled, length - filled, from + filled)
+  while (filled < piece.length) {
+    const { bytesRead } = await handle.read(piece, filled, piece.length - filled, from + filled)
     if (bytesRead === 0) break
     filled += bytesRead
   }

@@ -11,8 +11,8 @@ function grown(...milliseconds: number[]): number[] {
   })
 }
 
-test('a chunk that took under two seconds is followed by one of twice its size, up to 1 GiB', () => {
-  expect(grown(200, 1999, 700, 0, 1)).toEqual([128, 256, 512, 1024, 1024])
+test('a chunk that took under two seconds is followed by as much as two seconds carry, up to 1 GiB', () => {
+  expect(grown(1000, 500, 1600, 1250, 0, 1)).toEqual([128, 512, 640, 1024, 1024, 1024])
 })
 
 test('on a slow line it stays as it is', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { truncateSync, writeFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { createServer, type Socket } from 'node:net'
 import { basename, join } from 'node:path'
 import { FileChanged, type FoundFile, openFile } from '../../src/client/local-file.ts'
 import { temporaryFolder } from '../support/child.ts'
@@ -10,14 +11,18 @@ const MIB = 1024 * 1024
 const bytes = randomBytes(5 * MIB + 7)
 const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
 
-async function found(folder: string): Promise<FoundFile> {
+async function found(folder: string, content: Uint8Array = bytes): Promise<FoundFile> {
   const path = join(folder, 'film.bin')
-  writeFileSync(path, bytes)
+  writeFileSync(path, content)
   const { size, mtimeMs } = await stat(path)
   return { shown: 'film.bin', path, name: basename(path), size, changedAt: mtimeMs }
 }
 
-const read = async (stream: ReadableStream<Uint8Array>) => Buffer.from(await new Response(stream).bytes())
+async function read(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
+  const copies: Buffer[] = []
+  for await (const piece of stream) copies.push(Buffer.from(piece))
+  return Buffer.concat(copies)
+}
 
 test('a file is read in ranges, and again where it has to be, and hashed once as a whole', async () => {
   using folder = temporaryFolder()
@@ -63,5 +68,63 @@ test('a file that has become shorter is told of after what could be read', async
   const stream = opened.stream(0, bytes.length, (length) => passed.push(length))
   await expect(read(stream)).rejects.toBeInstanceOf(FileChanged)
   expect(passed).toEqual([MIB, MIB, 5])
+  await opened.close()
+})
+
+/** Takes what is sent, now and then nothing for a moment, and answers with what it was. */
+async function haltingReceiver(length: number): Promise<{ readonly url: string } & AsyncDisposable> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    const hash = new Bun.CryptoHasher('sha256')
+    let missing = length
+    let head = Buffer.alloc(0)
+    let isBody = false
+    socket.on('data', (chunk: Buffer) => {
+      let body = chunk
+      if (!isBody) {
+        head = Buffer.concat([head, chunk])
+        const end = head.indexOf('\r\n\r\n')
+        if (end < 0) return
+        isBody = true
+        body = head.subarray(end + 4)
+      }
+      hash.update(body)
+      missing -= body.length
+      if (missing === 0) {
+        const digest = hash.digest('hex')
+        socket.end(
+          `HTTP/1.1 200 OK\r\nContent-Length: ${digest.length}\r\nConnection: close\r\n\r\n${digest}`,
+        )
+      } else {
+        socket.pause()
+        setTimeout(() => socket.resume(), Math.random() * 5)
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('it listens on a port')
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+test('whoever takes it slowly gets every byte as it was read', async () => {
+  using folder = temporaryFolder()
+  const content = randomBytes(32 * MIB + 5)
+  await using receiver = await haltingReceiver(content.length)
+  const opened = await openFile(await found(folder.path, content))
+  const response = await fetch(receiver.url, {
+    method: 'PATCH',
+    headers: { 'Content-Length': String(content.length) },
+    body: opened.stream(0, content.length),
+  })
+  expect(await response.text()).toBe(new Bun.CryptoHasher('sha256').update(content).digest('hex'))
+  expect(await opened.sha256()).toBe(new Bun.CryptoHasher('sha256').update(content).digest('hex'))
   await opened.close()
 })
