@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type AccountId, type FolderId, GUESTS } from '../domain/ids.ts'
 import { makeFolderIdentifier, type Random } from '../domain/random.ts'
 import { forUpdate, lockMigrations } from './differences.ts'
+import { prepared, preparedChange } from './prepared.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -52,9 +53,13 @@ export async function ensureGuests(db: Db, random: Random, now: number): Promise
   })
 }
 
-export function findAccount(db: Db, id: AccountId): Promise<AccountRow | undefined> {
-  return db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+export async function findAccount(db: Db, id: AccountId): Promise<AccountRow | undefined> {
+  return (await accountById(db, id))[0]
 }
+
+const accountById = prepared((db, id: AccountId) =>
+  db.selectFrom('accounts').selectAll().where('id', '=', id),
+)
 
 export function findAccountByName(db: Db, username: string): Promise<AccountRow | undefined> {
   return db
@@ -181,14 +186,14 @@ export async function hasAdmin(db: Db): Promise<boolean> {
 
 /** The row of the account's top level. */
 export async function topFolder(db: Db, account: AccountId): Promise<FolderId> {
-  const row = await db
-    .selectFrom('folders')
-    .select('id')
-    .where('account_id', '=', account)
-    .where('parent_id', 'is', null)
-    .executeTakeFirstOrThrow()
+  const [row] = await topOf(db, account)
+  if (row === undefined) throw new Error(`account ${account} has no top level`)
   return row.id
 }
+
+const topOf = prepared((db, account: AccountId) =>
+  db.selectFrom('folders').select('id').where('account_id', '=', account).where('parent_id', 'is', null),
+)
 
 /** Adds to the account's totals; negative numbers take away. */
 export async function changeTotals(
@@ -196,13 +201,18 @@ export async function changeTotals(
   account: AccountId,
   change: { storage?: number; files?: number; folders?: number },
 ): Promise<void> {
-  await trx
-    .updateTable('accounts')
-    .set((row) => ({
-      storage_used: row('storage_used', '+', change.storage ?? 0),
-      files_count: row('files_count', '+', change.files ?? 0),
-      folders_count: row('folders_count', '+', change.folders ?? 0),
-    }))
-    .where('id', '=', account)
-    .execute()
+  const { storage = 0, files = 0, folders = 0 } = change
+  await addToTotals(trx, storage, files, folders, account)
 }
+
+const addToTotals = preparedChange(
+  (db, storage: number, files: number, folders: number, account: AccountId) =>
+    db
+      .updateTable('accounts')
+      .set((row) => ({
+        storage_used: row('storage_used', '+', storage),
+        files_count: row('files_count', '+', files),
+        folders_count: row('folders_count', '+', folders),
+      }))
+      .where('id', '=', account),
+)

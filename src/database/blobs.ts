@@ -1,5 +1,6 @@
 import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
 import { forUpdate } from './differences.ts'
+import { prepared, preparedChange } from './prepared.ts'
 import type { Db } from './schema.ts'
 import { dropThumbnail } from './thumbnails.ts'
 
@@ -12,20 +13,12 @@ export async function adoptBlob(
   blob: { key: BlobKey; sha256: Sha256; crc32: number; size: number; created_at: number },
   garbageDueAt: number,
 ): Promise<BlobId> {
-  const known = await trx
-    .selectFrom('blobs')
-    .select(['id', 'key'])
-    .where('sha256', '=', blob.sha256)
-    .where('size', '=', blob.size)
-    .modifyEnd(forUpdate(trx))
-    .executeTakeFirst()
+  const { key, sha256, crc32, size, created_at } = blob
+  const [known] = await sameContent(trx, sha256, size)
   if (known === undefined) {
-    const { id } = await trx
-      .insertInto('blobs')
-      .values({ ...blob, refs: 1 })
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    return id
+    const [added] = (await insertBlob(trx, key, sha256, crc32, size, created_at, 1)).rows
+    if (added === undefined) throw new Error('a new blob has an id')
+    return added.id
   }
   await trx
     .updateTable('blobs')
@@ -35,6 +28,21 @@ export async function adoptBlob(
   await discardBlob(trx, known.key, garbageDueAt)
   return known.id
 }
+
+/** In a transaction, which has it until its end. */
+const sameContent = prepared((trx, sha256: Sha256, size: number) =>
+  trx
+    .selectFrom('blobs')
+    .select(['id', 'key'])
+    .where('sha256', '=', sha256)
+    .where('size', '=', size)
+    .modifyEnd(forUpdate(trx)),
+)
+
+const insertBlob = preparedChange(
+  (db, key: BlobKey, sha256: Sha256, crc32: number, size: number, created_at: number, refs: number) =>
+    db.insertInto('blobs').values({ key, sha256, crc32, size, created_at, refs }).returning('id'),
+)
 
 /** Takes one use away; the last one leaves the blob and its thumbnail as garbage. */
 export async function releaseBlob(trx: Db, id: BlobId, garbageDueAt: number): Promise<void> {

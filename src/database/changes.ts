@@ -14,6 +14,7 @@ import {
   GUESTS,
 } from '../domain/ids.ts'
 import { metaOf, setMeta } from './meta.ts'
+import { preparedChange } from './prepared.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -45,21 +46,31 @@ export async function noteChange(
 ): Promise<void> {
   if (account === GUESTS) return
   const { kind, file = null, folder = null, place = null, from = null } = change
-  await trx
-    .insertInto('changes')
-    .values({
-      account_id: account,
-      kind,
-      file_id: file,
-      folder,
-      place: place === null ? null : placeOfFolder(place),
-      from_place: from === null ? null : placeOfFolder(from),
-    })
-    .execute()
+  await insertChange(trx, account, kind, file, folder, place, from)
 }
 
-/** What callers know the folder by. */
-function placeOfFolder(id: FolderId) {
+const insertChange = preparedChange(
+  (
+    db,
+    account_id: AccountId,
+    kind: ChangeKind,
+    file_id: FileId | null,
+    folder: FolderIdentifier | null,
+    place: FolderId | null,
+    from: FolderId | null,
+  ) =>
+    db.insertInto('changes').values({
+      account_id,
+      kind,
+      file_id,
+      folder,
+      place: placeOfFolder(place),
+      from_place: placeOfFolder(from),
+    }),
+)
+
+/** What callers know the folder by; null without one. */
+function placeOfFolder(id: FolderId | null) {
   return sql<FolderPlace | null>`(
     select case when parent_id is null then 'root' else identifier end from folders where id = ${id}
   )`

@@ -15,7 +15,7 @@ import {
 import { besideRequests, FAR } from './beside.ts'
 import { withoutIndex } from './differences.ts'
 import { goingFolders, isClearing, isGone } from './folders.ts'
-import { prepared } from './prepared.ts'
+import { prepared, preparedChange } from './prepared.ts'
 import type { Db, Tables, ThumbnailState } from './schema.ts'
 import { treeOf } from './trees.ts'
 
@@ -233,24 +233,73 @@ export function filesBefore(
   return rest.orderBy('files.created_at', 'desc').orderBy('files.id', 'desc').limit(limit).execute()
 }
 
-export function insertFile(
-  trx: Db,
-  file: {
-    uuid: Uuid
-    slug: Slug
-    account_id: AccountId
-    folder_id: FolderId
-    blob_id: BlobId
-    name: string
-    name_folded: string
-    size: number
-    type: string
-    created_at: number
-    last_used_at: number
-  },
-): Promise<{ id: FileId }> {
-  return trx.insertInto('files').values(file).returning('id').executeTakeFirstOrThrow()
+export interface NewFile {
+  readonly uuid: Uuid
+  readonly slug: Slug
+  readonly account_id: AccountId
+  readonly folder_id: FolderId
+  readonly blob_id: BlobId
+  readonly name: string
+  readonly name_folded: string
+  readonly size: number
+  readonly type: string
+  readonly created_at: number
+  readonly last_used_at: number
 }
+
+/** Throws a unique violation when slug or UUID are taken. */
+export async function insertFile(trx: Db, file: NewFile): Promise<FileId> {
+  const { rows } = await addFile(
+    trx,
+    file.uuid,
+    file.slug,
+    file.account_id,
+    file.folder_id,
+    file.blob_id,
+    file.name,
+    file.name_folded,
+    file.size,
+    file.type,
+    file.created_at,
+    file.last_used_at,
+  )
+  const [added] = rows
+  if (added === undefined) throw new Error('a new file has an id')
+  return added.id
+}
+
+const addFile = preparedChange(
+  (
+    db,
+    uuid: Uuid,
+    slug: Slug,
+    account_id: AccountId,
+    folder_id: FolderId,
+    blob_id: BlobId,
+    name: string,
+    name_folded: string,
+    size: number,
+    type: string,
+    created_at: number,
+    last_used_at: number,
+  ) =>
+    db
+      .insertInto('files')
+      .values({
+        uuid,
+        slug,
+        account_id,
+        folder_id,
+        blob_id,
+        name,
+        name_folded,
+        size,
+        type,
+        created_at,
+        last_used_at,
+      })
+      .returning('id'),
+)
 
 export async function renameFile(trx: Db, id: FileId, name: string, folded: string): Promise<void> {
   await trx.updateTable('files').set({ name, name_folded: folded }).where('id', '=', id).execute()

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { AccountId, BinEntryId, FolderId, FolderIdentifier } from '../domain/ids.ts'
-import { prepared } from './prepared.ts'
+import { prepared, preparedChange } from './prepared.ts'
 import type { Db } from './schema.ts'
 
 export interface FolderRow {
@@ -241,32 +241,43 @@ export function takenAway({ files = 0, bytes = 0, folders = 0 }: TreeChange): Tr
 /** Adds to the sums of the folder and of all above it. */
 export async function changeTree(trx: Db, id: FolderId, change: TreeChange): Promise<void> {
   const { files = 0, bytes = 0, folders = 0, height = 0 } = change
-  await sql`
-    with recursive chain (id, parent_id, height) as (
-      select id, parent_id, cast(${height} as bigint) from folders where id = ${id}
-      union all
-      select folders.id, folders.parent_id, chain.height + 1 from folders join chain on folders.id = chain.parent_id
-    )
-    update folders
-    set
-      tree_files = tree_files + ${files},
-      tree_bytes = tree_bytes + ${bytes},
-      tree_folders = tree_folders + ${folders},
-      tree_height = case
-        when ${height} > 0 and chain.height > tree_height then chain.height else tree_height
-      end
-    from chain where chain.id = folders.id`.execute(trx)
+  await addToTrees(trx, height, id, files, bytes, folders, height)
 }
+
+const addToTrees = preparedChange(
+  (db, height: number, id: FolderId, files: number, bytes: number, folders: number, added: number) => ({
+    compile: () =>
+      sql`
+        with recursive chain (id, parent_id, height) as (
+          select id, parent_id, cast(${height} as bigint) from folders where id = ${id}
+          union all
+          select folders.id, folders.parent_id, chain.height + 1
+          from folders join chain on folders.id = chain.parent_id
+        )
+        update folders
+        set
+          tree_files = tree_files + ${files},
+          tree_bytes = tree_bytes + ${bytes},
+          tree_folders = tree_folders + ${folders},
+          tree_height = case
+            when ${added} > 0 and chain.height > tree_height then chain.height else tree_height
+          end
+        from chain where chain.id = folders.id`.compile(db),
+  }),
+)
 
 /** Counts files in or out of the folder itself, and of the trees it is in. */
 export async function changeFiles(trx: Db, id: FolderId, files: number, bytes: number): Promise<void> {
-  await trx
-    .updateTable('folders')
-    .set((row) => ({ file_count: row('file_count', '+', files) }))
-    .where('id', '=', id)
-    .execute()
+  await addToCount(trx, files, id)
   await changeTree(trx, id, { files, bytes })
 }
+
+const addToCount = preparedChange((db, files: number, id: FolderId) =>
+  db
+    .updateTable('folders')
+    .set((row) => ({ file_count: row('file_count', '+', files) }))
+    .where('id', '=', id),
+)
 
 /** Live files directly in the folder, which may be the account's top level. */
 export async function fileCount(db: Db, id: FolderId): Promise<number> {

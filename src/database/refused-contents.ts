@@ -2,19 +2,19 @@
 import { type Selectable, sql } from 'kysely'
 import type { AccountId, BlobId, FileId, FolderId, Sha256 } from '../domain/ids.ts'
 import { besideRequests } from './beside.ts'
+import { prepared } from './prepared.ts'
 import type { Db, Removal, Tables } from './schema.ts'
 
 export type RefusedContentRow = Readonly<Selectable<Tables['refused_contents']>>
 
 /** Whether it may not be taken in. In the transaction that does so, `lockContent` has to come first. */
 export async function isRefused(db: Db, sha256: Sha256): Promise<boolean> {
-  const row = await db
-    .selectFrom('refused_contents')
-    .select('sha256')
-    .where('sha256', '=', sha256)
-    .executeTakeFirst()
-  return row !== undefined
+  return (await refusedCalled(db, sha256)).length > 0
 }
+
+const refusedCalled = prepared((db, sha256: Sha256) =>
+  db.selectFrom('refused_contents').select('sha256').where('sha256', '=', sha256),
+)
 
 /** Refuses it from now on. Where it was refused already, its files are looked for once more. */
 export async function refuseContent(trx: Db, sha256: Sha256, at: number): Promise<void> {

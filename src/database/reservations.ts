@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { AccountId, BlobKey, NodeId } from '../domain/ids.ts'
+import { preparedChange } from './prepared.ts'
 import type { Db } from './schema.ts'
 
 /**
@@ -12,25 +13,33 @@ export async function reserveRoom(
   bytes: number,
   limit: number,
 ): Promise<boolean> {
-  const result = await trx
+  return (await addReserved(trx, bytes, account, bytes, limit)).changed > 0
+}
+
+const addReserved = preparedChange((db, bytes: number, account: AccountId, needed: number, limit: number) =>
+  db
     .updateTable('accounts')
     .set((row) => ({ storage_reserved: row('storage_reserved', '+', bytes) }))
     .where('id', '=', account)
     .where(
-      sql<number>`storage_used + storage_reserved + ${bytes}`,
+      sql<number>`storage_used + storage_reserved + ${needed}`,
       '<=',
       sql<number>`coalesce(quota, ${limit})`,
-    )
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
-}
+    ),
+)
 
 export async function insertReservation(
   trx: Db,
   reservation: { key: BlobKey; account_id: AccountId; bytes: number; created_at: number; node: NodeId },
 ): Promise<void> {
-  await trx.insertInto('reservations').values(reservation).execute()
+  const { key, account_id, bytes, created_at, node } = reservation
+  await addReservation(trx, key, account_id, bytes, created_at, node)
 }
+
+const addReservation = preparedChange(
+  (db, key: BlobKey, account_id: AccountId, bytes: number, created_at: number, node: NodeId) =>
+    db.insertInto('reservations').values({ key, account_id, bytes, created_at, node }),
+)
 
 /** False when the reservation is gone. */
 export async function growReservation(trx: Db, key: BlobKey, bytes: number): Promise<boolean> {
@@ -47,19 +56,22 @@ export async function growReservation(trx: Db, key: BlobKey, bytes: number): Pro
  * brings its row in and whoever takes it for dead, the one for whom this is true decides.
  */
 export async function endReservation(trx: Db, key: BlobKey): Promise<boolean> {
-  const row = await trx
-    .deleteFrom('reservations')
-    .where('key', '=', key)
-    .returning(['account_id', 'bytes'])
-    .executeTakeFirst()
+  const [row] = (await removeReservation(trx, key)).rows
   if (row === undefined) return false
-  await trx
-    .updateTable('accounts')
-    .set((account) => ({ storage_reserved: account('storage_reserved', '-', row.bytes) }))
-    .where('id', '=', row.account_id)
-    .execute()
+  await takeReserved(trx, row.bytes, row.account_id)
   return true
 }
+
+const removeReservation = preparedChange((db, key: BlobKey) =>
+  db.deleteFrom('reservations').where('key', '=', key).returning(['account_id', 'bytes']),
+)
+
+const takeReserved = preparedChange((db, bytes: number, account: AccountId) =>
+  db
+    .updateTable('accounts')
+    .set((row) => ({ storage_reserved: row('storage_reserved', '-', bytes) }))
+    .where('id', '=', account),
+)
 
 export interface DeadReservation {
   readonly key: BlobKey

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { BlobId, BlobKey, NodeId } from '../domain/ids.ts'
 import { forUpdate } from './differences.ts'
+import { preparedChange } from './prepared.ts'
 import type { Db, ThumbnailState } from './schema.ts'
 
 /** What becomes of a content at first. Does nothing where it is known already. */
@@ -10,12 +11,15 @@ export async function noteThumbnail(
   state: 'wanted' | 'none',
   now: number,
 ): Promise<void> {
-  await trx
-    .insertInto('thumbnails')
-    .values({ blob_id: blob, state, due_at: now })
-    .onConflict((conflict) => conflict.column('blob_id').doNothing())
-    .execute()
+  await insertThumbnail(trx, blob, state, now)
 }
+
+const insertThumbnail = preparedChange((db, blob_id: BlobId, state: 'wanted' | 'none', due_at: number) =>
+  db
+    .insertInto('thumbnails')
+    .values({ blob_id, state, due_at })
+    .onConflict((conflict) => conflict.column('blob_id').doNothing()),
+)
 
 /** Wants one of a content that nobody has looked at, or that could not be made elsewhere. It may be gone by now. */
 export async function wantThumbnail(trx: Db, blob: BlobId, now: number): Promise<void> {

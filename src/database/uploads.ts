@@ -105,14 +105,18 @@ export function openUploads(
 
 /** Bytes that unfinished uploads were promised and have not recorded yet. */
 export async function unwrittenBytes(db: Db): Promise<number> {
-  const { reserved, received } = await db
+  const [sums] = await sumsOfOpen(db)
+  if (sums === undefined) throw new Error('a sum is always there')
+  return Math.max(0, sums.reserved - sums.received)
+}
+
+const sumsOfOpen = prepared((db) =>
+  db
     .selectFrom('uploads')
     .select([wholeSum(db, 'reserved').as('reserved'), wholeSum(db, 'received').as('received')])
     .where('ended_at', 'is', null)
-    .where('joined_into', 'is', null)
-    .executeTakeFirstOrThrow()
-  return Math.max(0, reserved - received)
-}
+    .where('joined_into', 'is', null),
+)
 
 /** Adds to the room that the upload has set aside. False when the account has not that much left. */
 export async function reserveForUpload(

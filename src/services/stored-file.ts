@@ -51,7 +51,7 @@ export async function insertStoredFile(
   await assertTaken(trx, digest.sha256)
   const blob_id = await adoptBlob(trx, { key, ...digest, size, created_at: now }, now + GARBAGE_GRACE)
   if (mayHaveThumbnail !== null) await thumbnails.note(trx, blob_id, mayHaveThumbnail)
-  const { id } = await insertFile(trx, {
+  const id = await insertFile(trx, {
     uuid: file.uuid,
     slug: file.slug,
     account_id: account,
