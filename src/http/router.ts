@@ -26,10 +26,10 @@ interface Entry extends Pick<Route, 'path' | 'handle' | 'always'> {
 }
 
 /**
- * The routes of the table, preflights, assets, and errors for all else. Of Hono it is the router alone: an app of it
+ * The routes of the table, preflights, assets, and errors for all else; while it stops, an error for everything. Of Hono it is the router alone: an app of it
  * makes a context and several promises for each request, and takes nothing but a Response.
  */
-export function createRouter(routes: readonly Route[], assets: Assets): Router {
+export function createRouter(routes: readonly Route[], assets: Assets, isStopping: () => boolean): Router {
   const router = new RegExpRouter<Entry>()
   router.add('GET', routerPattern(ASSETS), {
     path: ASSETS,
@@ -51,11 +51,14 @@ export function createRouter(routes: readonly Route[], assets: Assets): Router {
     // Where several match, the first of the table.
     const entry = found[0][0]?.[0]
     try {
+      if (entry !== undefined) {
+        arrival.route = entry.path
+        arrival.need = entry.need
+        arrival.params = paramsOf(found)
+        if (entry.always !== undefined) setHeaders(arrival, entry.always)
+      }
+      if (isStopping()) throw shuttingDown(arrival)
       if (entry === undefined) return unmatched(arrival, path)
-      arrival.route = entry.path
-      arrival.need = entry.need
-      arrival.params = paramsOf(found)
-      if (entry.always !== undefined) setHeaders(arrival, entry.always)
       const answer = await entry.handle(arrival)
       return isHead && answer instanceof Response ? new Response(null, answer) : answer
     } catch (error) {
@@ -105,6 +108,12 @@ function asRefusal(call: Call, error: unknown): Refusal {
     'INTERNAL_ERROR',
     'Something went wrong on the server; the request id tells where to look',
   )
+}
+
+/** The next request goes to a server that stays, if there is one. */
+function shuttingDown(call: Call): Refusal {
+  call.headers.set('Connection', 'close')
+  return new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
 }
 
 function nothingHere(call: Call): Response {

@@ -19,7 +19,6 @@ import { createRequestLog } from './request-log.ts'
 import { createRouter, routerPattern } from './router.ts'
 import { routes } from './routes.ts'
 import type { BuiltSite } from './site/built-site.ts'
-import { siteError } from './site/pages.ts'
 import { createUploadsUnderWay } from './uploads/under-way.ts'
 
 export interface HttpServer {
@@ -50,11 +49,11 @@ export function startServer(parts: {
   const { config, settings, services, clock, random, log, builtSite, metrics } = parts
   const trusted = parseTrustedProxies(config.trustedProxies)
   const underWay = createUploadsUnderWay()
-  const router = createRouter(routes, builtSite.assets)
+  let stopping = false
+  const router = createRouter(routes, builtSite.assets, () => stopping)
   const nextId = createRequestIds(random)
   const requestMetrics = metrics?.requests ?? null
   const logged = createRequestLog({ log, clock, metrics: requestMetrics, traffic: services.traffic })
-  let stopping = false
 
   const server = listen(
     {
@@ -91,11 +90,7 @@ export function startServer(parts: {
   async function answer(request: Request, connection: Connection): Promise<Response> {
     const began = clock.monotonic()
     const arrival = new Arrival(site, request, connection, nextId(), trusted)
-    const answered = await (stopping
-      ? shuttingDown(arrival)
-      : connection.hasUrl
-        ? router(arrival)
-        : unreadableAddress())
+    const answered = await (connection.hasUrl ? router(arrival) : unreadableAddress())
     return logged(arrival, complete(answered, arrival), began)
   }
 
@@ -149,13 +144,6 @@ function listeningUrl(server: Server<undefined>): string {
   const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(hostname)
   const host = isLocal ? 'localhost' : hostname.includes(':') ? `[${hostname}]` : hostname
   return `http://${host}:${port}`
-}
-
-function shuttingDown(arrival: Arrival): Response {
-  const refusal = new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
-  const response = arrival.connection.hasUrl ? siteError(arrival, refusal) : errorResponse(refusal)
-  response.headers.set('Connection', 'close')
-  return response
 }
 
 /** What the Host header and the path make together is no address. */

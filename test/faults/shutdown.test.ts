@@ -93,6 +93,43 @@ test.concurrent('an upload that stands still does not keep a stopping server for
   expect(inconsistencies(dataDir, { cleaned: true })).toEqual([])
 })
 
+test.concurrent('a stopping server says so to resumable clients, to programs and to people', async () => {
+  using folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  const { apiKey: key } = await addAccount(dataDir, 'stops')
+  await using server = await startChild(dataDir)
+  const upload = await openUpload(server.url, { key, size: CONTENT.length })
+  await upload.send(CONTENT.subarray(0, HALF))
+  await eventually('the upload has begun', () => unfinishedBlobs(dataDir).length === 1)
+  server.signal('SIGTERM')
+  await eventually('new requests are refused', () => refuses(server.url))
+
+  const ask = (path: string, init: RequestInit = {}) =>
+    fetch(server.url + path, { keepalive: false, ...init, headers: { Accept: 'text/html', ...init.headers } })
+  const resumable = await ask('/api/v1/uploads', {
+    method: 'POST',
+    headers: { 'Tus-Resumable': '1.0.0', 'Upload-Length': '5' },
+  })
+  expect(resumable.status).toBe(503)
+  expect(resumable.headers.get('tus-resumable')).toBe('1.0.0')
+  expect(resumable.headers.get('connection')).toBe('close')
+  expect(await resumable.json()).toMatchObject({ success: false, error: 'SHUTTING_DOWN' })
+
+  const program = await ask('/api/v1/files')
+  expect(program.status).toBe(503)
+  expect(await program.json()).toMatchObject({ success: false, error: 'SHUTTING_DOWN' })
+
+  for (const path of ['/', '/no-such-page']) {
+    const page = await ask(path)
+    expect(page.status).toBe(503)
+    expect(page.headers.get('content-type')).toStartWith('text/html')
+  }
+
+  await upload.send(CONTENT.subarray(HALF))
+  expect((await upload.finish()).status).toBe(200)
+  expect(await server.exited).toEqual({ code: 0, signal: null })
+})
+
 /** Whether a new connection is turned away, or answered 503 SHUTTING_DOWN as the contract says. Throws for else. */
 async function refuses(url: string): Promise<boolean> {
   let response: Response
