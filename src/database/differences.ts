@@ -1,6 +1,6 @@
 /** Where SQLite and PostgreSQL differ, and the only place where they may. */
 
-import { PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { AccountId, FileId, Sha256 } from '../domain/ids.ts'
 import type { Db } from './schema.ts'
 
@@ -120,6 +120,22 @@ export function indexedNames(db: Db, needle: string, limit: number): RawBuilder<
   if (isPostgres(db) || [...needle].length < 3 || needle.includes('\0')) return null
   const phrase = `"${needle.replaceAll('"', '""')}"`
   return sql<FileId>`(select rowid from file_names where file_names match ${phrase} limit ${limit})`
+}
+
+/**
+ * About how many rows the query finds, by what PostgreSQL knows of the tables; asks for a plan alone. Null from SQLite,
+ * which keeps no such figures.
+ */
+export async function expectedRows(db: Db, query: Expression<unknown>): Promise<number | null> {
+  if (!isPostgres(db)) return null
+  const { rows } = await sql<Explanation>`explain (format json) ${query}`.execute(db)
+  const [plan] = rows[0]?.['QUERY PLAN'] ?? []
+  if (plan === undefined) throw new Error('PostgreSQL has no plan')
+  return plan.Plan['Plan Rows']
+}
+
+interface Explanation {
+  readonly 'QUERY PLAN': readonly { readonly Plan: { readonly 'Plan Rows': number } }[]
 }
 
 /** The column, in a condition that no index is to be used for. */

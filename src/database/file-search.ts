@@ -1,8 +1,15 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { FileId } from '../domain/ids.ts'
 import { besideRequests } from './beside.ts'
-import { indexedNames, nameHolds } from './differences.ts'
-import { type FileListRow, type FileQuery, hasFilesGoing, listedFiles, placedFiles } from './files.ts'
+import { expectedRows, indexedNames, nameHolds } from './differences.ts'
+import {
+  type FileListRow,
+  type FileQuery,
+  hasFilesGoing,
+  listedFiles,
+  placedFiles,
+  sortColumn,
+} from './files.ts'
 import type { Db, Tables } from './schema.ts'
 
 export interface FileSearch extends FileQuery {
@@ -18,22 +25,120 @@ const FEW = 20_000
 /** The same where all names are read for them: so many are met soon, or there are no more. */
 const FEW_READ = 200
 
-/** One page of the files whose names hold the needle, and how many there are in all. */
-export async function searchFiles(
-  db: Db,
-  search: FileSearch,
-): Promise<{ files: FileListRow[]; total: number }> {
+/** So many expected hits are many: some are soon met in any order. */
+const MANY = 100_000
+/** So many names are read in the order asked for, which takes some milliseconds. */
+const BEGINNING = 5000
+
+export interface FileHits {
+  /** One page of them. */
+  readonly files: FileListRow[]
+  /** How many there are in all. */
+  readonly total: number
+}
+
+type SomeFiles = SelectQueryBuilder<Tables, 'files', unknown>
+
+/** The files whose names hold the needle. */
+export async function searchFiles(db: Db, search: FileSearch): Promise<FileHits> {
   const skipsGoing = await hasFilesGoing(db, search)
   const named = placedFiles(db, search, skipsGoing).where(nameHolds(db, search.needle))
+  if (search.folder === null && !skipsGoing) {
+    const expected = await expectedRows(db, named.select('files.id'))
+    if (expected !== null) return searchAccount(db, search, named, expected)
+  }
   // No index of trigrams knows what is shorter than one.
   const isShort = [...search.needle].length < 3
   const few = isShort ? await fewRead(db, named) : await fewHits(db, search.needle)
   const hits = few === null ? named : placedFiles(db, search, skipsGoing, few)
-  const [files, [count]] = await Promise.all([
+  return inOrder(db, search, hits)
+}
+
+/**
+ * To read all names in an order and to count hits beside that takes PostgreSQL twice as long as to do both in one go, if
+ * hits are few or come late. Where they are many or come soon, a page is found at once, and several processes count.
+ */
+async function searchAccount(
+  db: Db,
+  search: FileSearch,
+  named: SomeFiles,
+  expected: number,
+): Promise<FileHits> {
+  if (expected > MANY) return inOrder(db, search, named)
+  if (expected > FEW_READ) {
+    const met = await metAtBeginning(db, search)
+    if (met.length === search.limit) {
+      const [files, total] = await Promise.all([theseFiles(db, search, met), countOf(db, named)])
+      return { files, total }
+    }
+  }
+  const { page, total } = await gathered(db, search, named)
+  return { files: await theseFiles(db, search, page), total }
+}
+
+/** Reads the hits in the order asked for until the page is full, and counts them beside that. */
+async function inOrder(db: Db, search: FileSearch, hits: SomeFiles): Promise<FileHits> {
+  const [files, total] = await Promise.all([
     besideRequests(db, listedFiles(db, search, hits)),
-    besideRequests(db, hits.select(sql<number>`count(*)`.as('total'))),
+    countOf(db, hits),
   ])
-  return { files, total: count?.total ?? 0 }
+  return { files, total }
+}
+
+/** What the page holds as far as the first names of the order tell. */
+async function metAtBeginning(db: Db, search: FileSearch): Promise<FileId[]> {
+  const { order, limit, offset, needle } = search
+  const column = sortColumn(search)
+  const beginning = placedFiles(db, search, false)
+    .select([...new Set(['id', 'name_folded', column] as const)])
+    .orderBy(column, order)
+    .orderBy('id', order)
+    .limit(BEGINNING)
+  const rows = await db
+    .selectFrom(beginning.as('files'))
+    .select('files.id')
+    .where(nameHolds(db, needle))
+    .orderBy(column, order)
+    .orderBy('files.id', order)
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** The ids on the page, and how many hits there are in all: read once. */
+async function gathered(
+  db: Db,
+  search: FileSearch,
+  named: SomeFiles,
+): Promise<{ readonly page: FileId[]; readonly total: number }> {
+  const { order, limit, offset } = search
+  const column = sortColumn(search)
+  // A subquery with an offset is planned by itself: to find all hits, and not to meet some of them in this order.
+  const hits = named.select(['id', column]).offset(0)
+  const rows = await db
+    .selectFrom(hits.as('hits'))
+    .select(['hits.id', sql<number>`count(*) over ()`.as('total')])
+    .orderBy(`hits.${column}`, order)
+    .orderBy('hits.id', order)
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const [first] = rows
+  // A page after the last has no row that could tell.
+  const total = first?.total ?? (offset === 0 ? 0 : await countOf(db, named))
+  return { page: rows.map(({ id }) => id), total }
+}
+
+async function theseFiles(db: Db, search: FileSearch, ids: readonly FileId[]): Promise<FileListRow[]> {
+  if (ids.length === 0) return []
+  const these = placedFiles(db, search, false, sql`(${sql.join(ids)})`)
+  return listedFiles(db, { ...search, offset: 0 }, these).execute()
+}
+
+async function countOf(db: Db, files: SomeFiles): Promise<number> {
+  const [count] = await besideRequests(db, files.select(sql<number>`count(*)`.as('total')))
+  return count?.total ?? 0
 }
 
 /** The files that an index knows to hold the needle; null when they are many, or when no index tells. */
@@ -46,10 +151,7 @@ async function fewHits(db: Db, needle: string): Promise<RawBuilder<FileId> | nul
 }
 
 /** All of the files; null when they are many. */
-async function fewRead(
-  db: Db,
-  files: SelectQueryBuilder<Tables, 'files', unknown>,
-): Promise<RawBuilder<FileId> | null> {
+async function fewRead(db: Db, files: SomeFiles): Promise<RawBuilder<FileId> | null> {
   const found = await besideRequests(db, files.select('files.id').limit(FEW_READ + 1))
   if (found.length > FEW_READ) return null
   return found.length === 0 ? sql<FileId>`(null)` : sql<FileId>`(${sql.join(found.map(({ id }) => id))})`

@@ -200,9 +200,14 @@ export function placedFiles(
   return skipsGoing ? owned.where('files.folder_id', 'not in', goingFolders(place.account)) : owned
 }
 
+/** The column that a list is sorted by; files that are alike in it are sorted by their ids. */
+export function sortColumn({ sort }: FileOrder) {
+  return sort === 'name' ? 'name_folded' : sort
+}
+
 /** The page of `some` that the query asks for. */
 export function listedFiles(db: Db, query: FileQuery, some: SelectQueryBuilder<Tables, 'files', unknown>) {
-  const column = query.sort === 'name' ? 'files.name_folded' : (`files.${query.sort}` as const)
+  const column = `files.${sortColumn(query)}` as const
   // The rows that a late page skips are passed over in the index alone, without looking at their folders.
   const page = some
     .select('files.id')

@@ -12,10 +12,11 @@ import { isConflict, isDatabaseFailure } from './differences.ts'
 import type { Db, Tables } from './schema.ts'
 
 /**
- * Pages of an index are not dear to come by, in memory or on flash: what an index answers alone is asked of it. And our
- * statements are over before a compiler would have started.
+ * Pages of an index are not dear to come by, in memory or on flash: what an index answers alone is asked of it. Several
+ * processes that look for hits hand them over for less than is believed. And our statements are over before a compiler
+ * would have started.
  */
-const PLANNING = '-c random_page_cost=1.1 -c jit=off'
+const PLANNING = '-c random_page_cost=1.1 -c parallel_tuple_cost=0.02 -c jit=off'
 
 /** Milliseconds a statement, a lock or a new connection may take before the database counts as away. */
 const STATEMENT_MAY_TAKE = 30_000
