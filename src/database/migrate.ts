@@ -13,6 +13,7 @@ import { bin } from './migrations/010-bin.ts'
 import { changes } from './migrations/011-changes.ts'
 import { administration } from './migrations/012-administration.ts'
 import { mail } from './migrations/013-mail.ts'
+import { unusedFiles } from './migrations/014-unused-files.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -36,6 +37,7 @@ const migrations: readonly Migration[] = [
   changes,
   administration,
   mail,
+  unusedFiles,
 ]
 
 /** How many there are. */

@@ -26,8 +26,9 @@ interface Entry extends Pick<Route, 'path' | 'handle' | 'always'> {
 }
 
 /**
- * The routes of the table, preflights, assets, and errors for all else; while it stops, an error for everything. Of Hono it is the router alone: an app of it
- * makes a context and several promises for each request, and takes nothing but a Response.
+ * The routes of the table, preflights, assets, and errors for all else; while the server stops, an error for everything.
+ * Of Hono it is the router alone: an app of it makes a context and several promises for each request, and takes nothing
+ * but a Response.
  */
 export function createRouter(routes: readonly Route[], assets: Assets, isStopping: () => boolean): Router {
   const router = new RegExpRouter<Entry>()

@@ -12,6 +12,16 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 const CONTENT = chance(1).bytes(300_000)
 const HALF = 150_000
 
+/** A server in the middle of an upload, of which it has half. */
+async function startWithUpload(dataDir: string) {
+  const { apiKey: key } = await addAccount(dataDir, 'uploads')
+  const server = await startChild(dataDir)
+  const upload = await openUpload(server.url, { key, size: CONTENT.length })
+  await upload.send(CONTENT.subarray(0, HALF))
+  await eventually('the upload has begun', () => unfinishedBlobs(dataDir).length === 1)
+  return { ...server, key, upload }
+}
+
 describe.each(SIGNALS)('%s', (signal) => {
   test.concurrent('ends an idle server with exit code 0', async () => {
     using folder = temporaryFolder()
@@ -37,11 +47,8 @@ describe.each(SIGNALS)('%s', (signal) => {
   test.concurrent('lets a running upload finish, takes no new requests, and exits 0', async () => {
     using folder = temporaryFolder()
     const dataDir = join(folder.path, 'data')
-    const { apiKey: key } = await addAccount(dataDir, 'stops')
-    await using server = await startChild(dataDir)
-    const upload = await openUpload(server.url, { key, size: CONTENT.length })
-    await upload.send(CONTENT.subarray(0, HALF))
-    await eventually('the upload has begun', () => unfinishedBlobs(dataDir).length === 1)
+    await using server = await startWithUpload(dataDir)
+    const { upload } = server
 
     server.signal(signal)
     await eventually('new requests are refused', () => refuses(server.url))
@@ -77,11 +84,8 @@ describe.each(SIGNALS)('%s', (signal) => {
 test.concurrent('an upload that stands still does not keep a stopping server for ever', async () => {
   using folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
-  const { apiKey: key } = await addAccount(dataDir, 'stuck')
-  await using server = await startChild(dataDir)
-  const upload = await openUpload(server.url, { key, size: CONTENT.length })
-  await upload.send(CONTENT.subarray(0, HALF))
-  await eventually('the upload has begun', () => unfinishedBlobs(dataDir).length === 1)
+  await using server = await startWithUpload(dataDir)
+  const { upload, key } = server
   server.signal('SIGTERM')
   expect(await server.exited).toEqual({ code: 0, signal: null })
   await upload.answer.catch(() => null)
@@ -95,12 +99,8 @@ test.concurrent('an upload that stands still does not keep a stopping server for
 
 test.concurrent('a stopping server says so to resumable clients, to programs and to people', async () => {
   using folder = temporaryFolder()
-  const dataDir = join(folder.path, 'data')
-  const { apiKey: key } = await addAccount(dataDir, 'stops')
-  await using server = await startChild(dataDir)
-  const upload = await openUpload(server.url, { key, size: CONTENT.length })
-  await upload.send(CONTENT.subarray(0, HALF))
-  await eventually('the upload has begun', () => unfinishedBlobs(dataDir).length === 1)
+  await using server = await startWithUpload(join(folder.path, 'data'))
+  const { upload } = server
   server.signal('SIGTERM')
   await eventually('new requests are refused', () => refuses(server.url))
 

@@ -5,10 +5,8 @@ const indexes = [
   'create index file_warnings_of_account on file_warnings (account_id)',
   'create index file_warnings_by_age on file_warnings (warned_at)',
   'create index file_warnings_kept on file_warnings (id) where kept_at is not null',
+  'create index files_unused_of_account on files (account_id, last_used_at) where removed_at is null',
 ]
-
-const unused =
-  'create index files_unused_of_account on files (account_id, last_used_at) where removed_at is null'
 
 export const mail = {
   sqlite: [
@@ -50,8 +48,6 @@ export const mail = {
       kept_at integer
     ) strict`,
     ...indexes,
-    // This condition always holds. It keeps SQLite from reading names by way of an index that has none.
-    `${unused} and last_used_at is not null`,
   ],
 
   postgres: [
@@ -93,6 +89,5 @@ export const mail = {
       kept_at bigint
     )`,
     ...indexes,
-    unused,
   ],
 } as const
