@@ -75,7 +75,7 @@ describeInBrowser('the settings', (browser) => {
       await page.setViewportSize({ width: 1280, height: 720 })
       await page.goto(path)
       await page.locator('.part').first().waitFor()
-      await page.locator('.coming').waitFor({ state: 'detached' })
+      await page.waitForSelector('.coming', { state: 'detached' })
       const faults = await faultsInBothColours(page)
       await page.setViewportSize(PHONE.viewport)
       const found = { faults, beside: await pixelsBeside(page), small: await smallTargets(page) }
