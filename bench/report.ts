@@ -5,7 +5,7 @@ import type { Figures, Measured } from './measure.ts'
 import { OURS } from './measure.ts'
 import { FILE_DETAIL } from './requests.ts'
 import { amount, table } from './result-table.ts'
-import { MANY_PATCHES, MULTIPART, ONE_PATCH, TUS_SERVER } from './resumable.ts'
+import { MANY_PATCHES, MULTIPART, ONE_PATCH, TUS_ON_BUN, TUS_SERVER } from './resumable.ts'
 import { BIG_UPLOAD } from './uploads.ts'
 
 export interface Run {
@@ -87,10 +87,10 @@ function goals(measured: readonly Measured[]): Goal[] {
     }),
     ...[ONE_PATCH, MANY_PATCHES].flatMap((title) =>
       goal(measured, title, '2.00 × @tus/server, and 0.80 × our plain upload', (ours, peer) => {
-        const [theirs, plain] = [peer(TUS_SERVER), peer(MULTIPART)]
-        if (theirs === null || plain === null) return null
+        const [theirs, onBun, plain] = [peer(TUS_SERVER), peer(TUS_ON_BUN), peer(MULTIPART)]
+        if (theirs === null || onBun === null || plain === null) return null
         return {
-          got: `${times(ours, theirs)} × @tus/server, ${times(ours, plain)} × plain`,
+          got: `${times(ours, theirs)} × @tus/server (${times(ours, onBun)} × on Bun), ${times(ours, plain)} × plain`,
           reached: ours.rate >= 2 * theirs.rate && ours.rate >= 0.8 * plain.rate,
         }
       }),

@@ -9,6 +9,7 @@ export const MANY_PATCHES = 'Resumable upload of one big file, 16 MiB at a time'
 
 /** The peers, by their names in the table. */
 export const TUS_SERVER = '@tus/server + sync'
+export const TUS_ON_BUN = '@tus/server on Bun + sync'
 export const MULTIPART = 'Holdfast, plain upload'
 
 const CHUNK = 16 * MIB
@@ -16,11 +17,12 @@ const CHUNK = 16 * MIB
 export interface ResumableParts {
   readonly holdfast: Holdfast
   readonly key: string
-  readonly peer: TusPeer
+  /** By their names in the table. */
+  readonly peers: ReadonlyMap<string, TusPeer>
   readonly bigSize: number
 }
 
-export function resumableScenarios({ holdfast, key, peer, bigSize }: ResumableParts): Scenario[] {
+export function resumableScenarios({ holdfast, key, peers, bigSize }: ResumableParts): Scenario[] {
   const scenario = (title: string, chunk: number): Scenario => ({
     title,
     unit: 'MiB/s',
@@ -28,12 +30,10 @@ export function resumableScenarios({ holdfast, key, peer, bigSize }: ResumablePa
     writes: bigSize,
     contenders: [
       uploader(OURS, holdfast, { how: 'tus', url: `${holdfast.url}/api/v1/uploads`, key, chunk }, bigSize),
-      uploader(
-        TUS_SERVER,
-        peer,
-        { how: 'tus-synced', url: `${peer.url}/files`, folder: peer.folder, chunk },
-        bigSize,
-      ),
+      ...Array.from(peers, ([name, peer]) => {
+        const to = { how: 'tus-synced', url: `${peer.url}/files`, folder: peer.folder, chunk } as const
+        return uploader(name, peer, to, bigSize)
+      }),
       uploader(MULTIPART, holdfast, { how: 'multipart', url: `${holdfast.url}/api/v1/upload`, key }, bigSize),
     ],
   })

@@ -13,8 +13,9 @@ import { uploadListed, uploadSource } from './preparation.ts'
 import { report } from './report.ts'
 import { detailPath, findWrk, pagePath, requestScenarios } from './requests.ts'
 import { writeResults } from './results-page.ts'
-import { resumableScenarios } from './resumable.ts'
+import { resumableScenarios, TUS_ON_BUN, TUS_SERVER } from './resumable.ts'
 import {
+  findNode,
   type Holdfast,
   type Nginx,
   type Server,
@@ -73,7 +74,7 @@ try {
 async function bench(): Promise<void> {
   // What is uploaded to Holdfast stays to the end, so that clearing it away is not measured with something else.
   const needed =
-    (7 * rounds + 6) * bigSize + (rounds * 4 * counts.small + 2 * counts.archived) * 100 * 1024 + 3 * GIB
+    (9 * rounds + 6) * bigSize + (rounds * 4 * counts.small + 2 * counts.archived) * 100 * 1024 + 3 * GIB
   if (freeSpace(folder) < needed) {
     throw new Error(`${Math.ceil(needed / GIB)} GiB must be free on the disk under ${relative('.', folder)}`)
   }
@@ -94,10 +95,13 @@ async function bench(): Promise<void> {
     const parts = { holdfast, key, nginx, source, scratch: folder, bigSize, smallCount: counts.small }
     scenarios.push(...uploadScenarios(parts))
   }
+  const node = findNode()
   if (only.includes('resumable')) {
-    const peer = await startTusPeer(join(folder, 'tus'))
-    servers.push(peer)
-    scenarios.push(...resumableScenarios({ holdfast, key, peer, bigSize }))
+    const peers = new Map([[TUS_ON_BUN, await startTusPeer(join(folder, 'tus-bun'), process.execPath)]])
+    if (node === null) missing.push('@tus/server on Node.js, because that is not installed')
+    else peers.set(TUS_SERVER, await startTusPeer(join(folder, 'tus-node'), node.program))
+    servers.push(...peers.values())
+    scenarios.push(...resumableScenarios({ holdfast, key, peers, bigSize }))
   }
   if (only.includes('downloads')) {
     const parts = { holdfast, slug, nginx, name: 'source.bin', size: bigSize, rangeCount: counts.ranges }
@@ -124,7 +128,7 @@ async function bench(): Promise<void> {
   const page = report({
     date: new Date().toISOString().slice(0, 10),
     machine: describeMachine(folder),
-    peers: peers(nginx, only.includes('resumable')),
+    peers: peers(nginx, only.includes('resumable') ? node : null),
     rounds,
     bigMib: bigSize / MIB,
     missing,
@@ -162,13 +166,15 @@ async function requests(holdfast: Holdfast): Promise<Scenario[]> {
   return requestScenarios({ holdfast, key, slug, fileCount: FILES, bare, seconds: counts.seconds })
 }
 
-function peers(nginx: Nginx | null, withTus: boolean): string[] {
+function peers(nginx: Nginx | null, node: ReturnType<typeof findNode>): string[] {
   return [
     ...(nginx === null
       ? []
       : [`peers: nginx ${nginx.version} from Debian, dd of coreutils, Bun.serve alone`]),
-    ...(withTus
-      ? [`@tus/server ${packages['@tus/server']} with @tus/file-store ${packages['@tus/file-store']}`]
-      : []),
+    ...(node === null
+      ? []
+      : [
+          `@tus/server ${packages['@tus/server']} with @tus/file-store ${packages['@tus/file-store']}, on Node.js ${node.version} and on Bun`,
+        ]),
   ]
 }

@@ -157,16 +157,33 @@ http {
   return { url, version, folder: files, pids: [server.pid], stop: () => stopped(server) }
 }
 
-/** @tus/server with its file store, on Bun, where it needs two thirds of the CPU time that it needs on Node.js. */
-export async function startTusPeer(folder: string): Promise<TusPeer> {
+/** Node.js, or null when it is not installed. Bun may bring a `node` of its own into the path, which is Bun. */
+export function findNode(): { readonly program: string; readonly version: string } | null {
+  const program = Bun.which('node')
+  if (program === null) return null
+  const told = Bun.spawnSync([program, '-p', 'process.versions.bun ?? process.version']).stdout.toString()
+  return told.startsWith('v') ? { program, version: told.slice(1).trim() } : null
+}
+
+/** @tus/server with its file store, run by this program: Node.js, which it is written for, or Bun. */
+export async function startTusPeer(folder: string, runtime: string): Promise<TusPeer> {
   const files = join(folder, 'files')
   mkdirSync(files, { recursive: true })
-  const server = Bun.spawn([process.execPath, join(import.meta.dir, 'tus-peer.ts'), files], {
+  // Node.js reads no TypeScript in all of its versions.
+  const { outputs } = await Bun.build({
+    entrypoints: [join(import.meta.dir, 'tus-peer.ts')],
+    target: 'node',
+    packages: 'external',
+    outdir: folder,
+    naming: 'tus-peer.mjs',
+  })
+  const program = outputs.map(({ path }) => path)
+  const server = Bun.spawn([runtime, ...program, files], {
     stdout: 'pipe',
     stderr: openSync(join(folder, 'stderr.log'), 'a'),
   })
   const { value } = await server.stdout.getReader().read()
-  if (value === undefined) throw new Error('@tus/server does not start')
+  if (value === undefined) throw new Error(`@tus/server does not start on ${runtime}`)
   const url = new TextDecoder().decode(value).trim()
   return { url, folder: files, pids: [server.pid], stop: () => stopped(server) }
 }
