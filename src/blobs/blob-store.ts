@@ -84,7 +84,8 @@ export type BlobBody = Blob | ReadableStream<Uint8Array>
 export interface BlobWriter {
   /**
    * Takes the bytes. The chunk may be reused as soon as the promise is settled.
-   * Resolves when the writer wants more, which is how it holds a fast sender back.
+   * Resolves when the writer wants more, which is how it holds a fast sender back. Whoever has more memory may call again
+   * before that: the bytes go in the order of the calls.
    */
   write(chunk: Uint8Array): Promise<void>
 
@@ -103,7 +104,7 @@ export interface KeptBlob {
 }
 
 /**
- * One sitting of a blob that is written in several. One call at a time. Throws StoreFailure from every method when the
+ * One sitting of a blob that is written in several. One call at a time, but for `write`. Throws StoreFailure from every method when the
  * store cannot take the bytes; then only `close` makes sense, and another sitting may go on with what was recorded.
  *
  * Asking for `keep` or `safe` says that what either returned before was recorded: until then both that and what was

@@ -43,7 +43,8 @@ export class DirectWriting {
 export class DirectFile {
   readonly #writing: DirectWriting
   readonly #path: string
-  #handle: FileHandle | null = null
+  /** Null where it cannot be opened: it may be removed while it is written, which the other handle does not notice. */
+  #handle: Promise<FileHandle | null> | null = null
 
   constructor(writing: DirectWriting, path: string) {
     this.#writing = writing
@@ -56,7 +57,8 @@ export class DirectFile {
 
   /** Answers how many of the bytes were written: the rest is for the other handle. They are not safe before a sync. */
   async write(bytes: Uint8Array, position: number): Promise<number> {
-    const handle = await this.#open()
+    this.#handle ??= this.#open()
+    const handle = await this.#handle
     if (handle === null) return 0
     const written = await this.#writing.unlessRefused(() =>
       handle.write(bytes, 0, bytes.byteLength, position),
@@ -64,17 +66,16 @@ export class DirectFile {
     return written?.bytesWritten ?? 0
   }
 
-  /** Null where it cannot be opened: it may be removed while it is written, which the other handle does not notice. */
-  async #open(): Promise<FileHandle | null> {
-    this.#handle ??= await this.#writing
+  #open(): Promise<FileHandle | null> {
+    return this.#writing
       .unlessRefused(() => open(this.#path, constants.O_WRONLY | constants.O_DIRECT))
       .catch(() => null)
-    return this.#handle
   }
 
   /** Never throws. Nothing may be being written. */
   async close(): Promise<void> {
-    await this.#handle?.close().catch(() => {})
+    const handle = await this.#handle
     this.#handle = null
+    await handle?.close().catch(() => {})
   }
 }

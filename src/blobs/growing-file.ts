@@ -1,17 +1,18 @@
 import { writeSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import type { DirectFile } from './direct-writing.ts'
-import { asStoreFailure, failing } from './disk-files.ts'
+import { asStoreFailure } from './disk-files.ts'
 
 /** A growing file is synced every so many bytes, so that the last sync is short. */
 const SYNC_EVERY = 4 * 1024 * 1024
 
-/** A file that is written from one end to the other, and synced meanwhile. Throws StoreFailure. */
+/** A file that is written from one end to the other, and synced meanwhile. Throws StoreFailure, from then on always. */
 export interface GrowingFile {
   /** Where the next byte goes. */
   readonly position: number
   /** Every byte before it would survive a power cut. */
   readonly synced: number
+  /** As that of a blob's writer. Of what goes past the page cache several are under way at a time. */
   write(chunk: Uint8Array): Promise<void>
   /** Returns once all that was written would survive a power cut. */
   sync(): Promise<void>
@@ -34,24 +35,33 @@ export function growingFile({ handle, direct, sync, from }: GrowingFileParts): G
   let synced: number | null = null
   let syncingUpTo = from
   let syncing: Promise<void> | null = null
-  let writing: Promise<void> | null = null
+  /** The writes under way in their order, each with where it begins. Any of them may end first. */
+  const writing = new Map<Promise<void>, number>()
   let failure: Error | null = null
 
   function assertGoing(): void {
     if (failure !== null) throw failure
   }
 
+  function fail(error: unknown): void {
+    failure ??= asStoreFailure(error)
+  }
+
+  /** Every byte before it is written. */
+  function written(): number {
+    const [first = position] = writing.values()
+    return first
+  }
+
   /** Its failure is final: after a failed sync the kernel may have dropped the bytes, and the next one succeed. */
   function startSync(): Promise<void> {
-    const upTo = position
+    const upTo = written()
     syncingUpTo = upTo
     syncing = sync()
       .then(() => {
         synced = upTo
       })
-      .catch((error: unknown) => {
-        failure ??= asStoreFailure(error)
-      })
+      .catch(fail)
       .finally(() => {
         syncing = null
       })
@@ -62,19 +72,15 @@ export function growingFile({ handle, direct, sync, from }: GrowingFileParts): G
    * Into the page cache and on this thread: while a write elsewhere is awaited, the server gathers what each sender sends
    * meanwhile, which takes more memory with many senders and more time with one.
    */
-  function writeCached(bytes: Uint8Array): void {
+  function writeCached(bytes: Uint8Array, from: number): void {
     for (let done = 0; done < bytes.byteLength; ) {
-      const written = writeSync(handle.fd, bytes, done, bytes.byteLength - done, position)
-      done += written
-      position += written
+      done += writeSync(handle.fd, bytes, done, bytes.byteLength - done, from + done)
     }
   }
 
-  async function writeAll(bytes: Uint8Array): Promise<void> {
-    if (!direct.mayTake(bytes, position)) return writeCached(bytes)
-    const written = await direct.write(bytes, position)
-    position += written
-    writeCached(bytes.subarray(written))
+  async function writeAt(bytes: Uint8Array, from: number): Promise<void> {
+    const done = direct.mayTake(bytes, from) ? await direct.write(bytes, from) : 0
+    writeCached(bytes.subarray(done), from + done)
   }
 
   return {
@@ -88,12 +94,19 @@ export function growingFile({ handle, direct, sync, from }: GrowingFileParts): G
 
     async write(chunk) {
       assertGoing()
-      writing = failing(() => writeAll(chunk))
-      await writing
-      if (syncing === null && position - syncingUpTo >= SYNC_EVERY) startSync()
+      const from = position
+      position += chunk.byteLength
+      const work = writeAt(chunk, from)
+        .catch(fail)
+        .finally(() => writing.delete(work))
+      writing.set(work, from)
+      await work
+      assertGoing()
+      if (syncing === null && written() - syncingUpTo >= SYNC_EVERY) startSync()
     },
 
     async sync() {
+      await Promise.all(writing.keys())
       await syncing
       assertGoing()
       // A sync with nothing to do costs nearly as much as another one.
@@ -104,7 +117,7 @@ export function growingFile({ handle, direct, sync, from }: GrowingFileParts): G
 
     async close() {
       failure ??= new Error('the file was closed')
-      await writing?.catch(() => {})
+      await Promise.all(writing.keys())
       await syncing
       await direct.close()
       await handle.close().catch(() => {})

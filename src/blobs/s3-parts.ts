@@ -39,6 +39,7 @@ export interface ObjectParts {
   readonly upload: Promise<UnfinishedUpload> | null
   /** Aborted by `halt`, and by the first part that fails. */
   readonly signal: AbortSignal
+  /** As that of a blob's writer. */
   write(chunk: Uint8Array): Promise<void>
   /** Returns once the store has every part that is full. */
   settle(): Promise<void>
@@ -69,6 +70,8 @@ export function partsOf(
   let sent = stored.size
   let total = sizeOf(before.parts) + (filling?.filled ?? 0)
   let failure: { readonly error: unknown } | null = null
+  /** Settled when all that was to be written so far is; never rejects. */
+  let turn = Promise.resolve()
   if (filling !== null) own.take(filling.size, true)
 
   function fail(error: unknown): void {
@@ -118,6 +121,19 @@ export function partsOf(
     sending.add(settled)
   }
 
+  async function take(chunk: Uint8Array): Promise<void> {
+    assertGoing()
+    for (let at = 0; at < chunk.byteLength; ) {
+      filling ??= await nextPart()
+      const taken = filling.take(chunk.subarray(at))
+      at += taken
+      total += taken
+      if (!filling.isFull) continue
+      send(filling)
+      filling = null
+    }
+  }
+
   async function settle(): Promise<void> {
     await Promise.all(sending)
     assertGoing()
@@ -149,17 +165,10 @@ export function partsOf(
 
     signal: cancel.signal,
 
-    async write(chunk) {
-      assertGoing()
-      for (let at = 0; at < chunk.byteLength; ) {
-        filling ??= await nextPart()
-        const taken = filling.take(chunk.subarray(at))
-        at += taken
-        total += taken
-        if (!filling.isFull) continue
-        send(filling)
-        filling = null
-      }
+    write(chunk) {
+      const work = turn.then(() => take(chunk))
+      turn = work.catch(() => {})
+      return work
     },
 
     settle,

@@ -103,6 +103,7 @@ function sitting(
 
     keep() {
       return failing(async () => {
+        parts.signal.throwIfAborted()
         giveUpTailBefore()
         if (kept?.offset === parts.total) return kept
         await parts.settle()

@@ -7,7 +7,7 @@ const PAGE = 4096
 export interface IntakeParts<D> {
   readonly hashing: ContentHashing
   readonly hash: ContentHash<D>
-  /** Called with one piece after another, each when the one before is stored. */
+  /** Called with one piece after another, several of which may be under way. */
   readonly store: (bytes: Uint8Array) => Promise<void>
   /** Where in its content the first byte goes. */
   readonly from: number
@@ -28,8 +28,6 @@ export class Intake<D> {
   #room = 0
   /** Of each block, when it may be filled again. */
   #done: Promise<unknown>[] = []
-  /** When all that was to be stored so far is. */
-  #stored = Promise.resolve()
   #failure: { readonly error: unknown } | null = null
 
   constructor(parts: IntakeParts<D>) {
@@ -69,7 +67,7 @@ export class Intake<D> {
     this.#assertGoing()
     const last = this.#lane === null ? new Uint8Array() : this.#block(this.#lane).subarray(0, this.#filled)
     const digest = this.#parts.hash.digest(last)
-    this.#done.push(this.#noted(digest), this.#storeNext(last))
+    this.#done.push(this.#noted(digest), this.#noted(this.#store(last)))
     await this.rest()
     this.#assertGoing()
     return digest
@@ -97,7 +95,7 @@ export class Intake<D> {
   #send(lane: Lane): void {
     const bytes = this.#block(lane).subarray(0, this.#filled)
     const hashed = this.#noted(this.#parts.hash.update(bytes))
-    this.#done[this.#index] = Promise.all([hashed, this.#storeNext(bytes)])
+    this.#done[this.#index] = Promise.all([hashed, this.#noted(this.#store(bytes))])
     this.#index = (this.#index + 1) % lane.blocks.length
     this.#filled = 0
   }
@@ -108,14 +106,8 @@ export class Intake<D> {
     await this.#parts.store(chunk)
   }
 
-  #storeNext(bytes: Uint8Array): Promise<void> {
-    const before = this.#stored
-    this.#stored = this.#noted(
-      before.then(() => {
-        if (this.#failure === null && bytes.byteLength > 0) return this.#parts.store(bytes)
-      }),
-    )
-    return this.#stored
+  async #store(bytes: Uint8Array): Promise<void> {
+    if (bytes.byteLength > 0) await this.#parts.store(bytes)
   }
 
   /** Resolves however the work ends; a failure is kept for whoever asks next. */

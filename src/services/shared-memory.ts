@@ -2,7 +2,7 @@
 export const BLOCK = 1024 * 1024
 
 /** Blocks of one content: some are on their way while the next is filled. */
-const BLOCKS = 3
+const BLOCKS = 4
 
 /** Contents that have memory at a time. */
 const LANES = 4

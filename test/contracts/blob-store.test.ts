@@ -66,6 +66,16 @@ function blobStoreContract(name: string, newPlace: NewPlace): void {
       expect((await get(key, 0, content.length)).equals(content)).toBe(true)
     })
 
+    test('takes chunks before those before them are stored, in the order of the calls', async () => {
+      const key = newKey()
+      const content = random.bytes(40 * MIB)
+      const writer = await store.create(key)
+      const chunks = Array.from({ length: 40 }, (_, at) => content.subarray(at * MIB, (at + 1) * MIB))
+      await Promise.all(chunks.map((chunk) => writer.write(chunk)))
+      await writer.complete()
+      expect((await get(key, 0, content.length)).equals(content)).toBe(true)
+    })
+
     test('has done with a chunk when the write is settled', async () => {
       const key = newKey()
       const writer = await store.create(key)

@@ -1,9 +1,11 @@
 import { expect, spyOn, test } from 'bun:test'
 import { constants, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import * as files from 'node:fs/promises'
+import { join } from 'node:path'
 import type { KeptBlob, ResumableWriter } from '../../src/blobs/blob-store.ts'
+import { DirectFile, DirectWriting } from '../../src/blobs/direct-writing.ts'
 import { openDiskBlobs } from '../../src/blobs/disk.ts'
-import type { BlobKey } from '../../src/domain/ids.ts'
+import { growingFile } from '../../src/blobs/growing-file.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { chance } from '../support/chance.ts'
 import { temporaryFolder } from '../support/child.ts'
@@ -35,11 +37,11 @@ async function openStore(folder: string) {
   return { store, key, isContent }
 }
 
-/** How many handles of the blob write past the page cache (open(2), proc(5)). */
-function directHandles(key: BlobKey): number {
+/** How many handles of the file write past the page cache (open(2), proc(5)). */
+function directHandles(name: string): number {
   return readdirSync('/proc/self/fd').filter((fd) => {
     try {
-      if (!readlinkSync(`/proc/self/fd/${fd}`).endsWith(key)) return false
+      if (!readlinkSync(`/proc/self/fd/${fd}`).endsWith(name)) return false
       const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1]
       return (Number.parseInt(flags ?? '', 8) & constants.O_DIRECT) !== 0
     } catch {
@@ -77,6 +79,29 @@ test('a blob in sittings of any length is what was written, and what was not kep
     await writer.close()
   }
   expect(await isContent()).toBe(true)
+})
+
+test('of several writes at a time nothing counts as safe that follows one still under way', async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, 'growing')
+  const handle = await files.open(path, 'wx')
+  const direct = new HeldFile(new DirectWriting(), path)
+  const file = growingFile({ handle, direct, sync: () => handle.datasync(), from: 0 })
+  await write(file, 0, 16 * MIB)
+  await file.sync()
+  const [held, ...others] = Array.from({ length: 16 }, (_, at) =>
+    write(file, (16 + at) * MIB, (17 + at) * MIB),
+  )
+  await Promise.all(others)
+  expect(directHandles('growing')).toBe(1)
+  const syncing = file.sync()
+  await Bun.sleep(50)
+  expect(file.synced).toBe(16 * MIB)
+  direct.release()
+  await Promise.all([held, syncing])
+  expect(file.synced).toBe(content.length)
+  await file.close()
+  expect(readFileSync(path).equals(content)).toBe(true)
 })
 
 test('where the file system refuses to write so, blobs are written as ever, and it is asked once', async () => {
@@ -122,6 +147,26 @@ test('a blob that is removed while it is written is no failure of the store', as
   expect(await writer.keep()).toMatchObject({ offset: 18 * MIB })
   await writer.close()
 })
+
+/** Its first write waits until it is released. */
+class HeldFile extends DirectFile {
+  #held: Promise<void> | null
+  readonly release: () => void
+
+  constructor(...parts: ConstructorParameters<typeof DirectFile>) {
+    super(...parts)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#held = promise
+    this.release = resolve
+  }
+
+  override async write(bytes: Uint8Array, position: number): Promise<number> {
+    const held = this.#held
+    this.#held = null
+    await held
+    return super.write(bytes, position)
+  }
+}
 
 /** Until it goes out of scope, every write past the page cache fails so. */
 async function failingDirectWrites(code: string) {
