@@ -26,7 +26,7 @@ onSharedServers('two nodes under a load of uploads', () => {
 
   beforeAll(async () => {
     postgres = open.adopt(await startPostgres(), (server) => server.stop())
-    installation = open.use(await sharedInstallation(postgres.url))
+    installation = open.use(await sharedInstallation({ databaseUrl: postgres.url }))
     alice = await installation.addAccount('alice')
     nodes = await Promise.all([installation.startNode(), installation.startNode()])
   })

@@ -11,7 +11,7 @@ onSharedServers('nodes', () => {
   test('that start at the same moment on an empty database and a missing bucket all come up', async () => {
     await using empty = new AsyncDisposableStack()
     const { url } = empty.adopt(await createDatabase(), (database) => database.drop())
-    await using installation = await sharedInstallation(url)
+    await using installation = await sharedInstallation({ databaseUrl: url })
     const nodes = await Promise.all(Array.from({ length: 3 }, () => installation.startNode()))
     const alice = await installation.addAccount('alice')
     const content = random.bytes(50_000)

@@ -2,6 +2,7 @@
 import { sendByCommandLine } from '../faults/bad-line-command.ts'
 import { byCommandLine, byTusJs, byTusJsToNodes } from '../faults/bad-line-everyday.ts'
 import { badLineSeed } from '../faults/bad-line-run.ts'
+import { startCeph } from '../support/ceph.ts'
 import { chance } from '../support/chance.ts'
 import { type KillableServers, killableNodes, killableServer } from '../support/killable-servers.ts'
 
@@ -18,7 +19,9 @@ export async function badLine(gigabytes: number): Promise<string> {
 
 /** To three nodes on PostgreSQL and S3, one of which is killed each time. */
 export async function badLineToNodes(gigabytes: number): Promise<string> {
-  await using nodes = await killableNodes(KILLS)
+  await using stack = new AsyncDisposableStack()
+  const ceph = stack.adopt(await startCeph({ onDisk: true }), (it) => it.stop())
+  const nodes = stack.use(await killableNodes(KILLS, ceph))
   return await send(nodes, gigabytes)
 }
 

@@ -62,9 +62,9 @@ const tests: Readonly<Record<string, LongTest>> = {
     run: badLine,
   },
   'bad-line-nodes': {
-    about: 'the same to three nodes on PostgreSQL and an S3 store in memory',
+    about: 'the same to three nodes on PostgreSQL and an S3 store',
     measure: 'GB of the upload',
-    default: 4,
+    default: 10,
     run: badLineToNodes,
   },
   'bad-line-clients': {

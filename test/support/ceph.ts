@@ -88,9 +88,9 @@ export function s3Variable({ endpoint, region, accessKeyId, secretAccessKey }: S
   return JSON.stringify({ endpoint, region, accessKeyId, secretAccessKey })
 }
 
-/** Settings with a bucket of a new name, which the store will make. */
-export async function newBucket(): Promise<S3Settings> {
-  const { endpoint, region, accessKeyId, secretAccessKey } = await cephEndpoint()
+/** Settings with a bucket of a new name, which the store will make: this one, or that of all tests. */
+export async function newBucket(of?: S3Endpoint): Promise<S3Settings> {
+  const { endpoint, region, accessKeyId, secretAccessKey } = of ?? (await cephEndpoint())
   const bucket = `holdfast-test-${crypto.randomUUID()}`
   return { endpoint, region, accessKeyId, secretAccessKey, bucket, pathStyle: true }
 }

@@ -1,6 +1,7 @@
 /** Servers that are killed and come again at the same address, on both pairs of database and store. */
 import { join } from 'node:path'
 import { inconsistencies } from './blob-folder.ts'
+import type { S3Endpoint } from './ceph.ts'
 import { addAccount, type ChildAccount, type ChildServer, startChild, temporaryFolder } from './child.ts'
 import { freePort } from './free-port.ts'
 import { sharedInstallation } from './shared-installation.ts'
@@ -50,9 +51,9 @@ export async function killableServer(): Promise<KillableServers> {
  * Three nodes that share PostgreSQL and S3. The first so many kills hit the node that is at work, whose upload is free
  * only when the others have taken it for dead; later ones hit another.
  */
-export async function killableNodes(busyKills: number): Promise<KillableServers> {
+export async function killableNodes(busyKills: number, endpoint?: S3Endpoint): Promise<KillableServers> {
   await using stack = new AsyncDisposableStack()
-  const installation = stack.use(await sharedInstallation())
+  const installation = stack.use(await sharedInstallation({ endpoint }))
   const nodes = new Map<string, ChildServer>()
   const start = async (port: number) => {
     const node = await installation.startNode({ ...SETTINGS, PORT: String(port) })

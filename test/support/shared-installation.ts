@@ -11,7 +11,7 @@ import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { MINUTE, systemClock } from '../../src/domain/clock.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { createLog } from '../../src/log.ts'
-import { newBucket, whyNoCeph } from './ceph.ts'
+import { newBucket, type S3Endpoint, whyNoCeph } from './ceph.ts'
 import {
   type ChildAccount,
   type ChildServer,
@@ -64,13 +64,22 @@ export function onSharedServers(suite: string, tests: () => void): void {
   describe.skipIf(obstacle !== null)(suite, tests)
 }
 
-/** Without a row, on the servers that all tests share; `databaseUrl` names a database that nobody has used, even empty. */
-export async function sharedInstallation(databaseUrl?: string): Promise<SharedInstallation> {
+/**
+ * Without a row, on the servers that all tests share; `databaseUrl` names a database that nobody has used, even empty, and
+ * `endpoint` another store.
+ */
+export async function sharedInstallation({
+  databaseUrl,
+  endpoint,
+}: {
+  readonly databaseUrl?: string
+  readonly endpoint?: S3Endpoint | undefined
+} = {}): Promise<SharedInstallation> {
   await using making = new AsyncDisposableStack()
   const folder = making.use(temporaryFolder())
   let url = databaseUrl
   if (url === undefined) url = making.adopt(await createMigratedDatabase(), (it) => it.drop()).url
-  const s3 = await newBucket()
+  const s3 = await newBucket(endpoint)
   const settings = {
     ...PLENTY,
     DATABASE_URL: url,
