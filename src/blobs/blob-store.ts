@@ -104,8 +104,9 @@ export interface KeptBlob {
 }
 
 /**
- * One sitting of a blob that is written in several. One call at a time, but for `write`. Throws StoreFailure from every method when the
- * store cannot take the bytes; then only `close` makes sense, and another sitting may go on with what was recorded.
+ * One sitting of a blob that is written in several. One call at a time, but for `write`. Throws StoreFailure from every
+ * method when the store cannot take the bytes; then only `close` makes sense, and another sitting may go on with what was
+ * recorded.
  *
  * Asking for `keep` or `safe` says that what either returned before was recorded: until then both that and what was
  * recorded before it can be gone on with, whatever is killed in between.

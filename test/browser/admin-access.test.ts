@@ -98,7 +98,7 @@ describeInBrowser('administration', (browser) => {
       await page.keyboard.press('Escape')
       await dialog.waitFor({ state: 'detached' })
       // Who works by keyboard goes on where they were.
-      expect(await button(page, opener).and(page.locator(':focus')).count()).toBe(1)
+      await button(page, opener).and(page.locator(':focus')).waitFor()
     }
 
     await page.goto('/admin/accounts')
@@ -152,10 +152,10 @@ describeInBrowser('administration', (browser) => {
     // What is opened by mistake is closed again, and nothing has come of it.
     await enterAt(page, button(page, 'Disable'))
     await page.getByRole('dialog').waitFor()
-    expect(await page.getByRole('dialog').locator(':focus').count()).toBe(1)
+    await page.getByRole('dialog').locator(':focus').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await focus.textContent()).toBe('Disable')
+    await focus.filter({ hasText: /^Disable$/ }).waitFor()
     expect((await person.get('/api/v1/session')).status).toBe(200)
 
     await page.keyboard.press('Control+Home')
