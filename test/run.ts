@@ -44,6 +44,10 @@ if (chosen.length === 0) {
   console.error(`no test file is meant by ${paths.join(' ')}`)
   process.exit(1)
 }
+if (only === 'cluster' && clusterFiles(chosen).length === 0) {
+  console.error('none of these files is run on PostgreSQL and S3: HOLDFAST_TEST_PAIR=folder runs them')
+  process.exit(1)
+}
 
 // Once and before all, or the first servers of many files would do it side by side.
 const built = Bun.spawnSync([process.execPath, 'web/build.ts'], {

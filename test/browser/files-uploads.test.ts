@@ -85,7 +85,7 @@ describeInBrowser('uploads in the file manager', (browser) => {
     const requests = uploadRequests(page)
     const devtools = await page.context().newCDPSession(page)
     await devtools.send('Network.enable')
-    await throttle(devtools, 2 * MIB)
+    await throttle(devtools, MIB)
     const bytes = random.bytes(4 * MIB)
     await page.locator('.upload-field').setInputFiles(chosenFile('film.mkv', bytes))
     await files.uploads().click()

@@ -19,7 +19,7 @@ onSharedServers('on PostgreSQL and S3', () => {
       const bytes = chance(32).bytes(24 * MIB)
       await using start = await openStartPage(browser(), url)
       start.page.setDefaultTimeout(PATIENCE)
-      await start.throttle(12 * MIB)
+      await start.throttle(6 * MIB)
       await start.choose(chosenFile('film.mkv', bytes))
       const film = start.upload('film.mkv')
       const link = await film.link()

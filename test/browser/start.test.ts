@@ -133,7 +133,7 @@ describeInBrowser('the start page', (browser) => {
   test('stands still while it is paused, and goes on from there', async () => {
     await using start = await open()
     const bytes = random.bytes(4 * MIB)
-    await start.throttle(2 * MIB)
+    await start.throttle(MIB)
     await start.choose(chosenFile('film.mkv', bytes))
     const film = start.upload('film.mkv')
     await film.passes(30)
