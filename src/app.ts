@@ -112,9 +112,14 @@ export async function startHoldfast(
     report: failed('a connection to the database broke'),
     ...(metrics === null ? {} : { watchStore: metrics.store.begin }),
   }
-  /** Whoever does not end in time is left as a kill would leave it, which everything here survives. */
-  async function ended(what: string, work: Promise<void>): Promise<void> {
-    if (!(await endsWithin(ENDING_MAY_TAKE, work))) log.warn({ what }, 'stopping without waiting any longer')
+  /** Ends a part, once, whoever asks. One that takes too long is left as a kill would leave it, which everything survives. */
+  function ending(what: string, stop: () => Promise<void>): () => Promise<void> {
+    let ended: Promise<void> | null = null
+    const end = async () => {
+      if (await endsWithin(ENDING_MAY_TAKE, stop())) return
+      log.warn({ what }, 'stopping without waiting any longer')
+    }
+    return () => (ended ??= end())
   }
 
   /** What is to be closed, the latest first. */
@@ -132,7 +137,7 @@ export async function startHoldfast(
     // Timers make a node beat, so the machine's own clock tells how long ago it has.
     const beats = { now: clock.now, monotonic: systemClock.monotonic }
     const nodes = await joinNodes({ db, clock: beats, random, log, alone: !isShared })
-    open.defer(() => ended('leaving the other nodes', nodes.leave()))
+    open.defer(ending('leaving the other nodes', nodes.leave))
 
     const health = createStoreHealth(blobs, failed('the blob store failed'))
     const rates = isShared ? createSharedRateLimits(light, clock) : await createRateLimits(db, clock)
@@ -168,7 +173,8 @@ export async function startHoldfast(
           log,
         })
       : null
-    if (making !== null) open.defer(() => making.stop())
+    const endThumbnails = making === null ? async () => {} : ending('the thumbnails', making.stop)
+    open.defer(endThumbnails)
     const thumbnails =
       making === null
         ? noThumbnails
@@ -349,7 +355,8 @@ export async function startHoldfast(
       log,
       metrics?.jobs.begin,
     )
-    open.defer(() => jobs.stop())
+    const endJobs = ending('the background jobs', jobs.stop)
+    open.defer(endJobs)
     making?.wake()
     const welcome = await oneTimeLinks.welcome()
     const server = startServer({ config, settings, services, clock, random, log, builtSite, metrics })
@@ -372,9 +379,9 @@ export async function startHoldfast(
       async stop() {
         try {
           await server.stop()
-          if (making !== null) await ended('the thumbnails', making.stop())
+          await endThumbnails()
           sending?.stop()
-          await ended('the background jobs', jobs.stop())
+          await endJobs()
           // However many there are, and the database itself says when it has had enough.
           await flush()
         } finally {

@@ -13,6 +13,8 @@ export interface Limits {
 
 /** Milliseconds between two looks: a process gets hold of some tens of megabytes in that time. */
 const LOOK_EVERY = 25
+/** Milliseconds for which a killed process is waited for: the runtime does not always tell the end of what it wrote. */
+const TOLD_WITHIN = 2000
 
 export class Guard {
   readonly #child: Bun.Subprocess
@@ -20,8 +22,14 @@ export class Guard {
   readonly #signal: AbortSignal
   readonly #timer: Timer
   readonly #before: Usage
-  readonly #kill = () => this.#child.kill('SIGKILL')
+  /** Rejects when the process was killed and somebody still waits for what it did. */
+  readonly #gone = Promise.withResolvers<never>()
+  #waiting: Timer | undefined
   #passed: string | null = null
+  readonly #kill = () => {
+    this.#child.kill('SIGKILL')
+    this.#waiting ??= setTimeout(() => this.#gone.reject(this.failure()), TOLD_WITHIN)
+  }
 
   /** Watches until `end`. An aborted signal kills the process too. */
   constructor(child: Bun.Subprocess, limits: Limits, signal: AbortSignal) {
@@ -29,17 +37,18 @@ export class Guard {
     this.#limits = limits
     this.#signal = signal
     this.#before = usageOf(child.pid)
+    this.#gone.promise.catch(() => {})
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY)
     signal.addEventListener('abort', this.#kill)
     if (signal.aborted) this.#kill()
   }
 
-  /** Waits for something that the process has to do within its time. */
+  /** Waits for something that the process has to do within its time. Throws `failure` when it was killed and nobody tells. */
   async step<T>(work: Promise<T>): Promise<T> {
     const { step } = this.#limits
     const timer = setTimeout(() => this.#end(`it took longer than ${step / 1000} seconds`), step)
     try {
-      return await work
+      return await Promise.race([work, this.#gone.promise])
     } finally {
       clearTimeout(timer)
     }
@@ -53,6 +62,7 @@ export class Guard {
 
   end(): void {
     clearInterval(this.#timer)
+    clearTimeout(this.#waiting)
     this.#signal.removeEventListener('abort', this.#kill)
   }
 

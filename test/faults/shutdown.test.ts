@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { inconsistencies, unfinishedBlobs } from '../support/blob-folder.ts'
+import { finishedBlobs, inconsistencies, unfinishedBlobs } from '../support/blob-folder.ts'
 import { caller, readBack, sha256, signedAddress, uploadResult } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import { addAccount, startChild, temporaryFolder } from '../support/child.ts'
+import { addAccount, logLines, startChild, temporaryFolder } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
+import { picture } from '../support/pictures.ts'
 import { openUpload } from '../support/raw-upload.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
@@ -97,6 +99,32 @@ test.concurrent('an upload that stands still does not keep a stopping server for
   expect(inconsistencies(dataDir, { cleaned: true })).toEqual([])
 })
 
+test.concurrent('a disk that never answers does not keep a stopping server for ever', async () => {
+  using folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  const { apiKey } = await addAccount(dataDir, 'pictures')
+  await using server = await startChild(dataDir, { THUMBNAILS: 'false' })
+  const { thumbnail_url } = await caller(server.url, apiKey).upload(
+    await picture('png', 64, 64),
+    'picture.png',
+  )
+  await server.stop()
+  const [key = ''] = finishedBlobs(dataDir)
+  const path = join(dataDir, 'blobs', key.slice(0, 2), key)
+  rmSync(path)
+  // Whoever opens it waits for somebody who writes, and nobody will.
+  expect(Bun.spawnSync(['mkfifo', path]).exitCode).toBe(0)
+
+  await using again = await startChild(dataDir)
+  // Asks for it to be made.
+  expect((await fetch(new URL(thumbnail_url, again.url))).ok).toBe(true)
+  await eventually('the thumbnail waits for its picture', () => waitsForPartner(again.pid))
+  again.signal('SIGTERM')
+  expect(await again.exited).toEqual({ code: 0, signal: null })
+  const told = logLines(again.output()).filter(({ msg }) => msg === 'stopping without waiting any longer')
+  expect(told.map(({ what }) => what)).toContain('the thumbnails')
+})
+
 test.concurrent('a stopping server says so to resumable clients, to programs and to people', async () => {
   using folder = temporaryFolder()
   await using server = await startWithUpload(join(folder.path, 'data'))
@@ -129,6 +157,14 @@ test.concurrent('a stopping server says so to resumable clients, to programs and
   expect((await upload.finish()).status).toBe(200)
   expect(await server.exited).toEqual({ code: 0, signal: null })
 })
+
+/** Whether a thread of the process is opening a named pipe that nobody has open. */
+function waitsForPartner(pid: number): boolean {
+  const threads = `/proc/${pid}/task`
+  return readdirSync(threads).some(
+    (thread) => readFileSync(join(threads, thread, 'wchan'), 'latin1') === 'wait_for_partner',
+  )
+}
 
 /** Whether a new connection is turned away, or answered 503 SHUTTING_DOWN as the contract says. Throws for else. */
 async function refuses(url: string): Promise<boolean> {

@@ -7,6 +7,7 @@ export const uploadResult = z.object({
   uuid: z.string(),
   size: z.number(),
   sha256: z.string(),
+  thumbnail_url: z.string(),
 })
 export type Uploaded = z.infer<typeof uploadResult>
 

@@ -1,5 +1,5 @@
 /** The real program as a child process, for tests that kill it, stop it and look at it from outside. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -10,6 +10,8 @@ const PROGRAM = [process.execPath, '--no-env-file', 'src/main.ts']
 /** What is kept of a child's output; a soak would fill the memory otherwise. */
 const KEPT_OUTPUT = 4 * 1024 * 1024
 const START_DEADLINE = 60_000
+/** Milliseconds between two looks whether a child listens. */
+const LOOK_EVERY = 10
 
 const listening = z.object({ msg: z.literal('listening'), url: z.string() })
 const account = z.object({ id: z.number(), username: z.string(), api_key: z.string() })
@@ -68,42 +70,34 @@ export function temporaryFolder(): TemporaryFolder {
 
 /** Starts a server on a free port of this machine and does not wait for it. */
 export function launchChild(dataDir: string, settings: ChildSettings = {}): Child {
+  const output = outputFile()
   const child = Bun.spawn([...PROGRAM, 'serve'], {
     cwd: REPOSITORY,
     env: environment(dataDir, settings),
     stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
+    stdout: output.descriptor,
+    stderr: output.descriptor,
   })
   running.add(child)
-  let output = ''
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   // Whoever only wants to kill the child does not wait for this.
   promise.catch(() => {})
-  const take = async (stream: ReadableStream<Uint8Array>) => {
-    const decoder = new TextDecoder()
-    let line = ''
-    for await (const chunk of stream) {
-      const text = decoder.decode(chunk, { stream: true })
-      output = (output + text).slice(-KEPT_OUTPUT)
-      const lines = (line + text).split('\n')
-      line = lines.pop() ?? ''
-      for (const each of lines) {
-        const { success, data } = listening.safeParse(parsed(each))
-        if (success) resolve(data.url)
-      }
-    }
-  }
-  const read = Promise.all([take(child.stdout), take(child.stderr)])
-  const exited = child.exited.then(async (): Promise<Exit> => {
+  const timer = setInterval(() => {
+    const [line] = logLines(output.text()).flatMap((each) => listening.safeParse(each).data ?? [])
+    if (line === undefined) return
+    resolve(line.url)
+    clearInterval(timer)
+  }, LOOK_EVERY)
+  const exited = child.exited.then((): Exit => {
     running.delete(child)
-    await read
+    clearInterval(timer)
     const { signalCode } = child
     const exit = {
       code: signalCode === null ? child.exitCode : null,
       signal: signalCode === null ? null : String(signalCode),
     }
-    reject(new Error(`the server ended before it listened (${Bun.inspect(exit)}):\n${output}`))
+    output.close()
+    reject(new Error(`the server ended before it listened (${Bun.inspect(exit)}):\n${output.text()}`))
     return exit
   })
   const kill = async () => {
@@ -114,15 +108,56 @@ export function launchChild(dataDir: string, settings: ChildSettings = {}): Chil
     pid: child.pid,
     listening: promise,
     exited,
-    output: () => output,
+    output: output.text,
     signal: (name) => child.kill(name),
     kill,
     async stop() {
       child.kill('SIGTERM')
       const { code, signal } = await exited
-      if (code !== 0) throw new Error(`the server ended with ${code ?? signal} at SIGTERM:\n${output}`)
+      if (code !== 0) throw new Error(`the server ended with ${code ?? signal} at SIGTERM:\n${output.text()}`)
     },
     [Symbol.asyncDispose]: kill,
+  }
+}
+
+/** What a process writes into an unnamed file. */
+interface OutputFile {
+  readonly descriptor: number
+  /** All so far, or the last megabytes of it. */
+  text(): string
+  /** Keeps what is there now. */
+  close(): void
+}
+
+/** Not a pipe: in Bun 1.4.5 one now and then brings nothing any more, not even its end, and whoever waits for it waits for ever. */
+function outputFile(): OutputFile {
+  const path = join(tmpdir(), `holdfast-test-${crypto.randomUUID()}`)
+  const descriptor = openSync(path, 'ax+', 0o600)
+  rmSync(path)
+  const decoder = new TextDecoder()
+  const piece = new Uint8Array(64 * 1024)
+  let text = ''
+  let read = 0
+  let isClosed = false
+
+  function take(): string {
+    while (!isClosed) {
+      const length = readSync(descriptor, piece, 0, piece.length, read)
+      if (length === 0) break
+      read += length
+      text = (text + decoder.decode(piece.subarray(0, length), { stream: true })).slice(-KEPT_OUTPUT)
+    }
+    return text
+  }
+
+  return {
+    descriptor,
+    text: take,
+    close() {
+      take()
+      isClosed = true
+      closeSync(descriptor)
+    },
   }
 }
 
