@@ -112,7 +112,7 @@ export async function startHoldfast(
     report: failed('a connection to the database broke'),
     ...(metrics === null ? {} : { watchStore: metrics.store.begin }),
   }
-  /** Ends a part, once, whoever asks. One that takes too long is left as a kill would leave it, which everything survives. */
+  /** Ends a part, once. What takes too long is left as a kill would leave it, which everything here survives. */
   function ending(what: string, stop: () => Promise<void>): () => Promise<void> {
     let ended: Promise<void> | null = null
     const end = async () => {

@@ -43,7 +43,7 @@ export class Guard {
     if (signal.aborted) this.#kill()
   }
 
-  /** Waits for something that the process has to do within its time. Throws `failure` when it was killed and nobody tells. */
+  /** Waits for something that the process has to do within its time. Throws `failure()` when its end is never told. */
   async step<T>(work: Promise<T>): Promise<T> {
     const { step } = this.#limits
     const timer = setTimeout(() => this.#end(`it took longer than ${step / 1000} seconds`), step)

@@ -129,7 +129,7 @@ interface OutputFile {
   close(): void
 }
 
-/** Not a pipe: in Bun 1.4.5 one now and then brings nothing any more, not even its end, and whoever waits for it waits for ever. */
+/** Not a pipe: in Bun 1.4.5 one now and then brings nothing any more, not even its end, and is waited for in vain. */
 function outputFile(): OutputFile {
   const path = join(tmpdir(), `holdfast-test-${crypto.randomUUID()}`)
   const descriptor = openSync(path, 'ax+', 0o600)
