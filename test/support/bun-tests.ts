@@ -1,6 +1,7 @@
 /** `bun test` over some files, and what came of it. */
 import { join } from 'node:path'
 import { failuresIn } from './failures.ts'
+import { type OutputFile, outputFile } from './output-file.ts'
 
 export interface Figures {
   readonly passed: number
@@ -28,37 +29,42 @@ export async function bunTests({
   signal,
   shownAfter,
 }: BunTests): Promise<Figures> {
+  const [output, errors] = [outputFile(), outputFile()]
   const bun = Bun.spawn([process.execPath, 'test', ...options, ...files.map((file) => `./${file}`)], {
     cwd: REPOSITORY,
     env: { ...process.env, ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}), ...variables },
     stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
+    stdout: output.descriptor,
+    stderr: errors.descriptor,
     signal,
   })
-  const [said, told] = await Promise.all([
-    taken(bun.stdout, shownAfter === null ? Bun.stdout : null),
-    taken(bun.stderr, shownAfter === null ? Bun.stderr : null),
+  let hasEnded = false
+  const ended = bun.exited.finally(() => {
+    hasEnded = true
+    for (const file of [output, errors]) file.close()
+  })
+  await shownAfter
+  await Promise.all([
+    shown(output, process.stdout, () => hasEnded),
+    shown(errors, process.stderr, () => hasEnded),
   ])
-  const code = await bun.exited
-  if (shownAfter !== null) {
-    await shownAfter
-    await Bun.write(Bun.stdout, said)
-    await Bun.write(Bun.stderr, told)
-  }
-  return figuresOf(told, code)
+  return figuresOf(errors.text(), await ended)
 }
 
-/** The whole of it; what comes is shown there meanwhile. */
-async function taken(stream: ReadableStream<Uint8Array>, screen: Bun.BunFile | null): Promise<string> {
-  let text = ''
-  const decoder = new TextDecoder()
-  for await (const piece of stream) {
+/** Milliseconds between two looks at what there is to be shown. */
+const LOOK_EVERY = 100
+
+/** Shows what comes, and returns when all of it is shown. */
+async function shown(file: OutputFile, screen: NodeJS.WriteStream, hasEnded: () => boolean): Promise<void> {
+  for (let length = 0; ; ) {
+    const isLast = hasEnded()
+    const text = file.text()
     // The process may end right after, and must not leave anything unwritten that a slow reader has not taken yet.
-    if (screen !== null) await Bun.write(screen, piece)
-    text += decoder.decode(piece, { stream: true })
+    await new Promise<void>((resolve) => screen.write(text.slice(length), () => resolve()))
+    length = text.length
+    if (isLast) return
+    await Bun.sleep(LOOK_EVERY)
   }
-  return text
 }
 
 function figuresOf(output: string, code: number): Figures {

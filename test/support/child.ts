@@ -1,8 +1,9 @@
 /** The real program as a child process, for tests that kill it, stop it and look at it from outside. */
-import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { outputFile } from './output-file.ts'
 
 const REPOSITORY = join(import.meta.dir, '../..')
 /** A developer's .env is not for tests. */
@@ -70,7 +71,7 @@ export function temporaryFolder(): TemporaryFolder {
 
 /** Starts a server on a free port of this machine and does not wait for it. */
 export function launchChild(dataDir: string, settings: ChildSettings = {}): Child {
-  const output = outputFile()
+  const output = outputFile(KEPT_OUTPUT)
   const child = Bun.spawn([...PROGRAM, 'serve'], {
     cwd: REPOSITORY,
     env: environment(dataDir, settings),
@@ -117,47 +118,6 @@ export function launchChild(dataDir: string, settings: ChildSettings = {}): Chil
       if (code !== 0) throw new Error(`the server ended with ${code ?? signal} at SIGTERM:\n${output.text()}`)
     },
     [Symbol.asyncDispose]: kill,
-  }
-}
-
-/** What a process writes into an unnamed file. */
-interface OutputFile {
-  readonly descriptor: number
-  /** All so far, or the last megabytes of it. */
-  text(): string
-  /** Keeps what is there now. */
-  close(): void
-}
-
-/** Not a pipe: in Bun 1.4.5 one now and then brings nothing any more, not even its end, and is waited for in vain. */
-function outputFile(): OutputFile {
-  const path = join(tmpdir(), `holdfast-test-${crypto.randomUUID()}`)
-  const descriptor = openSync(path, 'ax+', 0o600)
-  rmSync(path)
-  const decoder = new TextDecoder()
-  const piece = new Uint8Array(64 * 1024)
-  let text = ''
-  let read = 0
-  let isClosed = false
-
-  function take(): string {
-    while (!isClosed) {
-      const length = readSync(descriptor, piece, 0, piece.length, read)
-      if (length === 0) break
-      read += length
-      text = (text + decoder.decode(piece.subarray(0, length), { stream: true })).slice(-KEPT_OUTPUT)
-    }
-    return text
-  }
-
-  return {
-    descriptor,
-    text: take,
-    close() {
-      take()
-      isClosed = true
-      closeSync(descriptor)
-    },
   }
 }
 
