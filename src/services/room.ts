@@ -30,6 +30,8 @@ export interface Room {
    * taken for dead since then.
    */
   cover(bytes: number): Promise<void>
+  /** The store has so many bytes more: from now on the disk itself tells of them. */
+  wrote(bytes: number): void
   /**
    * Ends the reservation inside the transaction that stores the file. Throws Refusal STORAGE_UNAVAILABLE when
    * somebody has ended it before, because this node was taken for dead.
@@ -196,8 +198,11 @@ export function createRooms(parts: {
             const step = Math.min(LARGEST_STEP, Math.max(FIRST_STEP, present))
             await addAtLeast(missing, Math.max(missing, step))
           }
-          outstanding -= bytes - written
-          written = bytes
+        },
+
+        wrote(bytes) {
+          outstanding -= bytes
+          written += bytes
         },
 
         async use(trx) {

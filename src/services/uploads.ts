@@ -99,11 +99,16 @@ export function createUploads(parts: {
         throw health.refusalFor(error)
       }
 
+      async function store(bytes: Uint8Array): Promise<void> {
+        await writer.write(bytes)
+        room.wrote(bytes.byteLength)
+      }
+
       const hash = hashing.start()
       const intake = new Intake({
         hashing,
         hash,
-        store: (bytes) => storing(() => writer.write(bytes)),
+        store: (bytes) => storing(() => store(bytes)),
         from: 0,
       })
       let received = 0

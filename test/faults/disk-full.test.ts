@@ -14,7 +14,13 @@ const KIB = 1024
 const MIB = 1024 * KIB
 /** Small enough that a refused upload is answered, whatever of it is still on its way. */
 const PIECE = 900 * KIB
-const SETTINGS: ChildSettings = { MIN_FREE_SPACE: '1MB', RATE_LIMIT: '1000000', STORAGE_LIMIT: '64MB' }
+/** The log of the database, which is written back every 4 MiB, has to fit beside what uploads may take. */
+const FLOOR = 6 * MIB
+const SETTINGS: ChildSettings = {
+  MIN_FREE_SPACE: String(FLOOR),
+  RATE_LIMIT: '1000000',
+  STORAGE_LIMIT: '64MB',
+}
 
 const obstacle = whyNoSmallDisk()
 if (obstacle !== null) {
@@ -29,7 +35,7 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
     using disk = smallDisk(32)
     const dataDir = join(disk.path, 'data')
     await using stack = new AsyncDisposableStack()
-    const holdfast = stack.adopt(await startHoldfast({ dataDir, minFreeSpace: 1 * MIB }), (server) =>
+    const holdfast = stack.adopt(await startHoldfast({ dataDir, minFreeSpace: FLOOR }), (server) =>
       server.stop(),
     )
     const { apiKey: key } = await holdfast.addAccount()
