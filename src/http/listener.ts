@@ -192,8 +192,10 @@ function bodyOf(incoming: IncomingMessage, flow: Flow | null): ReadableStream<Ui
         })
         incoming.pause()
         incoming.once('end', () => end(() => controller.close()))
-        incoming.once('error', (error) => end(() => controller.error(error)))
-        incoming.once('close', () => end(() => controller.error(new DOMException('gone', 'AbortError'))))
+        const left = () => end(() => controller.error(new DOMException('gone', 'AbortError')))
+        // What goes wrong with what is sent is the sender's affair, and the connection's end too.
+        incoming.once('error', left)
+        incoming.once('close', left)
       },
       pull: () => void incoming.resume(),
       cancel() {

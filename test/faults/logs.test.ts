@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { unfinishedBlobs } from '../support/blob-folder.ts'
 import { caller, signedAddress } from '../support/caller.ts'
 import {
   addAccount,
@@ -10,6 +11,7 @@ import {
   temporaryFolder,
 } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
+import { openUpload } from '../support/raw-upload.ts'
 
 const folder = temporaryFolder()
 let server: ChildServer
@@ -78,6 +80,19 @@ describe('every request has one line', () => {
     expect(await linesOf(nowhere)).toMatchObject([{ method: 'GET', status: 404, account: 'guest' }])
     const unknown = await fetch(`${server.url}/api/v1/file/999999`, { headers: authorized() })
     expect(await linesOf(unknown)).toMatchObject([{ status: 404, account: 'logged' }])
+  })
+
+  test('and no more when its sender leaves in the middle', async () => {
+    const upload = await openUpload(server.url, { key: account.apiKey, name: 'left.bin', size: 5_000_000 })
+    await upload.send(new Uint8Array(1_000_000))
+    await eventually('the upload has begun', () => unfinishedBlobs(join(folder.path, 'data')).length === 1)
+    const before = logLines(server.output()).length
+    upload.abort()
+    const since = () => logLines(server.output()).slice(before)
+    await eventually('the request is logged', () => since().some(({ msg }) => msg === 'request'))
+    expect(since()).toMatchObject([
+      { level: 'info', msg: 'request', method: 'POST', route: '/api/v1/upload', status: 400 },
+    ])
   })
 
   test('that counts the bytes of content as they went out', async () => {
