@@ -53,7 +53,7 @@ export function createLocalMaker(log: Log, limits: Limits = LIMITS): ThumbnailMa
 }
 
 async function findTools(log: Log): Promise<Tools> {
-  const spawner = await createSpawner()
+  const spawner = createSpawner()
   const ffmpeg = Bun.which('ffmpeg')
   if (ffmpeg === null) {
     log.info({}, 'ffmpeg is not installed: videos get no poster')

@@ -7,6 +7,9 @@ const WITHOUT_NETWORK = [['--user', '--net'], ['--net']] as const
 /** A tenth of what others get on a busy machine: what is still lower does not come to its end there. */
 const LOW_PRIORITY = '10'
 
+/** Milliseconds. */
+const PROBE_LIMIT = 10_000
+
 export interface Spawner {
   /** Whether what is started has no network, and cannot see into this process. */
   readonly isOffline: boolean
@@ -20,8 +23,8 @@ export interface Spawner {
 export type Spawned = Bun.Subprocess<'pipe' | number, 'pipe', 'ignore'>
 
 /** Finds out what this machine allows. */
-export async function createSpawner(): Promise<Spawner> {
-  const offline = await offlinePrefix()
+export function createSpawner(): Spawner {
+  const offline = offlinePrefix()
   const nice = Bun.which('nice')
   const prefix = [...(offline ?? []), ...(nice === null ? [] : [nice, '-n', LOW_PRIORITY])]
   return {
@@ -43,21 +46,22 @@ export async function createSpawner(): Promise<Spawner> {
 }
 
 /** The command that puts another one where no network is; null where the machine lets nobody do that. */
-async function offlinePrefix(): Promise<readonly string[] | null> {
+function offlinePrefix(): readonly string[] | null {
   const unshare = Bun.which('unshare')
   const cat = Bun.which('cat')
   if (unshare === null || cat === null) return null
   for (const options of WITHOUT_NETWORK) {
     const prefix = [unshare, ...options, '--']
-    const probe = Bun.spawn([...prefix, cat, '/proc/self/net/dev'], {
+    // Waited for synchronously: it takes milliseconds, and the stream of a child's output may never end (Bun 1.4.5).
+    const { success, stdout } = Bun.spawnSync([...prefix, cat, '/proc/self/net/dev'], {
       env: {},
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'ignore',
+      timeout: PROBE_LIMIT,
     })
-    const seen = await new Response(probe.stdout).text()
-    const [first, ...others] = [...seen.matchAll(/^ *(\S+):/gm)].map(([, name]) => name)
-    if ((await probe.exited) === 0 && first === 'lo' && others.length === 0) return prefix
+    const [first, ...others] = [...stdout.toString().matchAll(/^ *(\S+):/gm)].map(([, name]) => name)
+    if (success && first === 'lo' && others.length === 0) return prefix
   }
   return null
 }

@@ -284,7 +284,7 @@ describe('a process that makes thumbnails', () => {
           .map((line) => line.split('=')[0]),
       ).toEqual(['MALLOC_ARENA_MAX'])
       // Where the kernel lets nobody have a network of its own, a picture is made with the one there is.
-      const { isOffline } = await createSpawner()
+      const { isOffline } = createSpawner()
       const networks = await readFile(`/proc/${pid}/net/dev`, 'latin1')
       if (isOffline) expect(networks).not.toMatch(/^ *(?!lo:)\w+:/m)
       await running

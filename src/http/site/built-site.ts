@@ -41,7 +41,7 @@ export function openBuiltSite(): Promise<BuiltSite> {
 async function open(): Promise<BuiltSite> {
   // An installed package has no sources of the site.
   const isClone = existsSync(BUILDER)
-  if (isClone && !(await isBuiltFrom(ROOT, MANIFEST))) await build()
+  if (isClone && !(await isBuiltFrom(ROOT, MANIFEST))) build()
   const file = Bun.file(MANIFEST)
   if (!(await file.exists())) throw new SiteNotBuilt(`${DIST} is missing; install holdfast again`)
   const manifest: Manifest = await file.json()
@@ -49,16 +49,16 @@ async function open(): Promise<BuiltSite> {
   return { assets: await openAssets(join(DIST, 'assets')), pages: bundle.createRenderers(manifest.assets) }
 }
 
-async function build(): Promise<void> {
-  const builder = Bun.spawn([process.execPath, BUILDER], {
+function build(): void {
+  // Waited for synchronously: nothing is served yet, and the stream of a child's output may never end (Bun 1.4.5).
+  const { success, stderr } = Bun.spawnSync([process.execPath, BUILDER], {
     cwd: ROOT,
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
   })
-  const [output, code] = await Promise.all([new Response(builder.stderr).text(), builder.exited])
-  if (code === 0) return
+  if (success) return
   throw new SiteNotBuilt(
-    `the pages of the site could not be built. It needs all packages ("npm ci"); then try "npm run build".\n${output.trim()}`,
+    `the pages of the site could not be built. It needs all packages ("npm ci"); then try "npm run build".\n${stderr.toString().trim()}`,
   )
 }
