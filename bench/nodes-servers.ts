@@ -1,9 +1,10 @@
 /** Nodes of one installation on PostgreSQL and S3, each a process of its own, as they are delivered. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startNginxSite, whyNoNginx } from '../test/deploy/nginx-site.ts'
+import { NGINX_TOOLS, startNginxSite } from '../test/deploy/nginx-site.ts'
 import { startCeph, whyNoCeph } from '../test/support/ceph.ts'
 import { startPostgres, whyNoPostgres } from '../test/support/postgres.ts'
+import { whyNoTools } from '../test/support/tools.ts'
 import { type Endpoint, type Holdfast, startHoldfast } from './servers.ts'
 
 export interface Nodes {
@@ -19,7 +20,7 @@ const NODES = 3
 
 /** What has to be installed first, or null. */
 export function whyNoNodes(): string | null {
-  return whyNoPostgres() ?? whyNoCeph() ?? whyNoNginx()
+  return whyNoPostgres() ?? whyNoCeph() ?? whyNoTools(...NGINX_TOOLS)
 }
 
 /** Starts everything, with logs under the folder and bytes in the folder for temporary files; `ending` stops it. */

@@ -25,403 +25,417 @@ import {
 import { decided } from '../support/thumbnails.ts'
 import { CODE, film, MARKDOWN, pdf, picture, scan, silence, zip } from './shown-files.ts'
 
-describeInBrowser('the page of a file', (browser) => {
-  let host: TestHoldfast
-  let key: string
-  beforeAll(async () => {
-    host = await startHoldfast(GENEROUS)
-    key = (await host.addAccount('owner')).apiKey
-  })
-  afterAll(() => host.stop())
-
-  const put = (name: string, bytes: Bytes | string) =>
-    upload(host, { key, name, bytes: typeof bytes === 'string' ? textBytes(bytes) : bytes })
-
-  /** Opens the page of the file; the test ends with nothing having gone wrong there. */
-  async function opened(
-    file: Uploaded,
-    work: (page: Page) => Promise<void>,
-    options: Parameters<typeof openPage>[2] = {},
-  ): Promise<void> {
-    await using visit: Visit = await openPage(browser(), host.url, options)
-    await visit.page.goto(`/d/${file.slug}`)
-    await work(visit.page)
-    expect(visit.trouble()).toEqual([])
-  }
-
-  test('shows a picture whole, and closer by keys, buttons, the wheel and the mouse', async () => {
-    const file = await put('photograph.jpg', await picture(2400, 1600))
-    await opened(file, async (page) => {
-      const frame = page.getByRole('region', { name: 'photograph.jpg' })
-      const image = frame.locator('img')
-      await frame.waitFor()
-      const widthOf = async () => (await image.boundingBox())?.width ?? 0
-      const fitting = await widthOf()
-      const room = await frame.boundingBox()
-      expect(fitting).toBeLessThanOrEqual(room?.width ?? 0)
-      await frame.press('+')
-      expect(await widthOf()).toBeCloseTo(fitting * 1.5, 0)
-      await page.getByRole('button', { name: 'Zoom in' }).click()
-      expect(await widthOf()).toBeCloseTo(fitting * 2.25, 0)
-
-      const before = await image.boundingBox()
-      await frame.hover()
-      await page.mouse.down()
-      await page.mouse.move(300, 300)
-      await page.mouse.move(260, 280)
-      await page.mouse.up()
-      expect(await image.boundingBox()).not.toEqual(before)
-
-      await frame.press('0')
-      expect(await widthOf()).toBeCloseTo(fitting, 0)
-      await page.keyboard.down('Control')
-      await page.mouse.wheel(0, -200)
-      await page.keyboard.up('Control')
-      await eventually('it has grown', async () => (await widthOf()) > fitting * 2)
-      await page.getByRole('button', { name: 'Fit' }).click()
-      expect(await widthOf()).toBeCloseTo(fitting, 0)
+describeInBrowser(
+  'the page of a file',
+  (browser) => {
+    let host: TestHoldfast
+    let key: string
+    beforeAll(async () => {
+      host = await startHoldfast(GENEROUS)
+      key = (await host.addAccount('owner')).apiKey
     })
-  })
+    afterAll(() => host.stop())
 
-  test('grows a picture between two fingers', async () => {
-    const file = await put('photograph.jpg', await picture(1200, 1200))
-    await opened(
-      file,
-      async (page) => {
-        const image = page.getByRole('region').locator('img')
-        await image.waitFor()
-        const before = (await image.boundingBox())?.width ?? 0
-        const session = await page.context().newCDPSession(page)
-        const fingers = (type: 'touchStart' | 'touchMove' | 'touchEnd', places: readonly number[]) =>
-          session.send('Input.dispatchTouchEvent', { type, touchPoints: places.map((x) => ({ x, y: 260 })) })
-        await fingers('touchStart', [150, 210])
-        await fingers('touchMove', [120, 240])
-        await fingers('touchEnd', [])
-        expect((await image.boundingBox())?.width ?? 0).toBeCloseTo(before * 2, 0)
-      },
-      PHONE,
-    )
-  })
+    const put = (name: string, bytes: Bytes | string) =>
+      upload(host, { key, name, bytes: typeof bytes === 'string' ? textBytes(bytes) : bytes })
 
-  test('shows a picture that the browser cannot read by its thumbnail, and says so', async () => {
-    const file = await put('scan.tiff', await scan(1200, 800))
-    expect(await decided(host, key, file)).toBe('ready')
-    await opened(file, async (page) => {
-      await page.getByText('this is a smaller picture of it').waitFor()
-      const image = page.getByRole('region', { name: 'scan.tiff' }).locator('img')
-      expect(await image.evaluate((it: { naturalWidth: number }) => it.naturalWidth)).toBe(960)
-    })
-  })
+    /** Opens the page of the file; the test ends with nothing having gone wrong there. */
+    async function opened(
+      file: Uploaded,
+      work: (page: Page) => Promise<void>,
+      options: Parameters<typeof openPage>[2] = {},
+    ): Promise<void> {
+      await using visit: Visit = await openPage(browser(), host.url, options)
+      await visit.page.goto(`/d/${file.slug}`)
+      await work(visit.page)
+      expect(visit.trouble()).toEqual([])
+    }
 
-  test('plays a film and seeks in it by ranges', async () => {
-    const file = await put('crossing.webm', await film('webm'))
-    expect(await decided(host, key, file)).toBe('ready')
-    await opened(file, async (page) => {
-      const statuses: number[] = []
-      page.on('response', (response) => {
-        if (new URL(response.url()).pathname.startsWith('/v2/')) statuses.push(response.status())
+    test('shows a picture whole, and closer by keys, buttons, the wheel and the mouse', async () => {
+      const file = await put('photograph.jpg', await picture(2400, 1600))
+      await opened(file, async (page) => {
+        const frame = page.getByRole('region', { name: 'photograph.jpg' })
+        const image = frame.locator('img')
+        await frame.waitFor()
+        const widthOf = async () => (await image.boundingBox())?.width ?? 0
+        const fitting = await widthOf()
+        const room = await frame.boundingBox()
+        expect(fitting).toBeLessThanOrEqual(room?.width ?? 0)
+        await frame.press('+')
+        expect(await widthOf()).toBeCloseTo(fitting * 1.5, 0)
+        await page.getByRole('button', { name: 'Zoom in' }).click()
+        expect(await widthOf()).toBeCloseTo(fitting * 2.25, 0)
+
+        const before = await image.boundingBox()
+        await frame.hover()
+        await page.mouse.down()
+        await page.mouse.move(300, 300)
+        await page.mouse.move(260, 280)
+        await page.mouse.up()
+        expect(await image.boundingBox()).not.toEqual(before)
+
+        await frame.press('0')
+        expect(await widthOf()).toBeCloseTo(fitting, 0)
+        await page.keyboard.down('Control')
+        await page.mouse.wheel(0, -200)
+        await page.keyboard.up('Control')
+        await eventually('it has grown', async () => (await widthOf()) > fitting * 2)
+        await page.getByRole('button', { name: 'Fit' }).click()
+        expect(await widthOf()).toBeCloseTo(fitting, 0)
       })
-      const player = page.locator('video')
-      expect(await player.getAttribute('poster')).toBe(`/t/${file.uuid}?size=960`)
-      const timeOf = () => player.evaluate((it: Player) => it.currentTime)
-      await page.reload()
-      await eventually(
-        'it is ready',
-        async () => (await player.evaluate((it: Player) => it.readyState)) === 4,
+    })
+
+    test('grows a picture between two fingers', async () => {
+      const file = await put('photograph.jpg', await picture(1200, 1200))
+      await opened(
+        file,
+        async (page) => {
+          const image = page.getByRole('region').locator('img')
+          await image.waitFor()
+          const before = (await image.boundingBox())?.width ?? 0
+          const session = await page.context().newCDPSession(page)
+          const fingers = (type: 'touchStart' | 'touchMove' | 'touchEnd', places: readonly number[]) =>
+            session.send('Input.dispatchTouchEvent', {
+              type,
+              touchPoints: places.map((x) => ({ x, y: 260 })),
+            })
+          await fingers('touchStart', [150, 210])
+          await fingers('touchMove', [120, 240])
+          await fingers('touchEnd', [])
+          expect((await image.boundingBox())?.width ?? 0).toBeCloseTo(before * 2, 0)
+        },
+        PHONE,
       )
-      await page.keyboard.press('m')
+    })
+
+    test('shows a picture that the browser cannot read by its thumbnail, and says so', async () => {
+      const file = await put('scan.tiff', await scan(1200, 800))
+      expect(await decided(host, key, file)).toBe('ready')
+      await opened(file, async (page) => {
+        await page.getByText('this is a smaller picture of it').waitFor()
+        const image = page.getByRole('region', { name: 'scan.tiff' }).locator('img')
+        expect(await image.evaluate((it: { naturalWidth: number }) => it.naturalWidth)).toBe(960)
+      })
+    })
+
+    test('plays a film and seeks in it by ranges', async () => {
+      const file = await put('crossing.webm', await film('webm'))
+      expect(await decided(host, key, file)).toBe('ready')
+      await opened(file, async (page) => {
+        const statuses: number[] = []
+        page.on('response', (response) => {
+          if (new URL(response.url()).pathname.startsWith('/v2/')) statuses.push(response.status())
+        })
+        const player = page.locator('video')
+        expect(await player.getAttribute('poster')).toBe(`/t/${file.uuid}?size=960`)
+        const timeOf = () => player.evaluate((it: Player) => it.currentTime)
+        await page.reload()
+        await eventually(
+          'it is ready',
+          async () => (await player.evaluate((it: Player) => it.readyState)) === 4,
+        )
+        await page.keyboard.press('m')
+        await page.keyboard.press('k')
+        await eventually('it plays', async () => (await timeOf()) > 0.1)
+        await page.keyboard.press('l')
+        expect(await timeOf()).toBeGreaterThan(9)
+        await page.keyboard.press('j')
+        await page.keyboard.press('ArrowRight')
+        await page.keyboard.press('k')
+        await eventually(
+          'it is there',
+          async () => (await player.evaluate((it: Player) => it.seeking)) === false,
+        )
+        expect(await timeOf()).toBeWithin(4, 9.9)
+        expect(new Set(statuses)).toEqual(new Set([206]))
+        await page.getByLabel('Speed').selectOption('1.5')
+        expect(await player.evaluate((it: Player) => it.playbackRate)).toBe(1.5)
+        await page.locator('h1').click()
+        await page.keyboard.press('<')
+        expect(await player.evaluate((it: Player) => it.playbackRate)).toBe(1.25)
+      })
+    })
+
+    test('plays sound', async () => {
+      const file = await put('foghorn.ogg', await film('ogg'))
+      await opened(file, async (page) => {
+        await eventually(
+          'its length is known',
+          async () => (await page.locator('audio').evaluate((it: Player) => Math.round(it.duration))) === 10,
+        )
+      })
+    })
+
+    test.each([
+      ['a line that was broken', (route: Route) => route.abort()],
+      ['the address it was sent to has run out', (route: Route) => route.fulfill({ status: 403 })],
+    ])('plays on where it was after %s', async (_, refuse) => {
+      const file = await put('surf.wav', silence(60))
+      await using visit = await openPage(browser(), host.url)
+      const { page } = visit
+      let refused = 0
+      let isBroken = false
+      await page.route('**/v2/**', (route) => {
+        if (!isBroken) return route.continue()
+        refused++
+        return refuse(route)
+      })
+      await page.goto(`/d/${file.slug}`)
+      await page.getByLabel('Speed').waitFor()
+      const player = page.locator('audio')
+      const timeOf = () => player.evaluate((it: Player) => it.currentTime)
       await page.keyboard.press('k')
       await eventually('it plays', async () => (await timeOf()) > 0.1)
-      await page.keyboard.press('l')
-      expect(await timeOf()).toBeGreaterThan(9)
-      await page.keyboard.press('j')
-      await page.keyboard.press('ArrowRight')
-      await page.keyboard.press('k')
-      await eventually(
-        'it is there',
-        async () => (await player.evaluate((it: Player) => it.seeking)) === false,
-      )
-      expect(await timeOf()).toBeWithin(4, 9.9)
-      expect(new Set(statuses)).toEqual(new Set([206]))
-      await page.getByLabel('Speed').selectOption('1.5')
-      expect(await player.evaluate((it: Player) => it.playbackRate)).toBe(1.5)
-      await page.locator('h1').click()
-      await page.keyboard.press('<')
-      expect(await player.evaluate((it: Player) => it.playbackRate)).toBe(1.25)
+      isBroken = true
+      // Farther than it has read by now.
+      await player.evaluate((it: { currentTime: number }) => {
+        it.currentTime = 50
+      })
+      await eventually('it has asked in vain', () => refused > 1)
+      isBroken = false
+      await eventually('it plays on', async () => (await timeOf()) > 50.5)
     })
-  })
 
-  test('plays sound', async () => {
-    const file = await put('foghorn.ogg', await film('ogg'))
-    await opened(file, async (page) => {
-      await eventually(
-        'its length is known',
-        async () => (await page.locator('audio').evaluate((it: Player) => Math.round(it.duration))) === 10,
-      )
+    test('paints the pages of a PDF as they come into sight, with their text over them', async () => {
+      const lines = Array.from({ length: 30 }, (_, at) => `This is page ${at + 1}`)
+      const file = await put('tides.pdf', pdf(lines))
+      await opened(file, async (page) => {
+        await page.getByText('This is page 1', { exact: true }).waitFor()
+        expect(await page.locator('.pdf-page').count()).toBe(30)
+        expect(await page.locator('.pdf-page canvas').count()).toBeLessThan(10)
+        await page.getByRole('region', { name: 'tides.pdf' }).press('End')
+        await page.getByText('This is page 30', { exact: true }).waitFor()
+        await eventually(
+          'the first is let go of',
+          async () => (await page.locator('.pdf-page').first().locator('canvas').count()) === 0,
+        )
+      })
     })
-  })
 
-  test.each([
-    ['a line that was broken', (route: Route) => route.abort()],
-    ['the address it was sent to has run out', (route: Route) => route.fulfill({ status: 403 })],
-  ])('plays on where it was after %s', async (_, refuse) => {
-    const file = await put('surf.wav', silence(60))
-    await using visit = await openPage(browser(), host.url)
-    const { page } = visit
-    let refused = 0
-    let isBroken = false
-    await page.route('**/v2/**', (route) => {
-      if (!isBroken) return route.continue()
-      refused++
-      return refuse(route)
+    test('shows a long text in part, and says so', async () => {
+      const file = await put('long.txt', 'Ein Gruß.\n'.repeat(50_000))
+      await opened(file, async (page) => {
+        await page.getByText('This is the first 256 KB of 537.1 KB.').waitFor()
+        expect((await page.locator('.text').textContent())?.length).toBeWithin(200_000, 262_144)
+      })
     })
-    await page.goto(`/d/${file.slug}`)
-    await page.getByLabel('Speed').waitFor()
-    const player = page.locator('audio')
-    const timeOf = () => player.evaluate((it: Player) => it.currentTime)
-    await page.keyboard.press('k')
-    await eventually('it plays', async () => (await timeOf()) > 0.1)
-    isBroken = true
-    // Farther than it has read by now.
-    await player.evaluate((it: { currentTime: number }) => {
-      it.currentTime = 50
+
+    test('numbers the lines of code and colours it', async () => {
+      const file = await put('greet.ts', CODE)
+      await opened(file, async (page) => {
+        await page.locator('.hljs-keyword').first().waitFor()
+        expect(await page.locator('.code-text').textContent()).toBe(CODE)
+        expect(await page.locator('.code-lines').textContent()).toBe('1\n2\n3\n4\n5')
+      })
     })
-    await eventually('it has asked in vain', () => refused > 1)
-    isBroken = false
-    await eventually('it plays on', async () => (await timeOf()) > 50.5)
-  })
 
-  test('paints the pages of a PDF as they come into sight, with their text over them', async () => {
-    const lines = Array.from({ length: 30 }, (_, at) => `This is page ${at + 1}`)
-    const file = await put('tides.pdf', pdf(lines))
-    await opened(file, async (page) => {
-      await page.getByText('This is page 1', { exact: true }).waitFor()
-      expect(await page.locator('.pdf-page').count()).toBe(30)
-      expect(await page.locator('.pdf-page canvas').count()).toBeLessThan(10)
-      await page.getByRole('region', { name: 'tides.pdf' }).press('End')
-      await page.getByText('This is page 30', { exact: true }).waitFor()
-      await eventually(
-        'the first is let go of',
-        async () => (await page.locator('.pdf-page').first().locator('canvas').count()) === 0,
-      )
+    test('sets Markdown, whose links lead out and whose pictures stay away', async () => {
+      const file = await put('README.md', MARKDOWN)
+      await opened(file, async (page) => {
+        await page.getByRole('heading', { name: 'A harbour' }).waitFor()
+        const link = page.getByRole('link', { name: 'link', exact: true })
+        expect(await link.getAttribute('href')).toBe('https://example.org/a')
+        expect(await link.getAttribute('rel')).toContain('nofollow noopener')
+        expect(await page.locator('.document table td').allTextContents()).toEqual(['high', '3.2 m'])
+        expect(await page.locator('.document img').count()).toBe(0)
+        await page.getByText('a map').waitFor()
+      })
     })
-  })
 
-  test('shows a long text in part, and says so', async () => {
-    const file = await put('long.txt', 'Ein Gruß.\n'.repeat(50_000))
-    await opened(file, async (page) => {
-      await page.getByText('This is the first 256 KB of 537.1 KB.').waitFor()
-      expect((await page.locator('.text').textContent())?.length).toBeWithin(200_000, 262_144)
+    test('lays separated values out as a table, and says that there are more', async () => {
+      const rows = Array.from({ length: 1500 }, (_, at) => `Harbour ${at},"a, ""b""",${at}`)
+      const file = await put('heights.csv', `name,note,__proto__\n${rows.join('\n')}`)
+      await opened(file, async (page) => {
+        await page.getByText('These are the first 1,000 rows.').waitFor()
+        expect(await page.locator('thead th').allTextContents()).toEqual(['name', 'note', '__proto__'])
+        expect(await page.locator('tbody tr').first().locator('td').allTextContents()).toEqual([
+          'Harbour 0',
+          'a, "b"',
+          '0',
+        ])
+      })
     })
-  })
 
-  test('numbers the lines of code and colours it', async () => {
-    const file = await put('greet.ts', CODE)
-    await opened(file, async (page) => {
-      await page.locator('.hljs-keyword').first().waitFor()
-      expect(await page.locator('.code-text').textContent()).toBe(CODE)
-      expect(await page.locator('.code-lines').textContent()).toBe('1\n2\n3\n4\n5')
+    test('lists what is in an archive', async () => {
+      const file = await put('letters.zip', await zip(['letters/', 'letters/über.txt', 'plain.txt']))
+      await opened(file, async (page) => {
+        await page.getByText('3 entries').waitFor()
+        expect(await page.locator('tbody tr').allTextContents()).toEqual([
+          'letters/',
+          'letters/über.txt10 B',
+          'plain.txt10 B',
+        ])
+      })
     })
-  })
 
-  test('sets Markdown, whose links lead out and whose pictures stay away', async () => {
-    const file = await put('README.md', MARKDOWN)
-    await opened(file, async (page) => {
-      await page.getByRole('heading', { name: 'A harbour' }).waitFor()
-      const link = page.getByRole('link', { name: 'link', exact: true })
-      expect(await link.getAttribute('href')).toBe('https://example.org/a')
-      expect(await link.getAttribute('rel')).toContain('nofollow noopener')
-      expect(await page.locator('.document table td').allTextContents()).toEqual(['high', '3.2 m'])
-      expect(await page.locator('.document img').count()).toBe(0)
-      await page.getByText('a map').waitFor()
+    test.each([
+      ['broken.png', 'no picture', 'This cannot be shown here'],
+      ['broken.webm', 'no film', 'This browser cannot play it'],
+      ['broken.pdf', 'no document', 'This cannot be shown here'],
+      ['broken.zip', 'no archive', 'This cannot be shown here'],
+      ['broken.txt', 'no\0text', 'This is not a text'],
+      ['empty.txt', '', 'This file is empty'],
+    ])('says what is the matter with %s, and offers the download', async (name, content, message) => {
+      const file = await put(name, content)
+      await using visit = await openPage(browser(), host.url)
+      await visit.page.goto(`/d/${file.slug}`)
+      await visit.page.getByText(message).waitFor()
+      const link = visit.page.getByRole('link', { name: 'Download the file' })
+      expect(await link.getAttribute('href')).toBe(`/d/${file.slug}?download=1`)
     })
-  })
 
-  test('lays separated values out as a table, and says that there are more', async () => {
-    const rows = Array.from({ length: 1500 }, (_, at) => `Harbour ${at},"a, ""b""",${at}`)
-    const file = await put('heights.csv', `name,note,__proto__\n${rows.join('\n')}`)
-    await opened(file, async (page) => {
-      await page.getByText('These are the first 1,000 rows.').waitFor()
-      expect(await page.locator('thead th').allTextContents()).toEqual(['name', 'note', '__proto__'])
-      expect(await page.locator('tbody tr').first().locator('td').allTextContents()).toEqual([
-        'Harbour 0',
-        'a, "b"',
-        '0',
-      ])
+    test('counts a look once, however many parts the preview reads', async () => {
+      const file = await put('letters.zip', await zip(['a.txt']))
+      const key = await host.addKey('owner')
+      await opened(file, async (page) => void (await page.getByText('1 entry').waitFor()))
+      expect(await detail(host, key, file)).toMatchObject({ views: 1, downloads: 0 })
     })
-  })
 
-  test('lists what is in an archive', async () => {
-    const file = await put('letters.zip', await zip(['letters/', 'letters/über.txt', 'plain.txt']))
-    await opened(file, async (page) => {
-      await page.getByText('3 entries').waitFor()
-      expect(await page.locator('tbody tr').allTextContents()).toEqual([
-        'letters/',
-        'letters/über.txt10 B',
-        'plain.txt10 B',
-      ])
-    })
-  })
-
-  test.each([
-    ['broken.png', 'no picture', 'This cannot be shown here'],
-    ['broken.webm', 'no film', 'This browser cannot play it'],
-    ['broken.pdf', 'no document', 'This cannot be shown here'],
-    ['broken.zip', 'no archive', 'This cannot be shown here'],
-    ['broken.txt', 'no\0text', 'This is not a text'],
-    ['empty.txt', '', 'This file is empty'],
-  ])('says what is the matter with %s, and offers the download', async (name, content, message) => {
-    const file = await put(name, content)
-    await using visit = await openPage(browser(), host.url)
-    await visit.page.goto(`/d/${file.slug}`)
-    await visit.page.getByText(message).waitFor()
-    const link = visit.page.getByRole('link', { name: 'Download the file' })
-    expect(await link.getAttribute('href')).toBe(`/d/${file.slug}?download=1`)
-  })
-
-  test('counts a look once, however many parts the preview reads', async () => {
-    const file = await put('letters.zip', await zip(['a.txt']))
-    const key = await host.addKey('owner')
-    await opened(file, async (page) => void (await page.getByText('1 entry').waitFor()))
-    expect(await detail(host, key, file)).toMatchObject({ views: 1, downloads: 0 })
-  })
-
-  describe('a copy that somebody has', () => {
-    const content = randomBytes(9_000_000)
-    let file: Uploaded
-    beforeAll(async () => {
-      file = await put('program.exe', content)
-    })
-    const verified = (bytes: Bytes, message: string) =>
-      opened(file, async (page) => {
-        await page.setInputFiles('#verify-file', {
-          name: 'copy.exe',
-          mimeType: 'application/octet-stream',
-          buffer: Buffer.from(bytes),
+    describe('a copy that somebody has', () => {
+      const content = randomBytes(9_000_000)
+      let file: Uploaded
+      beforeAll(async () => {
+        file = await put('program.exe', content)
+      })
+      const verified = (bytes: Bytes, message: string) =>
+        opened(file, async (page) => {
+          await page.setInputFiles('#verify-file', {
+            name: 'copy.exe',
+            mimeType: 'application/octet-stream',
+            buffer: Buffer.from(bytes),
+          })
+          await page.getByText(message).waitFor()
         })
-        await page.getByText(message).waitFor()
+
+      test('is told to be the same', () => verified(content, 'This is the same file, byte for byte.'))
+
+      test('is told to be another when a byte differs, or the length', async () => {
+        const changed = content.slice()
+        changed[8_999_999] = 255 - (changed[8_999_999] ?? 0)
+        await verified(changed, 'This is not the same file: its content differs.')
+        await verified(content.slice(1), 'This is not the same file: it has 8.6 MB')
       })
-
-    test('is told to be the same', () => verified(content, 'This is the same file, byte for byte.'))
-
-    test('is told to be another when a byte differs, or the length', async () => {
-      const changed = content.slice()
-      changed[8_999_999] = 255 - (changed[8_999_999] ?? 0)
-      await verified(changed, 'This is not the same file: its content differs.')
-      await verified(content.slice(1), 'This is not the same file: it has 8.6 MB')
     })
-  })
 
-  test('puts its link into the clipboard, and carries it as a QR code', async () => {
-    const file = await put('notes.txt', 'some notes')
-    await opened(
-      file,
-      async (page) => {
-        await page.getByRole('button', { name: 'Copy link' }).click()
-        await page.getByText('Copied').waitFor()
-        expect(await page.evaluate('navigator.clipboard.readText()')).toBe(file.url)
-        await page.getByText('QR code').click()
-        const path = await page.locator('.qr-code path').getAttribute('d')
-        expect(modulesOf(path ?? '')).toEqual(encode(file.url, { border: 4, ecc: 'M' }).data.flatMap(darkOf))
-      },
-      { permissions: ['clipboard-read', 'clipboard-write'] },
-    )
-  })
-
-  test('fits a phone, and a thumb', async () => {
-    const name = `${'a-very-long-name-'.repeat(12)}.csv`
-    const file = await put(name, 'a,b,c\n'.repeat(500))
-    await opened(
-      file,
-      async (page) => {
-        await page.locator('.table').waitFor()
-        expect(await pixelsBeside(page)).toBe(0)
-        expect(await smallTargets(page)).toEqual([])
-      },
-      PHONE,
-    )
-  })
-
-  test('has no fault that axe finds, in light and in dark', async () => {
-    const shown: readonly (readonly [string, Bytes | string, string])[] = [
-      ['photograph.jpg', await picture(600, 400), '.zoom'],
-      ['greet.ts', CODE, '.hljs-keyword'],
-      ['README.md', MARKDOWN, '.document'],
-      ['tides.pdf', pdf(['One page']), '.pdf-text span'],
-      ['letters.zip', await zip(['a.txt']), '.entries'],
-      ['broken.pdf', 'none', '.stage-message'],
-    ]
-    await using visit = await openPage(browser(), host.url, { reducedMotion: 'reduce' })
-    for (const [name, bytes, sign] of shown) {
-      const file = await put(name, bytes)
-      await visit.page.goto(`/d/${file.slug}`)
-      await visit.page.locator(sign).first().waitFor()
-      expect([name, await faultsInBothColours(visit.page)]).toEqual([name, []])
-    }
-  })
-
-  test('reads content that another origin gives out', async () => {
-    let target = ''
-    await using content = Bun.serve({
-      hostname: '127.0.0.1',
-      port: 0,
-      fetch: ({ url, method, headers }) => {
-        const { pathname, search } = new URL(url)
-        return fetch(target + pathname + search, { method, headers, redirect: 'manual' })
-      },
+    test('puts its link into the clipboard, and carries it as a QR code', async () => {
+      const file = await put('notes.txt', 'some notes')
+      await opened(
+        file,
+        async (page) => {
+          await page.getByRole('button', { name: 'Copy link' }).click()
+          await page.getByText('Copied').waitFor()
+          expect(await page.evaluate('navigator.clipboard.readText()')).toBe(file.url)
+          await page.getByText('QR code').click()
+          const path = await page.locator('.qr-code path').getAttribute('d')
+          expect(modulesOf(path ?? '')).toEqual(
+            encode(file.url, { border: 4, ecc: 'M' }).data.flatMap(darkOf),
+          )
+        },
+        { permissions: ['clipboard-read', 'clipboard-write'] },
+      )
     })
-    const origin = content.url.origin
-    await using apart = await apartFrom(origin)
-    target = apart.host.url
-    const shown: readonly (readonly [string, Bytes | string, string])[] = [
-      ['notes.txt', 'some notes', '.text'],
-      ['letters.zip', await zip(['a.txt']), '.entries'],
-      ['tides.pdf', pdf(['One page']), '.pdf-text span'],
-      ['photograph.jpg', await picture(300, 200), '.zoom'],
-    ]
-    for (const [name, bytes, sign] of shown) {
-      const file = await upload(apart.host, {
-        name,
-        bytes: typeof bytes === 'string' ? textBytes(bytes) : bytes,
+
+    test('fits a phone, and a thumb', async () => {
+      const name = `${'a-very-long-name-'.repeat(12)}.csv`
+      const file = await put(name, 'a,b,c\n'.repeat(500))
+      await opened(
+        file,
+        async (page) => {
+          await page.locator('.table').waitFor()
+          expect(await pixelsBeside(page)).toBe(0)
+          expect(await smallTargets(page)).toEqual([])
+        },
+        PHONE,
+      )
+    })
+
+    test('has no fault that axe finds, in light and in dark', async () => {
+      const shown: readonly (readonly [string, Bytes | string, string])[] = [
+        ['photograph.jpg', await picture(600, 400), '.zoom'],
+        ['greet.ts', CODE, '.hljs-keyword'],
+        ['README.md', MARKDOWN, '.document'],
+        ['tides.pdf', pdf(['One page']), '.pdf-text span'],
+        ['letters.zip', await zip(['a.txt']), '.entries'],
+        ['broken.pdf', 'none', '.stage-message'],
+      ]
+      await using visit = await openPage(browser(), host.url, { reducedMotion: 'reduce' })
+      for (const [name, bytes, sign] of shown) {
+        const file = await put(name, bytes)
+        await visit.page.goto(`/d/${file.slug}`)
+        await visit.page.locator(sign).first().waitFor()
+        expect([name, await faultsInBothColours(visit.page)]).toEqual([name, []])
+      }
+    })
+
+    test('reads content that another origin gives out', async () => {
+      let target = ''
+      await using content = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        fetch: ({ url, method, headers }) => {
+          const { pathname, search } = new URL(url)
+          return fetch(target + pathname + search, { method, headers, redirect: 'manual' })
+        },
       })
-      await using visit = await openPage(browser(), apart.host.url)
-      await visit.page.goto(`/d/${file.slug}`)
-      await visit.page.locator(sign).first().waitFor()
-      const [first, ...others] = new Set(visit.trouble().map((line) => line.split('?')[0]))
-      expect([first, others]).toEqual([
-        `asked another host: ${origin}/v2/${file.uuid}${name.slice(name.indexOf('.'))}`,
-        [],
-      ])
-    }
-  })
+      const origin = content.url.origin
+      await using apart = await apartFrom(origin)
+      target = apart.host.url
+      const shown: readonly (readonly [string, Bytes | string, string])[] = [
+        ['notes.txt', 'some notes', '.text'],
+        ['letters.zip', await zip(['a.txt']), '.entries'],
+        ['tides.pdf', pdf(['One page']), '.pdf-text span'],
+        ['photograph.jpg', await picture(300, 200), '.zoom'],
+      ]
+      for (const [name, bytes, sign] of shown) {
+        const file = await upload(apart.host, {
+          name,
+          bytes: typeof bytes === 'string' ? textBytes(bytes) : bytes,
+        })
+        await using visit = await openPage(browser(), apart.host.url)
+        await visit.page.goto(`/d/${file.slug}`)
+        await visit.page.locator(sign).first().waitFor()
+        const [first, ...others] = new Set(visit.trouble().map((line) => line.split('?')[0]))
+        expect([first, others]).toEqual([
+          `asked another host: ${origin}/v2/${file.uuid}${name.slice(name.indexOf('.'))}`,
+          [],
+        ])
+      }
+    })
 
-  test('shows pictures, films and facts, and leads on to the rest, without JavaScript', async () => {
-    const without = { javaScriptEnabled: false }
-    await opened(
-      await put('photograph.png', await picture(300, 200)),
-      async (page) => {
-        const { complete, naturalWidth } = await pictureOf(page)
-        expect([complete, naturalWidth]).toEqual([true, 300])
-      },
-      without,
-    )
-    const film = await put('crossing.webm', 'a film')
-    await opened(film, async (page) => expect(await page.locator('video[controls]').count()).toBe(1), without)
-    const text = await put('notes.txt', 'some notes')
-    await opened(
-      text,
-      async (page) => {
-        expect(await page.locator('.skeleton').isVisible()).toBe(false)
-        for (const control of ['#verify-file', '#copy-link']) {
-          expect(await page.locator(control).isVisible()).toBe(false)
-        }
-        await page.getByRole('link', { name: 'Show the text' }).click()
-        expect(await page.locator('body').textContent()).toBe('some notes')
-      },
-      without,
-    )
-  })
-})
+    test('shows pictures, films and facts, and leads on to the rest, without JavaScript', async () => {
+      const without = { javaScriptEnabled: false }
+      await opened(
+        await put('photograph.png', await picture(300, 200)),
+        async (page) => {
+          const { complete, naturalWidth } = await pictureOf(page)
+          expect([complete, naturalWidth]).toEqual([true, 300])
+        },
+        without,
+      )
+      const film = await put('crossing.webm', 'a film')
+      await opened(
+        film,
+        async (page) => expect(await page.locator('video[controls]').count()).toBe(1),
+        without,
+      )
+      const text = await put('notes.txt', 'some notes')
+      await opened(
+        text,
+        async (page) => {
+          expect(await page.locator('.skeleton').isVisible()).toBe(false)
+          for (const control of ['#verify-file', '#copy-link']) {
+            expect(await page.locator(control).isVisible()).toBe(false)
+          }
+          await page.getByRole('link', { name: 'Show the text' }).click()
+          expect(await page.locator('body').textContent()).toBe('some notes')
+        },
+        without,
+      )
+    })
+  },
+  'ffmpeg',
+  'python3',
+)
 
 /** A server whose content is at the origin. */
 async function apartFrom(contentUrl: string) {

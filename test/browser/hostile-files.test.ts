@@ -65,78 +65,83 @@ const files: readonly (readonly [string, () => Promise<string | ReturnType<typeo
   ['other.bin', async () => MARKUP, '.stage-icon'],
 ]
 
-describeInBrowser('a hostile file', (browser) => {
-  let host: TestHoldfast
-  let key: string
-  let folder: string
-  const slugs = new Map<string, string>()
-  beforeAll(async () => {
-    host = await startHoldfast(GENEROUS)
-    key = (await host.addAccount('owner')).apiKey
-    folder = await makeFolder(host, key, { name: MARKUP.slice(0, 60).replaceAll('/', '|') })
-    for (const [name, make] of files) slugs.set(name, await hostile(name, await make()))
-  })
-  afterAll(() => host.stop())
+describeInBrowser(
+  'a hostile file',
+  (browser) => {
+    let host: TestHoldfast
+    let key: string
+    let folder: string
+    const slugs = new Map<string, string>()
+    beforeAll(async () => {
+      host = await startHoldfast(GENEROUS)
+      key = (await host.addAccount('owner')).apiKey
+      folder = await makeFolder(host, key, { name: MARKUP.slice(0, 60).replaceAll('/', '|') })
+      for (const [name, make] of files) slugs.set(name, await hostile(name, await make()))
+    })
+    afterAll(() => host.stop())
 
-  /** Puts the file into the folder under a name full of markup. */
-  async function hostile(
-    name: string,
-    bytes: Parameters<typeof textBytes>[0] | ReturnType<typeof textBytes>,
-  ) {
-    const content = typeof bytes === 'string' ? textBytes(bytes) : bytes
-    const file = await upload(host, { key, folder, name, bytes: content })
-    const renamed = `"><img src=x onerror=alert(1)>'\`{{7*7}}&lt;.${name}`
-    const answer = await api(host, key, 'PATCH', `/api/v1/file/${file.slug}`, { name: renamed })
-    expect(answer.status).toBe(200)
-    return file.slug
-  }
+    /** Puts the file into the folder under a name full of markup. */
+    async function hostile(
+      name: string,
+      bytes: Parameters<typeof textBytes>[0] | ReturnType<typeof textBytes>,
+    ) {
+      const content = typeof bytes === 'string' ? textBytes(bytes) : bytes
+      const file = await upload(host, { key, folder, name, bytes: content })
+      const renamed = `"><img src=x onerror=alert(1)>'\`{{7*7}}&lt;.${name}`
+      const answer = await api(host, key, 'PATCH', `/api/v1/file/${file.slug}`, { name: renamed })
+      expect(answer.status).toBe(200)
+      return file.slug
+    }
 
-  /** Opens the address, waits for the sign of a preview, and expects that nothing has happened besides. */
-  async function expectSilence(path: string, sign: string, bypassCSP: boolean) {
-    await using visit = await openPage(browser(), host.url, { bypassCSP })
-    const { page } = visit
-    const asked: string[] = []
-    page.context().on('request', (request) => asked.push(request.url()))
-    await page.goto(path)
-    await page.locator(sign).first().waitFor()
-    // What runs late has its chance.
-    await page.evaluate('new Promise((resolve) => requestIdleCallback(resolve))')
-    expect(await page.evaluate('window.fired')).toBeUndefined()
-    expect(page.context().pages()).toHaveLength(1)
-    expect(new URL(page.url()).pathname).toBe(path)
-    expect(asked.filter((url) => !url.startsWith(host.url) || url.includes('fired'))).toEqual([])
-    // Lists carry handlers for programs to read, which the policy stops.
-    expect(visit.trouble(bypassCSP ? 0 : await page.locator('.file-item').count())).toEqual([])
-  }
+    /** Opens the address, waits for the sign of a preview, and expects that nothing has happened besides. */
+    async function expectSilence(path: string, sign: string, bypassCSP: boolean) {
+      await using visit = await openPage(browser(), host.url, { bypassCSP })
+      const { page } = visit
+      const asked: string[] = []
+      page.context().on('request', (request) => asked.push(request.url()))
+      await page.goto(path)
+      await page.locator(sign).first().waitFor()
+      // What runs late has its chance.
+      await page.evaluate('new Promise((resolve) => requestIdleCallback(resolve))')
+      expect(await page.evaluate('window.fired')).toBeUndefined()
+      expect(page.context().pages()).toHaveLength(1)
+      expect(new URL(page.url()).pathname).toBe(path)
+      expect(asked.filter((url) => !url.startsWith(host.url) || url.includes('fired'))).toEqual([])
+      // Lists carry handlers for programs to read, which the policy stops.
+      expect(visit.trouble(bypassCSP ? 0 : await page.locator('.file-item').count())).toEqual([])
+    }
 
-  test.each(files)('of the name %s does nothing but be seen', async (name, _, sign) => {
-    // Without the policy, so that it is not what saves us.
-    await expectSilence(`/d/${slugs.get(name)}`, sign, true)
-  })
+    test.each(files)('of the name %s does nothing but be seen', async (name, _, sign) => {
+      // Without the policy, so that it is not what saves us.
+      await expectSilence(`/d/${slugs.get(name)}`, sign, true)
+    })
 
-  test.each([true, false])(
-    'does nothing in a list of them all, whether the policy is off: %p',
-    async (off) => {
-      await expectSilence(`/f/${folder}`, '.file-item', off)
-    },
-  )
+    test.each([true, false])(
+      'does nothing in a list of them all, whether the policy is off: %p',
+      async (off) => {
+        await expectSilence(`/f/${folder}`, '.file-item', off)
+      },
+    )
 
-  test('would be heard', async () => {
-    await using visit = await openPage(browser(), host.url, { bypassCSP: true })
-    await visit.page.goto('/health')
-    await visit.page.setContent(MARKUP)
-    const signs = ['dialog: fired', 'asked another host']
-    await eventually('it is heard', () => signs.every((sign) => visit.trouble().join().includes(sign)))
-  })
+    test('would be heard', async () => {
+      await using visit = await openPage(browser(), host.url, { bypassCSP: true })
+      await visit.page.goto('/health')
+      await visit.page.setContent(MARKUP)
+      const signs = ['dialog: fired', 'asked another host']
+      await eventually('it is heard', () => signs.every((sign) => visit.trouble().join().includes(sign)))
+    })
 
-  test('shows what would turn its text around', async () => {
-    const file = await upload(host, { key, name: 'login.js', bytes: textBytes(`if (admin${TURNED}) go()`) })
-    await using visit = await openPage(browser(), host.url)
-    await visit.page.goto(`/d/${file.slug}`)
-    await visit.page.locator('.turning').first().waitFor()
-    expect(await visit.page.locator('.turning').allTextContents()).toEqual(['U+202E', 'U+202C'])
-  })
-})
+    test('shows what would turn its text around', async () => {
+      const file = await upload(host, { key, name: 'login.js', bytes: textBytes(`if (admin${TURNED}) go()`) })
+      await using visit = await openPage(browser(), host.url)
+      await visit.page.goto(`/d/${file.slug}`)
+      await visit.page.locator('.turning').first().waitFor()
+      expect(await visit.page.locator('.turning').allTextContents()).toEqual(['U+202E', 'U+202C'])
+    })
+  },
+  'ffmpeg',
+  'python3',
+)
 
 /** The sound with a title and a comment full of markup before it (ID3v2.3). */
 function tagged(sound: Uint8Array): ReturnType<typeof textBytes> {

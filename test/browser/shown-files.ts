@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { temporaryFolder } from '../support/child.ts'
+import { runProgram } from '../support/program.ts'
 import { type Bytes, textBytes } from '../support/public.ts'
 
 /** A JPEG of two colours. */
@@ -75,8 +76,8 @@ with zipfile.ZipFile(sys.argv[1], 'w') as z:
 async function byProgram(program: string, options: (path: string) => string[], name: string): Promise<Bytes> {
   using folder = temporaryFolder()
   const path = join(folder.path, name)
-  const run = Bun.spawn([program, ...options(path)], { stdout: 'ignore', stderr: 'pipe' })
-  if ((await run.exited) !== 0) throw new Error(`${program}: ${await run.stderr.text()}`)
+  const { code, errors } = await runProgram([program, ...options(path)])
+  if (code !== 0) throw new Error(`${program}: ${errors}`)
   return new Uint8Array(await Bun.file(path).arrayBuffer())
 }
 

@@ -1,17 +1,14 @@
 /** The command line as people run it: a child process in a folder of its own, with nothing of our environment. */
 import { join } from 'node:path'
 import { logLines } from '../support/child.ts'
+import { type Outcome, runProgram, startProgram, watchProgram } from '../support/program.ts'
+
+export type { Outcome }
 
 export const REPOSITORY = join(import.meta.dir, '../..')
 export const MAIN = join(REPOSITORY, 'src/main.ts')
 /** What npm puts into the path as `holdfast`. */
 export const LAUNCHER = join(REPOSITORY, 'bin/holdfast.js')
-
-export interface Outcome {
-  readonly code: number
-  readonly output: string
-  readonly errors: string
-}
 
 /** Runs `holdfast` with these words in a folder and waits for its end. */
 export async function holdfast(
@@ -28,19 +25,7 @@ export async function outcome(
   folder: string,
   variables: Readonly<Record<string, string>>,
 ): Promise<Outcome> {
-  const child = Bun.spawn([...command], {
-    cwd: folder,
-    env: onlyThese(variables),
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [output, errors, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { code, output, errors }
+  return runProgram(command, { cwd: folder, env: onlyThese(variables) })
 }
 
 /** Runs `serve` in a folder, uses the server once it listens, and ends it with the signal that comes back. */
@@ -49,30 +34,24 @@ export async function serving(
   folder: string,
   use: (url: string) => Promise<'SIGTERM' | 'SIGINT'>,
 ): Promise<{ code: number; lines: Record<string, unknown>[] }> {
-  const child = Bun.spawn([...program, 'serve'], {
+  const server = startProgram([...program, 'serve'], {
     cwd: folder,
     env: onlyThese({ HOLDFAST_PORT: '0', HOLDFAST_DATA_DIR: join(folder, 'data') }),
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'inherit',
   })
-  let output = ''
   let used = false
-  const decoder = new TextDecoder()
   try {
-    for await (const chunk of child.stdout) {
-      output += decoder.decode(chunk, { stream: true })
+    const { code, output } = await watchProgram(server, async ({ output }) => {
       const listening = logLines(output).find(({ msg }) => msg === 'listening')
-      if (used || listening === undefined) continue
+      if (used || listening === undefined) return
       used = true
-      child.kill(await use(String(listening.url)))
-    }
+      server.kill(await use(String(listening.url)))
+    })
+    return { code, lines: logLines(output) }
   } finally {
     // Waited for, because a launcher that is killed before it has passed the signal on would leave its server behind.
-    child.kill('SIGTERM')
-    await child.exited
+    server.kill('SIGTERM')
+    await server.ended
   }
-  return { code: await child.exited, lines: logLines(output) }
 }
 
 /** The environment of a child: what programs need to be found, and nothing that is set on this machine. */

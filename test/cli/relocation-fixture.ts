@@ -17,6 +17,7 @@ import type { Parts } from '../../src/storage.ts'
 import { type Caller, caller, readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
 import { type ChildSettings, type TemporaryFolder, temporaryFolder } from '../support/child.ts'
+import { startProgram, watchProgram } from '../support/program.ts'
 import { passwordForm } from '../support/public.ts'
 import { holdfast, MAIN, type Outcome, onlyThese } from './command.ts'
 
@@ -246,22 +247,16 @@ export async function relocateUntil(
   signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT',
   more: ChildSettings = {},
 ): Promise<Outcome> {
-  const child = Bun.spawn([process.execPath, MAIN, 'relocate', ...words], {
+  const program = startProgram([process.execPath, MAIN, 'relocate', ...words], {
     cwd: place.DATA_DIR.replace(/\/[^/]*$/, ''),
     env: onlyThese(variables({ ...place, ...more })),
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
   })
-  let errors = ''
-  const decoder = new TextDecoder()
-  const output = new Response(child.stdout).text()
-  for await (const piece of child.stderr) {
-    const before = errors.includes(said)
-    errors += decoder.decode(piece, { stream: true })
-    if (!before && errors.includes(said)) child.kill(signal)
-  }
-  return { code: await child.exited, errors, output: await output }
+  let isSaid = false
+  return watchProgram(program, ({ errors }) => {
+    if (isSaid || !errors.includes(said)) return
+    isSaid = true
+    program.kill(signal)
+  })
 }
 
 function variables(settings: ChildSettings): Record<string, string> {

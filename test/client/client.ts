@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LAUNCHER, MAIN, type Outcome, onlyThese, outcome } from '../cli/command.ts'
 import { eventually } from '../support/eventually.ts'
+import { startProgram } from '../support/program.ts'
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
@@ -58,23 +59,16 @@ export function newClient(): Client {
   }
 
   function spawn(words: readonly string[], { env = {}, stdin }: RunOptions): Started {
-    const child = Bun.spawn([process.execPath, '--no-env-file', MAIN, ...words], {
+    const program = startProgram([process.execPath, '--no-env-file', MAIN, ...words], {
       cwd: folder,
       env: onlyThese({ ...homes, ...env }),
-      stdin: stdin ?? 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
+      ...(stdin === undefined ? {} : { stdin }),
     })
-    const ended = Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]).then(([output, errors, code]) => ({ output, errors, code }))
     return {
-      outcome: ended,
+      outcome: program.ended,
       async kill() {
-        child.kill('SIGKILL')
-        await ended
+        program.kill('SIGKILL')
+        await program.ended
       },
     }
   }

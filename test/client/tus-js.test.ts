@@ -8,6 +8,7 @@ import { chance } from '../support/chance.ts'
 import { type TemporaryFolder, temporaryFolder } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { startProgram, watchProgram } from '../support/program.ts'
 import { GENEROUS } from '../support/public.ts'
 
 const MIB = 1024 ** 2
@@ -47,23 +48,16 @@ async function run(
   options: Readonly<Record<string, unknown>>,
   stop: (event: Event) => boolean = () => false,
 ): Promise<Event[]> {
-  const child = Bun.spawn([runtime, program, file, JSON.stringify(options)], {
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
+  const running = startProgram([runtime, program, file, JSON.stringify(options)])
   const events: Event[] = []
-  let rest = ''
-  const decoder = new TextDecoder()
-  for await (const piece of child.stdout) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
+  await watchProgram(running, ({ output }) => {
+    const lines = output.split('\n').slice(events.length, -1)
     for (const line of lines) {
       const said = event.parse(JSON.parse(line))
       events.push(said)
-      if (stop(said)) child.kill('SIGKILL')
+      if (stop(said)) running.kill('SIGKILL')
     }
-  }
-  await child.exited
+  })
   return events
 }
 

@@ -3,6 +3,8 @@ import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:f
 import { basename, join } from 'node:path'
 import { validate } from 'dockerfile-utils'
 import { startChild, temporaryFolder } from '../support/child.ts'
+import { eventually } from '../support/eventually.ts'
+import { startProgram } from '../support/program.ts'
 import { execForm, type Instruction, parseDockerfile } from './dockerfile.ts'
 
 const REPOSITORY = join(import.meta.dir, '../..')
@@ -65,22 +67,16 @@ test('the program runs with what the image holds of the repository, and finds it
   // What the first stage builds.
   cpSync(join(REPOSITORY, 'web/dist'), join(app, 'web/dist'), { recursive: true })
   await using stack = new AsyncDisposableStack()
-  const server = Bun.spawn([process.execPath, 'src/main.ts', ...execForm(only('CMD'))], {
+  const server = startProgram([process.execPath, 'src/main.ts', ...execForm(only('CMD'))], {
     cwd: app,
     env: { ...environment(), HOLDFAST_DATA_DIR: join(folder.path, 'data'), HOLDFAST_PORT: '0', PATH: '' },
-    stdout: 'pipe',
-    stderr: 'inherit',
   })
   stack.defer(async () => {
-    server.kill()
-    await server.exited
+    server.kill('SIGTERM')
+    await server.ended
   })
-  let output = ''
-  for await (const chunk of server.stdout) {
-    output += Buffer.from(chunk).toString()
-    if (output.includes('"msg":"listening"')) break
-  }
-  const port = /"url":"http:\/\/[^"]*:(\d+)"/.exec(output)?.[1]
+  await eventually('it listens', () => server.output().includes('"msg":"listening"'))
+  const port = /"url":"http:\/\/[^"]*:(\d+)"/.exec(server.output())?.[1]
   const page = await fetch(`http://127.0.0.1:${port}/`)
   expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
 })

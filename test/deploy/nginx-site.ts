@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { openFiles } from '../support/open-files.ts'
+import { toolPath, whyNoTools } from '../support/tools.ts'
 
 const DELIVERED = join(import.meta.dir, '../../deploy/nginx')
 
@@ -29,12 +30,8 @@ export interface NginxSite {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What keeps nginx from being run here, or null. */
-export function whyNoNginx(): string | null {
-  if (program() === null) return 'nginx is not installed: `apt-get install nginx`'
-  if (Bun.which('openssl') === null) return 'openssl, which makes a certificate for nginx, is not installed'
-  return Bun.which('curl') === null ? 'curl, which asks nginx, is not installed' : null
-}
+/** What a test of it runs. */
+export const NGINX_TOOLS = ['nginx', 'openssl', 'curl'] as const
 
 export async function startNginxSite(parts: SiteParts): Promise<NginxSite> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-nginx-'))
@@ -88,14 +85,9 @@ export async function nginxComplaints(parts: SiteParts): Promise<string[]> {
   }
 }
 
-/** Debian puts it where only root's path leads. */
-function program(): string | null {
-  return Bun.which('nginx', { PATH: `${process.env.PATH}:/usr/sbin` })
-}
-
 function command(folder: string): string[] {
-  const found = program()
-  if (found === null) throw new Error(whyNoNginx() ?? '')
+  const found = toolPath('nginx')
+  if (found === null) throw new Error(whyNoTools('nginx') ?? '')
   return [found, '-p', folder, '-e', join(folder, 'error.log'), '-c', join(folder, 'nginx.conf')]
 }
 

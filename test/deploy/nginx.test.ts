@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
@@ -15,23 +15,15 @@ import {
 } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
 import { openUpload } from '../support/raw-upload.ts'
-import { type NginxSite, nginxComplaints, startNginxSite, whyNoNginx } from './nginx-site.ts'
+import { describeWith } from '../support/tools.ts'
+import { NGINX_TOOLS, type NginxSite, nginxComplaints, startNginxSite } from './nginx-site.ts'
 
 const MIB = 1024 * 1024
 const PIECE = chance(7).bytes(4 * MIB)
 const PIECES = 75
 const RESTS = 50
 
-const obstacle = whyNoNginx()
-if (obstacle !== null) console.warn(`nginx: ${obstacle}`)
-
-if (obstacle !== null && process.env.CI === 'true') {
-  test('nginx can be run', () => {
-    throw new Error(obstacle)
-  })
-}
-
-describe.skipIf(obstacle !== null)('the delivered nginx configuration', () => {
+describeWith(NGINX_TOOLS, 'the delivered nginx configuration', () => {
   test.each(['holdfast.conf', 'holdfast-tls.conf'] as const)(
     'nginx finds nothing wrong in %s',
     async (site) => {

@@ -1,25 +1,16 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import { temporaryFolder } from '../support/child.ts'
+import { describeWith } from '../support/tools.ts'
 
 const DEPLOY = join(import.meta.dir, '../../deploy')
 const UNIT = readFileSync(join(DEPLOY, 'holdfast.service'), 'utf8')
 /** In tenths, on systemd's scale from 0 to 10. */
 const MOST_EXPOSED = 20
 
-const obstacle =
-  Bun.which('systemd-analyze') === null ? 'systemd-analyze is not installed: `apt-get install systemd`' : null
-if (obstacle !== null) console.warn(`systemd: ${obstacle}`)
-
-if (obstacle !== null && process.env.CI === 'true') {
-  test('systemd-analyze can be run', () => {
-    throw new Error(obstacle)
-  })
-}
-
-describe.skipIf(obstacle !== null)('the systemd unit', () => {
+describeWith(['systemd-analyze'], 'the systemd unit', () => {
   test('systemd finds nothing wrong in it', () => {
     expect(analyze(['verify'])).toEqual({ exitCode: 0, complaints: '' })
     // And it would say so.

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { GUIDES, type GuideName } from '../../src/http/site/guides.ts'
 import { startHoldfast, type TestAccount, type TestHoldfast } from '../support/holdfast.ts'
 import { PNG } from '../support/picture.ts'
+import { runProgram } from '../support/program.ts'
 import { api, elements, makeFolder, type Uploaded, upload, visit } from '../support/public.ts'
 
 const DOCS = join(import.meta.dir, '../../docs/guide')
@@ -77,7 +78,7 @@ describe('the examples', () => {
       await Bun.write(script, (await blocks(guide, language)).map(filledIn).join('\n'))
       await Bun.write(join(work, 'remote/photos', NAME), PNG)
       await Bun.write(join(work, 'remote', NAME), PNG)
-      const run = Bun.spawn([...command, script], {
+      const { code, output, errors } = await runProgram([...command, script], {
         cwd: work,
         env: {
           ...process.env,
@@ -85,15 +86,7 @@ describe('the examples', () => {
           RCLONE_CONFIG_REMOTE_TYPE: 'alias',
           RCLONE_CONFIG_REMOTE_REMOTE: join(work, 'remote'),
         },
-        stdin: 'ignore',
-        stdout: 'pipe',
-        stderr: 'pipe',
       })
-      const [output, errors, code] = await Promise.all([
-        new Response(run.stdout).text(),
-        new Response(run.stderr).text(),
-        run.exited,
-      ])
       expect(`${code} ${code === 0 ? '' : errors}`).toBe('0 ')
       expect(output).not.toContain('"success":false')
       expect(await filesNamed(guide === 'api' && language === 'js' ? 'hello.txt' : NAME)).toBeGreaterThan(

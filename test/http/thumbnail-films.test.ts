@@ -8,18 +8,16 @@ import { createSpawner } from '../../src/thumbnails/spawning.ts'
 import { logLines } from '../support/child.ts'
 import { onCluster } from '../support/holdfast.ts'
 import { ownedHost } from '../support/owned-host.ts'
+import { runProgram } from '../support/program.ts'
 import { type Bytes, textBytes, upload } from '../support/public.ts'
 import { expectIcon, thumbnailOf } from '../support/thumbnails.ts'
+import { whyNoTools } from '../support/tools.ts'
 
 const SOURCES = join(import.meta.dir, '../../src')
 const ffmpeg = Bun.which('ffmpeg')
-const { isOffline } = await createSpawner()
+const { isOffline } = createSpawner()
 const obstacle =
-  ffmpeg === null
-    ? 'ffmpeg is not installed: `apt-get install ffmpeg`'
-    : isOffline
-      ? null
-      : 'this kernel lets nobody start a program without a network'
+  whyNoTools('ffmpeg') ?? (isOffline ? null : 'this kernel lets nobody start a program without a network')
 if (obstacle !== null) {
   console.warn(`posters: not run, because ${obstacle}`)
   test.if(process.env.CI === 'true' && ffmpeg === null)('ffmpeg can be had', () => {
@@ -137,7 +135,7 @@ describe('a film that names other places', () => {
     expect(await (await fetch(address)).text()).toBe('here it is')
     const before = asked
     const program = `fetch('${address}').then(() => console.log('reached'), () => console.log('nobody'))`
-    const child = (await createSpawner()).spawn([process.execPath, '-e', program], 'pipe')
+    const child = createSpawner().spawn([process.execPath, '-e', program], 'pipe')
     expect(await new Response(child.stdout).text()).toBe('nobody\n')
     expect(asked).toBe(before)
   })
@@ -155,10 +153,9 @@ test('where ffmpeg cannot be kept from the network there are no posters, which t
     const making = () => maker.make('mov', nothing, new AbortController().signal)
     const made = [await making(), await making(), await maker.canMakePosters()]
     process.exitCode = Bun.deepEquals(made, [{ kind: 'unsupported' }, { kind: 'unsupported' }, false]) ? 0 : 1`
-  const child = Bun.spawn([process.execPath, '-e', program], { env: { PATH: bin }, stdout: 'pipe' })
-  const lines = logLines(await new Response(child.stdout).text())
-  expect(await child.exited).toBe(0)
-  expect(lines).toEqual([
+  const { code, output } = await runProgram([process.execPath, '-e', program], { env: { PATH: bin } })
+  expect(code).toBe(0)
+  expect(logLines(output)).toEqual([
     expect.objectContaining({ level: 'warn', msg: expect.stringContaining('without a network') }),
   ])
 })

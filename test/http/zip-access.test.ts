@@ -1,5 +1,5 @@
 /** Whose files are in a zip. That a folder itself is closed is in access-matrix.test.ts. */
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { temporaryFolder } from '../support/child.ts'
@@ -14,6 +14,7 @@ import {
   upload,
   visit,
 } from '../support/public.ts'
+import { describeWith } from '../support/tools.ts'
 import { zipMembers } from '../support/zip-programs.ts'
 
 const { host, key } = await ownedHost()
@@ -48,7 +49,7 @@ const openNames = ['file.txt', 'open/', 'open/deep/', 'open/deep/file.txt', 'ope
 const lockedNames = ['locked/', 'locked/deep/', 'locked/deep/file.txt', 'locked/file.txt']
 const hiddenNames = ['hidden/', 'hidden/deep/', 'hidden/deep/file.txt', 'hidden/file.txt']
 
-describe('a zip of a folder with closed folders in it', () => {
+describeWith(['python3'], 'a zip of a folder with closed folders in it', () => {
   test('leaves out for strangers what they may not see', async () => {
     const { top } = await scene()
     for (const headers of [{}, bearer(stranger), bearer('hf_nobody')]) {

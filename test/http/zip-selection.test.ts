@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { MINUTE } from '../../src/domain/clock.ts'
 import { temporaryFolder } from '../support/child.ts'
@@ -15,6 +15,7 @@ import {
   upload,
   visit,
 } from '../support/public.ts'
+import { describeWith } from '../support/tools.ts'
 import { unpacked, zipPrograms } from '../support/zip-programs.ts'
 
 const { host, key } = await ownedHost()
@@ -34,7 +35,7 @@ async function unzipped(bytes: Uint8Array): Promise<Record<string, string>> {
   return await unpacked(program, `${folder.path}/it.zip`, `${folder.path}/it`)
 }
 
-describe('a selection of files and folders', () => {
+describeWith(['unzip'], 'a selection of files and folders', () => {
   test('is one zip at a signed address, whatever the files are called by', async () => {
     const folder = await makeFolder(host, key, { public: 0 })
     const bytes = [randomBytes(10), randomBytes(20), randomBytes(30)] as const

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from './eventually.ts'
+import { toolPath, whyNoTools } from './tools.ts'
 
 export interface Balancer {
   stop(): Promise<void>
@@ -20,22 +21,17 @@ export interface BalancerOptions {
  */
 export const BALANCER_ADDRESS = '127.0.0.2'
 
-/** What stands in the way of a balancer, or null. */
-export function whyNoBalancer(): string | null {
-  return program() === null ? 'nginx is not installed: `apt-get install nginx`' : null
-}
-
 /**
  * Listens on the port of 127.0.0.1, in front of nodes on other ports of it, and ends with this process.
- * Throws what `whyNoBalancer` says.
+ * Throws when there is no nginx.
  */
 export async function startBalancer(
   port: number,
   nodes: readonly number[],
   { largestBody = '0' }: BalancerOptions = {},
 ): Promise<Balancer> {
-  const found = program()
-  if (found === null) throw new Error(whyNoBalancer() ?? '')
+  const found = toolPath('nginx')
+  if (found === null) throw new Error(whyNoTools('nginx') ?? '')
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-nginx-'))
   const log = join(folder, 'error.log')
   writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port, nodes, largestBody))
@@ -88,11 +84,6 @@ export async function startBalancer(
       process.off('exit', remove)
     },
   }
-}
-
-/** Debian puts it where only root's path leads. */
-function program(): string | null {
-  return Bun.which('nginx', { PATH: `${process.env.PATH}:/usr/sbin` })
 }
 
 function listens(port: number): Promise<boolean> {

@@ -1,6 +1,5 @@
 /** Pages as people see them: in Debian's Chromium, watched for what must not happen on any page. */
-import { afterAll, beforeAll, describe, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { afterAll, beforeAll } from 'bun:test'
 import axe from 'axe-core'
 import {
   type Browser,
@@ -10,8 +9,9 @@ import {
   type Page,
 } from 'playwright-core'
 import { z } from 'zod'
+import { describeWith, type Tool, toolPath } from './tools.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
+const CHROMIUM = toolPath('chromium') ?? 'chromium'
 /** It speaks with nobody but the test. */
 const FLAGS = [
   '--no-sandbox',
@@ -33,18 +33,15 @@ export function launchProfile(folder: string, home: string): Promise<BrowserCont
 }
 
 /**
- * A suite with one browser for all its tests, which they get by calling what they are handed. Without Chromium it is
- * left out; with CI=true that counts as failed.
+ * A suite with one browser for all its tests, which they get by calling what they are handed. Without Chromium, or one of
+ * the other tools it needs, it is left out; with CI=true that counts as failed.
  */
-export function describeInBrowser(title: string, tests: (browser: () => Browser) => void): void {
-  const isThere = existsSync(CHROMIUM)
-  if (!isThere) console.warn(`${title}: Chromium is not installed: \`apt-get install chromium\``)
-  if (!isThere && process.env.CI === 'true') {
-    test('a browser can be had', () => {
-      throw new Error('Chromium is not installed')
-    })
-  }
-  describe.skipIf(!isThere)(title, () => {
+export function describeInBrowser(
+  title: string,
+  tests: (browser: () => Browser) => void,
+  ...more: readonly Tool[]
+): void {
+  describeWith(['chromium', ...more], title, () => {
     let browser: Browser | undefined
     beforeAll(async () => {
       browser = await launchChromium()

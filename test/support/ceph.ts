@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { S3Settings } from '../../src/blobs/s3-client.ts'
+import { runProgram } from './program.ts'
 
 const store = z.strictObject({
   endpoint: z.url(),
@@ -45,17 +46,9 @@ export function whyNoCeph(): string | null {
  */
 export async function startCeph({ onDisk = false } = {}): Promise<Ceph> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-ceph-'))
-  const script = Bun.spawn(['bash', SCRIPT, 'start', folder], {
+  const { code, output, errors } = await runProgram(['bash', SCRIPT, 'start', folder], {
     env: { ...process.env, OWNER: String(process.pid), STORE: onDisk ? 'bluestore' : 'memstore' },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
   })
-  const [output, errors, code] = await Promise.all([
-    new Response(script.stdout).text(),
-    new Response(script.stderr).text(),
-    script.exited,
-  ])
   if (code !== 0) throw new Error(`no Ceph could be started: ${errors.trim()}`)
   const pidOf = (name: string) => Number(readFileSync(join(folder, `run/${name}.pid`), 'utf8'))
   const gateway = pidOf('client.rgw')

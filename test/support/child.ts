@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { outputFile } from './output-file.ts'
+import { runProgram } from './program.ts'
 
 const REPOSITORY = join(import.meta.dir, '../..')
 /** A developer's .env is not for tests. */
@@ -134,18 +135,10 @@ export async function startChild(dataDir: string, settings: ChildSettings = {}):
 
 /** Adds an account by the command line, beside a running server or before it. */
 export async function addAccount(dataDir: string, username: string): Promise<ChildAccount> {
-  const child = Bun.spawn([...PROGRAM, 'account', 'add', username, '--json'], {
+  const { code, output, errors } = await runProgram([...PROGRAM, 'account', 'add', username, '--json'], {
     cwd: REPOSITORY,
     env: environment(dataDir, {}),
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
   })
-  const [output, errors, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
   if (code !== 0) throw new Error(`account add ended with ${code}: ${errors}`)
   const { id, username: name, api_key: apiKey } = account.parse(parsed(output))
   return { id, username: name, apiKey }

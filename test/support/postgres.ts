@@ -40,7 +40,7 @@ const DEBIAN = '/usr/lib/postgresql'
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '200',
+  max_connections: '400',
   // What is tested is what would survive a power cut, so nothing is left out to be faster.
   fsync: 'on',
   synchronous_commit: 'on',

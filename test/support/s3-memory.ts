@@ -3,20 +3,16 @@ import { z } from 'zod'
 import { openS3Blobs } from '../../src/blobs/s3.ts'
 import type { S3Settings } from '../../src/blobs/s3-client.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
+import { runProgram } from './program.ts'
 
 const CHUNK = 64 * 1024
 const figures = z.object({ raised: z.number(), size: z.number() })
 
 /** Uploads and removes so many bytes; returns by how many bytes that raised the process's memory at its peak. */
 export async function memoryOfUpload(settings: S3Settings, bytes: number): Promise<number> {
-  const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(settings), String(bytes)], {
-    env: { PATH: process.env.PATH ?? '' },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  const output = await new Response(child.stdout).text()
-  if ((await child.exited) !== 0) throw new Error(`the upload ended with ${child.exitCode}`)
+  const command = [process.execPath, import.meta.path, JSON.stringify(settings), String(bytes)]
+  const { code, output, errors } = await runProgram(command, { env: { PATH: process.env.PATH ?? '' } })
+  if (code !== 0) throw new Error(`the upload ended with ${code}: ${errors}`)
   const { raised, size } = figures.parse(JSON.parse(output))
   if (size !== bytes) throw new Error(`the store has ${size} of ${bytes} bytes`)
   return raised

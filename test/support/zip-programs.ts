@@ -1,9 +1,12 @@
 /** Programs that people open ZIP files with, and what they see in one. */
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { runProgram } from './program.ts'
+import type { Tool } from './tools.ts'
 
 interface ZipProgram {
   readonly name: string
+  readonly tool: Tool
   /** Prints the paths in the file. */
   readonly list: (zip: string) => string[]
   /** The paths in what it prints. */
@@ -18,10 +21,11 @@ const PYTHON_LIST = 'import sys, zipfile\nfor name in zipfile.ZipFile(sys.argv[1
 const PYTHON_TEST =
   'import sys, zipfile\nbad = zipfile.ZipFile(sys.argv[1]).testzip()\nif bad: sys.exit("bad: " + bad)'
 
-/** Those that Debian carries; they are in `.ci/run`. */
+/** Those that Debian carries. */
 export const zipPrograms: readonly ZipProgram[] = [
   {
     name: 'unzip',
+    tool: 'unzip',
     list: (zip) => ['unzip', '-Z1', zip],
     listed: lines,
     unpack: (zip, folder) => ['unzip', '-q', zip, '-d', folder],
@@ -29,6 +33,7 @@ export const zipPrograms: readonly ZipProgram[] = [
   },
   {
     name: 'bsdtar',
+    tool: 'bsdtar',
     list: (zip) => ['bsdtar', '-tf', zip],
     listed: lines,
     unpack: (zip, folder) => ['bsdtar', '-xf', zip, '-C', folder],
@@ -36,6 +41,7 @@ export const zipPrograms: readonly ZipProgram[] = [
   },
   {
     name: 'zipfile of Python',
+    tool: 'python3',
     list: (zip) => ['python3', '-c', PYTHON_LIST, zip],
     listed: lines,
     unpack: (zip, folder) => ['python3', '-m', 'zipfile', '-e', zip, folder],
@@ -43,6 +49,7 @@ export const zipPrograms: readonly ZipProgram[] = [
   },
   {
     name: '7-Zip',
+    tool: '7z',
     list: (zip) => ['7z', 'l', '-ba', '-slt', zip],
     listed: (output) => [...output.matchAll(/^Path = (.*)$/gm)].map(([, path]) => path ?? ''),
     unpack: (zip, folder) => ['7z', 'x', '-bd', '-y', `-o${folder}`, zip],
@@ -52,18 +59,10 @@ export const zipPrograms: readonly ZipProgram[] = [
 
 /** What the command prints. Throws when it fails or warns. */
 export async function run(command: readonly string[], quiet = false): Promise<string> {
-  const program = Bun.spawn([...command], {
-    env: { ...process.env, LC_ALL: 'C.UTF-8', PYTHONUTF8: '1' },
-    stdin: 'ignore',
-    stdout: quiet ? 'ignore' : 'pipe',
-    stderr: 'pipe',
-  })
-  const [output, problems, code] = await Promise.all([
-    quiet ? '' : new Response(program.stdout).text(),
-    program.stderr.text(),
-    program.exited,
-  ])
-  if (code !== 0) throw new Error(`${command[0]} ended with ${code}: ${problems.slice(0, 2000)}`)
+  const env = { ...process.env, LC_ALL: 'C.UTF-8', PYTHONUTF8: '1' }
+  const whole = quiet ? ['sh', '-c', 'exec "$@" >/dev/null', 'sh', ...command] : command
+  const { code, output, errors } = await runProgram(whole, { env })
+  if (code !== 0) throw new Error(`${command[0]} ended with ${code}: ${errors.slice(0, 2000)}`)
   return output
 }
 

@@ -1,9 +1,10 @@
 /** The list at the end of ZIP files, as other programs write them and as nobody should. */
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readZipDirectory } from '../../web/file/zip-directory.ts'
+import { describeWith, whyNoTools } from '../support/tools.ts'
 
 const LIMITS = { entries: 1000, bytes: 1024 ** 2 }
 
@@ -40,14 +41,18 @@ async function zipped(program: string): Promise<Uint8Array> {
   }
 }
 
-const small = await zipped(`
+let small: Uint8Array
+beforeAll(async () => {
+  if (whyNoTools('python3') === null) small = await zipped(SMALL)
+})
+const SMALL = `
 with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as z:
   z.writestr('letters/über.txt', 'x' * 5000)
   z.writestr('letters/empty/', '')
   z.writestr('plain.txt', 'hello')
-`)
+`
 
-describe('the list of a ZIP file', () => {
+describeWith(['python3'], 'the list of a ZIP file', () => {
   test('names every entry with its size when unpacked', async () => {
     const { entries, total } = await directoryOf(small)
     expect(total).toBe(3)
