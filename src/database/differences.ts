@@ -2,6 +2,7 @@
 
 import { type Expression, PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { AccountId, FileId, Sha256 } from '../domain/ids.ts'
+import { lockRowOfAccount } from './outcomes.ts'
 import type { Db } from './schema.ts'
 
 export function isPostgres(db: Db): boolean {
@@ -10,34 +11,12 @@ export function isPostgres(db: Db): boolean {
 
 /**
  * Until the transaction ends, nobody else changes the account's files, folders or totals. To be asked for before
- * anything else, and for several accounts in the order of their ids, so that no two wait for each other.
+ * anything else, and for several accounts in the order of their ids, so that no two wait for each other. It also lets
+ * `inTransaction` find out what became of the transaction when the answer to its commit is lost.
  * In SQLite a transaction is alone from its beginning, so there is nothing to do.
  */
 export async function lockAccount(trx: Db, account: AccountId): Promise<void> {
-  if (!isPostgres(trx)) return
-  const { rows } = await sql<{ id: string }>`
-    select pg_current_xact_id()::text as id from accounts where id = ${account} for no key update`.execute(
-    trx,
-  )
-  const [row] = rows
-  if (row !== undefined) transactionIds.set(trx, row.id)
-}
-
-const transactionIds = new WeakMap<Db, string>()
-
-/** What PostgreSQL calls the transaction, once it has locked an account; null for any other. */
-export function transactionId(trx: Db): string | null {
-  return transactionIds.get(trx) ?? null
-}
-
-/** What became of that transaction; null for one that PostgreSQL has forgotten. */
-export async function transactionStatus(
-  db: Db,
-  id: string,
-): Promise<'committed' | 'aborted' | 'in progress' | null> {
-  const { rows } = await sql<{ status: 'committed' | 'aborted' | 'in progress' | null }>`
-    select pg_xact_status(${id}::xid8) as status`.execute(db)
-  return rows[0]?.status ?? null
+  if (isPostgres(trx)) await lockRowOfAccount(trx, account)
 }
 
 /** Until the transaction ends, no other node migrates or makes the rows that every database begins with. */

@@ -14,6 +14,7 @@ import { changes } from './migrations/011-changes.ts'
 import { administration } from './migrations/012-administration.ts'
 import { mail } from './migrations/013-mail.ts'
 import { unusedFiles } from './migrations/014-unused-files.ts'
+import { transactionOutcomes } from './migrations/015-transaction-outcomes.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -38,6 +39,7 @@ const migrations: readonly Migration[] = [
   administration,
   mail,
   unusedFiles,
+  transactionOutcomes,
 ]
 
 /** How many there are. */

@@ -105,6 +105,7 @@ export function allJobs(services: {
     { name: 'forget old changes', every: 10 * MINUTE, run: changes.forgetOld },
     { name: 'forget old reports', every: HOUR, run: reports.forgetOld },
     { name: 'remove garbage', every: MINUTE / 4, run: cleaning.removeGarbage },
+    { name: 'forget outcomes of transactions', every: MINUTE, run: cleaning.forgetOutcomes },
     { name: 'forget old mails', every: 10 * MINUTE, run: mailForgetting.run },
     // Somebody sits there and waits for it.
     ...(sending === null

@@ -7,9 +7,10 @@ import {
   postponeGarbage,
   releaseBlob,
 } from '../database/blobs.ts'
-import { lockAccount } from '../database/differences.ts'
+import { isPostgres, lockAccount } from '../database/differences.ts'
 import { deletedFiles, dropFile } from '../database/file-removal.ts'
 import { dropDeletedFolders } from '../database/folders.ts'
+import { dropOldOutcomes } from '../database/outcomes.ts'
 import { type DeadReservation, deadReservations, endReservation } from '../database/reservations.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
@@ -25,6 +26,9 @@ const TRY_AGAIN = MINUTE
 
 /** Rows go in steps, so that no transaction holds up the requests beside it. */
 const STEP = 50
+
+/** Outcomes are small, and nobody waits for the database while they go. */
+const MANY_OUTCOMES = 5000
 
 /** Bytes that the store is asked to remove at the same time. */
 const AT_ONCE = 8
@@ -45,6 +49,8 @@ export interface Cleaning {
   purgeDeleted(mayGoOn?: () => boolean): Promise<void>
   /** Bytes that no row points to go. */
   removeGarbage(mayGoOn?: () => boolean): Promise<void>
+  /** Outcomes of transactions on PostgreSQL go once nobody asks for them. */
+  forgetOutcomes(mayGoOn?: () => boolean): Promise<void>
   /** Drops the rows and leaves their bytes as garbage. */
   purge(files: readonly FileId[], mayGoOn?: () => boolean): Promise<void>
 }
@@ -90,6 +96,11 @@ export function createCleaning(
         await cleaning.purge(files, mayGoOn)
       }
       while (mayGoOn() && (await unhurried(() => dropDeletedFolders(db, STEP))) > 0);
+    },
+
+    async forgetOutcomes(mayGoOn = always) {
+      if (!isPostgres(db)) return
+      while (mayGoOn() && (await dropOldOutcomes(db, MANY_OUTCOMES)) === MANY_OUTCOMES);
     },
 
     async removeGarbage(mayGoOn = always) {

@@ -1,5 +1,5 @@
 import { BlobMissing, type BlobStore, type ResumableWriter } from '../blobs/blob-store.ts'
-import { isDatabaseFailure, lockAccount } from '../database/differences.ts'
+import { lockAccount } from '../database/differences.ts'
 import { findFile } from '../database/files.ts'
 import { nodeExists } from '../database/nodes.ts'
 import type { Db } from '../database/schema.ts'
@@ -92,7 +92,7 @@ export function createFinishing(parts: {
     sitting.assertOurs()
     // Another upload's failed sync puts in doubt what the store has said of this one.
     health.assertUsable()
-    await inTransaction(db, async (trx) => {
+    const store = async (trx: Db) => {
       await lockAccount(trx, account)
       const now = clock.now()
       const file = { ...upload, account, folder, digest, type, mayHaveThumbnail }
@@ -100,12 +100,12 @@ export function createFinishing(parts: {
       const end = { ended_at: now, state: 'completed', file_id, received: upload.size } as const
       if (!(await endUpload(trx, upload, end, sitting.number))) throw interrupted()
       await endParts(trx, upload, { ended_at: now, state: 'completed' })
-    }).catch(async (error: unknown) => {
-      if (!isDatabaseFailure(error)) throw error
-      // SQLite may say that a commit failed which went through: what is there decides.
-      const row = await findFile(db, { kind: 'uuid', uuid: upload.uuid }).catch(() => undefined)
-      if (row === undefined) throw error
-    })
+    }
+    const find = async () => {
+      const row = await findFile(db, { kind: 'uuid', uuid: upload.uuid })
+      return row === undefined ? null : { value: undefined }
+    }
+    await inTransaction(db, store, find)
     sitting.released()
     uploaded()
     if (mayHaveThumbnail === true) thumbnails.wake()

@@ -1,5 +1,5 @@
 import type { BlobStore, BlobWriter } from '../blobs/blob-store.ts'
-import { isDatabaseFailure, isUniqueViolation, lockAccount } from '../database/differences.ts'
+import { isUniqueViolation, lockAccount } from '../database/differences.ts'
 import { findFile } from '../database/files.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
@@ -125,20 +125,19 @@ export function createUploads(parts: {
       ): Promise<StoredFile> {
         const { sha256 } = digest
         const file = { uuid: makeUuid(random), slug: makeSlug(random), size: received, sha256 }
-        const id = await inTransaction(db, async (trx) => {
+        const store = async (trx: Db) => {
           await lockAccount(trx, account)
           const whole = { ...file, account, folder, key, digest, name, type, mayHaveThumbnail }
           const id = await insertStoredFile(trx, thumbnails, whole, clock.now())
           await room.use(trx)
           await alongside(trx, { ...file, id })
           return id
-        }).catch(async (error: unknown) => {
-          if (!isDatabaseFailure(error)) throw error
-          // SQLite may say that a commit failed which went through: what is there decides.
-          const row = await findFile(db, { kind: 'uuid', uuid: file.uuid }).catch(() => undefined)
-          if (row === undefined) throw error
-          return row.id
-        })
+        }
+        const find = async () => {
+          const row = await findFile(db, { kind: 'uuid', uuid: file.uuid })
+          return row === undefined ? null : { value: row.id }
+        }
+        const id = await inTransaction(db, store, find)
         return { ...file, id }
       }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { readBack, sha256, uploadResult } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
 import type { ChildAccount, ChildServer } from '../support/child.ts'
@@ -189,5 +190,15 @@ onSharedServers('a commit between a node and PostgreSQL', () => {
     expect(status).toBe(200)
     expect(answer).toMatchObject({ success: true, files_deleted: 1 })
     await expectSound()
+  })
+
+  test('is told by an outcome that does not stay for long', async () => {
+    const { database } = installation
+    const old = sql<{ id: string }>`
+      select id from transaction_outcomes where written_at < now() - interval '1 hour'`
+    await sql`update transaction_outcomes set written_at = written_at - interval '2 hours'`.execute(database)
+    expect((await old.execute(database)).rows).not.toEqual([])
+    await installation.runJobs()
+    expect((await old.execute(database)).rows).toEqual([])
   })
 })

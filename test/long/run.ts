@@ -7,6 +7,7 @@ import { badLine, badLineClients, badLineToNodes } from './bad-line.ts'
 import { folderWalks } from './folder-model.ts'
 import { kills } from './kills.ts'
 import { bigUpload, bigUploadToS3, manyUploads } from './memory.ts'
+import { postgresCrashes } from './postgres-crashes.ts'
 import { soak } from './soak.ts'
 
 interface LongTest {
@@ -80,6 +81,12 @@ const tests: Readonly<Record<string, LongTest>> = {
     default: 100,
     run: folderWalks,
   },
+  'postgres-crashes': {
+    about: 'crashes of PostgreSQL, whose commits are slow, under uploads of several accounts',
+    measure: 'crashes',
+    default: 100,
+    run: postgresCrashes,
+  },
   kills: { about: 'kills at random moments', measure: 'kills', default: 2000, run: kills },
 }
 
@@ -92,7 +99,7 @@ async function main([name, text]: string[]): Promise<number> {
   if (chosen.length === 0 || (measure !== undefined && !(Number.isInteger(measure) && measure > 0))) {
     console.error('usage: npm run test:long [-- <test> [<measure>]]')
     for (const [each, test] of Object.entries(tests)) {
-      console.error(`  ${each.padEnd(14)} ${test.about} (${test.measure}; ${test.default})`)
+      console.error(`  ${each.padEnd(16)} ${test.about} (${test.measure}; ${test.default})`)
     }
     return 2
   }

@@ -77,8 +77,11 @@ export async function renameDatabase({ url }: TestDatabase, name: string): Promi
   await administer((await server()).href, `alter database ${old} rename to ${name}`)
 }
 
-/** Starts a server in a temporary folder. Throws what `whyNoPostgres` says when it is not installed. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * Starts a server in a temporary folder; `more` are settings of its own. Throws what `whyNoPostgres` says when it is not
+ * installed.
+ */
+export async function startPostgres(more: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
   const found = programs()
   if (found === null) throw new Error(whyNoPostgres() ?? 'only the server of HOLDFAST_TEST_POSTGRES is there')
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-postgres-'))
@@ -100,7 +103,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const port = await freePort()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
 
-  const settings = Object.entries({ ...SETTINGS, port }).map(([name, value]) => `--${name}=${value}`)
+  const settings = Object.entries({ ...SETTINGS, ...more, port }).map(([name, value]) => `--${name}=${value}`)
   const serve = [join(found, 'postgres'), '-D', dataDir, ...settings]
 
   async function launch(): Promise<void> {

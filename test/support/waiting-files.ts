@@ -12,6 +12,8 @@ const WAITING: Readonly<Record<string, string>> = {
   'test/faults/database-away.test.ts': 'a database that stands still',
   'test/faults/dead-nodes.test.ts': 'half a minute until a node is taken for dead',
   'test/faults/lost-commits.test.ts': 'ten seconds in which a database might come back',
+  'test/faults/postgres-crashes.test.ts':
+    'a database that starts, again and again, and commits that are slow',
   'test/faults/shutdown.test.ts': 'half a minute that a stopping server gives uploads',
   'test/faults/slow-clients.test.ts': 'minutes of a clock, and lines that are slow',
   'test/faults/store-away.test.ts': 'tries of a request, further and further apart',
