@@ -28,6 +28,8 @@ export type ScriptedPage =
 export interface PageAssets {
   /** The stylesheet of every page. */
   readonly style: string
+  /** The module of every page that knows who is signed in. */
+  readonly script: string
   /** What one kind of page adds. */
   readonly pages: Readonly<Record<ScriptedPage, ScriptedPageAssets>>
   /** Modules for `new Worker(address, { type: 'module' })`, by folder and name: `file/pdf-worker`. */

@@ -92,7 +92,7 @@ describeInBrowser('the settings', (browser) => {
     await upload(host, { key, name: 'b.pdf', bytes: Buffer.alloc(1024) })
     await host.settle()
     await page.getByText(opened.username, { exact: true }).click()
-    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('menuitem', { name: 'Settings' }).click()
     const storage = part(page, 'Storage')
     await storage.getByText('4 KB of 10 GB used').waitFor()
     const lines = await storage.locator('.legend li').allTextContents()
@@ -272,7 +272,7 @@ describeInBrowser('the settings', (browser) => {
     await said(page, 'The passkey has its new name')
 
     await page.getByText(opened.username, { exact: true }).click()
-    await button(page, 'Sign out').click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.goto('/sign-in?next=/settings/security')
     await page.getByRole('button', { name: 'passkey' }).click()
     await page.waitForURL(`${host.url}/settings/security`)

@@ -58,7 +58,7 @@ describeInBrowser('signing in by another server', (browser) => {
       httpOnly: true,
     })
     await page.getByText('grace', { exact: true }).click()
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.goto('/settings/keys')
     await page.waitForURL(`${host.url}/sign-in?next=%2Fsettings%2Fkeys`)
     await press(page)

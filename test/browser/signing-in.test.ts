@@ -168,7 +168,7 @@ describeInBrowser('signing in', (browser) => {
     expect(added).toEqual(['ada', { success: true }])
 
     await page.getByText('ada').click()
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.goto('/sign-in?next=/sign-up')
     await page.getByRole('button', { name: 'passkey' }).click()
     await page.waitForURL(`${host.url}/sign-up`)

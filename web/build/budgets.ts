@@ -36,7 +36,12 @@ export function weigh({ assets }: Manifest, sizeOf: (address: string) => number)
   return pages.flatMap((page) => {
     const { script, preloads, style } = assets.pages[page]
     return [
-      { page, kind: 'script', weight: together([script, ...preloads]), budget: budgets[page].script },
+      {
+        page,
+        kind: 'script',
+        weight: together([assets.script, script, ...preloads]),
+        budget: budgets[page].script,
+      },
       { page, kind: 'style', weight: together([assets.style, style]), budget: budgets[page].style },
     ]
   })

@@ -24,11 +24,15 @@ export interface Bundle<Made> {
   readonly sources: readonly string[]
 }
 
-type Scripts = Readonly<Record<ScriptedPage, Omit<ScriptedPageAssets, 'style'>>>
+interface Scripts {
+  readonly shared: string
+  readonly pages: Readonly<Record<ScriptedPage, Omit<ScriptedPageAssets, 'style'>>>
+}
 
 /** The modules that run in pages: `<page>/main.ts(x)`. */
 export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
   const entries = {
+    shared: 'shared/main.ts',
     start: 'start/main.tsx',
     file: 'file/main.ts',
     folder: 'folder/main.ts',
@@ -45,14 +49,17 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
   }
   return {
     made: {
-      start: page(entries.start),
-      file: page(entries.file),
-      folder: page(entries.folder),
-      reference: page(entries.reference),
-      'sign-in': page(entries.signIn),
-      files: page(entries.files),
-      settings: page(entries.settings),
-      admin: page(entries.admin),
+      shared: ADDRESS + scriptOf(entries.shared),
+      pages: {
+        start: page(entries.start),
+        file: page(entries.file),
+        folder: page(entries.folder),
+        reference: page(entries.reference),
+        'sign-in': page(entries.signIn),
+        files: page(entries.files),
+        settings: page(entries.settings),
+        admin: page(entries.admin),
+      },
     },
     sources,
   }

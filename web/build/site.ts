@@ -89,7 +89,7 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
     files,
   ]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
-  const pages = scripts.made
+  const { pages } = scripts.made
   return {
     sources: await describeSources(ROOT, [
       ...bundles.flatMap(({ sources }) => sources),
@@ -99,6 +99,7 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
     renderer: `server/${renderer.made}`,
     assets: {
       style: shared.made,
+      script: scripts.made.shared,
       pages: {
         start: { ...pages.start, style: start.made },
         file: { ...pages.file, style: file.made },

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
-import { EntryMenu, type MenuPlace } from './entry-menu.tsx'
+import { type MenuAnchor, pointerAnchor } from '../shared/menu-place.ts'
+import { EntryMenu } from './entry-menu.tsx'
 import { useFiles } from './files-context.ts'
 import { keyCommand } from './key-command.ts'
 import { ListHead } from './list-head.tsx'
@@ -66,7 +67,7 @@ export function EntryGrid({ look, total, isDue }: EntryGridProps) {
   }
 
   const openMenu = useCallback(
-    (row: number, at: MenuPlace) => {
+    (row: number, at: MenuAnchor) => {
       const entry = listing.isOpening() ? null : listing.at(row)
       if (entry === null) return
       const isNew = !isSelected(manager.snapshot().selection, entry.key)
@@ -95,7 +96,8 @@ export function EntryGrid({ look, total, isDue }: EntryGridProps) {
     } else if (isMenuKey(event)) {
       event.preventDefault()
       const row = grid.current?.querySelector(`[data-row="${focus}"]`)?.getBoundingClientRect()
-      if (row !== undefined) openMenu(focus, { x: row.left + LINE, y: row.top + LINE })
+      if (row !== undefined)
+        openMenu(focus, pointerAnchor({ clientX: row.left + LINE, clientY: row.top + LINE }))
     } else if (keyCommand(event, files)) event.preventDefault()
   }
 
@@ -114,7 +116,7 @@ export function EntryGrid({ look, total, isDue }: EntryGridProps) {
           const row = rowAt(event.target)
           if (row === null) return
           event.preventDefault()
-          openMenu(row, { x: event.clientX, y: event.clientY })
+          openMenu(row, pointerAnchor(event))
         }}
         onKeyDown={press}
         ref={grid}
@@ -151,7 +153,7 @@ export function EntryGrid({ look, total, isDue }: EntryGridProps) {
 }
 
 interface Menu {
-  readonly at: MenuPlace
+  readonly at: MenuAnchor
   /** Its entry is selected only as long as it is open. With a finger, what is selected changes what a tap does. */
   readonly isPassing: boolean
 }

@@ -1,18 +1,15 @@
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from 'react'
 import { Drawing } from '../shared/drawing.tsx'
+import { createMenuKeys } from '../shared/menu-keys.ts'
+import { type MenuAnchor, menuPlace } from '../shared/menu-place.ts'
+import { pressInMenu } from '../shared/press-in-menu.ts'
 import { entryActions } from './entry-actions.ts'
 import { useFiles } from './files-context.ts'
 import { selectedCount } from './selection.ts'
 import { theOnly } from './the-only.ts'
 
-/** Pixels of the window. */
-export interface MenuPlace {
-  readonly x: number
-  readonly y: number
-}
-
 interface EntryMenuProps {
-  readonly at: MenuPlace
+  readonly at: MenuAnchor
   /** Offered where the menu alone has selected the entry: it stays selected. Left, the menu takes that back. */
   readonly keep: (() => void) | null
   readonly close: () => void
@@ -25,6 +22,7 @@ export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
   const files = useFiles()
   const { texts, shown, manager } = files
   const menu = useRef<HTMLDivElement>(null)
+  const keys = useRef(createMenuKeys())
   const count = selectedCount(shown.selection, manager.listing.total() ?? 0)
   const actions = entryActions(theOnly(shown.selection, manager), count, files)
   if (keep !== null) actions.unshift({ label: texts.actions.select, drawing: 'check', act: keep })
@@ -34,10 +32,13 @@ export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
     const before = document.activeElement
     if (element === null) return
     element.showPopover()
-    const { width, height } = element.getBoundingClientRect()
-    element.style.left = `${Math.max(8, Math.min(at.x, innerWidth - width - 8))}px`
-    element.style.top = `${Math.max(8, Math.min(at.y, innerHeight - height - 8))}px`
-    element.querySelector<HTMLElement>('[role="menuitem"]')?.focus()
+    const { left, top } = menuPlace(at, element.getBoundingClientRect(), {
+      width: document.documentElement.clientWidth,
+      height: innerHeight,
+    })
+    element.style.left = `${left}px`
+    element.style.top = `${top}px`
+    itemsOf(element)[0]?.focus()
     return () => {
       if (element.contains(document.activeElement) && before instanceof HTMLElement) before.focus()
     }
@@ -58,28 +59,23 @@ export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
 
   function press(event: KeyboardEvent): void {
     event.stopPropagation()
-    const items = [...(menu.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])]
-    const index = items.findIndex((item) => item.matches(':focus'))
-    const to = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: -1 }[event.key]
-    if (to !== undefined) {
-      event.preventDefault()
-      items.at(to === items.length ? 0 : to)?.focus()
-    } else if (event.key === 'Escape' || event.key === 'Tab') {
-      event.preventDefault()
-      leave()
-    }
+    const move = pressInMenu(keys.current, event, itemsOf(menu.current))
+    if (move === null) return
+    event.preventDefault()
+    if (move.kind === 'leave') leave()
   }
 
   return (
     <div
       aria-label={texts.actions.more}
       className="menu"
+      onContextMenu={(event) => event.preventDefault()}
       onKeyDown={press}
       popover="manual"
       ref={menu}
       role="menu"
     >
-      {actions.map(({ label, drawing, keys, isDeletion = false, act }) => (
+      {actions.map(({ label, drawing, keys: shortcut, isDeletion = false, act }) => (
         <button
           className="menu-item"
           data-deletion={isDeletion || undefined}
@@ -93,14 +89,18 @@ export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
           type="button"
         >
           <Drawing of={drawing} />
-          <span>{label}</span>
-          {keys === undefined ? null : (
+          <span className="menu-label">{label}</span>
+          {shortcut === undefined ? null : (
             <span aria-hidden="true" className="small quiet menu-keys">
-              {keys}
+              {shortcut}
             </span>
           )}
         </button>
       ))}
     </div>
   )
+}
+
+function itemsOf(menu: HTMLElement | null): HTMLElement[] {
+  return [...(menu?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])]
 }

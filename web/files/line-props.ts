@@ -1,4 +1,4 @@
-import type { MenuPlace } from './entry-menu.tsx'
+import type { MenuAnchor } from '../shared/menu-place.ts'
 
 /** A line of the grid: one entry, or as many tiles as there is room for. */
 export interface LineProps {
@@ -8,5 +8,5 @@ export interface LineProps {
   readonly total: number
   /** Where it is. */
   readonly place: { readonly transform: string; readonly height: number }
-  readonly openMenu: (row: number, at: MenuPlace) => void
+  readonly openMenu: (row: number, at: MenuAnchor) => void
 }

@@ -21,8 +21,7 @@ export function MoreButton({ name, row, openMenu }: MoreButtonProps) {
         event.stopPropagation()
         // To which the focus comes back from the menu.
         event.currentTarget.closest<HTMLElement>('[data-row]')?.focus()
-        const { left, bottom } = event.currentTarget.getBoundingClientRect()
-        openMenu(row, { x: left, y: bottom })
+        openMenu(row, event.currentTarget.getBoundingClientRect())
       }}
       onDoubleClick={(event) => event.stopPropagation()}
       tabIndex={-1}

@@ -62,6 +62,6 @@ export function UsernamePart({ session, changed }: UsernamePartProps) {
 
 /** The head of the page came from the server. */
 function showInHead(name: string): void {
-  const shown = document.querySelector('.who-menu summary')
+  const shown = document.querySelector('.who-name')
   if (shown !== null) shown.textContent = name
 }

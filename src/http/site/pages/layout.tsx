@@ -35,6 +35,7 @@ export function Layout({ context, title, head, scripted, children }: LayoutProps
           <link href={module} key={module} rel="modulepreload" />
         ))}
         {own === null ? null : <script src={own.script} type="module" />}
+        {context.username === null ? null : <script src={assets.script} type="module" />}
       </head>
       <body>
         <ThemeProvider>

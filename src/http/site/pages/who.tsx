@@ -1,9 +1,14 @@
+import { ACCOUNT_BUTTON, ACCOUNT_MENU } from '../../../../web/shared/account-menu.ts'
+import { Drawing } from '../../../../web/shared/drawing.tsx'
 import type { PageContext } from './context.ts'
+
+const SIGN_OUT = 'sign-out'
 
 /** In the head of every page: who is signed in, or the way to sign in. */
 export function Who({ context }: { context: PageContext }) {
   const { account, admin, files, settings } = context.texts
-  if (context.username === null) {
+  const { username } = context
+  if (username === null) {
     return (
       <a className="who" href="/sign-in" rel="nofollow">
         {account.forms.signIn.title}
@@ -11,24 +16,28 @@ export function Who({ context }: { context: PageContext }) {
     )
   }
   return (
-    <details className="who-menu">
-      <summary className="who">{context.username}</summary>
-      <form action="/sign-out" method="post">
-        <a className="who" href="/files">
+    <div className="who-menu">
+      <button className="who" id={ACCOUNT_BUTTON} popoverTarget={ACCOUNT_MENU} type="button">
+        <span className="who-name">{username}</span>
+        <Drawing of="chevron" size={16} />
+      </button>
+      <div className="menu" id={ACCOUNT_MENU} popover="auto">
+        <a className="menu-item" href="/files">
           {files.app.top}
         </a>
-        <a className="who" href="/settings">
+        <a className="menu-item" href="/settings">
           {settings.title}
         </a>
         {context.isAdmin ? (
-          <a className="who" href="/admin">
+          <a className="menu-item" href="/admin">
             {admin.title}
           </a>
         ) : null}
-        <button className="who" type="submit">
+        <button className="menu-item menu-item-apart" form={SIGN_OUT} type="submit">
           {account.signOut}
         </button>
-      </form>
-    </details>
+      </div>
+      <form action="/sign-out" hidden id={SIGN_OUT} method="post" />
+    </div>
   )
 }

@@ -1,0 +1,3 @@
+import { watchAccountMenu } from './account-menu.ts'
+
+watchAccountMenu()
