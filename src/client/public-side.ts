@@ -62,8 +62,9 @@ export function createPublicSide(server: Server, retries: Retries, password: Pas
       }),
     )
     if (response.status === 303) return response
+    // The form again, which older servers answer with 403.
+    if (response.status === 200 || response.status === 403) throw new ClientError('the password is wrong.')
     const refusal = await refusalOf(response, server.url)
-    if (response.status === 403) throw new ClientError('the password is wrong.')
     throw refusal.status === 429
       ? new AnswerError('Too many wrong passwords', 429, 'RATE_LIMITED', refusal.retryAfter)
       : refusal

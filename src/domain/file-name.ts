@@ -1,3 +1,4 @@
+import { RAW_FACTOR } from './measured-text.ts'
 import { UNSEEN } from './unseen.ts'
 
 const MAX_BYTES = 255
@@ -7,20 +8,25 @@ const EXTENSION = /^.+\.([\p{L}\p{M}\p{N}_+~-]+)$/su
 /**
  * The name a file is kept under, from whatever an uploader sent: the last path component (either slash), in NFC, without
  * control and bidirectional characters, at most 255 bytes of UTF-8 with the extension kept. Lone surrogates become
- * U+FFFD. What leaves nothing to see, `.` and `..` become `unnamed`. Cleaning a clean name changes nothing.
+ * U+FFFD. What leaves nothing to see, `.` and `..` become `unnamed`. Cleaning a clean name changes nothing. A longer name
+ * is cut to four times the limit before it is normalised, which takes the square of its length.
  */
 export function cleanFileName(raw: string): string {
   const component = raw.slice(Math.max(raw.lastIndexOf('/'), raw.lastIndexOf('\\')) + 1)
   // NFC comes last: two characters may only meet, and compose, once what stood between them is gone.
-  const name = component.toWellFormed().replace(UNSEEN, '').normalize('NFC')
+  const visible = component.toWellFormed().replace(UNSEEN, '')
+  const name = shorten(visible, RAW_FACTOR * MAX_BYTES).normalize('NFC')
   if (name.trim() === '' || name === '.' || name === '..') return 'unnamed'
-  return shorten(name)
+  return shorten(name, MAX_BYTES)
 }
 
 /** The extension in lower case without its dot, or '' when the name has none; `.profile` and `Dr. No` have none. */
 export function extensionOf(name: string): string {
   return EXTENSION.exec(name)?.[1]?.toLowerCase() ?? ''
 }
+
+/** No name is longer, so a search for more finds none. Characters. */
+export const LONGEST_SEARCH = MAX_BYTES
 
 /**
  * The name as it is searched for: two names that differ only in upper and lower case, in any script, fold to the same
@@ -52,15 +58,19 @@ function foldOnce(name: string): string {
 }
 
 /** Cuts between code points; the stem gives way, not the extension, unless that alone would fill the name. */
-function shorten(name: string): string {
-  return Buffer.byteLength(name) <= MAX_BYTES ? name : markedName(name, '')
+function shorten(name: string, bytes: number): string {
+  return Buffer.byteLength(name) <= bytes ? name : marked(name, '', bytes)
 }
 
 /** The name with the mark before its extension, at most 255 bytes of UTF-8: shortened where that is too much. */
 export function markedName(name: string, mark: string): string {
+  return marked(name, mark, MAX_BYTES)
+}
+
+function marked(name: string, mark: string, bytes: number): string {
   const extension = EXTENSION.exec(name)?.[1]
   const suffix = extension === undefined ? '' : `.${extension}`
-  const room = MAX_BYTES - Buffer.byteLength(mark)
+  const room = bytes - Buffer.byteLength(mark)
   const stem = takeBytes(name.slice(0, name.length - suffix.length), room - Buffer.byteLength(suffix))
   return stem === '' ? takeBytes(name, room) + mark : stem + mark + suffix
 }

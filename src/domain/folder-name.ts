@@ -1,4 +1,5 @@
 import { Refusal } from './errors.ts'
+import { boundedNfc } from './measured-text.ts'
 
 const MAX_CHARACTERS = 100
 const FORBIDDEN = /[\p{Cc}/\\]/u
@@ -9,12 +10,10 @@ const FORBIDDEN = /[\p{Cc}/\\]/u
  * names. Throws Refusal INVALID_NAME.
  */
 export function parseFolderName(value: string): string {
-  const name = value.normalize('NFC').trim()
-  if (name === '') throw invalid('A folder name must not be empty.')
   // Characters are code points: an emoji counts once.
-  if ([...name].length > MAX_CHARACTERS) {
-    throw invalid(`A folder name may be at most ${MAX_CHARACTERS} characters long.`)
-  }
+  const name = boundedNfc(value.trim(), MAX_CHARACTERS)
+  if (name === null) throw invalid(`A folder name may be at most ${MAX_CHARACTERS} characters long.`)
+  if (name === '') throw invalid('A folder name must not be empty.')
   if (name === '.' || name === '..') throw invalid('A folder cannot be named "." or "..".')
   if (FORBIDDEN.test(name) || !name.isWellFormed()) {
     throw invalid('A folder name must not contain "/", "\\", or control characters.')

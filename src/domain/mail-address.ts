@@ -1,15 +1,20 @@
+import { RAW_FACTOR } from './measured-text.ts'
+
 declare const brand: unique symbol
 
 /** An address that mail can be sent to: ASCII alone, nothing that means something in a mail's header. */
 export type MailAddress = string & { readonly [brand]: 'MailAddress' }
 
 const LONGEST = 254
+/** A host in its own script is longer or shorter than in ASCII; its conversion takes the square of its length. */
+const LONGEST_WRITTEN = RAW_FACTOR * LONGEST
 /** RFC 5321's dot-string, of 64 characters at most. */
 const LOCAL = /^(?=.{1,64}$)[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/i
 const DOMAIN = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 
 /** The address, its domain in the ASCII form of IDNA; null for what is none. */
 export function parseMailAddress(text: string): MailAddress | null {
+  if (text.length > LONGEST_WRITTEN) return null
   const at = text.lastIndexOf('@')
   const [local, domain] = [text.slice(0, at), text.slice(at + 1)]
   if (at < 1 || !LOCAL.test(local) || !/^[\p{L}\p{N}\p{M}.-]+$/u.test(domain)) return null

@@ -1,4 +1,5 @@
 import { Refusal } from './errors.ts'
+import { isLongerThan, RAW_FACTOR } from './measured-text.ts'
 import { UNSEEN } from './unseen.ts'
 
 export const NOTICE_LEVELS = ['info', 'warning'] as const
@@ -22,16 +23,19 @@ export const MAX_NOTICE = 500
  * an empty or a long text, and for an end before the beginning.
  */
 export function parseNotice(notice: Notice): Notice {
+  if (isLongerThan(notice.text, RAW_FACTOR * MAX_NOTICE)) throw tooLong()
   const text = notice.text.toWellFormed().replaceAll(/\s+/g, ' ').replace(UNSEEN, '').trim().normalize('NFC')
   if (text === '') throw new Refusal('INVALID_REQUEST', '"text": must say something')
-  if (text.length > MAX_NOTICE) {
-    throw new Refusal('INVALID_REQUEST', `"text": may have ${MAX_NOTICE} characters at most`)
-  }
+  if (text.length > MAX_NOTICE) throw tooLong()
   const { from, until } = notice
   if (until !== null && from !== null && until <= from) {
     throw new Refusal('INVALID_REQUEST', '"until": must be later than "from"')
   }
   return { ...notice, text }
+}
+
+function tooLong(): Refusal {
+  return new Refusal('INVALID_REQUEST', `"text": may have ${MAX_NOTICE} characters at most`)
 }
 
 /** Whether it is to be shown at that time. */

@@ -1,4 +1,5 @@
 import { Refusal } from './errors.ts'
+import { isLongerThan, RAW_FACTOR } from './measured-text.ts'
 import { UNSEEN } from './unseen.ts'
 
 /** The closed list of what somebody may have against a file. */
@@ -32,13 +33,16 @@ export function reportReason(text: string): ReportReason | null {
  * INVALID_REQUEST over 2,000 characters, counted as browsers count them.
  */
 export function parseReportText(raw: string | null | undefined): string | null {
+  if (isLongerThan(raw ?? '', RAW_FACTOR * MAX_REPORT_TEXT)) throw tooLong()
   const lines = (raw ?? '').toWellFormed().split(/\r\n?|\n/)
   const text = lines
     .map((line) => line.replaceAll('\t', ' ').replace(UNSEEN, '').trimEnd())
     .join('\n')
     .trim()
-  if (text.length > MAX_REPORT_TEXT) {
-    throw new Refusal('INVALID_REQUEST', `"text": may have ${MAX_REPORT_TEXT} characters at most`)
-  }
+  if (text.length > MAX_REPORT_TEXT) throw tooLong()
   return text === '' ? null : text
+}
+
+function tooLong(): Refusal {
+  return new Refusal('INVALID_REQUEST', `"text": may have ${MAX_REPORT_TEXT} characters at most`)
 }

@@ -13,6 +13,7 @@ import { cookieValue } from './cookies.ts'
 import type { Need } from './need.ts'
 import { apiSession, pageSession, sessionToken } from './session.ts'
 import type { Renderers } from './site/renderers.ts'
+import type { SmallBodies } from './small-bodies.ts'
 
 /** What every handler may use. */
 export interface Site {
@@ -28,6 +29,7 @@ export interface Site {
   /** Renders the pages. */
   readonly pages: Renderers
   readonly uploadsUnderWay: UploadsUnderWay
+  readonly smallBodies: SmallBodies
   /** Writes a failure that nobody expected to the log. */
   readonly report: (error: unknown) => void
   /** The document that describes this API. */

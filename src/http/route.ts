@@ -98,6 +98,8 @@ interface JsonRoute<Who, Query, Body> {
   readonly params?: z.ZodObject
   readonly query?: Query
   readonly body?: Body
+  /** Bytes that the body may have, where that is not what most JSON may have. */
+  readonly bodyLimit?: number
   readonly answer: z.ZodType
   readonly status?: 200 | 201
   readonly errors?: readonly number[]
@@ -151,7 +153,7 @@ function jsonRoute<Who, Query extends Schema, Body extends Schema>(
   authenticate: (call: Call) => Promise<Who>,
   route: JsonRoute<Who, Query, Body>,
 ): Route {
-  const { method, path, summary, tag, params, query, body, errors = [], status = 200 } = route
+  const { method, path, summary, tag, params, query, body, bodyLimit, errors = [], status = 200 } = route
   return {
     ...auth,
     method,
@@ -175,7 +177,7 @@ function jsonRoute<Who, Query extends Schema, Body extends Schema>(
           query,
           query === undefined ? undefined : Object.fromEntries([...call.url.searchParams].reverse()),
         ),
-        body: parse(body, body === undefined ? undefined : await readJson(call.request)),
+        body: parse(body, body === undefined ? undefined : await readJson(call, bodyLimit)),
       })
       return result instanceof Response ? result : new JsonAnswer(result, status)
     },

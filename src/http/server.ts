@@ -19,6 +19,7 @@ import { createRequestLog } from './request-log.ts'
 import { createRouter, routerPattern } from './router.ts'
 import { routes } from './routes.ts'
 import type { BuiltSite } from './site/built-site.ts'
+import { createSmallBodies } from './small-bodies.ts'
 import { createUploadsUnderWay } from './uploads/under-way.ts'
 
 export interface HttpServer {
@@ -79,6 +80,7 @@ export function startServer(parts: {
     contentUrl: config.contentUrl ?? publicUrl,
     pages: builtSite.pages,
     uploadsUnderWay: underWay,
+    smallBodies: createSmallBodies(clock),
     report: (error) => log.error({ err: error }, 'failure'),
     openApi: () => {
       document ??= openApiDocument(routes, publicUrl)

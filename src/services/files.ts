@@ -15,8 +15,9 @@ import { changeFiles, fileCount, findFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type ErrorCode, Refusal } from '../domain/errors.ts'
-import { cleanFileName, foldName } from '../domain/file-name.ts'
+import { cleanFileName, foldName, LONGEST_SEARCH } from '../domain/file-name.ts'
 import type { FileIdentifier, FolderId, FolderPlace } from '../domain/ids.ts'
+import { boundedNfc } from '../domain/measured-text.ts'
 import type { Reach } from '../domain/reach.ts'
 import { ownFile } from './own-file.ts'
 import { placeOf } from './places.ts'
@@ -92,7 +93,7 @@ export function createFiles(db: Db, usage: Usage): Files {
         limit: query.perPage,
       }
       if (query.search !== '') {
-        const hits = await searchFiles(db, { ...found, needle: foldName(query.search) })
+        const hits = await searchFiles(db, { ...found, needle: needleOf(query.search) })
         return { files: hits.files.map(counted), total: hits.total }
       }
       const rows = await listFiles(db, found)
@@ -156,6 +157,13 @@ export async function* walkFolder(db: Db, folder: FolderId): AsyncGenerator<File
     before = step.at(-1) ?? null
     if (before === null || step.length < STEP) return
   }
+}
+
+/** Throws Refusal INVALID_REQUEST for a text that is longer than any name. */
+function needleOf(search: string): string {
+  const text = boundedNfc(search, LONGEST_SEARCH)
+  if (text !== null) return foldName(text)
+  throw new Refusal('INVALID_REQUEST', `"search": may have ${LONGEST_SEARCH} characters at most`)
 }
 
 interface ListedPlace {

@@ -59,10 +59,13 @@ export function createFolderPasswords(
     return found.success && found.data.f === folder && found.data.e > clock.now()
   }
 
-  /** The password itself: plain, or out of base64url of `password|epoch_ms|nonce` when the nonce is ours. */
+  /**
+   * The password itself: plain, or out of base64 of `password|epoch_ms|nonce` when the nonce is ours. Either alphabet of
+   * base64 will do, with or without padding. A plus that was sent in a form without being escaped arrives as a space.
+   */
   function decode(folder: FolderId, input: string): string {
-    if (!/^[A-Za-z0-9_-]+={0,2}$/.test(input)) return input
-    const text = Buffer.from(input, 'base64url').toString('utf8')
+    if (!/^[A-Za-z0-9+/_ -]+={0,2}$/.test(input)) return input
+    const text = Buffer.from(input.replaceAll(' ', '+'), 'base64').toString('utf8')
     const [, password, nonce] = /^(.*)\|\d+\|([^|]+)$/s.exec(text) ?? []
     return password !== undefined && nonce !== undefined && isOurNonce(folder, nonce) ? password : input
   }

@@ -3,6 +3,7 @@ import type { Db } from '../database/schema.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../domain/ids.ts'
+import { boundedNfc } from '../domain/measured-text.ts'
 import type { Random } from '../domain/random.ts'
 import { formatScopes, parseScopes, type Scope } from '../domain/scopes.ts'
 
@@ -29,6 +30,7 @@ export interface NewKey extends KeyGrant {
 }
 
 const PREFIX_LENGTH = 11
+const LONGEST_NAME = 100
 
 /**
  * Makes a key of 256 random bits for the account. That the folder is the account's is for the caller to see to. Throws
@@ -41,9 +43,9 @@ export async function issueKey(
   account: AccountId,
   { name, scopes: wanted, folder, expiresAt }: KeyRequest,
 ): Promise<NewKey> {
-  const label = name.normalize('NFC').trim()
-  if (label.length < 1 || label.length > 100) {
-    throw new Refusal('INVALID_NAME', 'The name of a key has 1 to 100 characters')
+  const label = boundedNfc(name.trim(), LONGEST_NAME) ?? ''
+  if (label === '') {
+    throw new Refusal('INVALID_NAME', `The name of a key has 1 to ${LONGEST_NAME} characters`)
   }
   const createdAt = clock.now()
   const scopes = formatScopes(wanted)

@@ -13,6 +13,7 @@ import { type Clock, HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
+import { RAW_FACTOR } from '../domain/measured-text.ts'
 import type { MakeLink } from './link-making.ts'
 import type { Outbox } from './outbox.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -98,6 +99,7 @@ interface Recipient extends Pick<MailAddressRow, 'language'> {
 /** As names and addresses are kept, which fold in the same way. No database is asked for control characters. */
 function nameOf(asked: string): string {
   return asked
+    .slice(0, RAW_FACTOR * LONGEST)
     .replaceAll(/\p{Cc}/gu, '')
     .trim()
     .slice(0, LONGEST)

@@ -6,7 +6,7 @@ import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { isUsername } from '../domain/username.ts'
 import { type Auth, type Browser, browserHeaders, withoutSession } from './auth.ts'
-import { hashPassword } from './passwords.ts'
+import { hashPassword, isNoPassword } from './passwords.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Signing } from './signing.ts'
 import { translated, wrongPassword } from './signing-in-failures.ts'
@@ -61,6 +61,7 @@ export function createSignIn(parts: {
 
   /** better-auth looks the hash up, takes its time, and goes on whatever has become of it meanwhile. */
   async function givePassword(browser: Browser, username: string, password: string): Promise<SignInStep> {
+    if (isNoPassword(password)) throw wrongPassword()
     if (!isUsername(username)) {
       // As dear as a name that somebody could have.
       if (password !== '') await hashPassword(password)

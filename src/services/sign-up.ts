@@ -177,12 +177,14 @@ export function createSignUp(parts: {
 }
 
 const MOST_NAMES = 20
+/** Of what another server says somebody is called. */
+const LONGEST_WANTED = 200
 
 /** What an account may be called: as its owner wants, or nearly so. */
 function* names(wanted: string, random: Random): Generator<string> {
-  const fitting = wanted
+  const [first = ''] = wanted.slice(0, LONGEST_WANTED).split('@', 1)
+  const fitting = first
     .toLowerCase()
-    .replace(/@.*$/, '')
     .replaceAll(/[^a-z0-9._-]/g, '-')
     .slice(0, 26)
   if (fitting.length >= 3) yield fitting

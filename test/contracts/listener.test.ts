@@ -144,3 +144,25 @@ test('every other path is answered beside that on the same port', async () => {
   const response = await fetch(address('/else'), { method: 'PUT', body: 'x' })
   expect(await response.json()).toMatchObject({ method: 'PUT', body: 'x', address: '127.0.0.1' })
 })
+
+test('slow headers are cut off, however steadily they trickle in', async () => {
+  const impatient = listen(
+    { hostname: '127.0.0.1', port: 0, quiet: 1, streaming: ['/s/:name'] },
+    answer,
+    pino({ enabled: false }),
+  )
+  try {
+    const sockets = ['/s/x', '/x'].map((path) => {
+      const socket = createConnection(impatient.port ?? 0, '127.0.0.1')
+      socket.on('error', () => {})
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n`)
+      return socket
+    })
+    await eventually('both are closed', () => {
+      for (const socket of sockets) if (!socket.destroyed) socket.write('x')
+      return sockets.every((socket) => socket.destroyed)
+    })
+  } finally {
+    await impatient.stop(true)
+  }
+})

@@ -81,22 +81,31 @@ describe.each(BODIES)('%s %s', (method, path) => {
     }
   })
 
-  test('refuses a body of more than 1 MiB', async () => {
+  test('refuses a body that is larger than any it needs, and names the limit', async () => {
     const caller = await newcomer(holdfast)
-    const answer = await sendJson(caller, method, path, creation(1024 * 1024 + 1))
+    const isList = path.endsWith('/delete')
+    const answer = await sendJson(caller, method, path, creation((isList ? 1024 : 16) * 1024 + 1))
     expect(answer).toMatchObject(refusal('PAYLOAD_TOO_LARGE'))
+    expect(answer.body).toMatchObject({ message: expect.stringContaining(isList ? '1 MB' : '16 KB') })
   })
 })
 
 describe('a JSON body', () => {
-  test('may be 1 MiB long and hold unknown fields', async () => {
+  test('may be 16 KiB long and hold unknown fields', async () => {
     const caller = await newcomer(holdfast)
-    const body = creation(1024 * 1024)
-    expect(body).toHaveLength(1024 * 1024)
+    const body = creation(16 * 1024)
+    expect(body).toHaveLength(16 * 1024)
     expect(await sendJson(caller, 'POST', '/api/v1/folder', body)).toMatchObject({ status: 201 })
   })
 
-  test('of more than 1 MiB is refused without a length too', async () => {
+  test('that lists what is to be deleted may be 1 MiB long', async () => {
+    const identifiers = Array.from({ length: 24_000 }, () => crypto.randomUUID())
+    const body = JSON.stringify({ identifiers }).padEnd(1024 * 1024)
+    const answer = await sendJson(await newcomer(holdfast), 'POST', '/file/delete', body)
+    expect(answer).toMatchObject({ status: 200, body: { failed_deletes: identifiers.length } })
+  })
+
+  test('of more than that is refused without a length too', async () => {
     const caller = await newcomer(holdfast)
     const piece = Buffer.from(' '.repeat(64 * 1024))
     let left = 20
@@ -117,9 +126,9 @@ describe('a JSON body', () => {
   })
 
   test('nested deeply is refused or ignored, and never a failure of the server', async () => {
-    const deep = `{"name":"deep","ignored":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
-    const { status } = await sendJson(await newcomer(holdfast), 'POST', '/api/v1/folder', deep)
-    expect([201, 400]).toContain(status)
+    const deep = `{"identifiers":["x"],"ignored":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+    const { status } = await sendJson(await newcomer(holdfast), 'POST', '/file/delete', deep)
+    expect([200, 400]).toContain(status)
   })
 
   test('cannot reach into the server by __proto__', async () => {

@@ -53,6 +53,12 @@ describe('the search for files', () => {
     expect(await names(caller, search('"'))).toEqual([])
   })
 
+  test('for more than any name can have is refused before it is normalised', async () => {
+    const caller = await owner()
+    const answer = await caller.get(`/api/v1/files${search(`a${'\u0323\u0301'.repeat(1000)}`)}`)
+    expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining('"search"') } })
+  })
+
   test('counts and pages only what it finds', async () => {
     const caller = await owner('apple 1', 'pear', 'apple 2', 'apple 3')
     const page = await list(caller, '?search=apple&per_page=2&page=2')

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { parseFileIdentifier, parseFolderPlace } from '../../domain/ids.ts'
+import { LARGE_JSON } from '../body.ts'
 import { keyedRoute } from '../route.ts'
 import { deletion, toDeletion } from './deletion.ts'
 import {
@@ -149,6 +150,7 @@ export const deleteFiles = keyedRoute({
   path: '/file/delete',
   need: 'manage',
   summary: 'Delete files, for good',
+  bodyLimit: LARGE_JSON,
   tag: 'Files',
   body: z.object({
     identifiers: z

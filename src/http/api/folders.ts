@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { type FolderIdentifier, parseFolderPlace } from '../../domain/ids.ts'
+import { boundedNfc } from '../../domain/measured-text.ts'
+import { LARGE_JSON } from '../body.ts'
 import { keyedRoute } from '../route.ts'
 import { deletion, toDeletion } from './deletion.ts'
 import { batch, dataOf, folderPlace, identifierParameter, success } from './fields.ts'
@@ -10,9 +12,14 @@ const publicFlag = z
   .transform((flag) => flag === true || flag === 1 || flag === '1')
   .openapi({ enum: [1, 0, '1', '0', true, false] })
 
+const LONGEST_PASSWORD = 128
+
 const password = z
   .string('must be text')
-  .refine((text) => [...text].length <= 128, 'may have 128 characters at most')
+  .refine(
+    (text) => boundedNfc(text, LONGEST_PASSWORD) !== null,
+    `may have ${LONGEST_PASSWORD} characters at most`,
+  )
   .nullish()
   .transform((text) => (text === '' ? null : text))
 
@@ -155,6 +162,7 @@ export const deleteFolders = keyedRoute({
   path: '/folder/delete',
   need: 'manage',
   summary: 'Delete folders and all files inside them, for good',
+  bodyLimit: LARGE_JSON,
   tag: 'Folders',
   body: z.object({
     identifiers: z

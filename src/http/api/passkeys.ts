@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { timestamp } from '../../domain/clock.ts'
 import type { PasskeyId } from '../../domain/ids.ts'
+import { TEXT_BODY } from '../body.ts'
 import { ownSiteRoute, sessionRoute } from '../route.ts'
 import { browserOf, endPresentSession, jsonWithCookies } from '../session.ts'
 import { done, presentPassword, rowId, rowNumber } from './answers.ts'
@@ -57,6 +58,7 @@ export const addPasskey = sessionRoute({
   method: 'post',
   path: '/api/v1/passkeys',
   summary: 'Keep the passkey that the browser has made',
+  bodyLimit: TEXT_BODY,
   tag: 'Signing in',
   body: z.object({
     name: z.string('must be a name').max(200),
@@ -120,6 +122,7 @@ export const signInWithPasskey = ownSiteRoute({
   method: 'post',
   path: '/api/v1/session/passkey',
   summary: 'Sign in with a passkey',
+  bodyLimit: TEXT_BODY,
   tag: 'Signing in',
   body: z.object({
     answer: z.object({

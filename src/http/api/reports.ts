@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { Slug } from '../../domain/ids.ts'
 import { MAX_REPORT_TEXT, parseReportText, REPORT_REASONS } from '../../domain/report.ts'
 import { unlocked } from '../../services/access.ts'
+import { TEXT_BODY } from '../body.ts'
 import { askerOf } from '../call.ts'
 import { openRoute } from '../route.ts'
 
@@ -9,6 +10,7 @@ export const reportFile = openRoute({
   method: 'post',
   path: '/api/v1/file/report',
   summary: 'Tell the administrators what is wrong with a file that you may see',
+  bodyLimit: TEXT_BODY,
   tag: 'Public',
   body: z.object({
     // Not just any identifier: by number somebody could find out which files there are.

@@ -15,10 +15,13 @@ const UNSATISFIABLE = { kind: 'unsatisfiable' } as const
  * round: Bun reads the header of a request for a file like that too, and the two must never disagree.
  */
 export function parseRange(header: string | null, size: number): RequestedRange {
-  const set = /^bytes[ \t]*=[ \t]*(.+)$/i.exec(header ?? '')?.[1]
+  const set = /^bytes[ \t]*=([\d \t,-]+)$/i.exec(header ?? '')?.[1]
   if (set === undefined) return WHOLE
   // Empty elements of a list are to be skipped (RFC 9110 §5.6.1).
-  const specs = set.split(/[ \t]*,[ \t]*/).filter((spec) => spec !== '')
+  const specs = set
+    .split(',')
+    .map((spec) => spec.trim())
+    .filter((spec) => spec !== '')
   const [spec, another] = specs
   if (spec === undefined || another !== undefined) return WHOLE
 

@@ -154,7 +154,7 @@ function sent(form: FormPage): Route {
     },
     async handle(call) {
       assertOwnOrigin(call)
-      const sentFields = await readForm(call.request)
+      const sentFields = await readForm(call)
       const field = (name: string) => sentFields.get(name) ?? ''
       const next = nextPath(sentFields.get('next'))
       try {

@@ -26,11 +26,16 @@ export function passwordForm(
     error: error === null ? null : { code: error.code, retryAfter: error.retryAfter ?? null },
   }
   const html = call.site.pages.passwordPage(view, pageReader(call))
-  const response = page(call.site, html, error === null ? 200 : statusOf(error.code))
+  const response = page(call.site, html, statusOfForm(error))
   if (error?.retryAfter !== undefined) {
     response.headers.set('Retry-After', errorHeaders(error).get('Retry-After') ?? '')
   }
   return response
+}
+
+/** The form again is no failure of the page: programs go by the form, and some give up at any other status. */
+function statusOfForm(error: Refusal | null): number {
+  return error === null || error.code === 'WRONG_PASSWORD' ? 200 : statusOf(error.code)
 }
 
 export const postFolderPassword: Route = {
@@ -45,14 +50,17 @@ export const postFolderPassword: Route = {
       type: 'application/x-www-form-urlencoded',
       schema: z.object({ password: z.string(), next: z.string().optional() }),
     },
-    answers: { 303: { description: 'Unlocked, with the cookie; on to the page' } },
-    errors: [403, 404, 413, 429],
+    answers: {
+      200: { description: 'The form again: the password is wrong' },
+      303: { description: 'Unlocked, with the cookie; on to the page' },
+    },
+    errors: [400, 404, 413, 429],
   },
   async handle(call) {
     const { access, folderPasswords } = call.site.services
     const identifier = (call.params.identifier ?? '') as FolderIdentifier
     const seen = await access.folder(await askerOf(call), identifier)
-    const form = await readForm(call.request)
+    const form = await readForm(call)
     const next = nextPath(form.get('next'), identifier)
     if (seen.kind === 'open') return seeOther(next)
     const cookie = cookieValue(call.request, FOLDER_COOKIE)

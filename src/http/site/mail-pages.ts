@@ -121,7 +121,7 @@ function pagesOf(asking: Asking): readonly Route[] {
         answers: { 200: { description: 'A page that says that it is done' } },
       },
       async handle(call) {
-        const sent = await readForm(call.request)
+        const sent = await readForm(call)
         await pageSession(call)
         try {
           const outcome = await asking.act(call, (name) => sent.get(name) ?? '')

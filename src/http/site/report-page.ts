@@ -4,7 +4,7 @@ import type { Slug } from '../../domain/ids.ts'
 import { parseReportText, REPORT_REASONS, reportReason } from '../../domain/report.ts'
 import { unlocked } from '../../services/access.ts'
 import type { FileDetail } from '../../services/files.ts'
-import { readForm } from '../body.ts'
+import { readForm, TEXT_BODY } from '../body.ts'
 import { askerOf, type Call } from '../call.ts'
 import { statusOf } from '../errors.ts'
 import { assertFromOwnPage } from '../own-page.ts'
@@ -53,7 +53,7 @@ export const postReport: Route = {
     assertFromOwnPage(call)
     const { access, reporting } = call.site.services
     const file = unlocked(await access.file(await askerOf(call), fileOf(call)))
-    const sent = await readForm(call.request)
+    const sent = await readForm(call, TEXT_BODY)
     const filled = { reason: reportReason(sent.get('reason') ?? ''), text: sent.get('text') ?? '' }
     const { reason } = filled
     if (reason === null) return form(call, file, filled, { kind: 'no reason' })

@@ -52,7 +52,7 @@ export function parseMetadata(header: string): ReadonlyMap<string, string> {
   const metadata = new Map<string, string>()
   if (header.trim() === '') return metadata
   for (const pair of header.split(',')) {
-    const [, key = '', value = ''] = /^ *([!-+\--~]+)(?: +([A-Za-z0-9+/]*={0,2}))? *$/.exec(pair) ?? []
+    const [, key = '', value = ''] = /^([!-+\--~]+)(?: +([A-Za-z0-9+/]+={0,2}))?$/.exec(pair.trim()) ?? []
     if (key === '' || value.length % 4 !== 0) {
       throw invalid(
         'Upload-Metadata must be keys and base64 values, such as "filename bmFtZS50eHQ=,folder cm9vdA=="',

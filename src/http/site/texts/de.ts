@@ -325,7 +325,7 @@ export const de: Texts = {
     why: 'Das Passwort kennt, wer dir diesen Link gegeben hat.',
     label: 'Passwort',
     unlock: 'Öffnen',
-    wrong: 'Das ist nicht das Passwort. Auf Groß- und Kleinschreibung kommt es an.',
+    wrong: 'Falsches Passwort. Prüfe Groß- und Kleinschreibung und versuche es noch einmal.',
     tooMany: 'Das waren zu viele falsche Versuche. Neuer Versuch in {wait}.',
   },
   report: {

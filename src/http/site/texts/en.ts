@@ -312,7 +312,7 @@ export const en: Texts = {
     why: 'Whoever gave you this link can tell you the password.',
     label: 'Password',
     unlock: 'Unlock',
-    wrong: 'That is not the password. Capital and small letters differ.',
+    wrong: 'Wrong password. Check capital and small letters, and try again.',
     tooMany: 'There were too many wrong tries. Try again in {wait}.',
   },
   report: {
