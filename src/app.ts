@@ -47,6 +47,7 @@ import { joinNodes } from './services/nodes.ts'
 import { createNotices } from './services/notices.ts'
 import { createOidc } from './services/oidc.ts'
 import { createOneTimeLinks } from './services/one-time-links.ts'
+import { createOutages } from './services/outages.ts'
 import { createOutbox } from './services/outbox.ts'
 import { createOwnAccount } from './services/own-account.ts'
 import { createOwnKeys } from './services/own-keys.ts'
@@ -240,6 +241,14 @@ export async function startHoldfast(
     await notices.refresh()
 
     const guard = createClockGuard(clock)
+    const outages = await createOutages({ db, clock, timers: systemClock, log })
+    open.defer(
+      ending('noting when the service stopped', () =>
+        outages.note().catch(failed('the time of the stop could not be noted')),
+      ),
+    )
+    const fileLifetime = outages.lifetime(config.inactiveDays)
+    const binLifetime = outages.lifetime(config.binDays)
     const warningEnd = createWarningEnd(db, signing)
     const sending =
       config.mail === null || config.publicUrl === null
@@ -260,11 +269,12 @@ export async function startHoldfast(
       archiveTokens: createArchiveTokens(signing, clock),
       auditLog: createAuditLog(db),
       backgroundJobs: createBackgroundJobs(db, nodes, clock, localClaims?.history),
-      bin: createBin(db, clock, config.binDays),
-      binEmptying: createBinEmptying(db, clock, guard, config.binDays),
+      bin: createBin(db, clock, binLifetime),
+      binEmptying: createBinEmptying({ db, clock, guard, outages, lifetime: binLifetime }),
       binRestoring: createBinRestoring(db, clock, config.maxFolderDepth),
       content: createContent(db, blobs, config.s3Redirect),
       contentTokens: createContentTokens(signing, clock),
+      fileLifetime,
       fileWarnings: createFileWarnings({
         db,
         clock,
@@ -272,7 +282,8 @@ export async function startHoldfast(
         guard,
         outbox,
         warningEnd,
-        inactiveDays: config.inactiveDays,
+        outages,
+        lifetime: fileLifetime,
       }),
       figures: createFigures({ db, claims, pools, clock }),
       files: createFiles(db, usage),
@@ -321,7 +332,7 @@ export async function startHoldfast(
       warningEnd,
       watching: createWatching(db, clock, failed('changes could not be looked for')),
     }
-    const expiry = createExpiry(db, cleaning, usage, clock, guard, config.inactiveDays)
+    const expiry = createExpiry({ db, cleaning, usage, clock, guard, outages, lifetime: fileLifetime })
     const clearing = createFolderClearing(db, clock)
     const jobs = startJobs(
       allJobs({
@@ -329,6 +340,7 @@ export async function startHoldfast(
         rates,
         health,
         nodes,
+        outages,
         expiry,
         cleaning,
         clearing,

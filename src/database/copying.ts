@@ -43,6 +43,7 @@ const copied = {
   idempotency_keys: { key: ['caller', 'hash'] },
   reports: { key: ['id'], hasIds: true },
   days: { key: ['day'] },
+  outages: { key: ['id'], hasIds: true },
   refused_contents: { key: ['sha256'] },
   audit_log: { key: ['id'], hasIds: true, isOnlyAddedTo: true },
   sessions: { key: ['id'], hasIds: true },

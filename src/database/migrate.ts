@@ -15,6 +15,7 @@ import { administration } from './migrations/012-administration.ts'
 import { mail } from './migrations/013-mail.ts'
 import { unusedFiles } from './migrations/014-unused-files.ts'
 import { transactionOutcomes } from './migrations/015-transaction-outcomes.ts'
+import { outages } from './migrations/016-outages.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -40,6 +41,7 @@ const migrations: readonly Migration[] = [
   mail,
   unusedFiles,
   transactionOutcomes,
+  outages,
 ]
 
 /** How many there are. */

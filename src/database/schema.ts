@@ -60,6 +60,7 @@ export interface Tables {
   file_warnings: FileWarningsTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   days: DaysTable
+  outages: OutagesTable
   refused_contents: RefusedContentsTable
   audit_log: AuditLogTable
   request_days: { account_id: AccountId; day: string; requests: number }
@@ -503,6 +504,20 @@ interface ThumbnailsTable {
   tries: Generated<number>
   /** When it is to be made, as long as it is wanted. */
   due_at: number
+}
+
+/**
+ * `stopped`: no node ran, or none reached the database. `clock set ahead`: the wall clock leapt, as it does when a
+ * machine was asleep. `clock set back`: it leapt the other way; such a row has no length.
+ */
+export type OutageCause = 'stopped' | 'clock set ahead' | 'clock set back'
+
+/** Times in which the service did not run. */
+interface OutagesTable {
+  id: Generated<number>
+  began_at: number
+  ended_at: number
+  cause: OutageCause
 }
 
 /** The database, or a transaction on it. */

@@ -15,6 +15,7 @@ import type { MailForgetting } from '../services/mail-forgetting.ts'
 import type { MailSending } from '../services/mail-sending.ts'
 import { BEAT, type Nodes } from '../services/nodes.ts'
 import type { Notices } from '../services/notices.ts'
+import type { Outages } from '../services/outages.ts'
 import type { PasswordResets } from '../services/password-resets.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
 import type { Reports } from '../services/reports.ts'
@@ -42,6 +43,7 @@ export interface Job {
 /** The jobs in the order in which one may feed the next. */
 export function allJobs(services: {
   nodes: Nodes
+  outages: Outages
   usage: Usage
   rates: RateLimits
   health: StoreHealth
@@ -67,13 +69,14 @@ export function allJobs(services: {
   mailForgetting: MailForgetting
   sending: MailSending | null
 }): readonly Job[] {
-  const { nodes, usage, rates, health, expiry, clearing, cleaning, rooms } = services
+  const { nodes, outages, usage, rates, health, expiry, clearing, cleaning, rooms } = services
   const { resumable, idempotency, thumbnails, reports, accounts, sessions } = services
   const { binRestoring, binEmptying, changes, takeDowns, notices, traffic, statistics } = services
   const { fileWarnings, passwordResets, mailForgetting, sending } = services
   const forItself = [
     { name: 'beat', every: BEAT, run: () => nodes.beat() },
     { name: 'watch other nodes', every: BEAT, run: () => nodes.removeDead() },
+    { name: 'note that the service runs', every: MINUTE, run: () => outages.note() },
     { name: 'write counters', every: SECOND, run: () => usage.flush() },
     { name: 'write traffic', every: 10 * SECOND, run: () => traffic.flush() },
     { name: 'read the notice', every: 2 * SECOND, run: () => notices.refresh() },

@@ -18,6 +18,7 @@ import type { BinEntryId } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
 import { type BinOutcome, eachByItself } from './bin.ts'
 import type { ClockGuard } from './clock-guard.ts'
+import type { Lifetime, Outages } from './outages.ts'
 import { entryNotFound, ownEntry } from './own-entry.ts'
 import { unhurried } from './turns.ts'
 
@@ -39,7 +40,15 @@ const STEP = 50
 /** By a wrong clock everything is old: what is deleted for good waits until the clock can be believed. */
 const SURE_AFTER = DAY
 
-export function createBinEmptying(db: Db, clock: Clock, guard: ClockGuard, binDays: number): BinEmptying {
+export function createBinEmptying(parts: {
+  db: Db
+  clock: Clock
+  guard: ClockGuard
+  outages: Pick<Outages, 'settle'>
+  lifetime: Lifetime
+}): BinEmptying {
+  const { db, clock, guard, outages, lifetime } = parts
+
   /** Throws Refusal NOT_FOUND when the entry is not in the bin any more. */
   function removeEntry(reach: Reach, id: BinEntryId): Promise<void> {
     return inTransaction(db, async (trx) => {
@@ -85,7 +94,7 @@ export function createBinEmptying(db: Db, clock: Clock, guard: ClockGuard, binDa
 
   async function removeOld(mayGoOn: () => boolean): Promise<void> {
     while (mayGoOn()) {
-      const entries = await oldEntries(db, clock.now() - binDays * DAY, STEP)
+      const entries = await oldEntries(db, lifetime.cutoff(), STEP)
       for (const { account_id, id } of entries) {
         if (mayGoOn()) await unhurried(() => removeOldEntry({ account: account_id, within: null }, id))
       }
@@ -115,7 +124,9 @@ export function createBinEmptying(db: Db, clock: Clock, guard: ClockGuard, binDa
 
     async run(mayGoOn = () => true) {
       while (mayGoOn() && (await unhurried(emptyStep)));
-      if (guard.agreedFor() >= SURE_AFTER) await removeOld(mayGoOn)
+      if (guard.agreedFor() < SURE_AFTER) return
+      await outages.settle()
+      await removeOld(mayGoOn)
     },
   }
 }

@@ -6,10 +6,11 @@ import { setRemoved } from '../database/file-removal.ts'
 import { changeFiles, changeTree, findFolder, markFolderDeleted, takenAway } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { type Clock, DAY } from '../domain/clock.ts'
+import type { Clock } from '../domain/clock.ts'
 import { type ErrorCode, Refusal } from '../domain/errors.ts'
 import type { BinEntryId, FileIdentifier, FolderIdentifier } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
+import type { Lifetime } from './outages.ts'
 import { ownFile } from './own-file.ts'
 import { ownFolder } from './places.ts'
 import { letOthersIn } from './turns.ts'
@@ -49,7 +50,7 @@ export interface Bin {
   expiresAt(entry: BinEntry): number
 }
 
-export function createBin(db: Db, clock: Clock, binDays: number): Bin {
+export function createBin(db: Db, clock: Clock, lifetime: Lifetime): Bin {
   function putFile(reach: Reach, identifier: FileIdentifier): Promise<BinEntryId> {
     return inTransaction(db, async (trx) => {
       const { account } = reach
@@ -120,7 +121,7 @@ export function createBin(db: Db, clock: Clock, binDays: number): Bin {
       return { entries, total: (await findAccount(db, account))?.bin_entries ?? 0 }
     },
 
-    expiresAt: ({ binned_at }) => binned_at + binDays * DAY,
+    expiresAt: ({ binned_at }) => lifetime.endOf(binned_at),
   }
 }
 

@@ -15,6 +15,7 @@ import { type Clock, DAY } from '../domain/clock.ts'
 import type { FileId } from '../domain/ids.ts'
 import type { Cleaning } from './cleaning.ts'
 import type { ClockGuard } from './clock-guard.ts'
+import type { Lifetime, Outages } from './outages.ts'
 import { letOthersIn } from './turns.ts'
 import type { Usage } from './usage.ts'
 
@@ -34,19 +35,23 @@ const always = () => true
 const PURGE_AFTER = DAY
 const PURGE_AT_LEAST = 1000
 
-export function createExpiry(
-  db: Db,
-  cleaning: Cleaning,
-  usage: Usage,
-  clock: Clock,
-  guard: ClockGuard,
-  inactiveDays: number,
-): Expiry {
-  const cutoff = () => clock.now() - inactiveDays * DAY
+export function createExpiry(parts: {
+  db: Db
+  cleaning: Cleaning
+  usage: Usage
+  clock: Clock
+  guard: ClockGuard
+  outages: Pick<Outages, 'settle'>
+  lifetime: Lifetime
+}): Expiry {
+  const { db, cleaning, usage, clock, guard, outages } = parts
+  const { cutoff } = parts.lifetime
 
   return {
     async mark(mayGoOn = always) {
       guard.agreedFor()
+      // A leap of the clock is noted, told and added to every file's time before it can hide one.
+      await outages.settle()
       // What was looked at in the last second counts, though it is not written yet.
       await usage.flush()
       while (mayGoOn()) {
@@ -77,6 +82,7 @@ export function createExpiry(
 
     async purge(mayGoOn = always) {
       if (guard.agreedFor() < PURGE_AFTER) return
+      await outages.settle()
       const most = Math.max(PURGE_AT_LEAST, Math.floor((await countLiveFiles(db)) / 100))
       await cleaning.purge(await expiredForGood(db, clock.now() - PURGE_AFTER, cutoff(), most), mayGoOn)
     },

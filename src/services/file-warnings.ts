@@ -26,6 +26,7 @@ import { type AccountId, GUESTS } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import type { ClockGuard } from './clock-guard.ts'
 import { invalidLink } from './one-time-links.ts'
+import type { Lifetime, Outages } from './outages.ts'
 import type { Outbox } from './outbox.ts'
 import { letOthersIn } from './turns.ts'
 import type { WarningEnd } from './warning-end.ts'
@@ -52,9 +53,10 @@ export interface FileWarnings {
 }
 
 /** How long before it goes a file is told of. */
-const AHEAD = 7 * DAY
+const DAYS_AHEAD = 7
+const AHEAD = DAYS_AHEAD * DAY
 /** What has expired goes for good a day after it. */
-const GONE_AFTER = AHEAD + DAY
+const LINK_DAYS = DAYS_AHEAD + 1
 /** For so long clocks have agreed when what goes is told of. */
 const SURE = HOUR
 const MOST_NAMES = 20
@@ -70,10 +72,11 @@ export function createFileWarnings(parts: {
   guard: ClockGuard
   outbox: Outbox
   warningEnd: WarningEnd
-  inactiveDays: number
+  outages: Outages
+  lifetime: Lifetime
 }): FileWarnings {
-  const { db, clock, random, guard, outbox, warningEnd, inactiveDays } = parts
-  const lasts = inactiveDays * DAY
+  const { db, clock, random, guard, outbox, warningEnd, outages, lifetime } = parts
+  const links = outages.lifetime(LINK_DAYS)
 
   async function warnOne(owner: AccountToWarn, until: number): Promise<void> {
     const { account_id, address, username, language } = owner
@@ -96,8 +99,8 @@ export function createFileWarnings(parts: {
           username,
           names: first.map(({ name }) => name),
           more: Math.max(0, count - first.length),
-          goAt: next.last_used_at + lasts,
-          days: inactiveDays,
+          goAt: lifetime.endOf(next.last_used_at),
+          days: lifetime.days,
           keepPath: `/keep/${token}`,
           unsubscribePath: warningEnd.pathOf(account_id),
         },
@@ -108,7 +111,7 @@ export function createFileWarnings(parts: {
 
   async function find(token: string): Promise<FileWarningRow> {
     const warning = await findFileWarning(db, hashToken(token))
-    if (warning === undefined || warning.warned_at + GONE_AFTER <= clock.now()) throw invalidLink()
+    if (warning === undefined || links.endOf(warning.warned_at) <= clock.now()) throw invalidLink()
     return warning
   }
 
@@ -125,9 +128,10 @@ export function createFileWarnings(parts: {
 
   return {
     async warn(mayGoOn) {
-      await dropFileWarnings(db, clock.now() - GONE_AFTER)
-      if (!outbox.isOpen || lasts <= AHEAD || guard.agreedFor() < SURE) return
-      const until = clock.now() - lasts + AHEAD
+      await outages.settle()
+      await dropFileWarnings(db, links.cutoff())
+      if (!outbox.isOpen || lifetime.days <= DAYS_AHEAD || guard.agreedFor() < SURE) return
+      const until = lifetime.cutoff(clock.now() + AHEAD)
       await forgetWarnedAfter(db, until)
       let after: AccountId = GUESTS
       while (mayGoOn()) {

@@ -23,6 +23,7 @@ import type { MailAddresses } from './mail-addresses.ts'
 import type { Notices } from './notices.ts'
 import type { Oidc } from './oidc.ts'
 import type { OneTimeLinks } from './one-time-links.ts'
+import type { Lifetime } from './outages.ts'
 import type { OwnAccount } from './own-account.ts'
 import type { OwnKeys } from './own-keys.ts'
 import type { Passkeys } from './passkeys.ts'
@@ -63,6 +64,8 @@ export interface Services {
   readonly binRestoring: BinRestoring
   readonly content: Content
   readonly contentTokens: ContentTokens
+  /** How long a file stays that nobody uses. */
+  readonly fileLifetime: Lifetime
   readonly fileWarnings: FileWarnings
   readonly figures: Figures
   readonly files: Files

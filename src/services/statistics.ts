@@ -1,6 +1,7 @@
 import { findAccount } from '../database/accounts.ts'
 import { type ServerTotals, serverTotals } from '../database/all-accounts.ts'
 import { type DayRow, daysSince, setSample } from '../database/days.ts'
+import { latestOutages, type OutageRow } from '../database/outages.ts'
 import { countReports } from '../database/reports.ts'
 import type { Db } from '../database/schema.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
@@ -17,11 +18,21 @@ export interface Present extends ServerTotals {
 
 /** What goes on on the whole server. */
 export interface Statistics {
-  /** The last days, the oldest first and today last: each of them, also those on which nothing happened. */
-  read(days: number): Promise<{ readonly now: Present; readonly days: readonly DayRow[] }>
+  /**
+   * The last days, the oldest first and today last: each of them, also those on which nothing happened. Besides the last
+   * outages and leaps of the clock, the latest first.
+   */
+  read(days: number): Promise<{
+    readonly now: Present
+    readonly days: readonly DayRow[]
+    readonly outages: readonly OutageRow[]
+  }>
   /** Writes down how it stands, for today. */
   sample(): Promise<void>
 }
+
+/** How many of them are told of. */
+const OUTAGES = 5
 
 const NOTHING = {
   requests: 0,
@@ -62,7 +73,7 @@ export function createStatistics(parts: {
       const wanted = Array.from({ length: days }, (_, at) => dayOf(now - (days - 1 - at) * DAY))
       const known = new Map((await daysSince(db, wanted[0] ?? dayOf(now))).map((row) => [row.day, row]))
       const rows = wanted.map((day) => known.get(day) ?? { day, ...NOTHING })
-      return { now: await present(), days: rows }
+      return { now: await present(), days: rows, outages: await latestOutages(db, OUTAGES) }
     },
 
     async sample() {

@@ -30,6 +30,7 @@ import { createFiles, type FileListQuery } from '../../src/services/files.ts'
 import { createFolderClearing } from '../../src/services/folder-clearing.ts'
 import { createFolderMoves } from '../../src/services/folder-moves.ts'
 import { createFolders } from '../../src/services/folders.ts'
+import { createOutages } from '../../src/services/outages.ts'
 import { createOutbox } from '../../src/services/outbox.ts'
 import { createOwnAccount } from '../../src/services/own-account.ts'
 import { placeOf } from '../../src/services/places.ts'
@@ -39,6 +40,7 @@ import { createUsage } from '../../src/services/usage.ts'
 import { temporaryFolder } from '../support/child.ts'
 import { type ContractDatabase, databases } from '../support/databases.ts'
 import { type HandClock, handClock } from '../support/hand-clock.ts'
+import { keptLog } from '../support/kept-log.ts'
 import { unsoundTotals } from '../support/soundness.ts'
 
 const BYTES = 10
@@ -50,6 +52,7 @@ async function tree(contract: ContractDatabase) {
   const account = (await createAccounts(db, clock, systemRandom).add('alice')).id
   const reach: Reach = { account, within: null }
   const usage = createUsage(db, clock)
+  const outages = await createOutages({ db, clock, timers: { monotonic: () => 0 }, log: keptLog() })
   const folders = createFolders(db, clock, systemRandom, 256)
   const files = createFiles(db, usage)
   const query: FileListQuery = { page: 1, perPage: 100, folder: null, search: '', sort: 'name', order: 'asc' }
@@ -65,7 +68,9 @@ async function tree(contract: ContractDatabase) {
     moves: createFolderMoves(db, 256),
     removals: createRemovals(db, clock),
     clearing: createFolderClearing(db, clock),
-    bin: createBin(db, clock, 7),
+    bin: createBin(db, clock, outages.lifetime(7)),
+    outages,
+    lifetime: outages.lifetime,
     restoring: createBinRestoring(db, clock, 256),
 
     async folder(name: string, parent: FolderPlace = 'root'): Promise<FolderIdentifier> {
@@ -197,7 +202,12 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       const it = await deleted(contract)
       const blobs = await openDiskBlobs(disk.path, systemRandom, { alone: true })
       const cleaning = createCleaning(it.db, blobs, it.clock, () => {})
-      const expiry = createExpiry(it.db, cleaning, it.usage, it.clock, createClockGuard(it.clock), 45)
+      const expiry = createExpiry({
+        ...it,
+        cleaning,
+        guard: createClockGuard(it.clock),
+        lifetime: it.lifetime(45),
+      })
       it.clock.advance(46 * DAY)
       await expiry.mark()
       expect(await it.totals()).toEqual([0, 1, 0])
@@ -311,7 +321,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       await createOwnAccount(it.db, rates, it.clock, outbox).remove(caller, null)
       await it.clearing.run()
       await it.restoring.run()
-      await createBinEmptying(it.db, it.clock, createClockGuard(it.clock), 7).run()
+      await createBinEmptying({ ...it, guard: createClockGuard(it.clock), lifetime: it.lifetime(7) }).run()
       await it.clearing.run()
       for (const table of ['files', 'folders'] as const) {
         const alive = it.db.selectFrom(table).select('id').where('account_id', '=', it.account)
@@ -339,7 +349,12 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       const put = await it.bin.put(it.reach, things)
       const blobs = await openDiskBlobs(disk.path, systemRandom, { alone: true })
       const cleaning = createCleaning(it.db, blobs, it.clock, () => {})
-      const expiry = createExpiry(it.db, cleaning, it.usage, it.clock, createClockGuard(it.clock), 45)
+      const expiry = createExpiry({
+        ...it,
+        cleaning,
+        guard: createClockGuard(it.clock),
+        lifetime: it.lifetime(45),
+      })
       it.clock.advance(46 * DAY)
       await expiry.mark()
       if (isCleared) await it.clearing.run()
@@ -364,8 +379,13 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       await it.file('hidden', outer)
       const blobs = await openDiskBlobs(disk.path, systemRandom, { alone: true })
       const cleaning = createCleaning(it.db, blobs, it.clock, () => {})
-      const expiry = createExpiry(it.db, cleaning, it.usage, it.clock, createClockGuard(it.clock), 45)
-      it.clock.leap(46 * DAY)
+      const expiry = createExpiry({
+        ...it,
+        cleaning,
+        guard: createClockGuard(it.clock),
+        lifetime: it.lifetime(45),
+      })
+      it.clock.advance(46 * DAY)
       await expiry.mark()
       it.clock.leap(-46 * DAY)
       const [put] = await it.bin.put(it.reach, [{ kind: 'folder', folder: outer }])

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts'
+import { listOutages, setLastRun } from '../../src/database/outages.ts'
+import { DAY, HOUR, MINUTE, timestamp } from '../../src/domain/clock.ts'
+import { administrator } from '../support/administrator.ts'
 import { account, notYetPurged, pass, withOwner } from '../support/expiry.ts'
 import { addCopies } from '../support/file-copies.ts'
 import type { TestHoldfast } from '../support/holdfast.ts'
@@ -233,7 +235,7 @@ describe('purging', () => {
 })
 
 describe('a clock that was wrong', () => {
-  test('46 days ahead for most of a day, then right again, costs no file', async () => {
+  test('46 days ahead for most of a day, then right again, hides no file and costs none', async () => {
     await withOwner({}, async (host, key) => {
       const folder = await makeFolder(host, key)
       const bytes = randomBytes(ODD_SIZE)
@@ -243,8 +245,8 @@ describe('a clock that was wrong', () => {
       await pass(host, 2 * DAY, DAY)
       host.clock.leap(46 * DAY)
       await host.runJobs()
-      expect(await statusOf(host, key, file)).toBe(404)
-      expect(await account(host, key)).toMatchObject({ storage_used: 0, files_count: 0 })
+      expect(await statusOf(host, key, file)).toBe(200)
+      expect(await account(host, key)).toEqual(before)
       await pass(host, 23 * HOUR)
       host.clock.leap(-46 * DAY)
       await host.runJobs()
@@ -269,8 +271,7 @@ describe('a clock that was wrong', () => {
       const folder = await makeFolder(host, key)
       const inner = await makeFolder(host, key, { parent: folder })
       const files = [await upload(host, { key, folder }), await upload(host, { key, folder: inner })]
-      host.clock.leap(46 * DAY)
-      await host.runJobs()
+      await runOut(host)
       await api(host, key, 'POST', '/folder/delete', { identifiers: [folder] })
       host.clock.leap(-46 * DAY)
       await host.runJobs()
@@ -294,13 +295,13 @@ describe('a clock that was wrong', () => {
 })
 
 describe('a start', () => {
-  test('with the clock 46 days ahead, put right within a day, costs no file', async () => {
+  test('with the clock 46 days ahead, put right within a day, hides no file and costs none', async () => {
     await withOwner({}, async (host, key) => {
       const file = await upload(host, { key, bytes: randomBytes(ODD_SIZE) })
       host.clock.leap(46 * DAY)
       await host.restart()
       await pass(host, 23 * HOUR)
-      expect(await statusOf(host, key, file)).toBe(404)
+      expect(await statusOf(host, key, file)).toBe(200)
       host.clock.leap(-46 * DAY)
       await host.restart()
       await host.runJobs()
@@ -309,4 +310,46 @@ describe('a start', () => {
       expect(await kept(host)).toBe(1)
     })
   })
+
+  const ways: readonly [string, (host: TestHoldfast) => Promise<void>][] = [
+    ['after a stop', (host) => host.restart(() => host.clock.advance(100 * DAY))],
+    [
+      'from a database that was copied long ago',
+      async (host) => {
+        const copied = host.clock.now()
+        host.clock.advance(100 * DAY)
+        await host.restart(() => setLastRun(host.database, copied))
+      },
+    ],
+  ]
+  test.each(ways)(
+    '%s of 100 days gives every file that time in addition, and says so',
+    async (_way, start) => {
+      await withOwner({ binDays: 7 }, async (host, key) => {
+        const file = await upload(host, { key })
+        const binned = await upload(host, { key })
+        await api(host, key, 'POST', '/api/v1/bin', { files: [binned.slug] })
+        const { expires_at } = await detail(host, key, file)
+        await start(host)
+        await host.runJobs()
+
+        const [outage] = await listOutages(host.database)
+        const lasted = (outage?.ended_at ?? 0) - (outage?.began_at ?? 0)
+        expect(lasted).toBeGreaterThanOrEqual(100 * DAY)
+        const told = z.object({ outages: z.array(z.object({ began_at: z.string(), cause: z.string() })) })
+        const { outages } = await (await administrator(host)).read('/statistics', told)
+        expect(outages).toEqual([{ began_at: timestamp(outage?.began_at ?? 0), cause: 'stopped' }])
+        expect(await statusOf(host, key, file)).toBe(200)
+        const after = (await detail(host, key, file)).expires_at
+        expect(Date.parse(after) - Date.parse(expires_at)).toBe(lasted)
+        await pass(host, 6 * DAY, DAY)
+        const bin = await api(host, key, 'GET', '/api/v1/bin')
+        expect(bin.body).toMatchObject({ data: [{ kind: 'file' }] })
+        await pass(host, 38 * DAY, 19 * DAY)
+        expect(await statusOf(host, key, file)).toBe(200)
+        await pass(host, 2 * DAY, 2 * DAY)
+        expect(await statusOf(host, key, file)).toBe(404)
+      })
+    },
+  )
 })

@@ -57,8 +57,8 @@ export interface TestHoldfast {
    * shows what it has counted, so there this does nothing.
    */
   settle(): Promise<void>
-  /** Stops the servers and starts others on the same data. The address changes. */
-  restart(): Promise<void>
+  /** Stops the servers and starts others on the same data, after what happens `meanwhile`. The address changes. */
+  restart(meanwhile?: () => Promise<void> | void): Promise<void>
   stop(): Promise<void>
 }
 
@@ -140,8 +140,9 @@ export async function startHoldfast(settings: Partial<Config> = {}): Promise<Tes
     runJobs: () => nodes.runJobs(),
     settle: () => nodes.settle(),
 
-    async restart() {
+    async restart(meanwhile = () => {}) {
       await nodes.stop()
+      await meanwhile()
       nodes = await pair.start(parts)
     },
 

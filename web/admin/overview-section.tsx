@@ -6,6 +6,7 @@ import { askedChoice, withAsked } from './address.ts'
 import { useAdmin } from './admin-context.ts'
 import { fetchJobs, fetchStatistics } from './client.ts'
 import { Figures } from './figures.tsx'
+import { OutageList } from './outage-list.tsx'
 import { OverTime } from './over-time.tsx'
 
 /** In days. */
@@ -26,7 +27,10 @@ export function OverviewSection() {
       <Part title={overview.title}>
         <Loaded again={again} answered={answered}>
           {({ statistics, setAside }) => (
-            <Figures now={statistics.now} setAside={setAside} today={statistics.days.at(-1)} />
+            <>
+              <Figures now={statistics.now} setAside={setAside} today={statistics.days.at(-1)} />
+              <OutageList outages={statistics.outages} />
+            </>
           )}
         </Loaded>
       </Part>

@@ -80,7 +80,17 @@ const presentShape = z.object({
   reports_open: z.number(),
 })
 export type Present = z.infer<typeof presentShape>
-const statisticsShape = z.object({ now: presentShape, days: z.array(dayShape) })
+const outageShape = z.object({
+  began_at: z.string(),
+  ended_at: z.string(),
+  cause: z.enum(['stopped', 'clock set ahead', 'clock set back']),
+})
+export type Outage = z.infer<typeof outageShape>
+const statisticsShape = z.object({
+  now: presentShape,
+  days: z.array(dayShape),
+  outages: z.array(outageShape),
+})
 export type Statistics = z.infer<typeof statisticsShape>
 export const statistics = dataOf(statisticsShape)
 

@@ -4,7 +4,7 @@ import type { NoticeLevel } from '../../src/domain/notice.ts'
 import type { ReportState } from '../../src/domain/report.ts'
 import type { AppTexts } from '../shared/app-context.ts'
 import type { Plural } from '../shared/words.ts'
-import type { JobState } from './shapes.ts'
+import type { JobState, Outage } from './shapes.ts'
 
 /** What administration says. */
 export interface AdminTexts {
@@ -48,6 +48,10 @@ interface OverviewTexts {
   readonly reports: string
   readonly jobs: string
   readonly requests: string
+  readonly outages: string
+  readonly outagesWhy: string
+  /** {from}, {to} */
+  readonly outageCauses: Readonly<Record<Outage['cause'], string>>
   readonly time: string
   readonly timeWhy: string
   readonly span: Plural

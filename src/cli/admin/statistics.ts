@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Environment } from '../../config.ts'
+import { timestamp } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { withAdministration } from '../administration.ts'
 import { printJson, printLines, printPairs, printTable } from '../output.ts'
@@ -14,7 +15,7 @@ export function statisticsCommand(statistics: Command, environment: Environment)
   statistics
     .description('print what the server holds, and what it did day by day')
     .option('--days <number>', 'so many days, today included', readDays, 30)
-    .option('--json', 'print {"now","days"}')
+    .option('--json', 'print {"now","days","outages"}')
     .action((options: Options) => print(environment, options))
 }
 
@@ -27,9 +28,16 @@ function readDays(text: string): number {
 
 function print(environment: Environment, options: Options): Promise<void> {
   return withAdministration(environment, async ({ statistics }) => {
-    const { now, days } = await statistics.read(options.days)
+    const { now, days, outages } = await statistics.read(options.days)
     const { diskFree: _, reportsOpen, ...totals } = now
-    if (options.json) return printJson({ now: { ...totals, reports_open: reportsOpen }, days })
+    const interruptions = outages.map(({ began_at, ended_at, cause }) => ({
+      began_at: timestamp(began_at),
+      ended_at: timestamp(ended_at),
+      cause,
+    }))
+    if (options.json) {
+      return printJson({ now: { ...totals, reports_open: reportsOpen }, days, outages: interruptions })
+    }
     printPairs([
       ['Accounts', String(now.accounts)],
       ['Files', `${now.files}, ${now.guests.files} of guests`],
@@ -37,6 +45,13 @@ function print(environment: Environment, options: Options): Promise<void> {
       ['In bins', formatSize(now.storage_in_bins)],
       ['Open reports', String(reportsOpen)],
     ])
+    if (outages.length > 0) {
+      printLines('')
+      printTable(
+        ['OUTAGE FROM', 'TO', 'CAUSE'],
+        interruptions.map(({ began_at, ended_at, cause }) => [began_at, ended_at, cause]),
+      )
+    }
     printLines('')
     printTable(
       ['DAY', 'REQUESTS', 'IN', 'OUT', 'UPLOADS', 'DOWNLOADS', 'FILES', 'STORAGE'],

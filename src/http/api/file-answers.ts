@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { DAY, timestamp } from '../../domain/clock.ts'
+import { timestamp } from '../../domain/clock.ts'
 import type { Slug, Uuid } from '../../domain/ids.ts'
 import type { FileDetail, ListedFile } from '../../services/files.ts'
 import type { Site } from '../call.ts'
@@ -103,5 +103,5 @@ export function thumbnailPath(uuid: Uuid): string {
 
 /** When the file goes away if nobody looks at it, milliseconds since the epoch. */
 export function expiresAt(site: Site, file: { readonly last_used_at: number }): number {
-  return file.last_used_at + site.config.inactiveDays * DAY
+  return site.services.fileLifetime.endOf(file.last_used_at)
 }

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
+import { timestamp } from '../../../domain/clock.ts'
 import { adminRoute } from '../../route.ts'
-import { dataOf, queryNumber } from '../fields.ts'
+import { dataOf, queryNumber, timestampField } from '../fields.ts'
 import { sizeField } from './fields.ts'
 
 const count = z.number().int()
@@ -31,6 +32,18 @@ const statistics = z
         storage_used: sampled,
       }),
     ),
+    outages: z
+      .array(
+        z.object({
+          began_at: timestampField,
+          ended_at: timestampField,
+          cause: z.enum(['stopped', 'clock set ahead', 'clock set back']),
+        }),
+      )
+      .openapi({
+        description:
+          'The last five times of over an hour in which the service did not run, the latest first. Every file is kept that much longer',
+      }),
   })
   .openapi('Statistics')
 
@@ -44,11 +57,16 @@ export const getStatistics = adminRoute({
   answer: dataOf(statistics),
   errors: [400],
   async handle({ call, query }) {
-    const { now, days } = await call.site.services.statistics.read(query.days ?? DAYS)
+    const { now, days, outages } = await call.site.services.statistics.read(query.days ?? DAYS)
     const { diskFree, reportsOpen, ...totals } = now
     const data: z.infer<typeof statistics> = {
       now: { ...totals, disk_free: diskFree, reports_open: reportsOpen },
       days: [...days],
+      outages: outages.map(({ began_at, ended_at, cause }) => ({
+        began_at: timestamp(began_at),
+        ended_at: timestamp(ended_at),
+        cause,
+      })),
     }
     return { success: true, data }
   },

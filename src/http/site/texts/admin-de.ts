@@ -46,6 +46,14 @@ export const adminDe: AdminPageTexts = {
       reports: 'Offene Meldungen',
       jobs: 'Beiseite gelegte Aufgaben',
       requests: 'Anfragen heute',
+      outages: 'Ausfälle',
+      outagesWhy:
+        'Ein Ausfall von mehr als einer Stunde zählt nicht mit: Um diese Zeit werden alle Dateien länger aufbewahrt, auch im Papierkorb.',
+      outageCauses: {
+        stopped: 'Der Dienst lief nicht von {from} bis {to}.',
+        'clock set ahead': 'Die Uhr wurde von {from} auf {to} vorgestellt, oder der Rechner hat geschlafen.',
+        'clock set back': 'Die Uhr wurde auf {to} zurückgestellt. Prüfe, ob sie richtig geht.',
+      },
       time: 'Im Lauf der Zeit',
       timeWhy: 'Die Tage sind in UTC.',
       span: { one: '{count} Tag', other: '{count} Tage' },

@@ -46,6 +46,14 @@ export const adminEn: AdminPageTexts = {
       reports: 'Open reports',
       jobs: 'Jobs set aside',
       requests: 'Requests today',
+      outages: 'Outages',
+      outagesWhy:
+        'An outage of more than an hour does not count: every file is kept, and stays in the bin, that much longer.',
+      outageCauses: {
+        stopped: 'The service did not run from {from} to {to}.',
+        'clock set ahead': 'The clock was set ahead from {from} to {to}, or the machine was asleep.',
+        'clock set back': 'The clock was set back to {to}. Check that it is right.',
+      },
       time: 'Over time',
       timeWhy: 'The days are in UTC.',
       span: { one: '{count} day', other: '{count} days' },

@@ -1,0 +1,49 @@
+/** A time in which nobody could use the service: from the last moment it is known to have run until it ran again. */
+export interface Outage {
+  readonly began: number
+  readonly ended: number
+}
+
+/** The outages in order, those that overlap or touch as one. */
+export function joinOutages(outages: readonly Outage[]): readonly Outage[] {
+  const joined: Outage[] = []
+  for (const { began, ended } of outages.toSorted((one, other) => one.began - other.began)) {
+    const last = joined.at(-1)
+    if (last === undefined || began > last.ended) joined.push({ began, ended })
+    else joined[joined.length - 1] = { began: last.began, ended: Math.max(last.ended, ended) }
+  }
+  return joined
+}
+
+/** Of joined outages what lies before `now`. A clock that was wrong may have left some that lie after it. */
+export function outagesUntil(now: number, outages: readonly Outage[]): readonly Outage[] {
+  const last = outages.at(-1)
+  if (last === undefined || last.ended <= now) return outages
+  return outages
+    .filter(({ began }) => began < now)
+    .map(({ began, ended }) => ({ began, ended: Math.min(ended, now) }))
+}
+
+/** The last moment of what lasts so long from `start` on, when joined outages do not count. */
+export function endAfter(start: number, lasts: number, outages: readonly Outage[]): number {
+  let end = start + lasts
+  for (const { began, ended } of outages) {
+    if (ended <= start) continue
+    if (began > end) break
+    end += ended - Math.max(began, start)
+  }
+  return end
+}
+
+/**
+ * The inverse of `endAfter`, which an index can answer: `start < startBefore(at, …)` exactly where
+ * `endAfter(start, …) < at`.
+ */
+export function startBefore(at: number, lasts: number, outages: readonly Outage[]): number {
+  let start = at - lasts
+  for (const { began, ended } of outages.toReversed()) {
+    if (ended < start) break
+    start -= ended - began
+  }
+  return start
+}
