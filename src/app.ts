@@ -57,6 +57,7 @@ import { createPasswordResets } from './services/password-resets.ts'
 import { createPublicFolders } from './services/public-folders.ts'
 import { createRateLimits } from './services/rate-limits.ts'
 import { createReadiness } from './services/readiness.ts'
+import { createReceipts } from './services/receipts.ts'
 import { createRemovals } from './services/removals.ts'
 import { createReporting } from './services/reporting.ts'
 import { createReports } from './services/reports.ts'
@@ -250,6 +251,7 @@ export async function startHoldfast(
     const fileLifetime = outages.lifetime(config.inactiveDays)
     const binLifetime = outages.lifetime(config.binDays)
     const warningEnd = createWarningEnd(db, signing)
+    const removals = createRemovals(db, clock)
     const sending =
       config.mail === null || config.publicUrl === null
         ? null
@@ -303,7 +305,8 @@ export async function startHoldfast(
       publicFolders: createPublicFolders(db, access),
       rates,
       readiness: createReadiness(db, health, clock),
-      removals: createRemovals(db, clock),
+      receipts: createReceipts({ db, signing, resumable: resumable.uploads, removals }),
+      removals,
       reporting: createReporting(db, rates, signing, clock),
       reports,
       resumable: resumable.uploads,

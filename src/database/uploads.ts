@@ -76,7 +76,8 @@ export async function arrivingUpload(db: Db, file: FileIdentifier): Promise<Uplo
   return upload?.state === 'uploading' || upload?.state === 'processing' ? upload : undefined
 }
 
-function uploadByUuid(db: Db, uuid: Uuid): Promise<UploadRow | undefined> {
+/** The upload whose file has that UUID, or is going to. */
+export function uploadByUuid(db: Db, uuid: Uuid): Promise<UploadRow | undefined> {
   return db
     .selectFrom('uploads')
     .selectAll()

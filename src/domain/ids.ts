@@ -16,6 +16,8 @@ export type UploadId = Branded<number, 'UploadId'>
 /** The secret part of a resumable upload's address: 32 lower-case hexadecimal characters, random. */
 export type UploadToken = Branded<string, 'UploadToken'>
 export type OwnUploadName = Branded<string, 'OwnUploadName'>
+/** What a guest's upload is deleted by. */
+export type Receipt = Branded<string, 'Receipt'>
 export type SessionId = Branded<number, 'SessionId'>
 export type PasskeyId = Branded<number, 'PasskeyId'>
 /** One thing in an account's bin: a file, or a folder with all that was in it. */

@@ -157,7 +157,15 @@ export async function isStillCaller(call: Call): Promise<boolean> {
 
 /** With a key or a session, its account; with neither a guest. A bad key or a session that is over is never a guest. */
 export async function uploadCaller(call: Call): Promise<Caller> {
-  if (isKnown(call)) return keyedCaller(call)
+  return isKnown(call) ? keyedCaller(call) : guestCaller(call)
+}
+
+/** With a key its account, without one a guest: cookies count for nothing. */
+export async function keyOrGuest(call: Call): Promise<Caller> {
+  return call.request.headers.has('authorization') ? keyedCaller(call) : guestCaller(call)
+}
+
+function guestCaller(call: Call): Caller {
   const guest = { kind: 'guest', bucket: call.bucket } as const
   call.caller = guest
   return guest

@@ -3,6 +3,7 @@ import type { Arrival } from './arrival.ts'
 import { JsonAnswer } from './json.ts'
 import { EXPOSED_HEADERS } from './preflight.ts'
 import { routes } from './routes.ts'
+import { TOP_UPLOAD_PATH } from './uploads/paths.ts'
 
 const pages = new Set(
   routes.filter(({ documentation }) => documentation.tag === 'Site').map(({ path }) => path),
@@ -36,9 +37,12 @@ export function complete(answer: Response | JsonAnswer, arrival: Arrival): Respo
   return response
 }
 
-/** The API may be called from any origin with a key; cookies play no part in it. Pages and metrics may not be. */
+/**
+ * The API may be called from any origin with a key; cookies play no part in it. Pages and metrics may not be, nor may
+ * files be put at the top of the site, for which a page of another site would have to ask first.
+ */
 function mayBeCalledFromAnywhere(route: string): boolean {
-  return !pages.has(route) && !/^\/[dft]\/|^\/metrics$/.test(route)
+  return !pages.has(route) && route !== TOP_UPLOAD_PATH && !/^\/[dft]\/|^\/metrics$/.test(route)
 }
 
 function jsonWith(headers: Headers, { text, status }: JsonAnswer, isHead: boolean): Response {

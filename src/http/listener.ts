@@ -26,6 +26,8 @@ export interface ListenOptions {
   readonly quiet: number
   /** Paths, with parameters as `:name`, whose bodies stream: large ones in, ones of a known length out. */
   readonly streaming: readonly string[]
+  /** Paths without parameters that a streaming pattern would match, and that do not stream. */
+  readonly plain?: readonly string[]
   /** Told of the bytes of bodies that stream, as they come and go. */
   readonly flow?: Flow | null
 }
@@ -41,14 +43,24 @@ export interface Flow {
  * gets the paths that may answer so. See docs/decisions/030-two-ways-to-answer.md.
  */
 export function listen(options: ListenOptions, answer: Answer, log: Log): Server<undefined> {
-  const { hostname, port, quiet, streaming, flow = null } = options
+  const { hostname, port, quiet, streaming, plain = [], flow = null } = options
   // What arrives is timed by those who read it, and connections are kept as long as Bun's own.
-  const node = createServer({ requestTimeout: 0, keepAliveTimeout: quiet * SECOND }, (incoming, outgoing) => {
-    answerStreaming(incoming, outgoing, answer, flow).catch((error: unknown) => {
+  const node = createServer({ requestTimeout: 0, keepAliveTimeout: quiet * SECOND })
+  const takeRequest = (incoming: IncomingMessage, outgoing: ServerResponse, invite: () => void) => {
+    answerStreaming(incoming, outgoing, answer, { flow, invite }).catch((error: unknown) => {
       log.error({ err: error }, 'an answer broke off')
       outgoing.destroy()
     })
-  })
+  }
+  node.on('request', (incoming, outgoing) => takeRequest(incoming, outgoing, () => {}))
+  // The sender is asked for its body when somebody reads it, so that a refusal comes before that.
+  node.on('checkContinue', (incoming, outgoing) =>
+    takeRequest(incoming, outgoing, () => {
+      if (!outgoing.headersSent) outgoing.writeContinue()
+    }),
+  )
+  const answerPlain = (request: Request, server: Server<undefined>) =>
+    answer(request, new BunConnection(request, server))
   return servingBeside(node, (handler) =>
     Bun.serve({
       ...handler,
@@ -61,7 +73,8 @@ export function listen(options: ListenOptions, answer: Answer, log: Log): Server
       // Without this two servers could share the port, and each would get some of the requests.
       reusePort: false,
       routes: {
-        '/*': (request, server) => answer(request, new BunConnection(request, server)),
+        '/*': answerPlain,
+        ...Object.fromEntries(plain.map((path) => [path, answerPlain])),
         // Handed on to the other one.
         ...Object.fromEntries(streaming.map((path) => [path, false as const])),
       },
@@ -129,16 +142,23 @@ function settled(outcome: Outcome): Server<undefined> {
   return outcome.server
 }
 
+/** What is done as a body is read and an answer sent. */
+interface Passing {
+  readonly flow: Flow | null
+  /** Asks the sender for the body, when it waits for that. Called before the first read. */
+  readonly invite: () => void
+}
+
 async function answerStreaming(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   answer: Answer,
-  flow: Flow | null,
+  { flow, invite }: Passing,
 ): Promise<void> {
   const gone = new AbortController()
   outgoing.once('close', () => gone.abort())
   const url = urlOf(incoming)
-  const request = asRequest(incoming, url ?? NOWHERE, gone.signal, flow)
+  const request = asRequest(incoming, url ?? NOWHERE, gone.signal, { flow, invite })
   const response = await answer(request, {
     address: incoming.socket.remoteAddress ?? '',
     hasUrl: url !== null,
@@ -164,19 +184,20 @@ function urlOf({ headers: { host = '' }, url = '' }: IncomingMessage): string | 
   return host !== '' && !/[\s/?#@\\]/.test(host) && URL.canParse(address) ? address : null
 }
 
-function asRequest(incoming: IncomingMessage, url: string, signal: AbortSignal, flow: Flow | null): Request {
+function asRequest(incoming: IncomingMessage, url: string, signal: AbortSignal, passing: Passing): Request {
   const { method = 'GET' } = incoming
   const headers = new Headers()
   for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {
     headers.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '')
   }
-  const body = method === 'GET' || method === 'HEAD' ? null : bodyOf(incoming, flow)
+  const body = method === 'GET' || method === 'HEAD' ? null : bodyOf(incoming, passing)
   return new Request(url, { method, headers, body, signal })
 }
 
 /** Takes from the connection only what is asked for. Fails with AbortError when the other end leaves before the end. */
-function bodyOf(incoming: IncomingMessage, flow: Flow | null): ReadableStream<Uint8Array> {
+function bodyOf(incoming: IncomingMessage, { flow, invite }: Passing): ReadableStream<Uint8Array> {
   let isOver = false
+  let isRead = false
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -197,7 +218,11 @@ function bodyOf(incoming: IncomingMessage, flow: Flow | null): ReadableStream<Ui
         incoming.once('error', left)
         incoming.once('close', left)
       },
-      pull: () => void incoming.resume(),
+      pull() {
+        if (!isRead) invite()
+        isRead = true
+        incoming.resume()
+      },
       cancel() {
         isOver = true
         incoming.resume()

@@ -19,6 +19,7 @@ const meanings: Readonly<Record<number, string>> = {
   413: 'Too large',
   415: 'Another type of body is needed',
   416: 'The range lies outside the file',
+  422: 'Not what the same Idempotency-Key was used for before',
   423: 'Somebody else is writing',
   429: 'Too many requests',
   460: 'The checksum does not match',
@@ -58,11 +59,12 @@ function registered(route: Route): Registered {
   const { summary, tag, params, query, headers, body, answers, errors } = route.documentation
   const responses: Answers = {}
   for (const [status, answer] of Object.entries(answers)) {
-    const { description, schema, headers, type = 'application/json' } = answer
+    const { description, schema, headers, text, type = 'application/json' } = answer
+    const plain = text === undefined ? {} : { 'text/plain': { schema: text } }
     responses[status] = {
       description,
       ...(headers === undefined ? {} : { headers }),
-      ...(schema === undefined ? {} : { content: { [type]: { schema } } }),
+      ...(schema === undefined ? {} : { content: { [type]: { schema }, ...plain } }),
     }
   }
   const always = route.auth === 'none' ? [500, 503] : [401, 403, 429, 500, 503]

@@ -1,5 +1,7 @@
 const FILE = 'Kx3RmP7vTq2a'
 const FOLDER = 'k7w2m9x4q1z8v3b6'
+const RECEIPT =
+  'IjhkNWYzYzFlLTJhNDctNGI4Yy05ZjYwLTFlN2QzYjVhOWMyNCI.q1Jw4nVb7kTzX0cRmP9sLdYhE3uGfA6oKiB8vNtW2Qe'
 const UUID = '8d5f3c1e-2a47-4b8c-9f60-1e7d3b5a9c24'
 
 /** A field's example by its name and type: a name means one thing in all of the API. */
@@ -11,6 +13,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   'Upload-Length': { string: '1048576' },
   'Upload-Metadata': { string: 'filename aG9saWRheS5qcGc=' },
   'Upload-Offset': { string: '524288' },
+  'Holdfast-Receipt': { string: RECEIPT },
   'Holdfast-Slug': { string: FILE },
   'Holdfast-Url': { string: `https://files.example.org/d/${FILE}` },
   'Last-Event-ID': { string: '41' },
@@ -87,6 +90,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   rawId: { string: 'Zt5oYx0gWmN4rQ1sLk8vBa' },
   last_modified: { integer: 1_767_225_600_000 },
   received: { integer: 524_288 },
+  receipt: { string: RECEIPT },
   recovery_codes: { string: 'x7Kp2-m9QrT' },
   reports_open: { integer: 3 },
   requests: { integer: 4096 },

@@ -33,6 +33,7 @@ export const EXPOSED_HEADERS = [
   'X-RateLimit-Reset',
   'X-Request-Id',
   'Location',
+  'Holdfast-Receipt',
   'Holdfast-Slug',
   'Holdfast-Url',
   'Tus-Resumable',

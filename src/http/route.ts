@@ -8,7 +8,7 @@ import { JsonAnswer } from './json.ts'
 import type { Need } from './need.ts'
 import { assertOwnOrigin } from './own-page.ts'
 
-export type Method = 'get' | 'post' | 'patch' | 'delete' | 'options'
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options'
 
 /**
  * `key`: an API key is needed, or the session of the site. `session`: what concerns signing in, which no key may do.
@@ -42,11 +42,12 @@ export interface Documentation {
   readonly errors: readonly number[]
 }
 
-/** `type`: of the body, JSON when it is left out. */
+/** `type`: of the body, JSON when it is left out; `text`: of plain text that it may be instead. */
 export interface Answer {
   readonly description: string
   readonly schema?: z.ZodType
   readonly type?: string
+  readonly text?: z.ZodType
   readonly headers?: z.ZodObject
 }
 
@@ -70,6 +71,11 @@ export interface RouteParts {
    * without an end, which it may do only where the bytes lie in S3. Says which way `listen` has it answered.
    */
   readonly streams?: 'in' | 'out' | 'out of S3'
+  /**
+   * What other methods get at its path: 405 unless it says that there is nothing, or nothing but preflights. For paths
+   * that match whatever no other route has.
+   */
+  readonly others?: 'nothing' | 'preflight'
   /** Headers of all its answers, and of those to methods that no route at its path takes. */
   readonly always?: Readonly<Record<string, string>>
   readonly handle: (call: Call) => Promise<Response | JsonAnswer>

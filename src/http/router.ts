@@ -19,7 +19,7 @@ const ASSETS = '/assets/{name}'
 export type Router = (arrival: Arrival) => Promise<Response | JsonAnswer>
 
 /** A row of the route table, or what is answered beside it. */
-interface Entry extends Pick<Route, 'path' | 'handle' | 'always'> {
+interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others'> {
   readonly need: Need | null
   /** Whether people look at it, who want to read of errors on a page. */
   readonly isSeen: boolean
@@ -38,11 +38,12 @@ export function createRouter(routes: readonly Route[], assets: Assets, isStoppin
     isSeen: true,
     handle: async (call) => assets.answer(call.params.name ?? '', call.request) ?? nothingHere(call),
   })
-  for (const route of routes) {
-    const { method, path, need = null } = route
-    router.add(method.toUpperCase(), routerPattern(path), { ...route, need, isSeen: isForPeople(route) })
+  for (const route of routes.filter(({ others }) => others !== 'nothing')) {
+    router.add(route.method.toUpperCase(), routerPattern(route.path), entryOf(route))
   }
-  const unmatched = answeringUnmatched(routes)
+  const addressAt = createAddresses(routes)
+  const left = takingWhatIsLeft(routes, addressAt)
+  const unmatched = answeringUnmatched(addressAt)
 
   return async (arrival) => {
     const { request } = arrival
@@ -50,12 +51,12 @@ export function createRouter(routes: readonly Route[], assets: Assets, isStoppin
     const path = getPath(request)
     const found = router.match(isHead ? 'GET' : request.method, path)
     // Where several match, the first of the table.
-    const entry = found[0][0]?.[0]
+    const entry = found[0][0]?.[0] ?? left(request.method, path)
     try {
       if (entry !== undefined) {
         arrival.route = entry.path
         arrival.need = entry.need
-        arrival.params = paramsOf(found)
+        arrival.params = entry.others === 'nothing' ? paramsOfLeft(path) : paramsOf(found)
         if (entry.always !== undefined) setHeaders(arrival, entry.always)
       }
       if (isStopping()) throw shuttingDown(arrival)
@@ -132,16 +133,46 @@ export function routerPattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
+function entryOf(route: Route): Entry {
+  return { ...route, need: route.need ?? null, isSeen: isForPeople(route) }
+}
+
+type AddressAt = (path: string) => Address | null
+
+/**
+ * The route that takes paths of one segment which are no other route's, whatever the method there. Hono's router refuses
+ * such a pattern beside others.
+ */
+function takingWhatIsLeft(
+  routes: readonly Route[],
+  addressAt: AddressAt,
+): (method: string, path: string) => Entry | undefined {
+  const entries = new Map(
+    routes
+      .filter(({ others }) => others === 'nothing')
+      .map((route) => [route.method.toUpperCase(), entryOf(route)] as const),
+  )
+  return (method, path) => {
+    const entry = entries.get(method)
+    return entry !== undefined && /^\/[^/]+$/.test(path) && addressAt(path) === null ? entry : undefined
+  }
+}
+
+function paramsOfLeft(path: string): Arrival['params'] {
+  return { name: tryDecodeURIComponent(path.slice(1)) }
+}
+
 /** Preflights, and errors where no route is. */
-function answeringUnmatched(routes: readonly Route[]): (arrival: Arrival, path: string) => Response {
-  const addressAt = createAddresses(routes)
+function answeringUnmatched(addressAt: AddressAt): (arrival: Arrival, path: string) => Response {
   return (arrival, path) => {
     const address = addressAt(path)
     if (address === null) return nothingHere(arrival)
-    const { allowed, always } = address
+    const { allowed, always, others } = address
     arrival.route = address.path
     setHeaders(arrival, always)
-    return arrival.request.method === 'OPTIONS' ? preflight(allowed) : methodNotAllowed(allowed)
+    if (arrival.request.method === 'OPTIONS') return preflight(allowed)
+    if (others === 'preflight') throw new Refusal('NOT_FOUND', 'There is nothing at this address')
+    return methodNotAllowed(allowed)
   }
 }
 
@@ -150,11 +181,13 @@ interface Address {
   readonly path: string
   readonly always: Readonly<Record<string, string>>
   readonly allowed: readonly string[]
+  readonly others: Route['others']
 }
 
 /** Which route's path a path fits, the plainest first, and what may be asked there. */
-function createAddresses(routes: readonly Route[]): (path: string) => Address | null {
-  const patterns = routes.map((route) => ({
+function createAddresses(routes: readonly Route[]): AddressAt {
+  const named = routes.filter(({ others }) => others !== 'nothing')
+  const patterns = named.map((route) => ({
     route,
     fits: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     methods: route.method === 'get' ? ['GET', 'HEAD'] : [route.method.toUpperCase()],
@@ -165,6 +198,7 @@ function createAddresses(routes: readonly Route[]): (path: string) => Address | 
     if (plainest === undefined) return null
     return {
       path: plainest.route.path,
+      others: plainest.route.others,
       always: Object.assign({}, ...fitting.map(({ route }) => route.always)),
       allowed: [...new Set([...fitting.flatMap(({ methods }) => methods), 'OPTIONS'])],
     }

@@ -22,6 +22,7 @@ import {
   renamePasskey,
   signInWithPasskey,
 } from './api/passkeys.ts'
+import { deleteByReceipt } from './api/receipts.ts'
 import { reportFile } from './api/reports.ts'
 import { beginCodes, confirmCodes, endCodes, renewRecoveryCodes } from './api/second-factor.ts'
 import {
@@ -34,7 +35,7 @@ import {
   signOut,
 } from './api/session.ts'
 import { invite, makeFirstAdministrator, setPassword, signUp } from './api/sign-up.ts'
-import { getUploadStatus, uploadFile } from './api/upload.ts'
+import { getUploadStatus, putAtTop, putUpload, uploadFile } from './api/upload.ts'
 import { cancelUpload, listUploads } from './api/uploads.ts'
 import { getArchive } from './content/archives.ts'
 import { listPublicFolder } from './content/public-folder.ts'
@@ -58,6 +59,8 @@ import { tusRoutes } from './uploads/tus-routes.ts'
 /** Every route of the server. The OpenAPI document and the authorization tests are made from this table. */
 export const routes: readonly Route[] = [
   uploadFile,
+  putUpload,
+  deleteByReceipt,
   getUploadStatus,
   listUploads,
   cancelUpload,
@@ -156,4 +159,5 @@ export const routes: readonly Route[] = [
   postFolderPassword,
   getReferencePage,
   getGuidePage,
+  putAtTop,
 ]

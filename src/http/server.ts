@@ -16,6 +16,7 @@ import { errorResponse } from './errors.ts'
 import { type Connection, type Flow, listen } from './listener.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { createRequestLog } from './request-log.ts'
+import type { Route } from './route.ts'
 import { createRouter, routerPattern } from './router.ts'
 import { routes } from './routes.ts'
 import type { BuiltSite } from './site/built-site.ts'
@@ -61,7 +62,7 @@ export function startServer(parts: {
       hostname: config.host,
       port: config.port,
       quiet: QUIET,
-      streaming: streamingPaths(config),
+      ...pathsOf(config),
       flow: flowOf(services.traffic, requestMetrics),
     },
     answer,
@@ -127,11 +128,13 @@ function flowOf(traffic: TrafficCounter, metrics: RequestMetrics | null): Flow {
   }
 }
 
-function streamingPaths(config: Config): string[] {
-  const streaming = routes.filter(({ streams }) =>
-    streams === 'out of S3' ? config.s3 !== null : streams !== undefined,
-  )
-  return [...new Set(streaming.map(({ path }) => routerPattern(path)))]
+/** Which paths are answered as streams, and which of the others must be named for not to be taken for one of those. */
+function pathsOf(config: Config): { streaming: string[]; plain: string[] } {
+  const isStreaming = ({ streams }: Route) =>
+    streams === 'out of S3' ? config.s3 !== null : streams !== undefined
+  const streaming = new Set(routes.filter(isStreaming).map(({ path }) => routerPattern(path)))
+  const plain = routes.map(({ path }) => path).filter((path) => !path.includes('{') && !streaming.has(path))
+  return { streaming: [...streaming], plain: [...new Set(plain)] }
 }
 
 /** Different for every request and every run of the program. */

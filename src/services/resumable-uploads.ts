@@ -32,6 +32,7 @@ export type ResumableUpload = Pick<
   | 'id'
   | 'slug'
   | 'uuid'
+  | 'account_id'
   | 'name'
   | 'metadata'
   | 'kind'

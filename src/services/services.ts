@@ -31,6 +31,7 @@ import type { PasswordResets } from './password-resets.ts'
 import type { PublicFolders } from './public-folders.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Readiness } from './readiness.ts'
+import type { Receipts } from './receipts.ts'
 import type { Removals } from './removals.ts'
 import type { Reporting } from './reporting.ts'
 import type { Reports } from './reports.ts'
@@ -85,6 +86,7 @@ export interface Services {
   readonly publicFolders: PublicFolders
   readonly rates: RateLimits
   readonly readiness: Readiness
+  readonly receipts: Receipts
   readonly removals: Removals
   readonly reporting: Reporting
   readonly reports: Reports

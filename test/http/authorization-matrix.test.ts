@@ -57,6 +57,8 @@ interface Row {
   readonly about: Readonly<Record<string, Build>>
   /** The file is named by slug alone. */
   readonly slugOnly?: boolean
+  /** A session counts for nothing, whoever's it is. */
+  readonly keyOnly?: boolean
 }
 
 function named(ask: Build, more: Readonly<Record<string, Build>> = {}): Row {
@@ -80,6 +82,11 @@ const uploadRow: Row = named(({ folder }) => ({ path: '/api/v1/upload', uploadIn
 
 const matrix: Readonly<Record<string, Row>> = {
   'post /api/v1/upload': uploadRow,
+  'put /api/v1/upload/{}': {
+    ...named(({ folder }) => ({ path: '/api/v1/upload/a.txt', uploadInto: folder })),
+    keyOnly: true,
+  },
+  'put /{}': { ...named(({ folder }) => ({ path: '/a.txt', uploadInto: folder })), keyOnly: true },
   'get /api/v1/upload/status': {
     ...named((_, file) => ({ path: `/api/v1/upload/status?slug=${file}` })),
     slugOnly: true,
@@ -294,11 +301,13 @@ afterAll(async () => {
 function send(route: string, request: Request, headers: Headers): Promise<Response> {
   const method = (route.split(' ')[0] ?? '').toUpperCase()
   if (request.uploadInto !== undefined) {
+    const into = { ...headers, 'x-folder-id': request.uploadInto }
+    if (method === 'PUT') return visit(host, request.path, { method, headers: into, body: 'x' })
     const form = new FormData()
     form.set('file', new File(['x'], 'x.txt'))
     return visit(host, request.path, {
       method,
-      headers: { ...headers, 'x-folder-id': request.uploadInto },
+      headers: into,
       body: form,
     })
   }
@@ -399,6 +408,12 @@ describe.each(rows)('$route', ({ route, row }) => {
 
   test('takes a session as it takes a key, unless it is over, of a disabled account or used by another site', async () => {
     const ask = (headers: Headers) => send(route, row.ask(NOBODYS, NOBODYS.slug, NOBODYS), headers)
+    if (row.keyOnly === true) {
+      for (const session of Object.values(sessions)) {
+        expect(await refused(await ask(session))).toBe('401 INVALID_API_KEY')
+      }
+      return
+    }
     expect((await ask(sessions.owner)).status).toBe((await ask(bearer(ownerKey))).status)
     expect(await refused(await ask(sessions.ended))).toBe('401 NOT_SIGNED_IN')
     expect(await refused(await ask(sessions.disabled))).toBe('403 ACCOUNT_DISABLED')
@@ -442,6 +457,7 @@ const outsiders = [
 const asked = rows
   .filter(({ row }) => Object.keys(row.about).length > 0)
   .flatMap(({ route, row }) => outsiders.map((outsider) => ({ route, row, ...outsider })))
+  .filter(({ row, who }) => row.keyOnly !== true || who !== 'another account signed in')
 
 describe.each(asked)('what the owner has, asked for by $who with $route', (asking) => {
   const { route, row, keyOf, headersOf, kinds } = asking

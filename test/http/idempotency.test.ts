@@ -1,15 +1,18 @@
 /** A plain upload that is sent again with its Idempotency-Key. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { AccountId } from '../../src/domain/ids.ts'
 import { stored } from '../support/answers.ts'
 import { type Api, api, newcomer, refusal } from '../support/api.ts'
+import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { openUpload } from '../support/raw-upload.ts'
 
 const KEY = 'f3b1c9e0-8a75-4d0e-9c37-2f5b6a1d8e44'
 const HOUR = 3_600_000
 
 let holdfast: TestHoldfast
 beforeAll(async () => {
-  holdfast = await startHoldfast({ maxFileSize: 1000 })
+  holdfast = await startHoldfast({ maxFileSize: 1000, trustedProxies: ['127.0.0.1'] })
 })
 afterAll(() => holdfast.stop())
 
@@ -62,11 +65,57 @@ test('after 24 hours the key is new', async () => {
   expect(await holdfast.database.selectFrom('idempotency_keys').select('hash').execute()).toEqual([])
 })
 
-test('for guests the key alone counts, and has to be long', async () => {
+test('a key used again for another name, folder or length is refused, and stores nothing', async () => {
+  const caller = await newcomer(holdfast)
+  const folder = await caller.folder('elsewhere')
+  const first = await caller.upload('once', { ...keyed(KEY), name: 'a.txt' })
+  for (const chunked of [false, true]) {
+    const again = (content: string, more: { name?: string; folder?: string }) =>
+      caller.upload(content, { ...keyed(KEY), name: 'a.txt', chunked, ...more })
+    expect(await again('once', { name: 'b.txt' })).toMatchObject(refusal('IDEMPOTENCY_MISMATCH'))
+    expect(await again('once', { folder })).toMatchObject(refusal('IDEMPOTENCY_MISMATCH'))
+    expect(await again('longer', {})).toMatchObject(refusal('IDEMPOTENCY_MISMATCH'))
+    expect(await again('one', {})).toMatchObject(refusal('IDEMPOTENCY_MISMATCH'))
+    expect(await again('once', {})).toMatchObject({ status: 200, body: first.body })
+  }
+  expect(await filesOf(caller)).toBe(1)
+})
+
+test('a request that is sent again is answered though the account is full by now', async () => {
+  const { id, apiKey } = await holdfast.addAccount()
+  const caller = api(holdfast, apiKey)
+  const first = await caller.upload('once', keyed(KEY))
+  await holdfast.database
+    .updateTable('accounts')
+    .set({ quota: 4 })
+    .where('id', '=', id as AccountId)
+    .execute()
+  expect(await caller.upload('once', keyed(KEY))).toMatchObject({ status: 200, body: first.body })
+})
+
+test('while the first is under way others wait, and when it takes long, or too many wait, they get 409', async () => {
+  const { apiKey } = await holdfast.addAccount()
+  const caller = api(holdfast, apiKey)
+  const first = await openUpload(holdfast.nodeUrl, { key: apiKey, size: 4, idempotencyKey: KEY })
+  const hash = holdfast.database.selectFrom('idempotency_keys').select('hash').where('result', 'is', null)
+  await eventually('the key is taken', async () => (await hash.execute()).length > 0)
+  // More than may wait at each of three nodes.
+  const waiting = Array.from({ length: 60 }, () => caller.upload('once', keyed(KEY)))
+  const refused = await Promise.race(waiting)
+  expect(refused).toMatchObject(refusal('REQUEST_UNDER_WAY'))
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  holdfast.clock.advance(30_000)
+  for (const answer of await Promise.all(waiting)) expect(answer).toMatchObject(refusal('REQUEST_UNDER_WAY'))
+  first.abort()
+})
+
+test('a guest’s key has to be long, and is good from the same address alone', async () => {
   const guest = api(holdfast)
   expect(await guest.upload('a', keyed('short'))).toMatchObject(refusal('INVALID_REQUEST'))
   const first = await guest.put('a', keyed(KEY))
   expect((await guest.put('a', keyed(KEY))).slug).toBe(first.slug)
+  const from = { headers: { 'idempotency-key': KEY, 'x-forwarded-for': '203.0.113.9' } }
+  expect((await guest.put('a', from)).slug).not.toBe(first.slug)
 })
 
 test('a key that is too long is refused', async () => {

@@ -27,6 +27,8 @@ const COVERED = {
   ],
   upload: [
     'POST /api/v1/upload',
+    'PUT /api/v1/upload/{name}',
+    'PUT /{name}',
     'GET /api/v1/upload/status',
     'POST /api/v1/uploads',
     'PATCH /api/v1/uploads/{upload}',

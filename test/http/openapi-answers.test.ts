@@ -196,11 +196,15 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   const made = z
     .object({ data: z.object({ id: z.number() }) })
     .parse((await caller.post('/api/v1/key', { name: 'old', scopes: ['read'] })).body)
+  const { receipt } = z.object({ receipt: z.string() }).parse((await api(holdfast).upload('a guest’s')).body)
   const form = new FormData()
   form.set('file', new File(['content'], 'e.txt'))
   const chunk = { headers: { ...TUS, 'Upload-Offset': '0', 'Content-Type': CHUNK }, body: 'data' }
   return {
     'post /api/v1/upload': { path: '/api/v1/upload', init: { body: form } },
+    'put /api/v1/upload/{name}': { path: '/api/v1/upload/e.txt', init: { body: 'content' } },
+    'put /{name}': { path: '/e.txt', init: { body: 'content', headers: { accept: 'application/json' } } },
+    'delete /api/v1/receipt/{receipt}': { path: `/api/v1/receipt/${receipt}`, isOpen: true },
     'get /api/v1/upload/status': { path: `/api/v1/upload/status?slug=${file.slug}` },
     'get /api/v1/uploads': { path: '/api/v1/uploads' },
     'post /api/v1/upload/cancel': { path: '/api/v1/upload/cancel', init: json({ slug: lostSlug }) },

@@ -14,6 +14,7 @@ export interface RawUploadOptions {
   readonly size: number | null
   /** Sent as X-Folder-ID. */
   readonly folder?: string
+  readonly idempotencyKey?: string
 }
 
 export interface RawUpload {
@@ -83,6 +84,7 @@ export async function openUpload(url: string, options: RawUploadOptions): Promis
     `Content-Type: multipart/form-data; boundary=${BOUNDARY}`,
     length,
     ...(options.key === undefined ? [] : [`Authorization: Bearer ${options.key}`]),
+    ...(options.idempotencyKey === undefined ? [] : [`Idempotency-Key: ${options.idempotencyKey}`]),
     ...(options.folder === undefined ? [] : [`X-Folder-ID: ${options.folder}`]),
   ]
   await write(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`))

@@ -1,11 +1,17 @@
 import { z } from '@hono/zod-openapi'
 import { timestamp } from '../../domain/clock.ts'
+import type { Uuid } from '../../domain/ids.ts'
+import type { Caller } from '../../services/caller.ts'
 import type { ResumableUpload } from '../../services/resumable-uploads.ts'
 import type { StoredFile } from '../../services/stored-file.ts'
-import type { Site } from '../call.ts'
+import type { Call, Site } from '../call.ts'
 import { parseMetadata } from '../uploads/tus-headers.ts'
 import { timestampField } from './fields.ts'
 import { fileUrl, thumbnailPath } from './file-answers.ts'
+
+const receiptField = z.string().optional().openapi({
+  description: 'Of a guest’s upload: DELETE /api/v1/receipt/{receipt} deletes it',
+})
 
 export const uploadResult = z
   .object({
@@ -18,10 +24,34 @@ export const uploadResult = z
     uuid: z.uuid(),
     size: z.number().int(),
     sha256: z.string(),
+    receipt: receiptField,
   })
   .openapi('UploadResult')
 
-export function toUploadResult(site: Site, file: StoredFile): z.infer<typeof uploadResult> {
+/** What whoever has just uploaded the file is told, a guest with the receipt. */
+export function toUploadResult(
+  call: Pick<Call, 'site' | 'headers'>,
+  caller: Caller,
+  file: StoredFile,
+): z.infer<typeof uploadResult> {
+  return {
+    ...toStoredUpload(call.site, file),
+    ...(caller.kind === 'guest' ? giveReceipt(call, file.uuid) : {}),
+  }
+}
+
+/** The receipt of a guest's upload, in the answer's headers too. Nobody but the one who uploads may be given it. */
+export function giveReceipt(
+  { site, headers }: Pick<Call, 'site' | 'headers'>,
+  uuid: Uuid,
+): { receipt: string } {
+  const receipt = site.services.receipts.of(uuid)
+  headers.set('Holdfast-Receipt', receipt)
+  return { receipt }
+}
+
+/** The same for whoever looks at an upload that is over. */
+export function toStoredUpload(site: Site, file: StoredFile): z.infer<typeof uploadResult> {
   return {
     success: true,
     message: 'File uploaded',
@@ -54,6 +84,13 @@ export const unfinishedUpload = z
     expires_at: timestampField,
   })
   .openapi('UnfinishedUpload')
+
+/** What whoever starts an upload is told. */
+export const startedUpload = unfinishedUpload.extend({
+  success: z.literal(true),
+  location: z.string(),
+  receipt: receiptField,
+})
 
 export function toUnfinishedUpload(site: Site, upload: ResumableUpload): z.infer<typeof unfinishedUpload> {
   return {

@@ -1,9 +1,11 @@
 import { z } from '@hono/zod-openapi'
 import type { Caller } from '../../services/caller.ts'
 import { admitGuest } from '../api/guests.ts'
+import { giveReceipt } from '../api/upload-answers.ts'
 import { uploadCaller } from '../call.ts'
 import type { Route } from '../route.ts'
 import { pageSession } from '../session.ts'
+import { formUpload } from '../uploads/form-upload.ts'
 import { leaveBody, receiveFile } from '../uploads/receive.ts'
 import { pageReader } from './page-reader.ts'
 import { page } from './pages.ts'
@@ -53,7 +55,8 @@ export const postStartPage: Route = {
       await leaveBody(call)
       throw error
     }
-    const file = await receiveFile(call, caller, 'root')
+    const file = await receiveFile(call, caller, 'root', formUpload(call.request))
+    if (caller.kind === 'guest') giveReceipt(call, file.uuid)
     return new Response(null, { status: 303, headers: { Location: `/d/${file.slug}` } })
   },
 }

@@ -1,58 +1,109 @@
-import { Refusal } from '../../domain/errors.ts'
+import { cleanFileName } from '../../domain/file-name.ts'
 import type { FolderPlace } from '../../domain/ids.ts'
 import type { Caller } from '../../services/caller.ts'
+import type { EarlierRequest, FirstRequest } from '../../services/idempotency.ts'
 import type { StoredFile } from '../../services/stored-file.ts'
-import type { Alongside, Incoming } from '../../services/uploads.ts'
+import type { Incoming } from '../../services/uploads.ts'
 import type { Call } from '../call.ts'
-import { parseBoundary } from './boundary.ts'
-import { type PartSink, scanMultipart } from './multipart.ts'
+import type { Announce, AnnouncedFile, Carrier } from './carrier.ts'
+import { idempotencyKey, repeatedFile } from './idempotency-key.ts'
 import { type PacedBody, pacedBody } from './paced-body.ts'
-import type { PartHeaders } from './part-headers.ts'
-
-/** No envelope of ours weighs more: what a body has beyond this is content. */
-const LARGEST_ENVELOPE = 64 * 1024
 
 /** What of a refused body is read to its end, so that the sender gets to see the answer. */
 const READ_OFF = 1024 * 1024
 
 /**
- * Receives the one file of a multipart request. Folder, declared length and room are checked before the body is
- * read. Returns once the file, and what is done alongside, would survive a power cut; whatever goes wrong leaves
- * nothing behind.
+ * Receives the one file of a request, or finds the one that an earlier request with the same Idempotency-Key has led to.
+ * Folder, declared length and room are checked before the body is read. Returns once the file would survive a power cut;
+ * whatever goes wrong leaves nothing behind.
  */
 export async function receiveFile(
   call: Call,
   caller: Caller,
   place: FolderPlace,
-  alongside: Alongside = async () => {},
+  carrier: Carrier,
 ): Promise<StoredFile> {
-  const boundary = parseBoundary(call.request.headers.get('content-type'))
-  const declared = declaredLength(call.request)
-  const { uploads } = call.site.services
-  const source = call.request.body
-  if (source === null) {
-    throw new Refusal('INVALID_REQUEST', 'The body is empty; send a form with a part named "file"')
-  }
-  const body = pacedBody(source, call.site.clock)
-  const done = call.site.uploadsUnderWay.begin(body.end)
-  let file: ReceivedFile = null
+  const key = idempotencyKey(call.request, caller)
+  if (key === null) return receiveNew(call, caller, place, carrier, null)
+  const begun = await call.site.services.idempotency.begin(caller, carrier.route, key)
+  if ('earlier' in begun) return receiveAgain(call, place, carrier, begun.earlier)
   try {
-    await uploads.check(caller, place, Math.max(0, (declared ?? 0) - LARGEST_ENVELOPE))
-    await scanMultipart(body, boundary, {
-      async part(headers, offset): Promise<PartSink | null> {
-        if (headers.name !== 'file' || !headers.filename) return null
-        if (file !== null)
-          throw new Refusal('INVALID_REQUEST', 'Send one file a request, in one part named "file"')
-        const size = contentSize(declared, offset, boundary)
-        const incoming = await uploads.begin(caller, place, size)
-        file = { headers, incoming }
-        return { write: (chunk) => incoming.write(chunk), end: () => {} }
-      },
-    })
-    return await finish(file, alongside)
+    return await receiveNew(call, caller, place, carrier, begun.first)
+  } finally {
+    await begun.first.end()
+  }
+}
+
+function receiveAgain(
+  call: Call,
+  place: FolderPlace,
+  carrier: Carrier,
+  earlier: EarlierRequest,
+): Promise<StoredFile> {
+  return withBody(call, async (body, declared) => {
+    const file = await repeatedFile(body, place, carrier, earlier)
+    await dismiss(call, declared, body)
+    return file
+  })
+}
+
+function receiveNew(
+  call: Call,
+  caller: Caller,
+  place: FolderPlace,
+  carrier: Carrier,
+  first: FirstRequest | null,
+): Promise<StoredFile> {
+  const { uploads } = call.site.services
+  return withBody(call, async (body, declared) => {
+    await uploads.check(caller, place, declared === null ? 0 : carrier.least(declared))
+    let received: { readonly file: AnnouncedFile; readonly incoming: Incoming } | null = null
+    const announce: Announce = async (file) => {
+      const incoming = await uploads.begin(caller, place, file.size)
+      received = { file, incoming }
+      return { write: (chunk) => incoming.write(chunk), end: () => {} }
+    }
+    try {
+      await carrier.read(body, announce)
+      return await finish(received, place, first)
+    } catch (error) {
+      // What goes wrong now is for the log; the caller is told what went wrong first.
+      await abort(received).catch(call.site.report)
+      throw error
+    }
+  })
+}
+
+type Received = { readonly file: AnnouncedFile; readonly incoming: Incoming } | null
+
+async function finish(
+  received: Received,
+  place: FolderPlace,
+  first: FirstRequest | null,
+): Promise<StoredFile> {
+  if (received === null) throw new Error('a body was read to its end without a file')
+  const { file, incoming } = received
+  if (first === null) return incoming.finish(file.name, file.type)
+  const request = { name: cleanFileName(file.name), place, length: file.length }
+  return incoming.finish(file.name, file.type, (trx, stored) => first.record(trx, stored, request))
+}
+
+async function abort(received: Received): Promise<void> {
+  await received?.incoming.abort()
+}
+
+/** Runs the work with the body, paced and told of when the server stops; deals with what is left of it after a failure. */
+async function withBody<T>(
+  call: Call,
+  work: (body: PacedBody, declared: number | null) => Promise<T>,
+): Promise<T> {
+  const declared = declaredLength(call.request)
+  const body = pacedBody(call.request.body ?? emptyBody(), call.site.clock)
+  const done = call.site.uploadsUnderWay.begin(body.end)
+  try {
+    return await work(body, declared)
   } catch (error) {
-    // What goes wrong now is for the log; the caller is told what went wrong first.
-    await abort(file).catch(call.site.report)
+    await body.cancel(error)
     await dismiss(call, declared, body)
     throw error
   } finally {
@@ -60,28 +111,10 @@ export async function receiveFile(
   }
 }
 
-type ReceivedFile = { readonly headers: PartHeaders; readonly incoming: Incoming } | null
-
-function finish(file: ReceivedFile, alongside: Alongside): Promise<StoredFile> {
-  if (file === null) {
-    throw new Refusal('INVALID_REQUEST', 'The form has no part named "file" with a file name')
-  }
-  return file.incoming.finish(file.headers.filename ?? '', file.headers.contentType, alongside)
-}
-
-async function abort(file: ReceivedFile): Promise<void> {
-  await file?.incoming.abort()
-}
-
-/** What the file weighs when it is the last part, as it nearly always is: all but the final boundary's line. */
-function contentSize(
-  declared: number | null,
-  offset: number,
-  boundary: string,
-): { least: number; most: number } {
-  if (declared === null) return { least: 0, most: 0 }
-  const most = Math.max(0, declared - offset - `\r\n--${boundary}--\r\n`.length)
-  return { least: Math.max(0, most - LARGEST_ENVELOPE), most }
+export function emptyBody(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => controller.close(),
+  })
 }
 
 /** The length of the body, as far as it is declared. */
@@ -92,14 +125,20 @@ export function declaredLength(request: Request): number | null {
 
 /**
  * Deals with what is left of a refused body, so that a sender that sends on regardless sees the answer and not a
- * reset, where what is left is little: it is read off. With more to come the connection is closed after the answer.
+ * reset, where what is left is little: it is read off. With more to come the connection is closed after the answer, and
+ * so it is when the sender still waits to be asked for its body: it is not asked for what nobody wants.
  */
 export async function dismiss(call: Call, declared: number | null, body: PacedBody): Promise<void> {
-  if (declared !== null && declared - body.received() > READ_OFF) {
+  const isUnasked = body.received() === 0 && awaitsContinue(call.request)
+  if (isUnasked || (declared !== null && declared - body.received() > READ_OFF)) {
     call.headers.set('Connection', 'close')
     return
   }
   if (!(await body.readOff(READ_OFF))) call.headers.set('Connection', 'close')
+}
+
+function awaitsContinue(request: Request): boolean {
+  return request.headers.get('expect')?.toLowerCase() === '100-continue'
 }
 
 /** The same for an upload that was refused before its body was read. */

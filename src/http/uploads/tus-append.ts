@@ -4,9 +4,9 @@ import type { Caller } from '../../services/caller.ts'
 import type { ResumableUpload } from '../../services/resumable-uploads.ts'
 import { bytesCaller, type Call } from '../call.ts'
 import { pacedBody } from './paced-body.ts'
-import { declaredLength, dismiss } from './receive.ts'
+import { declaredLength, dismiss, emptyBody } from './receive.ts'
 import { assertTus, bytesHeader, CHUNK_TYPE, expectedChecksum, hasChunk } from './tus-headers.ts'
-import { stateHeaders } from './tus-state.ts'
+import { guestsReceipt, stateHeaders } from './tus-state.ts'
 
 /** PATCH: adds bytes to an upload. */
 export async function appendToUpload(call: Call, name: UploadName): Promise<Response> {
@@ -19,6 +19,7 @@ export async function appendToUpload(call: Call, name: UploadName): Promise<Resp
   if (offset === null) throw new Refusal('INVALID_REQUEST', 'Upload-Offset is missing')
   const size = bytesHeader(call.request, 'Upload-Length')
   const upload = await takeChunk(call, caller, name, { offset, size })
+  if (upload.state === 'completed') guestsReceipt(call, upload)
   return new Response(null, { status: 204, headers: stateHeaders(call.site, upload) })
 }
 
@@ -49,10 +50,4 @@ export async function takeChunk(
     await source.cancel(null)
     done()
   }
-}
-
-function emptyBody(): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start: (controller) => controller.close(),
-  })
 }

@@ -10,7 +10,7 @@ import { jsonResponse } from '../json.ts'
 import { UPLOADS_PATH } from './paths.ts'
 import { takeChunk } from './tus-append.ts'
 import { assertTus, declaredSize, hasChunk, parseConcat, parseMetadata } from './tus-headers.ts'
-import { stateHeaders } from './tus-state.ts'
+import { guestsReceipt, stateHeaders } from './tus-state.ts'
 
 /** POST: starts an upload, with its first bytes where the request brings some. */
 export async function createUpload(call: Call): Promise<Response> {
@@ -23,9 +23,10 @@ export async function createUpload(call: Call): Promise<Response> {
   // Also an answer that refuses the first bytes tells where to go on.
   call.headers.set('Location', location)
   const brings = hasChunk(call.request) && upload.state === 'uploading'
+  const receipt = guestsReceipt(call, upload)
   const present = brings ? await takeFirst(call, caller, token) : upload
   return jsonResponse(
-    { success: true, location, ...toUnfinishedUpload(call.site, present) },
+    { success: true, location, ...toUnfinishedUpload(call.site, present), ...receipt },
     { status: 201, headers: stateHeaders(call.site, present) },
   )
 }

@@ -1,5 +1,5 @@
 import type { UploadName } from '../../domain/ids.ts'
-import { toUnfinishedUpload, toUploadResult } from '../api/upload-answers.ts'
+import { toStoredUpload, toUnfinishedUpload } from '../api/upload-answers.ts'
 import { bytesCaller, type Call, uploadCaller } from '../call.ts'
 import { jsonResponse } from '../json.ts'
 import { assertTus } from './tus-headers.ts'
@@ -21,7 +21,7 @@ export async function getUpload(call: Call, name: UploadName): Promise<Response>
   const upload = found.state === 'processing' ? await resumable.atRest(caller, name) : found
   if (upload.state === 'completed' && upload.kind !== 'partial') {
     const file = await resumable.result(caller, upload)
-    return jsonResponse({ ...toUploadResult(call.site, file), status: 'completed', received: file.size })
+    return jsonResponse({ ...toStoredUpload(call.site, file), status: 'completed', received: file.size })
   }
   return jsonResponse({ success: true, ...toUnfinishedUpload(call.site, upload) })
 }

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { Refusal } from '../../domain/errors.ts'
 import type { UploadName } from '../../domain/ids.ts'
 import { CHECKSUM_ALGORITHMS } from '../../services/chunk-checksum.ts'
-import { unfinishedUpload, uploadResult } from '../api/upload-answers.ts'
+import { startedUpload, unfinishedUpload, uploadResult } from '../api/upload-answers.ts'
 import type { Call } from '../call.ts'
 import { preflight } from '../preflight.ts'
 import type { Documentation, Method, Route, RouteParts } from '../route.ts'
@@ -93,6 +93,7 @@ const stateHeader = z.object({
   'Holdfast-Slug': z.string().optional(),
   'Holdfast-Url': z.string().optional().openapi({ description: 'The public page' }),
 })
+const receiptHeader = z.string().optional().openapi({ description: 'Of a guest: deletes the upload' })
 const capabilityHeaders = z.object({
   'Tus-Version': z.string(),
   'Tus-Extension': z.string(),
@@ -126,7 +127,6 @@ function routeParts(...[method, path, documentation, handle]: Parts): RouteParts
   }
 }
 
-const created = unfinishedUpload.extend({ success: z.literal(true), location: z.string() })
 const present = z.union([
   uploadResult.extend({ status: z.literal('completed'), received: z.number().int() }),
   unfinishedUpload.extend({ success: z.literal(true) }),
@@ -152,8 +152,8 @@ export const tusRoutes: readonly Route[] = [
       answers: {
         201: {
           description: 'Started; the link works as soon as the bytes are here',
-          headers: stateHeader.extend({ Location: z.string() }),
-          schema: created,
+          headers: stateHeader.extend({ Location: z.string(), 'Holdfast-Receipt': receiptHeader }),
+          schema: startedUpload,
         },
       },
       errors: [400, 404, 409, 410, 412, 413, 423, 460],
@@ -176,7 +176,7 @@ export const tusRoutes: readonly Route[] = [
       answers: {
         204: {
           description: 'Safe up to Upload-Offset; with the last byte, the file is stored',
-          headers: stateHeader,
+          headers: stateHeader.extend({ 'Holdfast-Receipt': receiptHeader }),
         },
       },
       errors: [400, 404, 409, 410, 412, 413, 415, 423, 460],

@@ -1,6 +1,8 @@
+import { GUESTS } from '../../domain/ids.ts'
 import type { ResumableUpload } from '../../services/resumable-uploads.ts'
 import { fileUrl } from '../api/file-answers.ts'
-import type { Site } from '../call.ts'
+import { giveReceipt } from '../api/upload-answers.ts'
+import type { Call, Site } from '../call.ts'
 
 /** What the headers of an answer tell of an upload. */
 export function stateHeaders(site: Site, upload: ResumableUpload): Headers {
@@ -19,4 +21,9 @@ export function stateHeaders(site: Site, upload: ResumableUpload): Headers {
     headers.set('Holdfast-Url', fileUrl(site, upload.slug))
   }
   return headers
+}
+
+/** The receipt of what a guest uploads, for answers that start or finish it; a part has none, for it never gets a link. */
+export function guestsReceipt(call: Call, upload: ResumableUpload): { receipt?: string } {
+  return upload.account_id === GUESTS && upload.kind !== 'partial' ? giveReceipt(call, upload.uuid) : {}
 }

@@ -456,6 +456,10 @@ export const de: Texts = {
         title: 'Das geschieht schon',
         message: 'Dieselbe Anfrage kam schon und läuft noch. Versuche es gleich noch einmal.',
       },
+      IDEMPOTENCY_MISMATCH: {
+        title: 'Das war eine andere Datei',
+        message: 'Dieser Schlüssel gehört schon zu einem anderen Upload. Nimm für jeden Upload einen neuen.',
+      },
       PASSWORD_REQUIRED: {
         title: 'Erst das Passwort',
         message: 'Öffne die Seite der Datei oder des Ordners; dort wird danach gefragt.',

@@ -438,6 +438,10 @@ export const en: Texts = {
         title: 'This is being done already',
         message: 'The same request came before and is not finished. Try again in a moment.',
       },
+      IDEMPOTENCY_MISMATCH: {
+        title: 'That was another file',
+        message: 'This key already belongs to another upload. Use a new one for each upload.',
+      },
       PASSWORD_REQUIRED: {
         title: 'A password comes first',
         message: 'Open the page of the file or the folder; it asks for the password.',
