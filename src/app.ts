@@ -39,13 +39,15 @@ import { createFolders } from './services/folders.ts'
 import { createIdempotency } from './services/idempotency.ts'
 import { createLocalClaims, createSharedClaims, keptFailures } from './services/job-claims.ts'
 import { createKeys } from './services/keys.ts'
+import { createKnownBrowsers } from './services/known-browsers.ts'
 import { createLinkMaking, type OneTimeLink } from './services/link-making.ts'
 import { createMailAddresses } from './services/mail-addresses.ts'
 import { createMailForgetting } from './services/mail-forgetting.ts'
 import { createMailSending } from './services/mail-sending.ts'
 import { joinNodes } from './services/nodes.ts'
 import { createNotices } from './services/notices.ts'
-import { createOidc } from './services/oidc.ts'
+import { createOidc, usableOidc } from './services/oidc.ts'
+import { createOidcExchange } from './services/oidc-exchange.ts'
 import { createOneTimeLinks } from './services/one-time-links.ts'
 import { createOutages } from './services/outages.ts'
 import { createOutbox } from './services/outbox.ts'
@@ -106,7 +108,8 @@ const ENDING_MAY_TAKE = 10 * SECOND
 export async function startHoldfast(
   parts: Parts & { readonly log: Log; readonly settings: readonly SettingInForce[] },
 ): Promise<Holdfast> {
-  const { config, settings, clock, random, log } = parts
+  const { settings, clock, random, log } = parts
+  const config = { ...parts.config, oidc: usableOidc(parts.config.oidc, (message) => log.warn({}, message)) }
   const failed = (what: string) => (error: unknown) => log.error({ err: error }, what)
   const metrics = config.metrics && createMetrics(manifest.version, clock.monotonic)
   const storage = {
@@ -222,12 +225,11 @@ export async function startHoldfast(
       clock,
       publicUrl: publicUrl(),
       secret: authSecret,
-      oidc: config.oidc,
       admit: (account) => accounts.assertEnabled(account),
-      join: signUp.joinBySubject,
       log: (message, error) => log.error({ from: 'better-auth', err: error }, message),
     }))
     const sessions = createSessions(db, clock)
+    const knownBrowsers = createKnownBrowsers({ signing, clock, random, publicUrl })
 
     const reports = createReports(db, clock)
     const takeDowns = createTakeDowns(db, clock, failed('a content could not be taken down'))
@@ -296,10 +298,22 @@ export async function startHoldfast(
       keys: createKeys(db, clock, random),
       notices,
       mailAddresses: createMailAddresses({ db, clock, rates, ownAccount, outbox, makeLink }),
-      oidc: createOidc({ auth, rates, isSet: config.oidc !== null, publicUrl }),
+      oidc: createOidc({
+        db,
+        auth,
+        rates,
+        signing,
+        clock,
+        sessions,
+        signUp,
+        knownBrowsers,
+        exchange: config.oidc === null ? null : createOidcExchange(config.oidc, clock.monotonic),
+        publicUrl,
+        report: (reason) => log.warn({ reason }, 'the OpenID Connect server identified nobody'),
+      }),
       oneTimeLinks,
       ownAccount,
-      passkeys: createPasskeys({ db, auth, rates, ownAccount, publicUrl }),
+      passkeys: createPasskeys({ db, auth, rates, ownAccount, knownBrowsers, publicUrl }),
       passwordResets: createPasswordResets({ db, clock, rates, outbox, makeLink }),
       ownKeys: createOwnKeys(db, clock, random),
       publicFolders: createPublicFolders(db, access),
@@ -312,7 +326,7 @@ export async function startHoldfast(
       resumable: resumable.uploads,
       secondFactor: createSecondFactor(db, auth, ownAccount),
       sessions,
-      signIn: createSignIn({ db, auth, rates, signing, publicUrl }),
+      signIn: createSignIn({ db, auth, rates, signing, knownBrowsers, publicUrl }),
       signUp,
       statistics,
       takeDowns,

@@ -16,6 +16,7 @@ import { mail } from './migrations/013-mail.ts'
 import { unusedFiles } from './migrations/014-unused-files.ts'
 import { transactionOutcomes } from './migrations/015-transaction-outcomes.ts'
 import { outages } from './migrations/016-outages.ts'
+import { proofs } from './migrations/017-proofs.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -42,6 +43,7 @@ const migrations: readonly Migration[] = [
   unusedFiles,
   transactionOutcomes,
   outages,
+  proofs,
 ]
 
 /** How many there are. */

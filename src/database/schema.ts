@@ -323,6 +323,8 @@ interface SessionsTable {
   /** When it was last used, to the hour. */
   updated_at: number
   expires_at: number
+  /** When its person has last shown who they are, after signing in; null: not since. */
+  proved_at: number | null
 }
 
 /** What proves who somebody is: a password, or what another server calls them. */
@@ -374,6 +376,8 @@ interface TwoFactorsTable {
   /** Wrong codes in a row. */
   failures: Generated<number>
   locked_until: number | null
+  /** The half minute (RFC 6238) of the last code that was taken; null: none was. */
+  last_step: number | null
 }
 
 /**

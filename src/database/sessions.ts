@@ -11,6 +11,7 @@ export interface SessionHolder {
   readonly created_at: number
   readonly updated_at: number
   readonly expires_at: number
+  readonly proved_at: number | null
 }
 
 const sessionHolder = prepared((db, hash: Sha256) =>
@@ -26,6 +27,7 @@ const sessionHolder = prepared((db, hash: Sha256) =>
       'sessions.created_at',
       'sessions.updated_at',
       'sessions.expires_at',
+      'sessions.proved_at',
     ])
     .where('sessions.token_hash', '=', hash),
 )
@@ -41,6 +43,11 @@ export async function setSessionUsed(
   used: { updated_at: number; expires_at: number },
 ): Promise<void> {
   await db.updateTable('sessions').set(used).where('id', '=', id).execute()
+}
+
+/** Notes that the person of the session has shown who they are. */
+export async function setSessionProved(db: Db, id: SessionId, at: number): Promise<void> {
+  await db.updateTable('sessions').set({ proved_at: at }).where('id', '=', id).execute()
 }
 
 export interface SessionRow {

@@ -1,9 +1,12 @@
+import type { BetterAuthPlugin } from '@better-auth/core'
+import { createAuthEndpoint } from '@better-auth/core/api'
 import { passkey } from '@better-auth/passkey'
+import { setSessionCookie } from 'better-auth/cookies'
+import { symmetricDecrypt } from 'better-auth/crypto'
 import { betterAuth } from 'better-auth/minimal'
-import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import { twoFactor } from 'better-auth/plugins/two-factor'
 import { username } from 'better-auth/plugins/username'
-import type { OidcConfig } from '../config.ts'
+import * as z from 'zod'
 import { authAdapter } from '../database/auth-adapter.ts'
 import type { Db } from '../database/schema.ts'
 import type { Clock } from '../domain/clock.ts'
@@ -11,14 +14,7 @@ import { Refusal } from '../domain/errors.ts'
 import { noteHidden } from './hidden-errors.ts'
 import { hashPassword, verifyPassword } from './passwords.ts'
 import { wrongPasskey } from './signing-in-failures.ts'
-import {
-  AUTH_PATH,
-  CODE_MAY_TAKE,
-  COOKIE_LASTS,
-  cookiePrefix,
-  OIDC,
-  SESSION_LASTS,
-} from './signing-in-terms.ts'
+import { AUTH_PATH, CODE_MAY_TAKE, COOKIE_LASTS, cookiePrefix, SESSION_LASTS } from './signing-in-terms.ts'
 
 export interface EngineParts {
   readonly db: Db
@@ -26,22 +22,19 @@ export interface EngineParts {
   readonly publicUrl: string
   /** Signs cookies, and encrypts the secrets of second factors. */
   readonly secret: string
-  readonly oidc: OidcConfig | null
   /** Throws for an account that may not sign in. */
   readonly admit: (account: string) => Promise<void>
-  /** Makes the account of somebody another server knows, when it is the first time. Throws when nobody may join. */
-  readonly join: (subject: string, wanted: string) => Promise<void>
   readonly log: (message: string, error: unknown) => void
 }
 
 /**
- * better-auth, as Holdfast uses it: sessions, passwords, codes, passkeys and OpenID Connect on our own tables. It
- * listens at no address, makes no account, and calls nobody but the configured server.
+ * better-auth, as Holdfast uses it: sessions, passwords, codes and passkeys on our own tables. It listens at no address,
+ * makes no account, and calls nobody.
  */
 export function createAuthEngine(parts: EngineParts) {
-  const { db, clock, publicUrl, secret, oidc, admit, join, log } = parts
+  const { db, clock, publicUrl, secret, admit, log } = parts
   const isSecure = publicUrl.startsWith('https:')
-  return betterAuth({
+  const { api } = betterAuth({
     appName: 'Holdfast',
     baseURL: publicUrl,
     basePath: AUTH_PATH,
@@ -100,8 +93,6 @@ export function createAuthEngine(parts: EngineParts) {
         createdAt: 'created_at',
         updatedAt: 'updated_at',
       },
-      // What another server hands out is of no use to us, so none of it is kept.
-      updateAccountOnSignIn: false,
       accountLinking: { enabled: false },
     },
     verification: {
@@ -118,7 +109,9 @@ export function createAuthEngine(parts: EngineParts) {
         create: {
           async before(session) {
             await admit(session.userId)
-            return { data: { ...session, expiresAt: new Date(clock.now() + SESSION_LASTS) } }
+            const now = clock.now()
+            const times = { createdAt: new Date(now), expiresAt: new Date(now + SESSION_LASTS) }
+            return { data: { ...session, ...times } }
           },
         },
       },
@@ -134,6 +127,8 @@ export function createAuthEngine(parts: EngineParts) {
         issuer: 'Holdfast',
         twoFactorCookieMaxAge: CODE_MAY_TAKE / 1000,
         allowPasswordless: true,
+        // Wrong codes are counted by our own windows, in which those of strangers lock out no known browser.
+        accountLockout: { enabled: false },
         schema: {
           user: { fields: { twoFactorEnabled: 'two_factor' } },
           twoFactor: {
@@ -172,31 +167,30 @@ export function createAuthEngine(parts: EngineParts) {
           },
         },
       }),
-      genericOAuth({
-        config:
-          oidc === null
-            ? []
-            : [
-                {
-                  providerId: OIDC,
-                  discoveryUrl: `${oidc.issuer}/.well-known/openid-configuration`,
-                  clientId: oidc.clientId,
-                  clientSecret: oidc.clientSecret,
-                  scopes: ['openid', 'profile'],
-                  pkce: true,
-                  disableSignUp: true,
-                  async mapProfileToUser(profile) {
-                    const { sub, preferred_username: wanted } = profile
-                    if (typeof sub !== 'string' || sub === '') return {}
-                    await join(sub, typeof wanted === 'string' ? wanted : '')
-                    // Looked for besides the subject, and nobody's name: it holds an @.
-                    return { id: sub, name: sub, email: `${OIDC}@nobody.invalid` }
-                  },
-                },
-              ],
-      }),
+      ownSessions(),
     ],
   })
+  return { api, decrypted: (text: string) => symmetricDecrypt({ key: secret, data: text }) }
+}
+
+/** Sessions of those whom our own code has identified. */
+function ownSessions() {
+  return {
+    id: 'own-sessions',
+    endpoints: {
+      /** Throws what `admit` throws. */
+      beginSession: createAuthEndpoint.serverOnly(
+        { method: 'POST', body: z.object({ account: z.string() }) },
+        async (ctx) => {
+          const { internalAdapter } = ctx.context
+          const user = await internalAdapter.findUserById(ctx.body.account)
+          if (user === null) throw new Error('there is no such account')
+          await setSessionCookie(ctx, { session: await internalAdapter.createSession(user.id), user })
+          return ctx.json({})
+        },
+      ),
+    },
+  } satisfies BetterAuthPlugin
 }
 
 export type AuthEngine = ReturnType<typeof createAuthEngine>

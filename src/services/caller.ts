@@ -20,7 +20,8 @@ export type Credential =
       readonly kind: 'session'
       readonly session: SessionId
       readonly isAdmin: boolean
-      readonly since: number
+      /** When its person has last shown who they are: by signing in, or once more since. */
+      readonly provedAt: number
     }
 
 /** Somebody who is signed in on the site. */

@@ -9,7 +9,7 @@ import type { Access } from './access.ts'
 import { verifyPassword } from './passwords.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Signing } from './signing.ts'
-import { countTry } from './tries.ts'
+import { tryOnce } from './tries.ts'
 
 /** How long a folder stays unlocked. */
 export const UNLOCKED_FOR = DAY
@@ -70,12 +70,12 @@ export function createFolderPasswords(
     return password !== undefined && nonce !== undefined && isOurNonce(folder, nonce) ? password : input
   }
 
-  function countGuess(folder: FolderId, bucket: string): Promise<() => Promise<void>> {
+  function guess(folder: FolderId, bucket: string, work: () => Promise<void>): Promise<void> {
     const windows = [
       { subject: `password:${folder}:${bucket}`, limit: TRIES_PER_ADDRESS, length: 15 * MINUTE },
       { subject: `password:${folder}`, limit: TRIES_PER_FOLDER, length: HOUR },
-    ]
-    return countTry(rates, windows, 'Too many wrong passwords; wait a while and try again')
+    ] as const
+    return tryOnce(rates, windows, 'Too many wrong passwords; wait a while and try again', work)
   }
 
   return {
@@ -87,16 +87,16 @@ export function createFolderPasswords(
       }),
 
     async unlock(folder, input, bucket, cookie) {
-      if (folder.password_hash === null) return cookie ?? signing.sign(COOKIE, [])
-      const takeBack = await countGuess(folder.id, bucket)
-      if (!(await verifyPassword(decode(folder.id, input), folder.password_hash))) {
+      const { password_hash: hash } = folder
+      if (hash === null) return cookie ?? signing.sign(COOKIE, [])
+      await guess(folder.id, bucket, async () => {
+        if (await verifyPassword(decode(folder.id, input), hash)) return
         throw new Refusal('WRONG_PASSWORD', 'That is not the password; check it and try again')
-      }
-      await takeBack()
+      })
       const others = readCookie(cookie).filter((grant) => grant.f !== folder.id)
       const grant = {
         f: folder.id,
-        t: access.passwordTag(folder.id, folder.password_hash),
+        t: access.passwordTag(folder.id, hash),
         e: clock.now() + UNLOCKED_FOR,
       }
       return signing.sign(COOKIE, [...others, grant].slice(-MOST_GRANTS))

@@ -52,7 +52,7 @@ export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock, outbox
   async function confirm({ account, by }: SessionCaller, password: string | null): Promise<void> {
     const hash = await findPassword(db, account)
     if (hash === null) {
-      if (clock.now() - by.since < JUST_NOW) return
+      if (clock.now() - by.provedAt < JUST_NOW) return
       throw new Refusal('PASSWORD_REQUIRED', 'For this, sign out and in again first')
     }
     if (password === null) {

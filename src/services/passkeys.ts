@@ -1,11 +1,13 @@
+import { findPassword } from '../database/identities.ts'
 import { dropPasskey, listPasskeys, namePasskey } from '../database/passkeys.ts'
 import type { Db } from '../database/schema.ts'
 import { MINUTE } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { PasskeyId } from '../domain/ids.ts'
+import type { AccountId, PasskeyId } from '../domain/ids.ts'
 import { type Auth, type Browser, browserHeaders, withoutSession } from './auth.ts'
 import type { SessionCaller } from './caller.ts'
 import { unhidden } from './hidden-errors.ts'
+import type { KnownBrowsers } from './known-browsers.ts'
 import type { OwnAccount } from './own-account.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { SignInStep } from './sign-in.ts'
@@ -65,9 +67,10 @@ export function createPasskeys(parts: {
   auth: Auth
   rates: RateLimits
   ownAccount: OwnAccount
+  knownBrowsers: KnownBrowsers
   publicUrl: () => string
 }): Passkeys {
-  const { db, auth, rates, ownAccount, publicUrl } = parts
+  const { db, auth, rates, ownAccount, knownBrowsers, publicUrl } = parts
   const fresh = (browser: Browser) => browserHeaders(withoutSession(browser, sessionCookie(publicUrl())))
 
   return {
@@ -125,7 +128,7 @@ export function createPasskeys(parts: {
       // No database must be asked for just any text.
       if (!/^[\w-]+$/.test(answer.id)) throw wrongPasskey()
       const { api } = await auth()
-      const { headers } = await unhidden(() =>
+      const { response, headers } = await unhidden(() =>
         translated(
           api.verifyPasskeyAuthentication({
             body: { response: answer },
@@ -134,7 +137,9 @@ export function createPasskeys(parts: {
           }),
         ),
       )
-      return { next: 'signed in', cookies: headers.getSetCookie() }
+      const account = Number(response.session.userId) as AccountId
+      const remembered = knownBrowsers.remember(browser, account, await findPassword(db, account))
+      return { next: 'signed in', cookies: [...headers.getSetCookie(), ...remembered] }
     },
   }
 }

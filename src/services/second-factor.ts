@@ -5,6 +5,7 @@ import { type Auth, type Browser, browserHeaders } from './auth.ts'
 import type { SessionCaller } from './caller.ts'
 import type { OwnAccount } from './own-account.ts'
 import { translated } from './signing-in-failures.ts'
+import { useCode } from './used-codes.ts'
 
 /** What an app needs to show codes, and what helps when it is lost. Both are told this once. */
 export interface NewSecondFactor {
@@ -23,7 +24,7 @@ export interface SecondFactor {
    */
   begin(caller: SessionCaller, browser: Browser, password: string | null): Promise<NewSecondFactor>
   /** The first code. The session goes on as a new one. Returns Set-Cookie headers. Throws Refusal WRONG_CODE. */
-  finish(browser: Browser, code: string): Promise<readonly string[]>
+  finish(caller: SessionCaller, browser: Browser, code: string): Promise<readonly string[]>
   /**
    * Makes new recovery codes in the place of those there were. Throws what `OwnAccount.confirm` throws, and Refusal
    * INVALID_REQUEST where signing in takes no codes.
@@ -53,15 +54,13 @@ export function createSecondFactor(db: Db, auth: Auth, ownAccount: OwnAccount): 
       }
     },
 
-    async finish(browser, code) {
+    async finish(caller, browser, code) {
       const { api } = await auth()
+      const given = code.replaceAll(/\s/g, '')
       const { headers } = await translated(
-        api.verifyTOTP({
-          body: { code: code.replaceAll(/\s/g, '') },
-          headers: browserHeaders(browser),
-          returnHeaders: true,
-        }),
+        api.verifyTOTP({ body: { code: given }, headers: browserHeaders(browser), returnHeaders: true }),
       )
+      await useCode(db, auth, caller.account, given)
       return headers.getSetCookie()
     },
 

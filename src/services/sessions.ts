@@ -5,6 +5,7 @@ import {
   endSessions,
   findSessionHolder,
   listSessions,
+  setSessionProved,
   setSessionUsed,
 } from '../database/sessions.ts'
 import { hashToken } from '../database/token-hash.ts'
@@ -13,7 +14,7 @@ import { Refusal } from '../domain/errors.ts'
 import type { SessionId } from '../domain/ids.ts'
 import { SCOPES } from '../domain/scopes.ts'
 import type { SessionCaller } from './caller.ts'
-import { SESSION_LASTS } from './signing-in-terms.ts'
+import { SESSION_ENDS, SESSION_LASTS } from './signing-in-terms.ts'
 
 export interface SessionInfo {
   readonly id: SessionId
@@ -29,6 +30,8 @@ export interface Sessions {
   /** Whose session it is. Throws Refusal NOT_SIGNED_IN, or ACCOUNT_DISABLED. */
   authenticate(token: string): Promise<SessionCaller>
   list(caller: SessionCaller): Promise<SessionInfo[]>
+  /** Notes that the caller has just shown who they are. */
+  prove(caller: SessionCaller): Promise<void>
   /** Ends one of the account's sessions, be it the caller's own. Throws Refusal NOT_FOUND. */
   end(caller: SessionCaller, id: SessionId): Promise<void>
   /** Ends all but the caller's; returns how many. */
@@ -47,24 +50,31 @@ export function createSessions(db: Db, clock: Clock): Sessions {
     async authenticate(token) {
       const holder = await findSessionHolder(db, hashToken(token))
       const now = clock.now()
-      if (holder === undefined || holder.expires_at <= now) throw signedOut()
+      if (holder === undefined) throw signedOut()
+      const ends = holder.created_at + SESSION_ENDS
+      if (Math.min(holder.expires_at, ends) <= now) throw signedOut()
       if (holder.disabled_at !== null) {
         throw new Refusal('ACCOUNT_DISABLED', 'This account is disabled; ask whoever runs this server')
       }
       if (now - holder.updated_at >= WRITTEN_EVERY) {
-        await setSessionUsed(db, holder.session, { updated_at: now, expires_at: now + SESSION_LASTS })
+        await setSessionUsed(db, holder.session, {
+          updated_at: now,
+          expires_at: Math.min(now + SESSION_LASTS, ends),
+        })
       }
-      const { account, username, session, is_admin, created_at: since } = holder
+      const { account, username, session, is_admin, created_at, proved_at } = holder
       return {
         kind: 'account',
         account,
         username,
-        by: { kind: 'session', session, isAdmin: is_admin === 1, since },
+        by: { kind: 'session', session, isAdmin: is_admin === 1, provedAt: proved_at ?? created_at },
         scopes: SCOPES,
         within: null,
         expiresAt: null,
       }
     },
+
+    prove: ({ by }) => setSessionProved(db, by.session, clock.now()),
 
     async list({ account, by }) {
       const rows = await listSessions(db, account, clock.now())

@@ -18,7 +18,7 @@ import type { Outbox } from './outbox.ts'
 import { assertStrong } from './password-strength.ts'
 import { hashPassword } from './passwords.ts'
 import type { RateLimits } from './rate-limits.ts'
-import { countTry } from './tries.ts'
+import { countTry, tryOnce } from './tries.ts'
 
 export interface NewAccount {
   readonly username: string
@@ -41,13 +41,15 @@ export interface SignUp {
    * Sets the password that the link is for, ends the account's sessions, and tells its name. Throws Refusal INVALID_LINK,
    * WEAK_PASSWORD or RATE_LIMITED.
    */
-  setPassword(token: string, password: string, from: Whereabouts): Promise<string>
+  setPassword(token: string, password: string): Promise<string>
   /** The account of somebody another server knows, made when it is the first time. */
   joinBySubject(subject: string, wanted: string): Promise<void>
 }
 
 /** New passwords by address in an hour: each costs the server more to judge and to hash than to ask for. */
 const TRIES_PER_ADDRESS = 10
+/** The same by each link that was given out. */
+const TRIES_PER_LINK = 10
 
 export function createSignUp(parts: {
   db: Db
@@ -59,7 +61,6 @@ export function createSignUp(parts: {
 }): SignUp {
   const { db, rates, clock, random, outbox, mode } = parts
 
-  /** What it returns takes the try back, for one that has used up a link: so many people at one address can come by links. */
   const counted = ({ bucket }: Whereabouts) =>
     countTry(
       rates,
@@ -67,8 +68,25 @@ export function createSignUp(parts: {
       'Too many new passwords from your network; wait a while and try again',
     )
 
-  async function assertWorks(purpose: LinkPurpose, token: string): Promise<void> {
-    if ((await findLink(db, hashToken(token), purpose, clock.now())) === undefined) throw invalidLink()
+  const linkOf = (purpose: LinkPurpose, token: string) => findLink(db, hashToken(token), purpose, clock.now())
+
+  /**
+   * Tries with a link are counted by the link, so that nobody else at the same address can use them up; with one that does
+   * not work none is made, because hashing a password is dear.
+   */
+  async function byLink(purpose: LinkPurpose, token: string, work: () => Promise<void>): Promise<void> {
+    const windows = [
+      { subject: `sign-up-link:${hashToken(token)}`, limit: TRIES_PER_LINK, length: HOUR },
+    ] as const
+    const message = 'Too many new passwords by this link; wait a while and try again'
+    if ((await linkOf(purpose, token)) === undefined) throw invalidLink()
+    const worked = await tryOnce(rates, windows, message, async () => {
+      // It may have been used while this try waited for its turn.
+      if ((await linkOf(purpose, token)) === undefined) return false
+      await work()
+      return true
+    })
+    if (!worked) throw invalidLink()
   }
 
   async function prepared({ username, password }: NewAccount): Promise<{ username: string; hash: string }> {
@@ -97,60 +115,61 @@ export function createSignUp(parts: {
     }
   }
 
+  async function joinNow(account: NewAccount, invitation: string | null): Promise<void> {
+    const ready = await prepared(account)
+    await unlessTaken(ready.username, async (trx) => {
+      const link =
+        invitation === null ? null : await takeLink(trx, hashToken(invitation), 'invitation', clock.now())
+      if (mode === 'invitation' && link === undefined) throw invalidLink()
+      await add(trx, ready, 0)
+    })
+  }
+
   return {
     async join(account, invitation, from) {
       assertOpen(mode)
       if (mode === 'invitation') {
         if (invitation === null) throw invitationNeeded()
-        await assertWorks('invitation', invitation)
+        return byLink('invitation', invitation, () => joinNow(account, invitation))
       }
-      const takeBack = await counted(from)
-      const ready = await prepared(account)
-      await unlessTaken(ready.username, async (trx) => {
-        const link =
-          invitation === null ? null : await takeLink(trx, hashToken(invitation), 'invitation', clock.now())
-        if (mode === 'invitation' && link === undefined) throw invalidLink()
-        await add(trx, ready, 0)
-      })
-      if (mode === 'invitation') await takeBack()
+      await counted(from)
+      await joinNow(account, invitation)
     },
 
     async first(account, token, from) {
-      // Before the password is hashed, which is dear.
-      await assertWorks('welcome', token)
-      const takeBack = await counted(from)
-      const ready = await prepared(account)
-      await unlessTaken(ready.username, async (trx) => {
-        await lockMigrations(trx)
-        const link = await takeLink(trx, hashToken(token), 'welcome', clock.now())
-        if (link === undefined || (await hasAdmin(trx))) throw invalidLink()
-        await dropLinks(trx, 'welcome', 'all')
-        const id = await add(trx, ready, 1)
-        const { username } = ready
-        const themselves = { kind: 'administrator', account: id, username, address: from.address } as const
-        await noteDeed(trx, clock, themselves, { act: 'admin.made', object: username })
+      await byLink('welcome', token, async () => {
+        const ready = await prepared(account)
+        await unlessTaken(ready.username, async (trx) => {
+          await lockMigrations(trx)
+          const link = await takeLink(trx, hashToken(token), 'welcome', clock.now())
+          if (link === undefined || (await hasAdmin(trx))) throw invalidLink()
+          await dropLinks(trx, 'welcome', 'all')
+          const id = await add(trx, ready, 1)
+          const { username } = ready
+          const themselves = { kind: 'administrator', account: id, username, address: from.address } as const
+          await noteDeed(trx, clock, themselves, { act: 'admin.made', object: username })
+        })
       })
-      await takeBack()
     },
 
-    async setPassword(token, password, from) {
+    async setPassword(token, password) {
       const hashed = hashToken(token)
       const link = await findLink(db, hashed, 'password', clock.now())
       if (link === undefined || link.account_id === null) throw invalidLink()
       const account = link.account_id
       const found = await findAccount(db, account)
       if (found === undefined) throw invalidLink()
-      const takeBack = await counted(from)
-      await assertStrong(password, [found.username])
-      const hash = await hashPassword(password)
-      await inTransaction(db, async (trx) => {
-        if ((await takeLink(trx, hashed, 'password', clock.now())) === undefined) throw invalidLink()
-        await setPassword(trx, account, hash, clock.now())
-        await dropLinks(trx, 'password', account)
-        await endSessions(trx, account, null)
-        await outbox.tell(trx, account, 'password changed')
+      await byLink('password', token, async () => {
+        await assertStrong(password, [found.username])
+        const hash = await hashPassword(password)
+        await inTransaction(db, async (trx) => {
+          if ((await takeLink(trx, hashed, 'password', clock.now())) === undefined) throw invalidLink()
+          await setPassword(trx, account, hash, clock.now())
+          await dropLinks(trx, 'password', account)
+          await endSessions(trx, account, null)
+          await outbox.tell(trx, account, 'password changed')
+        })
       })
-      await takeBack()
       return found.username
     },
 

@@ -312,7 +312,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
         ...it.reach,
         kind: 'account',
         username: 'alice',
-        by: { kind: 'session', session: 1 as SessionId, isAdmin: false, since: it.clock.now() },
+        by: { kind: 'session', session: 1 as SessionId, isAdmin: false, provedAt: it.clock.now() },
         scopes: SCOPES,
         expiresAt: null,
       }

@@ -58,7 +58,7 @@ describe('a session', () => {
     const account = (await person.get('/api/v1/account')).data(z.object({ username: z.string() }))
     expect(account.username).toBe(person.username)
     expect((await person.send('DELETE', '/api/v1/session')).status).toBe(200)
-    expect(person.cookies.size).toBe(0)
+    expect(person.cookies.has(COOKIE)).toBe(false)
     expect(await person.refused()).toBe('NOT_SIGNED_IN')
     const again = { username: person.username.toUpperCase(), password: PASSWORD }
     const reply = await person.send('POST', '/api/v1/session', again)
@@ -147,6 +147,16 @@ describe('a session', () => {
     const left = await host.database.selectFrom('sessions').selectAll().execute()
     expect(left.filter(({ expires_at }) => expires_at <= host.clock.now())).toEqual([])
   })
+})
+
+test('a session is over after 90 days, however often it is used', async () => {
+  const person = await newcomer()
+  for (let week = 0; week < 12; week++) {
+    host.clock.advance(7 * DAY)
+    expect(await person.refused()).toBeNull()
+  }
+  host.clock.advance(6 * DAY)
+  expect(await person.refused()).toBe('NOT_SIGNED_IN')
 })
 
 describe('a page', () => {
@@ -359,6 +369,21 @@ describe('codes', () => {
     expect(await enter(code)).toEqual(['WRONG_CODE', 'NOT_SIGNED_IN'])
     expect(await enter(recovery)).toEqual([null, null])
     expect(await enter(recovery)).toEqual(['WRONG_CODE', 'NOT_SIGNED_IN'])
+  })
+
+  test('count once, also the one that has confirmed the set-up', async () => {
+    const person = await newcomer()
+    const codes = (await person.send('POST', '/api/v1/account/codes', { password: PASSWORD })).data(made)
+    const code = codeOf(codes.secret)
+    expect((await person.send('POST', '/api/v1/account/codes/confirm', { code })).status).toBe(200)
+    const browser = browserOf(person.username)
+    await signIn(browser)
+    const enter = async (text: string) =>
+      (await browser.send('POST', '/api/v1/session/code', { code: text })).error
+    expect(await enter(code)).toBe('WRONG_CODE')
+    // Nor does an earlier one, which somebody may have seen.
+    expect(await enter(codeOf(codes.secret, -1))).toBe('WRONG_CODE')
+    expect(await browser.refused()).toBe('NOT_SIGNED_IN')
   })
 
   test('are guessed at five times, and then the password comes first again', async () => {

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { Refusal } from '../../domain/errors.ts'
 import { sessionRoute } from '../route.ts'
-import { jsonWithCookies } from '../session.ts'
+import { browserOf, jsonWithCookies } from '../session.ts'
 import { done, presentPassword } from './answers.ts'
 import { dataOf } from './fields.ts'
 
@@ -18,13 +18,16 @@ export const changeAccount = sessionRoute({
   answer: dataOf(z.object({ username: z.string() })),
   errors: [400, 409, 413],
   async handle({ call, caller, body }) {
+    const { ownAccount, signIn } = call.site.services
     const { password, username: name, new_password: next } = body
     if (name === undefined && next === undefined) {
       throw new Refusal('INVALID_REQUEST', 'Give "username" or "new_password"')
     }
     const change = { username: name, password: next }
-    const username = await call.site.services.ownAccount.change(caller, password ?? null, change)
-    return { success: true, data: { username } }
+    const username = await ownAccount.change(caller, password ?? null, change)
+    const answer = { success: true, data: { username } }
+    if (next === undefined) return answer
+    return jsonWithCookies(answer, await signIn.remember(browserOf(call), caller.account))
   },
 })
 

@@ -37,8 +37,8 @@ export const confirmCodes = sessionRoute({
   body: z.object({ code: z.string('must be the code').max(20) }),
   answer: done,
   errors: [400, 413],
-  async handle({ call, body }) {
-    const cookies = await call.site.services.secondFactor.finish(browserOf(call), body.code)
+  async handle({ call, caller, body }) {
+    const cookies = await call.site.services.secondFactor.finish(caller, browserOf(call), body.code)
     return jsonWithCookies({ success: true }, cookies)
   },
 })

@@ -58,7 +58,7 @@ export const setPassword = ownSiteRoute({
   answer: done,
   errors: [400, 403, 404, 413, 429],
   async handle({ call, body }) {
-    await call.site.services.signUp.setPassword(body.token, body.password, call)
+    await call.site.services.signUp.setPassword(body.token, body.password)
     return { success: true }
   },
 })

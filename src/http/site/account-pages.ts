@@ -114,7 +114,7 @@ const forms: readonly FormPage[] = [
     fields: ['password'],
     check: (call) => assertWorks(call, 'password'),
     async submit(call, field) {
-      await call.site.services.signUp.setPassword(tokenOf(call), field('password'), call)
+      await call.site.services.signUp.setPassword(tokenOf(call), field('password'))
       return { next: '/sign-in' }
     },
   },

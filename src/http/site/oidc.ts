@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { Onward } from '../../services/oidc.ts'
 import { OIDC_CALLBACK } from '../../services/signing-in-terms.ts'
 import type { Route } from '../route.ts'
-import { browserOf, endPresentSession, withCookies } from '../session.ts'
+import { browserOf, endPresentSession, pageSession, withCookies } from '../session.ts'
 import { nextPath } from './next-path.ts'
 
 export const startOidc: Route = {
@@ -18,7 +18,7 @@ export const startOidc: Route = {
   },
   async handle(call) {
     const next = nextPath(call.url.searchParams.get('next'))
-    return onward(await call.site.services.oidc.begin(browserOf(call), next, call.bucket))
+    return onward(await call.site.services.oidc.begin(next, call.bucket, null))
   },
 }
 
@@ -31,12 +31,13 @@ export const finishOidc: Route = {
     tag: 'Site',
     query: z.object({ code: z.string().optional(), state: z.string().optional() }),
     answers: { 303: { description: 'Signed in, with the cookie; on to where they came from' } },
-    errors: [403, 404],
+    errors: [403, 404, 429],
   },
   async handle(call) {
-    const query = Object.fromEntries(call.url.searchParams)
-    const done = await call.site.services.oidc.finish(browserOf(call), query)
-    await endPresentSession(call)
+    const { oidc } = call.site.services
+    const present = await pageSession(call)
+    const done = await oidc.finish(browserOf(call), call.url.search, call.bucket, present)
+    if (done.isNewSession) await endPresentSession(call)
     return onward(done)
   },
 }
