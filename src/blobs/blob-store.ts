@@ -23,17 +23,18 @@ export interface BlobStore {
 
   /**
    * The bytes from `start` up to but not including `end`, as a body that the server can send by itself.
-   * Throws BlobMissing. Nobody removes a blob before a while has passed since it was last pointed to, so what
-   * is being sent stays there. A stream that cannot bring all of it fails with StoreFailure and never just ends; it
-   * reads from the store as it is read from, and lets go of the store as soon as it is cancelled.
+   * `size`, where it is known, is that of the whole blob. Throws BlobMissing, and BlobDamaged for a blob of another
+   * size. Nobody removes a blob before a while has passed since it was last pointed to, so what is being sent stays
+   * there. A stream that cannot bring all of it fails with StoreFailure and never just ends; it reads from the store as
+   * it is read from, and lets go of the store as soon as it is cancelled.
    */
-  read(key: BlobKey, start: number, end: number): Promise<BlobBody>
+  read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobBody>
 
   /**
    * Fills the target with the bytes from `start` on, for many small reads that make nothing new. The target is the
-   * store's own until the promise is settled. Throws BlobMissing, and StoreFailure where the blob ends before that.
+   * store's own until the promise is settled. Throws as `read` does, and StoreFailure where the blob ends before that.
    */
-  readInto(key: BlobKey, start: number, target: Uint8Array): Promise<void>
+  readInto(key: BlobKey, start: number, target: Uint8Array, size?: number): Promise<void>
 
   /** The size in bytes, or null when there is no such blob. */
   size(key: BlobKey): Promise<number | null>
@@ -89,8 +90,8 @@ export interface BlobWriter {
    */
   write(chunk: Uint8Array): Promise<void>
 
-  /** Returns once the blob is whole, readable, and would survive a power cut. */
-  complete(): Promise<void>
+  /** Returns once the blob is whole, readable, and would survive a power cut: its size as the store has it. */
+  complete(): Promise<number>
 
   /** Leaves nothing behind, also after a failed `complete`. Never throws for what is already gone. */
   abort(): Promise<void>
@@ -125,12 +126,12 @@ export interface ResumableWriter {
   safe(): KeptBlob | null
 
   /**
-   * Returns once the blob is whole, readable, and would survive a power cut. All of it must have been kept and recorded
-   * before, so that whoever finds it whole knows that nothing is wanting; one of which nothing was ever kept may be
-   * completed at once. Throws BlobMissing when what was kept is lost or not what it was. So it may be where killed
-   * sittings had written on beyond the end that the blob has got now.
+   * Returns once the blob is whole, readable, and would survive a power cut: its size as the store has it. All of it
+   * must have been kept and recorded before, so that whoever finds it whole knows that nothing is wanting; one of which
+   * nothing was ever kept may be completed at once. Throws BlobMissing when what was kept is lost or not what it was. So
+   * it may be where killed sittings had written on beyond the end that the blob has got now.
    */
-  complete(): Promise<void>
+  complete(): Promise<number>
 
   /**
    * Ends the sitting and lets go of what it holds; never throws. What was kept stays as it is, also that of a sitting
@@ -145,6 +146,25 @@ export class BlobMissing extends Error {
   constructor(key: BlobKey, options?: ErrorOptions) {
     super(`blob ${key} is missing`, options)
   }
+}
+
+/** The store has a blob of another size than was put there: bytes are lost, and no further try brings them back. */
+export class BlobDamaged extends Error {
+  override readonly name = 'BlobDamaged'
+
+  constructor(key: BlobKey, stored: number, size: number) {
+    super(`blob ${key} has ${stored} bytes instead of ${size}`)
+  }
+}
+
+/** Throws BlobDamaged unless both sizes are the same. */
+export function assertSize(key: BlobKey, stored: number, size: number): void {
+  if (stored !== size) throw new BlobDamaged(key, stored, size)
+}
+
+/** Whether the bytes of the blob are gone, all or some of them, which nothing will mend. */
+export function isLost(error: unknown): error is BlobMissing | BlobDamaged {
+  return error instanceof BlobMissing || error instanceof BlobDamaged
 }
 
 /**

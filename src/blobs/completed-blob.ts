@@ -11,7 +11,10 @@ export function completedBlob(kept: KeptBlob, complete: () => Promise<void>): Re
     },
     keep: async () => kept,
     safe: () => null,
-    complete,
+    async complete() {
+      await complete()
+      return kept.offset
+    },
     async close() {},
   }
 }

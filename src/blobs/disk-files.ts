@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { StoreFailure } from './blob-store.ts'
+import { BlobDamaged, StoreFailure } from './blob-store.ts'
 
 /** Returns once the names in the folder would survive a power cut. */
 export async function syncFolder(path: string): Promise<void> {
@@ -11,12 +11,12 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Runs the work; whatever the disk has against it comes out as StoreFailure. */
+/** Runs the work; whatever the disk has against it comes out as StoreFailure, but for a blob that is damaged. */
 export async function failing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw asStoreFailure(error)
+    throw error instanceof BlobDamaged ? error : asStoreFailure(error)
   }
 }
 

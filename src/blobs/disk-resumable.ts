@@ -101,10 +101,12 @@ function sitting(
       // It gets another name now: this one need not be safe any more.
       isNamed = true
       if (kept === null) await file.sync()
-      await failing(async () => {
+      return failing(async () => {
+        const { size } = await handle.stat()
         await file.close()
         await rename(places.growing, places.finished)
         await syncFolder(places.shard)
+        return size
       })
     },
 

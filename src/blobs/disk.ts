@@ -1,8 +1,8 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
-import { BlobMissing, type BlobStore, type BlobWriter } from './blob-store.ts'
+import { assertSize, BlobMissing, type BlobStore, type BlobWriter } from './blob-store.ts'
 import { DirectWriting } from './direct-writing.ts'
 import { failing, syncFolder, unlessMissing } from './disk-files.ts'
 import { fillFrom } from './disk-reading.ts'
@@ -44,7 +44,7 @@ export async function openDiskBlobs(
       const path = temporary(key)
       const handle = await failing(() => open(path, 'wx', 0o600))
       const file = growingFile({ handle, direct: direct.start(path), sync: () => handle.datasync(), from: 0 })
-      return diskWriter(file, path, finished(key), shard(key))
+      return diskWriter(handle, file, path, finished(key), shard(key))
     },
 
     resume(key, kept) {
@@ -57,12 +57,14 @@ export async function openDiskBlobs(
       return resumeOnDisk(key, places, kept, direct)
     },
 
-    async read(key, start, end) {
-      if ((await store.size(key)) === null) throw new BlobMissing(key)
+    async read(key, start, end, size) {
+      const stored = await store.size(key)
+      if (stored === null) throw new BlobMissing(key)
+      if (size !== undefined) assertSize(key, stored, size)
       return Bun.file(finished(key)).slice(start, end)
     },
 
-    readInto: (key, start, target) => fillFrom(key, finished(key), start, target),
+    readInto: (key, start, target, size) => fillFrom(key, finished(key), start, target, size),
 
     async size(key) {
       const found = await failing(() => stat(finished(key)).catch(unlessMissing))
@@ -151,16 +153,24 @@ async function makeFolders(folder: string, unfinished: readonly string[]): Promi
   await syncFolder(join(folder, '..'))
 }
 
-function diskWriter(file: GrowingFile, from: string, to: string, shard: string): BlobWriter {
+function diskWriter(
+  handle: FileHandle,
+  file: GrowingFile,
+  from: string,
+  to: string,
+  shard: string,
+): BlobWriter {
   return {
     write: (chunk) => file.write(chunk),
 
     async complete() {
       await file.sync()
-      await failing(async () => {
+      return failing(async () => {
+        const { size } = await handle.stat()
         await file.close()
         await rename(from, to)
         await syncFolder(shard)
+        return size
       })
     },
 

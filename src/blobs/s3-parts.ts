@@ -45,7 +45,7 @@ export interface ObjectParts {
   settle(): Promise<void>
   /** What the store has by now, and what is not a part yet; the tail is good until more is written. */
   written(): Written
-  /** Returns once the object is whole. */
+  /** Returns once the object is whole, of the size of all that was taken. */
   finish(): Promise<void>
   /** Stops what is under way, which fails with the reason, and lets go of all memory. Never throws. */
   halt(reason: Error): Promise<void>

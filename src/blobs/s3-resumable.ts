@@ -133,6 +133,7 @@ function sitting(
           throw isInvalidPart(error) ? new BlobMissing(key, { cause: error }) : error
         }
         if (kept !== null) await dropLeftovers(client, key)
+        return parts.total
       })
     },
 

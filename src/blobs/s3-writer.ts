@@ -22,7 +22,10 @@ export function s3Writer(
 
     complete() {
       mayExist = true
-      return failing(() => parts.finish())
+      return failing(async () => {
+        await parts.finish()
+        return parts.total
+      })
     },
 
     abort() {

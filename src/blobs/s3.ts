@@ -1,6 +1,6 @@
 import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
-import { BlobMissing, type BlobStore } from './blob-store.ts'
+import { assertSize, BlobMissing, type BlobStore } from './blob-store.ts'
 import { partMemory } from './part-memory.ts'
 import { type Pacing, type Patience, systemPacing } from './retries.ts'
 import { s3Body, s3Bytes, s3Fill } from './s3-body.ts'
@@ -64,24 +64,35 @@ export async function openS3Blobs(
   const probing = { patience: PROBE_PATIENCE, answerWithin: Math.min(PROBE_ANSWER, timeouts.answer) }
   await assertBucket(client, settings)
 
-  /** Asks for the bytes `start` to `end` (exclusive), of which there is at least one. */
+  /** Asks for the bytes `start` to `end` (exclusive), of which there is at least one. `size`: of the whole blob. */
   function openRange<T>(
-    key: BlobKey,
-    start: number,
-    end: number,
+    { key, start, end, size }: { key: BlobKey; start: number; end: number; size: number | undefined },
     take: (answer: S3Stream) => Promise<T>,
   ): Promise<T> {
     const headers = { Range: `bytes=${start}-${end - 1}` }
     return failing(async () => {
       try {
         return await client.open({ method: 'GET', object: objectOf(key), headers }, (answer) => {
+          const stored = wholeSize(answer.status, answer.headers)
+          if (size !== undefined && stored !== null) assertSize(key, stored, size)
           assertRange(answer.status, answer.headers, start, end)
           return take(answer)
         })
       } catch (error) {
-        throw isNoSuchKey(error) ? new BlobMissing(key, { cause: error }) : error
+        if (isNoSuchKey(error)) throw new BlobMissing(key, { cause: error })
+        // An object that ends before the range does tells its size only to those who ask for that.
+        if (size !== undefined && error instanceof S3Failure && error.status === 416)
+          await assertStored(key, size)
+        throw error
       }
     })
+  }
+
+  /** Throws BlobMissing, BlobDamaged or S3Failure. */
+  async function assertStored(key: BlobKey, size: number | undefined): Promise<void> {
+    const stored = await objectSize(client, objectOf(key))
+    if (stored === null) throw new BlobMissing(key)
+    if (size !== undefined) assertSize(key, stored, size)
   }
 
   const store: BlobStore = {
@@ -91,24 +102,23 @@ export async function openS3Blobs(
 
     resume: (key, kept) => resumeOnS3({ client, memory, random }, key, kept),
 
-    async read(key, start, end) {
+    async read(key, start, end, size) {
       const length = end - start
       if (length <= 0) {
-        if ((await store.size(key)) === null) throw new BlobMissing(key)
+        await failing(() => assertStored(key, size))
         return new Blob([])
       }
-      return openRange(key, start, end, async (answer) =>
+      return openRange({ key, start, end, size }, async (answer) =>
         length > LARGEST_WHOLE_READ
           ? s3Body(answer, length, timeouts.stall)
           : new Blob([await s3Bytes(answer, length, timeouts.stall)]),
       )
     },
 
-    async readInto(key, start, target) {
-      const { length } = target
-      if (length > 0)
-        await openRange(key, start, start + length, (answer) => s3Fill(answer, target, timeouts.stall))
-      else if ((await store.size(key)) === null) throw new BlobMissing(key)
+    async readInto(key, start, target, size) {
+      const end = start + target.length
+      if (end === start) return failing(() => assertStored(key, size))
+      await openRange({ key, start, end, size }, (answer) => s3Fill(answer, target, timeouts.stall))
     },
 
     size: (key) => failing(() => objectSize(client, objectOf(key))),
@@ -186,6 +196,14 @@ export async function openS3Blobs(
   }
 
   return store
+}
+
+/** Of the object that an answer brings bytes of; null when it does not say. */
+function wholeSize(status: number, headers: Headers): number | null {
+  const [, text] = /^bytes [^/]*\/(\d+)$/.exec(headers.get('Content-Range') ?? '') ?? []
+  if (text !== undefined) return Number(text)
+  const length = headers.get('Content-Length')
+  return status === 200 && length !== null ? Number(length) : null
 }
 
 /** A store that pays no heed to ranges must not pass for one that sent the bytes that were asked for. */

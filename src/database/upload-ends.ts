@@ -1,5 +1,5 @@
 /** How resumable uploads end. */
-import type { FileId, UploadId } from '../domain/ids.ts'
+import type { BlobKey, FileId, UploadId } from '../domain/ids.ts'
 import { wholeSum } from './differences.ts'
 import type { Db } from './schema.ts'
 import type { UploadRow } from './uploads.ts'
@@ -12,23 +12,32 @@ export type UploadEnd = {
   readonly failure?: string
 }
 
+/** In whose name an upload is ended. */
+export interface UploadEnder {
+  /** The one who writes: ends it only while nobody else has begun to. */
+  readonly sitting?: number
+  /** The final upload, whose parts nobody else ends. */
+  readonly final?: UploadId
+}
+
 /**
- * Ends the upload and gives its room back; false when somebody else has ended it, or, given a sitting, when another
- * one has begun. To be asked for under the account's lock.
+ * Ends the upload and gives its room back; the key of its bytes. Null when it has ended, when it is a part that is being
+ * joined, or when it is not the ender's any more. To be asked for under the account's lock.
  */
 export async function endUpload(
   trx: Db,
   upload: Pick<UploadRow, 'id' | 'account_id'>,
   end: UploadEnd,
-  sitting: number | null = null,
-): Promise<boolean> {
+  { sitting, final }: UploadEnder = {},
+): Promise<BlobKey | null> {
   const open = trx
     .selectFrom('uploads')
-    .select(['reserved', 'sitting'])
+    .select(['key', 'reserved', 'sitting'])
     .where('id', '=', upload.id)
+    .where('joined_into', 'is not distinct from', final ?? null)
     .where('ended_at', 'is', null)
   const row = await open.executeTakeFirst()
-  if (row === undefined || (sitting !== null && row.sitting !== sitting)) return false
+  if (row === undefined || (sitting !== undefined && row.sitting !== sitting)) return null
   const result = await trx
     .updateTable('uploads')
     .set({ ...end, reserved: 0, node: null, asked: null, progress: null, sitting: row.sitting + 1 })
@@ -36,13 +45,13 @@ export async function endUpload(
     .where('sitting', '=', row.sitting)
     .where('ended_at', 'is', null)
     .executeTakeFirst()
-  if (result.numUpdatedRows === 0n) return false
+  if (result.numUpdatedRows === 0n) return null
   await trx
     .updateTable('accounts')
     .set((account) => ({ storage_reserved: account('storage_reserved', '-', row.reserved) }))
     .where('id', '=', upload.account_id)
     .execute()
-  return true
+  return row.key
 }
 
 /** Ends all uploads at once. Nobody else may be at work. */

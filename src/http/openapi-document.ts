@@ -20,7 +20,7 @@ const meanings: Readonly<Record<number, string>> = {
   415: 'Another type of body is needed',
   416: 'The range lies outside the file',
   422: 'Not what the same Idempotency-Key was used for before',
-  423: 'Somebody else is writing',
+  423: 'Somebody else is writing, or joins it to another upload',
   429: 'Too many requests',
   460: 'The checksum does not match',
   500: 'Internal server error',

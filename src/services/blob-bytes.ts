@@ -1,9 +1,21 @@
-import type { BlobStore } from '../blobs/blob-store.ts'
+import { assertSize, type BlobStore } from '../blobs/blob-store.ts'
 import type { BlobKey } from '../domain/ids.ts'
 
-/** The bytes of a whole blob as they come from the store, chunk by chunk. */
-export async function* blobBytes(blobs: BlobStore, key: BlobKey, size: number): AsyncGenerator<Uint8Array> {
-  if (size === 0) return
-  const body = await blobs.read(key, 0, size)
-  yield* body instanceof Blob ? body.stream() : body
+/**
+ * The first `length` bytes of a blob of that size as they come from the store, chunk by chunk: all of them, or it throws
+ * BlobMissing, BlobDamaged or StoreFailure.
+ */
+export async function* blobBytes(
+  blobs: BlobStore,
+  key: BlobKey,
+  size: number,
+  length: number = size,
+): AsyncGenerator<Uint8Array> {
+  const body = await blobs.read(key, 0, length, size)
+  let came = 0
+  for await (const chunk of body instanceof Blob ? body.stream() : body) {
+    came += chunk.byteLength
+    yield chunk
+  }
+  assertSize(key, came, length)
 }

@@ -1,4 +1,4 @@
-import { BlobMissing, type BlobStore, type ResumableWriter } from '../blobs/blob-store.ts'
+import { assertSize, type BlobStore, isLost, type ResumableWriter } from '../blobs/blob-store.ts'
 import { lockAccount } from '../database/differences.ts'
 import { findFile } from '../database/files.ts'
 import { nodeExists } from '../database/nodes.ts'
@@ -79,7 +79,8 @@ export function createFinishing(parts: {
   async function head(upload: WholeUpload): Promise<Uint8Array> {
     const pieces: Uint8Array[] = []
     const length = Math.min(upload.size, HEAD_LENGTH)
-    for await (const piece of blobBytes(blobs, upload.key, length)) pieces.push(Buffer.from(piece))
+    for await (const piece of blobBytes(blobs, upload.key, upload.size, length))
+      pieces.push(Buffer.from(piece))
     return Buffer.concat(pieces)
   }
 
@@ -98,7 +99,7 @@ export function createFinishing(parts: {
       const file = { ...upload, account, folder, digest, type, mayHaveThumbnail }
       const file_id = await insertStoredFile(trx, thumbnails, file, now)
       const end = { ended_at: now, state: 'completed', file_id, received: upload.size } as const
-      if (!(await endUpload(trx, upload, end, sitting.number))) throw interrupted()
+      if ((await endUpload(trx, upload, end, { sitting: sitting.number })) === null) throw interrupted()
       await endParts(trx, upload, { ended_at: now, state: 'completed' })
     }
     const find = async () => {
@@ -118,7 +119,7 @@ export function createFinishing(parts: {
     digest: Digest | null,
   ): Promise<void> {
     sitting.assertOurs()
-    await writer.complete()
+    assertSize(upload.key, await writer.complete(), upload.size)
     health.assertUsable()
     if (upload.kind !== 'partial') {
       await commit(upload, sitting, digest ?? (await readBack(upload, sitting)))
@@ -137,8 +138,11 @@ export function createFinishing(parts: {
 
   async function goOn(upload: WholeUpload, sitting: Sitting): Promise<void> {
     if (upload.kind === 'final') {
-      const { key, digest } = await joining.join(upload, sitting)
-      return commit({ ...upload, key }, sitting, digest)
+      const joined = await joining.join(upload, sitting)
+      return commit({ ...upload, key: joined.key }, sitting, joined.digest).catch(async (error: unknown) => {
+        await joining.discard(upload, joined.key).catch(report)
+        throw error
+      })
     }
     const writer = await resume(upload)
     try {
@@ -157,6 +161,7 @@ export function createFinishing(parts: {
     } catch (error) {
       const failure = finalFailure(error)
       if (failure === null) throw health.refusalFor(error)
+      if (isLost(error)) report(new Error(`the bytes of upload ${upload.slug} are lost`, { cause: error }))
       await giveUp(db, upload, failure.code, clock.now())
       throw failure
     }
@@ -201,7 +206,7 @@ const FINAL: readonly ErrorCode[] = ['FOLDER_NOT_FOUND', 'CONTENT_REFUSED']
 
 /** What the sender is told of an upload that no further try will finish; null for what passes. */
 function finalFailure(error: unknown): Refusal | null {
-  if (error instanceof BlobMissing) return bytesLost(error)
+  if (isLost(error)) return bytesLost(error)
   return error instanceof Refusal && FINAL.includes(error.code) ? error : null
 }
 

@@ -1,10 +1,10 @@
 import { lockAccount } from '../database/differences.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { dropUpload } from '../database/upload-ends.ts'
 import { beginProcessing, claimPart } from '../database/upload-parts.ts'
 import { type UploadRow, uploadById } from '../database/uploads.ts'
 import { Refusal } from '../domain/errors.ts'
+import { dropUnclaimed } from './upload-endings.ts'
 
 /** Final uploads and the partial ones that they are made of. */
 export interface UploadJoins {
@@ -42,7 +42,8 @@ export function createUploadJoins(db: Db): UploadJoins {
           return (await uploadById(trx, final.id)) ?? final
         })
       } catch (error) {
-        await dropUpload(db, final.id)
+        // A claim whose answer was lost may have gone through: then the upload goes on, whoever has the address of it.
+        await dropUnclaimed(db, final)
         throw error
       }
     },

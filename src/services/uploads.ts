@@ -1,4 +1,4 @@
-import type { BlobStore, BlobWriter } from '../blobs/blob-store.ts'
+import { BlobDamaged, type BlobStore, type BlobWriter, StoreFailure } from '../blobs/blob-store.ts'
 import { isUniqueViolation, lockAccount } from '../database/differences.ts'
 import { findFile } from '../database/files.ts'
 import type { Db } from '../database/schema.ts'
@@ -104,6 +104,13 @@ export function createUploads(parts: {
         room.wrote(bytes.byteLength)
       }
 
+      /** What has another length than was sent to it is no file, whatever the store says. */
+      async function completeWhole(): Promise<void> {
+        const stored = await writer.complete()
+        if (stored === received) return
+        throw new StoreFailure('broken', { cause: new BlobDamaged(key, stored, received) })
+      }
+
       const hash = hashing.start()
       const intake = new Intake({
         hashing,
@@ -156,7 +163,7 @@ export function createUploads(parts: {
           const type = await mediaType(name, declaredType, beginning)
           const mayHaveThumbnail = thumbnails.mayHaveOne(beginning)
           const digest = await intake.end()
-          await storing(() => writer.complete())
+          await storing(completeWhole)
           completed = true
           // Another upload's failed sync puts in doubt what the store has said of this one.
           health.assertUsable()

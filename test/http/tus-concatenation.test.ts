@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { wholeSum } from '../../src/database/differences.ts'
+import type { Slug } from '../../src/domain/ids.ts'
+import { giveUp } from '../../src/services/upload-endings.ts'
 import { type Api, api, newcomer, refusal } from '../support/api.ts'
 import { readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
@@ -162,6 +164,63 @@ test('parts of guests are joined by guests, and by nobody who has an account', a
   expect(await own.get('/api/v1/account')).toMatchObject({
     body: { data: { files_count: 1, storage_used: 2 * MB } },
   })
+})
+
+/** Joins two parts while one of them is deleted; whatever is told, a file that came of it is whole. */
+async function joinWhileDeleting(round: number): Promise<'joined' | 'deleted'> {
+  const contents = [random.bytes(200_000), random.bytes(200_000)]
+  const paths = await Promise.all(contents.map((content) => part(client, content)))
+  const joining = final(client, paths, { filename: `joined-${round}.bin` })
+  // Also at a time at which the bytes are being read.
+  await Bun.sleep(round % 6)
+  const removed = await client.remove(paths[1] ?? '')
+  const answer = await joining
+  if (answer.status !== 201) {
+    expect([404, 409]).toContain(answer.status)
+    expect(removed.status).toBe(204)
+    return 'deleted'
+  }
+  if (removed.status !== 204) expect(removed).toMatchObject(refusal('UPLOAD_LOCKED'))
+  const path = answer.headers.get('location') ?? ''
+  await eventually('it is joined', async () => (await client.head(path)).headers.has('upload-offset'))
+  const whole = Buffer.concat(contents)
+  expect(await client.look(path)).toMatchObject({
+    body: { status: 'completed', size: whole.length, sha256: sha256(whole) },
+  })
+  const slug = answer.headers.get('holdfast-slug') ?? ''
+  expect(await readBack(holdfast.url, slug)).toEqual({ size: whole.length, sha256: sha256(whole) })
+  await caller.post('/file/delete', { identifiers: [slug] })
+  return 'joined'
+}
+
+test('races: a part that is deleted while it is joined spoils no file', async () => {
+  const outcomes: string[] = []
+  for (let round = 0; round < 60; round += 4) {
+    const some = [0, 1, 2, 3].map((more) => joinWhileDeleting(round + more))
+    outcomes.push(...(await Promise.all(some)))
+  }
+  expect(outcomes).toContain('joined')
+})
+
+test('a part that is being joined is ended by nobody but the whole', async () => {
+  const db = holdfast.database
+  const joining = await client.start(1000, {}, { 'upload-concat': 'partial' })
+  const whole = await client.start(1000)
+  const rowOf = ({ slug }: { slug: string }) =>
+    db
+      .selectFrom('uploads')
+      .selectAll()
+      .where('slug', '=', slug as Slug)
+      .executeTakeFirstOrThrow()
+  const part = await rowOf(joining)
+  const { id } = await rowOf(whole)
+  await db.updateTable('uploads').set({ joined_into: id, part: 0 }).where('id', '=', part.id).execute()
+  expect(await client.remove(joining.path)).toMatchObject({ ...refusal('UPLOAD_LOCKED'), status: 423 })
+  await giveUp(db, part, 'expired', holdfast.clock.now())
+  expect(await rowOf(joining)).toMatchObject({ ended_at: null })
+  expect((await client.remove(whole.path)).status).toBe(204)
+  expect(await rowOf(joining)).not.toMatchObject({ ended_at: null })
+  expect((await client.remove(joining.path)).status).toBe(204)
 })
 
 test('a guest’s upload is gone on with by somebody who has signed in meanwhile', async () => {

@@ -46,7 +46,7 @@ export const cancelUpload = keyedRoute({
       .openapi({ description: 'As the list of uploads has it' }),
   }),
   answer: z.object({ success: z.literal(true), message: z.string() }),
-  errors: [400, 404, 413],
+  errors: [400, 404, 413, 423],
   async handle({ call, caller, body }) {
     await call.site.services.resumable.cancel(caller, body.slug as Slug)
     return { success: true, message: 'The upload has ended' }

@@ -203,7 +203,7 @@ export const tusRoutes: readonly Route[] = [
       params,
       headers: z.object({ 'Tus-Resumable': tusHeader }),
       answers: { 204: { description: 'Gone' } },
-      errors: [404, 405, 412],
+      errors: [404, 405, 412, 423],
     },
     leavingBodies(handleUpload),
   ),
