@@ -17,6 +17,7 @@ import { unusedFiles } from './migrations/014-unused-files.ts'
 import { transactionOutcomes } from './migrations/015-transaction-outcomes.ts'
 import { outages } from './migrations/016-outages.ts'
 import { proofs } from './migrations/017-proofs.ts'
+import { screenPictures } from './migrations/018-screen-pictures.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -44,6 +45,7 @@ const migrations: readonly Migration[] = [
   transactionOutcomes,
   outages,
   proofs,
+  screenPictures,
 ]
 
 /** How many there are. */

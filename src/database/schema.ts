@@ -497,11 +497,12 @@ export type ThumbnailState = 'wanted' | 'made' | 'none' | 'unsupported' | 'faile
 interface ThumbnailsTable {
   blob_id: BlobId
   state: ThumbnailState
-  /** Where the small picture is and, right after it, the large one; null unless made. */
+  /** Where the small picture is and, right after it, the large one and the one for screens; null unless made. */
   key: BlobKey | null
-  /** Their bytes. A large one of none is the small one. */
+  /** Their bytes. A large one of none is the small one; one for screens of none is the content itself. */
   small: Generated<number>
   large: Generated<number>
+  screen: Generated<number>
   /** Where it is being made. Null: nobody is at it. */
   node: NodeId | null
   /** How often somebody has begun to make it, without what was not its own fault. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { BlobId, BlobKey, NodeId } from '../domain/ids.ts'
+import type { BlobId, BlobKey, FileId, NodeId } from '../domain/ids.ts'
 import { forUpdate } from './differences.ts'
 import { preparedChange } from './prepared.ts'
 import type { Db, ThumbnailState } from './schema.ts'
@@ -42,20 +42,36 @@ export async function wantThumbnail(trx: Db, blob: BlobId, now: number): Promise
 
 export interface MadeThumbnail {
   readonly key: BlobKey
-  /** Bytes of the small picture, and of the large one after it, which may be none. */
+  /** Bytes of the small picture, and of the large one and the one for screens after it, which may be none. */
   readonly small: number
   readonly large: number
+  readonly screen: number
 }
 
 export async function findThumbnail(db: Db, blob: BlobId): Promise<MadeThumbnail | null> {
   const row = await db
     .selectFrom('thumbnails')
-    .select(['key', 'small', 'large'])
+    .select(['key', 'small', 'large', 'screen'])
     .where('blob_id', '=', blob)
     .where('state', '=', 'made')
     .executeTakeFirst()
   if (row === undefined || row.key === null) return null
-  return { key: row.key, small: row.small, large: row.large }
+  return { key: row.key, small: row.small, large: row.large, screen: row.screen }
+}
+
+/** What became of the contents of these files; null where nobody has looked. */
+export async function thumbnailStates(
+  db: Db,
+  files: readonly FileId[],
+): Promise<ReadonlyMap<FileId, ThumbnailState | null>> {
+  if (files.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('files')
+    .leftJoin('thumbnails', 'thumbnails.blob_id', 'files.blob_id')
+    .select(['files.id', 'thumbnails.state'])
+    .where('files.id', 'in', files)
+    .execute()
+  return new Map(rows.map(({ id, state }) => [id, state]))
 }
 
 /** Wants it anew, because its bytes are lost. Does nothing when it has become another one. */

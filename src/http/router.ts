@@ -5,6 +5,7 @@ import { Refusal } from '../domain/errors.ts'
 import { outageRefusal } from '../services/failures.ts'
 import type { Arrival } from './arrival.ts'
 import type { Call } from './call.ts'
+import { iconAnswer } from './content/icons.ts'
 import { errorResponse } from './errors.ts'
 import type { JsonAnswer } from './json.ts'
 import type { Need } from './need.ts'
@@ -36,7 +37,7 @@ export function createRouter(routes: readonly Route[], assets: Assets, isStoppin
     path: ASSETS,
     need: null,
     isSeen: true,
-    handle: async (call) => assets.answer(call.params.name ?? '', call.request) ?? nothingHere(call),
+    handle: async (call) => assetOf(call) ?? (await nothingHere(call)),
   })
   for (const route of routes.filter(({ others }) => others !== 'nothing')) {
     router.add(route.method.toUpperCase(), routerPattern(route.path), entryOf(route))
@@ -44,6 +45,8 @@ export function createRouter(routes: readonly Route[], assets: Assets, isStoppin
   const addressAt = createAddresses(routes)
   const left = takingWhatIsLeft(routes, addressAt)
   const unmatched = answeringUnmatched(addressAt)
+  const assetOf = ({ params: { name = '' }, request }: Call) =>
+    assets.answer(name, request) ?? iconAnswer(name)
 
   return async (arrival) => {
     const { request } = arrival
@@ -60,7 +63,7 @@ export function createRouter(routes: readonly Route[], assets: Assets, isStoppin
         if (entry.always !== undefined) setHeaders(arrival, entry.always)
       }
       if (isStopping()) throw shuttingDown(arrival)
-      if (entry === undefined) return unmatched(arrival, path)
+      if (entry === undefined) return await unmatched(arrival, path)
       const answer = await entry.handle(arrival)
       return isHead && answer instanceof Response ? new Response(null, answer) : answer
     } catch (error) {
@@ -82,11 +85,11 @@ function paramsOf(found: Result<Entry>): Arrival['params'] {
   return params
 }
 
-function failure(call: Call, error: unknown, isSeen: boolean): Response {
+async function failure(call: Call, error: unknown, isSeen: boolean): Promise<Response> {
   const refusal = asRefusal(call, error)
   if (!isSeen) return errorResponse(refusal)
   try {
-    return siteError(call, refusal)
+    return await siteError(call, refusal)
   } catch (pageError) {
     return errorResponse(asRefusal(call, pageError))
   }
@@ -118,7 +121,7 @@ function shuttingDown(call: Call): Refusal {
   return new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
 }
 
-function nothingHere(call: Call): Response {
+function nothingHere(call: Call): Promise<Response> {
   return siteError(call, new Refusal('NOT_FOUND', 'There is nothing at this address'))
 }
 
@@ -163,8 +166,8 @@ function paramsOfLeft(path: string): Arrival['params'] {
 }
 
 /** Preflights, and errors where no route is. */
-function answeringUnmatched(addressAt: AddressAt): (arrival: Arrival, path: string) => Response {
-  return (arrival, path) => {
+function answeringUnmatched(addressAt: AddressAt): (arrival: Arrival, path: string) => Promise<Response> {
+  return async (arrival, path) => {
     const address = addressAt(path)
     if (address === null) return nothingHere(arrival)
     const { allowed, always, others } = address

@@ -128,19 +128,21 @@ export function createThumbnailMaking(parts: {
     await write(key, made)
     const small = made.small.byteLength
     const large = made.large?.byteLength ?? 0
+    const screen = made.screen?.byteLength ?? 0
     await inTransaction(db, async (trx) => {
       // Where content or claim went meanwhile it stays garbage.
-      if (!(await endThumbnail(trx, blob, node, { state: 'made', key, small, large }))) return
+      if (!(await endThumbnail(trx, blob, node, { state: 'made', key, small, large, screen }))) return
       if (!(await keepGarbage(trx, key))) throw new Error('writing a thumbnail took too long')
     })
   }
 
-  async function write(key: BlobKey, { small, large }: Thumbnail): Promise<void> {
+  async function write(key: BlobKey, { small, large, screen }: Thumbnail): Promise<void> {
     try {
       const writer = await blobs.create(key)
       try {
         await writer.write(small)
         if (large !== null) await writer.write(large)
+        if (screen !== null) await writer.write(screen)
         await writer.complete()
       } catch (error) {
         await writer.abort()

@@ -1,12 +1,13 @@
 import { BlobMissing, type BlobStore, StoreFailure } from '../blobs/blob-store.ts'
 import { isDatabaseFailure } from '../database/differences.ts'
-import type { FileDetailRow } from '../database/files.ts'
-import type { Db } from '../database/schema.ts'
+import type { FileDetailRow, FileListRow } from '../database/files.ts'
+import type { Db, ThumbnailState } from '../database/schema.ts'
 import {
   findThumbnail,
   type MadeThumbnail,
   noteThumbnail,
   remakeThumbnail,
+  thumbnailStates,
   wantThumbnail,
 } from '../database/thumbnails.ts'
 import { inTransaction } from '../database/transactions.ts'
@@ -15,7 +16,7 @@ import type { BlobId, BlobKey } from '../domain/ids.ts'
 import { thumbnailKind } from '../domain/thumbnail-kind.ts'
 import type { ThumbnailMaking } from './thumbnail-making.ts'
 
-export type ThumbnailSize = 'small' | 'large'
+export type ThumbnailSize = 'small' | 'large' | 'screen'
 
 /** The bytes of a thumbnail in one size. */
 export interface ThumbnailPicture {
@@ -34,6 +35,9 @@ export type Shown =
 /** `none` as long as nobody has asked for one of a file that is older than thumbnails. */
 export type ThumbnailProgress = 'pending' | 'ready' | 'none'
 
+/** What of a file tells whether it may have a thumbnail. */
+export type Shownable = Pick<FileListRow, 'id' | 'type'>
+
 /** For those who store contents. */
 export interface ThumbnailIntake {
   /** Whether a content that begins like this may have a thumbnail; null where none are made. */
@@ -48,6 +52,10 @@ export interface Thumbnails extends ThumbnailIntake {
   progress(file: Pick<FileDetailRow, 'thumbnail'>): ThumbnailProgress
   /** What is not made yet is asked for by that. Never throws because of that. */
   show(file: Pick<FileDetailRow, 'blob_id' | 'thumbnail'>, size: ThumbnailSize): Promise<Shown>
+  /** Whether there is a picture of the content that is as large as a screen, and smaller than the content. */
+  hasScreen(file: Pick<FileDetailRow, 'blob_id' | 'thumbnail'>): Promise<boolean>
+  /** Of these files, those that `show` has nothing for, now or soon. */
+  without<T extends Shownable>(files: readonly T[]): Promise<ReadonlySet<T>>
   /** Null when the bytes cannot be had at the moment; when they are lost, they are made anew. */
   read(picture: ThumbnailPicture): Promise<Uint8Array<ArrayBuffer> | null>
 }
@@ -114,6 +122,20 @@ export function createThumbnails(parts: {
       }
     },
 
+    async hasScreen({ blob_id, thumbnail }) {
+      if (thumbnail !== 'made') return false
+      const made = await findThumbnail(db, blob_id)
+      return made !== null && made.screen > 0
+    },
+
+    async without(files) {
+      const states = await thumbnailStates(
+        db,
+        files.map(({ id }) => id),
+      )
+      return new Set(files.filter(({ id, type }) => !mayShow(states.get(id) ?? null, type)))
+    },
+
     async read({ blob, key, start, size }) {
       const bytes = new Uint8Array(size)
       try {
@@ -136,15 +158,23 @@ export const noThumbnails: Thumbnails = {
   wake() {},
   progress: () => 'none',
   show: async () => ({ kind: 'never' }),
+  hasScreen: async () => false,
+  without: async (files) => new Set(files),
   read: async () => null,
+}
+
+/** What nobody has looked at yet is judged by its type. */
+function mayShow(state: ThumbnailState | null, type: string): boolean {
+  return state === null ? /^(image|video)\//.test(type) : state === 'made' || state === 'wanted'
 }
 
 function pictureOf(
   blob: BlobId,
-  { key, small, large }: MadeThumbnail,
+  { key, small, large, screen }: MadeThumbnail,
   size: ThumbnailSize,
 ): ThumbnailPicture {
-  return size === 'large' && large > 0
+  if (size === 'screen' && screen > 0) return { blob, key, start: small + large, size: screen }
+  return size !== 'small' && large > 0
     ? { blob, key, start: small, size: large }
     : { blob, key, start: 0, size: small }
 }

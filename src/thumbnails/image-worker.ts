@@ -4,7 +4,7 @@
  */
 import sharp from 'sharp'
 import { ByteReader } from './byte-reader.ts'
-import { LARGE, SMALL, type Thumbnail } from './maker.ts'
+import { LARGE, MOST_BYTES, SCREEN, SMALL, type Thumbnail } from './maker.ts'
 import { answer, READY, REQUEST_HEADER, readRequestHeader } from './messages.ts'
 
 const MOST_PIXELS = 50_000_000
@@ -28,28 +28,44 @@ async function thumbnail(picture: Uint8Array): Promise<Thumbnail> {
     sequentialRead: true,
   })
     .autoOrient()
-    .resize({ width: LARGE, height: LARGE, fit: 'inside', withoutEnlargement: true })
+    .resize({ width: SCREEN, height: SCREEN, fit: 'inside', withoutEnlargement: true })
     .toColourspace('srgb')
     .raw()
     .toBuffer({ resolveWithObject: true })
   const { width, height, channels } = info
-  const pixels = () => sharp(data, { raw: { width, height, channels } })
-  const small = await pixels()
-    .resize({ width: SMALL, height: SMALL, fit: 'inside', withoutEnlargement: true })
-    .webp({ quality: QUALITY })
-    .toBuffer()
-  const isSmall = Math.max(width, height) <= SMALL
-  return { small, large: isSmall ? null : await pixels().webp({ quality: QUALITY }).toBuffer() }
+  const within = (side: number) =>
+    sharp(data, { raw: { width, height, channels } })
+      .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
+      .webp({ quality: QUALITY })
+      .toBuffer()
+  const longer = Math.max(width, height)
+  const screen = longer > LARGE && !(await isMoving(picture)) ? await within(SCREEN) : null
+  return {
+    small: await within(SMALL),
+    large: longer > SMALL ? await within(LARGE) : null,
+    // Noise may take more than a screen is worth.
+    screen: screen !== null && screen.byteLength <= MOST_BYTES ? screen : null,
+  }
+}
+
+/** Where an animated PNG says that it is one: before its first picture, of which the library reads nothing else. */
+const PNG_HEAD = 64 * 1024
+
+/** Whether it has several frames, of which a still picture would show one. */
+async function isMoving(picture: Uint8Array): Promise<boolean> {
+  const { format, pages = 1 } = await sharp(picture, { limitInputPixels: MOST_PIXELS }).metadata()
+  const head = Buffer.from(picture.buffer, picture.byteOffset, Math.min(picture.byteLength, PNG_HEAD))
+  return pages > 1 || (format === 'png' && head.includes('acTL'))
 }
 
 async function answerTo(picture: Uint8Array): Promise<Uint8Array> {
   const nothing = new Uint8Array(0)
   try {
-    const { small, large } = await thumbnail(picture)
-    return answer('made', small, large ?? nothing)
+    const { small, large, screen } = await thumbnail(picture)
+    return answer('made', small, large ?? nothing, screen ?? nothing)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return answer('refused', Buffer.from(reason.slice(0, LONGEST_REASON)), nothing)
+    return answer('refused', Buffer.from(reason.slice(0, LONGEST_REASON)), nothing, nothing)
   }
 }
 

@@ -114,11 +114,15 @@ async function receive({ answers }: Worker, guard: Guard): Promise<Making> {
     if (bytes === null) throw guard.failure()
     return bytes
   }
-  const { kind, first, second } = readAnswerHeader(await take(ANSWER_HEADER))
-  const [small, large] = [await take(first), await take(second)]
+  const { kind, lengths } = readAnswerHeader(await take(ANSWER_HEADER))
+  const small = await take(lengths[0])
+  const large = lengths[1] > 0 ? await take(lengths[1]) : null
+  const screen = lengths[2] > 0 ? await take(lengths[2]) : null
   if (kind === 'refused') return { kind: 'none', reason: Buffer.from(small).toString() }
-  if (!isWebp(small) || (second > 0 && !isWebp(large))) throw new MakingFailed('its process answers no WebP')
-  return { kind: 'made', thumbnail: { small, large: second > 0 ? large : null } }
+  for (const made of [small, large, screen]) {
+    if (made !== null && !isWebp(made)) throw new MakingFailed('its process answers no WebP')
+  }
+  return { kind: 'made', thumbnail: { small, large, screen } }
 }
 
 function isWebp(bytes: Uint8Array): boolean {

@@ -3,6 +3,8 @@ import type { ThumbnailKind } from '../domain/thumbnail-kind.ts'
 /** Pixels on the longer side. Nothing is enlarged. */
 export const SMALL = 320
 export const LARGE = 960
+/** What fills a screen. Only of pictures that have more pixels than the large one. */
+export const SCREEN = 1920
 
 /** Bytes of one size of a thumbnail, far more than WebP takes for it. */
 export const MOST_BYTES = 4 * 1024 * 1024
@@ -12,6 +14,8 @@ export interface Thumbnail {
   readonly small: Uint8Array
   /** null where the content has no more pixels than the small one. */
   readonly large: Uint8Array | null
+  /** null where the large one has all the pixels, and where the content moves. */
+  readonly screen: Uint8Array | null
 }
 
 /**

@@ -299,6 +299,7 @@ describeInBrowser(
       })
       const verified = (bytes: Bytes, message: string) =>
         opened(file, async (page) => {
+          await page.getByText('Technical details').click()
           await page.setInputFiles('#verify-file', {
             name: 'copy.exe',
             mimeType: 'application/octet-stream',
@@ -423,7 +424,7 @@ describeInBrowser(
         text,
         async (page) => {
           expect(await page.locator('.skeleton').isVisible()).toBe(false)
-          for (const control of ['#verify-file', '#copy-link']) {
+          for (const control of ['#verify-file', 'button[data-copy]']) {
             expect(await page.locator(control).isVisible()).toBe(false)
           }
           await page.getByRole('link', { name: 'Show the text' }).click()

@@ -25,7 +25,8 @@ describe('a page', () => {
     const headers = { 'accept-language': 'de' }
     const html = await (await visit(host, `/d/${file.slug}`, { headers })).text()
     const texts = elements(html, '#detailsContent span').map(({ text }) => text)
-    expect(texts).toContain('1,5 KB')
+    expect(texts).toContain('1.5 KB')
+    expect(elements(html, '.facts')[0]?.text).toContain('1,5 KB')
     expect(texts).toContain('SHA-256')
     expect(texts).toContain('Uploaded')
   })

@@ -8,7 +8,17 @@ import { eventually } from '../support/eventually.ts'
 import type { TestHoldfast } from '../support/holdfast.ts'
 import { ownedHost } from '../support/owned-host.ts'
 import { edges, framesGif, PICTURES, picture, SVG } from '../support/pictures.ts'
-import { api, bearer, deleteFile, detail, textBytes, upload, visit, withHoldfast } from '../support/public.ts'
+import {
+  api,
+  bearer,
+  deleteFile,
+  detail,
+  elements,
+  textBytes,
+  upload,
+  visit,
+  withHoldfast,
+} from '../support/public.ts'
 import { decided, expectIcon, thumbnailOf } from '../support/thumbnails.ts'
 import { guestAt, tus } from '../support/tus.ts'
 
@@ -51,6 +61,32 @@ describe('the thumbnail of a picture', () => {
     for (const metadata of ['orientation', 'exif', 'icc', 'xmp']) expect(told).not.toHaveProperty(metadata)
     // What was on the left is on top after a quarter turn to the right.
     expect(await edges(shown)).toMatchObject({ top: 'red', bottom: 'blue' })
+  })
+
+  test('of a large photo has a size for screens, which its page shows before the file itself', async () => {
+    // Noise, so that it has the bytes of a photo.
+    const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
+    const pixels = sharp({ create: { width: 2400, height: 1200, channels: 3, background: 'red', noise } })
+    const turned = await pixels.jpeg().withMetadata({ orientation: 6 }).toBuffer()
+    const file = await put(new Uint8Array(turned), 'photo.jpg')
+    const screen = await thumbnailOf(host, key, file, '?size=large')
+    expect(await sharp(screen).metadata()).toMatchObject({ format: 'webp', width: 960, height: 1920 })
+    expect(await sharp(await thumbnailOf(host, key, file, '?size=960')).metadata()).toMatchObject({
+      height: 960,
+    })
+    const html = await (await visit(host, `/d/${file.slug}`)).text()
+    const shown = elements(html, '#stage img').map(({ attributes }) => attributes.src)
+    expect(shown).toEqual([file.thumbnail_url, `${file.thumbnail_url}?size=large`])
+    expect(elements(html, '#stage a')[0]?.attributes.href).toContain('/v2/')
+  })
+
+  test('has no size for screens where the picture is small or moves', async () => {
+    const still = await put(await picture('jpeg', 900, 700), 'still.jpg')
+    const moving = await put(framesGif(3, 1200), 'moving.gif')
+    for (const file of [still, moving]) {
+      const large = await thumbnailOf(host, key, file, '?size=960')
+      expect(await thumbnailOf(host, key, file, '?size=large')).toEqual(large)
+    }
   })
 
   test('is made by its content, whatever it is called', async () => {

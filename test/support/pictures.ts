@@ -67,8 +67,9 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 /** A GIF of so many frames, each of one pixel, on a screen of 500 × 400. */
-export function framesGif(frames: number): Bytes {
+export function framesGif(frames: number, width = 500): Bytes {
   const screen = Buffer.from('474946383961' + 'f4019001' + '800000' + 'ff00000000ff', 'hex')
+  screen.writeUInt16LE(width, 6)
   const control = '21f904000a000000'
   const place = '2c000000000100010000'
   const pixel = '02024c0100'

@@ -21,13 +21,13 @@ export interface FilePageData {
   readonly size: number
   /** Lower-case hexadecimal. */
   readonly sha256: string
-  /** Absolute address of the page, for people to pass on. */
-  readonly url: string
   readonly downloadUrl: string
   /** A picture of the file that every browser shows, or null. */
   readonly pictureUrl: string | null
   readonly preview: {
     readonly kind: PreviewKind
+    /** Whether the page shows a smaller picture of it at first. */
+    readonly isSmaller: boolean
     /** Signed address of the bytes. For kinds that scripts read, it answers ranges without sending them elsewhere. */
     readonly url: string
   } | null
@@ -47,8 +47,6 @@ export interface FilePageParts {
 
 /** What the page's scripts say, in the language of the page. */
 export interface FileScriptTexts {
-  readonly copied: string
-  readonly copyFailed: string
   readonly previewFailed: string
   readonly downloadInstead: string
   readonly cannotPlay: string
@@ -82,5 +80,9 @@ export interface FileScriptTexts {
   readonly otherSize: string
   readonly unreadable: string
   readonly picture: string
+  /** {size} */
+  readonly original: string
+  readonly originalComing: string
+  readonly originalFailed: string
   readonly smallerPicture: string
 }

@@ -1,4 +1,5 @@
 import { element } from './elements.ts'
+import { canShow, isSeeThrough, originalButton } from './picture.ts'
 import { type Preview, presentMessage } from './stage.ts'
 import { enableDragging, enablePinching } from './touch.ts'
 
@@ -15,8 +16,8 @@ export interface Point {
 }
 
 /** Lets a picture that fits the stage be looked at closely: a frame that scrolls, and a picture that grows in it. */
-export async function show({ stage, source, page }: Preview): Promise<void> {
-  const picture = stage.querySelector('img')
+export async function show({ stage, source, page, words }: Preview): Promise<void> {
+  const picture = stage.querySelector<HTMLImageElement>('#picture')
   if (picture === null) throw new Error('there is no picture')
   const isItself = await canShow(picture)
   if (!isItself) {
@@ -39,8 +40,12 @@ export async function show({ stage, source, page }: Preview): Promise<void> {
     button('+', texts.zoomIn, () => zoom.by(STEP)),
     fitButton(texts.zoomFit, () => zoom.fit()),
   )
+  picture.toggleAttribute('data-see-through', await isSeeThrough(picture, page.pictureUrl))
   frame.append(picture)
   stage.replaceChildren(frame, bar)
+  if (page.preview?.isSmaller === true) {
+    stage.append(originalButton({ picture, source, texts, words, swapped: () => zoom.measure() }))
+  }
   if (!isItself) stage.append(element('p', { class: 'stage-note small quiet' }, texts.smallerPicture))
   zoom.fit()
   new ResizeObserver(() => zoom.refit()).observe(frame)
@@ -53,15 +58,6 @@ export async function show({ stage, source, page }: Preview): Promise<void> {
   })
 }
 
-async function canShow(picture: HTMLImageElement): Promise<boolean> {
-  try {
-    await picture.decode()
-    return true
-  } catch {
-    return false
-  }
-}
-
 interface Zoom {
   by(factor: number, at?: Point): void
   fit(): void
@@ -69,12 +65,16 @@ interface Zoom {
   toggle(at: Point): void
   /** After the frame has changed: what fitted fits again. */
   refit(): void
+  /** After another picture of the same has taken its place: it takes the same room. */
+  measure(): void
 }
 
 function createZoom(frame: HTMLElement, picture: HTMLImageElement, tell: (scale: number) => void): Zoom {
   // A drawing without a size of its own has none here either.
-  const width = picture.naturalWidth || frame.clientWidth || 320
-  const height = picture.naturalHeight || frame.clientHeight || 320
+  const widthOf = () => picture.naturalWidth || frame.clientWidth || 320
+  const heightOf = () => picture.naturalHeight || frame.clientHeight || 320
+  let width = widthOf()
+  let height = heightOf()
   const fitting = () => Math.min(1, frame.clientWidth / width, frame.clientHeight / height)
   let scale = 1
   let isFitting = true
@@ -105,6 +105,12 @@ function createZoom(frame: HTMLElement, picture: HTMLImageElement, tell: (scale:
     fit: () => apply(0, middle()),
     toggle: (at) => apply(isFitting ? Math.max(1, fitting() * 2) : 0, at),
     refit: () => apply(isFitting ? 0 : scale, middle()),
+    measure() {
+      const shown = width * scale
+      width = widthOf()
+      height = heightOf()
+      apply(isFitting ? 0 : shown / width, middle())
+    },
   }
 }
 

@@ -45,8 +45,42 @@ const looks: Record<IconKind, { readonly sheet: string; readonly fold: string; r
  */
 export function iconFor(type: string, name: string): string {
   const extension = extensionOf(name)
-  const { sheet, fold, lines } = looks[iconKindOf(type, extension)]
-  const label = labelOf(extension)
+  return drawn(iconKindOf(type, extension), lettersOf(extension))
+}
+
+/** The address of the same icon, which tells its content and may be kept for ever: one for all files of a kind. */
+export function iconAddress(type: string, name: string): string {
+  const extension = extensionOf(name)
+  const letters = lettersOf(extension)
+  const kind = iconKindOf(type, extension)
+  return `/assets/icon-${VERSION}-${kind}${letters === '' ? '' : `-${encodeURIComponent(letters)}`}.svg`
+}
+
+/** Answers for an icon by the name of its asset; null for what is none. */
+export function iconAnswer(asset: string): Response | null {
+  const [, version, kind = '', letters = ''] = /^icon-(\w{8})-([a-z]+)(?:-(.+))?\.svg$/u.exec(asset) ?? []
+  if (version !== VERSION || !isKind(kind) || letters !== lettersOf(letters)) return null
+  return new Response(drawn(kind, letters), {
+    headers: {
+      ...iconHeaders,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+    },
+  })
+}
+
+export const iconHeaders = {
+  'Content-Type': 'image/svg+xml',
+  'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+} as const
+
+function isKind(text: string): text is IconKind {
+  return Object.hasOwn(looks, text)
+}
+
+function drawn(kind: IconKind, letters: string): string {
+  const { sheet, fold, lines } = looks[kind]
+  const label = labelOf(letters)
   const top = label === '' ? 128 : 110
   return [
     '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="320" viewBox="0 0 320 320">',
@@ -57,17 +91,33 @@ export function iconFor(type: string, name: string): string {
   ].join('')
 }
 
-/** Letters and digits only, set smaller the more there are; a very long extension is none. */
-function labelOf(extension: string): string {
-  const letters = [...extension.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '')]
-  if (letters.length === 0 || letters.length > 8) return ''
+/** What an icon says of an extension: letters and digits only; a very long one is none. */
+function lettersOf(extension: string): string {
+  const letters = extension.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '')
+  return [...letters].length > 8 ? '' : letters
+}
+
+/** Set smaller the more letters there are. */
+function labelOf(text: string): string {
+  const letters = [...text]
+  if (letters.length === 0) return ''
   const size = letters.length <= 4 ? 40 : letters.length <= 6 ? 30 : 24
   const font = `font-family="system-ui, 'Segoe UI', Roboto, sans-serif" font-size="${size}" font-weight="700"`
-  const text = Bun.escapeHTML(letters.join(''))
-  return `<text x="160" y="270" fill="#fff" ${font} letter-spacing="1" text-anchor="middle">${text}</text>`
+  const escaped = Bun.escapeHTML(text)
+  return `<text x="160" y="270" fill="#fff" ${font} letter-spacing="1" text-anchor="middle">${escaped}</text>`
 }
 
 /** Lower case, without the dot; empty for a name without one and for `.hidden`. */
 function extensionOf(name: string): string {
   return /[^.]\.([^.]+)$/u.exec(name)?.[1]?.toLowerCase() ?? ''
 }
+
+/** Changes with every change of how icons are drawn. */
+const VERSION = new Bun.CryptoHasher('sha256')
+  .update(
+    Object.keys(looks)
+      .map((kind) => (isKind(kind) ? drawn(kind, 'A') : ''))
+      .join(''),
+  )
+  .digest('hex')
+  .slice(0, 8)

@@ -6,14 +6,15 @@ import type { FileDetail } from '../../services/files.ts'
 import type { ThumbnailPicture, ThumbnailSize } from '../../services/thumbnails.ts'
 import { askerOf, type Call } from '../call.ts'
 import { bytesOf, type Route } from '../route.ts'
-import { iconFor } from './icons.ts'
+import { iconFor, iconHeaders } from './icons.ts'
 import { partToSend } from './part.ts'
 
-/** By the value of `size`: pixels on the longer side. */
+/** By the value of `size`: pixels on the longer side, or as large as a screen. */
 const sizes: ReadonlyMap<string | null, ThumbnailSize> = new Map([
   [null, 'small'],
   ['320', 'small'],
   ['960', 'large'],
+  ['large', 'screen'],
 ])
 
 export const getThumbnail: Route = {
@@ -25,8 +26,9 @@ export const getThumbnail: Route = {
     tag: 'Public',
     params: z.object({ uuid: z.string() }),
     query: z.object({
-      size: z.enum(['320', '960']).optional().openapi({
-        description: 'Pixels on the longer side, at most; 320 when it is left out',
+      size: z.enum(['320', '960', 'large']).optional().openapi({
+        description:
+          'Pixels on the longer side, at most; 320 when it is left out. `large` is as large as a screen, 1920',
       }),
     }),
     answers: {
@@ -40,7 +42,7 @@ export const getThumbnail: Route = {
     const identifier = parseFileIdentifier(call.params.uuid ?? '')
     if (identifier.kind !== 'uuid') throw fileNotFound()
     const size = sizes.get(call.url.searchParams.get('size'))
-    if (size === undefined) throw new Refusal('INVALID_REQUEST', 'size must be 320 or 960')
+    if (size === undefined) throw new Refusal('INVALID_REQUEST', 'size must be 320, 960 or large')
     const file = unlocked(await call.site.services.access.file(await askerOf(call), identifier))
     const shown = await call.site.services.thumbnails.show(file, size)
     const thumbnail = shown.kind === 'picture' ? await send(call, shown.picture) : null
@@ -68,11 +70,6 @@ async function send(call: Call, picture: ThumbnailPicture): Promise<Response | n
 /** Whoever shows an icon in the place of a picture that is being made asks again the next time. */
 function icon(file: FileDetail, maybeLater: boolean): Response {
   return new Response(iconFor(file.type, file.name), {
-    headers: {
-      'Content-Type': 'image/svg+xml',
-      'Cache-Control': maybeLater ? 'private, no-cache' : 'private, max-age=300',
-      'Content-Security-Policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
-      'Cross-Origin-Resource-Policy': 'cross-origin',
-    },
+    headers: { ...iconHeaders, 'Cache-Control': maybeLater ? 'private, no-cache' : 'private, max-age=300' },
   })
 }

@@ -168,7 +168,7 @@ function sent(form: FormPage): Route {
         return withCookies(seeOther(next), step.cookies)
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
-        return formPage(call, form, { next, username: field('username'), error })
+        return await formPage(call, form, { next, username: field('username'), error })
       }
     },
   }
@@ -189,7 +189,7 @@ interface Shown {
   readonly error: Refusal | null
 }
 
-function formPage(call: Call, form: FormPage, { next, username, error }: Shown): Response {
+async function formPage(call: Call, form: FormPage, { next, username, error }: Shown): Promise<Response> {
   const { oidc, signUp, mail } = call.site.config
   const view: AccountFormView = {
     kind: form.kind,
@@ -202,7 +202,7 @@ function formPage(call: Call, form: FormPage, { next, username, error }: Shown):
     canSignUp: signUp === 'open',
     canReset: mail !== null,
   }
-  const html = call.site.pages.accountForm(view, pageReader(call))
+  const html = call.site.pages.accountForm(view, await pageReader(call))
   if (error === null) return page(call.site, html)
   const response = page(call.site, html, statusOf(error.code))
   errorHeaders(error).forEach((value, name) => {

@@ -35,7 +35,7 @@ async function adminPage(call: Call): Promise<Response> {
   }
   if (!isSection(section)) throw new Refusal('NOT_FOUND', 'There is no such page')
   const view = { section, canInvite: call.site.config.signUp !== 'closed' }
-  return page(call.site, call.site.pages.adminPage(view, pageReader(call)))
+  return page(call.site, call.site.pages.adminPage(view, await pageReader(call)))
 }
 
 export const getAdminPage: Route = {

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Refusal } from '../../domain/errors.ts'
 import type { Route } from '../route.ts'
-import { pageSession } from '../session.ts'
 import { GUIDES, parseGuideName } from './guides.ts'
 import { pageReader } from './page-reader.ts'
 import { page } from './pages.ts'
@@ -17,10 +16,9 @@ export const getReferencePage: Route = {
     errors: [],
   },
   async handle(call) {
-    await pageSession(call)
     const { site } = call
     // Swagger UI's stylesheet holds its icons itself.
-    return page(site, site.pages.referencePage(pageReader(call)), 200, 'data:')
+    return page(site, site.pages.referencePage(await pageReader(call)), 200, 'data:')
   },
 }
 
@@ -39,7 +37,6 @@ export const getGuidePage: Route = {
     const { site, params } = call
     const name = parseGuideName(params.guide ?? '')
     if (name === null) throw new Refusal('NOT_FOUND', 'There is no such guide')
-    await pageSession(call)
-    return page(site, site.pages.guidePage({ name, publicUrl: site.publicUrl }, pageReader(call)))
+    return page(site, site.pages.guidePage({ name, publicUrl: site.publicUrl }, await pageReader(call)))
   },
 }

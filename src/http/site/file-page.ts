@@ -12,6 +12,7 @@ import { expiresAt, fileUrl, thumbnailPath } from '../api/file-answers.ts'
 import { askerOf, type Call, type Site } from '../call.ts'
 import { contentAddress } from '../content/addresses.ts'
 import type { Route } from '../route.ts'
+import { barrierOf } from './barrier.ts'
 import { passwordForm } from './folder-password.ts'
 import { pageReader } from './page-reader.ts'
 import { page } from './pages.ts'
@@ -34,7 +35,7 @@ export const getFilePage: Route = {
   async handle(call) {
     const { access, usage } = call.site.services
     const asker = await askerOf(call)
-    const reader = pageReader(call)
+    const reader = await pageReader(call)
     const slug = (call.params.slug ?? '') as Slug
     const isDownload = call.url.searchParams.get('download') === '1'
     const isBytes = isDownload || call.url.searchParams.get('view') === '1'
@@ -64,9 +65,10 @@ export const getFilePage: Route = {
       thumbnailUrl: call.site.publicUrl + thumbnailPath(file.uuid),
       downloadUrl: `/d/${file.slug}?download=1`,
       pictureUrl: hasThumbnail(call.site, file) ? `${thumbnailPath(file.uuid)}?size=960` : null,
-      preview: previewOf(call.site, asker, file),
+      preview: await previewOf(call.site, asker, file),
       folder: folder === undefined ? null : { name: folder.name, url: `/f/${folder.identifier}` },
-      reportUrl: `/d/${file.slug}/report`,
+      reportUrl: isOwner ? null : `/d/${file.slug}/report`,
+      barrier: isOwner ? barrierOf(seen.chain) : null,
     }
     return page(call.site, call.site.pages.filePage(view, reader))
   },
@@ -93,12 +95,25 @@ function toBytes(call: Call, asker: Asker, file: FileDetail, download: boolean):
   })
 }
 
+/** Bytes of a picture up to which a phone gets it at once. */
+const SHOWN_ITSELF = 512 * 1024
+
 /** Kinds that the browser shows by itself, following the address to wherever the bytes are. */
 const BY_ITSELF: ReadonlySet<PreviewKind> = new Set(['image', 'video', 'audio'])
 
-function previewOf(site: Site, asker: Asker, file: FileDetail): FilePreview | null {
+async function previewOf(site: Site, asker: Asker, file: FileDetail): Promise<FilePreview | null> {
   const kind = previewKindOf(file)
   if (kind === null) return null
   const use = { download: false, counted: true, proxied: !BY_ITSELF.has(kind), lifetime: PAGE_TOKEN_LIFETIME }
-  return { kind, url: contentAddress(site, asker, file, use), opens: isInlineSafe(file.type) }
+  const isLarge = kind === 'image' && file.size > SHOWN_ITSELF
+  const path = thumbnailPath(file.uuid)
+  return {
+    kind,
+    url: contentAddress(site, asker, file, use),
+    opens: isInlineSafe(file.type),
+    screen:
+      isLarge && (await site.services.thumbnails.hasScreen(file))
+        ? { thumbnailUrl: path, url: `${path}?size=large` }
+        : null,
+  }
 }

@@ -12,7 +12,7 @@ async function filesPage(call: Call): Promise<Response> {
   const isKnown = (await pageSession(call)) !== null || call.request.headers.has('authorization')
   if (!isKnown) return seeOther(`/sign-in?next=${encodeURIComponent(call.url.pathname)}`)
   const view = { publicUrl, maxFileSize: config.maxFileSize }
-  return page(call.site, pages.filesPage(view, pageReader(call)))
+  return page(call.site, pages.filesPage(view, await pageReader(call)))
 }
 
 export const getFilesPage: Route = {

@@ -22,12 +22,12 @@ export function rememberedLook(request: Request): FolderLook | null {
   return value === 'list' || value === 'gallery' ? value : null
 }
 
-/** The page; the browser keeps a look that was asked for and that the folder has not by itself. */
-export function rememberingLook(call: Call, view: FolderPageView): Response {
-  const response = page(call.site, call.site.pages.folderPage(view, pageReader(call)))
+/** The page; the browser keeps a look that was asked for, unless the folder has it by itself on its only page. */
+export async function rememberingLook(call: Call, view: FolderPageView): Promise<Response> {
+  const response = page(call.site, call.site.pages.folderPage(view, await pageReader(call)))
   const asked = view.query.look
   if (asked === null || view.files.length === 0) return response
-  const kept = asked === ownLook(view.files) ? null : asked
+  const kept = asked === ownLook(view.files) && view.pages === 1 ? null : asked
   if (kept === rememberedLook(call.request)) return response
   const secure = call.site.publicUrl.startsWith('https:')
   const path = new URL(view.url).pathname

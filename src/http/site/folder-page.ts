@@ -8,7 +8,9 @@ import type { ContentsQuery, FolderContents, FolderTotals } from '../../services
 import { thumbnailPath } from '../api/file-answers.ts'
 import { askerOf, type Call } from '../call.ts'
 import { archiveAnswers, sendArchive } from '../content/archives.ts'
+import { iconAddress } from '../content/icons.ts'
 import type { Route } from '../route.ts'
+import { barrierOf } from './barrier.ts'
 import { ownLook, rememberedLook, rememberingLook } from './folder-look.ts'
 import { passwordForm } from './folder-password.ts'
 import { FILE_SORTS, type FolderQuery, readFolderQuery } from './folder-query.ts'
@@ -34,7 +36,7 @@ export const getFolderPage: Route = {
   },
   streams: 'out',
   async handle(call) {
-    const { access, publicFolders } = call.site.services
+    const { access, publicFolders, thumbnails } = call.site.services
     const identifier = (call.params.identifier ?? '') as FolderIdentifier
     const seen = await access.folder(await askerOf(call), identifier)
     if (call.url.searchParams.get('download') === 'zip') return toArchive(call, opened(seen))
@@ -43,7 +45,8 @@ export const getFolderPage: Route = {
     const contents = await publicFolders.contents(seen.item, contentsQuery(query, isOwn(seen)))
     if (query.page > contents.pages) throw new Refusal('NOT_FOUND', 'The folder has no page of that number')
     const totals = await publicFolders.totals(seen.item, seen.viewer)
-    return rememberingLook(call, toView(call, { seen, query, contents, totals }))
+    const iconsOnly = await thumbnails.without(contents.files)
+    return rememberingLook(call, toView(call, { seen, query, contents, totals, iconsOnly }))
   },
 }
 
@@ -52,6 +55,8 @@ interface SeenFolder {
   readonly query: FolderQuery
   readonly contents: FolderContents
   readonly totals: FolderTotals | null
+  /** Files that no thumbnail is asked for. */
+  readonly iconsOnly: ReadonlySet<FolderContents['files'][number]>
 }
 
 /** Folders stand by their names: nothing else that files are sorted by is shown of them. */
@@ -60,7 +65,7 @@ function contentsQuery({ page, sort, order }: FolderQuery, isOwner: boolean): Co
   return { page, isOwner, folders, files: { sort, order } }
 }
 
-function toView(call: Call, { seen, query, contents, totals }: SeenFolder): FolderPageView {
+function toView(call: Call, { seen, query, contents, totals, iconsOnly }: SeenFolder): FolderPageView {
   const { access } = call.site.services
   const { name, identifier, file_count: fileCount } = seen.item
   const files = contents.files.map((file) => ({
@@ -70,7 +75,7 @@ function toView(call: Call, { seen, query, contents, totals }: SeenFolder): Fold
     type: file.type,
     createdAt: timestamp(file.created_at),
     downloads: file.downloads,
-    thumbnailUrl: thumbnailPath(file.uuid),
+    thumbnailUrl: iconsOnly.has(file) ? iconAddress(file.type, file.name) : thumbnailPath(file.uuid),
   }))
   return {
     name,
@@ -89,6 +94,7 @@ function toView(call: Call, { seen, query, contents, totals }: SeenFolder): Fold
     look: query.look ?? rememberedLook(call.request) ?? ownLook(files),
     pages: contents.pages,
     firstFilePage: contents.firstFilePage,
+    barrier: isOwn(seen) ? barrierOf(seen.chain) : null,
   }
 }
 

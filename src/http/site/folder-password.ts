@@ -13,19 +13,19 @@ import { page } from './pages.ts'
 import type { PasswordPageView } from './views.ts'
 
 /** The form for the password of a locked folder; says nothing about what is behind it. */
-export function passwordForm(
+export async function passwordForm(
   call: Call,
   folder: LockedFolder,
   next: string,
   error: Refusal | null,
-): Response {
+): Promise<Response> {
   const view: PasswordPageView = {
     action: `/f/${folder.identifier}`,
     nonce: call.site.services.folderPasswords.nonce(folder.id),
     next,
     error: error === null ? null : { code: error.code, retryAfter: error.retryAfter ?? null },
   }
-  const html = call.site.pages.passwordPage(view, pageReader(call))
+  const html = call.site.pages.passwordPage(view, await pageReader(call))
   const response = page(call.site, html, statusOfForm(error))
   if (error?.retryAfter !== undefined) {
     response.headers.set('Retry-After', errorHeaders(error).get('Retry-After') ?? '')
@@ -71,7 +71,7 @@ export const postFolderPassword: Route = {
       response.headers.append('Set-Cookie', setCookie(FOLDER_COOKIE, value, UNLOCKED_FOR / 1000, secure))
       return response
     } catch (error) {
-      if (error instanceof Refusal) return passwordForm(call, seen.folder, next, error)
+      if (error instanceof Refusal) return await passwordForm(call, seen.folder, next, error)
       throw error
     }
   },

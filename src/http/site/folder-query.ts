@@ -53,6 +53,18 @@ export function folderAddress({ page, sort, order, look }: FolderQuery): string 
   return `?${query}`
 }
 
+/**
+ * The address of another page in the same order. In the order that a plain link gives it is `?page=N` and nothing else,
+ * which programs look for: the browser remembers the look, see `rememberingLook`.
+ */
+export function pageAddress(query: FolderQuery, page: number): string {
+  const { sort, order } = query
+  const isPlain = sort === FIRST_LOOK.sort && order === FIRST_LOOK.order
+  const rest = folderAddress({ ...query, page: 1, look: isPlain ? null : query.look }).slice(1)
+  const parts = [...(page === 1 ? [] : [`page=${page}`]), ...(rest === '' ? [] : [rest])]
+  return `?${parts.join('&')}`
+}
+
 /** Sorted by that: turned around where it is sorted so already. Begins at the first page. */
 export function sortedBy(query: FolderQuery, sort: FileSort): FolderQuery {
   const turned = query.order === 'asc' ? 'desc' : 'asc'

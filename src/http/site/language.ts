@@ -12,6 +12,8 @@ export interface Reader {
   readonly notice?: ShownNotice | null
   /** Whether that is an administrator. */
   readonly isAdmin?: boolean
+  /** Whether there is a session that could not be looked up: nobody is told to sign in. */
+  readonly isUnsure?: boolean
 }
 
 export type ShownNotice = Pick<Notice, 'text' | 'level'>

@@ -5,7 +5,6 @@ import type { Call } from '../call.ts'
 import { errorHeaders, statusOf } from '../errors.ts'
 import { assertOwnOrigin } from '../own-page.ts'
 import type { Route } from '../route.ts'
-import { pageSession } from '../session.ts'
 import { pageReader } from './page-reader.ts'
 import { page } from './pages.ts'
 import type { MailPageView } from './views.ts'
@@ -103,7 +102,6 @@ function pagesOf(asking: Asking): readonly Route[] {
         answers: { 200: { description: 'A page' } },
       },
       async handle(call) {
-        await pageSession(call)
         return shown(call, asking, await asking.ask(call), null)
       },
     },
@@ -122,10 +120,9 @@ function pagesOf(asking: Asking): readonly Route[] {
       },
       async handle(call) {
         const sent = await readForm(call)
-        await pageSession(call)
         try {
           const outcome = await asking.act(call, (name) => sent.get(name) ?? '')
-          return shown(call, asking, outcome, null)
+          return await shown(call, asking, outcome, null)
         } catch (error) {
           if (!(error instanceof Refusal) || error.code !== 'RATE_LIMITED') throw error
           return shown(call, asking, await asking.ask(call), error)
@@ -137,7 +134,7 @@ function pagesOf(asking: Asking): readonly Route[] {
 
 const ASKS: readonly MailPageView['kind'][] = ['forgotten', 'verify', 'keep', 'unsubscribe']
 
-function shown(call: Call, { path }: Asking, view: Shown, refusal: Refusal | null): Response {
+async function shown(call: Call, { path }: Asking, view: Shown, refusal: Refusal | null): Promise<Response> {
   const html = call.site.pages.mailPage(
     {
       username: '',
@@ -148,7 +145,7 @@ function shown(call: Call, { path }: Asking, view: Shown, refusal: Refusal | nul
       action: ASKS.includes(view.kind) ? path.replace('{token}', tokenOf(call)) : null,
       retryAfter: refusal?.retryAfter ?? null,
     },
-    pageReader(call),
+    await pageReader(call),
   )
   const response = page(call.site, html, refusal === null ? 200 : statusOf(refusal.code))
   if (refusal !== null) {

@@ -2,7 +2,7 @@ import type { Refusal } from '../../domain/errors.ts'
 import type { Call, Site } from '../call.ts'
 import { errorHeaders, errorResponse, statusOf } from '../errors.ts'
 import { contentOrigins } from './content-origins.ts'
-import { pageReader } from './page-reader.ts'
+import { outageReader, pageReader } from './page-reader.ts'
 
 /**
  * A page of the site. What runs in it is ours alone, and nothing is loaded from elsewhere but content. `images`: where
@@ -22,7 +22,8 @@ export function page(site: Site, html: string, status = 200, images: 'data:' | '
     `connect-src ${content}`,
     "worker-src 'self'",
     "manifest-src 'self'",
-    "form-action 'self'",
+    // The button that saves a file is a form, which a redirect leads on to the content.
+    `form-action ${content}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ]
@@ -45,12 +46,12 @@ export function wantsPage(request: Request): boolean {
 }
 
 /** The error as a page for people, as JSON for programs. */
-export function siteError(call: Call, refusal: Refusal): Response {
+export async function siteError(call: Call, refusal: Refusal): Promise<Response> {
   if (!wantsPage(call.request)) return errorResponse(refusal)
   const status = statusOf(refusal.code)
   const html = call.site.pages.errorPage(
     { status, code: refusal.code, retryAfter: refusal.retryAfter ?? null, path: pathOf(call) },
-    pageReader(call),
+    status >= 500 ? outageReader(call) : await pageReader(call),
   )
   const response = page(call.site, html, status)
   errorHeaders(refusal).forEach((value, name) => {

@@ -42,13 +42,14 @@ export function createRenderers(assets: PageAssets): Renderers {
       username: null,
       notice: null,
       isAdmin: false,
+      isUnsure: false,
     }
     if (contexts.size < MOST_LOCALES) contexts.set(locale, local)
     return local
   }
   const contextOf = (reader: Reader) => {
-    const { username = null, isAdmin = false, notice = null } = reader
-    return { ...localContext(reader), username, isAdmin, notice }
+    const { username = null, isAdmin = false, notice = null, isUnsure = false } = reader
+    return { ...localContext(reader), username, isAdmin, notice, isUnsure }
   }
   return {
     startPage: (view, reader) => page(createElement(StartPage, { view, context: contextOf(reader) })),

@@ -64,7 +64,7 @@ export const postReport: Route = {
       if (problem === null) throw error
       return form(call, file, filled, problem)
     }
-    return page(call.site, call.site.pages.reportedPage(`/d/${file.slug}`, pageReader(call)))
+    return page(call.site, call.site.pages.reportedPage(`/d/${file.slug}`, await pageReader(call)))
   },
 }
 
@@ -81,18 +81,18 @@ function problemOf(error: unknown): ReportProblem | null {
 }
 
 /** The form, with what was filled in and what is wrong with it. */
-function form(
+async function form(
   call: Call,
   file: FileDetail,
   filled: ReportPageView['filled'],
   problem: ReportProblem | null,
-): Response {
+): Promise<Response> {
   const view: ReportPageView = {
     file: { name: file.name, path: `/d/${file.slug}` },
     filled,
     problem,
   }
-  const html = call.site.pages.reportPage(view, pageReader(call))
+  const html = call.site.pages.reportPage(view, await pageReader(call))
   if (problem === null) return page(call.site, html)
   if (problem.kind !== 'too many') return page(call.site, html, statusOf('INVALID_REQUEST'))
   const response = page(call.site, html, statusOf('RATE_LIMITED'))

@@ -28,7 +28,7 @@ async function settingsPage(call: Call): Promise<Response> {
   if (session === null) return seeOther(`/sign-in?next=${encodeURIComponent(call.url.pathname)}`)
   const { publicUrl, pages } = call.site
   const view = { section, username: session.username, publicUrl }
-  return page(call.site, pages.settingsPage(view, pageReader(call)))
+  return page(call.site, pages.settingsPage(view, await pageReader(call)))
 }
 
 export const getSettingsPage: Route = {

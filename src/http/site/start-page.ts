@@ -26,7 +26,7 @@ export const getStartPage: Route = {
     const { maxFileSize, inactiveDays } = config
     const guestUploads = config.guestUploads || isSignedIn
     const view = { publicUrl, guestUploads, maxFileSize, inactiveDays }
-    return page(call.site, call.site.pages.startPage(view, pageReader(call)))
+    return page(call.site, call.site.pages.startPage(view, await pageReader(call)))
   },
 }
 

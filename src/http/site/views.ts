@@ -33,8 +33,19 @@ export interface FilePageView {
   readonly preview: FilePreview | null
   /** The public folder that the file is in, or null. */
   readonly folder: { readonly name: string; readonly url: string } | null
-  /** Leads to the form that reports the file. */
-  readonly reportUrl: string
+  /** Leads to the form that reports the file; null for its owner. */
+  readonly reportUrl: string | null
+  /** For the owner: what keeps others from opening the link; null where nothing does, and for everybody else. */
+  readonly barrier: Barrier | null
+}
+
+/** A folder that is for its owner alone, or that asks everybody else for a password. */
+export interface Barrier {
+  readonly kind: 'private' | 'password'
+  /** The name of the folder. */
+  readonly folder: string
+  /** Where its owner changes that. */
+  readonly manageUrl: string
 }
 
 export interface FilePreview {
@@ -43,6 +54,8 @@ export interface FilePreview {
   readonly url: string
   /** Whether a browser that is sent there shows them, rather than saving them. */
   readonly opens: boolean
+  /** Of a picture that is large: its thumbnail, and a picture as large as a screen; else null. */
+  readonly screen: { readonly thumbnailUrl: string; readonly url: string } | null
 }
 
 export interface FolderPageView {
@@ -66,7 +79,7 @@ export interface FolderPageView {
     /** ISO 8601 UTC. */
     readonly createdAt: string
     readonly downloads: number
-    /** Path of the thumbnail, `/t/<uuid>`. */
+    /** Path of the thumbnail, or of the icon that many files share. */
     readonly thumbnailUrl: string
   }[]
   /** On all pages. */
@@ -80,6 +93,8 @@ export interface FolderPageView {
   readonly pages: number
   /** Where the files begin. */
   readonly firstFilePage: number
+  /** For the owner: what keeps others from opening the link; null where nothing does, and for everybody else. */
+  readonly barrier: Barrier | null
 }
 
 export interface PasswordPageView {

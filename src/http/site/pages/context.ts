@@ -18,4 +18,6 @@ export interface PageContext {
   readonly notice: ShownNotice | null
   /** Whether that is an administrator. */
   readonly isAdmin: boolean
+  /** Whether somebody may be signed in whose session could not be looked up. */
+  readonly isUnsure: boolean
 }

@@ -5,7 +5,8 @@ import type { PageContext } from './context.ts'
 
 /**
  * One file of a folder's page. Programs read its `data-name`, `data-size` (bytes), `data-date` (ISO 8601) and the
- * address in its `onclick`; people use the link, which covers the whole item.
+ * address in its `onclick`, and take an item to reach from `class="file-item"` to the next `</button>`: the class comes
+ * first, and the item ends with its only button. People use the link, which covers the whole item.
  */
 export function FileItem(props: { file: FolderPageView['files'][number]; context: PageContext }) {
   const { file } = props
@@ -32,8 +33,27 @@ export function FileItem(props: { file: FolderPageView['files'][number]; context
       <span className={`small quiet downloads${file.downloads === 0 ? ' none' : ''}`}>
         {words.count(file.downloads, texts.folder.downloads)}
       </span>
+      <button
+        aria-label={`${texts.file.download}: ${file.name}`}
+        className="save"
+        form={SAVE_FORM}
+        formAction={`/d/${file.slug}`}
+        name="download"
+        type="submit"
+        value="1"
+      >
+        <Drawing of="download" />
+        <span className="save-word">{texts.file.download}</span>
+      </button>
     </li>
   )
+}
+
+const SAVE_FORM = 'save'
+
+/** What the buttons of all items belong to: they work without scripts. */
+export function SaveForm() {
+  return <form id={SAVE_FORM} method="get" />
 }
 
 function PlayMark() {

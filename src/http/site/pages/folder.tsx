@@ -2,8 +2,10 @@ import { Drawing } from '../../../../web/shared/drawing.tsx'
 import { fill } from '../../../../web/shared/words.ts'
 import { folderAddress } from '../folder-query.ts'
 import type { FolderPageView } from '../views.ts'
+import { BarrierNote } from './barrier-note.tsx'
 import type { PageContext } from './context.ts'
-import { FileItem } from './file-item.tsx'
+import { CopyButton } from './copy-button.tsx'
+import { FileItem, SaveForm } from './file-item.tsx'
 import { FolderBar } from './folder-bar.tsx'
 import { FoldersAbove } from './folders-above.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
@@ -25,13 +27,15 @@ export function FolderPage({ view, context }: { view: FolderPageView; context: P
         <FoldersAbove above={view.above} context={context} />
         <div className="folder-head">
           <div>
-            <h1>
-              <bdi>{view.name}</bdi>
-            </h1>
+            <h1 className="folder-title">{view.name}</h1>
             {isEmpty ? null : <p className="quiet">{content}</p>}
           </div>
-          <DownloadAll context={context} totals={view.totals} />
+          <div className="folder-actions">
+            <DownloadAll context={context} totals={view.totals} />
+            <CopyButton context={context} url={view.url} />
+          </div>
         </div>
+        {view.barrier === null ? null : <BarrierNote barrier={view.barrier} context={context} />}
         <Subfolders context={context} folders={view.folders} />
         {view.files.length === 0 ? (
           <ToFiles context={context} view={view} />
@@ -102,6 +106,7 @@ function ToFiles({ view, context }: FolderProps) {
 function Files({ view, context }: FolderProps) {
   return (
     <>
+      <SaveForm />
       <FolderBar context={context} look={view.look} query={view.query} />
       <ul
         aria-label={context.texts.folder.files}

@@ -1,5 +1,5 @@
 import { fill } from '../../../../web/shared/words.ts'
-import { type FolderQuery, folderAddress, pagesAround } from '../folder-query.ts'
+import { type FolderQuery, pageAddress, pagesAround } from '../folder-query.ts'
 import type { PageContext } from './context.ts'
 
 interface PagerProps {
@@ -8,7 +8,10 @@ interface PagerProps {
   readonly context: PageContext
 }
 
-/** Programs follow the link with the text →. */
+/**
+ * Download programs read `class="page-info">1/3<`, and follow `href="?page=2" class="page-link">→<` literally: these
+ * attributes come last, and no other query stands in the address of a folder that is opened by its plain link.
+ */
 export function Pager({ query, pages, context }: PagerProps) {
   const { page } = query
   const { folder } = context.texts
@@ -16,7 +19,7 @@ export function Pager({ query, pages, context }: PagerProps) {
   return (
     <nav aria-label={folder.pages} className="pager">
       {page > 1 ? (
-        <a aria-label={folder.previousPage} className="page-link" href={addressOf(page - 1)} rel="prev">
+        <a aria-label={folder.previousPage} rel="prev" href={addressOf(page - 1)} className="page-link">
           ←
         </a>
       ) : null}
@@ -30,15 +33,16 @@ export function Pager({ query, pages, context }: PagerProps) {
         ),
       )}
       {page < pages ? (
-        <a aria-label={folder.nextPage} className="page-link" href={addressOf(page + 1)} rel="next">
+        <a aria-label={folder.nextPage} rel="next" href={addressOf(page + 1)} className="page-link">
           →
         </a>
       ) : null}
+      <span className="page-info">{`${page}/${pages}`}</span>
     </nav>
   )
 
   function addressOf(number: number): string {
-    return folderAddress({ ...query, page: number })
+    return pageAddress(query, number)
   }
 }
 
@@ -49,8 +53,8 @@ function PageNumber({ number, query, pages, context }: PagerProps & { readonly n
     <a
       aria-current={number === query.page ? 'page' : undefined}
       aria-label={label}
+      href={pageAddress(query, number)}
       className="page-link"
-      href={folderAddress({ ...query, page: number })}
     >
       {words.number(number)}
     </a>

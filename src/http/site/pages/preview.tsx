@@ -22,9 +22,15 @@ export function Preview({ view, context }: Props) {
         </Stage>
       )
     case 'image': {
-      const picture = <img alt={name} decoding="async" src={preview.url} />
+      const { screen } = preview
+      const picture = (
+        <>
+          {screen === null ? null : <img alt="" className="first-look" src={screen.thumbnailUrl} />}
+          <img alt={name} decoding="async" id="picture" src={screen?.url ?? preview.url} />
+        </>
+      )
       return (
-        <Stage kind="image">
+        <Stage kind={screen === null ? 'image' : 'image stage-screen'}>
           {preview.opens ? (
             <a className="whole" href={preview.url}>
               {picture}

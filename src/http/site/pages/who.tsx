@@ -4,10 +4,11 @@ import type { PageContext } from './context.ts'
 
 const SIGN_OUT = 'sign-out'
 
-/** In the head of every page: who is signed in, or the way to sign in. */
+/** In the head of every page: who is signed in, or the way to sign in; nothing where that is not known. */
 export function Who({ context }: { context: PageContext }) {
   const { account, admin, files, settings } = context.texts
   const { username } = context
+  if (context.isUnsure) return null
   if (username === null) {
     return (
       <a className="who" href="/sign-in" rel="nofollow">

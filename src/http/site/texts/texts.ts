@@ -7,9 +7,10 @@ import type { SettingsTexts } from '../../../../web/settings/texts.ts'
 import type { Plural } from '../../../../web/shared/words.ts'
 import type { StartAppTexts } from '../../../../web/start/texts.ts'
 import type { ErrorCode } from '../../../domain/errors.ts'
+import type { IconKind } from '../../../domain/icon-kind.ts'
 import type { ReportReason } from '../../../domain/report.ts'
 import type { GuideName } from '../guides.ts'
-import type { AccountFormView, MailPageView } from '../views.ts'
+import type { AccountFormView, Barrier, MailPageView } from '../views.ts'
 
 /**
  * All that the pages say, in one language. Texts are data, so that the browser may get them as JSON: `{name}` is a
@@ -36,6 +37,13 @@ export interface CommonTexts {
   /** What the administrators tell everybody. */
   readonly notice: string
   readonly tryAgain: string
+  readonly copyLink: string
+  readonly copied: string
+  readonly copyFailed: string
+  /** What the owner is told of a link that does not open for everybody. `why`: {folder}. */
+  readonly barriers: Readonly<
+    Record<Barrier['kind'], { readonly title: string; readonly why: string; readonly change: string }>
+  >
   readonly files: Plural
   readonly folders: Plural
   readonly days: Plural
@@ -61,11 +69,12 @@ export interface StartTexts {
 export interface FileTexts {
   readonly download: string
   readonly details: string
+  /** What a file is, in a word. */
+  readonly kinds: Readonly<Record<IconKind, string>>
   /** {day} */
   readonly keptUntil: string
   readonly downloads: Plural
   readonly link: string
-  readonly copy: string
   readonly qrCode: string
   /** The text in a page of its own, for who has no scripts. */
   readonly open: string
