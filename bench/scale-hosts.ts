@@ -48,7 +48,7 @@ export async function scaleHost(
   if (place.database !== null) await administer(place.database, `create database ${place.database.name}`)
   const config = configOf(place)
   const parts = { config, clock: systemClock, random: systemRandom }
-  const administration = await openAdministration(parts)
+  const administration = await openAdministration(parts, { mayBegin: true })
   const { id: account, apiKey } = await administration.accounts.add('scale')
   await administration.close()
 

@@ -10,8 +10,6 @@ import { fileURLToPath } from 'node:url'
 // Where npm runs no install scripts, the bun package holds a placeholder of a few bytes instead of the program.
 const SMALLEST_PROGRAM = 1024 * 1024
 
-const CLIENT = new Set(['login', 'upload', 'download', 'ls', 'mkdir', 'mv', 'rm', 'info', 'search'])
-
 const bun = findBun()
 if (bun === null) {
   console.error('error: the bun package is incomplete; install holdfast again with "npm install".')
@@ -24,9 +22,8 @@ const env = {
   ...process.env,
   BUN_CONFIG_MAX_HTTP_REQUESTS: process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? '65000',
 }
-// A client works in any folder, and what an .env there says is not its user's word.
-const options = CLIENT.has(process.argv[2]) ? ['--no-env-file'] : []
-const child = spawn(bun, [...options, main, ...process.argv.slice(2)], { env, stdio: 'inherit' })
+// The program reads .env by itself, where a $ in a password is a $.
+const child = spawn(bun, ['--no-env-file', main, ...process.argv.slice(2)], { env, stdio: 'inherit' })
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('error', (error) => {

@@ -1,4 +1,6 @@
+import type { Config } from './config.ts'
 import { missingMigrations as countMissing, MIGRATIONS } from './database/migrate.ts'
+import { Refusal } from './domain/errors.ts'
 import { type AccountAdministration, createAccountAdministration } from './services/account-administration.ts'
 import { type Accounts, createAccounts } from './services/accounts.ts'
 import { type AdministratorMaking, createAdministratorMaking } from './services/administrator-making.ts'
@@ -45,15 +47,43 @@ export async function missingMigrations(parts: Parts): Promise<number> {
   }
 }
 
+function noData({ databaseUrl, dataDir }: Config): Refusal {
+  const place = databaseUrl === null ? dataDir : 'the database of HOLDFAST_DATABASE_URL'
+  return new Refusal(
+    'PRECONDITION_FAILED',
+    `there is no Holdfast data in ${place}. Run this where the server runs, or set HOLDFAST_DATA_DIR or HOLDFAST_DATABASE_URL as it has them; "holdfast config" shows what is in force here.`,
+  )
+}
+
+function tooOld(missing: number): Refusal {
+  return new Refusal(
+    'PRECONDITION_FAILED',
+    `the database is older than this program: it lacks ${missing === 1 ? '1 migration' : `${missing} migrations`}. Run "holdfast migrate", or start the new server, which does the same.`,
+  )
+}
+
 export async function applyMigrations(parts: Parts): Promise<void> {
   const { close } = await openDatabase({ ...parts, report() {} })
   await close()
 }
 
-export async function openAdministration(parts: Parts): Promise<Administration> {
+/**
+ * Opens what there is, and migrates nothing: a server may be running on it with an older program. Throws Refusal
+ * PRECONDITION_FAILED where a migration is missing or no data is, unless `mayBegin`: then an empty place gets its
+ * database.
+ */
+export async function openAdministration(
+  parts: Parts,
+  { mayBegin = false }: { readonly mayBegin?: boolean } = {},
+): Promise<Administration> {
   const { clock, random, config } = parts
-  const { db, close } = await openDatabase({ ...parts, report() {} })
+  if (!(mayBegin || databaseExists(config))) throw noData(config)
+  const { db, close } = await connect({ ...parts, report() {} })
   try {
+    const missing = await countMissing(db)
+    if (missing === MIGRATIONS && mayBegin) await applyMigrations(parts)
+    else if (missing === MIGRATIONS) throw noData(config)
+    else if (missing > 0) throw tooOld(missing)
     await assertWhole(db)
   } catch (error) {
     await close()

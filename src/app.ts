@@ -84,7 +84,7 @@ import { createUsage } from './services/usage.ts'
 import { createWarningEnd } from './services/warning-end.ts'
 import { createWatching } from './services/watching.ts'
 import type { Parts } from './storage.ts'
-import { holdDataFolder, openBlobs, openDatabase } from './storage.ts'
+import { guardDataFolder, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
 import { createLocalMaker } from './thumbnails/local-maker.ts'
 
 /** A running server. */
@@ -103,6 +103,11 @@ export interface Holdfast {
 
 /** What a stopping server gives each of its parts, once all requests have ended. */
 const ENDING_MAY_TAKE = 10 * SECOND
+
+const MIGRATING = {
+  begins: "the database is older than this program: bringing it to the program's version",
+  done: "the database is at this program's version",
+} as const
 
 /** Builds the service from its parts and starts it. Throws DataFolderInUse, WrongStore, DatabaseTooNew or SiteNotBuilt. */
 export async function startHoldfast(
@@ -132,8 +137,12 @@ export async function startHoldfast(
   open.defer(() => metrics?.stop())
   try {
     open.defer(await holdDataFolder(config))
+    await guardDataFolder(parts)
     const builtSite = await openBuiltSite()
-    const { db, light, isShared, pools, freeSpace, close } = await openDatabase(storage)
+    const { db, light, isShared, pools, freeSpace, close } = await openDatabase(
+      storage,
+      (migrations, state) => log.info({ migrations }, MIGRATING[state]),
+    )
     open.defer(close)
     const blobs = await openBlobs(storage, !isShared)
     await assertPaired(db, blobs, random)

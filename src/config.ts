@@ -9,6 +9,8 @@ export interface Config {
   readonly port: number
   /** An absolute path. */
   readonly dataDir: string
+  /** Whether the group of the data folder may read what is made in it. */
+  readonly groupRead: boolean
   /** The address people use, without a trailing slash; null means the address the server listens at. */
   readonly publicUrl: string | null
   /** Where content is served from, without a trailing slash; null means the public address. */
@@ -128,6 +130,7 @@ export function loadConfig(environment: Environment): Config {
     host: read(settings.host),
     port: read(settings.port),
     dataDir: resolve(read(settings.dataDir)),
+    groupRead: read(settings.groupRead),
     publicUrl: read(settings.publicUrl),
     contentUrl: read(settings.contentUrl),
     databaseUrl: read(settings.databaseUrl),

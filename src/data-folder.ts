@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { mkdir, open, statfs } from 'node:fs/promises'
+import { chmod, mkdir, open, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
 /** Where things are inside a data folder. */
@@ -8,9 +8,20 @@ export interface DataFolder {
   readonly blobs: string
 }
 
-/** Makes the folder when it is missing. It and every new folder above it would survive a power cut. */
-export async function openDataFolder(path: string): Promise<DataFolder> {
-  const topmost = await mkdir(path, { recursive: true, mode: 0o700 })
+/** Rights that nobody else gets on what the data folder holds. */
+const OTHERS = 0o077
+/** The same where the group may read, such as one that makes backups. */
+const OTHERS_AND_GROUP_WRITES = 0o027
+
+const withheld = (groupRead: boolean) => (groupRead ? OTHERS_AND_GROUP_WRITES : OTHERS)
+
+/**
+ * Makes the folder when it is missing. It and every new folder above it would survive a power cut. From now on this
+ * process makes no file that others can read: the database holds the secret that links are signed with.
+ */
+export async function openDataFolder(path: string, groupRead = false): Promise<DataFolder> {
+  process.umask(withheld(groupRead))
+  const topmost = await mkdir(path, { recursive: true, mode: 0o777 & ~withheld(groupRead) })
   if (topmost !== undefined) await syncUpTo(path, dirname(topmost))
   return dataFolder(path)
 }
@@ -20,6 +31,37 @@ export async function freeSpace(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path)
   return bavail * bsize
 }
+
+/** Something in a data folder that others could read or write, with the mode it had. */
+export interface OpenToOthers {
+  readonly path: string
+  /** As `chmod` takes it: `755`. */
+  readonly mode: string
+  readonly isMended: boolean
+}
+
+/**
+ * Takes away what rights others have on the folder and on what lies directly in it, through which they would reach the
+ * rest. What cannot be changed, because it is somebody else's, is left.
+ */
+export async function closeToOthers(path: string, groupRead: boolean): Promise<readonly OpenToOthers[]> {
+  const { database, blobs } = dataFolder(path)
+  const lock = lockOf(path)
+  const files = [database, `${database}-wal`, `${database}-shm`, lock, `${lock}-journal`]
+  const found: OpenToOthers[] = []
+  for (const each of [path, ...files, blobs]) {
+    const mode = (await stat(each).catch(() => null))?.mode
+    if (mode === undefined || (mode & withheld(groupRead)) === 0) continue
+    const isMended = await chmod(each, mode & 0o777 & ~withheld(groupRead)).then(
+      () => true,
+      () => false,
+    )
+    found.push({ path: each, mode: (mode & 0o777).toString(8), isMended })
+  }
+  return found
+}
+
+const lockOf = (path: string) => join(path, 'server.lock')
 
 /** Where things are in a data folder, or would be. */
 export function dataFolder(path: string): DataFolder {
@@ -47,7 +89,7 @@ export class DataFolderInUse extends Error {
  * went: the lock is the operating system's, held through an open SQLite transaction. Throws DataFolderInUse.
  */
 export function lockDataFolder(path: string): () => void {
-  const lock = new Database(join(path, 'server.lock'), { create: true })
+  const lock = new Database(lockOf(path), { create: true })
   try {
     lock.run('PRAGMA busy_timeout = 0')
     lock.run('BEGIN EXCLUSIVE')

@@ -41,6 +41,14 @@ export const settings = {
     allowed: 'a path, from the folder where the program starts; ~ is not understood here',
     read: (text) => (text.startsWith('~') || text.includes('\0') ? undefined : text),
   } satisfies Setting<string>,
+  groupRead: {
+    variable: 'HOLDFAST_GROUP_READ',
+    default: 'off',
+    description:
+      'Whether the group of the data folder may read what is in it, such as a group that makes backups. Nobody else ever may.',
+    allowed: 'on or off',
+    read: readSwitch,
+  },
   publicUrl: {
     variable: 'HOLDFAST_PUBLIC_URL',
     default: '',
@@ -267,7 +275,7 @@ export const settings = {
     default: 'off',
     description: 'Whether /metrics tells Prometheus how this node does.',
     allowed: 'on or off',
-    read: (text) => (/^(on|off)$/i.test(text) ? text.toLowerCase() === 'on' : undefined),
+    read: readSwitch,
   } satisfies Setting<boolean>,
   metricsToken: {
     variable: 'HOLDFAST_METRICS_TOKEN',
@@ -363,6 +371,10 @@ function isEncoded(text: string): boolean {
   } catch {
     return false
   }
+}
+
+function readSwitch(text: string): boolean | undefined {
+  return /^(on|off)$/i.test(text) ? text.toLowerCase() === 'on' : undefined
 }
 
 function readBoolean(text: string): boolean | undefined {

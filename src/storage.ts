@@ -4,14 +4,15 @@ import { openDiskBlobs } from './blobs/disk.ts'
 import { openS3Blobs } from './blobs/s3.ts'
 import type { S3Watch } from './blobs/s3-client.ts'
 import type { Config } from './config.ts'
-import { dataFolder, freeSpace, lockDataFolder, openDataFolder } from './data-folder.ts'
+import { closeToOthers, dataFolder, freeSpace, lockDataFolder, openDataFolder } from './data-folder.ts'
 import { ensureGuests } from './database/accounts.ts'
-import { migrate } from './database/migrate.ts'
+import { MIGRATIONS, migrate, missingMigrations } from './database/migrate.ts'
 import { openPostgres, type PoolUse, poolUse } from './database/postgres.ts'
 import type { Db } from './database/schema.ts'
 import { openSqlite } from './database/sqlite.ts'
 import type { Clock } from './domain/clock.ts'
 import type { Random } from './domain/random.ts'
+import type { Log } from './log.ts'
 
 /** A database at this program's version. */
 export interface OpenDatabase {
@@ -43,11 +44,22 @@ export interface StorageParts extends Parts {
 /** Connections for counters and rate windows: each is used for a moment only. */
 const LIGHT_SHARE = 0.25
 
-/** Opens the database that the settings name, and brings it to this program's version. */
-export async function openDatabase(parts: StorageParts): Promise<OpenDatabase> {
+/**
+ * Opens the database that the settings name, and brings it to this program's version; `tell` hears of each step of that.
+ * Throws DatabaseTooNew.
+ */
+export async function openDatabase(
+  parts: StorageParts,
+  tell: (migrations: number, state: 'begins' | 'done') => void = () => {},
+): Promise<OpenDatabase> {
   const database = await connect(parts)
   try {
+    const missing = await missingMigrations(database.db)
+    // A new database is not brought from anywhere.
+    const isOld = missing > 0 && missing < MIGRATIONS
+    if (isOld) tell(missing, 'begins')
     await migrated(database.db, parts)
+    if (isOld) tell(missing, 'done')
     await ensureGuests(database.db, parts.random, parts.clock.now())
     return database
   } catch (error) {
@@ -70,7 +82,7 @@ async function migrated(db: Db, { config, report }: StorageParts): Promise<void>
 /** The same, as it is. */
 export async function connect({ config, report }: StorageParts): Promise<OpenDatabase> {
   if (config.databaseUrl === null) {
-    const folder = await openDataFolder(config.dataDir)
+    const folder = await openDataFolder(config.dataDir, config.groupRead)
     const db = openSqlite(folder.database)
     return {
       db,
@@ -112,7 +124,7 @@ export async function openBlobs(
   if (config.s3 !== null) {
     return openS3Blobs(config.s3, random, watchStore === undefined ? {} : { watch: watchStore })
   }
-  const folder = await openDataFolder(config.dataDir)
+  const folder = await openDataFolder(config.dataDir, config.groupRead)
   return openDiskBlobs(folder.blobs, random, { alone })
 }
 
@@ -122,6 +134,20 @@ export async function openBlobs(
  */
 export async function holdDataFolder(config: Config): Promise<() => void> {
   if (config.databaseUrl !== null) return () => {}
-  await openDataFolder(config.dataDir)
+  await openDataFolder(config.dataDir, config.groupRead)
   return lockDataFolder(config.dataDir)
+}
+
+/** Keeps others on this machine out of the data folder, where there is one, and says what they could reach. */
+export async function guardDataFolder({ config, log }: { config: Config; log: Log }): Promise<void> {
+  if (config.databaseUrl !== null && config.s3 !== null) return
+  await openDataFolder(config.dataDir, config.groupRead)
+  for (const { isMended, ...open } of await closeToOthers(config.dataDir, config.groupRead)) {
+    log.warn(
+      open,
+      isMended
+        ? 'others on this machine could reach this; now they cannot'
+        : 'others on this machine can reach this, and its mode cannot be changed; run chmod as its owner',
+    )
+  }
 }

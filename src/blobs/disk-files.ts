@@ -1,5 +1,15 @@
-import { open } from 'node:fs/promises'
+import { lstat, open } from 'node:fs/promises'
 import { BlobDamaged, StoreFailure } from './blob-store.ts'
+
+/** The process's umask takes away what the settings do not give the group. */
+export const FILE_MODE = 0o640
+export const FOLDER_MODE = 0o750
+
+/** Null where no file is: a symbolic link, wherever it leads, is none of ours. */
+export async function sizeOfFile(path: string): Promise<number | null> {
+  const found = await failing(() => lstat(path).catch(unlessMissing))
+  return found?.isFile() === true ? found.size : null
+}
 
 /** Returns once the names in the folder would survive a power cut. */
 export async function syncFolder(path: string): Promise<void> {
@@ -25,9 +35,9 @@ export function asStoreFailure(error: unknown): StoreFailure {
   return new StoreFailure(full ? 'full' : 'broken', { cause: error })
 }
 
-/** For `catch`: null where the file is missing; every other error is thrown on. */
+/** For `catch`: null where the file is missing or is a link that is not followed; every other error is thrown on. */
 export function unlessMissing(error: unknown): null {
-  if (hasCode(error, 'ENOENT')) return null
+  if (hasCode(error, 'ENOENT') || hasCode(error, 'ELOOP')) return null
   throw error
 }
 

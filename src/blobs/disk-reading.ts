@@ -1,3 +1,4 @@
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { BlobKey } from '../domain/ids.ts'
 import { assertSize, BlobMissing } from './blob-store.ts'
@@ -11,7 +12,9 @@ export async function fillFrom(
   target: Uint8Array,
   size?: number,
 ): Promise<void> {
-  const handle = await failing(() => open(path, 'r').catch(unlessMissing))
+  const handle = await failing(() =>
+    open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(unlessMissing),
+  )
   if (handle === null) throw new BlobMissing(key)
   await failing(async () => {
     try {

@@ -1,10 +1,11 @@
-import { type FileHandle, open, rename, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, open, rename } from 'node:fs/promises'
 import type { BlobKey, BlobProgress } from '../domain/ids.ts'
 import { assertAllKept } from './all-kept.ts'
 import { BlobMissing, type KeptBlob, type ResumableWriter, StoreFailure } from './blob-store.ts'
 import { completedBlob } from './completed-blob.ts'
 import type { DirectWriting } from './direct-writing.ts'
-import { failing, syncFolder, unlessMissing } from './disk-files.ts'
+import { FILE_MODE, failing, sizeOfFile, syncFolder, unlessMissing } from './disk-files.ts'
 import { growingFile } from './growing-file.ts'
 
 /** Where one blob lies while it grows, and when it is whole. */
@@ -26,9 +27,11 @@ export async function resumeOnDisk(
   direct: DirectWriting,
 ): Promise<ResumableWriter> {
   if (kept === null) {
-    return sitting(await failing(() => open(places.growing, 'wx', 0o600)), places, null, direct)
+    return sitting(await failing(() => open(places.growing, 'wx', FILE_MODE)), places, null, direct)
   }
-  const handle = await failing(() => open(places.growing, 'r+').catch(unlessMissing))
+  const handle = await failing(() =>
+    open(places.growing, constants.O_RDWR | constants.O_NOFOLLOW).catch(unlessMissing),
+  )
   if (handle === null) return completedFile(key, places, kept)
   try {
     return await failing(async () => {
@@ -49,11 +52,11 @@ async function completedFile(
   { finished, shard }: ResumablePlaces,
   kept: KeptBlob,
 ): Promise<ResumableWriter> {
-  const found = await failing(() => stat(finished).catch(unlessMissing))
-  if (found === null) throw new BlobMissing(key)
-  if (found.size !== kept.offset) {
+  const size = await sizeOfFile(finished)
+  if (size === null) throw new BlobMissing(key)
+  if (size !== kept.offset) {
     throw new StoreFailure('broken', {
-      cause: new Error(`${finished} has ${found.size} bytes, ${kept.offset} were kept`),
+      cause: new Error(`${finished} has ${size} bytes, ${kept.offset} were kept`),
     })
   }
   return completedBlob(kept, () => failing(() => syncFolder(shard)))

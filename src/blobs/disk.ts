@@ -1,10 +1,11 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, lstat, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { assertSize, BlobMissing, type BlobStore, type BlobWriter } from './blob-store.ts'
 import { DirectWriting } from './direct-writing.ts'
-import { failing, syncFolder, unlessMissing } from './disk-files.ts'
+import { FILE_MODE, FOLDER_MODE, failing, sizeOfFile, syncFolder, unlessMissing } from './disk-files.ts'
 import { fillFrom } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
 import { type GrowingFile, growingFile } from './growing-file.ts'
@@ -19,7 +20,7 @@ export interface DiskOptions {
 }
 
 /**
- * Blobs as files: `<folder>/<first two characters>/<key>`. Until they are complete they are `<folder>/tmp/<key>`, or
+ * Blobs as files, behind no symbolic links: `<folder>/<first two characters>/<key>`. Until they are complete they are `<folder>/tmp/<key>`, or
  * `<folder>/resumable/<key>` where a later sitting may go on with them. The mark is `<folder>/mark`.
  */
 export async function openDiskBlobs(
@@ -42,7 +43,7 @@ export async function openDiskBlobs(
   const store: BlobStore = {
     async create(key) {
       const path = temporary(key)
-      const handle = await failing(() => open(path, 'wx', 0o600))
+      const handle = await failing(() => open(path, 'wx', FILE_MODE))
       const file = growingFile({ handle, direct: direct.start(path), sync: () => handle.datasync(), from: 0 })
       return diskWriter(handle, file, path, finished(key), shard(key))
     },
@@ -66,10 +67,7 @@ export async function openDiskBlobs(
 
     readInto: (key, start, target, size) => fillFrom(key, finished(key), start, target, size),
 
-    async size(key) {
-      const found = await failing(() => stat(finished(key)).catch(unlessMissing))
-      return found?.size ?? null
-    },
+    size: (key) => sizeOfFile(finished(key)),
 
     async remove(key) {
       await failing(async () => {
@@ -99,7 +97,7 @@ export async function openDiskBlobs(
       try {
         await failing(async () => {
           const content = Buffer.from(random(512))
-          const handle = await open(path, 'wx', 0o600)
+          const handle = await open(path, 'wx', FILE_MODE)
           try {
             await handle.write(content)
             await handle.sync()
@@ -113,14 +111,19 @@ export async function openDiskBlobs(
       }
     },
 
-    readMark: () => failing(() => readFile(mark, 'utf8').catch(unlessMissing)),
+    readMark: () =>
+      failing(() =>
+        readFile(mark, { encoding: 'utf8', flag: constants.O_RDONLY | constants.O_NOFOLLOW }).catch(
+          unlessMissing,
+        ),
+      ),
 
     async writeMark(text) {
       // Under a name of its own until it is whole, so that nobody ever reads half of it.
       const path = join(unfinished, makeBlobKey(random))
       try {
         await failing(async () => {
-          const handle = await open(path, 'wx', 0o600)
+          const handle = await open(path, 'wx', FILE_MODE)
           try {
             await handle.writeFile(text)
             await handle.sync()
@@ -142,13 +145,26 @@ export async function openDiskBlobs(
   return store
 }
 
+/** A folder of the store leads somewhere else. The store's own folder may. */
+export class LinkInStore extends Error {
+  override readonly name = 'LinkInStore'
+
+  constructor(path: string) {
+    super(
+      `${path} is a symbolic link, and Holdfast follows none inside the store; put the folder itself there, or make the whole data folder a link`,
+    )
+  }
+}
+
 /** The folders that blobs lie in: by the first two characters of their keys. */
 const shards = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padStart(2, '0'))
 
 /** Makes every folder there will ever be, and makes them last, so that finishing a blob syncs one folder only. */
 async function makeFolders(folder: string, unfinished: readonly string[]): Promise<void> {
-  for (const path of unfinished) await mkdir(path, { recursive: true, mode: 0o700 })
-  for (const shard of shards) await mkdir(join(folder, shard), { recursive: true, mode: 0o700 })
+  for (const path of [...unfinished, ...shards.map((shard) => join(folder, shard))]) {
+    await mkdir(path, { recursive: true, mode: FOLDER_MODE })
+    if ((await lstat(path)).isSymbolicLink()) throw new LinkInStore(path)
+  }
   await syncFolder(folder)
   await syncFolder(join(folder, '..'))
 }

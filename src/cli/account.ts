@@ -39,16 +39,20 @@ export function accountCommand(account: Command, environment: Environment): void
 }
 
 function add(environment: Environment, username: string, json: boolean): Promise<void> {
-  return withAdministration(environment, async ({ accounts }, config) => {
-    const account = await accounts.add(username)
-    if (json) return printJson({ id: account.id, username: account.username, api_key: account.apiKey })
-    printLines(
-      `Account ${account.username} (number ${account.id}) is in ${databasePlace(config)}.`,
-      'Its API key, which is shown only this once:',
-      '',
-      `  ${account.apiKey}`,
-    )
-  })
+  return withAdministration(
+    environment,
+    async ({ accounts }, config) => {
+      const account = await accounts.add(username)
+      if (json) return printJson({ id: account.id, username: account.username, api_key: account.apiKey })
+      printLines(
+        `Account ${account.username} (number ${account.id}) is in ${databasePlace(config)}.`,
+        'Its API key, which is shown only this once:',
+        '',
+        `  ${account.apiKey}`,
+      )
+    },
+    { mayBegin: true },
+  )
 }
 
 function list(environment: Environment, json: boolean): Promise<void> {

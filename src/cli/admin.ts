@@ -48,14 +48,18 @@ export function adminCommand(admin: Command, environment: Environment): void {
 }
 
 function add(environment: Environment, username: string, json: boolean): Promise<void> {
-  return withAdministration(environment, async ({ administratorMaking, oneTimeLinks }, config) => {
-    const isNew = await administratorMaking.make(username)
-    const url = isNew ? linkAddress(config, await oneTimeLinks.password(username)) : null
-    if (json) return printJson({ username: username.toLowerCase(), url })
-    printLines(`${username.toLowerCase()} is an administrator.`)
-    if (url !== null)
-      printLines('', 'Set the password here; the link works once, for 7 days:', '', `  ${url}`)
-  })
+  return withAdministration(
+    environment,
+    async ({ administratorMaking, oneTimeLinks }, config) => {
+      const isNew = await administratorMaking.make(username)
+      const url = isNew ? linkAddress(config, await oneTimeLinks.password(username)) : null
+      if (json) return printJson({ username: username.toLowerCase(), url })
+      printLines(`${username.toLowerCase()} is an administrator.`)
+      if (url !== null)
+        printLines('', 'Set the password here; the link works once, for 7 days:', '', `  ${url}`)
+    },
+    { mayBegin: true },
+  )
 }
 
 function withdraw(environment: Environment, username: string): Promise<void> {

@@ -27,6 +27,7 @@ const WORDED = [
   'AnswerError',
   'FileChanged',
   'SiteNotBuilt',
+  'LinkInStore',
 ]
 
 function explainSystem(error: unknown): string | null {

@@ -9,7 +9,7 @@ import { databasePlace } from './places.ts'
 /** `holdfast migrate`: what every start does by itself, for those who want it done, or known, before. */
 export function migrateCommand(migrate: Command, environment: Environment): void {
   migrate
-    .description("bring the database to this program's version; every start does so too")
+    .description("bring the database to this program's version; a server's start does so too")
     .option('--check', 'change nothing; exit 1 when something is to be done')
     .action(({ check }: { readonly check?: true }) => run(environment, check === true))
 }
@@ -27,6 +27,7 @@ async function run(environment: Environment, check: boolean): Promise<void> {
       'PRECONDITION_FAILED',
       `The database in ${place} lacks ${steps}; "holdfast migrate" applies them.`,
     )
+  printLines(`The database in ${place} lacks ${steps}; applying them. On a large one this takes a while.`)
   await applyMigrations(parts)
   printLines(`The database in ${place} is up to date: ${steps} applied.`)
 }

@@ -5,6 +5,7 @@ import { accountCommand } from './account.ts'
 import { adminCommand } from './admin.ts'
 import { configCommand } from './config.ts'
 import { downloadCommand } from './download.ts'
+import { withEnvFile } from './env-file.ts'
 import { explain } from './failure.ts'
 import { infoCommand } from './info.ts'
 import { keyCommand } from './key.ts'
@@ -22,9 +23,16 @@ const SUCCESS = 0
 const FAILURE = 1
 const WRONG_USE = 2
 
-/** Runs one command line. The exit code: 0 when it is done, 2 for wrong use, 1 for every other failure. */
+/** Clients work in any folder, and what an .env there says is not their user's word. */
+const CLIENTS = ['login', 'upload', 'download', 'ls', 'mkdir', 'mv', 'rm', 'info', 'search']
+
+/**
+ * Runs one command line. A server's commands see what `.env` adds to the environment, and so do the libraries that
+ * they use. The exit code: 0 when it is done, 2 for wrong use, 1 for every other failure.
+ */
 export async function run(words: readonly string[], environment: Environment): Promise<number> {
   try {
+    if (!CLIENTS.includes(words[0] ?? '')) Object.assign(environment, withEnvFile(environment, process.cwd()))
     await program(environment).parseAsync(words, { from: 'user' })
     return SUCCESS
   } catch (error) {

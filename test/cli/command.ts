@@ -16,7 +16,7 @@ export async function holdfast(
   words: readonly string[],
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
-  return outcome([process.execPath, MAIN, ...words], folder, settings)
+  return outcome([process.execPath, '--no-env-file', MAIN, ...words], folder, settings)
 }
 
 /** Runs a program with only the path, the home folder and these variables. */

@@ -1,9 +1,33 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { MIGRATIONS } from '../../src/database/migrate.ts'
+import { initial } from '../../src/database/migrations/001-initial.ts'
 import { temporaryFolder } from '../support/child.ts'
-import { holdfast } from './command.ts'
+import { holdfast, MAIN, serving } from './command.ts'
+
+/** A data folder whose database is of the first version; returns the path of that. */
+function firstVersion(folder: string): string {
+  mkdirSync(join(folder, 'data'), { recursive: true })
+  const path = join(folder, 'data/holdfast.sqlite')
+  const file = new Database(path, { create: true })
+  file.run('pragma journal_mode = wal')
+  for (const statement of initial) file.run(statement)
+  file.run('create table meta (key text primary key, value text not null)')
+  file.run("insert into meta values ('version', '1')")
+  file.close()
+  return path
+}
+
+function versionOf(path: string): unknown {
+  const file = new Database(path)
+  try {
+    return file.query<{ value: unknown }, []>("select value from meta where key = 'version'").get()?.value
+  } finally {
+    file.close()
+  }
+}
 
 describe('holdfast migrate', () => {
   test('--check says that an empty folder has no database yet, with 1, and makes none', async () => {
@@ -22,6 +46,51 @@ describe('holdfast migrate', () => {
     expect({ code: checked.code, errors: checked.errors }).toEqual({ code: 0, errors: '' })
     expect(checked.output).toContain('up to date')
   })
+
+  test.each([['account list'], ['account add ann'], ['admin statistics'], ['key list ann'], ['report list']])(
+    'is not what %j does: on an older database it changes nothing and names the command',
+    async (words) => {
+      using folder = temporaryFolder()
+      const path = firstVersion(folder.path)
+      const { code, errors } = await holdfast(folder.path, words.split(' '))
+      expect(code).toBe(1)
+      expect(errors).toContain('Run "holdfast migrate"')
+      expect(errors).not.toMatch(/^\s+at /m)
+      expect(versionOf(path)).toBe('1')
+    },
+  )
+
+  test('and the start of a server say what they do to an older database', async () => {
+    using folder = temporaryFolder()
+    const path = firstVersion(folder.path)
+    const { lines } = await serving(
+      [process.execPath, '--no-env-file', MAIN],
+      folder.path,
+      async () => 'SIGTERM',
+    )
+    const said = lines.map(({ msg }) => msg)
+    expect(said.filter((line) => String(line).includes("program's version"))).toEqual([
+      "the database is older than this program: bringing it to the program's version",
+      "the database is at this program's version",
+    ])
+    expect(versionOf(path)).toBe(String(MIGRATIONS))
+    firstVersion(join(folder.path, 'other'))
+    const { code, output } = await holdfast(join(folder.path, 'other'), ['migrate'])
+    expect(code).toBe(0)
+    expect(output).toContain(`lacks ${MIGRATIONS - 1} migrations; applying them`)
+    expect(output).toContain(`${MIGRATIONS - 1} migrations applied`)
+  })
+
+  test.each([['account list'], ['admin statistics'], ['report list']])(
+    '%j says that there is no data where there is none, and makes none',
+    async (words) => {
+      using folder = temporaryFolder()
+      const { code, errors } = await holdfast(folder.path, words.split(' '))
+      expect(code).toBe(1)
+      expect(errors).toContain(`there is no Holdfast data in ${join(folder.path, 'data')}`)
+      expect(readdirSync(folder.path)).toEqual([])
+    },
+  )
 
   test.each([[['migrate', '--check']], [['migrate']], [['serve']], [['account', 'list']]])(
     '%j refuses a database that is newer than the program and says what to do',

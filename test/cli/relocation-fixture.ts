@@ -119,7 +119,7 @@ async function fill(place: Place, small: number): Promise<Inventory> {
 }
 
 async function addPeople(place: Place) {
-  const { accounts, keys, close } = await openAdministration(partsOf(place))
+  const { accounts, keys, close } = await openAdministration(partsOf(place), { mayBegin: true })
   try {
     const [ann, bob] = [await accounts.add('ann'), await accounts.add('bob')]
     const spare = { name: 'spare', scopes: SCOPES, folder: null, expiresAt: null }

@@ -39,7 +39,7 @@ describe.skipIf(reason !== null)('with HOLDFAST_S3_REDIRECT', () => {
       }),
       (it) => it.stop(),
     )
-    const administration = open.adopt(await openAdministration(parts), (it) => it.close())
+    const administration = open.adopt(await openAdministration(parts, { mayBegin: true }), (it) => it.close())
     apiKey = (await administration.accounts.add('alice')).apiKey
   })
   afterAll(() => open.disposeAsync())

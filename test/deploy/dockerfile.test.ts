@@ -38,7 +38,7 @@ test('the image runs as a user by number that is not root, and its data belongs 
 test('the program gets its signals itself', () => {
   expect(execForm(only('ENTRYPOINT'))).toEqual(['holdfast'])
   expect(execForm(only('CMD'))).toEqual(['serve'])
-  expect(last.find(({ name }) => name === 'RUN')?.rest).toContain('exec bun /app/src/main.ts')
+  expect(last.find(({ name }) => name === 'RUN')?.rest).toContain('exec bun --no-env-file /app/src/main.ts')
 })
 
 test('what is copied is in the repository, and the build may see it', () => {

@@ -74,7 +74,10 @@ export async function postgresCrashRounds(
 async function addAccounts(dataDir: string, settings: Readonly<Record<string, string>>): Promise<string[]> {
   const variables = Object.entries(settings).map(([name, value]) => [`HOLDFAST_${name}`, value])
   const config = { ...loadConfig(Object.fromEntries(variables)), dataDir }
-  const administration = await openAdministration({ config, clock: systemClock, random: systemRandom })
+  const administration = await openAdministration(
+    { config, clock: systemClock, random: systemRandom },
+    { mayBegin: true },
+  )
   try {
     const names = Array.from({ length: ACCOUNTS }, (_, at) => `account-${at}`)
     const added = await Promise.all(names.map((name) => administration.accounts.add(name)))

@@ -7,8 +7,7 @@ import { outputFile } from './output-file.ts'
 import { runProgram } from './program.ts'
 
 const REPOSITORY = join(import.meta.dir, '../..')
-/** A developer's .env is not for tests. */
-const PROGRAM = [process.execPath, '--no-env-file', 'src/main.ts']
+const PROGRAM = [process.execPath, '--no-env-file', join(REPOSITORY, 'src/main.ts')]
 /** What is kept of a child's output; a soak would fill the memory otherwise. */
 const KEPT_OUTPUT = 4 * 1024 * 1024
 const START_DEADLINE = 60_000
@@ -74,7 +73,8 @@ export function temporaryFolder(): TemporaryFolder {
 export function launchChild(dataDir: string, settings: ChildSettings = {}): Child {
   const output = outputFile(KEPT_OUTPUT)
   const child = Bun.spawn([...PROGRAM, 'serve'], {
-    cwd: REPOSITORY,
+    // A developer's .env is not for tests.
+    cwd: tmpdir(),
     env: environment(dataDir, settings),
     stdin: 'ignore',
     stdout: output.descriptor,
@@ -136,7 +136,8 @@ export async function startChild(dataDir: string, settings: ChildSettings = {}):
 /** Adds an account by the command line, beside a running server or before it. */
 export async function addAccount(dataDir: string, username: string): Promise<ChildAccount> {
   const { code, output, errors } = await runProgram([...PROGRAM, 'account', 'add', username, '--json'], {
-    cwd: REPOSITORY,
+    // A developer's .env is not for tests.
+    cwd: tmpdir(),
     env: environment(dataDir, {}),
   })
   if (code !== 0) throw new Error(`account add ended with ${code}: ${errors}`)

@@ -100,7 +100,7 @@ export async function sharedInstallation({
   const administer = async <T>(
     work: (it: Awaited<ReturnType<typeof openAdministration>>) => Promise<T>,
   ): Promise<T> => {
-    const administration = await openAdministration(parts)
+    const administration = await openAdministration(parts, { mayBegin: true })
     try {
       return await work(administration)
     } finally {
