@@ -76,7 +76,7 @@ describeInBrowser('the start page of somebody who is signed in', (browser) => {
     await start.choose(chosenFile('new.bin', random.bytes(2 * MIB)))
     const file = start.upload('new.bin')
     await file.is('failed')
-    expect(await file.row.textContent()).toContain('There is no room left for its 2 MB. Try again when')
+    expect(await file.row.textContent()).toContain('Your storage is full: there is no space for these 2 MB.')
     await person.account.deleteFiles([slug])
     await file.press('Try again')
     await file.is('done')

@@ -170,7 +170,8 @@ describeInBrowser('an upload on the start page', (browser) => {
     await film.passes(30)
     await start.page.context().setOffline(true)
     await film.is('waiting')
-    expect(await film.row.textContent()).toContain('Waiting for the network')
+    expect(await film.row.textContent()).toContain('You are offline.')
+    expect(await start.page.locator('.uploads h1').textContent()).toBe('1 upload is waiting')
     await start.page.context().setOffline(false)
     await start.throttle(null)
     await film.is('done')
@@ -216,7 +217,9 @@ describeInBrowser('an upload on the start page', (browser) => {
     await start.upload('a.txt').is('done')
     const next = start.upload('b.txt')
     await next.is('waiting')
-    expect(await next.row.textContent()).toMatch(/The uploads of this hour are used up\..* at \d+:\d+/)
+    expect(await next.row.textContent()).toMatch(
+      /You have reached the upload limit of this hour\..* at \d+:\d+/,
+    )
     await start[Symbol.asyncDispose]()
     await strict.stop()
   })

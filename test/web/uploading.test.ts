@@ -3,11 +3,14 @@ import { describe, expect, test } from 'bun:test'
 import { answerOf } from '../../web/start/answers.ts'
 import { createLine } from '../../web/start/line.ts'
 import { createPacer } from '../../web/start/pace.ts'
+import { createReceipts } from '../../web/start/receipts.ts'
+import { shortList } from '../../web/start/short-list.ts'
+import { NO_PACE, type UploadItem, type UploadState } from '../../web/start/upload-item.ts'
 import { judge } from '../../web/start/verdict.ts'
 
 const LIMIT = 1000
 const verdict = (status: number, body = '', retryAfter: string | null = null) =>
-  judge(answerOf(status, body, retryAfter), LIMIT)
+  judge(answerOf(status, body, retryAfter), { limit: LIMIT, isOnline: true })
 const refusal = (error: string) => JSON.stringify({ success: false, message: '', error })
 
 describe('an answer', () => {
@@ -19,28 +22,63 @@ describe('an answer', () => {
     })
     expect(verdict(413, refusal('STORAGE_LIMIT_EXCEEDED'))).toEqual({
       kind: 'over',
-      problem: { kind: 'no-room' },
+      problem: { kind: 'account-full' },
     })
   })
 
   test('that does not come, or is a gateway’s, is waited out', () => {
-    expect(judge(null, LIMIT)).toEqual({ kind: 'again', reason: 'network', seconds: null })
+    for (const [isOnline, reason] of [
+      [true, 'unreachable'],
+      [false, 'offline'],
+    ] as const) {
+      expect(judge(null, { limit: LIMIT, isOnline })).toEqual({ kind: 'again', reason, seconds: null })
+    }
     for (const status of [404, 502, 503, 504, 524]) {
       expect(verdict(status, '<h1>Bad gateway</h1>')).toEqual({
         kind: 'again',
-        reason: 'busy',
+        reason: 'unreachable',
         seconds: null,
       })
     }
   })
 
   test('that asks for patience gets as much as it asks for', () => {
-    expect(verdict(503, refusal('SHUTTING_DOWN'), '5')).toEqual({ kind: 'again', reason: 'busy', seconds: 5 })
+    expect(verdict(503, refusal('SHUTTING_DOWN'), '5')).toEqual({
+      kind: 'again',
+      reason: 'restarting',
+      seconds: 5,
+    })
     expect(verdict(429, refusal('RATE_LIMITED'), '1800')).toEqual({
       kind: 'again',
       reason: 'rate',
       seconds: 1800,
     })
+  })
+
+  test('is called what it is: each cause has its own name, and a busy server is none of them', () => {
+    const causes = {
+      '503 STORAGE_UNAVAILABLE': 'full',
+      '503 SHUTTING_DOWN': 'restarting',
+      '503 DATABASE_UNAVAILABLE': 'restarting',
+      '500 INTERNAL_ERROR': 'broken',
+      '408 REQUEST_TIMEOUT': 'slow',
+      '429 RATE_LIMITED': 'rate',
+      '413 STORAGE_LIMIT_EXCEEDED': 'account-full',
+      '401 NOT_SIGNED_IN': 'signed-out',
+      '401 INVALID_API_KEY': 'signed-out',
+      '403 ACCOUNT_DISABLED': 'not-allowed',
+      '403 SCOPE_MISSING': 'not-allowed',
+      '403 GUEST_UPLOADS_DISABLED': 'guests-off',
+      '403 CONTENT_REFUSED': 'content-refused',
+      '404 FOLDER_NOT_FOUND': 'folder-gone',
+      '400 INVALID_NAME': 'refused',
+    }
+    for (const [answer, cause] of Object.entries(causes)) {
+      const [status = '', code = ''] = answer.split(' ')
+      const it = verdict(Number(status), refusal(code))
+      const found: string = it.kind === 'again' ? it.reason : it.kind === 'over' ? it.problem.kind : it.kind
+      expect([answer, found]).toEqual([answer, cause])
+    }
   })
 
   test('that does not know the upload begins it anew, and any other refusal ends it', () => {
@@ -128,5 +166,70 @@ describe('the pace', () => {
     pacer.tick(1000, 10_000, 1000)
     expect(pacer.tick(1000, 10_000, 8000)).toEqual({ speed: 0, left: null, isStalled: true })
     expect(pacer.tick(2000, 10_000, 8500).isStalled).toBe(false)
+  })
+})
+
+describe('a list of many uploads', () => {
+  const item = (index: number, state: UploadState): UploadItem => ({
+    id: String(index),
+    name: `${index}.txt`,
+    size: 1,
+    sent: 0,
+    link: null,
+    state,
+  })
+
+  test('shows all of a few, and of many what moves and what needs the person, in their order', () => {
+    const few = Array.from({ length: 12 }, (_, at) => item(at, { kind: 'queued' }))
+    expect(shortList(few)).toEqual(few)
+    const many = Array.from({ length: 120 }, (_, at): UploadItem => {
+      if (at === 7) return item(at, { kind: 'failed', problem: { kind: 'account-full' } })
+      if (at < 40) return item(at, { kind: 'done', deletion: null })
+      return item(at, at < 43 ? { kind: 'sending', pace: NO_PACE } : { kind: 'queued' })
+    })
+    expect(shortList(many).map(({ id }) => id)).toEqual(['7', '40', '41', '42'])
+    const done = many.map(({ id }) => item(Number(id), { kind: 'done', deletion: null }))
+    expect(shortList(done).map(({ id }) => id)).toEqual(['0', '1', '2', '3', '4'])
+  })
+})
+
+describe('receipts', () => {
+  const storage = (broken: boolean) => {
+    const kept = new Map<string, string>()
+    return {
+      length: 0,
+      key: () => null,
+      clear() {},
+      removeItem() {},
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem(key: string, value: string) {
+        if (broken) throw new Error('QuotaExceededError')
+        kept.set(key, value)
+      },
+    }
+  }
+  const one = (at: number) => ({ name: `${at}.txt`, size: at, link: `/d/${at}`, receipt: `r${at}`, at })
+
+  test('of the latest uploads are kept by the browser, once for each link, until they are of no use', () => {
+    const own = storage(false)
+    const receipts = createReceipts(own)
+    for (let at = 0; at < 250; at++) receipts.add(one(at))
+    receipts.add(one(249))
+    expect(receipts.list()).toHaveLength(200)
+    const again = createReceipts(own)
+    expect(again.find('/d/249')).toEqual(one(249))
+    expect(again.find('/d/49')).toBeNull()
+    again.remove('/d/249')
+    expect(receipts.find('/d/249')).toBeNull()
+    own.setItem('holdfast-receipts', '[{"name": 1}, null, 7]')
+    expect(receipts.list()).toEqual([])
+  })
+
+  test('last as long as the page where the browser keeps nothing', () => {
+    for (const own of [null, storage(true)]) {
+      const receipts = createReceipts(own)
+      receipts.add(one(1))
+      expect(receipts.list()).toEqual([one(1)])
+    }
   })
 })

@@ -10,27 +10,33 @@ import { useFiles } from './files-context.ts'
 /** How far uploads are, below the list; it leads to all of them. */
 export function UploadsButton({ engine }: { engine: Engine }) {
   const { data, texts, words, commands } = useFiles()
-  const { items, total } = useSyncExternalStore(engine.subscribe, engine.snapshot)
+  const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot)
+  const { items, total } = uploads
   const view = useMemo(() => createView({ locale: data.locale, texts: data.uploads }, words), [data, words])
   useEffect(() => engine.open(), [engine])
   useWarning(total.isActive)
   const active = items.filter(isActive).length
-  const state =
-    active > 0
-      ? `${words.count(active, data.uploads.uploading)} · ${view.percent(total)}`
-      : words.count(items.length, data.uploads.files)
+  const failed = items.find(({ state }) => state.kind === 'failed')
+  const waiting = active > 0 ? items.find(({ state }) => state.kind === 'waiting') : undefined
+  const told = failed ?? waiting
 
   return (
     <>
       <button
         className="uploads-button"
         data-active={active > 0}
+        data-failed={failed !== undefined || undefined}
         onClick={() => commands.show({ kind: 'uploads' })}
         type="button"
       >
         <Drawing of="upload" />
         <span>{texts.uploads.title}</span>
-        {items.length === 0 ? null : <span className="small quiet">{state}</span>}
+        {items.length === 0 ? null : <span className="small quiet">{view.headline(uploads)}</span>}
+        {told === undefined ? null : (
+          <span className={told === failed ? 'small failure uploads-told' : 'small uploads-told'}>
+            <bdi>{told.name}</bdi>: {view.state(told)}
+          </span>
+        )}
         {active === 0 ? null : (
           <Progress
             aria-label={data.uploads.total}

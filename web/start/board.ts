@@ -38,10 +38,14 @@ export interface Board {
 
 /** Milliseconds between two looks at how far things are. */
 const TICK = 250
+/** Milliseconds after which it is said that the server has not answered yet. */
+const SLOW = 5000
 
 interface Listed extends Entry {
   item: UploadItem
   pacer: Pacer | null
+  /** Since when it is in its state, as of `performance.now()`. */
+  since: number
   /** Files of one round are counted together; null for those that are not. */
   readonly round: number | null
 }
@@ -80,6 +84,9 @@ export function createBoard(): Board {
 
   function measure(entry: Listed): void {
     const { item, sent } = entry
+    if (item.state.kind === 'starting' && performance.now() - entry.since > SLOW) {
+      entry.item = { ...item, state: { kind: 'starting', isSlow: true } }
+    }
     if (item.state.kind !== 'sending') return
     entry.pacer ??= createPacer(sent, performance.now())
     const pace = entry.pacer.tick(sent, item.size, performance.now())
@@ -101,6 +108,7 @@ export function createBoard(): Board {
     const listed = entries.get(entry.item.id)
     if (listed === undefined) return
     listed.item = { ...listed.item, ...patch, sent: listed.sent }
+    listed.since = performance.now()
     if (listed.item.state.kind !== 'sending') listed.pacer = null
     publish()
   }
@@ -116,7 +124,8 @@ export function createBoard(): Board {
     add(shown, keptId, isCounted) {
       const item = { ...shown, id: `upload-${++count}` }
       const { sent } = item
-      const entry = { item, keptId, running: null, sent, pacer: null, round: isCounted ? round : null }
+      const since = performance.now()
+      const entry = { item, keptId, running: null, sent, pacer: null, since, round: isCounted ? round : null }
       entries.set(item.id, entry)
       publish()
       return entry
@@ -135,7 +144,7 @@ export function createBoard(): Board {
 
 /** Whether it is part of what the person waits for. */
 function counts({ state }: UploadItem): boolean {
-  return state.kind !== 'failed' && state.kind !== 'cancelled' && state.kind !== 'interrupted'
+  return !['failed', 'cancelled', 'interrupted', 'deleted'].includes(state.kind)
 }
 
 function sum(numbers: readonly number[]): number {

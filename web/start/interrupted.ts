@@ -65,7 +65,9 @@ export function createInterrupted({ way, board, handles, finished }: Parts, runs
       entry.sent = seen.received
       board.setState(entry, entry.item.state)
     } catch (error) {
-      const isGone = error instanceof RequestFailure && judge(error.answer, way.limit).kind === 'anew'
+      const isGone =
+        error instanceof RequestFailure &&
+        judge(error.answer, { limit: way.limit, isOnline: true }).kind === 'anew'
       if (isGone && entry.item.state.kind === 'interrupted') {
         runs.fail(entry, new UploadOver({ kind: 'expired' }))
       }

@@ -8,6 +8,8 @@ export interface Line {
   works(): void
   /** Whoever waits because nobody answered tries at once: the network is said to be back. */
   nudge(): void
+  /** As `nudge`, because a person wants it: also where the server has asked for more patience. */
+  tryNow(): void
 }
 
 const FIRST_PAUSE = 500
@@ -18,6 +20,12 @@ export function createLine(now: () => number, chance: () => number): Line {
   let until = 0
   let isAsked = false
   const waiting = new Set<() => void>()
+
+  function goOn(): void {
+    failures = 0
+    until = 0
+    for (const go of [...waiting]) go()
+  }
 
   return {
     async open(signal) {
@@ -55,10 +63,9 @@ export function createLine(now: () => number, chance: () => number): Line {
     },
 
     nudge() {
-      if (isAsked) return
-      failures = 0
-      until = 0
-      for (const go of [...waiting]) go()
+      if (!isAsked) goOn()
     },
+
+    tryNow: goOn,
   }
 }

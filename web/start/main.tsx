@@ -3,7 +3,9 @@ import { readPageData } from '../shared/page-data.ts'
 import { START_APP, type StartPageData } from './data.ts'
 import { createEngine } from './engine.ts'
 import { byItself } from './picked.ts'
+import { createReceipts } from './receipts.ts'
 import { StartApp } from './start-app.tsx'
+import { storage } from './storage.ts'
 
 const data = readPageData<StartPageData>()
 const guests = { headers: {}, keepsFolders: false }
@@ -15,7 +17,7 @@ const engine = createEngine(async () => {
 const root = document.getElementById(START_APP)
 if (root !== null && data.guestUploads) {
   takeEarlyFiles(root)
-  hydrateRoot(root, <StartApp data={data} engine={engine} />)
+  hydrateRoot(root, <StartApp data={data} engine={engine} receipts={createReceipts(storage())} />)
   whenIdle(engine.open)
 }
 

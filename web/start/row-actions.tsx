@@ -19,6 +19,8 @@ interface Action {
   readonly drawing: DrawingName
   /** It is what the person is most likely to want. */
   readonly isMain?: boolean
+  /** What it does cannot be taken back. */
+  readonly isDeletion?: boolean
   readonly action: (list: UploadList) => void
 }
 
@@ -26,14 +28,18 @@ interface Action {
 export function RowActions({ engine, item, texts }: RowActionsProps) {
   const { id, name, state } = item
   /** What comes for a button that was pressed has the same `place`, so that the focus stays there. */
-  const button = (place: 'going' | 'ending', { label, drawing, isMain = false, action }: Action) => (
+  const button = (
+    place: 'going' | 'ending' | 'deleting',
+    { label, drawing, isMain = false, isDeletion = false, action }: Action,
+  ) => (
     <Button
       aria-label={`${label}: ${name}`}
-      className={isMain ? 'wide-button' : 'quiet-button'}
+      className={isMain ? 'wide-button' : isDeletion ? undefined : 'quiet-button'}
+      {...(isDeletion ? { color: 'red' } : {})}
       key={place}
       leftSection={<Drawing of={drawing} />}
       onClick={() => engine.act(action)}
-      variant={isMain ? 'light' : 'subtle'}
+      variant={isMain || isDeletion ? 'light' : 'subtle'}
     >
       {label}
     </Button>
@@ -49,6 +55,16 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
   const remove = () =>
     button('ending', { label: texts.remove, drawing: 'cross', action: (list) => list.remove(id) })
 
+  const step = (
+    place: 'going' | 'ending' | 'deleting',
+    look: Omit<Action, 'action'>,
+    to: 'ask' | 'do' | 'keep',
+  ) => button(place, { ...look, action: (list) => list.deletion(id, to) })
+
+  if (state.kind === 'waiting' && state.reason !== 'offline' && state.reason !== 'rate') {
+    const tryNow = (list: UploadList) => list.tryNow()
+    return [button('going', { label: texts.tryNow, drawing: 'refresh', action: tryNow }), cancel()]
+  }
   if (isActive(item)) return [pause(), cancel()]
   switch (state.kind) {
     case 'paused':
@@ -58,8 +74,23 @@ export function RowActions({ engine, item, texts }: RowActionsProps) {
     case 'cancelled':
       return undo()
     case 'failed':
-      return canTryAgain(state.problem) ? [goOn(texts.retry, 'refresh'), remove()] : remove()
+      return [
+        <ProblemLink key="help" problem={state.problem} texts={texts} />,
+        canTryAgain(state.problem) ? goOn(texts.retry, 'refresh') : null,
+        remove(),
+      ]
     case 'done':
+      if (state.deletion === null) return remove()
+      if (state.deletion === 'under way') return null
+      if (state.deletion === 'possible') {
+        return [step('ending', { label: texts.delete, drawing: 'trash' }, 'ask'), remove()]
+      }
+      // A second click on the same place keeps the file.
+      return [
+        step('deleting', { label: texts.deleteForGood, drawing: 'trash', isDeletion: true }, 'do'),
+        step('ending', { label: texts.keep, drawing: 'undo' }, 'keep'),
+      ]
+    case 'deleted':
       return remove()
     default:
       return null
@@ -97,5 +128,22 @@ function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps)
 
 /** Of the others the file is no longer at hand, or nothing would change. */
 function canTryAgain({ kind }: Problem): boolean {
-  return kind === 'no-room' || kind === 'proxy' || kind === 'refused'
+  return ['account-full', 'signed-out', 'not-stored', 'proxy', 'refused'].includes(kind)
+}
+
+/** Leads to where the problem can be solved. */
+function ProblemLink({ problem, texts }: { problem: Problem; texts: StartAppTexts }) {
+  const help = helpWith(problem, texts)
+  if (help === null) return null
+  return (
+    <Button className="wide-button" component="a" href={help.href} variant="light">
+      {help.label}
+    </Button>
+  )
+}
+
+function helpWith({ kind }: Problem, texts: StartAppTexts): { label: string; href: string } | null {
+  if (kind === 'account-full') return { label: texts.seeStorage, href: '/settings' }
+  if (kind !== 'signed-out' && kind !== 'guests-off') return null
+  return { label: texts.signIn, href: `/sign-in?next=${encodeURIComponent(location.pathname)}` }
 }

@@ -2,7 +2,8 @@ import { RequestFailure } from './answers.ts'
 import type { Board, Entry } from './board.ts'
 import type { FileHandles } from './file-handles.ts'
 import type { Finished } from './finished.ts'
-import { terminateUpload } from './server.ts'
+import type { Receipts } from './receipts.ts'
+import { type Created, takeBack } from './server.ts'
 import { transfer, UploadOver, type Way } from './transfer.ts'
 import { NO_PACE } from './upload-item.ts'
 
@@ -12,6 +13,7 @@ export interface Parts {
   readonly board: Board
   readonly handles: FileHandles
   readonly finished: Finished
+  readonly receipts: Receipts
 }
 
 /** Brings uploads to their ends, each of them once at a time. */
@@ -26,7 +28,7 @@ export interface Runs {
   giveUp(entry: Entry): void
 }
 
-export function createRuns({ way, board, handles, finished }: Parts): Runs {
+export function createRuns({ way, board, handles, finished, receipts }: Parts): Runs {
   const { kept } = way
 
   function start(entry: Entry): void {
@@ -58,16 +60,21 @@ export function createRuns({ way, board, handles, finished }: Parts): Runs {
   }
 
   function finish(entry: Entry): void {
+    const created = createdOf(entry)
     forget(entry)
     entry.sent = entry.item.size
-    board.setState(entry, { kind: 'done' })
+    const { name, size } = entry.item
+    if (created?.receipt != null) {
+      receipts.add({ name, size, link: created.link, receipt: created.receipt, at: Date.now() })
+    }
+    board.setState(entry, { kind: 'done', deletion: created?.receipt == null ? null : 'possible' })
     finished.add(entry.item)
   }
 
   function fail(entry: Entry, error: unknown): void {
-    const problem =
-      error instanceof UploadOver ? error.problem : ({ kind: 'refused', code: 'INTERNAL_ERROR' } as const)
-    if (['changed', 'too-large', 'guests-off', 'expired'].includes(problem.kind)) giveUp(entry)
+    const problem = error instanceof UploadOver ? error.problem : ({ kind: 'not-stored' } as const)
+    if (['changed', 'too-large', 'guests-off', 'expired', 'content-refused'].includes(problem.kind))
+      giveUp(entry)
     board.setState(entry, { kind: 'failed', problem })
   }
 
@@ -79,10 +86,14 @@ export function createRuns({ way, board, handles, finished }: Parts): Runs {
     entry.keptId = null
   }
 
+  function createdOf({ keptId }: Entry): Created | null {
+    return keptId === null ? null : (kept.find(keptId)?.created ?? null)
+  }
+
   function giveUp(entry: Entry): void {
-    const address = entry.keptId === null ? null : (kept.find(entry.keptId)?.created?.address ?? null)
+    const created = createdOf(entry)
     forget(entry)
-    if (address !== null) void terminate(way, address)
+    if (created !== null) void terminate(way, created)
   }
 
   return {
@@ -99,10 +110,10 @@ export function createRuns({ way, board, handles, finished }: Parts): Runs {
 }
 
 /** Tries for an hour at most: what is left then the server clears away by itself. */
-async function terminate({ to }: Way, address: string): Promise<void> {
+async function terminate({ to }: Way, created: Created): Promise<void> {
   for (let pause = 1000; pause < 60 * 60 * 1000; pause *= 2) {
     try {
-      return await terminateUpload(to, address)
+      return await takeBack(to, created)
     } catch (error) {
       const { answer } = error instanceof RequestFailure ? error : { answer: null }
       if (answer !== null && answer.status < 500 && answer.status !== 423) return

@@ -33,6 +33,8 @@ export interface Created {
   readonly link: string
   /** It was begun in another browser or by a program: when it is gone, it is over. */
   readonly isTakenOver?: true
+  /** Whoever has it may delete the file, also when it is complete; only guests are given one. */
+  readonly receipt?: string
 }
 
 export interface Seen {
@@ -51,7 +53,7 @@ export async function createUpload(to: Destination, upload: NewUpload): Promise<
     ...(upload.folder === null ? [] : [['folder', upload.folder]]),
     ...(upload.path === null || !to.keepsFolders ? [] : [['relativePath', upload.path]]),
   ]
-  const { body } = await ask(UPLOADS, {
+  const { body, receipt } = await ask(UPLOADS, {
     method: 'POST',
     headers: {
       ...to.headers,
@@ -62,7 +64,7 @@ export async function createUpload(to: Destination, upload: NewUpload): Promise<
   })
   const address = text(body, 'location')
   if (!SECRET.test(address)) throw new RequestFailure(null)
-  return { address, link: text(body, 'url') }
+  return { address, link: text(body, 'url'), ...(receipt === null ? {} : { receipt }) }
 }
 
 export async function lookAtUpload(to: Destination, address: string): Promise<Seen> {
@@ -74,15 +76,33 @@ export async function lookAtUpload(to: Destination, address: string): Promise<Se
 
 const statuses = ['uploading', 'processing', 'completed', 'failed'] as const
 
-/** Gives it up, and what of it has arrived. It may be the last that the page does. */
-export async function terminateUpload(to: Destination, address: string): Promise<void> {
-  await ask(address, { method: 'DELETE', headers: { ...to.headers, ...VERSION }, keepalive: true })
+/**
+ * Gives an upload up, and what of it has arrived: with a receipt also when the last byte was quicker. It may be the last
+ * that the page does.
+ */
+export async function takeBack(to: Destination, { address, receipt }: Created): Promise<void> {
+  if (receipt !== undefined) await deleteByReceipt(receipt)
+  else await ask(address, { method: 'DELETE', headers: { ...to.headers, ...VERSION }, keepalive: true })
+}
+
+/** Deletes for good what somebody has uploaded. What is gone already counts as deleted. */
+export async function deleteByReceipt(receipt: string): Promise<void> {
+  try {
+    await ask(`/api/v1/receipt/${encodeURIComponent(receipt)}`, { method: 'DELETE', keepalive: true })
+  } catch (error) {
+    if (!(error instanceof RequestFailure) || error.answer?.status !== 404) throw error
+  }
 }
 
 /** Nobody waits longer than this for an answer that brings no file. */
 const QUIET = 30_000
 
-async function ask(path: string, request: RequestInit): Promise<{ body: Readonly<Record<string, unknown>> }> {
+interface Said {
+  readonly body: Readonly<Record<string, unknown>>
+  readonly receipt: string | null
+}
+
+async function ask(path: string, request: RequestInit): Promise<Said> {
   const response = await fetch(path, { ...request, signal: AbortSignal.timeout(QUIET) }).catch(() => {
     throw new RequestFailure(null)
   })
@@ -91,7 +111,7 @@ async function ask(path: string, request: RequestInit): Promise<{ body: Readonly
   })
   if (!response.ok)
     throw new RequestFailure(answerOf(response.status, said, response.headers.get('retry-after')))
-  return { body: said === '' ? {} : parsed(said) }
+  return { body: said === '' ? {} : parsed(said), receipt: response.headers.get('holdfast-receipt') }
 }
 
 /** What answers without being the server, such as the page of a captive portal, is no answer. */

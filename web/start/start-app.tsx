@@ -4,9 +4,12 @@ import { createWords } from '../shared/words.ts'
 import { Announcements } from './announcements.tsx'
 import type { StartPageData } from './data.ts'
 import { DropZone } from './drop-zone.tsx'
+import { EarlierUploads } from './earlier-uploads.tsx'
 import { type Engine, NOTHING } from './engine.ts'
 import { pastedFiles } from './pasted.ts'
 import type { Picked } from './picked.ts'
+import { createReceipts, type Receipts } from './receipts.ts'
+import type { Uploads } from './upload-item.ts'
 import { UploadListView } from './upload-list.tsx'
 import { useDrop } from './use-drop.ts'
 import { createView } from './view.ts'
@@ -14,10 +17,11 @@ import { createView } from './view.ts'
 interface StartAppProps {
   readonly data: StartPageData
   readonly engine: Engine
+  readonly receipts: Receipts
 }
 
 /** The start page: a place to drop files, which becomes the list of uploads. */
-export function StartApp({ data, engine }: StartAppProps) {
+export function StartApp({ data, engine, receipts }: StartAppProps) {
   const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot, () => NOTHING)
   const { items, total } = uploads
   const view = useMemo(() => createView(data, createWords(data.locale)), [data])
@@ -25,18 +29,26 @@ export function StartApp({ data, engine }: StartAppProps) {
   const isOver = useDrop(add)
   usePaste(data, add)
   useWarning(total.isActive)
-  const percent = total.isActive && total.size > 0 ? view.percent(total) : null
-  useTitle(percent === null ? null : `${percent} · Holdfast`)
+  const title = view.title(uploads)
+  useTitle(title === null ? null : `${title} · Holdfast`)
   const isEmpty = items.length === 0
 
   return (
     <ThemeProvider>
       {isEmpty ? null : <UploadListView engine={engine} uploads={uploads} view={view} />}
       <DropZone add={add} isOver={isOver} isSmall={!isEmpty} open={engine.open} texts={data.texts} />
+      <EarlierUploads listed={linksOf(uploads)} receipts={receipts} view={view} />
       <Announcements items={items} view={view} />
     </ThemeProvider>
   )
 }
+
+function linksOf({ items }: Uploads): readonly string[] {
+  return items.flatMap(({ link }) => (link === null ? [] : [link]))
+}
+
+/** On the server there are none. */
+export const noReceipts = createReceipts(null)
 
 /** Without its script the page has no list: the zone alone, as a form. */
 export const noUploads: Engine = {

@@ -1,4 +1,5 @@
 import type { Plural } from '../shared/words.ts'
+import type { Reason } from './verdict.ts'
 
 /** What the start page says once its script runs, and in its zone before. */
 export interface StartAppTexts {
@@ -17,19 +18,20 @@ export interface StartAppTexts {
   readonly files: Plural
   readonly uploading: Plural
   readonly uploaded: Plural
+  readonly notUploaded: Plural
+  readonly waiting: Plural
   readonly total: string
   /** {name} */
   readonly progressOf: string
   readonly states: {
     readonly starting: string
+    readonly startingSlow: string
     readonly queued: string
     /** {sent}, {size} */
     readonly sending: string
     readonly stalled: string
-    readonly network: string
-    readonly busy: string
-    /** {time} */
-    readonly rate: string
+    /** {time}: when it is tried again. */
+    readonly waiting: Readonly<Record<Reason, string>>
     /** {percent} */
     readonly paused: string
     /** {percent} */
@@ -40,6 +42,10 @@ export interface StartAppTexts {
     /** {size} */
     readonly done: string
     readonly cancelled: string
+    readonly deletionAsked: string
+    readonly deleting: string
+    readonly deletionFailed: string
+    readonly deleted: string
   }
   /** {size} */
   readonly speed: string
@@ -56,7 +62,12 @@ export interface StartAppTexts {
     readonly tooLarge: string
     readonly guestsOff: string
     /** {size} */
-    readonly noRoom: string
+    readonly accountFull: string
+    readonly signedOut: string
+    readonly notAllowed: string
+    readonly contentRefused: string
+    readonly folderGone: string
+    readonly notStored: string
     readonly changed: string
     readonly expired: string
     readonly proxy: string
@@ -68,9 +79,23 @@ export interface StartAppTexts {
   readonly pauseAll: string
   readonly resumeAll: string
   readonly retry: string
+  readonly tryNow: string
   readonly cancel: string
   readonly undo: string
   readonly remove: string
+  readonly delete: string
+  readonly deleteForGood: string
+  readonly keep: string
+  readonly showAll: Plural
+  readonly showFewer: string
+  readonly seeStorage: string
+  readonly signIn: string
+  readonly earlier: {
+    readonly title: Plural
+    readonly why: string
+    /** {size}, {day} */
+    readonly facts: string
+  }
   readonly continue: string
   readonly chooseAgain: string
   readonly copy: string

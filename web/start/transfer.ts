@@ -2,7 +2,7 @@ import { RequestFailure } from './answers.ts'
 import type { ChunkSize } from './chunk-size.ts'
 import type { KeptUpload, KeptUploads } from './kept-uploads.ts'
 import type { Line } from './line.ts'
-import { createUpload, type Destination, lookAtUpload, terminateUpload } from './server.ts'
+import { createUpload, type Destination, lookAtUpload, takeBack } from './server.ts'
 import type { Turns } from './turns.ts'
 import { judge, type Problem, type Reason } from './verdict.ts'
 
@@ -58,8 +58,9 @@ export async function transfer(
   }
 
   async function begin(): Promise<'begun' | 'stopped'> {
-    listener.stage('starting')
+    listener.stage('queued')
     const turn = await way.creating.turns.take(signal)
+    if (turn !== null) listener.stage('starting')
     try {
       const created = await persist(way.creating.line, () => createOnce(way, id))
       if (created === null || created === 'anew') return 'stopped'
@@ -108,7 +109,7 @@ export async function transfer(
     }
     if (seen.status === 'failed') {
       loseAddress()
-      throw new UploadOver({ kind: 'refused', code: 'INTERNAL_ERROR' })
+      throw new UploadOver({ kind: 'not-stored' })
     }
     if (seen.status === 'completed') return 'done'
     if (signal.aborted) return 'stopped'
@@ -137,7 +138,7 @@ export async function transfer(
   async function settle(line: Line, { answer }: RequestFailure): Promise<'again' | 'anew'> {
     const upload = way.kept.find(id)
     if (answer === null) await assertReadable(upload)
-    const verdict = judge(answer, way.limit)
+    const verdict = judge(answer, { limit: way.limit, isOnline: navigator.onLine })
     switch (verdict.kind) {
       case 'anew':
         return 'anew'
@@ -171,7 +172,7 @@ async function createOnce(way: Way, id: string) {
     return created
   }
   // It was given up meanwhile.
-  await terminateUpload(way.to, created.address)
+  await takeBack(way.to, created)
   return null
 }
 

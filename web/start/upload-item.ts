@@ -14,7 +14,7 @@ export interface UploadItem {
 
 export type UploadState =
   /** Its link is being made. */
-  | { readonly kind: 'starting' }
+  | { readonly kind: 'starting'; readonly isSlow?: true }
   /** Others are being sent first. */
   | { readonly kind: 'queued' }
   | { readonly kind: 'sending'; readonly pace: Pace }
@@ -32,11 +32,15 @@ export type UploadState =
     }
   /** All bytes are on the server, which is not ready with them. */
   | { readonly kind: 'processing' }
-  /** Safe on the server's disk. */
-  | { readonly kind: 'done' }
+  /** Safe on the server's disk. `deletion`: whether this browser may delete it, and how far that is. */
+  | { readonly kind: 'done'; readonly deletion: Deletion | null }
+  /** Deleted for good by whoever uploaded it. */
+  | { readonly kind: 'deleted' }
   | { readonly kind: 'failed'; readonly problem: Problem }
   /** Given up, and gone in a moment unless it is taken back. */
   | { readonly kind: 'cancelled' }
+
+export type Deletion = 'possible' | 'asked' | 'under way' | 'failed'
 
 export interface OtherFile {
   readonly name: string

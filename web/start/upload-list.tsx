@@ -1,7 +1,9 @@
 import { Button, Progress } from '@mantine/core'
+import { useState } from 'react'
 import { Drawing } from '../shared/drawing.tsx'
 import type { Engine } from './engine.ts'
 import { CopyButton } from './link-actions.tsx'
+import { shortList } from './short-list.ts'
 import { isActive, type Uploads } from './upload-item.ts'
 import { UploadRow } from './upload-row.tsx'
 import type { View } from './view.ts'
@@ -17,14 +19,16 @@ export function UploadListView({ engine, uploads, view }: UploadListViewProps) {
   const { items } = uploads
   const { texts, words } = view
   const links = items.flatMap(({ link, state }) =>
-    link === null || state.kind === 'cancelled' ? [] : [link],
+    link === null || ['cancelled', 'deleted', 'failed'].includes(state.kind) ? [] : [link],
   )
   const isOne = items.length === 1
+  const [isAll, setIsAll] = useState(false)
+  const shown = isAll ? items : shortList(items)
 
   return (
     <section aria-label={texts.list} className="uploads">
       <div className="uploads-head">
-        <h1>{heading(uploads, view)}</h1>
+        <h1>{view.headline(uploads)}</h1>
         <div className="actions">
           {links.length > 1 ? (
             <CopyButton
@@ -39,16 +43,22 @@ export function UploadListView({ engine, uploads, view }: UploadListViewProps) {
         {!isOne && uploads.total.isActive ? <TotalProgress uploads={uploads} view={view} /> : null}
       </div>
       <ul className="upload-rows">
-        {items.map((item) => (
+        {shown.map((item) => (
           <UploadRow engine={engine} isOnly={isOne} item={item} key={item.id} view={view} />
         ))}
       </ul>
+      {shown.length === items.length && !isAll ? null : (
+        <Button className="uploads-all" onClick={() => setIsAll(!isAll)} variant="default">
+          {isAll ? texts.showFewer : words.count(items.length, texts.showAll)}
+        </Button>
+      )}
     </section>
   )
 }
 
 /** Moves with all files of one go, so that one glance is enough. */
-function TotalProgress({ uploads: { total }, view }: { uploads: Uploads; view: View }) {
+function TotalProgress({ uploads, view }: { uploads: Uploads; view: View }) {
+  const { total } = uploads
   return (
     <div className="uploads-total">
       <Progress
@@ -56,7 +66,7 @@ function TotalProgress({ uploads: { total }, view }: { uploads: Uploads; view: V
         size="md"
         value={total.size === 0 ? 0 : (total.sent / total.size) * 100}
       />
-      <p className="quiet small">{view.total(total)}</p>
+      <p className="quiet small">{view.total(uploads)}</p>
     </div>
   )
 }
@@ -82,14 +92,4 @@ function PauseAll({ engine, uploads: { items }, view: { texts } }: UploadListVie
       {texts.resumeAll}
     </Button>
   )
-}
-
-function heading({ items, total }: Uploads, { texts, words, percent }: View): string {
-  const done = items.filter(({ state }) => state.kind === 'done').length
-  if (total.isActive) {
-    const files = items.filter(isActive).length
-    return `${words.count(files, texts.uploading)} · ${percent(total)}`
-  }
-  if (done === items.length) return words.count(done, texts.uploaded)
-  return words.count(items.length, texts.files)
 }

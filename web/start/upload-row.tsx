@@ -21,10 +21,14 @@ interface UploadRowProps {
 export const UploadRow = memo(function UploadRow({ engine, item, view, isOnly }: UploadRowProps) {
   const { state, link, name } = item
   const { texts } = view
-  const isGone = state.kind === 'failed' || state.kind === 'cancelled'
+  const isGone = ['failed', 'cancelled', 'deleted'].includes(state.kind)
 
   return (
-    <li className="upload" data-state={state.kind}>
+    <li
+      className="upload"
+      data-asked={(state.kind === 'done' && state.deletion === 'asked') || undefined}
+      data-state={state.kind}
+    >
       <div className="upload-name">
         <Drawing of={drawingOf(state)} />
         <FileName name={name} />
@@ -48,7 +52,7 @@ export const UploadRow = memo(function UploadRow({ engine, item, view, isOnly }:
 
 function drawingOf({ kind }: UploadState): 'check' | 'alert' | 'file' {
   if (kind === 'done') return 'check'
-  return kind === 'failed' ? 'alert' : 'file'
+  return kind === 'failed' || kind === 'waiting' ? 'alert' : 'file'
 }
 
 /** In percent. */

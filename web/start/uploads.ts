@@ -7,8 +7,11 @@ import { createInterrupted } from './interrupted.ts'
 import { openKeptUploads } from './kept-uploads.ts'
 import { createLine } from './line.ts'
 import type { Picked } from './picked.ts'
+import { createReceiptDeletion } from './receipt-deletion.ts'
+import { createReceipts } from './receipts.ts'
 import { createRuns, type Parts } from './runs.ts'
 import type { Destination } from './server.ts'
+import { storage } from './storage.ts'
 import type { Way } from './transfer.ts'
 import { createTurns } from './turns.ts'
 import { isActive } from './upload-item.ts'
@@ -28,6 +31,10 @@ export interface UploadList extends Pick<Board, 'snapshot' | 'subscribe'> {
   resumeAll(): void
   /** Gives an upload up, in a moment in which `resume` takes that back. */
   cancel(id: string): void
+  /** Whatever waits tries at once. */
+  tryNow(): void
+  /** Of a guest's file that is stored: asks whether to delete it, deletes it for good, or thinks better of it. */
+  deletion(id: string, step: 'ask' | 'do' | 'keep'): void
   /** Takes it off the list; a file that is stored stays stored. */
   remove(id: string): void
   /** In a click: goes on with an interrupted upload whose file the browser can find again. */
@@ -66,16 +73,20 @@ export async function openUploadList(options: {
   const lane = () => ({ line: createLine(Date.now, Math.random), turns: createTurns(PARALLEL) })
   const way: Way = { ...options, kept, chunks, creating: lane(), sending: lane() }
   listenForNetwork(way)
-  return createUploadList({ way, board: createBoard(), handles, finished: createFinished(window) })
+  const receipts = createReceipts(storage())
+  return createUploadList({ way, board: createBoard(), handles, finished: createFinished(window), receipts })
 }
 
 async function createUploadList(parts: Parts): Promise<UploadList> {
-  const { way, board, handles, finished } = parts
+  const { way, board, handles, finished, receipts } = parts
   const runs = createRuns(parts)
   const cancelled = createCancelled(board, runs)
   const interrupted = createInterrupted(parts, runs)
+  const deletion = createReceiptDeletion(parts)
   for (const item of finished.list()) {
-    board.add({ ...item, sent: item.size, state: { kind: 'done' } }, null, false)
+    const isOurs = item.link !== null && receipts.find(item.link) !== null
+    const state = { kind: 'done', deletion: isOurs ? 'possible' : null } as const
+    board.add({ ...item, sent: item.size, state }, null, false)
   }
   await interrupted.restore()
 
@@ -140,6 +151,12 @@ async function createUploadList(parts: Parts): Promise<UploadList> {
         if (entry.keptId !== null) cancelled.add(entry)
       }),
 
+    tryNow() {
+      for (const { line } of [way.creating, way.sending]) line.tryNow()
+    },
+
+    deletion: (id, step) => on(id, (entry) => deletion[step](entry)),
+
     remove: (id) =>
       on(id, (entry) => {
         if (isActive(entry.item)) return
@@ -173,12 +190,4 @@ function listenForNetwork({ creating, sending }: Way): void {
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') nudge()
   })
-}
-
-function storage(): Storage | null {
-  try {
-    return localStorage
-  } catch {
-    return null
-  }
 }

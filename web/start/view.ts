@@ -1,7 +1,14 @@
 import { fill, type Words } from '../shared/words.ts'
 import type { StartAppTexts } from './texts.ts'
-import type { OtherFile, Pace, Total, UploadItem } from './upload-item.ts'
-import type { Problem } from './verdict.ts'
+import {
+  type Deletion,
+  isActive,
+  type OtherFile,
+  type Pace,
+  type UploadItem,
+  type Uploads,
+} from './upload-item.ts'
+import type { Problem, Reason } from './verdict.ts'
 
 /** What the page says of uploads, in the words of its reader. */
 export interface View {
@@ -10,7 +17,12 @@ export interface View {
   percent(part: { readonly sent: number; readonly size: number }): string
   /** One line on how an upload is. */
   state(item: UploadItem): string
-  total(total: Total): string
+  /** One line on how all of them are together; why, where none of them moves. */
+  total(uploads: Uploads): string
+  /** What happens with them, in a few words: what moves, what waits, what is done and what is not. */
+  headline(uploads: Uploads): string
+  /** The title of the page while something is under way; null otherwise. */
+  title(uploads: Uploads): string | null
   /** That what was chosen is not the file of an interrupted upload. */
   otherFile(item: Pick<UploadItem, 'name' | 'size'>, other: OtherFile): string
 }
@@ -53,8 +65,18 @@ export function createView(
         return fill(problems.tooLarge, { size: words.size(size), limit: words.size(it.limit) })
       case 'guests-off':
         return problems.guestsOff
-      case 'no-room':
-        return fill(problems.noRoom, { size: words.size(size) })
+      case 'account-full':
+        return fill(problems.accountFull, { size: words.size(size) })
+      case 'signed-out':
+        return problems.signedOut
+      case 'not-allowed':
+        return problems.notAllowed
+      case 'content-refused':
+        return problems.contentRefused
+      case 'folder-gone':
+        return problems.folderGone
+      case 'not-stored':
+        return problems.notStored
       case 'changed':
         return problems.changed
       case 'expired':
@@ -66,18 +88,51 @@ export function createView(
     }
   }
 
+  function waiting(reason: Reason, until: number): string {
+    return fill(texts.states.waiting[reason], { time: time.format(until) })
+  }
+
+  function done(deletion: Deletion | null, size: number): string {
+    const { states } = texts
+    if (deletion === 'asked') return states.deletionAsked
+    if (deletion === 'under way') return states.deleting
+    if (deletion === 'failed') return states.deletionFailed
+    return fill(states.done, { size: words.size(size) })
+  }
+
+  function headline({ items, total }: Uploads): string {
+    const active = items.filter(isActive)
+    if (standstill({ items, total }) !== null) return words.count(active.length, texts.waiting)
+    if (active.length > 0) return `${words.count(active.length, texts.uploading)} · ${percent(total)}`
+    const are = (kind: UploadItem['state']['kind']) => items.filter(({ state }) => state.kind === kind).length
+    const [well, badly] = [are('done'), are('failed')]
+    const parts = [
+      ...(well > 0 ? [words.count(well, texts.uploaded)] : []),
+      ...(badly > 0 ? [words.count(badly, texts.notUploaded)] : []),
+    ]
+    return well + badly < items.length || parts.length === 0
+      ? words.count(items.length, texts.files)
+      : parts.join(' · ')
+  }
+
+  /** Why nothing moves, where all that is under way waits. */
+  function standstill({ items }: Uploads): string | null {
+    const first = items.find(({ state }) => state.kind === 'waiting')
+    if (first?.state.kind !== 'waiting' || items.some(isMoving)) return null
+    return waiting(first.state.reason, first.state.until)
+  }
+
   function state(item: UploadItem): string {
     const { states } = texts
     switch (item.state.kind) {
       case 'starting':
-        return states.starting
+        return item.state.isSlow ? states.startingSlow : states.starting
       case 'queued':
         return states.queued
       case 'sending':
         return progress(item, item.state.pace)
       case 'waiting':
-        if (item.state.reason === 'rate') return fill(states.rate, { time: time.format(item.state.until) })
-        return states[item.state.reason]
+        return waiting(item.state.reason, item.state.until)
       case 'paused':
         return fill(states.paused, { percent: percent(item) })
       case 'interrupted': {
@@ -87,7 +142,9 @@ export function createView(
       case 'processing':
         return states.processing
       case 'done':
-        return fill(states.done, { size: words.size(item.size) })
+        return done(item.state.deletion, item.size)
+      case 'deleted':
+        return states.deleted
       case 'failed':
         return problem(item.state.problem, item)
       case 'cancelled':
@@ -100,11 +157,20 @@ export function createView(
     words,
     percent,
     state,
-    total: (all) => progress(all, all.pace),
+    total: (uploads) => standstill(uploads) ?? progress(uploads.total, uploads.total.pace),
+    headline,
+    title(uploads) {
+      if (!uploads.total.isActive || uploads.total.size === 0) return null
+      return standstill(uploads) === null ? percent(uploads.total) : headline(uploads)
+    },
     otherFile({ name, size }, other) {
       if (other.isNewer) return fill(texts.otherVersion, { name })
       const sizes = { size: words.size(size), otherSize: words.size(other.size) }
       return fill(texts.otherFile, { name, other: other.name, ...sizes })
     },
   }
+}
+
+function isMoving({ state }: UploadItem): boolean {
+  return state.kind === 'starting' || state.kind === 'sending' || state.kind === 'processing'
 }

@@ -3,7 +3,7 @@ import { renderToString } from 'react-dom/server'
 import { Drawing } from '../../../../web/shared/drawing.tsx'
 import { fill } from '../../../../web/shared/words.ts'
 import { START_APP, type StartPageData } from '../../../../web/start/data.ts'
-import { noUploads, StartApp } from '../../../../web/start/start-app.tsx'
+import { noReceipts, noUploads, StartApp } from '../../../../web/start/start-app.tsx'
 import type { StartPageView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { Layout, LinkPreview } from './layout.tsx'
@@ -46,7 +46,7 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
 
 /** The part that the script of the page makes alive, rendered by itself as the script will expect it. */
 function App({ data }: { data: StartPageData }) {
-  const html = renderToString(<StartApp data={data} engine={noUploads} />)
+  const html = renderToString(<StartApp data={data} engine={noUploads} receipts={noReceipts} />)
   return <div dangerouslySetInnerHTML={{ __html: html }} id={START_APP} />
 }
 

@@ -1,0 +1,120 @@
+import { Button } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { Drawing } from '../shared/drawing.tsx'
+import { FileName } from '../shared/file-name.tsx'
+import { fill } from '../shared/words.ts'
+import type { Receipt, Receipts } from './receipts.ts'
+import { deleteByReceipt } from './server.ts'
+import type { View } from './view.ts'
+
+interface EarlierUploadsProps {
+  readonly receipts: Receipts
+  /** Those that the page lists anyway. */
+  readonly listed: readonly string[]
+  readonly view: View
+}
+
+/** How many are shown, and asked for whether they are still there. */
+const MOST = 50
+
+/** What this browser has uploaded before, for whoever wants a link again or the file gone. */
+export function EarlierUploads({ receipts, listed, view }: EarlierUploadsProps) {
+  const { texts, words } = view
+  const [all, setAll] = useState<readonly Receipt[]>([])
+  // What is listed changes with what is uploaded and deleted there.
+  const links = listed.join('\n')
+  useEffect(() => setAll(receipts.list()), [receipts, links])
+  const shown = all.filter(({ link }) => !listed.includes(link)).slice(0, MOST)
+
+  function forget({ link }: Receipt): void {
+    receipts.remove(link)
+    setAll(receipts.list())
+  }
+
+  async function look(): Promise<void> {
+    for (const receipt of shown) {
+      const { pathname } = new URL(receipt.link)
+      // A look at the head alone is no view, and does not keep the file.
+      const answer = await fetch(pathname, { method: 'HEAD' }).catch(() => null)
+      if (answer?.status === 404) forget(receipt)
+    }
+  }
+
+  if (shown.length === 0) return null
+  return (
+    <details
+      className="earlier"
+      onToggle={({ currentTarget }) => {
+        if (currentTarget.open) void look()
+      }}
+    >
+      <summary>{words.count(shown.length, texts.earlier.title)}</summary>
+      <p className="quiet small">{texts.earlier.why}</p>
+      <ul>
+        {shown.map((receipt) => (
+          <EarlierUpload forget={() => forget(receipt)} key={receipt.link} receipt={receipt} view={view} />
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+interface EarlierUploadProps {
+  readonly receipt: Receipt
+  readonly forget: () => void
+  readonly view: View
+}
+
+function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, view }: EarlierUploadProps) {
+  const { texts, words } = view
+  const [step, setStep] = useState<'none' | 'asked' | 'under way' | 'failed'>('none')
+  const facts = { size: words.size(size), day: words.day(new Date(at).toISOString()) }
+
+  function carryOut(): void {
+    setStep('under way')
+    deleteByReceipt(receipt).then(forget, () => setStep('failed'))
+  }
+
+  return (
+    <li>
+      <a className="earlier-name" href={new URL(link).pathname}>
+        <FileName name={name} />
+      </a>
+      <p
+        className={step === 'failed' ? 'small failure' : 'small quiet'}
+        role={step === 'none' ? undefined : 'status'}
+      >
+        {step === 'asked' ? texts.states.deletionAsked : null}
+        {step === 'failed' ? texts.states.deletionFailed : null}
+        {step === 'none' || step === 'under way' ? fill(texts.earlier.facts, facts) : null}
+      </p>
+      <div className="earlier-actions">
+        {step === 'none' || step === 'under way' ? (
+          <Button
+            aria-label={`${texts.delete}: ${name}`}
+            disabled={step === 'under way'}
+            leftSection={<Drawing of="trash" />}
+            onClick={() => setStep('asked')}
+            variant="subtle"
+          >
+            {texts.delete}
+          </Button>
+        ) : (
+          <>
+            <Button aria-label={`${texts.keep}: ${name}`} onClick={() => setStep('none')} variant="default">
+              {texts.keep}
+            </Button>
+            <Button
+              aria-label={`${texts.deleteForGood}: ${name}`}
+              color="red"
+              onClick={carryOut}
+              variant="light"
+            >
+              {texts.deleteForGood}
+            </Button>
+          </>
+        )}
+      </div>
+    </li>
+  )
+}
