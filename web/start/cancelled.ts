@@ -1,5 +1,5 @@
-import type { Board, Entry } from './board.ts'
-import type { Runs } from './runs.ts'
+import type { Entry } from './board.ts'
+import type { Parts, Runs } from './runs.ts'
 import type { UploadState } from './upload-item.ts'
 
 /** Uploads that were cancelled a moment ago, which can be taken back. */
@@ -12,7 +12,7 @@ export interface Cancelled {
 /** Milliseconds. */
 const SECOND_THOUGHTS = 6000
 
-export function createCancelled(board: Board, runs: Runs): Cancelled {
+export function createCancelled({ board, marks }: Parts, runs: Runs): Cancelled {
   const waiting = new Map<Entry, { timer: ReturnType<typeof setTimeout>; before: UploadState }>()
 
   function takeBack(entry: Entry): UploadState | null {
@@ -20,11 +20,14 @@ export function createCancelled(board: Board, runs: Runs): Cancelled {
     if (cancelled === undefined) return null
     clearTimeout(cancelled.timer)
     waiting.delete(entry)
+    if (entry.keptId !== null) marks.remove(entry.keptId)
     return cancelled.before
   }
 
   function end(entry: Entry): void {
+    const { keptId } = entry
     takeBack(entry)
+    if (keptId !== null) marks.add(keptId)
     runs.giveUp(entry)
     board.remove(entry)
   }
@@ -37,6 +40,7 @@ export function createCancelled(board: Board, runs: Runs): Cancelled {
   return {
     add(entry) {
       const before = entry.item.state
+      if (entry.keptId !== null) marks.add(entry.keptId)
       runs.stop(entry)
       board.setState(entry, { kind: 'cancelled' })
       waiting.set(entry, { timer: setTimeout(end, SECOND_THOUGHTS, entry), before })

@@ -22,7 +22,8 @@ export interface Interrupted {
   reopen(entry: Entry): Promise<void>
 }
 
-export function createInterrupted({ way, board, handles, finished }: Parts, runs: Runs): Interrupted {
+export function createInterrupted(parts: Parts, runs: Runs): Interrupted {
+  const { way, board, handles, finished, marks } = parts
   const { kept } = way
   const keptOf = ({ keptId }: Entry) => (keptId === null ? null : kept.find(keptId))
 
@@ -86,7 +87,13 @@ export function createInterrupted({ way, board, handles, finished }: Parts, runs
       const links = new Set(finished.list().map(({ link }) => link))
       // The end of an upload may have come too late to be noted where unfinished ones are.
       for (const { id, created } of kept.list()) if (links.has(created?.link ?? null)) kept.remove(id)
-      const found = kept.list().map((upload) => ({ upload, entry: list(upload) }))
+      const all = kept.list().map((upload) => ({ upload, entry: list(upload) }))
+      const found = all.filter(({ upload }) => !marks.has(upload.id))
+      for (const { upload, entry } of all) {
+        if (!marks.has(upload.id)) continue
+        runs.giveUp(entry)
+        board.remove(entry)
+      }
       await Promise.all(found.map(({ entry, upload }) => pickUp(entry, upload)))
     },
 

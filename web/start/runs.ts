@@ -1,5 +1,6 @@
 import { RequestFailure } from './answers.ts'
 import type { Board, Entry } from './board.ts'
+import type { CancelledMarks } from './cancelled-marks.ts'
 import type { FileHandles } from './file-handles.ts'
 import type { Finished } from './finished.ts'
 import type { Receipts } from './receipts.ts'
@@ -14,6 +15,7 @@ export interface Parts {
   readonly handles: FileHandles
   readonly finished: Finished
   readonly receipts: Receipts
+  readonly marks: CancelledMarks
 }
 
 /** Brings uploads to their ends, each of them once at a time. */

@@ -1,5 +1,6 @@
 import { type Board, createBoard, type Entry } from './board.ts'
 import { createCancelled } from './cancelled.ts'
+import { createCancelledMarks } from './cancelled-marks.ts'
 import { createChunkSize } from './chunk-size.ts'
 import { createFileHandles } from './file-handles.ts'
 import { createFinished } from './finished.ts'
@@ -73,14 +74,20 @@ export async function openUploadList(options: {
   const lane = () => ({ line: createLine(Date.now, Math.random), turns: createTurns(PARALLEL) })
   const way: Way = { ...options, kept, chunks, creating: lane(), sending: lane() }
   listenForNetwork(way)
-  const receipts = createReceipts(storage())
-  return createUploadList({ way, board: createBoard(), handles, finished: createFinished(window), receipts })
+  return createUploadList({
+    way,
+    board: createBoard(),
+    handles,
+    finished: createFinished(window),
+    receipts: createReceipts(storage()),
+    marks: createCancelledMarks(storage(), window),
+  })
 }
 
 async function createUploadList(parts: Parts): Promise<UploadList> {
   const { way, board, handles, finished, receipts } = parts
   const runs = createRuns(parts)
-  const cancelled = createCancelled(board, runs)
+  const cancelled = createCancelled(parts, runs)
   const interrupted = createInterrupted(parts, runs)
   const deletion = createReceiptDeletion(parts)
   for (const item of finished.list()) {
@@ -99,6 +106,7 @@ async function createUploadList(parts: Parts): Promise<UploadList> {
     }
     const upload = way.kept.add(file, path, folder)
     if (upload === null) return
+    parts.marks.remove(upload.id)
     if (handle !== null) void handles.keep(upload.id, handle)
     runs.start(board.add({ ...shown, state: { kind: 'starting' } }, upload.id, true))
   }

@@ -1,0 +1,103 @@
+/** What guests have uploaded by mistake, and delete again from the browser that has sent it. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import {
+  describeInBrowser,
+  faultsInBothColours,
+  PHONE,
+  pixelsBeside,
+  smallTargets,
+} from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
+import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { chosenFile, isAlive, openStartPage } from '../support/start-page.ts'
+
+const MIB = 1024 ** 2
+
+describeInBrowser('a guest', (browser) => {
+  let host: TestHoldfast
+  beforeAll(async () => {
+    host = await startHoldfast()
+  })
+  afterAll(() => host.stop())
+  const statusOf = async (link: string) => (await fetch(link, { method: 'HEAD' })).status
+
+  test('deletes a wrong file after being asked once, and keeps it on second thoughts', async () => {
+    await using start = await openStartPage(browser(), host.url)
+    const { page } = start
+    await start.choose(chosenFile('wrong.txt', Buffer.from('secret')))
+    const file = start.upload('wrong.txt')
+    await file.is('done')
+    const link = await file.link()
+    await file.press('Delete')
+    expect(await file.row.textContent()).toContain('Its link stops working at once. This cannot be undone.')
+    await file.press('Keep the file')
+    expect(await statusOf(link)).toBe(200)
+    await page.reload()
+    await isAlive(page)
+    await file.press('Delete')
+    await file.press('Delete for good')
+    await file.is('deleted')
+    expect(await statusOf(link)).toBe(404)
+    await file.press('Remove from list')
+    expect(await page.locator('.upload, .earlier').count()).toBe(0)
+    expect(start.trouble()).toEqual([])
+  })
+
+  test('finds earlier uploads in another tab, and only those that are still there', async () => {
+    await using start = await openStartPage(browser(), host.url, { reducedMotion: 'reduce' })
+    for (const name of ['one.txt', 'two.txt', 'three.txt']) {
+      await start.choose(chosenFile(name, Buffer.from(name)))
+      await start.upload(name).is('done')
+    }
+    const link = await start.upload('one.txt').link()
+    await start.upload('two.txt').press('Delete')
+    await start.upload('two.txt').press('Delete for good')
+    await start.upload('two.txt').is('deleted')
+    const tab = await start.page.context().newPage()
+    await tab.goto('/')
+    await tab.getByText('2 earlier uploads from this browser').click()
+    for (const colours of ['1280', 'phone']) {
+      if (colours === 'phone') await tab.setViewportSize(PHONE.viewport)
+      expect(await faultsInBothColours(tab)).toEqual([])
+      expect([await pixelsBeside(tab), await smallTargets(tab)]).toEqual([0, []])
+    }
+    await tab.getByRole('button', { name: 'Delete: one.txt' }).click()
+    await tab.getByRole('button', { name: 'Delete for good: one.txt' }).click()
+    await tab.getByText('1 earlier upload from this browser').waitFor()
+    expect(await statusOf(link)).toBe(404)
+    // The other tab does not know yet: what is gone counts as deleted.
+    await start.upload('one.txt').press('Delete')
+    await start.upload('one.txt').press('Delete for good')
+    await start.upload('one.txt').is('deleted')
+    await fetch(`${host.url}/api/v1/receipt/${await receiptOf(tab, 'three.txt')}`, { method: 'DELETE' })
+    await tab.reload()
+    await tab.getByText('1 earlier upload from this browser').click()
+    await tab.locator('.earlier').waitFor({ state: 'detached' })
+  })
+
+  test('who cancels while the bytes are coming and leaves at once finds nothing again, here or on the server', async () => {
+    await using start = await openStartPage(browser(), host.url)
+    await start.throttle(MIB)
+    await start.choose(chosenFile('film.mkv', Buffer.alloc(4 * MIB)))
+    const film = start.upload('film.mkv')
+    await film.passes(20)
+    const link = await film.link()
+    await film.press('Pause')
+    await film.press('Cancel')
+    await film.is('cancelled')
+    await start.throttle(null)
+    await start.page.reload()
+    await eventually('it is gone', async () => (await statusOf(link)) === 404)
+    await isAlive(start.page)
+    await start.page.waitForSelector('.upload', { state: 'detached' })
+    await start.choose(chosenFile('another.txt', Buffer.from('another')))
+    await start.upload('another.txt').is('done')
+    expect(await start.page.locator('.upload').count()).toBe(1)
+  })
+
+  function receiptOf(page: { evaluate<T>(text: string): Promise<T> }, name: string): Promise<string> {
+    return page.evaluate<string>(
+      `JSON.parse(localStorage.getItem('holdfast-receipts')).find((it) => it.name === ${JSON.stringify(name)}).receipt`,
+    )
+  }
+})

@@ -1,0 +1,41 @@
+/**
+ * Which uploads were cancelled, noted at once: what the browser keeps of an upload goes later than a page may, and the
+ * next page would take it up again.
+ */
+export interface CancelledMarks {
+  has(keptId: string): boolean
+  add(keptId: string): void
+  /** It is wanted after all, or nothing is left of it. */
+  remove(keptId: string): void
+}
+
+/** More are not cancelled in the moment before a page goes. */
+const MOST = 500
+
+export function createCancelledMarks(storage: Storage | null, window: string): CancelledMarks {
+  const key = `holdfast-cancelled-${window}`
+
+  function list(): readonly string[] {
+    try {
+      const parsed: unknown = JSON.parse(storage?.getItem(key) ?? '[]')
+      return Array.isArray(parsed) ? parsed.filter((each) => typeof each === 'string') : []
+    } catch {
+      return []
+    }
+  }
+
+  function save(ids: readonly string[]): void {
+    try {
+      if (ids.length === 0) storage?.removeItem(key)
+      else storage?.setItem(key, JSON.stringify(ids.slice(-MOST)))
+    } catch {
+      // The upload may come back, and can be cancelled again.
+    }
+  }
+
+  return {
+    has: (keptId) => list().includes(keptId),
+    add: (keptId) => save([...list().filter((each) => each !== keptId), keptId]),
+    remove: (keptId) => save(list().filter((each) => each !== keptId)),
+  }
+}
