@@ -10,6 +10,7 @@ import type { Verdict } from '../services/rate-limits.ts'
 import type { Services } from '../services/services.ts'
 import { signedOut } from '../services/sessions.ts'
 import { cookieValue } from './cookies.ts'
+import type { Hosts } from './hosts.ts'
 import type { Need } from './need.ts'
 import { apiSession, pageSession, sessionToken } from './session.ts'
 import type { Renderers } from './site/renderers.ts'
@@ -26,6 +27,7 @@ export interface Site {
   readonly publicUrl: string
   /** Where content is served from, without a trailing slash. */
   readonly contentUrl: string
+  readonly hosts: Hosts
   /** Renders the pages. */
   readonly pages: Renderers
   readonly uploadsUnderWay: UploadsUnderWay

@@ -11,6 +11,8 @@ const pages = new Set(
 
 const ALWAYS = { 'X-Content-Type-Options': 'nosniff' }
 const OPEN = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS }
+/** A year, for this name alone: what else is served under the domain is not ours to decide. */
+const HTTPS_ALONE = 'max-age=31536000'
 /** Of what is open, unless it says something else. */
 const CACHING = 'private, no-store'
 
@@ -21,7 +23,7 @@ const openJson = new Headers({ ...JSON_TYPE, ...ALWAYS, ...OPEN, 'Cache-Control'
 
 /** The answer with all of its headers. */
 export function complete(answer: Response | JsonAnswer, arrival: Arrival): Response {
-  const { request, route, id, headers, rate } = arrival
+  const { request, route, id, headers, rate, site } = arrival
   const isOpen = mayBeCalledFromAnywhere(route)
   const response =
     answer instanceof JsonAnswer
@@ -33,6 +35,7 @@ export function complete(answer: Response | JsonAnswer, arrival: Arrival): Respo
   }
   if (rate !== null) tellRate(response.headers, rate)
   response.headers.set('X-Request-Id', id)
+  if (site.publicUrl.startsWith('https:')) response.headers.set('Strict-Transport-Security', HTTPS_ALONE)
   if (response === answer) addCommon(response.headers, isOpen)
   return response
 }

@@ -4,6 +4,7 @@ import { SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
 import { bodyChunks } from './body-chunks.ts'
 import { untilSenderStops } from './lingering.ts'
+import { addressed, isOneHost, NOWHERE, pathOf, urlOf } from './request-address.ts'
 
 /** The connection that a request came on. */
 export interface Connection {
@@ -13,6 +14,8 @@ export interface Connection {
   readonly hasUrl: boolean
   /** Whether its bytes are told as they move. Of the others, the lengths in the headers tell. */
   readonly isStreaming: boolean
+  /** Bytes of the body that have come so far; 0 where they are not told as they move. */
+  received(): number
 }
 
 /** Answers a request, whatever it asks. Never throws. */
@@ -59,8 +62,10 @@ export function listen(options: ListenOptions, answer: Answer, log: Log): Server
       if (!outgoing.headersSent) outgoing.writeContinue()
     }),
   )
-  const answerPlain = (request: Request, server: Server<undefined>) =>
-    answer(request, new BunConnection(request, server))
+  const answerPlain = (request: Request, server: Server<undefined>) => {
+    const whole = addressed(request)
+    return answer(whole, new BunConnection(request, whole, server))
+  }
   return servingBeside(node, (handler) =>
     Bun.serve({
       ...handler,
@@ -85,10 +90,13 @@ export function listen(options: ListenOptions, answer: Answer, log: Log): Server
 class BunConnection implements Connection {
   readonly isStreaming = false
   readonly #request: Request
+  readonly #whole: Request
   readonly #server: Server<undefined>
 
-  constructor(request: Request, server: Server<undefined>) {
+  /** `whole`: the request with a whole address, where it can have one. */
+  constructor(request: Request, whole: Request, server: Server<undefined>) {
     this.#request = request
+    this.#whole = whole
     this.#server = server
   }
 
@@ -97,7 +105,12 @@ class BunConnection implements Connection {
   }
 
   get hasUrl(): boolean {
-    return URL.canParse(this.#request.url)
+    const { headers, url } = this.#whole
+    return isOneHost(headers) && pathOf(url) !== null
+  }
+
+  received(): number {
+    return 0
   }
 }
 
@@ -142,27 +155,27 @@ function settled(outcome: Outcome): Server<undefined> {
   return outcome.server
 }
 
-/** What is done as a body is read and an answer sent. */
-interface Passing {
-  readonly flow: Flow | null
-  /** Asks the sender for the body, when it waits for that. Called before the first read. */
-  readonly invite: () => void
-}
-
 async function answerStreaming(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   answer: Answer,
-  { flow, invite }: Passing,
+  { flow, invite }: { readonly flow: Flow | null; readonly invite: () => void },
 ): Promise<void> {
   const gone = new AbortController()
   outgoing.once('close', () => gone.abort())
-  const url = urlOf(incoming)
-  const request = asRequest(incoming, url ?? NOWHERE, gone.signal, { flow, invite })
+  const headers = headersOf(incoming)
+  const url = urlOf(headers, incoming.url ?? '')
+  let received = 0
+  const came = (bytes: number) => {
+    received += bytes
+    flow?.received(bytes)
+  }
+  const request = asRequest(incoming, headers, url ?? NOWHERE, gone.signal, { came, invite })
   const response = await answer(request, {
     address: incoming.socket.remoteAddress ?? '',
     hasUrl: url !== null,
     isStreaming: true,
+    received: () => received,
   })
   outgoing.writeHead(response.status, [...response.headers].flat())
   if (response.body === null || request.method === 'HEAD') {
@@ -176,26 +189,35 @@ async function answerStreaming(
   outgoing.end()
 }
 
-const NOWHERE = 'http://nowhere.invalid/'
-
-/** A Host that is none must not be read as a part of the path, or the other way round. */
-function urlOf({ headers: { host = '' }, url = '' }: IncomingMessage): string | null {
-  const address = url.startsWith('/') ? `http://${host}${url}` : url
-  return host !== '' && !/[\s/?#@\\]/.test(host) && URL.canParse(address) ? address : null
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '')
+  }
+  return headers
 }
 
-function asRequest(incoming: IncomingMessage, url: string, signal: AbortSignal, passing: Passing): Request {
+/** What is done as a body is read. */
+interface Passing {
+  readonly came: (bytes: number) => void
+  /** Asks the sender for the body, when it waits for that. Called before the first read. */
+  readonly invite: () => void
+}
+
+function asRequest(
+  incoming: IncomingMessage,
+  headers: Headers,
+  url: string,
+  signal: AbortSignal,
+  passing: Passing,
+): Request {
   const { method = 'GET' } = incoming
-  const headers = new Headers()
-  for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {
-    headers.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '')
-  }
   const body = method === 'GET' || method === 'HEAD' ? null : bodyOf(incoming, passing)
   return new Request(url, { method, headers, body, signal })
 }
 
 /** Takes from the connection only what is asked for. Fails with AbortError when the other end leaves before the end. */
-function bodyOf(incoming: IncomingMessage, { flow, invite }: Passing): ReadableStream<Uint8Array> {
+function bodyOf(incoming: IncomingMessage, { came, invite }: Passing): ReadableStream<Uint8Array> {
   let isOver = false
   let isRead = false
   return new ReadableStream<Uint8Array>(
@@ -206,7 +228,7 @@ function bodyOf(incoming: IncomingMessage, { flow, invite }: Passing): ReadableS
           isOver = true
         }
         incoming.on('data', (chunk: Buffer) => {
-          flow?.received(chunk.byteLength)
+          came(chunk.byteLength)
           if (isOver) return
           incoming.pause()
           controller.enqueue(chunk)

@@ -4,7 +4,6 @@ import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { TrafficCounter } from '../services/traffic.ts'
 import type { Arrival } from './arrival.ts'
 import { bytesRead } from './body.ts'
-import { declaredLength } from './uploads/receive.ts'
 
 /** Writes the line of an answered request. */
 export type RequestLog = (arrival: Arrival, response: Response, began: number) => Response
@@ -35,8 +34,8 @@ export function createRequestLog(parts: {
       const who = arrival.caller
       const took = clock.monotonic() - began
       const { isStreaming } = arrival.connection
-      // What streams is measured by somebody else; of the rest nobody has to send what the header claims.
-      const received = isStreaming ? (declaredLength(request) ?? 0) : bytesRead(request)
+      // What has come, whatever length the request claims: an upload may break off.
+      const received = isStreaming ? arrival.connection.received() : bytesRead(request)
       const fields = {
         method: request.method,
         route,

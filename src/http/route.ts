@@ -76,6 +76,11 @@ export interface RouteParts {
    * that match whatever no other route has.
    */
   readonly others?: 'nothing' | 'preflight'
+  /**
+   * Where it is served when content has a name of its own: there, at `any` name, or, when left out, at every name but
+   * that.
+   */
+  readonly host?: 'content' | 'any'
   /** Headers of all its answers, and of those to methods that no route at its path takes. */
   readonly always?: Readonly<Record<string, string>>
   readonly handle: (call: Call) => Promise<Response | JsonAnswer>
@@ -106,6 +111,7 @@ interface JsonRoute<Who, Query, Body> {
   readonly body?: Body
   /** Bytes that the body may have, where that is not what most JSON may have. */
   readonly bodyLimit?: number
+  readonly host?: RouteParts['host']
   readonly answer: z.ZodType
   readonly status?: 200 | 201
   readonly errors?: readonly number[]
@@ -159,11 +165,24 @@ function jsonRoute<Who, Query extends Schema, Body extends Schema>(
   authenticate: (call: Call) => Promise<Who>,
   route: JsonRoute<Who, Query, Body>,
 ): Route {
-  const { method, path, summary, tag, params, query, body, bodyLimit, errors = [], status = 200 } = route
+  const {
+    method,
+    path,
+    summary,
+    tag,
+    params,
+    query,
+    body,
+    bodyLimit,
+    host,
+    errors = [],
+    status = 200,
+  } = route
   return {
     ...auth,
     method,
     path,
+    ...(host === undefined ? {} : { host }),
     documentation: {
       summary,
       tag,

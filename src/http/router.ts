@@ -13,6 +13,7 @@ import { preflight } from './preflight.ts'
 import { isForPeople, type Route } from './route.ts'
 import type { Assets } from './site/assets.ts'
 import { siteError } from './site/pages.ts'
+import { cleanPath } from './slashes.ts'
 
 const ASSETS = '/assets/{name}'
 
@@ -20,7 +21,7 @@ const ASSETS = '/assets/{name}'
 export type Router = (arrival: Arrival) => Promise<Response | JsonAnswer>
 
 /** A row of the route table, or what is answered beside it. */
-interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others'> {
+interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others' | 'host'> {
   readonly need: Need | null
   /** Whether people look at it, who want to read of errors on a page. */
   readonly isSeen: boolean
@@ -51,7 +52,8 @@ export function createRouter(routes: readonly Route[], assets: Assets, isStoppin
   return async (arrival) => {
     const { request } = arrival
     const isHead = request.method === 'HEAD'
-    const path = getPath(request)
+    const asked = getPath(request)
+    const path = cleanPath(asked)
     const found = router.match(isHead ? 'GET' : request.method, path)
     // Where several match, the first of the table.
     const entry = found[0][0]?.[0] ?? left(request.method, path)
@@ -63,6 +65,8 @@ export function createRouter(routes: readonly Route[], assets: Assets, isStoppin
         if (entry.always !== undefined) setHeaders(arrival, entry.always)
       }
       if (isStopping()) throw shuttingDown(arrival)
+      if (!isServedAt(arrival, entry)) return errorResponse(nothing())
+      if (path !== asked && entry?.isSeen === true) return permanently(arrival)
       if (entry === undefined) return await unmatched(arrival, path)
       const answer = await entry.handle(arrival)
       return isHead && answer instanceof Response ? new Response(null, answer) : answer
@@ -70,6 +74,18 @@ export function createRouter(routes: readonly Route[], assets: Assets, isStoppin
       return failure(arrival, error, entry?.isSeen ?? true)
     }
   }
+}
+
+/** Content that has a name of its own is served there and nowhere else, and nothing else is. */
+function isServedAt({ site, request }: Call, entry: Entry | undefined): boolean {
+  const isContent = site.hosts.isContent(request)
+  return isContent === null || entry?.host === 'any' || (entry?.host === 'content') === isContent
+}
+
+/** A page has one address. */
+function permanently({ site, url }: Call): Response {
+  const address = site.publicUrl + cleanPath(url.pathname) + url.search
+  return new Response(null, { status: 308, headers: { Location: address } })
 }
 
 /** Decoded, as far as that goes. */
@@ -121,8 +137,12 @@ function shuttingDown(call: Call): Refusal {
   return new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
 }
 
+function nothing(): Refusal {
+  return new Refusal('NOT_FOUND', 'There is nothing at this address')
+}
+
 function nothingHere(call: Call): Promise<Response> {
-  return siteError(call, new Refusal('NOT_FOUND', 'There is nothing at this address'))
+  return siteError(call, nothing())
 }
 
 function methodNotAllowed(allowed: readonly string[]): Response {
@@ -174,7 +194,7 @@ function answeringUnmatched(addressAt: AddressAt): (arrival: Arrival, path: stri
     arrival.route = address.path
     setHeaders(arrival, always)
     if (arrival.request.method === 'OPTIONS') return preflight(allowed)
-    if (others === 'preflight') throw new Refusal('NOT_FOUND', 'There is nothing at this address')
+    if (others === 'preflight') throw nothing()
     return methodNotAllowed(allowed)
   }
 }

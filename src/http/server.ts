@@ -13,6 +13,7 @@ import type { Site } from './call.ts'
 import { parseTrustedProxies } from './client-address.ts'
 import { complete } from './complete.ts'
 import { errorResponse } from './errors.ts'
+import { createHosts } from './hosts.ts'
 import { type Connection, type Flow, listen } from './listener.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { createRequestLog } from './request-log.ts'
@@ -79,6 +80,7 @@ export function startServer(parts: {
     settings,
     publicUrl,
     contentUrl: config.contentUrl ?? publicUrl,
+    hosts: createHosts(publicUrl, config.contentUrl ?? publicUrl),
     pages: builtSite.pages,
     uploadsUnderWay: underWay,
     smallBodies: createSmallBodies(clock),
@@ -134,7 +136,8 @@ function pathsOf(config: Config): { streaming: string[]; plain: string[] } {
     streams === 'out of S3' ? config.s3 !== null : streams !== undefined
   const streaming = new Set(routes.filter(isStreaming).map(({ path }) => routerPattern(path)))
   const plain = routes.map(({ path }) => path).filter((path) => !path.includes('{') && !streaming.has(path))
-  return { streaming: [...streaming], plain: [...new Set(plain)] }
+  // With a slash at the end too, which leads to the same route.
+  return { streaming: [...streaming].flatMap((path) => [path, `${path}/`]), plain: [...new Set(plain)] }
 }
 
 /** Different for every request and every run of the program. */
@@ -153,5 +156,7 @@ function listeningUrl(server: Server<undefined>): string {
 
 /** What the Host header and the path make together is no address. */
 function unreadableAddress(): Response {
-  return errorResponse(new Refusal('INVALID_REQUEST', 'The Host header is missing or malformed'))
+  return errorResponse(
+    new Refusal('INVALID_REQUEST', 'The Host header is malformed, or there are two of them'),
+  )
 }

@@ -93,6 +93,10 @@ describe('every request has one line', () => {
     expect(since()).toMatchObject([
       { level: 'info', msg: 'request', method: 'POST', route: '/api/v1/upload', status: 400 },
     ])
+    // What came, not the length that was declared.
+    const received = Number(since().find(({ msg }) => msg === 'request')?.received)
+    expect(received).toBeGreaterThan(0)
+    expect(received).toBeLessThan(1_001_000)
   })
 
   test('that counts the bytes of content as they went out', async () => {

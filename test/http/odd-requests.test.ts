@@ -48,7 +48,6 @@ describe('a request whose Host header names no host', () => {
     ['a bracket that is not closed', 'HTTP/1.1\r\nHost: ['],
     ['a port that is no number', 'HTTP/1.1\r\nHost: a:b'],
     ['nothing', 'HTTP/1.1\r\nHost: '],
-    ['nothing, and HTTP/1.0 without the header', 'HTTP/1.0'],
     ['a space', 'HTTP/1.1\r\nHost: a b'],
     ['a port too big', 'HTTP/1.1\r\nHost: a@b:99999'],
   ] as const

@@ -184,7 +184,7 @@ describe('a version of the protocol that is not spoken here', () => {
 })
 
 describe('X-HTTP-Method-Override', () => {
-  test('is the method, whatever the request’s own is', async () => {
+  test('is the method, beside POST', async () => {
     const content = random.bytes(20)
     const { path } = await client.start(content.length)
     const as = (method: string, more: Record<string, string> = {}, body?: Uint8Array<ArrayBuffer>) =>
@@ -199,5 +199,13 @@ describe('X-HTTP-Method-Override', () => {
     expect((await as('DELETE')).status).toBe(204)
     expect((await client.head(path)).status).toBe(404)
     expect(await as('BREW')).toMatchObject(refusal('METHOD_NOT_ALLOWED'))
+  })
+
+  test('counts beside POST alone: by its own method a request is judged', async () => {
+    const { path } = await client.start(20)
+    const headers = { ...TUS, 'x-http-method-override': 'DELETE' }
+    for (const method of ['GET', 'HEAD'])
+      expect((await caller.send(path, { method, headers })).status).toBe(200)
+    expect((await client.head(path)).headers.get('upload-offset')).toBe('0')
   })
 })

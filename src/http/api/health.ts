@@ -5,6 +5,7 @@ import { openRoute } from '../route.ts'
 export const getHealth = openRoute({
   method: 'get',
   path: '/health',
+  host: 'any',
   summary: 'Whether the process is alive',
   tag: 'Health',
   answer: z
@@ -21,6 +22,7 @@ const readiness = z.object({ status: z.enum(['ready', 'not ready']), database: p
 export const getReadiness = openRoute({
   method: 'get',
   path: '/ready',
+  host: 'any',
   summary: 'Whether the database and the blob store answer; 503 while they do not',
   tag: 'Health',
   answer: readiness.openapi('Readiness'),

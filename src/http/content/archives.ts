@@ -58,6 +58,7 @@ export const getArchive: Route = {
     errors: [403, 404, 412, 416],
   },
   streams: 'out',
+  host: 'content',
   async handle(call) {
     const { access, archives, archiveTokens } = call.site.services
     const { asker, selection } = archiveTokens.read(call.params.token ?? '')

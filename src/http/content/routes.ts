@@ -79,6 +79,7 @@ export const getContent: Route = {
     errors: [400, 403, 404, 412, 416],
   },
   streams: 'out of S3',
+  host: 'content',
   async handle(call) {
     if (isToRunHere(call.request)) {
       throw new Refusal('INVALID_REQUEST', 'What people upload is no script and no style of this site')

@@ -20,6 +20,7 @@ const sizes: ReadonlyMap<string | null, ThumbnailSize> = new Map([
 export const getThumbnail: Route = {
   method: 'get',
   path: '/t/{uuid}',
+  host: 'any',
   auth: 'none',
   documentation: {
     summary: 'A picture for the file: its thumbnail as WebP, or an icon for its type as SVG',

@@ -36,6 +36,7 @@ export function page(site: Site, html: string, status = 200, images: 'data:' | '
       'Cache-Control': 'private, no-store',
       Vary: 'Accept-Language',
       'Referrer-Policy': 'same-origin',
+      'Cross-Origin-Opener-Policy': 'same-origin',
     },
   })
 }

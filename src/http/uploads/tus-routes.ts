@@ -36,10 +36,14 @@ const handlers: Readonly<Record<string, Handle>> = {
   DELETE: deleteUpload,
 }
 
-/** What may be asked of one upload. Where a client cannot send a method, a header names the one that is meant. */
+/**
+ * What may be asked of one upload. Where a client cannot send a method, it sends POST, and a header names the one that is
+ * meant. A header beside any other method counts for nothing: by its own method a request is judged, and let in.
+ */
 async function handleUpload(call: Call): Promise<Response> {
   const { headers, method } = call.request
-  const handle = handlers[headers.get('x-http-method-override')?.toUpperCase() ?? method]
+  const meant = method === 'POST' ? headers.get('x-http-method-override')?.toUpperCase() : undefined
+  const handle = handlers[meant ?? method]
   if (handle === undefined) {
     throw new Refusal('METHOD_NOT_ALLOWED', 'Use HEAD, GET, PATCH or DELETE here')
   }
