@@ -1,24 +1,34 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { finishedBlobs, inconsistencies } from '../support/blob-folder.ts'
+import { inconsistencies } from '../support/blob-folder.ts'
 import { startChild, temporaryFolder } from '../support/child.ts'
 import { holdfast } from './command.ts'
 import {
   blobPath,
   everyRow,
   furnish,
-  holdfastAt,
   home,
   type Place,
   relocate,
   relocateUntil,
   serve,
+  tryToServe,
+  withDatabase,
 } from './relocation-fixture.ts'
+
+/** Without contents that lie in the store and belong to no file any more. */
+function contentsOfFiles(place: Place): Promise<string[]> {
+  return withDatabase(place, async (db) => {
+    const files = db.selectFrom('files').innerJoin('blobs', 'blobs.id', 'files.blob_id')
+    const rows = await files.select('blobs.key').where('files.removed_at', 'is', null).distinct().execute()
+    return rows.map(({ key }) => key).sort()
+  })
+}
 
 describe('damage at the source', () => {
   async function damage(place: Place) {
-    const [changed = '', short = '', missing = ''] = finishedBlobs(place.DATA_DIR).filter(
+    const [changed = '', short = '', missing = ''] = (await contentsOfFiles(place)).filter(
       (key) => statSync(blobPath(place, key)).size > 0,
     )
     const path = blobPath(place, changed)
@@ -42,7 +52,7 @@ describe('damage at the source', () => {
     expect(errors).toContain(`blob ${missing} is missing`)
     expect(inventory.files.filter(({ slug }) => errors.includes(slug)).length).toBeGreaterThan(0)
     expect(errors).toContain('nothing is switched')
-    expect((await holdfastAt({ DATA_DIR: other }, ['serve'])).errors).toContain('is not whole yet')
+    expect((await tryToServe({ DATA_DIR: other })).errors).toContain('is not whole yet')
     await (await serve(folder.place)).stop()
   })
 
@@ -89,7 +99,7 @@ describe('refused', () => {
     await furnish(folder.place, 0)
     await furnish(other.place, 1)
     const words = ['--to-data-dir', join(folder.path, 'target')]
-    await relocateUntil(folder.place, words, 'Copying rows', 'SIGKILL')
+    await relocateUntil(folder.place, words, { said: 'Copying rows', signal: 'SIGKILL' })
     const { code, errors } = await relocate(other.place, words)
     expect(code).toBe(1)
     expect(errors).toContain('the unfinished relocation of another Holdfast')

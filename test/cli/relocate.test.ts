@@ -23,6 +23,7 @@ import {
   relocate,
   relocateUntil,
   serve,
+  tryToServe,
   withDatabase,
 } from './relocation-fixture.ts'
 
@@ -131,10 +132,7 @@ describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () =>
     expect(await relocate(folder.place, [...rows.words, ...bytes.words], bytes.key)).toMatchObject({
       code: 0,
     })
-    const crossed = await Promise.all([
-      holdfastAt(rows.target, ['serve']),
-      holdfastAt(bytes.target, ['serve']),
-    ])
+    const crossed = await Promise.all([tryToServe(rows.target), tryToServe(bytes.target)])
     for (const { code, errors } of crossed) {
       expect(code).toBe(1)
       expect(errors).toContain('belongs to another database')
@@ -148,7 +146,7 @@ describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () =>
     const { words, key, target } = await toBucket(folder.place)
     expect(await relocate(folder.place, words, key)).toMatchObject({ code: 0 })
     expect(await everyRow(target)).toEqual(before)
-    const old = await holdfastAt(folder.place, ['serve'])
+    const old = await tryToServe(folder.place)
     expect(old.code).toBe(1)
     expect(old.errors).toContain('the files of this database were moved away')
     await assertServed(target, inventory)
@@ -172,7 +170,7 @@ describe.if(missing.length === 0)('from one machine to PostgreSQL and S3', () =>
     const inventory = await furnish(folder.place, 60)
     const { words, key, target, store } = await toBucket(folder.place)
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
-      await relocateUntil(folder.place, words, 'Moving files', signal, key)
+      await relocateUntil(folder.place, words, { said: 'Moving files', signal, turns: 20 }, key)
     }
     expect(await relocate(folder.place, words, key)).toMatchObject({ code: 0 })
     const blobs = await openS3Blobs(store, systemRandom)
@@ -200,7 +198,7 @@ describe.if(noPostgres === null)('the rows alone', () => {
     const { words, target } = await toPostgres(folder.place)
     expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
     expect(await everyRow(target)).toEqual(before)
-    const old = await holdfastAt(folder.place, ['serve'])
+    const old = await tryToServe(folder.place)
     expect(old.code).toBe(1)
     expect(old.errors).toContain('belongs to another database')
     await assertServed(target, inventory)
@@ -213,7 +211,7 @@ describe.if(noPostgres === null)('the rows alone', () => {
       const inventory = await furnish(folder.place, 10)
       const before = await everyRow(folder.place)
       const { words, target } = await toPostgres(folder.place)
-      await relocateUntil(folder.place, words, step, 'SIGKILL')
+      await relocateUntil(folder.place, words, { said: step, signal: 'SIGKILL' })
       await relocate(folder.place, words)
       expect(await everyRow(target)).toEqual(before)
       await assertServed(target, inventory)
@@ -233,7 +231,7 @@ describe.if(noPostgres === null)('the rows alone', () => {
       await sql`update meta set key = 'relocating', value = ${origin} where key = 'store_marked'`.execute(db)
     })
     for (const place of [folder.place, target]) {
-      expect(await holdfastAt(place, ['serve'])).toMatchObject({ code: 1 })
+      expect(await tryToServe(place)).toMatchObject({ code: 1 })
     }
     expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })
     expect(await markOf(target)).toBe(mark)
@@ -335,10 +333,14 @@ describe('from folder to folder', () => {
     const inventory = await furnish(folder.place, 150)
     const before = await everyRow(folder.place)
     const { target, words } = elsewhere(folder)
-    for (const step of ['Moving files', 'Moving files', 'Copying rows', 'Comparing rows']) {
-      await relocateUntil(folder.place, words, step, 'SIGKILL')
-    }
-    const serve = await holdfastAt(target, ['serve'])
+    const ends = [
+      { said: 'Moving files', turns: 10 },
+      { said: 'Moving files', turns: 20 },
+      { said: 'Copying rows' },
+      { said: 'Comparing rows' },
+    ]
+    for (const end of ends) await relocateUntil(folder.place, words, { ...end, signal: 'SIGKILL' })
+    const serve = await tryToServe(target)
     expect(serve.code).toBe(1)
     expect(serve.errors).toContain('is not whole yet')
     const addAccount = await holdfastAt(target, ['account', 'add', 'zoe'])
@@ -353,7 +355,7 @@ describe('from folder to folder', () => {
     using folder = home()
     const inventory = await furnish(folder.place, 150)
     const { target, words } = elsewhere(folder)
-    const { code, errors } = await relocateUntil(folder.place, words, 'Moving files', signal)
+    const { code, errors } = await relocateUntil(folder.place, words, { said: 'Moving files', signal })
     expect(code).toBe(1)
     expect(errors).toContain('error: stopped; nothing is switched, and the same command goes on from here')
     expect(unfinishedBlobs(target.DATA_DIR)).toEqual([])
@@ -365,7 +367,7 @@ describe('from folder to folder', () => {
     using folder = home()
     const inventory = await furnish(folder.place)
     const { target, words } = elsewhere(folder)
-    await relocateUntil(folder.place, words, 'Copying rows', 'SIGKILL')
+    await relocateUntil(folder.place, words, { said: 'Copying rows', signal: 'SIGKILL' })
     const [dropped, ...kept] = inventory.files
     if (dropped === undefined) throw new Error('there are no files')
     const server = await serve(folder.place)
@@ -394,7 +396,7 @@ describe('from folder to folder', () => {
     using folder = home()
     const inventory = await furnish(folder.place)
     const { target, words } = elsewhere(folder)
-    await relocateUntil(folder.place, words, 'Copying rows', 'SIGKILL')
+    await relocateUntil(folder.place, words, { said: 'Copying rows', signal: 'SIGKILL' })
     const [lost = ''] = finishedBlobs(target.DATA_DIR)
     rmSync(blobPath(target, lost))
     expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })

@@ -17,7 +17,7 @@ import type { Parts } from '../../src/storage.ts'
 import { type Caller, caller, readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
 import { type ChildSettings, type TemporaryFolder, temporaryFolder } from '../support/child.ts'
-import { startProgram, watchProgram } from '../support/program.ts'
+import { runProgram, startProgram, watchProgram } from '../support/program.ts'
 import { passwordForm } from '../support/public.ts'
 import { holdfast, MAIN, type Outcome, onlyThese } from './command.ts'
 
@@ -47,6 +47,7 @@ export interface Inventory {
   readonly lastFileId: number
 }
 
+const END_AT = join(import.meta.dir, 'end-at.ts')
 const random = chance(20261121)
 
 const furnished = new Map<number, Promise<{ readonly place: Place; readonly inventory: Inventory }>>()
@@ -232,31 +233,49 @@ export function holdfastAt(
   words: readonly string[],
   more: ChildSettings = {},
 ): Promise<Outcome> {
-  return holdfast(place.DATA_DIR.replace(/\/[^/]*$/, ''), words, variables({ ...place, ...more }))
+  return holdfast(parentOf(place), words, variables({ ...place, ...more }))
 }
 
 export function relocate(place: Place, words: readonly string[], more: ChildSettings = {}): Promise<Outcome> {
   return holdfastAt(place, ['relocate', ...words], more)
 }
 
-/** Starts a relocation and ends it with the signal as soon as it says the words on standard error. */
+/**
+ * Starts a relocation, which ends itself with the signal when it has said the words on standard error and the event loop
+ * has turned so often since. Throws when it comes to its end before.
+ */
 export async function relocateUntil(
   place: Place,
   words: readonly string[],
-  said: string,
-  signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT',
+  { said, signal, turns = 0 }: { said: string; signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'; turns?: number },
   more: ChildSettings = {},
 ): Promise<Outcome> {
-  const program = startProgram([process.execPath, MAIN, 'relocate', ...words], {
-    cwd: place.DATA_DIR.replace(/\/[^/]*$/, ''),
-    env: onlyThese(variables({ ...place, ...more })),
+  const outcome = await runProgram([process.execPath, '--preload', END_AT, MAIN, 'relocate', ...words], {
+    cwd: parentOf(place),
+    env: {
+      ...onlyThese(variables({ ...place, ...more })),
+      END_AT: said,
+      END_WITH: signal,
+      END_AFTER: String(turns),
+    },
   })
-  let isSaid = false
-  return watchProgram(program, ({ errors }) => {
-    if (isSaid || !errors.includes(said)) return
-    isSaid = true
-    program.kill(signal)
+  if (outcome.code === 0) throw new Error(`the relocation was over before ${signal} at "${said}"`)
+  return outcome
+}
+
+/** Runs `serve`, and ends it as soon as it listens after all; a server that refuses to start ends with 1. */
+export async function tryToServe(place: Place): Promise<Outcome> {
+  const program = startProgram([process.execPath, MAIN, 'serve'], {
+    cwd: parentOf(place),
+    env: onlyThese(variables({ HOST: '127.0.0.1', PORT: '0', ...place })),
   })
+  return watchProgram(program, ({ output }) => {
+    if (output.includes('"msg":"listening"')) program.kill('SIGTERM')
+  })
+}
+
+function parentOf(place: Place): string {
+  return place.DATA_DIR.replace(/\/[^/]*$/, '')
 }
 
 function variables(settings: ChildSettings): Record<string, string> {

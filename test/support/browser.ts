@@ -171,6 +171,14 @@ export async function faultsInBothColours(page: Page): Promise<string[]> {
   return [...light.map((fault) => `in light: ${fault}`), ...dark.map((fault) => `in dark: ${fault}`)]
 }
 
+/** A list that is just fading in has not the colours that people read it by. What goes on for ever is left alone. */
+async function animationsEnded(page: Page): Promise<void> {
+  await page.waitForFunction(
+    `document.getAnimations().every(({ playState, effect }) =>
+      playState !== 'running' || effect?.getComputedTiming().endTime === Infinity)`,
+  )
+}
+
 async function axeFaults(page: Page, options: { readonly runOnly?: readonly string[] }): Promise<string[]> {
   if (await page.evaluate('!("axe" in globalThis)')) {
     // Playwright's own way reads so long a script several times.
@@ -178,6 +186,7 @@ async function axeFaults(page: Page, options: { readonly runOnly?: readonly stri
     await devtools.send('Runtime.evaluate', { expression: axe.source })
     await devtools.detach()
   }
+  await animationsEnded(page)
   // What is in order is not described node by node, which takes much longer than finding it so.
   const asked = JSON.stringify({ ...options, resultTypes: ['violations'] })
   const { violations } = axeResult.parse(await page.evaluate(`axe.run(${asked})`))
@@ -193,13 +202,42 @@ export async function pixelsBeside(page: Page): Promise<number> {
 
 const target = z.object({ what: z.string(), width: z.number(), height: z.number() })
 
-/** Links and controls, outside of running text, that a thumb would miss: under 44 px in a direction. */
+/**
+ * Links and controls, outside of running text, that a thumb would miss: under 44 px in a direction, with the fonts at hand
+ * or with another one.
+ */
 export async function smallTargets(page: Page): Promise<string[]> {
-  const found = z.array(target).parse(await page.evaluate(`(${measureTargets})()`))
-  return found
-    .filter(({ width, height }) => width < 44 || height < 44)
-    .map(({ what, width, height }) => `${what}: ${Math.round(width)} × ${Math.round(height)}`)
+  const small = async (font: string) => {
+    const found = z.array(target).parse(await page.evaluate(`(${measureTargets})()`))
+    return found
+      .filter(({ width, height }) => width < 44 || height < 44)
+      .map(({ what, width, height }) => `${what}: ${Math.round(width)} × ${Math.round(height)}${font}`)
+  }
+  const here = await small('')
+  await page.evaluate(`(${anotherFont})(true)`)
+  const elsewhere = await small(' with another font')
+  await page.evaluate(`(${anotherFont})(false)`)
+  return [...here, ...elsewhere]
 }
+
+/** Runs in the page: a font whose letters are lower than those of the fonts at hand, as another machine may have one. */
+const anotherFont = `(isOn) => {
+  const others = document.adoptedStyleSheets.filter((sheet) => !sheet.isAnotherFont)
+  const sheet = new CSSStyleSheet()
+  sheet.isAnotherFont = true
+  sheet.replaceSync(\`
+    @font-face {
+      font-family: Another;
+      src: local('DejaVu Sans'), local('Liberation Sans'), local('Noto Sans');
+      ascent-override: 70%;
+      descent-override: 15%;
+      line-gap-override: 0%;
+    }
+    * { font-family: Another !important; }
+  \`)
+  document.adoptedStyleSheets = isOn ? [...others, sheet] : others
+  return document.fonts.load('16px Another').then(() => {})
+}`
 
 /** Runs in the page. A link may be enlarged by what it shows before or after its text, an input by its label. */
 const measureTargets = `() => [...document.querySelectorAll('a[href], button, select, summary, input:not([type=hidden])')]
