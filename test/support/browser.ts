@@ -173,10 +173,12 @@ export async function faultsInBothColours(page: Page): Promise<string[]> {
 
 /** A list that is just fading in has not the colours that people read it by. What goes on for ever is left alone. */
 async function animationsEnded(page: Page): Promise<void> {
-  await page.waitForFunction(
-    `document.getAnimations().every(({ playState, effect }) =>
-      playState !== 'running' || effect?.getComputedTiming().endTime === Infinity)`,
-  )
+  await page.evaluate(`(async () => {
+    const isOnItsWay = ({ playState, effect }) =>
+      playState === 'running' && effect?.getComputedTiming().endTime !== Infinity
+    for (let animations; (animations = document.getAnimations().filter(isOnItsWay)).length > 0; )
+      await Promise.allSettled(animations.map(({ finished }) => finished))
+  })()`)
 }
 
 async function axeFaults(page: Page, options: { readonly runOnly?: readonly string[] }): Promise<string[]> {
@@ -220,7 +222,7 @@ export async function smallTargets(page: Page): Promise<string[]> {
   return [...here, ...elsewhere]
 }
 
-/** Runs in the page: a font whose letters are lower than those of the fonts at hand, as another machine may have one. */
+/** Runs in the page: a font whose letters are lower and narrower than those of the fonts at hand, as another machine may have one. */
 const anotherFont = `(isOn) => {
   const others = document.adoptedStyleSheets.filter((sheet) => !sheet.isAnotherFont)
   const sheet = new CSSStyleSheet()
@@ -228,15 +230,16 @@ const anotherFont = `(isOn) => {
   sheet.replaceSync(\`
     @font-face {
       font-family: Another;
-      src: local('DejaVu Sans'), local('Liberation Sans'), local('Noto Sans');
+      src: local('DejaVu Sans'), local('Liberation Sans'), local('Noto Sans Regular');
       ascent-override: 70%;
       descent-override: 15%;
       line-gap-override: 0%;
+      size-adjust: 80%;
     }
     * { font-family: Another !important; }
   \`)
   document.adoptedStyleSheets = isOn ? [...others, sheet] : others
-  return document.fonts.load('16px Another').then(() => {})
+  return document.fonts.load('16px Another').then(() => {}, () => {})
 }`
 
 /** Runs in the page. A link may be enlarged by what it shows before or after its text, an input by its label. */
