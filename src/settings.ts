@@ -242,7 +242,7 @@ export const settings = {
     variable: 'HOLDFAST_MIN_FREE_SPACE',
     default: '2GB',
     description:
-      'Uploads stop when the disk under the data folder has less room than this, if files or SQLite are on it.',
+      'Uploads stop when the disk under the data folder has less room than this, if files or SQLite are on it; those of guests stop at twice as much where files are.',
     ...size(0),
   },
   inactiveDays: {

@@ -18,6 +18,7 @@ import { transactionOutcomes } from './migrations/015-transaction-outcomes.ts'
 import { outages } from './migrations/016-outages.ts'
 import { proofs } from './migrations/017-proofs.ts'
 import { screenPictures } from './migrations/018-screen-pictures.ts'
+import { emptyUploads } from './migrations/019-empty-uploads.ts'
 import type { Db } from './schema.ts'
 import { inTransaction } from './transactions.ts'
 
@@ -46,6 +47,7 @@ const migrations: readonly Migration[] = [
   outages,
   proofs,
   screenPictures,
+  emptyUploads,
 ]
 
 /** How many there are. */

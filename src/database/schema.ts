@@ -243,6 +243,8 @@ interface UploadsTable {
   node: NodeId | null
   /** The sitting that somebody else waits for to end. */
   asked: number | null
+  /** A tag of the address that a guest's began from. */
+  address: string | null
   file_id: FileId | null
 }
 

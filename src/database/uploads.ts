@@ -119,6 +119,29 @@ const sumsOfOpen = prepared((db) =>
     .where('joined_into', 'is', null),
 )
 
+/** How many unfinished uploads of the account, or from one address, have no byte yet: at most `limit`. */
+export async function countEmpty(
+  db: Db,
+  account: AccountId,
+  address: string | null,
+  limit: number,
+): Promise<number> {
+  const empty = db
+    .selectFrom('uploads')
+    .select('id')
+    .where('account_id', '=', account)
+    .where('ended_at', 'is', null)
+    .where('received', '=', 0)
+    .where('joined_into', 'is', null)
+    .limit(limit)
+  const some = address === null ? empty : empty.where('address', '=', address)
+  const { count } = await db
+    .selectFrom(some.as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Adds to the room that the upload has set aside. False when the account has not that much left. */
 export async function reserveForUpload(
   trx: Db,

@@ -19,7 +19,7 @@ import { HEAD_LENGTH } from './file-head.ts'
 import { Intake } from './intake.ts'
 import type { Joining } from './joining.ts'
 import type { Nodes } from './nodes.ts'
-import { interrupted } from './room.ts'
+import { interrupted, type Rooms } from './room.ts'
 import type { Sitting, Sittings } from './sittings.ts'
 import type { StoreHealth } from './store-health.ts'
 import { insertStoredFile } from './stored-file.ts'
@@ -52,6 +52,7 @@ export function createFinishing(parts: {
   hashing: ContentHashing
   sittings: Sittings
   joining: Joining
+  rooms: Rooms
   nodes: Nodes
   thumbnails: ThumbnailIntake
   clock: Clock
@@ -59,7 +60,8 @@ export function createFinishing(parts: {
   uploaded: () => void
   report: (error: unknown) => void
 }): Finishing {
-  const { db, blobs, health, hashing, sittings, joining, nodes, thumbnails, clock, uploaded, report } = parts
+  const { db, blobs, health, hashing, sittings, joining, rooms, nodes, thumbnails, clock, uploaded, report } =
+    parts
 
   async function readBack(upload: WholeUpload, sitting: Sitting): Promise<Digest> {
     const hash = hashing.start()
@@ -138,7 +140,10 @@ export function createFinishing(parts: {
 
   async function goOn(upload: WholeUpload, sitting: Sitting): Promise<void> {
     if (upload.kind === 'final') {
-      const joined = await joining.join(upload, sitting)
+      // The parts have their room; for as long as they are copied the disk has to hold both.
+      const joined = await rooms.withFreeSpace(upload.account_id, upload.size, (wrote) =>
+        joining.join(upload, sitting, wrote),
+      )
       return commit({ ...upload, key: joined.key }, sitting, joined.digest).catch(async (error: unknown) => {
         await joining.discard(upload, joined.key).catch(report)
         throw error

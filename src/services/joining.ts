@@ -21,9 +21,13 @@ export interface Joining {
   /**
    * Writes the parts of a final upload one after another to a blob of its own, which is complete then: as long as the
    * final upload says, and with the digest of exactly these bytes. Throws BlobMissing or BlobDamaged when a part has not
-   * all of its bytes any more.
+   * all of its bytes any more. `wrote` is told of the bytes that the store has taken, beside those of the parts.
    */
-  join(final: FinalUpload, sitting: Sitting): Promise<{ key: BlobKey; digest: Digest }>
+  join(
+    final: FinalUpload,
+    sitting: Sitting,
+    wrote: (bytes: number) => void,
+  ): Promise<{ key: BlobKey; digest: Digest }>
   /** Leaves the joined bytes as garbage, unless they are a file's by now. */
   discard(final: FinalUpload, key: BlobKey): Promise<void>
 }
@@ -67,12 +71,16 @@ export function createJoining(parts: {
       })
     },
 
-    async join(final, sitting) {
+    async join(final, sitting, wrote) {
       const pieces = await piecesOf(final)
       const key = final.sitting === 0 ? final.key : await freshKey(final, sitting)
       const writer = await blobs.create(key)
       const hash = hashing.start()
-      const intake = new Intake({ hashing, hash, store: (bytes) => writer.write(bytes), from: 0 })
+      const store = async (bytes: Uint8Array) => {
+        await writer.write(bytes)
+        wrote(bytes.byteLength)
+      }
+      const intake = new Intake({ hashing, hash, store, from: 0 })
       try {
         for (const part of pieces) {
           for await (const chunk of blobBytes(blobs, part.key, part.received)) {

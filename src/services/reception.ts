@@ -11,6 +11,7 @@ import { type ContentHash, type ContentHashing, unhashed } from './content-hash.
 import type { Digest } from './content-hash-messages.ts'
 import type { Finishing } from './finishing.ts'
 import { Intake } from './intake.ts'
+import { nextStep } from './room.ts'
 import type { RunningHashes } from './running-hashes.ts'
 import { locked, type Sitting } from './sittings.ts'
 import type { StoreHealth } from './store-health.ts'
@@ -52,10 +53,6 @@ export const QUIET_AFTER = SECOND
 
 /** An upload that came in one piece and is no larger is not kept before it is completed. */
 const AT_ONCE = 16 * 1024 * 1024
-
-/** Room is added in such steps to an upload whose size nobody knows. */
-const FIRST_STEP = 8 * 1024 * 1024
-const LARGEST_STEP = 256 * 1024 * 1024
 
 /** Why a source has ended before its end. */
 interface BrokenOff {
@@ -153,12 +150,13 @@ export class Reception {
       : new Refusal('PAYLOAD_TOO_LARGE', `The upload was declared with ${size} bytes, and more came`)
   }
 
-  /** An upload of unknown size gets its room as it grows. */
+  /** An upload of unknown size gets its room as it grows, and so does a guest's. */
   async #cover(chunk: Uint8Array): Promise<void> {
     const missing = this.#received + chunk.byteLength - this.#reserved
     if (missing <= 0) return
-    const step = Math.min(LARGEST_STEP, Math.max(FIRST_STEP, this.#reserved))
-    const { rooms } = this.#parts
+    const { rooms, maxFileSize } = this.#parts
+    const { account_id, size } = this.#upload
+    const step = nextStep(account_id, this.#reserved, size ?? maxFileSize)
     this.#reserved += await rooms.add(this.#arrival.caller, this.#upload, missing, Math.max(missing, step))
   }
 

@@ -211,8 +211,9 @@ export function createResumableUploads(parts: {
       }
       await sittings.run(upload, interruptible, async (sitting) => {
         const isNew = upload.size === null && size !== null
-        if (isNew) await rooms.declareSize(caller, upload, size)
-        const sized = isNew ? { ...upload, size, reserved: Math.max(upload.reserved, size) } : upload
+        const sized = isNew
+          ? { ...upload, size, reserved: await rooms.declareSize(caller, upload, size) }
+          : upload
         await receiving.receive(sized, sitting, { caller, source, checksum: bytes.checksum })
       })
       return (await uploadById(db, upload.id)) ?? upload

@@ -50,21 +50,32 @@ export interface Rooms {
   /** Ends the reservations of failed uploads that the database could not end then. */
   endUnended(): Promise<void>
   /**
-   * Runs work that sets so many bytes aside by itself, while nobody else is promised the same space of the disk.
-   * Throws Refusal STORAGE_UNAVAILABLE when the disk has not that much.
+   * Runs work for the account that sets so many bytes aside by itself, while nobody else is promised the same space of the
+   * disk. The work says of bytes that it has written, for the disk itself tells of those. Throws Refusal
+   * STORAGE_UNAVAILABLE when the disk has not that much.
    */
-  withFreeSpace<T>(bytes: number, work: () => Promise<T>): Promise<T>
+  withFreeSpace<T>(
+    account: AccountId,
+    bytes: number,
+    work: (wrote: (bytes: number) => void) => Promise<T>,
+  ): Promise<T>
   /** Refuses, as `setAside` would, what cannot fit anyway. Sets nothing aside. */
   check(caller: Caller, bytes: number): Promise<void>
   /**
-   * Sets room for at least `least` bytes aside, `wanted` if there is that much.
-   * Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED.
+   * Sets room for at least `least` bytes aside, `wanted` if there is that much; for a guest no more than a step, however
+   * much that is. Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED.
    */
   setAside(caller: Caller, key: BlobKey, least: number, wanted: number): Promise<Room>
 }
 
 const FIRST_STEP = 8 * 1024 * 1024
 const LARGEST_STEP = 256 * 1024 * 1024
+
+/** A guest's upload is promised no more than this beyond what it has sent: a promise costs nothing and keeps others out. */
+export const GUEST_STEP = 8 * 1024 * 1024
+
+/** How many times the floor of free space has to be left for guests' uploads: the last of it is for accounts. */
+const GUEST_FLOORS = 2
 
 /** Seconds until an upload that was taken from this node may be sent again. */
 const INTERRUPTED_RETRY = 5
@@ -85,11 +96,12 @@ export function createRooms(parts: {
   let outstanding = 0
 
   /** No upload may take the disk below its floor, what others were promised included. */
-  async function assertFreeSpace(bytes: number): Promise<void> {
+  async function assertFreeSpace(account: AccountId, bytes: number): Promise<void> {
     const free = await blobs.freeSpace()
     if (free === null) return assertDatabaseSpace()
     const promised = outstanding + (await unwrittenBytes(db))
-    if (free - promised - bytes < limits.minFreeSpace) throw unavailable()
+    const floor = limits.minFreeSpace * (account === GUESTS ? GUEST_FLOORS : 1)
+    if (free - promised - bytes < floor) throw unavailable()
   }
 
   /** Where bytes lie elsewhere, the rows of files still need the database's own disk. */
@@ -99,8 +111,8 @@ export function createRooms(parts: {
   }
 
   /** The same, and the bytes are promised from then on, so that uploads which begin at once see each other. */
-  async function promise(bytes: number): Promise<void> {
-    await assertFreeSpace(bytes)
+  async function promise(account: AccountId, bytes: number): Promise<void> {
+    await assertFreeSpace(account, bytes)
     outstanding += bytes
   }
 
@@ -123,18 +135,24 @@ export function createRooms(parts: {
       for (const [key, account] of unended) await end(key, account)
     },
 
-    async withFreeSpace(bytes, work) {
-      await promise(bytes)
+    async withFreeSpace(account, bytes, work) {
+      await promise(account, bytes)
+      let left = bytes
+      const wrote = (written: number) => {
+        const some = Math.min(left, written)
+        left -= some
+        outstanding -= some
+      }
       try {
-        return await work()
+        return await work(wrote)
       } finally {
-        outstanding -= bytes
+        outstanding -= left
       }
     },
 
     async check(caller, bytes) {
-      await assertFreeSpace(bytes)
       const account = ownerOf(caller)
+      await assertFreeSpace(account, bytes)
       const row = await findAccount(db, account)
       if (row !== undefined && row.storage_used + bytes > (row.quota ?? limitOf(account, limits)))
         throw await full(db, account, limits)
@@ -147,10 +165,12 @@ export function createRooms(parts: {
       const node = nodes.id()
       let held: number | null = null
       let written = 0
+      /** What is declared may be too little where another part follows the file. */
+      const most = wanted > 0 ? wanted : Number.POSITIVE_INFINITY
 
       /** Adds to the reservation, or throws and changes nothing. */
       async function add(bytes: number): Promise<void> {
-        await promise(bytes)
+        await promise(account, bytes)
         const isNew = held === null
         let isTaken = false
         try {
@@ -187,7 +207,8 @@ export function createRooms(parts: {
         written = 0
       }
 
-      await addAtLeast(least, Math.max(least, wanted))
+      if (account === GUESTS) await add(Math.min(Math.max(least, wanted), GUEST_STEP))
+      else await addAtLeast(least, Math.max(least, wanted))
 
       return {
         async cover(bytes) {
@@ -195,8 +216,7 @@ export function createRooms(parts: {
           const present = held ?? 0
           if (bytes > present) {
             const missing = bytes - present
-            const step = Math.min(LARGEST_STEP, Math.max(FIRST_STEP, present))
-            await addAtLeast(missing, Math.max(missing, step))
+            await addAtLeast(missing, Math.max(missing, nextStep(account, present, most)))
           }
         },
 
@@ -224,6 +244,15 @@ export function createRooms(parts: {
       }
     },
   }
+}
+
+/**
+ * By how much the room of an upload grows that has so much already: by more the more there is, but for guests. `most`: what
+ * it may come to in all.
+ */
+export function nextStep(account: AccountId, present: number, most: number): number {
+  const step = account === GUESTS ? GUEST_STEP : Math.min(LARGEST_STEP, Math.max(FIRST_STEP, present))
+  return Math.min(step, Math.max(0, most - present))
 }
 
 /** What the account may have in all, unless it has a quota of its own. */

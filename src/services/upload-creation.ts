@@ -10,9 +10,10 @@ import { formatSize } from '../domain/sizes.ts'
 import { type Caller, reachOf } from './caller.ts'
 import { ensurePath } from './folder-path.ts'
 import { placeOf } from './places.ts'
+import type { Signing } from './signing.ts'
 import type { StoreHealth } from './store-health.ts'
 import type { UploadJoins } from './upload-joins.ts'
-import type { UploadRooms } from './upload-room.ts'
+import { guestAddress, type UploadRooms } from './upload-room.ts'
 
 export interface NewUpload {
   readonly place: FolderPlace
@@ -50,10 +51,11 @@ export function createUploadCreation(parts: {
   rooms: UploadRooms
   clock: Clock
   random: Random
+  signing: Signing
   maxFileSize: number
   maxFolderDepth: number
 }): UploadCreation {
-  const { db, health, joins, rooms, clock, random, maxFileSize, maxFolderDepth } = parts
+  const { db, health, joins, rooms, clock, random, signing, maxFileSize, maxFolderDepth } = parts
 
   function assertSize(bytes: number): void {
     if (bytes <= maxFileSize) return
@@ -87,6 +89,7 @@ export function createUploadCreation(parts: {
         state: size === 0 ? 'processing' : 'uploading',
         created_at: now,
         used_at: now,
+        address: caller.kind === 'guest' ? guestAddress(signing, caller.bucket) : null,
       }),
     )
   }

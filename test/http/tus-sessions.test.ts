@@ -212,8 +212,11 @@ describe('the rate of a key', () => {
 test('guests are told by the same limits as with plain uploads', async () => {
   await withHoldfast({ guestRateLimit: 2, guestHourlySize: 10 * MB }, async (own) => {
     const guest = tus(api(own))
-    await guest.start(6 * MB)
-    expect(await guest.create({ 'upload-length': String(6 * MB) })).toMatchObject(refusal('RATE_LIMITED'))
+    const [first, second] = [await guest.start(6 * MB), await guest.start(6 * MB)]
+    expect(await guest.patch(first.path, 0, new Uint8Array(6 * MB))).toMatchObject({ status: 204 })
+    const refused = await guest.patch(second.path, 0, new Uint8Array(6 * MB))
+    expect(refused).toMatchObject(refusal('RATE_LIMITED'))
+    expect(await guest.offset(second.path)).toBeLessThanOrEqual(4 * MB)
     expect(await guest.create({ 'upload-length': '1' })).toMatchObject(refusal('RATE_LIMITED'))
   })
   await withHoldfast({ guestUploads: false }, async (own) => {
