@@ -10,6 +10,7 @@ import {
   smallTargets,
 } from '../support/browser.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { elements } from '../support/public.ts'
 
 describeInBrowser('the reference of the API', (browser) => {
   let host: TestHoldfast
@@ -19,11 +20,6 @@ describeInBrowser('the reference of the API', (browser) => {
     key = (await host.addAccount('ada')).apiKey
   })
   afterAll(() => host.stop())
-
-  async function opened(page: Page): Promise<void> {
-    await page.goto('/docs')
-    await page.waitForSelector('.opblock')
-  }
 
   /** All that the document has but the pages for people, whether in the window or not. */
   async function routesOfPrograms(page: Page): Promise<string[]> {
@@ -40,10 +36,10 @@ describeInBrowser('the reference of the API', (browser) => {
 
   /** What is in the page, each as `GET /path`. */
   async function routesShown(page: Page): Promise<string[]> {
-    const methods = await page.locator('.opblock-summary-method').allTextContents()
-    const paths = await page.locator('.opblock-summary [data-path]').allTextContents()
-    // Long paths may break at marks of no width.
-    return methods.map((method, at) => `${method} ${paths[at]?.replaceAll('\u200b', '')}`).sort()
+    const groups = page.locator('section:not([aria-labelledby="site"]) .route')
+    const methods = await groups.locator('.method').allTextContents()
+    const paths = await groups.locator('.path').allTextContents()
+    return methods.map((method, at) => `${method} ${paths[at]}`).sort()
   }
 
   test.each([
@@ -52,20 +48,16 @@ describeInBrowser('the reference of the API', (browser) => {
   ] as const)('is whole %s: no fault, no other host, nothing beside the window', async (_, options) => {
     await using visit = await openPage(browser(), host.url, { reducedMotion: 'reduce', ...options })
     const { page, trouble } = visit
-    await opened(page)
+    await page.goto('/docs')
     expect(await routesShown(page)).toEqual(await routesOfPrograms(page))
     const small = async () => ('hasTouch' in options ? await smallTargets(page) : [])
     expect(await small()).toEqual([])
-    // One with choices, one with a body, one with a form, first as they are read and then as they are tried.
-    const routes = [/get \/api\/v1\/files List/i, /post \/api\/v1\/folder /i, /post \/api\/v1\/upload /i]
-    for (const route of routes) {
-      await page.getByRole('button', { name: route }).first().click()
-    }
-    await page.locator('.opblock.is-open .responses-inner').nth(2).waitFor()
-    expect(await accessibilityFaults(page)).toEqual([])
-    for (const _ of routes) await page.getByRole('button', { name: 'Try it out' }).first().click()
-    for (const field of ['sort', 'Request body', 'file']) {
-      await page.locator('.is-open').getByLabel(field, { exact: true }).first().waitFor()
+    // One with choices, one with a body, one with a form.
+    for (const id of ['get-api-v1-files', 'post-api-v1-folder', 'post-api-v1-upload']) {
+      await page.goto(`/docs#${id}`)
+      await page.locator(`#${id} pre`).first().waitFor()
+      for (const example of await page.locator(`#${id} .example`).all())
+        await example.locator('summary').click()
     }
     expect(await accessibilityFaults(page)).toEqual([])
     expect(await small()).toEqual([])
@@ -73,20 +65,30 @@ describeInBrowser('the reference of the API', (browser) => {
     expect(trouble()).toEqual([])
   })
 
-  test('sends what is tried with the key that was given', async () => {
-    await using visit = await openPage(browser(), host.url)
-    const { page, trouble } = visit
-    await opened(page)
-    await page.getByRole('button', { name: 'Authorize' }).click()
-    await page.locator('.auth-container input').fill(key)
-    await page.locator('.modal-ux .authorize:visible').click()
-    await page.locator('.modal-ux .btn-done:visible').click()
-    await page.getByRole('button', { name: /get \/api\/v1\/account /i }).click()
-    await page.getByRole('button', { name: 'Try it out' }).click()
-    await page.getByRole('button', { name: 'Execute' }).click()
-    await page.waitForSelector('.live-responses-table .response')
-    expect(await page.locator('.live-responses-table').textContent()).toContain('"username": "ada"')
-    expect(trouble()).toEqual([])
+  test('is written by the server, needs no script, and says what each route takes and answers', async () => {
+    await using visit = await openPage(browser(), host.url, { javaScriptEnabled: false })
+    const { page } = visit
+    await page.goto('/docs')
+    await page.locator('summary', { hasText: 'List your files' }).click()
+    const route = page.locator('#get-api-v1-files')
+    await route.getByText('API key with the scope “read”').waitFor()
+    await route.getByText('per_page', { exact: true }).first().waitFor()
+    await route.getByText('"created_at" | "name" | "size" | "downloads"').waitFor()
+    await route.getByRole('link', { name: 'array of FileListItem' }).waitFor()
+  })
+
+  test('gives commands that work as they stand', async () => {
+    const commands = await commandsOf(host.url)
+    const account = commands.find((command) => command.endsWith("/api/v1/account'"))
+    const run = Bun.spawn(['sh', '-c', account ?? 'false'], {
+      env: { ...process.env, HOLDFAST_KEY: key },
+      stderr: 'ignore',
+    })
+    expect(JSON.parse(await new Response(run.stdout).text())).toMatchObject({ data: { username: 'ada' } })
+    for (const command of commands) {
+      const syntax = Bun.spawn(['sh', '-n', '-c', command], { stderr: 'pipe' })
+      expect([command, await new Response(syntax.stderr).text()]).toEqual([command, ''])
+    }
   })
 
   test('is found from the start page, and leads to the guides', async () => {
@@ -97,10 +99,16 @@ describeInBrowser('the reference of the API', (browser) => {
     await page.goto('/')
     expect(scripts.filter((url) => url.includes('reference'))).toEqual([])
     await page.getByRole('link', { name: 'Für Programme: die API' }).click()
-    await page.waitForSelector('.opblock')
+    await page.locator('.route').first().waitFor()
     await page.getByRole('link', { name: 'ShareX' }).click()
     expect(await page.locator('article h1').textContent()).toBe('ShareX')
     expect(await accessibilityFaults(page)).toEqual([])
     expect(trouble()).toEqual([])
   })
 })
+
+/** What the buttons of the reference copy. */
+async function commandsOf(url: string): Promise<string[]> {
+  const html = await (await fetch(`${url}/docs`)).text()
+  return elements(html, 'button[data-copy]').map(({ attributes }) => attributes['data-copy'] ?? '')
+}

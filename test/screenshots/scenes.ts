@@ -122,8 +122,8 @@ export const scenes: readonly Scene[] = [
     name: 'reference',
     looks: ['light'],
     async show(page) {
-      await open(page, '/docs')
-      await page.locator('.opblock').first().waitFor()
+      await open(page, '/docs#get-api-v1-files')
+      await page.locator('#get-api-v1-files pre').first().waitFor()
     },
   },
   {

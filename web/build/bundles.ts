@@ -2,7 +2,6 @@ import { basename, join, relative, resolve } from 'node:path'
 import type { ScriptedPage, ScriptedPageAssets } from '../manifest.ts'
 import { guides } from './guides.ts'
 import { mantineStyles } from './mantine-styles.ts'
-import { swaggerStyles } from './swagger-styles.ts'
 
 /** The repository. */
 export const ROOT = resolve(import.meta.dir, '../..')
@@ -125,7 +124,7 @@ export async function bundleStyle(folder: string, of: ScriptedPage | 'shared'): 
     outdir: folder,
     publicPath: ADDRESS,
     naming: { ...NAMING, entry: `${of}-[hash].[ext]` },
-    plugins: [mantineStyles, swaggerStyles],
+    plugins: [mantineStyles],
   })
   const [style] = outputs
   if (style === undefined) throw new Error(`there is no stylesheet of ${of}`)

@@ -4,21 +4,22 @@ import type { Route } from '../route.ts'
 import { GUIDES, parseGuideName } from './guides.ts'
 import { pageReader } from './page-reader.ts'
 import { page } from './pages.ts'
+import { referenceOf } from './reference.ts'
 
 export const getReferencePage: Route = {
   method: 'get',
   path: '/docs',
   auth: 'none',
   documentation: {
-    summary: 'This reference, to read and to try',
+    summary: 'This reference',
     tag: 'Site',
     answers: { 200: { description: 'A page' } },
     errors: [],
   },
   async handle(call) {
     const { site } = call
-    // Swagger UI's stylesheet holds its icons itself.
-    return page(site, site.pages.referencePage(await pageReader(call)), 200, 'data:')
+    const view = referenceOf(site.openApi(), site.publicUrl)
+    return page(site, site.pages.referencePage(view, await pageReader(call)))
   },
 }
 

@@ -4,11 +4,8 @@ import { errorHeaders, errorResponse, statusOf } from '../errors.ts'
 import { contentOrigins } from './content-origins.ts'
 import { outageReader, pageReader } from './page-reader.ts'
 
-/**
- * A page of the site. What runs in it is ours alone, and nothing is loaded from elsewhere but content. `images`: where
- * pictures may come from besides.
- */
-export function page(site: Site, html: string, status = 200, images: 'data:' | '' = ''): Response {
+/** A page of the site. What runs in it is ours alone, and nothing is loaded from elsewhere but content. */
+export function page(site: Site, html: string, status = 200): Response {
   // Named besides 'self', because the page may have been opened at another address of this server.
   const content = ["'self'", ...contentOrigins(site)].join(' ')
   const policy = [
@@ -17,7 +14,7 @@ export function page(site: Site, html: string, status = 200, images: 'data:' | '
     "style-src 'self'",
     // Mantine's components carry their variables in attributes.
     "style-src-attr 'unsafe-inline'",
-    `img-src ${content} ${images}`.trim(),
+    `img-src ${content}`,
     `media-src ${content}`,
     `connect-src ${content}`,
     "worker-src 'self'",

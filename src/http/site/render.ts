@@ -64,7 +64,7 @@ export function createRenderers(assets: PageAssets): Renderers {
     reportPage: (view, reader) => page(createElement(ReportPage, { view, context: contextOf(reader) })),
     reportedPage: (filePath, reader) =>
       page(createElement(ReportedPage, { filePath, context: contextOf(reader) })),
-    referencePage: (reader) => page(createElement(ReferencePage, { context: contextOf(reader) })),
+    referencePage: (view, reader) => page(createElement(ReferencePage, { view, context: contextOf(reader) })),
     guidePage: (view, reader) => page(createElement(GuidePage, { view, context: contextOf(reader) })),
     accountForm: (view, reader) => page(createElement(AccountFormPage, { view, context: contextOf(reader) })),
     mailPage: (view, reader) => page(createElement(MailPage, { view, context: contextOf(reader) })),

@@ -9,6 +9,7 @@ import type {
   GuidePageView,
   MailPageView,
   PasswordPageView,
+  ReferenceView,
   ReportPageView,
   SettingsPageView,
   StartPageView,
@@ -38,6 +39,6 @@ export interface Renderers {
   mailPage(view: MailPageView, reader: Reader): string
   errorPage(view: ErrorPageView, reader: Reader): string
   /** The reference of the API. */
-  referencePage(reader: Reader): string
+  referencePage(view: ReferenceView, reader: Reader): string
   guidePage(view: GuidePageView, reader: Reader): string
 }

@@ -171,6 +171,50 @@ export interface ErrorPageView {
   readonly path: string
 }
 
+/** What the reference of the API shows of its OpenAPI document. */
+export interface ReferenceView {
+  readonly groups: readonly { readonly name: string; readonly operations: readonly ReferenceOperation[] }[]
+  readonly schemas: readonly { readonly name: string; readonly fields: readonly ReferenceField[] }[]
+}
+
+export interface ReferenceOperation {
+  /** For links to it. */
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly summary: string
+  /** Who may ask, in words. */
+  readonly access: string
+  /** `place`: path, query or header. */
+  readonly parameters: readonly (ReferenceField & { readonly place: string })[]
+  readonly body: { readonly type: string; readonly fields: readonly ReferenceField[] } | null
+  readonly answers: readonly {
+    readonly status: string
+    readonly description: string
+    /** Media type; empty for an answer without a body. */
+    readonly type: string
+    readonly fields: readonly ReferenceField[]
+    /** JSON, or null. */
+    readonly example: string | null
+  }[]
+  readonly errors: readonly { readonly status: string; readonly description: string }[]
+  /** The request as a command. */
+  readonly curl: string
+}
+
+export interface ReferenceField {
+  readonly name: string
+  readonly type: ReferenceType
+  readonly isRequired: boolean
+  readonly description: string
+}
+
+/** `schema`: the named schema that it leads to, or null. */
+export interface ReferenceType {
+  readonly text: string
+  readonly schema: string | null
+}
+
 export interface GuidePageView {
   readonly name: GuideName
   /** Absolute public address of this server, without a trailing slash. */

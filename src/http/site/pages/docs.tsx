@@ -1,18 +1,30 @@
-import { REFERENCE, type ReferenceData } from '../../../../web/reference/data.ts'
+import { renderToStaticMarkup } from 'react-dom/server'
 import { GUIDES, type GuideName } from '../guides.ts'
-import type { GuidePageView } from '../views.ts'
+import type { GuidePageView, ReferenceView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { guideHtml, guideTitle } from './guide-texts.ts'
 import { Layout } from './layout.tsx'
+import { Reference } from './reference.tsx'
 
 const DOCUMENT = '/api/v1/openapi.json'
 
-/** The reference of the API, which a script of its own shows. */
-export function ReferencePage({ context }: { context: PageContext }) {
+/** One for each language of the buttons in it: it is long, and always the same. */
+const rendered = new WeakMap<ReferenceView, Map<string, string>>()
+
+function referenceHtml(view: ReferenceView, { texts }: PageContext): string {
+  const known = rendered.get(view) ?? new Map<string, string>()
+  rendered.set(view, known)
+  const { copied, copyFailed: failed } = texts.common
+  const copy = { copy: texts.docs.copy, copied, failed }
+  const html = known.get(copy.copy) ?? renderToStaticMarkup(<Reference copy={copy} view={view} />)
+  known.set(copy.copy, html)
+  return html
+}
+
+export function ReferencePage({ view, context }: { view: ReferenceView; context: PageContext }) {
   const { docs } = context.texts
-  const data: ReferenceData = { document: DOCUMENT, failed: docs.failed }
   return (
-    <Layout context={context} scripted={{ page: 'reference', data }} title={docs.title}>
+    <Layout context={context} scripted={{ page: 'reference' }} title={docs.title}>
       <main className="reference">
         <h1>{docs.title}</h1>
         <DocsNav context={context} present={null} />
@@ -20,11 +32,7 @@ export function ReferencePage({ context }: { context: PageContext }) {
           {`${docs.why} `}
           <a href={DOCUMENT}>openapi.json</a>
         </p>
-        <noscript>
-          <p>{docs.needsScript}</p>
-        </noscript>
-        {/* Swagger UI speaks English alone. */}
-        <div aria-busy="true" id={REFERENCE} lang="en" />
+        <div dangerouslySetInnerHTML={{ __html: referenceHtml(view, context) }} />
       </main>
     </Layout>
   )

@@ -426,10 +426,8 @@ export const de: Texts = {
   docs: {
     link: 'Für Programme: die API',
     title: 'Referenz der API',
-    why: 'Jede Route mit Parametern, Antworten und Fehlern, auf Englisch. Was man hier ausprobiert, geschieht, an den eigenen Dateien: mit dem eigenen Schlüssel, oder wenn man angemeldet ist.',
-    needsScript:
-      'Die Referenz braucht JavaScript. Das Dokument, aus dem sie entsteht, lesen Programme und Menschen.',
-    failed: 'Das Dokument der API konnte nicht geladen werden. Die Seite bitte noch einmal laden.',
+    why: 'Jede Route mit Parametern, Antworten und Fehlern und einem Befehl zum Ausprobieren, auf Englisch. Für Programme:',
+    copy: 'Befehl kopieren',
     pages: 'Dokumentation',
     reference: 'Referenz',
     guides: { api: 'Einführung', sharex: 'ShareX', rclone: 'rclone', 'tus-clients': 'tus-Programme' },

@@ -410,10 +410,8 @@ export const en: Texts = {
   docs: {
     link: 'For programs: the API',
     title: 'API reference',
-    why: 'Every route with its parameters, answers and errors. What you try here happens, to your files: with your key, or where you are signed in.',
-    needsScript:
-      'The reference needs JavaScript. The document that it is made from is for programs and people alike.',
-    failed: 'The document of the API could not be loaded. Load the page again.',
+    why: 'Every route with its parameters, answers and errors, and a command to try it with. For programs:',
+    copy: 'Copy command',
     pages: 'Documentation',
     reference: 'Reference',
     guides: { api: 'Guide', sharex: 'ShareX', rclone: 'rclone', 'tus-clients': 'tus clients' },

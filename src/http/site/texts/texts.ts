@@ -156,8 +156,8 @@ export interface DocsTexts {
   readonly link: string
   readonly title: string
   readonly why: string
-  readonly needsScript: string
-  readonly failed: string
+  /** On the button beside a command. */
+  readonly copy: string
   /** The pages of the documentation. */
   readonly pages: string
   readonly reference: string
