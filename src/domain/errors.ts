@@ -53,6 +53,7 @@ export type ErrorCode =
   | 'DATABASE_UNAVAILABLE'
   | 'SHUTTING_DOWN'
   | 'INTERNAL_ERROR'
+  | 'FILE_DAMAGED'
 
 /** A refusal that the caller is told about. The message says what to do; it holds no paths, no SQL, no secrets. */
 export class Refusal extends Error {

@@ -32,8 +32,8 @@ export interface Site {
   readonly pages: Renderers
   readonly uploadsUnderWay: UploadsUnderWay
   readonly smallBodies: SmallBodies
-  /** Writes a failure that nobody expected to the log. */
-  readonly report: (error: unknown) => void
+  /** Writes a failure that nobody expected to the log, with the id of the request that met it. */
+  readonly report: (error: unknown, request?: string) => void
   /** The document that describes this API. */
   readonly openApi: () => unknown
   /** Null where nothing is measured. */
@@ -50,6 +50,8 @@ export interface UploadsUnderWay {
 /** One request on its way, and what is learnt about it for the log and the answer's headers. */
 export interface Call {
   readonly site: Site
+  /** For the log. */
+  readonly id: string
   readonly request: Request
   /** Read only where it is asked for: most requests need no more than their path. */
   readonly url: URL

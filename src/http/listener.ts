@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Server } from 'bun'
 import { SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
-import { bodyChunks } from './body-chunks.ts'
+import { type BodyChunks, bodyChunks } from './body-chunks.ts'
 import { untilSenderStops } from './lingering.ts'
 import { addressed, isOneHost, NOWHERE, pathOf, urlOf } from './request-address.ts'
 
@@ -33,7 +33,13 @@ export interface ListenOptions {
   readonly plain?: readonly string[]
   /** Told of the bytes of bodies that stream, as they come and go. */
   readonly flow?: Flow | null
+  readonly failed?: Failed
 }
+
+/** What is answered when a body fails before its first byte, and which headers its answer would have had. */
+export type Failed = (error: unknown, headers: Headers) => Response
+
+const plainFailure: Failed = () => new Response(null, { status: 500 })
 
 export interface Flow {
   received(bytes: number): void
@@ -46,13 +52,13 @@ export interface Flow {
  * gets the paths that may answer so. See docs/decisions/030-two-ways-to-answer.md.
  */
 export function listen(options: ListenOptions, answer: Answer, log: Log): Server<undefined> {
-  const { hostname, port, quiet, streaming, plain = [], flow = null } = options
+  const { hostname, port, quiet, streaming, plain = [], flow = null, failed = plainFailure } = options
   // What arrives is timed by those who read it, and connections are kept as long as Bun's own.
   const node = createServer({ requestTimeout: 0, keepAliveTimeout: quiet * SECOND })
   const takeRequest = (incoming: IncomingMessage, outgoing: ServerResponse, invite: () => void) => {
-    answerStreaming(incoming, outgoing, answer, { flow, invite }).catch((error: unknown) => {
+    answerStreaming(incoming, outgoing, answer, { flow, invite, failed }).catch((error: unknown) => {
       log.error({ err: error }, 'an answer broke off')
-      outgoing.destroy()
+      if (!outgoing.writableEnded) outgoing.destroy()
     })
   }
   node.on('request', (incoming, outgoing) => takeRequest(incoming, outgoing, () => {}))
@@ -155,11 +161,18 @@ function settled(outcome: Outcome): Server<undefined> {
   return outcome.server
 }
 
+/** What is done beside reading a body and sending an answer. */
+interface Answering {
+  readonly flow: Flow | null
+  readonly invite: () => void
+  readonly failed: Failed
+}
+
 async function answerStreaming(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   answer: Answer,
-  { flow, invite }: { readonly flow: Flow | null; readonly invite: () => void },
+  { flow, invite, failed }: Answering,
 ): Promise<void> {
   const gone = new AbortController()
   outgoing.once('close', () => gone.abort())
@@ -177,13 +190,25 @@ async function answerStreaming(
     isStreaming: true,
     received: () => received,
   })
-  outgoing.writeHead(response.status, [...response.headers].flat())
   if (response.body === null || request.method === 'HEAD') {
+    outgoing.writeHead(response.status, [...response.headers].flat())
     await response.body?.cancel()
     outgoing.end()
     return
   }
-  await sendBody(response.body, outgoing, gone.signal, flow)
+  const chunks = bodyChunks(response.body)
+  gone.signal.addEventListener('abort', chunks.cancel, { once: true })
+  let first: Uint8Array | null
+  try {
+    // Until the first byte there is a status that tells of a failure. A connection that is broken off before it would end
+    // as an empty answer with the status of the whole one.
+    first = await chunks.next()
+  } catch (error) {
+    if (!gone.signal.aborted) await sendFailure(failed(error, response.headers), outgoing)
+    throw error
+  }
+  outgoing.writeHead(response.status, [...response.headers].flat())
+  await sendBody(first, chunks, outgoing, gone.signal, flow)
   // The end of the answer is the end of the connection then.
   if (response.headers.get('connection') === 'close') await untilSenderStops(incoming)
   outgoing.end()
@@ -254,16 +279,21 @@ function bodyOf(incoming: IncomingMessage, { came, invite }: Passing): ReadableS
   )
 }
 
-/** Sends as fast as the other end takes it, and lets go of the body as soon as that has gone. */
+async function sendFailure(failure: Response, outgoing: ServerResponse): Promise<void> {
+  const body = await failure.bytes()
+  outgoing.writeHead(failure.status, [...failure.headers].flat())
+  outgoing.end(body)
+}
+
+/** Sends as fast as the other end takes it. */
 async function sendBody(
-  body: ReadableStream<Uint8Array>,
+  first: Uint8Array | null,
+  chunks: BodyChunks,
   outgoing: ServerResponse,
   gone: AbortSignal,
   flow: Flow | null,
 ): Promise<void> {
-  const chunks = bodyChunks(body)
-  gone.addEventListener('abort', chunks.cancel, { once: true })
-  let coming = chunks.next()
+  let coming = Promise.resolve(first)
   for (;;) {
     const chunk = await coming
     if (chunk === null || gone.aborted) break

@@ -2,6 +2,7 @@ import type { Result } from 'hono/router'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { getPath, tryDecodeURIComponent } from 'hono/utils/url'
 import { Refusal } from '../domain/errors.ts'
+import { FileDamaged } from '../services/damage.ts'
 import { outageRefusal } from '../services/failures.ts'
 import type { Arrival } from './arrival.ts'
 import type { Call } from './call.ts'
@@ -117,12 +118,13 @@ function setHeaders(call: Call, headers: Readonly<Record<string, string>>): void
 
 /** What is unknown is written to the log and not told to the caller. */
 function asRefusal(call: Call, error: unknown): Refusal {
+  if (error instanceof FileDamaged) call.site.report(error, call.id)
   if (error instanceof Refusal) return error
   // The sender has gone; nobody will read the answer.
   if (error instanceof Error && error.name === 'AbortError') {
     return new Refusal('INVALID_REQUEST', 'The connection was closed before the body was complete')
   }
-  call.site.report(error)
+  call.site.report(error, call.id)
   const outage = outageRefusal(error)
   if (outage !== null) return outage
   return new Refusal(

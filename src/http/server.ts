@@ -6,6 +6,8 @@ import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
+import { FileDamaged } from '../services/damage.ts'
+import { outageRefusal } from '../services/failures.ts'
 import type { Services } from '../services/services.ts'
 import type { TrafficCounter } from '../services/traffic.ts'
 import { Arrival } from './arrival.ts'
@@ -65,6 +67,7 @@ export function startServer(parts: {
       quiet: QUIET,
       ...pathsOf(config),
       flow: flowOf(services.traffic, requestMetrics),
+      failed: failedBody,
     },
     answer,
     log,
@@ -84,7 +87,7 @@ export function startServer(parts: {
     pages: builtSite.pages,
     uploadsUnderWay: underWay,
     smallBodies: createSmallBodies(clock),
-    report: (error) => log.error({ err: error }, 'failure'),
+    report: (error, request) => log.error({ ...(request && { id: request }), ...about(error) }, 'failure'),
     openApi: () => {
       document ??= openApiDocument(routes, publicUrl)
       return document
@@ -114,6 +117,22 @@ export function startServer(parts: {
       await closed
     },
   }
+}
+
+/** The error as JSON, under the id that the request has in the log. */
+function failedBody(error: unknown, headers: Headers): Response {
+  const unknown = () =>
+    new Refusal('INTERNAL_ERROR', 'The content could not be read; the request id tells where to look')
+  const refusal = error instanceof Refusal ? error : (outageRefusal(error) ?? unknown())
+  const response = errorResponse(refusal)
+  response.headers.set('X-Request-Id', headers.get('X-Request-Id') ?? '')
+  return response
+}
+
+function about(error: unknown): { err: unknown; file?: number; slug?: string } {
+  return error instanceof FileDamaged
+    ? { file: error.file.id, slug: error.file.slug, err: error }
+    : { err: error }
 }
 
 /** Tells both of what streams. */

@@ -20,6 +20,8 @@ export interface PlannedFile {
   readonly blobId: BlobId
   /** Where the content lay then. */
   readonly blobKey: BlobKey
+  /** Bytes of the content. */
+  readonly size: number
 }
 
 export interface PlanBuilder {
@@ -80,6 +82,7 @@ export function planBuilder(): PlanBuilder {
             id: id as FileId,
             blobId: blobIds.at(entry) as BlobId,
             blobKey: keys.hex(entry * KEY_BYTES, KEY_BYTES) as BlobKey,
+            size: entries.size(entry),
           }
         },
       }

@@ -14,7 +14,7 @@ export interface ArchiveSource {
   fill(entry: number, start: number, target: Uint8Array): Promise<void>
   /** The bytes `start` to `end` (exclusive) of an entry's content, or null where filling is as good. */
   stream(entry: number, start: number, end: number): Promise<ReadableStream<Uint8Array> | null>
-  /** The entry is about to be sent from its first byte on. */
+  /** The entry is being sent from its first byte on, and what comes after its header could be read. */
   began(entry: number): void
   /** The stream broke off because of this. */
   failed(error: unknown): void
@@ -79,6 +79,19 @@ function archiveFiller(segments: Generator<ZipSegment>, source: ArchiveSource): 
   let unstreamed: number | null = null
   let isCancelled = false
   const passed = passing()
+  /** The entry whose header was the last that went out; nobody knows yet whether its content can be read. */
+  let begun: number | null = null
+  /** Those of which something came after the header, to be told of once all of it could be read. */
+  const followed: number[] = []
+
+  function noteSegment(segment: ZipSegment): void {
+    if (begun !== null) followed.push(begun)
+    begun = segment.kind === 'record' ? segment.begins : null
+  }
+
+  function tellBegun(): void {
+    for (const entry of followed.splice(0)) source.began(entry)
+  }
 
   function nextSegment(): ZipSegment | null {
     if (rest !== null) {
@@ -89,7 +102,7 @@ function archiveFiller(segments: Generator<ZipSegment>, source: ArchiveSource): 
     const { done, value } = segments.next()
     passed()
     if (done === true) return null
-    if (value.kind === 'record' && value.begins !== null) source.began(value.begins)
+    noteSegment(value)
     return value
   }
 
@@ -125,6 +138,7 @@ function archiveFiller(segments: Generator<ZipSegment>, source: ArchiveSource): 
         if (streamed !== null) {
           const came = await streamed.fill(target.subarray(filled))
           if (came < room) streamed = null
+          if (readings.length === 0) tellBegun()
           filled += came
           continue
         }
@@ -145,6 +159,7 @@ function archiveFiller(segments: Generator<ZipSegment>, source: ArchiveSource): 
         }
       }
       await read(readings)
+      if (streamed === null) tellBegun()
       return filled
     },
 

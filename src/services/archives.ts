@@ -1,10 +1,11 @@
-import { BlobMissing, type BlobStore } from '../blobs/blob-store.ts'
+import { type BlobStore, isLost } from '../blobs/blob-store.ts'
 import {
   archiveFilesByIds,
   archiveFolder,
   folderIdentifier,
   presentBlobKey,
 } from '../database/archive-rows.ts'
+import { findFile } from '../database/files.ts'
 import type { Db } from '../database/schema.ts'
 import type { Asker, Viewer } from '../domain/access.ts'
 import type { BlobKey, FileId, FolderId } from '../domain/ids.ts'
@@ -15,6 +16,7 @@ import { type Access, fileNotFound, opened, unlocked } from './access.ts'
 import { type ArchivePlan, type PlanBuilder, type PlannedFile, planBuilder } from './archive-plan.ts'
 import { archiveStream } from './archive-stream.ts'
 import { planTree } from './archive-walk.ts'
+import { readingFailure } from './damage.ts'
 import { folderNotFound, placeOf } from './places.ts'
 
 /**
@@ -53,23 +55,31 @@ export interface Archive {
 }
 
 export interface ArchiveWatch {
-  /** The file is about to be sent from its first byte on. */
+  /** The file is being sent from its first byte on, and its first bytes could be read. */
   began(file: FileId): void
   /** The stream broke off because of this. */
   failed(error: unknown): void
 }
 
 export function createArchives(db: Db, blobs: BlobStore, access: Access): Archives {
-  async function reading<T>(file: PlannedFile | null, read: (key: BlobKey) => Promise<T>): Promise<T> {
+  async function failed(id: FileId, error: unknown): Promise<never> {
+    const file = await findFile(db, { kind: 'id', id })
+    throw file === undefined ? error : readingFailure(file, error)
+  }
+
+  async function reading<T>(
+    file: PlannedFile | null,
+    read: (key: BlobKey, size: number) => Promise<T>,
+  ): Promise<T> {
     if (file === null) throw new Error('a folder has no content')
     try {
-      return await read(file.blobKey)
+      return await read(file.blobKey, file.size)
     } catch (error) {
-      if (!(error instanceof BlobMissing)) throw error
+      if (!isLost(error)) throw error
       // The same content was uploaded again and its newer copy has taken this one's place, or it has gone.
       const key = await presentBlobKey(db, file.blobId)
       if (key === undefined) throw error
-      return read(key)
+      return read(key, file.size).catch((failure: unknown) => failed(file.id, failure))
     }
   }
 
@@ -79,9 +89,10 @@ export function createArchives(db: Db, blobs: BlobStore, access: Access): Archiv
       etag,
       read: (start, end, watch) =>
         archiveStream(layout.segments(start, end), {
-          fill: (entry, from, target) => reading(file(entry), (key) => blobs.readInto(key, from, target)),
+          fill: (entry, from, target) =>
+            reading(file(entry), (key, size) => blobs.readInto(key, from, target, size)),
           async stream(entry, from, to) {
-            const body = await reading(file(entry), (key) => blobs.read(key, from, to))
+            const body = await reading(file(entry), (key, size) => blobs.read(key, from, to, size))
             return body instanceof Blob ? null : body
           },
           began(entry) {

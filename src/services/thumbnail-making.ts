@@ -97,7 +97,7 @@ export function createThumbnailMaking(parts: {
   async function make({ key, size }: ClaimedThumbnail): Promise<Making> {
     const source: Source = {
       size,
-      readInto: (start, target) => blobs.readInto(key, start, target),
+      readInto: (start, target) => blobs.readInto(key, start, target, size),
     }
     const head = new Uint8Array(Math.min(size, THUMBNAIL_HEAD))
     await source.readInto(0, head)

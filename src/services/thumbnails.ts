@@ -1,4 +1,4 @@
-import { BlobMissing, type BlobStore, StoreFailure } from '../blobs/blob-store.ts'
+import { type BlobStore, isLost, StoreFailure } from '../blobs/blob-store.ts'
 import { isDatabaseFailure } from '../database/differences.ts'
 import type { FileDetailRow, FileListRow } from '../database/files.ts'
 import type { Db, ThumbnailState } from '../database/schema.ts'
@@ -24,6 +24,8 @@ export interface ThumbnailPicture {
   readonly key: BlobKey
   readonly start: number
   readonly size: number
+  /** Bytes of all sizes together, which are one blob. */
+  readonly whole: number
 }
 
 /** What there is to show: with `later`, there may be a picture soon. */
@@ -136,13 +138,13 @@ export function createThumbnails(parts: {
       return new Set(files.filter(({ id, type }) => !mayShow(states.get(id) ?? null, type)))
     },
 
-    async read({ blob, key, start, size }) {
+    async read({ blob, key, start, size, whole }) {
       const bytes = new Uint8Array(size)
       try {
-        await blobs.readInto(key, start, bytes)
+        await blobs.readInto(key, start, bytes, whole)
         return bytes
       } catch (error) {
-        if (error instanceof BlobMissing) await changed((trx) => remakeThumbnail(trx, blob, key, clock.now()))
+        if (isLost(error)) await changed((trx) => remakeThumbnail(trx, blob, key, clock.now()))
         else if (!(error instanceof StoreFailure)) throw error
         report(error)
         return null
@@ -173,8 +175,9 @@ function pictureOf(
   { key, small, large, screen }: MadeThumbnail,
   size: ThumbnailSize,
 ): ThumbnailPicture {
-  if (size === 'screen' && screen > 0) return { blob, key, start: small + large, size: screen }
+  const whole = small + large + screen
+  if (size === 'screen' && screen > 0) return { blob, key, start: small + large, size: screen, whole }
   return size !== 'small' && large > 0
-    ? { blob, key, start: small, size: large }
-    : { blob, key, start: 0, size: small }
+    ? { blob, key, start: small, size: large, whole }
+    : { blob, key, start: 0, size: small, whole }
 }

@@ -13,7 +13,7 @@ export interface TrafficCounter {
   received(bytes: number): void
   sent(bytes: number): void
   uploaded(): void
-  downloaded(): void
+  downloaded(count: 1 | -1): void
   /**
    * Returns when all that was counted until now is written. What an outage kept from being written is written the next
    * time; numbers that the database does not take are dropped, and the others written.
@@ -66,7 +66,7 @@ export function createTrafficCounter(db: Db, clock: Clock): TrafficCounter {
     received: (bytes) => add('bytes_in', bytes),
     sent: (bytes) => add('bytes_out', bytes),
     uploaded: () => add('uploads', 1),
-    downloaded: () => add('downloads', 1),
+    downloaded: (count) => add('downloads', count),
 
     flush() {
       const written = writing.then(write)

@@ -19,8 +19,11 @@ import { letOthersIn } from './turns.ts'
  * A process that is killed loses a second of counting, never a file.
  */
 export interface Usage {
-  /** Somebody looked at the file or began to download it; `by` null keeps it alive without being counted. */
-  fileUsed(file: FileId, by: 'view' | 'download' | null): void
+  /**
+   * Somebody looked at the file or began to download it; `by` null keeps it alive without being counted. The function
+   * that comes back takes the count back, of what then failed.
+   */
+  fileUsed(file: FileId, by: 'view' | 'download' | null): () => void
   /**
    * The same for the files of one archive, to be called once for each: there may be very many, so that they take a
    * number instead of a record, and `pending` does not tell them.
@@ -43,8 +46,8 @@ export interface DayOfRequests {
   readonly requests: number
 }
 
-/** `downloaded`: told of every download that counts. */
-export function createUsage(db: Db, clock: Clock, downloaded: () => void = () => {}): Usage {
+/** `downloaded`: told of every download that counts, and of every one that is taken back. */
+export function createUsage(db: Db, clock: Clock, downloaded: (count: 1 | -1) => void = () => {}): Usage {
   const files = new Map<FileId, FileUse>()
   /** Each of at most `MOST_FILES` files of one archive. */
   const archived: ArchiveUse[] = []
@@ -87,6 +90,17 @@ export function createUsage(db: Db, clock: Clock, downloaded: () => void = () =>
     }
   }
 
+  function count(file: FileId, by: 'view' | 'download' | null, more: 1 | -1, at: number): void {
+    const use = files.get(file) ?? { views: 0, downloads: 0, lastUsedAt: at }
+    if (by === 'view') use.views += more
+    if (by === 'download') {
+      use.downloads += more
+      downloaded(more)
+    }
+    use.lastUsedAt = Math.max(use.lastUsedAt, at)
+    files.set(file, use)
+  }
+
   /** Of a session it is noted where it is read. */
   function used({ by }: AccountCaller): void {
     if (by.kind === 'key') keys.set(by.key, clock.now())
@@ -104,14 +118,9 @@ export function createUsage(db: Db, clock: Clock, downloaded: () => void = () =>
 
   return {
     fileUsed(file, by) {
-      const use = files.get(file) ?? { views: 0, downloads: 0, lastUsedAt: 0 }
-      if (by === 'view') use.views++
-      if (by === 'download') {
-        use.downloads++
-        downloaded()
-      }
-      use.lastUsedAt = clock.now()
-      files.set(file, use)
+      const at = clock.now()
+      count(file, by, 1, at)
+      return () => count(file, by, -1, at)
     },
 
     archiveUsed(by) {
@@ -123,7 +132,7 @@ export function createUsage(db: Db, clock: Clock, downloaded: () => void = () =>
           archived.push(last)
         }
         last.ids.push(file)
-        if (by === 'download') downloaded()
+        if (by === 'download') downloaded(1)
         last.use.lastUsedAt = clock.now()
       }
     },

@@ -134,6 +134,8 @@ onSharedServers('a node whose store', () => {
     expect(await isWhole(address)).toBe(false)
     const tries = fetch(address).then((response) => response.bytes())
     expect(sha256(await tries)).toBe(sha256(content))
+    // What broke off is no download.
+    expect((await alice.detail(slug)).downloads).toBe(1)
   })
 })
 

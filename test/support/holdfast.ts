@@ -2,9 +2,10 @@ import { openAdministration } from '../../src/administration.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
+import type { BlobKey } from '../../src/domain/ids.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { SCOPES } from '../../src/domain/scopes.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog, type Log } from '../../src/log.ts'
 import type { KeyGrant } from '../../src/services/key-issuing.ts'
 import type { OneTimeLinks } from '../../src/services/one-time-links.ts'
 import { ends } from './eventually.ts'
@@ -41,6 +42,8 @@ export interface TestHoldfast {
   readonly database: Db
   /** The keys of all that lies in the store, unfinished blobs included, sorted. */
   storedBlobs(): Promise<string[]>
+  /** Leaves only the first bytes of a blob, behind the servers' back; with null it takes the blob away. */
+  cutBlob(key: BlobKey, length: number | null): Promise<void>
   addAccount(username?: string): Promise<TestAccount>
   /** Good for everything, but for what `grant` says. */
   addKey(username: string, grant?: Partial<KeyGrant>): Promise<string>
@@ -70,14 +73,16 @@ export function atNode(holdfast: TestHoldfast): TestHoldfast {
 /** Whether servers are three nodes that share PostgreSQL and S3, for the few tests that look behind the interface. */
 export const onCluster = process.env.HOLDFAST_TEST_PAIR === 'cluster'
 
-export async function startHoldfast(settings: Partial<Config> = {}): Promise<TestHoldfast> {
+export async function startHoldfast(
+  settings: Partial<Config> = {},
+  log: Log = createLog('silent', { terminal: false }),
+): Promise<TestHoldfast> {
   await using started = new AsyncDisposableStack()
   const pair = started.adopt(onCluster ? await clusterPair() : await folderPair(settings.dataDir), (it) =>
     ends('what lay under the nodes', it.remove()),
   )
   const config: Config = { ...loadConfig({}), port: 0, minFreeSpace: 0, ...settings, ...pair.config }
   const clock = testClock()
-  const log = createLog('silent', { terminal: false })
   const parts = { config, clock, random: systemRandom, log }
   let nodes = await pair.start(parts)
   started.defer(() => nodes.stop())
@@ -101,6 +106,7 @@ export async function startHoldfast(settings: Partial<Config> = {}): Promise<Tes
       return pair.database
     },
     storedBlobs: async () => (await pair.blobs()).sort(),
+    cutBlob: pair.cutBlob,
 
     async addAccount(username = `user${++accounts}`) {
       const account = await administration.accounts.add(username)

@@ -1,5 +1,5 @@
 /** What lies under the servers of a test: a database and a store, empty, and gone afterwards. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openS3Blobs } from '../../src/blobs/s3.ts'
@@ -7,6 +7,7 @@ import type { Config } from '../../src/config.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import type { Db } from '../../src/database/schema.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
+import type { BlobKey } from '../../src/domain/ids.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { finishedBlobs, resumableBlobs, unfinishedBlobs } from './blob-folder.ts'
 import { newBucket } from './ceph.ts'
@@ -19,6 +20,8 @@ export interface Pair {
   readonly database: Db
   /** Keys in the store, unfinished blobs included. */
   blobs(): Promise<string[]>
+  /** Leaves only the first bytes of a blob, behind the servers' back; with null it takes the blob away. */
+  cutBlob(key: BlobKey, length: number | null): Promise<void>
   start(parts: NodeParts): Promise<NodeGroup>
   remove(): Promise<void>
 }
@@ -33,6 +36,10 @@ export async function folderPair(given: string | undefined): Promise<Pair> {
       return database.get()
     },
     blobs: async () => [...finishedBlobs(dataDir), ...unfinishedBlobs(dataDir), ...resumableBlobs(dataDir)],
+    async cutBlob(key, length) {
+      const path = join(dataDir, 'blobs', key.slice(0, 2), key)
+      await (length === null ? rm(path) : truncate(path, length))
+    },
     start: startOneNode,
     async remove() {
       await database.made()?.destroy()
@@ -62,6 +69,15 @@ export async function clusterPair(): Promise<Pair> {
       return database.get()
     },
     blobs: async () => Array.fromAsync((await store.get()).list(), String),
+    async cutBlob(key, length) {
+      const blobs = await store.get()
+      const left = length === null ? null : await new Response(await blobs.read(key, 0, length)).bytes()
+      await blobs.remove(key)
+      if (left === null) return
+      const writer = await blobs.create(key)
+      await writer.write(left)
+      await writer.complete()
+    },
     start: startCluster,
     async remove() {
       await database.made()?.destroy()

@@ -29,7 +29,7 @@ export function sendArchive(
   if (part instanceof Response) return part
   const body = archive.read(part.start, part.end, {
     began: site.services.usage.archiveUsed(whose.isOwner ? null : 'download'),
-    failed: site.report,
+    failed: (error) => site.report(error, call.id),
   })
   return new Response(body, { status: part.status, headers })
 }

@@ -98,7 +98,7 @@ export const getContent: Route = {
       proxied,
       began() {
         const isOwner = viewer.account === file.account_id
-        usage.fileUsed(file.id, isOwner || counted ? null : download ? 'download' : 'view')
+        return usage.fileUsed(file.id, isOwner || counted ? null : download ? 'download' : 'view')
       },
     })
   },

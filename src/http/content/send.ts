@@ -1,5 +1,6 @@
 import { timestamp } from '../../domain/clock.ts'
 import { isInlineSafe } from '../../domain/safe-types.ts'
+import { FileDamaged } from '../../services/damage.ts'
 import type { FileDetail } from '../../services/files.ts'
 import type { Call } from '../call.ts'
 import { contentDisposition } from './disposition.ts'
@@ -9,8 +10,11 @@ export interface Sending {
   readonly disposition: 'inline' | 'attachment'
   /** Whether the bytes come from here even where the store could give them out. */
   readonly proxied: boolean
-  /** Called when bytes from the beginning of the file are on their way, which makes it a view or a download. */
-  readonly began: () => void
+  /**
+   * Called when bytes from the beginning of the file are on their way, which makes it a view or a download. The function
+   * that comes back is called when they could not be sent to their end, which takes that back.
+   */
+  readonly began: () => () => void
 }
 
 /** Answers a GET or HEAD for the bytes of a file: conditions, then ranges (RFC 9110), then the store streams. */
@@ -34,8 +38,37 @@ export async function sendFile(call: Call, file: FileDetail, sending: Sending): 
     })
   }
   const body = end > start ? await call.site.services.content.read(file, start, end) : null
-  if (start === 0) sending.began()
-  return new Response(body, { status, headers })
+  const takeBack = start === 0 ? sending.began() : () => {}
+  if (!(body instanceof ReadableStream)) return new Response(body, { status, headers })
+  const failed = (error: unknown) => {
+    takeBack()
+    call.site.report(new FileDamaged(file, error), call.id)
+  }
+  return new Response(watched(body, failed), { status, headers })
+}
+
+/** The same bytes; `failed` is told when they break off, and so does whatever they are sent in. */
+function watched(
+  body: ReadableStream<Uint8Array>,
+  failed: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        } catch (error) {
+          failed(error)
+          throw error
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 function contentHeaders(

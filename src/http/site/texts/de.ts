@@ -497,6 +497,11 @@ export const de: Texts = {
         title: 'Diese Seite gibt es nicht',
         message: 'Unter dieser Adresse ist nichts. Prüfe, ob im Link Buchstaben fehlen.',
       },
+      FILE_DAMAGED: {
+        title: 'Diese Datei ist beschädigt',
+        message:
+          'Dem Server fehlt ein Teil davon, er kann sie nicht senden. Bitte die Person, von der du den Link hast, sie neu hochzuladen.',
+      },
       UPLOAD_NOT_FOUND: {
         title: 'Diesen Upload gibt es nicht',
         message: 'Er wurde abgeschlossen, abgebrochen oder aufgegeben. Beginne ihn neu.',

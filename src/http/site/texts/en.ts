@@ -479,6 +479,11 @@ export const en: Texts = {
         title: 'This page is not here',
         message: 'There is nothing at this address. Check the link for letters that were lost.',
       },
+      FILE_DAMAGED: {
+        title: 'This file is damaged',
+        message:
+          'The server has lost some of it and cannot send it. Ask whoever shared it to upload it again.',
+      },
       UPLOAD_NOT_FOUND: {
         title: 'This upload is not here',
         message: 'It was finished, cancelled or given up. Start it again.',
