@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Server } from 'bun'
 import { SECOND } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
-import { type BodyChunks, bodyChunks } from './body-chunks.ts'
+import { bodyChunks } from './body-chunks.ts'
+import { sendBody } from './body-sending.ts'
 import { untilSenderStops } from './lingering.ts'
 import { addressed, isOneHost, NOWHERE, pathOf, urlOf } from './request-address.ts'
 
@@ -208,7 +209,7 @@ async function answerStreaming(
     throw error
   }
   outgoing.writeHead(response.status, [...response.headers].flat())
-  await sendBody(first, chunks, outgoing, gone.signal, flow)
+  await sendBody(first, chunks, outgoing, gone.signal, (bytes) => flow?.sent(bytes))
   // The end of the answer is the end of the connection then.
   if (response.headers.get('connection') === 'close') await untilSenderStops(incoming)
   outgoing.end()
@@ -283,39 +284,4 @@ async function sendFailure(failure: Response, outgoing: ServerResponse): Promise
   const body = await failure.bytes()
   outgoing.writeHead(failure.status, [...failure.headers].flat())
   outgoing.end(body)
-}
-
-/** Sends as fast as the other end takes it. */
-async function sendBody(
-  first: Uint8Array | null,
-  chunks: BodyChunks,
-  outgoing: ServerResponse,
-  gone: AbortSignal,
-  flow: Flow | null,
-): Promise<void> {
-  let coming = Promise.resolve(first)
-  for (;;) {
-    const chunk = await coming
-    if (chunk === null || gone.aborted) break
-    // Read while this one is on its way.
-    coming = chunks.next()
-    // Whoever waits for it hears of its failure; when the other end has gone nobody does.
-    coming.catch(() => {})
-    flow?.sent(chunk.byteLength)
-    // What is not taken at once is held, not copied, until it is drained.
-    if (!outgoing.write(chunk)) await drained(outgoing, gone)
-  }
-}
-
-function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      outgoing.off('drain', done)
-      gone.removeEventListener('abort', done)
-      resolve()
-    }
-    if (gone.aborted) return resolve()
-    outgoing.once('drain', done)
-    gone.addEventListener('abort', done, { once: true })
-  })
 }
