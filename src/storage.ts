@@ -125,7 +125,7 @@ export async function openBlobs(
     return openS3Blobs(config.s3, random, watchStore === undefined ? {} : { watch: watchStore })
   }
   const folder = await openDataFolder(config.dataDir, config.groupRead)
-  return openDiskBlobs(folder.blobs, random, { alone })
+  return openDiskBlobs(folder.blobs, random, { alone, groupRead: config.groupRead })
 }
 
 /**

@@ -1,9 +1,15 @@
 import { lstat, open } from 'node:fs/promises'
 import { BlobDamaged, StoreFailure } from './blob-store.ts'
 
-/** The process's umask takes away what the settings do not give the group. */
-export const FILE_MODE = 0o640
-export const FOLDER_MODE = 0o750
+/** Rights of what the store makes. */
+export interface Modes {
+  readonly file: number
+  readonly folder: number
+}
+
+export const ownModes: Modes = { file: 0o600, folder: 0o700 }
+/** The same, and the group may read. */
+export const groupModes: Modes = { file: 0o640, folder: 0o750 }
 
 /** Null where no file is: a symbolic link, wherever it leads, is none of ours. */
 export async function sizeOfFile(path: string): Promise<number | null> {

@@ -5,12 +5,14 @@ import { assertAllKept } from './all-kept.ts'
 import { BlobMissing, type KeptBlob, type ResumableWriter, StoreFailure } from './blob-store.ts'
 import { completedBlob } from './completed-blob.ts'
 import type { DirectWriting } from './direct-writing.ts'
-import { FILE_MODE, failing, sizeOfFile, syncFolder, unlessMissing } from './disk-files.ts'
+import { failing, sizeOfFile, syncFolder, unlessMissing } from './disk-files.ts'
 import { growingFile } from './growing-file.ts'
 
 /** Where one blob lies while it grows, and when it is whole. */
 export interface ResumablePlaces {
   readonly folder: string
+  /** Of a new file. */
+  readonly mode: number
   readonly growing: string
   readonly shard: string
   readonly finished: string
@@ -27,7 +29,7 @@ export async function resumeOnDisk(
   direct: DirectWriting,
 ): Promise<ResumableWriter> {
   if (kept === null) {
-    return sitting(await failing(() => open(places.growing, 'wx', FILE_MODE)), places, null, direct)
+    return sitting(await failing(() => open(places.growing, 'wx', places.mode)), places, null, direct)
   }
   const handle = await failing(() =>
     open(places.growing, constants.O_RDWR | constants.O_NOFOLLOW).catch(unlessMissing),

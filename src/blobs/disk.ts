@@ -5,7 +5,15 @@ import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { assertSize, BlobMissing, type BlobStore, type BlobWriter } from './blob-store.ts'
 import { DirectWriting } from './direct-writing.ts'
-import { FILE_MODE, FOLDER_MODE, failing, sizeOfFile, syncFolder, unlessMissing } from './disk-files.ts'
+import {
+  failing,
+  groupModes,
+  type Modes,
+  ownModes,
+  sizeOfFile,
+  syncFolder,
+  unlessMissing,
+} from './disk-files.ts'
 import { fillFrom } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
 import { type GrowingFile, growingFile } from './growing-file.ts'
@@ -17,6 +25,8 @@ export interface DiskOptions {
    * nodes share a folder, it may be what another one is just writing, so it stays until it is removed by its key.
    */
   readonly alone: boolean
+  /** Whether the group of the folder may read what is made in it. */
+  readonly groupRead?: boolean
 }
 
 /**
@@ -26,14 +36,15 @@ export interface DiskOptions {
 export async function openDiskBlobs(
   folder: string,
   random: Random,
-  { alone }: DiskOptions,
+  { alone, groupRead = false }: DiskOptions,
 ): Promise<BlobStore> {
+  const modes = groupRead ? groupModes : ownModes
   const unfinished = join(folder, 'tmp')
   const resumable = join(folder, 'resumable')
   const mark = join(folder, 'mark')
   const direct = new DirectWriting()
   if (alone) await rm(unfinished, { recursive: true, force: true })
-  await makeFolders(folder, [unfinished, resumable])
+  await makeFolders(folder, [unfinished, resumable], modes)
 
   const temporary = (key: BlobKey) => join(unfinished, key)
   const waiting = (key: BlobKey) => join(resumable, key)
@@ -43,7 +54,7 @@ export async function openDiskBlobs(
   const store: BlobStore = {
     async create(key) {
       const path = temporary(key)
-      const handle = await failing(() => open(path, 'wx', FILE_MODE))
+      const handle = await failing(() => open(path, 'wx', modes.file))
       const file = growingFile({ handle, direct: direct.start(path), sync: () => handle.datasync(), from: 0 })
       return diskWriter(handle, file, path, finished(key), shard(key))
     },
@@ -51,6 +62,7 @@ export async function openDiskBlobs(
     resume(key, kept) {
       const places = {
         folder: resumable,
+        mode: modes.file,
         growing: waiting(key),
         shard: shard(key),
         finished: finished(key),
@@ -97,7 +109,7 @@ export async function openDiskBlobs(
       try {
         await failing(async () => {
           const content = Buffer.from(random(512))
-          const handle = await open(path, 'wx', FILE_MODE)
+          const handle = await open(path, 'wx', modes.file)
           try {
             await handle.write(content)
             await handle.sync()
@@ -123,7 +135,7 @@ export async function openDiskBlobs(
       const path = join(unfinished, makeBlobKey(random))
       try {
         await failing(async () => {
-          const handle = await open(path, 'wx', FILE_MODE)
+          const handle = await open(path, 'wx', modes.file)
           try {
             await handle.writeFile(text)
             await handle.sync()
@@ -160,9 +172,9 @@ export class LinkInStore extends Error {
 const shards = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padStart(2, '0'))
 
 /** Makes every folder there will ever be, and makes them last, so that finishing a blob syncs one folder only. */
-async function makeFolders(folder: string, unfinished: readonly string[]): Promise<void> {
+async function makeFolders(folder: string, unfinished: readonly string[], modes: Modes): Promise<void> {
   for (const path of [...unfinished, ...shards.map((shard) => join(folder, shard))]) {
-    await mkdir(path, { recursive: true, mode: FOLDER_MODE })
+    await mkdir(path, { recursive: true, mode: modes.folder })
     if ((await lstat(path)).isSymbolicLink()) throw new LinkInStore(path)
   }
   await syncFolder(folder)
