@@ -28,6 +28,7 @@ import { createClockGuard } from './services/clock-guard.ts'
 import { createContent } from './services/content.ts'
 import { startContentHashing } from './services/content-hash.ts'
 import { createContentTokens } from './services/content-tokens.ts'
+import { createDiskWatch, warnOfFloor } from './services/disk-space.ts'
 import { createExpiry } from './services/expiry.ts'
 import { createFigures } from './services/figures.ts'
 import { createFileWarnings } from './services/file-warnings.ts'
@@ -84,7 +85,7 @@ import { createUsage } from './services/usage.ts'
 import { createWarningEnd } from './services/warning-end.ts'
 import { createWatching } from './services/watching.ts'
 import type { Parts } from './storage.ts'
-import { guardDataFolder, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
+import { dataDiskSize, guardDataFolder, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
 import { createLocalMaker } from './thumbnails/local-maker.ts'
 
 /** A running server. */
@@ -160,6 +161,16 @@ export async function startHoldfast(
     const signing = createSigning(secret)
     const access = createAccess(db, signing)
     const cleaning = createCleaning(db, blobs, clock, failed('a blob could not be removed'))
+    const diskWatch = createDiskWatch({
+      blobSpace: () => blobs.freeSpace(),
+      databaseSpace: freeSpace,
+      floor: config.minFreeSpace,
+      guests: config.guestUploads,
+      clock,
+      log,
+    })
+    const disk = await dataDiskSize(config)
+    if (disk !== null) warnOfFloor(log, config.minFreeSpace, disk)
     const rooms = createRooms({
       db,
       blobs,
@@ -287,6 +298,7 @@ export async function startHoldfast(
       binRestoring: createBinRestoring(db, clock, config.maxFolderDepth),
       content: createContent(db, blobs, config.s3Redirect),
       contentTokens: createContentTokens(signing, clock),
+      diskWatch,
       fileLifetime,
       fileWarnings: createFileWarnings({
         db,
@@ -366,6 +378,7 @@ export async function startHoldfast(
         rates,
         health,
         nodes,
+        diskWatch,
         outages,
         expiry,
         cleaning,

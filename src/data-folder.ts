@@ -32,6 +32,12 @@ export async function freeSpace(path: string): Promise<number> {
   return bavail * bsize
 }
 
+/** Bytes that the whole disk under the folder has. */
+export async function diskSize(path: string): Promise<number> {
+  const { blocks, bsize } = await statfs(path)
+  return blocks * bsize
+}
+
 /** Something in a data folder that others could read or write, with the mode it had. */
 export interface OpenToOthers {
   readonly path: string

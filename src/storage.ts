@@ -4,7 +4,14 @@ import { openDiskBlobs } from './blobs/disk.ts'
 import { openS3Blobs } from './blobs/s3.ts'
 import type { S3Watch } from './blobs/s3-client.ts'
 import type { Config } from './config.ts'
-import { closeToOthers, dataFolder, freeSpace, lockDataFolder, openDataFolder } from './data-folder.ts'
+import {
+  closeToOthers,
+  dataFolder,
+  diskSize,
+  freeSpace,
+  lockDataFolder,
+  openDataFolder,
+} from './data-folder.ts'
 import { ensureGuests } from './database/accounts.ts'
 import { MIGRATIONS, migrate, missingMigrations } from './database/migrate.ts'
 import { openPostgres, type PoolUse, poolUse } from './database/postgres.ts'
@@ -138,9 +145,16 @@ export async function holdDataFolder(config: Config): Promise<() => void> {
   return lockDataFolder(config.dataDir)
 }
 
+/** Bytes that the disk under the data folder has in all; null where nothing is in that folder. */
+export async function dataDiskSize(config: Config): Promise<number | null> {
+  return usesDataFolder(config) ? diskSize(config.dataDir) : null
+}
+
+const usesDataFolder = ({ databaseUrl, s3 }: Config) => databaseUrl === null || s3 === null
+
 /** Keeps others on this machine out of the data folder, where there is one, and says what they could reach. */
 export async function guardDataFolder({ config, log }: { config: Config; log: Log }): Promise<void> {
-  if (config.databaseUrl !== null && config.s3 !== null) return
+  if (!usesDataFolder(config)) return
   await openDataFolder(config.dataDir, config.groupRead)
   for (const { isMended, ...open } of await closeToOthers(config.dataDir, config.groupRead)) {
     log.warn(

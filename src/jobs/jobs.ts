@@ -5,6 +5,7 @@ import type { BinEmptying } from '../services/bin-emptying.ts'
 import type { BinRestoring } from '../services/bin-restoring.ts'
 import type { Changes } from '../services/changes.ts'
 import type { Cleaning } from '../services/cleaning.ts'
+import type { DiskWatch } from '../services/disk-space.ts'
 import type { Expiry } from '../services/expiry.ts'
 import { outageRefusal } from '../services/failures.ts'
 import type { FileWarnings } from '../services/file-warnings.ts'
@@ -43,6 +44,7 @@ export interface Job {
 /** The jobs in the order in which one may feed the next. */
 export function allJobs(services: {
   nodes: Nodes
+  diskWatch: DiskWatch
   outages: Outages
   usage: Usage
   rates: RateLimits
@@ -69,13 +71,14 @@ export function allJobs(services: {
   mailForgetting: MailForgetting
   sending: MailSending | null
 }): readonly Job[] {
-  const { nodes, outages, usage, rates, health, expiry, clearing, cleaning, rooms } = services
+  const { nodes, diskWatch, outages, usage, rates, health, expiry, clearing, cleaning, rooms } = services
   const { resumable, idempotency, thumbnails, reports, accounts, sessions } = services
   const { binRestoring, binEmptying, changes, takeDowns, notices, traffic, statistics } = services
   const { fileWarnings, passwordResets, mailForgetting, sending } = services
   const forItself = [
     { name: 'beat', every: BEAT, run: () => nodes.beat() },
     { name: 'watch other nodes', every: BEAT, run: () => nodes.removeDead() },
+    { name: 'watch the disk', every: 10 * SECOND, run: () => diskWatch.watch() },
     { name: 'note that the service runs', every: MINUTE, run: () => outages.note() },
     { name: 'write counters', every: SECOND, run: () => usage.flush() },
     { name: 'write traffic', every: 10 * SECOND, run: () => traffic.flush() },

@@ -11,6 +11,7 @@ import type { BinEmptying } from './bin-emptying.ts'
 import type { BinRestoring } from './bin-restoring.ts'
 import type { Content } from './content.ts'
 import type { ContentTokens } from './content-tokens.ts'
+import type { DiskWatch } from './disk-space.ts'
 import type { Figures } from './figures.ts'
 import type { FileWarnings } from './file-warnings.ts'
 import type { Files } from './files.ts'
@@ -65,6 +66,7 @@ export interface Services {
   readonly binRestoring: BinRestoring
   readonly content: Content
   readonly contentTokens: ContentTokens
+  readonly diskWatch: DiskWatch
   /** How long a file stays that nobody uses. */
   readonly fileLifetime: Lifetime
   readonly fileWarnings: FileWarnings

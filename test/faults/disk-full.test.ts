@@ -51,6 +51,11 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
       else refused = answer
     }
     expectStorageUnavailable(refused)
+    const ready = await fetch(`${holdfast.url}/ready`)
+    expect({ status: ready.status, body: await ready.json() }).toMatchObject({
+      status: 200,
+      body: { status: 'ready', uploads: false },
+    })
     expect(kept.size).toBeGreaterThan(10)
     expect(unfinishedBlobs(dataDir)).toEqual([])
     expect(finishedBlobs(dataDir).length).toBe(kept.size)

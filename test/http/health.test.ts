@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { HOUR } from '../../src/domain/clock.ts'
 import { api } from '../support/api.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+import { onCluster, startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 
 let holdfast: TestHoldfast
 beforeAll(async () => {
@@ -42,6 +42,23 @@ test('metrics are told to nobody unless they are switched on', async () => {
 
 describe('readiness', () => {
   test('is 200 while database and blob store answer', async () => {
-    expect(await api(holdfast).get('/ready')).toMatchObject({ status: 200 })
+    expect(await api(holdfast).get('/ready')).toMatchObject({
+      status: 200,
+      body: { status: 'ready', database: 'ok', store: 'ok', uploads: true, guest_uploads: true },
+    })
+  })
+
+  test.skipIf(onCluster)('stays 200 on a full disk, and says that uploads are refused', async () => {
+    const full = await startHoldfast({ minFreeSpace: 2 ** 60 })
+    try {
+      const { apiKey } = await full.addAccount()
+      expect(await api(full, apiKey).upload('x')).toMatchObject({ status: 503 })
+      expect(await api(full).get('/ready')).toMatchObject({
+        status: 200,
+        body: { status: 'ready', uploads: false, guest_uploads: false },
+      })
+    } finally {
+      await full.stop()
+    }
   })
 })

@@ -17,7 +17,18 @@ export const getHealth = openRoute({
 })
 
 const part = z.enum(['ok', 'down'])
-const readiness = z.object({ status: z.enum(['ready', 'not ready']), database: part, store: part })
+const readiness = z.object({
+  status: z.enum(['ready', 'not ready']),
+  database: part,
+  store: part,
+  uploads: z.boolean().openapi({
+    description:
+      'Whether the disk has room for uploads; all else goes on without it, so this alone is no 503',
+  }),
+  guest_uploads: z.boolean().openapi({
+    description: 'The same for guests, whose uploads stop at twice the free space',
+  }),
+})
 
 export const getReadiness = openRoute({
   method: 'get',
@@ -27,12 +38,17 @@ export const getReadiness = openRoute({
   tag: 'Health',
   answer: readiness.openapi('Readiness'),
   async handle({ call }) {
-    const { database, store } = await call.site.services.readiness.check()
+    const { readiness: parts, diskWatch } = call.site.services
+    const { database, store } = await parts.check()
+    // A disk that cannot be asked is told of as a store that is down.
+    const space = await diskWatch.look().catch(() => null)
     const ready = database && store
     const body: z.infer<typeof readiness> = {
       status: ready ? 'ready' : 'not ready',
       database: database ? 'ok' : 'down',
       store: store ? 'ok' : 'down',
+      uploads: ready && space?.takesUploads === true,
+      guest_uploads: ready && space?.takesGuests === true,
     }
     if (ready) return body
     const message = `Not ready: ${[database ? '' : 'database', store ? '' : 'store'].filter(Boolean).join(' and ')} down`

@@ -44,6 +44,7 @@ function isSame(given: string, wanted: string): boolean {
 /** What is not counted as it happens, but looked at now. Without a database, what only it knows is left out. */
 async function presentFamilies({ services, uploadsUnderWay }: Site): Promise<readonly Family[]> {
   const figures = await services.figures.installation()
+  const space = await services.diskWatch.look().catch(() => null)
   const pools = Object.entries(services.figures.pools())
   const ofPools = (key: 'busy' | 'idle' | 'waiting' | 'most') =>
     pools.map(([pool, use]) => ({ labels: { pool }, value: use[key] }))
@@ -57,6 +58,14 @@ async function presentFamilies({ services, uploadsUnderWay }: Site): Promise<rea
     gauge('holdfast_database_connections_max', 'Connections there may be.', ofPools('most')),
     gauge('holdfast_database_waiting', 'Queries that wait for a connection.', ofPools('waiting')),
   ]
+  if (space !== null && space.free !== null) {
+    always.push(
+      gauge('holdfast_disk_free_bytes', 'Left on the disk that uploads need.', [{ value: space.free }]),
+      gauge('holdfast_disk_floor_bytes', 'What uploads leave free: HOLDFAST_MIN_FREE_SPACE.', [
+        { value: space.floor },
+      ]),
+    )
+  }
   if (figures === null) return always
   return [
     ...always,
