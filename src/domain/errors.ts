@@ -5,6 +5,7 @@
 export type ErrorCode =
   | 'INVALID_REQUEST'
   | 'INVALID_NAME'
+  | 'UNKNOWN_FIELD'
   | 'INVALID_DESTINATION'
   | 'MAX_DEPTH_EXCEEDED'
   | 'INVALID_API_KEY'

@@ -5,6 +5,7 @@ import { jsonResponse } from './json.ts'
 const statuses = {
   INVALID_REQUEST: 400,
   INVALID_NAME: 400,
+  UNKNOWN_FIELD: 400,
   INVALID_DESTINATION: 400,
   MAX_DEPTH_EXCEEDED: 400,
   REQUEST_TIMEOUT: 400,

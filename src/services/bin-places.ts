@@ -13,7 +13,7 @@ import type { Db } from '../database/schema.ts'
 import { Refusal } from '../domain/errors.ts'
 import { numberedFolderName } from '../domain/folder-name.ts'
 import type { AccountId, BinEntryId, FolderId } from '../domain/ids.ts'
-import { tooDeep } from './folders.ts'
+import { tooDeep } from './folder-moving.ts'
 
 /**
  * Where the folder was, if that is there and not too deep by now; otherwise the top level, to which it comes as a

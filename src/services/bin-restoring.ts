@@ -24,7 +24,7 @@ import type { AccountId, BinEntryId, FileId, FolderId, FolderPlace } from '../do
 import type { Reach } from '../domain/reach.ts'
 import { type BinOutcome, eachByItself } from './bin.ts'
 import { assertOldPlace, freeName, isTooDeep, placeForFile, placeForFolder } from './bin-places.ts'
-import { tooDeep } from './folders.ts'
+import { tooDeep } from './folder-moving.ts'
 import { ownEntry } from './own-entry.ts'
 import { placeOf } from './places.ts'
 import { letOthersIn, unhurried } from './turns.ts'

@@ -31,6 +31,12 @@ export type ListedFile = FileListRow
 
 export type { FileOrder }
 
+export interface FileChange {
+  readonly name?: string
+  /** Where to move it. */
+  readonly folder?: FolderPlace
+}
+
 export interface FileListQuery extends FileOrder {
   readonly page: number
   readonly perPage: number
@@ -57,8 +63,8 @@ export interface Files {
   list(reach: Reach, query: FileListQuery): Promise<FilePage>
   /** All files directly in the place, newest first, in steps. */
   walk(reach: Reach, place: FolderPlace): Promise<AsyncIterable<FileListRow>>
-  /** Throws Refusal INVALID_NAME when nothing is left of the name. */
-  rename(reach: Reach, identifier: FileIdentifier, name: string): Promise<FileDetailRow>
+  /** All of it or nothing. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND. */
+  change(reach: Reach, identifier: FileIdentifier, change: FileChange): Promise<FileDetailRow>
   /** Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND. */
   move(reach: Reach, identifier: FileIdentifier, place: FolderPlace): Promise<void>
   /** Each by itself, in the order asked. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
@@ -104,13 +110,16 @@ export function createFiles(db: Db, usage: Usage): Files {
       return walkFolder(db, await placeOf(db, reach, place))
     },
 
-    async rename(reach, identifier, newName) {
-      const name = cleanFileName(newName)
+    async change(reach, identifier, change) {
+      const name = change.name === undefined ? null : cleanFileName(change.name)
       await inTransaction(db, async (trx) => {
         await lockAccount(trx, reach.account)
         const file = await ownFile(trx, reach, identifier)
+        if (change.folder !== undefined) await placeWithin(trx, reach, file, change.folder)
+        if (name === null) return
         await renameFile(trx, file.id, name, foldName(name))
-        await noteChange(trx, reach.account, { kind: 'file.changed', file: file.id, place: file.folder_id })
+        const { folder_id } = await ownFile(trx, reach, identifier)
+        await noteChange(trx, reach.account, { kind: 'file.changed', file: file.id, place: folder_id })
       })
       return files.get(reach, identifier)
     },
@@ -118,14 +127,7 @@ export function createFiles(db: Db, usage: Usage): Files {
     async move(reach, identifier, place) {
       await inTransaction(db, async (trx) => {
         await lockAccount(trx, reach.account)
-        const file = await ownFile(trx, reach, identifier)
-        const folder = await placeOf(trx, reach, place)
-        if (folder === file.folder_id) return
-        await placeFile(trx, file.id, folder)
-        await changeFiles(trx, file.folder_id, -1, -file.size)
-        await changeFiles(trx, folder, 1, file.size)
-        const change = { kind: 'file.moved', file: file.id, place: folder, from: file.folder_id } as const
-        await noteChange(trx, reach.account, change)
+        await placeWithin(trx, reach, await ownFile(trx, reach, identifier), place)
       })
     },
 
@@ -146,6 +148,16 @@ export function createFiles(db: Db, usage: Usage): Files {
     },
   }
   return files
+}
+
+async function placeWithin(trx: Db, reach: Reach, file: FileDetailRow, place: FolderPlace): Promise<void> {
+  const folder = await placeOf(trx, reach, place)
+  if (folder === file.folder_id) return
+  await placeFile(trx, file.id, folder)
+  await changeFiles(trx, file.folder_id, -1, -file.size)
+  await changeFiles(trx, folder, 1, file.size)
+  const change = { kind: 'file.moved', file: file.id, place: folder, from: file.folder_id } as const
+  await noteChange(trx, reach.account, change)
 }
 
 /** The files of a folder of any size, newest first, never more than one step of them in memory. */

@@ -1,13 +1,11 @@
-import { noteChange } from '../database/changes.ts'
 import { lockAccount } from '../database/differences.ts'
-import { changeTree, folderChain, isDeeperThan, takenAway, updateFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type ErrorCode, Refusal } from '../domain/errors.ts'
 import type { FolderIdentifier, FolderPlace } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
-import { refusingDuplicates, tooDeep } from './folders.ts'
-import { ownFolder, placeOf } from './places.ts'
+import { moveFolder } from './folder-moving.ts'
+import { placeOf } from './places.ts'
 import { letOthersIn } from './turns.ts'
 
 export interface FolderMoveResult {
@@ -36,34 +34,7 @@ export function createFolderMoves(db: Db, maxDepth: number): FolderMoves {
     async move(reach, identifier, parent) {
       return inTransaction(db, async (trx) => {
         await lockAccount(trx, reach.account)
-        const folder = await ownFolder(trx, reach, identifier)
-        const destination = await placeOf(trx, reach, parent)
-        if (folder.parent_id === destination) return 0
-        const way = await folderChain(trx, destination)
-        if (way.some((step) => step.id === folder.id)) {
-          throw new Refusal('INVALID_DESTINATION', 'A folder cannot be moved into itself or below itself')
-        }
-        const levelsLeft = maxDepth - way.length
-        // No tree is higher than its folder knows, so most need not be walked.
-        if (folder.tree_height + 1 > levelsLeft && (await isDeeperThan(trx, folder.id, levelsLeft))) {
-          throw tooDeep(maxDepth)
-        }
-        await refusingDuplicates(folder.name, () => updateFolder(trx, folder.id, { parent_id: destination }))
-        const moved = {
-          files: folder.tree_files,
-          bytes: folder.tree_bytes,
-          folders: folder.tree_folders + 1,
-          height: folder.tree_height + 1,
-        }
-        if (folder.parent_id !== null) await changeTree(trx, folder.parent_id, takenAway(moved))
-        await changeTree(trx, destination, moved)
-        await noteChange(trx, reach.account, {
-          kind: 'folder.moved',
-          folder: identifier,
-          place: destination,
-          from: folder.parent_id,
-        })
-        return moved.folders
+        return moveFolder(trx, reach, { folder: identifier, parent, maxDepth, change: {} })
       })
     },
 

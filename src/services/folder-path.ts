@@ -4,7 +4,7 @@ import { changeTree, childNamed, folderChain, insertFolder } from '../database/f
 import type { Db } from '../database/schema.ts'
 import type { AccountId, FolderId } from '../domain/ids.ts'
 import { makeFolderIdentifier, type Random } from '../domain/random.ts'
-import { tooDeep } from './folders.ts'
+import { tooDeep } from './folder-moving.ts'
 import { folderNotFound } from './places.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { changeTotals } from '../database/accounts.ts'
 import { noteChange } from '../database/changes.ts'
-import { isUniqueViolation, lockAccount } from '../database/differences.ts'
+import { lockAccount } from '../database/differences.ts'
 import {
   changeTree,
   type FolderListRow,
@@ -21,6 +21,7 @@ import { parseFolderName } from '../domain/folder-name.ts'
 import type { FolderIdentifier, FolderPlace } from '../domain/ids.ts'
 import { makeFolderIdentifier, type Random } from '../domain/random.ts'
 import type { Reach } from '../domain/reach.ts'
+import { moveFolder, refusingDuplicates, tooDeep } from './folder-moving.ts'
 import { hashPassword } from './passwords.ts'
 import { asSeen, ownFolder, placeOf } from './places.ts'
 
@@ -37,6 +38,8 @@ export interface NewFolder {
 
 export interface FolderChange {
   readonly name?: string
+  /** Where to move it. */
+  readonly parent?: FolderPlace
   readonly isPublic?: boolean
   /** null takes it off. */
   readonly password?: string | null
@@ -67,7 +70,7 @@ export interface Folders {
   page(reach: Reach, parent: FolderPlace, query: FolderPageQuery): Promise<FolderPage>
   /** The folders above within reach, the outermost first. */
   above(reach: Reach, folder: FolderListRow): Promise<readonly FolderAbove[]>
-  /** Throws Refusal as `create` does. Whoever is kept to a folder cannot rename that one: names are its parent's. */
+  /** All of it or nothing. Throws Refusal as `create` does, and INVALID_DESTINATION. Whoever is kept to a folder cannot rename that one: names are its parent's. */
   change(reach: Reach, identifier: FolderIdentifier, change: FolderChange): Promise<FolderListRow>
 }
 
@@ -137,23 +140,29 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
       return top === -1 ? [] : chain.slice(top)
     },
 
-    async change(reach, identifier, change) {
-      const name = change.name === undefined ? undefined : parseFolderName(change.name)
-      await ownFolder(db, reach, identifier)
-      if (name !== undefined && identifier === reach.within) {
+    async change(reach, identifier, { name: newName, parent, isPublic, password }) {
+      const wanted = newName === undefined ? null : parseFolderName(newName)
+      const before = await ownFolder(db, reach, identifier)
+      const name = wanted ?? before.name
+      const isTop = identifier === reach.within
+      if (isTop && name !== before.name) {
         throw new Refusal('INVALID_REQUEST', 'This key is good for this folder alone and cannot rename it')
       }
-      const password_hash =
-        typeof change.password === 'string' ? await hashPassword(change.password) : change.password
-      await refusingDuplicates(name ?? '', () =>
+      // For a key that is kept to the folder nothing is above it, and it says so when it sends back what it got.
+      const isMoved = parent !== undefined && !(isTop && parent === 'root')
+      const password_hash = typeof password === 'string' ? await hashPassword(password) : password
+      const columns = {
+        ...(wanted === null ? {} : { name }),
+        ...(isPublic === undefined ? {} : { is_public: isPublic ? (1 as const) : (0 as const) }),
+        ...(password_hash === undefined ? {} : { password_hash }),
+      }
+      await refusingDuplicates(name, () =>
         inTransaction(db, async (trx) => {
           await lockAccount(trx, reach.account)
+          const move = { folder: identifier, parent: parent ?? 'root', maxDepth, change: columns }
+          if (isMoved && (await moveFolder(trx, reach, move)) > 0 && Object.keys(columns).length === 0) return
           const folder = await ownFolder(trx, reach, identifier)
-          await updateFolder(trx, folder.id, {
-            ...(name === undefined ? {} : { name }),
-            ...(change.isPublic === undefined ? {} : { is_public: change.isPublic ? 1 : 0 }),
-            ...(password_hash === undefined ? {} : { password_hash }),
-          })
+          await updateFolder(trx, folder.id, columns)
           const noted = { kind: 'folder.changed', folder: identifier, place: folder.parent_id } as const
           await noteChange(trx, reach.account, noted)
         }),
@@ -161,18 +170,4 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
       return read(reach, identifier)
     },
   }
-}
-
-/** Runs work that may give a folder a name that a sibling has. Throws Refusal DUPLICATE_NAME. */
-export async function refusingDuplicates<T>(name: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error
-    throw new Refusal('DUPLICATE_NAME', `A folder named "${name}" already exists there; choose another name`)
-  }
-}
-
-export function tooDeep(maxDepth: number): Refusal {
-  return new Refusal('MAX_DEPTH_EXCEEDED', `Folders may be nested ${maxDepth} levels deep at most`)
 }

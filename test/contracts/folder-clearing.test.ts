@@ -180,7 +180,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       const noFolder = { code: 'FOLDER_NOT_FOUND' }
       await expect(it.files.get(it.reach, slug)).rejects.toMatchObject(missing)
       await expect(it.files.move(it.reach, slug, 'root')).rejects.toMatchObject(missing)
-      await expect(it.files.rename(it.reach, slug, 'x')).rejects.toMatchObject(missing)
+      await expect(it.files.change(it.reach, slug, { name: 'x' })).rejects.toMatchObject(missing)
       await expect(it.folders.get(it.reach, it.innermost)).rejects.toMatchObject(noFolder)
       await expect(it.moves.move(it.reach, it.inner, 'root')).rejects.toMatchObject(noFolder)
       await expect(it.folder('new', it.innermost)).rejects.toMatchObject(noFolder)

@@ -9,6 +9,7 @@ import { checkDocumented } from './openapi.ts'
 export const STATUS_OF = {
   INVALID_REQUEST: 400,
   INVALID_NAME: 400,
+  UNKNOWN_FIELD: 400,
   INVALID_DESTINATION: 400,
   MAX_DEPTH_EXCEEDED: 400,
   INVALID_API_KEY: 401,

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { Refusal } from '../../domain/errors.ts'
 import { errorCodes } from '../errors.ts'
 
 /** The parts that requests and answers of the JSON API are made of. */
@@ -25,6 +26,17 @@ export const identifierParameter = z.object({
 
 /** What one request may name. */
 export const BATCH = 200
+
+/** What the OpenAPI document says of a PATCH. */
+export const READ_ONLY_ALLOWED =
+  'What changes. Other fields that the resource has are ignored, so that it may be sent back as it came; a field that it does not have is refused'
+
+/** Throws Refusal UNKNOWN_FIELD: what a program believes to be changed must not be passed over in silence. */
+export function assertKnownFields(body: object, known: readonly string[]): void {
+  const unknown = Object.keys(body).find((field) => !known.includes(field))
+  if (unknown === undefined) return
+  throw new Refusal('UNKNOWN_FIELD', `"${unknown.slice(0, 100)}": there is no such field to change`)
+}
 
 /** Up to 200 identifiers, at least one. */
 export function batch<S extends z.ZodType>(item: S) {

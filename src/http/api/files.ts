@@ -1,9 +1,11 @@
 import { z } from '@hono/zod-openapi'
+import { Refusal } from '../../domain/errors.ts'
 import { parseFileIdentifier, parseFolderPlace } from '../../domain/ids.ts'
 import { LARGE_JSON } from '../body.ts'
 import { keyedRoute } from '../route.ts'
 import { deletion, toDeletion } from './deletion.ts'
 import {
+  assertKnownFields,
   batch,
   dataOf,
   fileIdentifier,
@@ -12,6 +14,7 @@ import {
   pagination,
   paginationOf,
   queryNumber,
+  READ_ONLY_ALLOWED,
   success,
 } from './fields.ts'
 import { fileDetail, fileListItem, toFileDetail, toFileListItem } from './file-answers.ts'
@@ -77,15 +80,26 @@ export const renameFile = keyedRoute({
   method: 'patch',
   path: '/api/v1/file/{id}',
   need: 'manage',
-  summary: 'Rename a file',
+  summary: 'Rename a file, move it to a folder, or both',
   tag: 'Files',
   params: idParameter,
-  body: z.object({ name: z.string('must be the new name').min(1, 'must not be empty') }),
+  body: z
+    .looseObject({
+      name: z.string('must be the new name').min(1, 'must not be empty').optional(),
+      folder: folderPlace,
+    })
+    .openapi({ description: READ_ONLY_ALLOWED }),
   answer: dataOf(fileDetail),
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }) {
-    const identifier = parseFileIdentifier(params.id ?? '')
-    const file = await call.site.services.files.rename(caller, identifier, body.name)
+    assertKnownFields(body, ['folder', ...Object.keys(fileDetail.shape)])
+    if (body.name === undefined && body.folder === undefined) {
+      throw new Refusal('INVALID_REQUEST', 'Send "name" to rename the file, "folder" to move it, or both')
+    }
+    const file = await call.site.services.files.change(caller, parseFileIdentifier(params.id ?? ''), {
+      ...(body.name === undefined ? {} : { name: body.name }),
+      ...(body.folder === undefined ? {} : { folder: parseFolderPlace(body.folder) }),
+    })
     return { success: true, data: toFileDetail(call.site, file) }
   },
 })

@@ -1,11 +1,20 @@
 import { z } from '@hono/zod-openapi'
-import { type FolderIdentifier, parseFolderPlace } from '../../domain/ids.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { type FolderIdentifier, type FolderPlace, parseFolderPlace } from '../../domain/ids.ts'
 import { boundedNfc } from '../../domain/measured-text.ts'
 import { LARGE_JSON } from '../body.ts'
 import { keyedRoute } from '../route.ts'
 import { deletion, toDeletion } from './deletion.ts'
-import { batch, dataOf, folderPlace, identifierParameter, success } from './fields.ts'
-import { folderListItem, toFolderListItem } from './folder-answers.ts'
+import {
+  assertKnownFields,
+  batch,
+  dataOf,
+  folderPlace,
+  identifierParameter,
+  READ_ONLY_ALLOWED,
+  success,
+} from './fields.ts'
+import { folderDetail, folderListItem, toFolderListItem } from './folder-answers.ts'
 
 const publicFlag = z
   .union([z.boolean(), z.literal([1, 0]), z.literal(['1', '0'])], 'must be 1 (public) or 0 (private)')
@@ -72,26 +81,54 @@ export const changeFolder = keyedRoute({
   method: 'patch',
   path: '/api/v1/folder/{identifier}',
   need: 'manage',
-  summary: 'Rename a folder, publish or hide it, set or remove its password',
+  summary: 'Rename a folder, move it, publish or hide it, set or remove its password',
   tag: 'Folders',
   params: identifierParameter,
-  body: z.object({
-    name: z.string('must be the name of the folder').optional(),
-    public: publicFlag.optional(),
-    password,
-  }),
+  body: z
+    .looseObject({
+      name: z.string('must be the name of the folder').optional(),
+      parent: folderPlace,
+      parent_id: folderPlace,
+      public: publicFlag.optional(),
+      password,
+    })
+    .openapi({ description: READ_ONLY_ALLOWED }),
   answer: dataOf(folderListItem),
   errors: [400, 404, 409, 413],
   async handle({ call, caller, params, body }) {
+    assertKnownFields(body, ['password', ...Object.keys(folderDetail.shape)])
     const identifier = (params.identifier ?? '') as FolderIdentifier
-    const folder = await call.site.services.folders.change(caller, identifier, {
+    const { folders } = call.site.services
+    const places = [body.parent, body.parent_id].filter((place) => place !== undefined).map(parseFolderPlace)
+    const parent = await newParent(
+      places,
+      async () => (await folders.get(caller, identifier)).parent_identifier,
+    )
+    const folder = await folders.change(caller, identifier, {
       ...(body.name === undefined ? {} : { name: body.name }),
+      ...(parent === undefined ? {} : { parent }),
       ...(body.public === undefined ? {} : { isPublic: body.public }),
       ...(body.password === undefined ? {} : { password: body.password }),
     })
     return { success: true, data: toFolderListItem(folder) }
   },
 })
+
+/**
+ * Where to, by the two names that the field has. Whoever sends back a folder with one of them changed means that one. Throws
+ * Refusal INVALID_REQUEST when both name another place than the present one.
+ */
+async function newParent(
+  places: readonly FolderPlace[],
+  present: () => Promise<FolderIdentifier | null>,
+): Promise<FolderPlace | undefined> {
+  const [first, second = first] = places
+  if (first === second) return first
+  const old = (await present()) ?? 'root'
+  const others = places.filter((place) => place !== old)
+  if (others.length === 1) return others[0]
+  throw new Refusal('INVALID_REQUEST', '"parent" and "parent_id" name different folders; send one of them')
+}
 
 export const moveFolder = keyedRoute({
   method: 'post',

@@ -659,6 +659,10 @@ export const de: Texts = {
         message:
           'Hier wird etwas anderes erwartet, als gesendet wurde. Geh zurück und versuche es noch einmal.',
       },
+      UNKNOWN_FIELD: {
+        title: 'Die Anfrage hat ein Feld, das es nicht gibt',
+        message: 'Prüfe, wie das Feld geschrieben wird.',
+      },
       INVALID_NAME: { title: 'Dieser Name geht nicht', message: 'Wähle einen anderen.' },
       DUPLICATE_NAME: { title: 'Diesen Namen gibt es schon', message: 'Wähle einen anderen.' },
       INVALID_DESTINATION: { title: 'Dorthin geht es nicht', message: 'Wähle einen anderen Ort.' },

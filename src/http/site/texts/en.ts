@@ -631,6 +631,10 @@ export const en: Texts = {
         title: 'That did not work',
         message: 'What was sent is not what is expected here. Go back and try again.',
       },
+      UNKNOWN_FIELD: {
+        title: 'The request has a field that does not exist',
+        message: 'Check how the field is spelled.',
+      },
       INVALID_NAME: { title: 'This name cannot be used', message: 'Choose another one.' },
       DUPLICATE_NAME: { title: 'This name is taken', message: 'Choose another one.' },
       INVALID_DESTINATION: { title: 'That does not fit there', message: 'Choose another place.' },
