@@ -116,8 +116,8 @@ describeInBrowser('the file manager', (browser) => {
     await files.lists('Alpha')
     await files.button('Bin').click()
     await files.button('Restore: one.txt').waitFor()
-    await files.button('Empty the bin').click()
-    await files.button('Delete all of it for good').waitFor()
+    await files.button('Empty bin').click()
+    await files.button('Delete everything for good').waitFor()
     await look('a bin')
 
     await page.setInputFiles('.upload-field', {

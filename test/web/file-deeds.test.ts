@@ -184,15 +184,34 @@ describe('a deed that is stopped', () => {
   })
 })
 
-test('what cannot come back from the bin is told, and what is no longer there is back', async () => {
-  const codes = ['NOT_FOUND', 'FOLDER_NOT_FOUND', 'MAX_DEPTH_EXCEEDED']
-  answering(({ entries }) => ({
-    data: { results: entries.map((_, index) => ({ success: false, error: codes[index] })) },
-  }))
+test('what cannot come back from the bin is told, and what is there already is back', async () => {
+  const codes = ['NOT_FOUND', 'FOLDER_NOT_FOUND', 'MAX_DEPTH_EXCEEDED', 'NOT_FOUND']
+  const asked: string[] = []
+  const fetching = spyOn(globalThis, 'fetch')
+  fetching.mockImplementation(
+    Object.assign(
+      async (input: string | URL | Request) => {
+        const path = String(input)
+        asked.push(path)
+        if (path.endsWith('/restore')) {
+          return Response.json({ data: { results: codes.map((error) => ({ success: false, error })) } })
+        }
+        // The first is back by other ways; the last is nowhere.
+        if (path === '/api/v1/file/3') {
+          return Response.json({ success: false, message: '', error: 'FILE_NOT_FOUND' }, { status: 404 })
+        }
+        const more = { slug: '', has_thumbnail: false, views: 0, sha256: '', expires_at: created_at }
+        return Response.json({ data: { ...fileItem(0), ...more } })
+      },
+      { preconnect() {} },
+    ),
+  )
   const entries = codes.map((_, id) => file(id))
   const binned = new Map<Key, BinNumber>(entries.map(({ key, id }) => [key, id]))
   expect(await restoreFromBin(entries, binned)).toEqual([
     { name: '1.txt', code: 'FOLDER_NOT_FOUND' },
     { name: '2.txt', code: 'MAX_DEPTH_EXCEEDED' },
+    { name: '3.txt', code: 'GONE' },
   ])
+  expect(asked).toEqual(['/api/v1/bin/restore', '/api/v1/file/0', '/api/v1/file/3'])
 })

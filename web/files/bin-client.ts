@@ -1,6 +1,16 @@
 import * as z from 'zod/mini'
 import { ask, refusalOf, sending } from './ask.ts'
-import { type Entry, fileKey, filesOf, folderKey, foldersOf, type Key, type Place } from './entry.ts'
+import { fetchDetail, fetchFolders } from './client.ts'
+import {
+  type Entry,
+  type FileEntry,
+  fileKey,
+  filesOf,
+  folderKey,
+  foldersOf,
+  type Key,
+  type Place,
+} from './entry.ts'
 import type { Failed } from './operations.ts'
 
 /** The bin: what is deleted on the site stays there for some days. All throw RequestFailure. */
@@ -56,26 +66,52 @@ export async function putIntoBin(
   })
 }
 
-/** Brings entries back to where they were. What is not in the bin is taken to be there already. */
+/** Brings entries back to where they were. What is there already counts as brought back; what is gone for good fails. */
 export async function restoreFromBin(
   entries: readonly Entry[],
   binned: ReadonlyMap<Key, BinNumber>,
 ): Promise<readonly Failed[]> {
   const isWithoutNumber = entries.some(({ key }) => !binned.has(key))
   const known = isWithoutNumber ? await findInBin(entries, binned) : binned
-  const wanted = entries.flatMap(({ key, name }) => {
-    const number = known.get(key)
-    return number === undefined ? [] : [{ number, name }]
+  const wanted = entries.flatMap((entry) => {
+    const number = known.get(entry.key)
+    return number === undefined ? [] : [{ number, entry }]
   })
-  if (wanted.length === 0) return []
+  const missing = entries.filter(({ key }) => !known.has(key))
+  if (wanted.length === 0) return goneOf(missing)
   const body = { entries: wanted.map(({ number }) => number) }
   const results = await resultsOf(wanted.length, () =>
     ask(outcomes, '/api/v1/bin/restore', sending('POST', body)),
   )
-  return wanted.flatMap(({ name }, index) => {
-    const { success, error } = results[index] ?? NO_RESULT
+  const outcomeOf = (index: number) => results[index] ?? NO_RESULT
+  const failed = wanted.flatMap(({ entry: { name } }, index) => {
+    const { success, error } = outcomeOf(index)
     return success || error === NOT_IN_BIN ? [] : [{ name, code: error ?? NO_RESULT.error }]
   })
+  const left = wanted.flatMap(({ entry }, index) => (outcomeOf(index).error === NOT_IN_BIN ? [entry] : []))
+  return [...failed, ...(await goneOf([...missing, ...left]))]
+}
+
+/** Of what is not in the bin: those that are nowhere else either, because they were deleted for good. */
+async function goneOf(entries: readonly Entry[]): Promise<readonly Failed[]> {
+  if (entries.length === 0) return []
+  const folders = foldersOf(entries).length === 0 ? [] : await fetchFolders()
+  const gone = await Promise.all(
+    entries.map((entry) =>
+      entry.kind === 'folder' ? folders.every(({ id }) => id !== entry.id) : isFileGone(entry),
+    ),
+  )
+  return entries.filter((_, index) => gone[index]).map(({ name }) => ({ name, code: 'GONE' }))
+}
+
+async function isFileGone(file: FileEntry): Promise<boolean> {
+  try {
+    await fetchDetail(file, new AbortController().signal)
+    return false
+  } catch (error) {
+    if (refusalOf(error) === 'FILE_NOT_FOUND') return true
+    throw error
+  }
 }
 
 /** What was put there last comes first, so that few pages are read. */

@@ -4,6 +4,7 @@ import { Drawing } from '../shared/drawing.tsx'
 import { FileName } from '../shared/file-name.tsx'
 import { fill } from '../shared/words.ts'
 import { type BinEntry, deleteEntry, emptyBin, fetchBin, restoreEntry } from './bin-client.ts'
+import { isLostWith } from './deeds.ts'
 import { Dialog } from './dialog.tsx'
 import type { Place } from './entry.ts'
 import { useFiles } from './files-context.ts'
@@ -21,6 +22,7 @@ export function BinDialog({ close }: { close: () => void }) {
   const [entries, setEntries] = useState<readonly BinEntry[] | null>(null)
   const [pages, setPages] = useState({ read: 0, all: 1 })
   const [isSure, setIsSure] = useState(false)
+  const [asked, setAsked] = useState<number | null>(null)
   const [homeless, setHomeless] = useState<BinEntry | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const failed = () => setProblem(texts.dialogs.notReached)
@@ -66,6 +68,7 @@ export function BinDialog({ close }: { close: () => void }) {
     }
     emptyBin().then(() => {
       setIsSure(false)
+      manager.operations.withdrawUndo((deed) => isLostWith(deed, null))
       setEntries([])
       setPages({ read: 1, all: 1 })
     }, failed)
@@ -89,7 +92,14 @@ export function BinDialog({ close }: { close: () => void }) {
       {isEmpty ? <p className="quiet">{bin.emptyWhy}</p> : null}
       <ul className="plain-rows">
         {entries?.map((entry) => (
-          <BinRow deal={dealWith} entry={entry} key={entry.id} />
+          <BinRow
+            ask={() => setAsked(entry.id)}
+            deal={dealWith}
+            entry={entry}
+            isAsked={asked === entry.id}
+            keep={() => setAsked(null)}
+            key={entry.id}
+          />
         ))}
       </ul>
       <div className="dialog-actions">
@@ -98,7 +108,14 @@ export function BinDialog({ close }: { close: () => void }) {
             {bin.more}
           </Button>
         ) : null}
-        {isSure ? <p className="small">{bin.sureWhy}</p> : null}
+        {isSure ? (
+          <>
+            <p className="small">{bin.sureWhy}</p>
+            <Button onClick={() => setIsSure(false)} variant="default">
+              {bin.keep}
+            </Button>
+          </>
+        ) : null}
         {entries === null || isEmpty ? null : (
           <Button color="red" onClick={empty} variant={isSure ? 'filled' : 'light'}>
             {isSure ? bin.sure : bin.emptyBin}
@@ -111,15 +128,46 @@ export function BinDialog({ close }: { close: () => void }) {
 
 interface BinRowProps {
   readonly entry: BinEntry
+  /** Whether it is asked if it is to be deleted for good. */
+  readonly isAsked: boolean
+  readonly ask: () => void
+  readonly keep: () => void
   readonly deal: (entry: BinEntry, act: () => Promise<string | null>) => void
 }
 
-function BinRow({ entry, deal }: BinRowProps) {
-  const { texts, words } = useFiles()
+function BinRow({ entry, deal, isAsked, ask, keep }: BinRowProps) {
+  const { texts, words, manager } = useFiles()
   const times = useTimes()
   const { bin } = texts
   const { kind, name, size, restoring, expires_at } = entry
   const fate = restoring ? bin.returning : fill(bin.until, { day: times.short(expires_at) })
+  async function deleteForGood(): Promise<string | null> {
+    const code = await deleteEntry(entry)
+    if (code === null) manager.operations.withdrawUndo((deed) => isLostWith(deed, entry.id))
+    return code
+  }
+
+  if (isAsked) {
+    return (
+      <li className="bin-asked">
+        <span className="plain-words" role="alert">
+          <span>{fill(bin.askOne, { name })}</span>
+          <span className="small quiet">{bin.sureWhy}</span>
+        </span>
+        <Button autoFocus className="tool" onClick={keep} variant="default">
+          {bin.keep}
+        </Button>
+        <Button
+          aria-label={`${bin.delete}: ${name}`}
+          className="tool"
+          color="red"
+          onClick={() => deal(entry, deleteForGood)}
+        >
+          {bin.delete}
+        </Button>
+      </li>
+    )
+  }
   return (
     <li>
       <Drawing of={kind} />
@@ -143,7 +191,7 @@ function BinRow({ entry, deal }: BinRowProps) {
             aria-label={`${bin.delete}: ${name}`}
             className="icon-button"
             data-deletion
-            onClick={() => deal(entry, () => deleteEntry(entry))}
+            onClick={ask}
             title={bin.delete}
             type="button"
           >

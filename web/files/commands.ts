@@ -3,6 +3,7 @@ import { fill, type Words } from '../shared/words.ts'
 import { archiveOf, BATCH, folderArchive } from './client.ts'
 import type { FilesPageData } from './data.ts'
 import { type Entry, type FolderEntry, filesOf, foldersOf, type Place, TOP } from './entry.ts'
+import type { FolderTree } from './folder-tree.ts'
 import type { Manager } from './manager.ts'
 import { selectedCount } from './selection.ts'
 
@@ -48,6 +49,8 @@ export function createCommands(parts: {
 
   const linkOf = (entry: Entry) => (entry.kind === 'file' ? entry.url : `${data.publicUrl}/f/${entry.id}`)
 
+  const isPrivate = (entry: Entry) => isOwnersAlone(manager.snapshot().tree, entry)
+
   /** Where a browser gets what is selected from; null when it is too much of a folder for one zip. */
   async function addressOfChosen(): Promise<string | null> {
     const { selection, query } = manager.snapshot()
@@ -80,7 +83,8 @@ export function createCommands(parts: {
     },
     async copyLinks(entries) {
       const isCopied = await toClipboard(entries.map(linkOf).join('\n'))
-      say(isCopied ? texts.announced.copied : texts.announced.copyFailed)
+      if (!isCopied) say(texts.announced.copyFailed)
+      else say(entries.some(isPrivate) ? texts.announced.copiedPrivate : texts.announced.copied)
     },
     remove(entries) {
       if (entries.length > 0) void manager.remove(entries)
@@ -95,6 +99,12 @@ export function createCommands(parts: {
     },
     say,
   }
+}
+
+/** Whether its link opens for nobody but its owner: it, or a folder that it is in, is private. */
+export function isOwnersAlone(tree: FolderTree | null, entry: Entry): boolean {
+  const above = tree?.path(entry.place) ?? []
+  return (entry.kind === 'folder' && !entry.isPublic) || above.some(({ isPublic }) => !isPublic)
 }
 
 function startDownload(address: string): void {

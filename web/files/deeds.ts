@@ -7,8 +7,8 @@ import type { Batch, Work } from './operations.ts'
 export type Deed =
   /** `to`: where to. */
   | { readonly kind: 'move'; readonly to: Place }
-  /** Into the bin. */
-  | { readonly kind: 'remove' }
+  /** Into the bin, where each has a number. */
+  | { readonly kind: 'remove'; readonly binned: ReadonlyMap<Key, BinNumber> }
   | { readonly kind: 'restore' }
 
 /** Moves entries to a place, and those that were sent there back to where each of them was. */
@@ -52,7 +52,7 @@ export function removing(entries: readonly Entry[]): Work<Deed> {
   const binned = new Map<Key, BinNumber>()
   const sent = new Set<Entry>()
   return {
-    kind: { kind: 'remove' },
+    kind: { kind: 'remove', binned },
     batches: inBatches(entries).map((some) => {
       // Of what was sent before and not answered, all may be in the bin already.
       let isRepeated = false
@@ -80,4 +80,10 @@ function inBatches<T>(all: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(all.length / BATCH) }, (_, index) =>
     all.slice(index * BATCH, (index + 1) * BATCH),
   )
+}
+
+/** Whether nothing of it is left in the bin once these are deleted for good; null: all that are there. */
+export function isLostWith(deed: Deed, deleted: BinNumber | null): boolean {
+  if (deed.kind !== 'remove') return false
+  return deleted === null || [...deed.binned.values()].every((number) => number === deleted)
 }

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { Drawing } from '../shared/drawing.tsx'
 import { fetchDetail } from './client.ts'
+import { isOwnersAlone } from './commands.ts'
 import type { Entry, FileEntry, FolderEntry } from './entry.ts'
 import { useFiles } from './files-context.ts'
 import { Preview } from './preview.tsx'
@@ -11,7 +12,7 @@ import { useTimes } from './use-times.ts'
 
 /** The one entry that is selected: what it looks like and what is known of it. */
 export function DetailsPanel({ close }: { close: () => void }) {
-  const { texts, shown, manager } = useFiles()
+  const { texts, words, shown, manager, commands } = useFiles()
   const { details, actions } = texts
   const entry = theOnly(shown.selection, manager)
   return (
@@ -33,11 +34,22 @@ export function DetailsPanel({ close }: { close: () => void }) {
       ) : (
         <DetailsOf entry={entry} key={entry.key} />
       )}
+      {entry !== null && isOwnersAlone(shown.tree, entry) ? (
+        <p className="private-note small">
+          <Drawing of="lock" />
+          {details.privateWhy}
+        </p>
+      ) : null}
+      {entry === null ? null : (
+        <Button leftSection={<Drawing of="copy" />} onClick={() => void commands.copyLinks([entry])}>
+          {words.count(1, actions.copyLink)}
+        </Button>
+      )}
       {entry === null ? null : (
         <Button
           component="a"
           href={entry.kind === 'file' ? new URL(entry.url).pathname : `/f/${entry.id}`}
-          leftSection={<Drawing of="link" />}
+          leftSection={<Drawing of="open" />}
           target="_blank"
           variant="default"
         >

@@ -17,6 +17,7 @@ import { Toolbar } from './toolbar.tsx'
 import { UploadsButton } from './uploads-button.tsx'
 import { useDrops } from './use-drops.ts'
 import { isTouchDevice } from './use-entry-events.ts'
+import { useLayers } from './use-layers.ts'
 import { usePlace } from './use-place.ts'
 import { useRefresh } from './use-refresh.ts'
 
@@ -53,7 +54,7 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
     () => ({ data, texts: data.texts, words, shown, manager, commands }),
     [data, words, shown, manager, commands],
   )
-  const isOver = useDrops(files, engine)
+  const isHeld = useDrops(files, engine)
   /** A finger opens what it touches, unless something is selected. */
   const closeDetails = () => {
     showDetails(false)
@@ -61,6 +62,11 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
     // The button that had the focus is gone with the panel.
     document.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus()
   }
+  const isOver = hasDetails && isNarrow()
+  useLayers((dialog === null ? 0 : 1) + (isOver ? 1 : 0), () => {
+    if (dialog !== null) setDialog(null)
+    else closeDetails()
+  })
   useRefresh(manager, engine)
   useTitle(shown.tree?.find(shown.query.place)?.name ?? null)
   const { sort, order } = shown.query
@@ -71,7 +77,7 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
       <FilesContext value={files}>
         <div className="files-layout" data-details={hasDetails}>
           <FolderPane />
-          <section aria-label={data.texts.list} className="files-main" data-over={isOver}>
+          <section aria-label={data.texts.list} className="files-main" data-over={isHeld}>
             <PathBar />
             <Toolbar engine={engine} look={look} setLook={setLook} />
             <EntryList look={look} />
@@ -84,6 +90,11 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
       </FilesContext>
     </ThemeProvider>
   )
+}
+
+/** Whether the details stand over the list, as the stylesheet has it. */
+function isNarrow(): boolean {
+  return matchMedia('(max-width: 1099px)').matches
 }
 
 /** The name of the folder; null leaves the title that the page came with. */

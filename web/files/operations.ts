@@ -48,6 +48,8 @@ export interface Operations<Kind> {
   undo(id: number): Promise<void>
   /** The latest that can be, as long as it is on the list; none that came before one that has left it. */
   undoLast(): Promise<void>
+  /** What these did cannot be taken back any more. */
+  withdrawUndo(which: (kind: Kind) => boolean): void
   /** Takes it off the list. What is not over is not. */
   dismiss(id: number): void
 }
@@ -172,6 +174,9 @@ export function createOperations<Kind>(
     async undoLast() {
       const last = snapshot.findLast(({ canUndo, isUndo }) => canUndo && !isUndo)
       if (last !== undefined && last.id > left) await undo(last.id)
+    },
+    withdrawUndo(which) {
+      for (const it of listed.values()) if (which(it.shown.kind)) show(it, { canUndo: false })
     },
     dismiss(id) {
       const shown = listed.get(id)?.shown

@@ -1,5 +1,9 @@
+import { Button } from '@mantine/core'
+import { useCallback, useState } from 'react'
 import { Drawing } from '../shared/drawing.tsx'
+import type { MenuAnchor } from '../shared/menu-place.ts'
 import { entryActions } from './entry-actions.ts'
+import { EntryMenu } from './entry-menu.tsx'
 import { useFiles } from './files-context.ts'
 import { ListFields, type ListFieldsProps } from './list-fields.tsx'
 import { selectedCount } from './selection.ts'
@@ -12,6 +16,9 @@ export function SelectionBar(look: ListFieldsProps) {
   const total = manager.listing.total()
   const count = selectedCount(shown.selection, total ?? 0)
   const only = theOnly(shown.selection, manager)
+  const actions = entryActions(only, count, files)
+  const [menu, setMenu] = useState<MenuAnchor | null>(null)
+  const closeMenu = useCallback(() => setMenu(null), [])
 
   if (count === 0) {
     const forms = shown.query.search === '' ? texts.entries : texts.results
@@ -39,20 +46,42 @@ export function SelectionBar(look: ListFieldsProps) {
         {words.count(count, texts.selected)}
       </p>
       <div className="selection-actions">
-        {entryActions(only, count, files).map(({ label, drawing, isDeletion = false, act }) => (
-          <button
-            aria-label={label}
-            className="icon-button"
-            data-deletion={isDeletion || undefined}
-            key={drawing}
-            onClick={act}
-            title={label}
-            type="button"
-          >
-            <Drawing of={drawing} />
-          </button>
-        ))}
+        {actions.map(({ label, drawing, isDeletion = false, act }) =>
+          drawing === 'copy' ? (
+            <Button
+              className="tool"
+              key={drawing}
+              leftSection={<Drawing of={drawing} />}
+              onClick={act}
+              variant="default"
+            >
+              {label}
+            </Button>
+          ) : (
+            <button
+              aria-label={label}
+              className={isDeletion ? 'icon-button' : 'icon-button selection-spare'}
+              data-deletion={isDeletion || undefined}
+              key={drawing}
+              onClick={act}
+              title={label}
+              type="button"
+            >
+              <Drawing of={drawing} />
+            </button>
+          ),
+        )}
+        <button
+          aria-haspopup="menu"
+          aria-label={texts.actions.moreActions}
+          className="icon-button selection-more"
+          onClick={({ currentTarget }) => setMenu(currentTarget.getBoundingClientRect())}
+          type="button"
+        >
+          <Drawing of="dots" />
+        </button>
       </div>
+      {menu === null ? null : <EntryMenu at={menu} close={closeMenu} keep={null} leave={closeMenu} />}
       <ListFields {...look} />
     </div>
   )

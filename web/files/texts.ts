@@ -52,6 +52,7 @@ export interface FilesTexts {
     readonly select: string
     readonly selectNone: string
     readonly more: string
+    readonly moreActions: string
     readonly refresh: string
   }
   readonly dialogs: {
@@ -89,6 +90,7 @@ export interface FilesTexts {
     readonly expires: string
     readonly content: string
     readonly access: string
+    readonly privateWhy: string
   }
   readonly operations: {
     readonly list: string
@@ -127,6 +129,9 @@ export interface FilesTexts {
     readonly emptyWhy: string
     readonly restore: string
     readonly delete: string
+    /** {name} */
+    readonly askOne: string
+    readonly keep: string
     readonly emptyBin: string
     readonly sure: string
     readonly sureWhy: string
@@ -140,6 +145,7 @@ export interface FilesTexts {
   }
   readonly announced: {
     readonly copied: string
+    readonly copiedPrivate: string
     readonly copyFailed: string
     /** {name} */
     readonly created: string

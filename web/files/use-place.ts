@@ -1,6 +1,7 @@
 import { useCallback, useEffect } from 'react'
 import { type Place, TOP } from './entry.ts'
 import type { Manager } from './manager.ts'
+import { layersOf } from './use-layers.ts'
 
 const PAGE = '/files'
 
@@ -9,14 +10,22 @@ export function usePlace(manager: Manager): (place: Place) => void {
   useEffect(() => {
     manager.start(placeNow())
     const listening = new AbortController()
-    addEventListener('popstate', () => manager.open(placeNow()), { signal: listening.signal })
+    addEventListener(
+      'popstate',
+      () => {
+        // A layer over the same folder was closed.
+        if (placeNow() !== manager.snapshot().query.place) manager.open(placeNow())
+      },
+      { signal: listening.signal },
+    )
     return () => listening.abort()
   }, [manager])
 
   return useCallback(
     (place) => {
       const address = addressOf(place)
-      if (location.pathname !== address) history.pushState(null, '', address)
+      if (layersOf(history.state) > 0) history.replaceState(null, '', address)
+      else if (location.pathname !== address) history.pushState(null, '', address)
       manager.open(place)
     },
     [manager],
