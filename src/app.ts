@@ -57,6 +57,7 @@ import { createOwnKeys } from './services/own-keys.ts'
 import { assertPaired } from './services/pairing.ts'
 import { createPasskeys } from './services/passkeys.ts'
 import { createPasswordResets } from './services/password-resets.ts'
+import { createProofs } from './services/proofs.ts'
 import { createPublicFolders } from './services/public-folders.ts'
 import { createRateLimits } from './services/rate-limits.ts'
 import { createReadiness } from './services/readiness.ts'
@@ -159,7 +160,7 @@ export async function startHoldfast(
     const traffic = createTrafficCounter(light, clock)
     const usage = createUsage(light, clock, traffic.downloaded)
     const signing = createSigning(secret)
-    const access = createAccess(db, signing)
+    const access = createAccess(db, signing, clock)
     const cleaning = createCleaning(db, blobs, clock, failed('a blob could not be removed'))
     const diskWatch = createDiskWatch({
       blobSpace: () => blobs.freeSpace(),
@@ -239,7 +240,6 @@ export async function startHoldfast(
     const makeLink = createLinkMaking(clock, random)
     const signUp = createSignUp({ db, rates, clock, random, outbox, mode: config.signUp })
     const oneTimeLinks = createOneTimeLinks(db, clock, makeLink, config.signUp)
-    const ownAccount = createOwnAccount(db, rates, clock, outbox)
     const auth = createAuth(() => ({
       db,
       clock,
@@ -249,6 +249,8 @@ export async function startHoldfast(
       log: (message, error) => log.error({ from: 'better-auth', err: error }, message),
     }))
     const sessions = createSessions(db, clock)
+    const proofs = createProofs(db, rates, clock, sessions)
+    const ownAccount = createOwnAccount({ db, rates, clock, outbox, proofs })
     const knownBrowsers = createKnownBrowsers({ signing, clock, random, publicUrl })
 
     const reports = createReports(db, clock)
@@ -318,7 +320,7 @@ export async function startHoldfast(
       idempotency,
       keys: createKeys(db, clock, random),
       notices,
-      mailAddresses: createMailAddresses({ db, clock, rates, ownAccount, outbox, makeLink }),
+      mailAddresses: createMailAddresses({ db, clock, rates, proofs, outbox, makeLink }),
       oidc: createOidc({
         db,
         auth,
@@ -334,9 +336,10 @@ export async function startHoldfast(
       }),
       oneTimeLinks,
       ownAccount,
-      passkeys: createPasskeys({ db, auth, rates, ownAccount, knownBrowsers, publicUrl }),
+      passkeys: createPasskeys({ db, auth, rates, proofs, sessions, knownBrowsers, publicUrl }),
       passwordResets: createPasswordResets({ db, clock, rates, outbox, makeLink }),
-      ownKeys: createOwnKeys(db, clock, random),
+      ownKeys: createOwnKeys(db, rates, clock, random),
+      proofs,
       publicFolders: createPublicFolders(db, access),
       rates,
       readiness: createReadiness(db, health, clock),
@@ -345,7 +348,7 @@ export async function startHoldfast(
       reporting: createReporting(db, rates, signing, clock),
       reports,
       resumable: resumable.uploads,
-      secondFactor: createSecondFactor(db, auth, ownAccount),
+      secondFactor: createSecondFactor(db, auth, proofs),
       sessions,
       signIn: createSignIn({ db, auth, rates, signing, knownBrowsers, publicUrl }),
       signUp,

@@ -27,6 +27,8 @@ export interface Config {
   readonly maxFileSize: number
   readonly storageLimit: number
   readonly rateLimit: number
+  /** How many times that all keys of an account may use together; 0: no limit together. */
+  readonly accountRateFactor: number
   /** The same for an account's sessions together. */
   readonly sessionRateLimit: number
   readonly signUp: SignUp
@@ -141,6 +143,7 @@ export function loadConfig(environment: Environment): Config {
     maxFileSize: read(settings.maxFileSize),
     storageLimit: read(settings.storageLimit),
     rateLimit: read(settings.rateLimit),
+    accountRateFactor: read(settings.accountRateFactor),
     sessionRateLimit: read(settings.sessionRateLimit),
     signUp: read(settings.signUp),
     oidc: readOidc(read),

@@ -149,6 +149,13 @@ export const settings = {
     description: 'Requests that one API key may make in an hour.',
     ...whole(1, 1_000_000_000),
   },
+  accountRateFactor: {
+    variable: 'HOLDFAST_ACCOUNT_RATE_FACTOR',
+    default: '10',
+    description:
+      'How many times HOLDFAST_RATE_LIMIT all API keys of an account may use together in an hour; 0: no limit together.',
+    ...whole(0, 1_000_000),
+  },
   sessionRateLimit: {
     variable: 'HOLDFAST_SESSION_RATE_LIMIT',
     default: '20000',

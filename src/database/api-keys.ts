@@ -58,6 +58,22 @@ export async function findKeyHolder(db: Db, hash: Sha256): Promise<KeyHolder | u
   return (await keyHolder(db, hash))[0]
 }
 
+const keyHolderById = prepared((db, key: KeyId) =>
+  db
+    .selectFrom('api_keys')
+    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .select(['api_keys.account_id as account', 'api_keys.expires_at'])
+    .where('api_keys.id', '=', key)
+    .where('api_keys.revoked_at', 'is', null)
+    .where('accounts.disabled_at', 'is', null),
+)
+
+/** Whose key it is, while it counts: not once it was revoked or is over, or its account is disabled. */
+export async function keyHolderNow(db: Db, key: KeyId, now: number): Promise<AccountId | null> {
+  const [row] = await keyHolderById(db, key)
+  return row === undefined || (row.expires_at !== null && row.expires_at <= now) ? null : row.account
+}
+
 /** Changes whenever something was committed, by this process or another; null when the database cannot tell. */
 export function committedVersion(db: Db): number | null {
   return directReadsOf(db)?.version() ?? null

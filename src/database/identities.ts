@@ -72,6 +72,17 @@ export async function findSubject(db: Db, subject: string): Promise<AccountId | 
   return row?.account_id ?? null
 }
 
+/** Whether another server knows the account. */
+export async function hasSubject(db: Db, account: AccountId): Promise<boolean> {
+  const row = await db
+    .selectFrom('identities')
+    .select('id')
+    .where('account_id', '=', account)
+    .where('provider', '=', 'oidc')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Throws a unique violation when the subject has an account. */
 export async function insertSubject(
   trx: Db,

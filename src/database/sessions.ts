@@ -37,6 +37,21 @@ export async function findSessionHolder(db: Db, hash: Sha256): Promise<SessionHo
   return (await sessionHolder(db, hash))[0]
 }
 
+const sessionHolderById = prepared((db, session: SessionId) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
+    .select(['sessions.account_id as account', 'sessions.expires_at'])
+    .where('sessions.id', '=', session)
+    .where('accounts.disabled_at', 'is', null),
+)
+
+/** Whose session it is, while it counts: not once it is over, or its account is disabled. */
+export async function sessionHolderNow(db: Db, session: SessionId, now: number): Promise<AccountId | null> {
+  const [row] = await sessionHolderById(db, session)
+  return row === undefined || row.expires_at <= now ? null : row.account
+}
+
 export async function setSessionUsed(
   db: Db,
   id: SessionId,

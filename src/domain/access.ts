@@ -1,10 +1,22 @@
-import { type AccountId, type FolderId, type FolderIdentifier, GUESTS } from './ids.ts'
+import {
+  type AccountId,
+  type FolderId,
+  type FolderIdentifier,
+  GUESTS,
+  type KeyId,
+  type SessionId,
+} from './ids.ts'
 import type { Reach } from './reach.ts'
+
+/** What shows whose account it is: a key or a session, which may end. */
+export type Evidence =
+  | { readonly kind: 'key'; readonly key: KeyId }
+  | { readonly kind: 'session'; readonly session: SessionId }
 
 /** Who asks, before it is known for what. */
 export interface Asker {
   /** null: nobody is signed in. */
-  readonly reach: Reach | null
+  readonly reach: (Reach & { readonly by: Evidence }) | null
   /** Folders unlocked before, each with the tag of the password that did it. */
   readonly grants: ReadonlyMap<FolderId, string>
 }

@@ -6,6 +6,7 @@ import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type AccountCaller, assertScope, type Caller, type SessionCaller } from '../services/caller.ts'
+import { type KeyVerdict, takeForKey } from '../services/key-rates.ts'
 import type { Verdict } from '../services/rate-limits.ts'
 import type { Services } from '../services/services.ts'
 import { signedOut } from '../services/sessions.ts'
@@ -116,22 +117,25 @@ export async function administrator(call: Call): Promise<Administrator> {
   return { kind: 'administrator', account, username, address: call.address }
 }
 
-function rateLimited({ by }: AccountCaller, { limit, resetsIn }: Verdict): Refusal {
-  const who = by.kind === 'key' ? 'This key' : 'You'
-  return new Refusal('RATE_LIMITED', `${who} may make ${limit} requests an hour; try again later`, resetsIn)
+function rateLimited({ by }: AccountCaller, { limit, resetsIn, ceiling }: KeyVerdict): Refusal {
+  const who = ceiling !== null ? 'All keys of this account together' : by.kind === 'key' ? 'This key' : 'You'
+  const most = ceiling ?? limit
+  return new Refusal('RATE_LIMITED', `${who} may make ${most} requests an hour; try again later`, resetsIn)
 }
 
 /** Counts so many requests more for the caller, and tells what is left of the rate. */
-async function counted(call: Call, caller: AccountCaller, requests: 0 | 1): Promise<Verdict> {
-  const { services, config } = call.site
+async function counted(call: Call, caller: AccountCaller, requests: 0 | 1): Promise<KeyVerdict> {
   call.caller = caller
-  const [subject, limit] =
-    caller.by.kind === 'key'
-      ? ([`key:${caller.by.key}`, config.rateLimit] as const)
-      : ([`sessions:${caller.account}`, config.sessionRateLimit] as const)
-  const verdict = await services.rates.take(subject, requests, limit, HOUR)
+  const verdict = await taken(call, caller, requests)
   call.rate = verdict
   return verdict
+}
+
+async function taken({ site }: Call, { account, by }: AccountCaller, requests: 0 | 1): Promise<KeyVerdict> {
+  const { rates } = site.services
+  const { rateLimit: limit, accountRateFactor: factor, sessionRateLimit } = site.config
+  if (by.kind === 'key') return takeForKey(rates, { key: by.key, account }, requests, { limit, factor })
+  return { ...(await rates.take(`sessions:${account}`, requests, sessionRateLimit, HOUR)), ceiling: null }
 }
 
 /** By the key, or without any Authorization header by the session. */

@@ -18,6 +18,7 @@ import {
   beginPasskey,
   beginPasskeySignIn,
   listPasskeys,
+  proveByPasskey,
   removePasskey,
   renamePasskey,
   signInWithPasskey,
@@ -30,6 +31,7 @@ import {
   endSession,
   getSession,
   listSessions,
+  proveByPassword,
   signIn,
   signInWithCode,
   signOut,
@@ -51,6 +53,7 @@ import { getFolderPage } from './site/folder-page.ts'
 import { postFolderPassword } from './site/folder-password.ts'
 import { forgottenPages, keepPages, unsubscribePages, verifyPages } from './site/mail-pages.ts'
 import { finishOidc, startOidc } from './site/oidc.ts'
+import { getProvedPage } from './site/proved-page.ts'
 import { getReportPage, postReport } from './site/report-page.ts'
 import { getSettingsPage, getSettingsPageOf } from './site/settings-page.ts'
 import { getStartPage, postStartPage } from './site/start-page.ts'
@@ -113,6 +116,7 @@ export const routes: readonly Route[] = [
   signIn,
   signInWithCode,
   signOut,
+  proveByPassword,
   endSession,
   listSessions,
   endOtherSessions,
@@ -123,6 +127,7 @@ export const routes: readonly Route[] = [
   removePasskey,
   beginPasskeySignIn,
   signInWithPasskey,
+  proveByPasskey,
   invite,
   ...administrationRoutes,
   getHealth,
@@ -144,6 +149,7 @@ export const routes: readonly Route[] = [
   postSignOut,
   startOidc,
   finishOidc,
+  getProvedPage,
   getStartPage,
   postStartPage,
   getFilePage,

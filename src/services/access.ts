@@ -1,9 +1,11 @@
-import { findAccount } from '../database/accounts.ts'
+import { keyHolderNow } from '../database/api-keys.ts'
 import { type FileDetailRow, findFile } from '../database/files.ts'
 import { type ChainRow, type FolderListRow, findFolder, folderChain } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
+import { sessionHolderNow } from '../database/sessions.ts'
 import { arrivingUpload } from '../database/uploads.ts'
 import { type Asker, type ChainFolder, decideAccess, type Viewer, viewerOf } from '../domain/access.ts'
+import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FileIdentifier, FolderId, FolderIdentifier } from '../domain/ids.ts'
 import { folderNotFound } from './places.ts'
@@ -37,7 +39,10 @@ export interface Access {
   file(asker: Asker, identifier: FileIdentifier): Promise<Seen<FileDetailRow>>
   /** Throws Refusal FOLDER_NOT_FOUND when there is no such folder for the asker. */
   folder(asker: Asker, identifier: FolderIdentifier): Promise<Seen<FolderListRow>>
-  /** Whom a signed address speaks for by now: nobody in particular, once the account is disabled or gone. */
+  /**
+   * Whom a signed address speaks for by now: nobody in particular, once the key was revoked or has expired, or the session is
+   * over, that it was asked for with, and once the account is disabled or gone.
+   */
   signed(asker: Asker): Promise<Asker>
   /** Whether a viewer who may see a folder may also see this one, which is directly in it. */
   opens(viewer: Viewer, folder: Barrier): boolean
@@ -45,7 +50,7 @@ export interface Access {
   passwordTag(folder: FolderId, passwordHash: string): string
 }
 
-export function createAccess(db: Db, signing: Signing): Access {
+export function createAccess(db: Db, signing: Signing, clock: Clock): Access {
   const tag = (folder: FolderId, hash: string) => signing.tag('folder-password', `${folder}\n${hash}`)
 
   const asChainFolder = ({ id, is_public, password_hash }: Omit<Barrier, 'account_id'>): ChainFolder => ({
@@ -97,9 +102,11 @@ export function createAccess(db: Db, signing: Signing): Access {
 
     async signed(asker) {
       if (asker.reach === null) return asker
-      const account = await findAccount(db, asker.reach.account)
-      const isEnabled = account !== undefined && account.disabled_at === null
-      return isEnabled ? asker : { ...asker, reach: null }
+      const { account, by } = asker.reach
+      const now = clock.now()
+      const holder =
+        by.kind === 'key' ? await keyHolderNow(db, by.key, now) : await sessionHolderNow(db, by.session, now)
+      return holder === account ? asker : { ...asker, reach: null }
     },
 
     opens: (viewer, folder) =>

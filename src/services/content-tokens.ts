@@ -4,6 +4,7 @@ import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, FolderId, FolderIdentifier, Uuid } from '../domain/ids.ts'
 import type { Signing } from './signing.ts'
+import { evidenceFields, evidenceIn, evidenceOf } from './token-evidence.ts'
 
 /** Seconds a signed content address is good for. */
 export const CONTENT_TOKEN_LIFETIME = 1800
@@ -39,6 +40,7 @@ const payload = z.object({
   p: z.boolean().default(false),
   a: z.number().nullable(),
   w: z.string().nullable().default(null),
+  ...evidenceFields,
   g: z.array(z.tuple([z.number(), z.string()])),
 })
 
@@ -53,6 +55,7 @@ export function createContentTokens(signing: Signing, clock: Clock): ContentToke
         p: proxied,
         a: reach?.account ?? null,
         w: reach?.within ?? null,
+        ...evidenceOf(reach?.by ?? null),
         g: [...grants],
       })
     },
@@ -67,7 +70,12 @@ export function createContentTokens(signing: Signing, clock: Clock): ContentToke
       }
       const { a, w, g, c, p } = found.data
       const grants = g.map(([folder, tag]) => [folder as FolderId, tag] as const)
-      const reach = a === null ? null : { account: a as AccountId, within: w as FolderIdentifier | null }
+      const by = evidenceIn(found.data)
+      // An address from before addresses named what they were asked for with is nobody's.
+      const reach =
+        a === null || by === null
+          ? null
+          : { account: a as AccountId, within: w as FolderIdentifier | null, by }
       return { asker: { reach, grants: new Map(grants) }, counted: c, proxied: p }
     },
   }

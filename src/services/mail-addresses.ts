@@ -21,7 +21,7 @@ import type { SessionCaller } from './caller.ts'
 import type { MakeLink } from './link-making.ts'
 import { invalidLink } from './one-time-links.ts'
 import type { Outbox } from './outbox.ts'
-import type { OwnAccount } from './own-account.ts'
+import type { Proofs } from './proofs.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { countTry } from './tries.ts'
 
@@ -47,10 +47,10 @@ export interface MailAddresses {
   get(caller: SessionCaller): Promise<MailSettings>
   /**
    * Sends a link to the address, which takes the place of the present one when it is used. Throws what
-   * `OwnAccount.confirm` throws, and Refusal INVALID_REQUEST, MAIL_DISABLED or RATE_LIMITED.
+   * `Proofs.confirm` throws, and Refusal INVALID_REQUEST, MAIL_DISABLED or RATE_LIMITED.
    */
   set(caller: SessionCaller, password: string | null, address: string, language: Language): Promise<void>
-  /** Forgets the address, and tells that to who is there. Throws what `OwnAccount.confirm` throws. */
+  /** Forgets the address, and tells that to who is there. Throws what `Proofs.confirm` throws. */
   remove(caller: SessionCaller, password: string | null): Promise<void>
   setWarnings(caller: SessionCaller, warnings: boolean, language: Language): Promise<void>
   /** What the link would verify, without using it. Throws Refusal INVALID_LINK. */
@@ -66,11 +66,11 @@ export function createMailAddresses(parts: {
   db: Db
   clock: Clock
   rates: RateLimits
-  ownAccount: OwnAccount
+  proofs: Proofs
   outbox: Outbox
   makeLink: MakeLink
 }): MailAddresses {
-  const { db, clock, rates, ownAccount, outbox, makeLink } = parts
+  const { db, clock, rates, proofs, outbox, makeLink } = parts
 
   /** Nobody is made to send more to an address than its owner would forgive. */
   async function countMail(account: AccountId, folded: string): Promise<void> {
@@ -105,7 +105,7 @@ export function createMailAddresses(parts: {
       if (address === null) {
         throw new Refusal('INVALID_REQUEST', '"address": must be a mail address such as ada@example.org')
       }
-      await ownAccount.confirm(caller, password)
+      await proofs.confirm(caller, password)
       const { account, username } = caller
       const present = await findMailAddress(db, account)
       const pending = isSame(present, address) ? null : address
@@ -121,7 +121,7 @@ export function createMailAddresses(parts: {
     },
 
     async remove(caller, password) {
-      await ownAccount.confirm(caller, password)
+      await proofs.confirm(caller, password)
       const { account } = caller
       await inTransaction(db, async (trx) => {
         await outbox.tell(trx, account, 'address removed')

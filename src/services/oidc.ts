@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { OidcConfig } from '../config.ts'
 import { isDatabaseFailure } from '../database/differences.ts'
-import { findPassword, findSubject } from '../database/identities.ts'
+import { findPassword, findSubject, hasSubject } from '../database/identities.ts'
 import type { Db } from '../database/schema.ts'
 import { type Clock, MINUTE, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -26,6 +26,8 @@ export interface Onward {
 
 /** Signing in by way of an OpenID Connect server. */
 export interface Oidc {
+  /** Whether the caller's account can be signed in to by way of the server that is set. */
+  knows(caller: SessionCaller): Promise<boolean>
   /**
    * On to the other server. `next`: path on this site to come back to. `proves`: the session whose person is to sign in
    * there once more; null for a new session. Throws Refusal NOT_FOUND when no server is set, NOT_IDENTIFIED when it does not
@@ -159,6 +161,8 @@ export function createOidc(parts: {
   }
 
   return {
+    knows: async ({ account }) => exchange !== null && (await hasSubject(db, account)),
+
     begin: (next, bucket, proves) =>
       asked(bucket, 'oidc', async (other) => {
         const { address, secrets } = await other.begin(publicUrl() + OIDC_CALLBACK, proves !== null)

@@ -5,14 +5,15 @@ import { dropLinks } from '../database/one-time-links.ts'
 import type { Db } from '../database/schema.ts'
 import { endSessions } from '../database/sessions.ts'
 import { inTransaction } from '../database/transactions.ts'
-import { type Clock, HOUR, MINUTE } from '../domain/clock.ts'
+import { type Clock, HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseUsername } from '../domain/username.ts'
 import { assertNotLastAdmin, removeAccount } from './account-removal.ts'
 import type { SessionCaller } from './caller.ts'
 import type { Outbox } from './outbox.ts'
 import { assertStrong } from './password-strength.ts'
-import { hashPassword, verifyPassword } from './passwords.ts'
+import { hashPassword } from './passwords.ts'
+import type { Proofs } from './proofs.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { countTry } from './tries.ts'
 
@@ -26,44 +27,44 @@ export interface OwnAccount {
   /** Whether the account has a password. */
   hasPassword(caller: SessionCaller): Promise<boolean>
   /**
-   * Makes sure that it is the owner who sits there: by the password, or without one by having signed in just now.
-   * Throws Refusal WRONG_PASSWORD, PASSWORD_REQUIRED or RATE_LIMITED.
-   */
-  confirm(caller: SessionCaller, password: string | null): Promise<void>
-  /**
-   * All of it or nothing; a new password ends all other sessions. Throws what `confirm` throws, and Refusal INVALID_NAME,
+   * All of it or nothing; a new password ends all other sessions. Throws what `Proofs.confirm` throws, and Refusal
+   * PASSWORD_REQUIRED, INVALID_NAME,
    * DUPLICATE_NAME or WEAK_PASSWORD. Returns the name from then on.
    */
   change(caller: SessionCaller, password: string | null, change: OwnChange): Promise<string>
   /**
    * Deletes the account with everything in it, at once for everybody; rows and bytes are cleared behind that. Throws what
-   * `confirm` throws, and Refusal LAST_ADMINISTRATOR.
+   * `Proofs.confirm` throws, and Refusal LAST_ADMINISTRATOR.
    */
   remove(caller: SessionCaller, password: string | null): Promise<void>
 }
 
-const TRIES = 10
 /** New passwords in an hour: each costs the server more to judge and to hash than to ask for. */
 const NEW_PASSWORDS = 10
-/** How long after signing in nobody is asked again. */
-const JUST_NOW = 10 * MINUTE
 
-export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock, outbox: Outbox): OwnAccount {
-  async function confirm({ account, by }: SessionCaller, password: string | null): Promise<void> {
-    const hash = await findPassword(db, account)
-    if (hash === null) {
-      if (clock.now() - by.provedAt < JUST_NOW) return
-      throw new Refusal('PASSWORD_REQUIRED', 'For this, sign out and in again first')
-    }
-    if (password === null) {
+export function createOwnAccount(parts: {
+  db: Db
+  rates: RateLimits
+  clock: Clock
+  outbox: Outbox
+  proofs: Proofs
+}): OwnAccount {
+  const { db, rates, clock, outbox, proofs } = parts
+
+  /** A new password takes the present one, however recent the last proof: it locks out whoever has the other. */
+  async function confirmChange(
+    caller: SessionCaller,
+    present: string | null,
+    change: OwnChange,
+  ): Promise<void> {
+    if (
+      present === null &&
+      change.password !== undefined &&
+      (await findPassword(db, caller.account)) !== null
+    ) {
       throw new Refusal('PASSWORD_REQUIRED', 'Give the password of your account for this')
     }
-    const windows = [{ subject: `confirm:${account}`, limit: TRIES, length: HOUR }]
-    const takeBack = await countTry(rates, windows, 'Too many wrong passwords; wait a while and try again')
-    if (!(await verifyPassword(password, hash))) {
-      throw new Refusal('WRONG_PASSWORD', 'That is not the password; check it and try again')
-    }
-    await takeBack()
+    await proofs.confirm(caller, present)
   }
 
   async function hashOf(caller: SessionCaller, username: string | null, next: string): Promise<string> {
@@ -75,12 +76,11 @@ export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock, outbox
 
   return {
     hasPassword: async ({ account }) => (await findPassword(db, account)) !== null,
-    confirm,
 
     async change(caller, present, change) {
       const { account } = caller
       const username = change.username === undefined ? null : parseUsername(change.username)
-      await confirm(caller, present)
+      await confirmChange(caller, present, change)
       const hash = change.password === undefined ? null : await hashOf(caller, username, change.password)
       try {
         await inTransaction(db, async (trx) => {
@@ -99,7 +99,7 @@ export function createOwnAccount(db: Db, rates: RateLimits, clock: Clock, outbox
     },
 
     async remove(caller, password) {
-      await confirm(caller, password)
+      await proofs.confirm(caller, password)
       const { account } = caller
       await inTransaction(db, async (trx) => {
         await assertNotLastAdmin(trx, account)

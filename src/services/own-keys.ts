@@ -3,42 +3,45 @@ import { lockAccount } from '../database/differences.ts'
 import { findFolder } from '../database/folders.ts'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
-import type { Clock } from '../domain/clock.ts'
+import { type Clock, DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { FolderPlace, KeyId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import type { Scope } from '../domain/scopes.ts'
-import { type AccountCaller, assertScope } from './caller.ts'
+import type { AccountCaller, SessionCaller } from './caller.ts'
 import { type KeyInfo, keyInfo } from './key-info.ts'
 import { issueKey, type KeyGrant, type NewKey } from './key-issuing.ts'
 import { isWithin, ownFolder } from './places.ts'
+import type { RateLimits } from './rate-limits.ts'
+import { countTry } from './tries.ts'
 
-/** A key that somebody asks for. What it leaves open is as it is with the key that asks. */
+/** A key that somebody asks for. */
 export interface WantedKey {
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly folder: FolderPlace
-  /** null: as late as may be. */
+  /** null: it does not end. */
   readonly expiresAt: number | null
 }
 
-/** What callers do with the keys of their account. Nobody sees, makes or revokes a key that can do more than their own. */
+/** What callers do with the keys of their account. Nobody sees or revokes a key that can do more than their own. */
 export interface OwnKeys {
   /** Those that were not revoked, the oldest first. */
   list(caller: AccountCaller): Promise<KeyInfo[]>
   /**
-   * Throws Refusal as `issueKey` does, SCOPE_MISSING, FOLDER_NOT_FOUND, or INVALID_REQUEST for one that lives longer or
-   * is one too many.
+   * For who is signed in: a key that leaks must not make others that outlast it. Throws Refusal as `issueKey` does,
+   * FOLDER_NOT_FOUND, RATE_LIMITED, or INVALID_REQUEST for one that is one too many.
    */
-  add(caller: AccountCaller, key: WantedKey): Promise<NewKey & Pick<KeyInfo, 'folderName'>>
+  add(caller: SessionCaller, key: WantedKey): Promise<NewKey & Pick<KeyInfo, 'folderName'>>
   /** Throws Refusal NOT_FOUND. */
   revoke(caller: AccountCaller, key: KeyId): Promise<void>
 }
 
-/** Each key has a rate of its own, so that without an end to keys there would be none to requests. */
 const MOST_KEYS = 100
+/** Keys that an account makes in a day: each leaves a row, also when it was revoked. */
+const NEW_KEYS = 300
 
-export function createOwnKeys(db: Db, clock: Clock, random: Random): OwnKeys {
+export function createOwnKeys(db: Db, rates: RateLimits, clock: Clock, random: Random): OwnKeys {
   /** Whether the key can do no more than the caller. */
   async function isCovered(caller: AccountCaller, key: KeyGrant): Promise<boolean> {
     if (key.scopes.some((scope) => !caller.scopes.includes(scope))) return false
@@ -61,14 +64,11 @@ export function createOwnKeys(db: Db, clock: Clock, random: Random): OwnKeys {
     list,
 
     async add(caller, key) {
-      for (const scope of key.scopes) assertScope(caller, scope)
-      const expiresAt = key.expiresAt ?? caller.expiresAt
-      if (outlives(expiresAt, caller.expiresAt)) {
-        throw new Refusal('INVALID_REQUEST', 'A key cannot make one that lives longer than itself')
-      }
-      const place = key.folder === 'root' ? caller.within : key.folder
-      const folder = place === null ? null : await ownFolder(db, caller, place)
-      const request = { name: key.name, scopes: key.scopes, folder: folder?.identifier ?? null, expiresAt }
+      const folder = key.folder === 'root' ? null : await ownFolder(db, caller, key.folder)
+      const { name, scopes, expiresAt } = key
+      const request = { name, scopes, folder: folder?.identifier ?? null, expiresAt }
+      const windows = [{ subject: `new-keys:${caller.account}`, limit: NEW_KEYS, length: DAY }]
+      await countTry(rates, windows, 'Too many new keys today; wait a while and try again')
       return inTransaction(db, async (trx) => {
         await lockAccount(trx, caller.account)
         if ((await countKeys(trx, caller.account)) >= MOST_KEYS) {

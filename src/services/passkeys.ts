@@ -8,11 +8,12 @@ import { type Auth, type Browser, browserHeaders, withoutSession } from './auth.
 import type { SessionCaller } from './caller.ts'
 import { unhidden } from './hidden-errors.ts'
 import type { KnownBrowsers } from './known-browsers.ts'
-import type { OwnAccount } from './own-account.ts'
+import type { Proofs } from './proofs.ts'
 import type { RateLimits } from './rate-limits.ts'
+import type { Sessions } from './sessions.ts'
 import type { SignInStep } from './sign-in.ts'
 import { translated, wrongPasskey } from './signing-in-failures.ts'
-import { sessionCookie } from './signing-in-terms.ts'
+import { cookieOf, sessionCookie } from './signing-in-terms.ts'
 import { countTry } from './tries.ts'
 
 export interface PasskeyInfo {
@@ -44,7 +45,7 @@ export interface PasskeyAnswer {
 /** Passkeys stand for the password and the code together, so they must have been unlocked by their owner. */
 export interface Passkeys {
   list(caller: SessionCaller): Promise<PasskeyInfo[]>
-  /** Throws what `OwnAccount.confirm` throws. */
+  /** Throws what `Proofs.confirm` throws. */
   beginAdding(caller: SessionCaller, browser: Browser, password: string | null): Promise<Ceremony>
   /** Throws Refusal INVALID_REQUEST for an answer to another question. */
   add(browser: Browser, answer: object, name: string): Promise<void>
@@ -56,6 +57,8 @@ export interface Passkeys {
   beginSignIn(browser: Browser, bucket: string): Promise<Ceremony>
   /** Throws Refusal NOT_IDENTIFIED or ACCOUNT_DISABLED. */
   signIn(browser: Browser, answer: PasskeyAnswer): Promise<SignInStep>
+  /** Proves the caller's session. Throws Refusal NOT_IDENTIFIED, also for a passkey of another account. */
+  prove(caller: SessionCaller, browser: Browser, answer: PasskeyAnswer): Promise<void>
 }
 
 const LONGEST_NAME = 100
@@ -66,12 +69,30 @@ export function createPasskeys(parts: {
   db: Db
   auth: Auth
   rates: RateLimits
-  ownAccount: OwnAccount
+  proofs: Proofs
+  sessions: Sessions
   knownBrowsers: KnownBrowsers
   publicUrl: () => string
 }): Passkeys {
-  const { db, auth, rates, ownAccount, knownBrowsers, publicUrl } = parts
+  const { db, auth, rates, proofs, sessions, knownBrowsers, publicUrl } = parts
   const fresh = (browser: Browser) => browserHeaders(withoutSession(browser, sessionCookie(publicUrl())))
+
+  /** A new session by the passkey. */
+  async function begun(browser: Browser, answer: PasskeyAnswer) {
+    // No database must be asked for just any text.
+    if (!/^[\w-]+$/.test(answer.id)) throw wrongPasskey()
+    const { api } = await auth()
+    const { response, headers } = await unhidden(() =>
+      translated(
+        api.verifyPasskeyAuthentication({
+          body: { response: answer },
+          headers: fresh(browser),
+          returnHeaders: true,
+        }),
+      ),
+    )
+    return { account: Number(response.session.userId) as AccountId, headers }
+  }
 
   return {
     async list({ account }) {
@@ -80,7 +101,7 @@ export function createPasskeys(parts: {
     },
 
     async beginAdding(caller, browser, password) {
-      await ownAccount.confirm(caller, password)
+      await proofs.confirm(caller, password)
       const { api } = await auth()
       const { response, headers } = await translated(
         api.generatePasskeyRegistrationOptions({
@@ -125,21 +146,18 @@ export function createPasskeys(parts: {
     },
 
     async signIn(browser, answer) {
-      // No database must be asked for just any text.
-      if (!/^[\w-]+$/.test(answer.id)) throw wrongPasskey()
-      const { api } = await auth()
-      const { response, headers } = await unhidden(() =>
-        translated(
-          api.verifyPasskeyAuthentication({
-            body: { response: answer },
-            headers: fresh(browser),
-            returnHeaders: true,
-          }),
-        ),
-      )
-      const account = Number(response.session.userId) as AccountId
+      const { account, headers } = await begun(browser, answer)
       const remembered = knownBrowsers.remember(browser, account, await findPassword(db, account))
       return { next: 'signed in', cookies: [...headers.getSetCookie(), ...remembered] }
+    },
+
+    async prove(caller, browser, answer) {
+      const { account, headers } = await begun(browser, answer)
+      // better-auth tells a right passkey by a session of its own, which nobody is given.
+      const { api } = await auth()
+      await api.signOut({ headers: new Headers({ cookie: cookieOf(headers) }) })
+      if (account !== caller.account) throw wrongPasskey()
+      await sessions.prove(caller)
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Db } from '../database/schema.ts'
 import { Refusal } from '../domain/errors.ts'
 import { type Auth, type Browser, browserHeaders } from './auth.ts'
 import type { SessionCaller } from './caller.ts'
-import type { OwnAccount } from './own-account.ts'
+import type { Proofs } from './proofs.ts'
 import { translated } from './signing-in-failures.ts'
 import { useCode } from './used-codes.ts'
 
@@ -19,26 +19,26 @@ export interface NewSecondFactor {
 /** Codes that signing in with the password takes besides. */
 export interface SecondFactor {
   /**
-   * Makes a secret. It counts from the first right code on. Throws what `OwnAccount.confirm` throws, and Refusal
+   * Makes a secret. It counts from the first right code on. Throws what `Proofs.confirm` throws, and Refusal
    * INVALID_REQUEST where signing in takes codes already: better-auth would put it in the place of theirs at once.
    */
   begin(caller: SessionCaller, browser: Browser, password: string | null): Promise<NewSecondFactor>
   /** The first code. The session goes on as a new one. Returns Set-Cookie headers. Throws Refusal WRONG_CODE. */
   finish(caller: SessionCaller, browser: Browser, code: string): Promise<readonly string[]>
   /**
-   * Makes new recovery codes in the place of those there were. Throws what `OwnAccount.confirm` throws, and Refusal
+   * Makes new recovery codes in the place of those there were. Throws what `Proofs.confirm` throws, and Refusal
    * INVALID_REQUEST where signing in takes no codes.
    */
   renewRecovery(caller: SessionCaller, browser: Browser, password: string | null): Promise<readonly string[]>
-  /** Throws what `OwnAccount.confirm` throws. Returns Set-Cookie headers. */
+  /** Throws what `Proofs.confirm` throws. Returns Set-Cookie headers. */
   end(caller: SessionCaller, browser: Browser, password: string | null): Promise<readonly string[]>
 }
 
-export function createSecondFactor(db: Db, auth: Auth, ownAccount: OwnAccount): SecondFactor {
+export function createSecondFactor(db: Db, auth: Auth, proofs: Proofs): SecondFactor {
   const given = (password: string | null) => (password === null ? {} : { password })
   return {
     async begin(caller, browser, password) {
-      await ownAccount.confirm(caller, password)
+      await proofs.confirm(caller, password)
       if ((await findAccount(db, caller.account))?.two_factor === 1) {
         throw new Refusal('INVALID_REQUEST', 'This account has codes already; end them first')
       }
@@ -65,7 +65,7 @@ export function createSecondFactor(db: Db, auth: Auth, ownAccount: OwnAccount): 
     },
 
     async renewRecovery(caller, browser, password) {
-      await ownAccount.confirm(caller, password)
+      await proofs.confirm(caller, password)
       const { api } = await auth()
       const { backupCodes } = await translated(
         api.generateBackupCodes({ body: given(password), headers: browserHeaders(browser) }),
@@ -74,7 +74,7 @@ export function createSecondFactor(db: Db, auth: Auth, ownAccount: OwnAccount): 
     },
 
     async end(caller, browser, password) {
-      await ownAccount.confirm(caller, password)
+      await proofs.confirm(caller, password)
       const { api } = await auth()
       const { headers } = await translated(
         api.disableTwoFactor({

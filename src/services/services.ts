@@ -29,6 +29,7 @@ import type { OwnAccount } from './own-account.ts'
 import type { OwnKeys } from './own-keys.ts'
 import type { Passkeys } from './passkeys.ts'
 import type { PasswordResets } from './password-resets.ts'
+import type { Proofs } from './proofs.ts'
 import type { PublicFolders } from './public-folders.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Readiness } from './readiness.ts'
@@ -85,6 +86,7 @@ export interface Services {
   readonly ownKeys: OwnKeys
   readonly passkeys: Passkeys
   readonly passwordResets: PasswordResets
+  readonly proofs: Proofs
   readonly publicFolders: PublicFolders
   readonly rates: RateLimits
   readonly readiness: Readiness

@@ -17,6 +17,7 @@ import {
   browserCookie,
   CODE_MAY_TAKE,
   cookieFlags,
+  cookieOf,
   passwordCookie,
   sessionCookie,
 } from './signing-in-terms.ts'
@@ -209,11 +210,4 @@ function tooLate(): Refusal {
 /** better-auth's types do not tell what its second factor makes of the answer. */
 function needsCode(response: object): boolean {
   return 'twoFactorRedirect' in response && response.twoFactorRedirect === true
-}
-
-function cookieOf(headers: Headers): string {
-  return headers
-    .getSetCookie()
-    .map((cookie) => cookie.split(';')[0] ?? '')
-    .join('; ')
 }

@@ -43,3 +43,11 @@ export function browserCookie({ cookies }: { readonly cookies: string }, name: s
   const pair = cookies.split(/; */).find((each) => each.startsWith(`${name}=`))
   return pair?.slice(name.length + 1) ?? null
 }
+
+/** The Cookie header of a browser that has taken these Set-Cookie headers. */
+export function cookieOf(headers: Headers): string {
+  return headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0] ?? '')
+    .join('; ')
+}

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { z } from 'zod'
+import { MINUTE } from '../../src/domain/clock.ts'
 import {
   accessibilityFaults,
   addAuthenticator,
@@ -82,6 +83,32 @@ describeInBrowser('the settings', (browser) => {
       expect({ path, ...found }).toEqual({ path, faults: [], beside: 0, small: [] })
     }
     expect(opened.trouble()).toEqual([])
+  })
+
+  test('ask for the sign-in once more before a key is made, and then go on with it', async () => {
+    await using opened = await openSettings('/settings/keys', { reducedMotion: 'reduce' })
+    const { page } = opened
+    host.clock.advance(10 * MINUTE)
+    await button(page, 'New key').click()
+    await page.getByLabel('Name', { exact: true }).fill('Backup')
+    await button(page, 'Make the key').click()
+    const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    const password = dialog.getByLabel('Your password')
+    await password.fill('not it')
+    expect(await faultsInBothColours(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Confirm', exact: true }).click()
+    await dialog.getByText('That is not your password.').waitFor()
+    // Who thinks better of it is where they were, with what they have typed.
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Backup')
+    await button(page, 'Make the key').click()
+    await password.fill(PASSWORD)
+    await page.setViewportSize(PHONE.viewport)
+    expect([await pixelsBeside(page), await smallTargets(page)]).toEqual([0, []])
+    await password.press('Enter')
+    await page.getByRole('dialog', { name: 'Your new key' }).waitFor()
+    expect(opened.trouble().filter((each) => !each.includes('403'))).toEqual([])
   })
 
   test('show what is stored by kind and by folder, and the requests of each day', async () => {

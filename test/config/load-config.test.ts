@@ -23,6 +23,7 @@ describe('settings', () => {
       maxFileSize: 10 * GB,
       storageLimit: 10 * GB,
       rateLimit: 1000,
+      accountRateFactor: 10,
       sessionRateLimit: 20_000,
       signUp: 'invitation',
       oidc: null,
@@ -105,6 +106,7 @@ describe('settings', () => {
       maxFileSize: 500 * 1024 ** 2,
       storageLimit: 1.5 * GB,
       rateLimit: 5,
+      accountRateFactor: 10,
       sessionRateLimit: 50,
       signUp: 'open',
       oidc: {

@@ -34,7 +34,9 @@ import { createOutages } from '../../src/services/outages.ts'
 import { createOutbox } from '../../src/services/outbox.ts'
 import { createOwnAccount } from '../../src/services/own-account.ts'
 import { placeOf } from '../../src/services/places.ts'
+import { createProofs } from '../../src/services/proofs.ts'
 import { createRemovals } from '../../src/services/removals.ts'
+import { createSessions } from '../../src/services/sessions.ts'
 import { createSharedRateLimits } from '../../src/services/shared-rate-limits.ts'
 import { createUsage } from '../../src/services/usage.ts'
 import { temporaryFolder } from '../support/child.ts'
@@ -318,7 +320,8 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       }
       const rates = createSharedRateLimits(it.db, it.clock)
       const outbox = createOutbox(it.clock, systemRandom, null)
-      await createOwnAccount(it.db, rates, it.clock, outbox).remove(caller, null)
+      const proofs = createProofs(it.db, rates, it.clock, createSessions(it.db, it.clock))
+      await createOwnAccount({ ...it, rates, outbox, proofs }).remove(caller, null)
       await it.clearing.run()
       await it.restoring.run()
       await createBinEmptying({ ...it, guard: createClockGuard(it.clock), lifetime: it.lifetime(7) }).run()

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Asker, type ChainFolder, decideAccess, type Viewer, viewerOf } from '../../src/domain/access.ts'
-import { type AccountId, type FolderId, type FolderIdentifier, GUESTS } from '../../src/domain/ids.ts'
+import {
+  type AccountId,
+  type FolderId,
+  type FolderIdentifier,
+  GUESTS,
+  type KeyId,
+} from '../../src/domain/ids.ts'
 
 const account = (id: number): AccountId => id as AccountId
 const folder = (id: number): FolderId => id as FolderId
@@ -100,7 +106,11 @@ describe('viewerOf', () => {
   const named = (name: string) => ({ identifier: name as FolderIdentifier })
   const grants = new Map([[folder(7), 'tag']])
   const keptTo = (within: string | null): Asker => ({
-    reach: { account: OWNER, within: within as FolderIdentifier | null },
+    reach: {
+      account: OWNER,
+      within: within as FolderIdentifier | null,
+      by: { kind: 'key', key: 1 as KeyId },
+    },
     grants,
   })
 

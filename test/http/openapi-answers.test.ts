@@ -135,6 +135,7 @@ const PAGES = [
   '/settings',
   '/settings/{section}',
   '/sign-in/forgotten',
+  '/sign-in/proved',
   '/verify-mail/{token}',
   '/keep/{token}',
   '/unsubscribe/{token}',
@@ -146,6 +147,7 @@ const OF_AUTHENTICATORS = [
   'patch /api/v1/passkey/{id}',
   'delete /api/v1/passkey/{id}',
   'post /api/v1/session/passkey',
+  'post /api/v1/session/proof/passkey',
 ]
 
 /** An answer without an end, which is asked for by itself. */
@@ -193,9 +195,6 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   const archive = z
     .object({ data: z.object({ url: z.string() }) })
     .parse((await caller.post('/api/v1/files/download', { files: [file.slug] })).body)
-  const made = z
-    .object({ data: z.object({ id: z.number() }) })
-    .parse((await caller.post('/api/v1/key', { name: 'old', scopes: ['read'] })).body)
   const { receipt } = z.object({ receipt: z.string() }).parse((await api(holdfast).upload('a guest’s')).body)
   const form = new FormData()
   form.set('file', new File(['content'], 'e.txt'))
@@ -255,8 +254,6 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'get /api/v1/account/storage': { path: '/api/v1/account/storage' },
     'get /api/v1/account/requests': { path: '/api/v1/account/requests' },
     'get /api/v1/keys': { path: '/api/v1/keys' },
-    'post /api/v1/key': { path: '/api/v1/key', init: json({ name: 'backup', scopes: ['read'] }) },
-    'delete /api/v1/key/{id}': { path: `/api/v1/key/${made.data.id}` },
     'get /api/v1/openapi.json': { path: '/api/v1/openapi.json', isOpen: true },
     'get /api/v1/notice': { path: '/api/v1/notice', isOpen: true },
     'get /health': { path: '/health', isOpen: true },
@@ -305,6 +302,8 @@ async function everyOperationOfPeople(username: string): Promise<Record<string, 
     await somebody('careful'),
   ]
   const [session] = (await person.get('/api/v1/sessions')).data(z.array(z.object({ id: z.number() })))
+  const key = { name: 'backup', scopes: ['read'] }
+  const made = (await person.send('POST', '/api/v1/key', key)).data(z.object({ id: z.number() }))
   const code = codeOf(await beginCodes(cautious))
   const secret = await beginCodes(careful)
   await careful.send('POST', confirm, { code: codeOf(secret) })
@@ -344,6 +343,9 @@ async function everyOperationOfPeople(username: string): Promise<Record<string, 
     'patch /api/v1/account/mail': asked(person, MAIL, { warnings: false }),
     'post /api/v1/account/mail/delete': asked(person, `${MAIL}/delete`, { password }),
     'get /api/v1/session': asked(person, '/api/v1/session'),
+    'post /api/v1/session/proof': asked(person, '/api/v1/session/proof', { password }),
+    'post /api/v1/key': asked(person, '/api/v1/key', key),
+    'delete /api/v1/key/{id}': asked(person, `/api/v1/key/${made.id}`),
     'get /api/v1/sessions': asked(person, '/api/v1/sessions'),
     'delete /api/v1/sessions': asked(person, '/api/v1/sessions'),
     'get /api/v1/passkeys': asked(person, '/api/v1/passkeys'),

@@ -70,9 +70,9 @@ async function sessionsOf({ username }: Person): Promise<number> {
 test.each(endings)(
   'a sign-in beside does not outlive a password that %s',
   async (_, end) => {
-    const [person, admin] = [await newcomer(), await administrator()]
     // Wrong passwords of the test before are not counted with those of this one.
     host.clock.advance(16 * MINUTE)
+    const [person, admin] = [await newcomer(), await administrator()]
     let isOver = false
     const guess = async () => {
       while (!isOver) await signIn(newBrowser(), person.username)

@@ -114,6 +114,41 @@ describe('the rate of a key', () => {
       expect(await (await newcomer(holdfast)).get('/api/v1/account')).toMatchObject({ status: 200 })
     }))
 
+  test('is not walked around by making keys: all of an account together have a ceiling, revoked ones too', () =>
+    withHoldfast({ rateLimit: 3, accountRateFactor: 2 }, async (holdfast) => {
+      const { username, apiKey } = await holdfast.addAccount()
+      const [first, other] = [api(holdfast, apiKey), await newcomer(holdfast)]
+      for (let request = 0; request < 3; request++) await first.get('/api/v1/account')
+      await holdfast.revokeKey(apiKey)
+      holdfast.clock.advance(30 * MINUTE)
+      const [second, third] = [
+        api(holdfast, await holdfast.addKey(username)),
+        api(holdfast, await holdfast.addKey(username)),
+      ]
+      // The key's own rate is told, and of what is left the lesser.
+      expect(rate(await second.get('/api/v1/account'))).toMatchObject({ limit: 3, remaining: 2 })
+      expect(rate(await third.get('/api/v1/account'))).toMatchObject({ limit: 3, remaining: 1 })
+      expect(rate(await second.get('/api/v1/account'))).toMatchObject({ limit: 3, remaining: 0 })
+      const refused = await third.get('/api/v1/account')
+      expect(refused).toMatchObject(refusal('RATE_LIMITED'))
+      expect(refused.body).toMatchObject({ message: expect.stringContaining('All keys of this account') })
+      expect(rate(refused)).toMatchObject({ limit: 3, remaining: 0 })
+      expect(rate(refused).reset).toBeLessThanOrEqual(1800)
+      expect((await other.get('/api/v1/account')).status).toBe(200)
+      // What was refused counts for neither: with the account's window over, the key has what it had.
+      holdfast.clock.advance(30 * MINUTE)
+      expect(rate(await third.get('/api/v1/account'))).toMatchObject({ limit: 3, remaining: 1 })
+    }))
+
+  test('has no ceiling for an account where that is switched off', () =>
+    withHoldfast({ rateLimit: 1, accountRateFactor: 0 }, async (holdfast) => {
+      const { username } = await holdfast.addAccount()
+      for (let keys = 0; keys < 12; keys++) {
+        const key = api(holdfast, await holdfast.addKey(username))
+        expect((await key.get('/api/v1/account')).status).toBe(200)
+      }
+    }))
+
   test('does not touch guests and health', () =>
     withHoldfast({ rateLimit: 1 }, async (holdfast) => {
       const guest = api(holdfast)

@@ -16,6 +16,7 @@ import {
   visit,
   withHoldfast,
 } from '../support/public.ts'
+import { sessionHeaders, signedIn, type Visitor } from '../support/site-visitor.ts'
 
 const MODES = ['download', 'view'] as const
 const answer = z.object({
@@ -221,19 +222,51 @@ describe('a signed address', () => {
     expect(await codeOf(await visit(host, address))).toBe('PASSWORD_REQUIRED')
   })
 
-  test('stops for what is private when the account that it was signed for is disabled', async () => {
+  interface Ending {
+    readonly username: string
+    readonly key: string
+    readonly person: Visitor
+  }
+  const endings: readonly (readonly [string, 'key' | 'session', (by: Ending) => unknown])[] = [
+    [
+      'the account that it was signed for is disabled',
+      'key',
+      ({ username }) => host.disableAccount(username),
+    ],
+    ['the key that asked for it is revoked', 'key', ({ key: asking }) => host.revokeKey(asking)],
+    ['the key that asked for it has expired', 'key', () => host.clock.advance(5 * MINUTE)],
+    [
+      'the session that asked for it is signed out',
+      'session',
+      ({ person }) => person.send('DELETE', '/api/v1/session'),
+    ],
+    [
+      'the session that asked for it ends with another password',
+      'session',
+      ({ username }) => signedIn(host, username),
+    ],
+  ]
+
+  test.each(endings)('outlives nothing: for what is private it stops when %s', async (_, by, end) => {
     const { username, apiKey } = await host.addAccount()
     const folder = await makeFolder(host, apiKey, { public: 0 })
     const [hidden, shown] = [await upload(host, { key: apiKey, folder }), await upload(host, { key: apiKey })]
+    const asking = await host.addKey(username, { expiresAt: host.clock.now() + 5 * MINUTE })
+    const person = await signedIn(host, username)
+    const headers = by === 'key' ? bearer(asking) : sessionHeaders(person)
     const addresses = await Promise.all(
-      [hidden, shown].map((file) => signedAddress(host, file, 'view', bearer(apiKey))),
+      [hidden, shown].map((file) => signedAddress(host, file, 'view', headers)),
     )
-    const zip = await api(host, apiKey, 'POST', '/api/v1/files/download', { files: [hidden.slug] })
-    addresses.push(z.object({ data: z.object({ url: z.string() }) }).parse(zip.body).data.url)
+    const zip = await fetch(`${host.url}/api/v1/files/download`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ files: [hidden.slug] }),
+    })
+    addresses.push(z.object({ data: z.object({ url: z.string() }) }).parse(await zip.json()).data.url)
     const statuses = async () =>
       Promise.all(addresses.map(async (address) => (await visit(host, address)).status))
     expect(await statuses()).toEqual([200, 200, 200])
-    await host.disableAccount(username)
+    await end({ username, key: asking, person })
     expect(await statuses()).toEqual([404, 200, 404])
   })
 

@@ -15,12 +15,28 @@ export interface AppTexts {
   readonly signedOut: string
   readonly signedOutWhy: string
   readonly signIn: string
+  readonly proof: ProofTexts
   /** It cannot be said whether it was done. */
   readonly notReached: string
   /** By the server's code. */
   readonly reasons: Readonly<Record<string, string>>
   /** {code} */
   readonly otherReason: string
+}
+
+/** What is said when somebody has to show once more that it is them. */
+export interface ProofTexts {
+  readonly title: string
+  readonly why: string
+  readonly password: string
+  readonly confirm: string
+  readonly passkey: string
+  readonly passkeyFailed: string
+  /** {name} */
+  readonly other: string
+  readonly waiting: string
+  /** For who has none of these ways. */
+  readonly none: string
 }
 
 /** What every part of such a page works with. */
@@ -30,6 +46,8 @@ export interface AppTools {
   readonly words: Words
   /** Shows what was done, and tells it to who listens. */
   say(text: string): void
+  /** Asks for the sign-in once more; false when somebody thinks better of it. */
+  prove(): Promise<boolean>
 }
 
 export const AppContext = createContext<AppTools | null>(null)

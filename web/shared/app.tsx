@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { AppContext, type AppTexts } from './app-context.ts'
+import { ProofDialog } from './proof-dialog.tsx'
 import { ThemeProvider } from './theme-provider.tsx'
 import { createWords } from './words.ts'
 
@@ -15,7 +16,11 @@ interface AppProps {
 /** Around the sections of a page of who is signed in. */
 export function App({ locale, texts, children }: AppProps) {
   const [said, say] = useState('')
-  const tools = useMemo(() => ({ locale, texts, words: createWords(locale), say }), [locale, texts])
+  const [asking, setAsking] = useState<((isProved: boolean) => void) | null>(null)
+  const tools = useMemo(() => {
+    const prove = () => new Promise<boolean>((resolve) => setAsking(() => resolve))
+    return { locale, texts, words: createWords(locale), say, prove }
+  }, [locale, texts])
   useEffect(() => {
     if (said === '') return
     const timer = setTimeout(say, MOMENT, '')
@@ -25,6 +30,14 @@ export function App({ locale, texts, children }: AppProps) {
     <ThemeProvider>
       <AppContext value={tools}>
         {children}
+        {asking === null ? null : (
+          <ProofDialog
+            end={(isProved) => {
+              setAsking(null)
+              asking(isProved)
+            }}
+          />
+        )}
         <p className="said" role="status">
           {said}
         </p>

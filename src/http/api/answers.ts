@@ -15,8 +15,6 @@ export function rowNumber(text: string | undefined): number {
 }
 
 /** Who makes sure that it is them: the password of the account, or nothing for who has none. */
-export const presentPassword = z
-  .string('must be the password of your account')
-  .max(1000)
-  .nullish()
-  .openapi({ description: 'The present password; not needed right after signing in without one' })
+export const presentPassword = z.string('must be the password of your account').max(1000).nullish().openapi({
+  description: 'The present password; not needed within ten minutes of the last proof that it is you',
+})

@@ -118,30 +118,48 @@ export const beginPasskeySignIn = ownSiteRoute({
   },
 })
 
+/** How a browser answers when a passkey was used. */
+const answerBody = z.object({
+  answer: z.object({
+    id: z.string(),
+    rawId: z.string(),
+    type: z.literal('public-key'),
+    response: z.object({
+      clientDataJSON: z.string(),
+      authenticatorData: z.string(),
+      signature: z.string(),
+    }),
+    clientExtensionResults: extensions,
+  }),
+})
+
 export const signInWithPasskey = ownSiteRoute({
   method: 'post',
   path: '/api/v1/session/passkey',
   summary: 'Sign in with a passkey',
   bodyLimit: TEXT_BODY,
   tag: 'Signing in',
-  body: z.object({
-    answer: z.object({
-      id: z.string(),
-      rawId: z.string(),
-      type: z.literal('public-key'),
-      response: z.object({
-        clientDataJSON: z.string(),
-        authenticatorData: z.string(),
-        signature: z.string(),
-      }),
-      clientExtensionResults: extensions,
-    }),
-  }),
+  body: answerBody,
   answer: done,
   errors: [400, 403, 413],
   async handle({ call, body }) {
     const { cookies } = await call.site.services.passkeys.signIn(browserOf(call), body.answer)
     await endPresentSession(call)
     return jsonWithCookies({ success: true }, cookies)
+  },
+})
+
+export const proveByPasskey = sessionRoute({
+  method: 'post',
+  path: '/api/v1/session/proof/passkey',
+  summary: 'Show by a passkey that it is still you; its options are those for signing in',
+  bodyLimit: TEXT_BODY,
+  tag: 'Signing in',
+  body: answerBody,
+  answer: done,
+  errors: [400, 403, 413],
+  async handle({ call, caller, body }) {
+    await call.site.services.passkeys.prove(caller, browserOf(call), body.answer)
+    return { success: true }
   },
 })

@@ -78,11 +78,18 @@ export const getSession = sessionRoute({
         is_admin: z.boolean(),
         has_password: z.boolean(),
         has_codes: z.boolean().openapi({ description: 'Whether signing in takes a code besides' }),
+        has_passkeys: z.boolean(),
+        oidc: z.string().nullable().openapi({
+          description: 'What the OpenID Connect server is called, where the account signs in by it',
+        }),
+        proved_until: timestampField.openapi({
+          description: 'Until when nothing asks again for the password, a passkey or the other server',
+        }),
       })
       .openapi('Session'),
   ),
   async handle({ call, caller }) {
-    const { ownAccount, accounts } = call.site.services
+    const { ownAccount, accounts, proofs, passkeys, oidc } = call.site.services
     const { hasCodes } = await accounts.get(caller)
     return {
       success: true,
@@ -92,8 +99,25 @@ export const getSession = sessionRoute({
         is_admin: caller.by.isAdmin,
         has_password: await ownAccount.hasPassword(caller),
         has_codes: hasCodes,
+        has_passkeys: (await passkeys.list(caller)).length > 0,
+        oidc: (await oidc.knows(caller)) ? (call.site.config.oidc?.name ?? null) : null,
+        proved_until: timestamp(proofs.provedUntil(caller)),
       },
     }
+  },
+})
+
+export const proveByPassword = sessionRoute({
+  method: 'post',
+  path: '/api/v1/session/proof',
+  summary: 'Show by the password that it is still you; what asks for that may be done for ten minutes',
+  tag: 'Signing in',
+  body: z.object({ password: z.string('must be your password').min(1, 'must be your password').max(1000) }),
+  answer: done,
+  errors: [400, 413],
+  async handle({ call, caller, body }) {
+    await call.site.services.proofs.withPassword(caller, body.password)
+    return { success: true }
   },
 })
 

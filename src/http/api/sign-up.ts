@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { timestamp } from '../../domain/clock.ts'
+import { assertProved } from '../proof.ts'
 import { adminRoute, ownSiteRoute } from '../route.ts'
 import { browserOf, endPresentSession, jsonWithCookies } from '../session.ts'
 import { done } from './answers.ts'
@@ -70,6 +71,7 @@ export const invite = adminRoute({
   status: 201,
   answer: dataOf(z.object({ url: z.string(), expires_at: timestampField })),
   async handle({ call, caller }) {
+    assertProved(call)
     const { path, expiresAt } = await call.site.services.oneTimeLinks.invitation(caller)
     return {
       success: true,

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { Onward } from '../../services/oidc.ts'
+import { signedOut } from '../../services/sessions.ts'
 import { OIDC_CALLBACK } from '../../services/signing-in-terms.ts'
 import type { Route } from '../route.ts'
 import { browserOf, endPresentSession, pageSession, withCookies } from '../session.ts'
@@ -12,12 +13,22 @@ export const startOidc: Route = {
   documentation: {
     summary: 'Sign in by way of the OpenID Connect server that is configured',
     tag: 'Site',
-    query: z.object({ next: z.string().optional() }),
+    query: z.object({
+      next: z.string().optional(),
+      prove: z.string().optional().openapi({
+        description: '1: shows that it is still the person of the present session, which goes on',
+      }),
+    }),
     answers: { 303: { description: 'On to the other server' } },
-    errors: [403, 404, 429],
+    errors: [401, 403, 404, 429],
   },
   async handle(call) {
     const next = nextPath(call.url.searchParams.get('next'))
+    if (call.url.searchParams.get('prove') === '1') {
+      const present = await pageSession(call)
+      if (present === null) throw signedOut()
+      return onward(await call.site.services.oidc.begin('/sign-in/proved', call.bucket, present))
+    }
     return onward(await call.site.services.oidc.begin(next, call.bucket, null))
   },
 }

@@ -144,6 +144,7 @@ export interface MailPageView {
     | 'forgotten'
     | 'forgottenSent'
     | 'noMail'
+    | 'proved'
     | 'verify'
     | 'verified'
     | 'keep'

@@ -4,6 +4,7 @@ import { timestamp } from '../../../domain/clock.ts'
 import type { AccountId } from '../../../domain/ids.ts'
 import type { AccountInfo } from '../../../services/accounts.ts'
 import type { Site } from '../../call.ts'
+import { assertProved } from '../../proof.ts'
 import { adminRoute } from '../../route.ts'
 import { done, rowId } from '../answers.ts'
 import { dataOf, optionalTimestamp, timestampField } from '../fields.ts'
@@ -134,6 +135,7 @@ export const changeAnyAccount = adminRoute({
   errors: [400, 404, 409, 413],
   async handle({ call, caller, params, body }) {
     const { quota, disabled, is_admin: isAdmin } = body
+    if (isAdmin === true) assertProved(call)
     const change = { quota, disabled, isAdmin }
     const info = await call.site.services.accountAdministration.change(caller, idOf(params), change)
     return { success: true, data: toAccount(call.site, info) }
@@ -159,6 +161,7 @@ export const resetAccount = adminRoute({
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }) {
     const { accountAdministration } = call.site.services
+    assertProved(call)
     const link = await accountAdministration.reset(caller, idOf(params), {
       secondFactor: body.second_factor === true,
       mailAddress: body.mail_address === true,
@@ -177,6 +180,7 @@ export const removeAnyAccount = adminRoute({
   answer: done,
   errors: [400, 404, 409, 413],
   async handle({ call, caller, params, body }) {
+    assertProved(call)
     await call.site.services.accountAdministration.remove(caller, idOf(params), body.username)
     return { success: true }
   },

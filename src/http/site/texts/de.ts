@@ -568,6 +568,10 @@ export const de: Texts = {
         title: 'Es blieb offen, wer du bist',
         message: 'Versuche es noch einmal, oder melde dich anders an.',
       },
+      REAUTHENTICATION_REQUIRED: {
+        title: 'Zeig, dass du es bist',
+        message: 'Melde dich noch einmal an und wiederhole, was du getan hast.',
+      },
       WRONG_CODE: {
         title: 'Das ist nicht der Code',
         message: 'Sieh nach dem Code dieses Augenblicks und versuche es noch einmal.',

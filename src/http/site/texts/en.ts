@@ -547,6 +547,10 @@ export const en: Texts = {
         title: 'Nobody could say who you are',
         message: 'Try again, or sign in another way.',
       },
+      REAUTHENTICATION_REQUIRED: {
+        title: 'Show that it is you',
+        message: 'Sign in once more and repeat what you did.',
+      },
       WRONG_CODE: {
         title: 'That is not the code',
         message: 'Look at the code of this moment and try again.',

@@ -17,6 +17,11 @@ export const mailDe: MailTexts = {
       why: 'Dieser Server verschickt keine E-Mails. Bitte den, der ihn betreibt, um einen Link für ein neues Passwort.',
       submit: null,
     },
+    proved: {
+      title: 'Das warst du',
+      why: 'Geh zurück zu dem Tab, aus dem du kommst: Dort geht es von selbst weiter. Diesen kannst du schließen.',
+      submit: null,
+    },
     verify: {
       title: 'Ist das deine Adresse?',
       why: 'E-Mails zum Konto {username} sollen an {address} gehen.',

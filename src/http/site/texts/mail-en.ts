@@ -17,6 +17,11 @@ export const mailEn: MailTexts = {
       why: 'This server sends no mails. Ask whoever runs it for a link to set a new password.',
       submit: null,
     },
+    proved: {
+      title: 'That was you',
+      why: 'Go back to the tab you came from: it goes on by itself. You can close this one.',
+      submit: null,
+    },
     verify: {
       title: 'Is this your address?',
       why: 'Mails for the account {username} are to go to {address}.',

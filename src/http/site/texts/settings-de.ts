@@ -1,3 +1,4 @@
+import { proofDe } from './proof-de.ts'
 import type { SettingsPageTexts } from './texts.ts'
 
 export const settingsDe: SettingsPageTexts = {
@@ -14,7 +15,8 @@ export const settingsDe: SettingsPageTexts = {
       copied: 'Kopiert',
       asTable: 'Als Tabelle',
       presentPassword: 'Dein jetziges Passwort',
-      noPassword: 'Du hast hier kein Passwort; dies geht deshalb nur zehn Minuten lang nach der Anmeldung.',
+      noPassword:
+        'Du hast hier kein Passwort. Liegt deine Anmeldung eine Weile zurück, wirst du gebeten, dich noch einmal anzumelden.',
       network: 'Der Server ist nicht erreichbar',
       networkWhy: 'Es ist nichts verloren. Versuche es gleich noch einmal.',
       noFolders:
@@ -24,9 +26,10 @@ export const settingsDe: SettingsPageTexts = {
       signIn: 'Anmelden',
       notReached:
         'Der Server hat nicht wie erwartet geantwortet; vielleicht ist es nicht geschehen. Versuche es noch einmal.',
+      proof: proofDe,
       reasons: {
         WRONG_PASSWORD: 'Das ist nicht dein Passwort. Achte auf Groß- und Kleinschreibung.',
-        PASSWORD_REQUIRED: 'Melde dich dafür erst ab und wieder an.',
+        PASSWORD_REQUIRED: 'Gib dafür dein jetziges Passwort an.',
         WEAK_PASSWORD:
           'Dieses Passwort ist leicht zu erraten. Füge einige Wörter hinzu, oder nimm ein anderes.',
         WRONG_CODE: 'Das ist nicht der Code dieses Augenblicks. Sieh noch einmal nach.',

@@ -1,3 +1,4 @@
+import { proofEn } from './proof-en.ts'
 import type { SettingsPageTexts } from './texts.ts'
 
 export const settingsEn: SettingsPageTexts = {
@@ -14,7 +15,8 @@ export const settingsEn: SettingsPageTexts = {
       copied: 'Copied',
       asTable: 'As a table',
       presentPassword: 'Your present password',
-      noPassword: 'You have no password here, so this works within ten minutes of signing in.',
+      noPassword:
+        'You have no password here. If you signed in a while ago, you are asked to sign in once more.',
       network: 'The server cannot be reached',
       networkWhy: 'Nothing is lost. Try again in a moment.',
       noFolders: 'Your folders could not be loaded. Close this and try again to choose one.',
@@ -22,9 +24,10 @@ export const settingsEn: SettingsPageTexts = {
       signedOutWhy: 'Sign in, and this page is here again.',
       signIn: 'Sign in',
       notReached: 'The server did not answer as expected, so it may not have been done. Try again.',
+      proof: proofEn,
       reasons: {
         WRONG_PASSWORD: 'That is not your password. Capital and small letters differ.',
-        PASSWORD_REQUIRED: 'For this, sign out and in again first.',
+        PASSWORD_REQUIRED: 'Give your present password for this.',
         WEAK_PASSWORD: 'This password is easy to guess. Add a few words to it, or use another.',
         WRONG_CODE: 'That is not the code of this moment. Look at it again.',
         DUPLICATE_NAME: 'Somebody has this user name already. Choose another.',
