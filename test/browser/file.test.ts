@@ -1,6 +1,7 @@
 /** The page of a file in a real browser: what it shows of every kind, and what can be done there. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page, Route } from 'playwright-core'
+import sharp from 'sharp'
 import { encode } from 'uqr'
 import {
   describeInBrowser,
@@ -333,6 +334,64 @@ describeInBrowser(
           )
         },
         { permissions: ['clipboard-read', 'clipboard-write'] },
+      )
+    })
+
+    test('shows a large photo as large as the screen, and the original when it is asked for', async () => {
+      // Noise, so that it has the bytes of a photo.
+      const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
+      const pixels = sharp({ create: { width: 2400, height: 1200, channels: 3, background: 'red', noise } })
+      const file = await put('photo.jpg', new Uint8Array(await pixels.jpeg().toBuffer()))
+      expect(await decided(host, key, file)).toBe('ready')
+      await opened(file, async (page) => {
+        const image = page.getByRole('region').locator('img')
+        await image.waitFor()
+        const widthOf = async () => (await image.boundingBox())?.width ?? 0
+        const [source, before] = [await image.getAttribute('src'), await widthOf()]
+        expect(source).toBe(`/t/${file.uuid}?size=large`)
+        const original = page.getByRole('button', { name: 'View original' })
+        await original.click()
+        await original.waitFor({ state: 'detached' })
+        expect(await image.getAttribute('src')).toContain('/v2/')
+        expect(await image.evaluate((it: { naturalWidth: number }) => it.naturalWidth)).toBe(2400)
+        expect(await widthOf()).toBeCloseTo(before, 0)
+      })
+    })
+
+    test('shows squares behind a picture that is see-through, and behind no other', async () => {
+      const create = (alpha: number) =>
+        sharp({ create: { width: 60, height: 40, channels: 4, background: { r: 200, g: 0, b: 0, alpha } } })
+      for (const [alpha, squares] of [
+        [0.5, 1],
+        [1, 0],
+      ] as const) {
+        const bytes = new Uint8Array(await create(alpha).png().toBuffer())
+        await opened(await put('logo.png', bytes), async (page) => {
+          await page.getByRole('region').locator('img').waitFor()
+          expect(await page.locator('img[data-see-through]').count()).toBe(squares)
+        })
+      }
+    })
+
+    test('keeps the words of a table whole on a phone', async () => {
+      const row = 'Wilhelmshaven,Switzerland,Liechtenstein,Luxembourg'
+      const file = await put('names.csv', `one,two,three,four\n${row}\n`)
+      await opened(
+        file,
+        async (page) => {
+          await page.locator('.table').waitFor()
+          const height = await page
+            .locator('tbody td')
+            .first()
+            .evaluate((it: { offsetHeight: number }) => it.offsetHeight)
+          const head = await page
+            .locator('th')
+            .first()
+            .evaluate((it: { offsetHeight: number }) => it.offsetHeight)
+          expect(height).toBe(head)
+          expect(await pixelsBeside(page)).toBe(0)
+        },
+        PHONE,
       )
     })
 

@@ -13,7 +13,7 @@ async function enter(visit: Visit, path: '/sign-up' | '/sign-in'): Promise<void>
   await page.goto(path)
   await page.getByLabel('User name').fill(PERSON.username)
   await page.getByLabel('Password').fill(PERSON.password)
-  const button = path === '/sign-up' ? 'Make the account' : 'Sign in'
+  const button = path === '/sign-up' ? 'Create account' : 'Sign in'
   await page.getByRole('button', { name: button, exact: true }).click()
   await page.waitForURL('**/files')
 }

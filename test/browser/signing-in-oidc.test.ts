@@ -75,7 +75,7 @@ describeInBrowser('signing in by another server', (browser) => {
     await press(page)
     await page.waitForURL(`${other.issuer}/**`)
     await page.getByRole('link', { name: 'Cancel' }).click()
-    await page.getByRole('heading', { name: 'Nobody could say who you are' }).waitFor()
+    await page.getByRole('heading', { name: 'Signing in failed' }).waitFor()
     expect(page.url()).toStartWith(`${host.url}/`)
     expect(ours(visit)).toEqual([])
   })

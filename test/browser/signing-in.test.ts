@@ -115,11 +115,11 @@ describeInBrowser('signing in', (browser) => {
     await page.goto(welcome)
     await page.getByLabel('User name').fill('root')
     await page.getByLabel('Password').fill('password')
-    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     expect(await page.getByRole('alert').textContent()).toContain('easy to guess')
     expect(await page.getByLabel('User name').inputValue()).toBe('root')
     await page.getByLabel('Password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await page.waitForURL(`${host.url}/files`)
     await page.getByText('root').click()
     await page.getByRole('button', { name: 'Sign out' }).click()
@@ -149,7 +149,7 @@ describeInBrowser('signing in', (browser) => {
       await page.getByLabel('Password').fill(password)
       await page.locator('.strength').getByText(verdict).waitFor()
     }
-    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await page.waitForURL(`${host.url}/files`)
 
     const done = z.object({ success: z.literal(true) })
@@ -190,7 +190,7 @@ describeInBrowser('signing in', (browser) => {
     await part.getByText('waits for you to open its link').waitFor()
     await page.goto((await written()).path ?? '')
     await page.getByRole('button', { name: 'Confirm the address' }).click()
-    await page.getByRole('heading', { name: 'The address is confirmed' }).waitFor()
+    await page.getByRole('heading', { name: 'Address confirmed' }).waitFor()
 
     await page.goto('/settings/account')
     await part.getByText('Mails go to reader@example.org.').waitFor()

@@ -41,7 +41,9 @@ describeInBrowser('the start page', (browser) => {
     const film = start.upload('film.mkv')
     const link = await film.link()
     await film.is('sending')
-    expect(await (await fetch(link, { headers: { accept: 'text/html' } })).text()).toContain('still arriving')
+    expect(await (await fetch(link, { headers: { accept: 'text/html' } })).text()).toContain(
+      'still being uploaded',
+    )
     await eventually('the title tells how far it is', async () => /^\d+% /.test(await start.page.title()))
     await start.throttle(null)
     await film.is('done')
@@ -188,7 +190,7 @@ describeInBrowser('the start page', (browser) => {
     await start.page.goto('about:blank')
     await eventually('its link leads nowhere', async () => {
       const page = await fetch(link, { headers: { accept: 'text/html' } })
-      return page.status === 404 && !(await page.text()).includes('still arriving')
+      return page.status === 404 && !(await page.text()).includes('still being uploaded')
     })
     expect(await stored(keptLink)).toEqual(whole(bytes))
     const { rows } = await uploadsUnderWay()

@@ -116,7 +116,7 @@ describe('a browser is shown a page with a way on', () => {
     withHoldfast({ guestStorage: 0 }, async (own) => {
       expect(await shown(await visit(own, '/', form()))).toEqual({
         status: 503,
-        title: 'The files are out of reach',
+        title: 'Storage is not available',
         way: '/',
       })
     }))

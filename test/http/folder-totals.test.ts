@@ -142,7 +142,7 @@ describe('a subfolder with a password', () => {
       const html = await (await visit(host, `/f/${folder}`, { headers })).text()
       return elements(html, 'a.subfolder-item .small')[0]?.text
     }
-    expect(await facts({})).toBe('Password needed')
+    expect(await facts({})).toBe('Password required')
     expect(await facts(await unlock(host, `/f/${locked}`, 'sesame'))).toBe('3 files')
     expect(await facts(bearer(key))).toBe('3 files')
   })

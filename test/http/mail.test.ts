@@ -270,7 +270,7 @@ describe('files that nobody looks at', () => {
     expect((await somebody().get(mail.path)).text).toContain('2 files')
     host.clock.advance(4 * DAY)
     expect((await somebody().submit(mail.path, {})).status).toBe(200)
-    expect((await somebody().get(mail.path)).text).toContain('Nothing is to be kept')
+    expect((await somebody().get(mail.path)).text).toContain('Nothing to keep')
     host.clock.advance(2 * DAY)
     await host.runJobs()
     expect(await live()).toBe(2)

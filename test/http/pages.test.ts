@@ -365,7 +365,7 @@ test('the error page shows status, title and message, and a way on', () => {
   )
   expect(find(html, 'main p').map((line) => line.text)).toEqual([
     '404',
-    'It may have been deleted, or nobody opened it for so long that it was removed. Check the link, or ask whoever sent it.',
+    'It may have been deleted, or removed because nobody opened it for a long time. Check the link, or ask the person who sent it.',
   ])
   expect(find(html, 'h1')[0]?.text).toBe('This file is not here')
   expect(find(html, 'main a')[0]?.attributes.href).toBe('/')

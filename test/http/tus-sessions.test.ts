@@ -118,7 +118,7 @@ describe('an upload whose bytes are still coming', () => {
     const page = await fetch(`${holdfast.url}/d/${slug}`, { headers: { accept: 'text/html' } })
     const text = await page.text()
     expect(page.status).toBe(200)
-    expect(text).toContain('still arriving')
+    expect(text).toContain('still being uploaded')
     expect(text).not.toContain('secret name')
     expect(await caller.get(`/d/${slug}?download=1`)).toMatchObject(refusal('FILE_ARRIVING'))
     const signed = await api(holdfast).post('/v2/api/public/download', { file_slug: slug })

@@ -80,7 +80,9 @@ const TELLING = /^[a-z0-9]{1,5}$/
 /** `Picture (PNG)`. */
 function kindOf({ name, type }: FilePageView, { texts }: PageContext): string {
   const extension = extensionOf(name)
-  const kind = texts.file.kinds[iconKindOf(type, extension)]
+  // Of plain text the extension tells more.
+  const said = iconKindOf(type === 'text/plain' ? '' : type, extension)
+  const kind = texts.file.kinds[type === 'text/plain' && said === 'other' ? 'text' : said]
   return TELLING.test(extension) ? `${kind} (${extension.toUpperCase()})` : kind
 }
 

@@ -82,17 +82,20 @@ function Stage({ kind, children }: { kind: string; children: ReactNode }) {
   )
 }
 
-/** Bytes. A text that fills no screen gets less room. */
-const SHORT = 500
+/** Bytes, and the class of a stage for fewer. A text that fills no screen gets less room, known before it is here. */
+const ROOMS = [
+  [800, 'stage-short'],
+  [1600, 'stage-middling'],
+] as const
+const TEXTS: ReadonlySet<PreviewKind> = new Set(['text', 'code', 'markdown', 'table'])
 
 /** What scripts read and show. */
 function Read({ kind, size, children }: { kind: PreviewKind; size: number; children: ReactNode }) {
-  const isShort =
-    size < SHORT && (kind === 'text' || kind === 'code' || kind === 'markdown' || kind === 'table')
+  const room = TEXTS.has(kind) ? ROOMS.find(([most]) => size < most)?.[1] : undefined
   return (
     <div
       aria-busy="true"
-      className={`stage stage-read stage-${kind}${isShort ? ' stage-short' : ''}`}
+      className={`stage stage-read stage-${kind}${room === undefined ? '' : ` ${room}`}`}
       id="stage"
     >
       {children}

@@ -173,10 +173,11 @@ export const de: Texts = {
     qrCode: 'QR-Code',
     open: 'Text anzeigen',
     verify: 'Kopie prüfen',
-    verifyWhy: 'Wähle eine Datei, die du hast, um zu sehen, ob es diese ist. Sie wird nicht hochgeladen.',
-    arriving: 'Diese Datei kommt noch an',
-    arrivingWhy: 'Sie ist noch nicht fertig hochgeladen. Sobald sie da ist, erscheint sie unter diesem Link.',
-    lookAgain: 'Noch einmal nachsehen',
+    verifyWhy:
+      'Wähle eine Kopie auf diesem Gerät, um zu prüfen, ob sie gleich ist. Sie wird nicht hochgeladen.',
+    arriving: 'Diese Datei wird noch hochgeladen',
+    arrivingWhy: 'Sobald sie vollständig ist, öffnet dieser Link sie.',
+    lookAgain: 'Erneut prüfen',
     script: {
       previewFailed: 'Hier lässt sich das nicht zeigen. Herunterladen lässt sich die Datei, wie sie ist.',
       downloadInstead: 'Datei herunterladen',
@@ -491,8 +492,8 @@ export const de: Texts = {
           'Vielleicht wurde sie gelöscht, oder sie wurde entfernt, weil sie lange niemand geöffnet hat. Prüfe den Link oder frage, wer ihn geschickt hat.',
       },
       FILE_ARRIVING: {
-        title: 'Diese Datei kommt noch an',
-        message: 'Sie ist noch nicht fertig hochgeladen. Versuche es in einer Weile noch einmal.',
+        title: 'Diese Datei wird noch hochgeladen',
+        message: 'Versuche es wieder, wenn der Upload fertig ist.',
       },
       FOLDER_NOT_FOUND: {
         title: 'Diesen Ordner gibt es hier nicht',
@@ -525,32 +526,32 @@ export const de: Texts = {
         message: 'Eine andere Verbindung sendet gerade. Versuche es gleich noch einmal.',
       },
       OFFSET_CONFLICT: {
-        title: 'Dieser Upload ist an anderer Stelle',
+        title: 'Der Upload steht an anderer Stelle',
         message: 'Frage den Server, wie viel er hat, und mache dort weiter.',
       },
       CHECKSUM_MISMATCH: {
-        title: 'Unterwegs hat sich etwas verändert',
+        title: 'Die Daten wurden unterwegs beschädigt',
         message: 'Was ankam, ist nicht das, was gesendet wurde. Sende es noch einmal.',
       },
       REQUEST_UNDER_WAY: {
-        title: 'Das geschieht schon',
-        message: 'Dieselbe Anfrage kam schon und läuft noch. Versuche es gleich noch einmal.',
+        title: 'Das läuft schon',
+        message: 'Dieselbe Anfrage läuft noch. Versuche es gleich noch einmal.',
       },
       IDEMPOTENCY_MISMATCH: {
         title: 'Das war eine andere Datei',
         message: 'Dieser Schlüssel gehört schon zu einem anderen Upload. Nimm für jeden Upload einen neuen.',
       },
       PASSWORD_REQUIRED: {
-        title: 'Erst das Passwort',
+        title: 'Passwort erforderlich',
         message: 'Öffne die Seite der Datei oder des Ordners; dort wird danach gefragt.',
       },
       WRONG_PASSWORD: {
-        title: 'Das ist nicht das Passwort',
-        message: 'Prüfe es und versuche es noch einmal. Auf Groß- und Kleinschreibung kommt es an.',
+        title: 'Falsches Passwort',
+        message: 'Prüfe es und versuche es noch einmal. Achte auf Groß- und Kleinschreibung.',
       },
       INVALID_TOKEN: {
         title: 'Dieser Link gilt nicht mehr',
-        message: 'Solche Links gelten nur kurz. Auf der Seite der Datei gibt es einen neuen.',
+        message: 'Download-Links gelten nur kurz. Öffne die Seite der Datei für einen neuen.',
       },
       INVALID_API_KEY: {
         title: 'Dazu braucht es einen gültigen API-Schlüssel',
@@ -565,7 +566,7 @@ export const de: Texts = {
         message: 'Öffne die Seite hier und tu es dort.',
       },
       NOT_IDENTIFIED: {
-        title: 'Es blieb offen, wer du bist',
+        title: 'Anmeldung fehlgeschlagen',
         message: 'Versuche es noch einmal, oder melde dich anders an.',
       },
       REAUTHENTICATION_REQUIRED: {
@@ -573,8 +574,8 @@ export const de: Texts = {
         message: 'Melde dich noch einmal an und wiederhole, was du getan hast.',
       },
       WRONG_CODE: {
-        title: 'Das ist nicht der Code',
-        message: 'Sieh nach dem Code dieses Augenblicks und versuche es noch einmal.',
+        title: 'Falscher Code',
+        message: 'Gib den Code ein, den deine App jetzt anzeigt.',
       },
       WEAK_PASSWORD: {
         title: 'Dieses Passwort ist leicht zu erraten',
@@ -585,12 +586,12 @@ export const de: Texts = {
         message: 'Dieser Server nimmt keine neuen Konten an, weder mit Einladung noch ohne.',
       },
       INVITATION_NEEDED: {
-        title: 'Ein Konto gibt es hier mit Einladung',
+        title: 'Für ein Konto brauchst du eine Einladung',
         message: 'Bitte den, der diesen Server betreibt, um eine.',
       },
       INVALID_LINK: {
         title: 'Dieser Link gilt nicht mehr',
-        message: 'Er wurde schon benutzt oder ist zu alt. Bitte um einen neuen.',
+        message: 'Er wurde schon benutzt oder ist abgelaufen. Bitte um einen neuen.',
       },
       MAIL_DISABLED: {
         title: 'Dieser Server verschickt keine E-Mails',
@@ -605,7 +606,7 @@ export const de: Texts = {
         message: 'Frage, wer diesen Server betreibt.',
       },
       LAST_ADMINISTRATOR: {
-        title: 'Es gibt sonst niemanden, der diesen Server verwaltet',
+        title: 'Das ist der einzige Administrator',
         message: 'Zuerst muss ein anderes Konto zum Administrator werden.',
       },
       CONTENT_REFUSED: {
@@ -613,12 +614,12 @@ export const de: Texts = {
         message: 'Er wurde von diesem Server entfernt und kann nicht wieder hochgeladen werden.',
       },
       ACCOUNT_DISABLED: {
-        title: 'Dieses Konto ist abgeschaltet',
+        title: 'Dieses Konto ist gesperrt',
         message: 'Frage, wer diesen Server betreibt.',
       },
       SCOPE_MISSING: {
         title: 'Das darf dieser API-Schlüssel nicht',
-        message: 'Nimm einen, der es darf.',
+        message: 'Nimm einen Schlüssel mit der passenden Berechtigung.',
       },
       GUEST_UPLOADS_DISABLED: {
         title: 'Gäste können hier nichts hochladen',
@@ -639,7 +640,7 @@ export const de: Texts = {
         message: 'Der Fehler liegt bei uns und ist vermerkt. Versuche es gleich noch einmal.',
       },
       STORAGE_UNAVAILABLE: {
-        title: 'Die Dateien sind nicht erreichbar',
+        title: 'Der Speicher ist nicht verfügbar',
         message:
           'Der Server kommt nicht an seinen Speicher, oder es ist kein Platz mehr. Versuche es später noch einmal.',
       },
@@ -657,17 +658,17 @@ export const de: Texts = {
           'Sie ist größer, als dieser Server annimmt. Wie groß Dateien sein dürfen, steht auf der Startseite.',
       },
       STORAGE_LIMIT_EXCEEDED: {
-        title: 'Der Platz reicht nicht',
-        message: 'Der Speicher dieses Kontos ist voll. Lösche etwas und versuche es dann noch einmal.',
+        title: 'Dein Speicher ist voll',
+        message: 'Im Konto ist dafür kein Platz mehr. Lösche etwas und versuche es dann noch einmal.',
       },
       PAYLOAD_TOO_LARGE: {
-        title: 'Das war zu viel',
-        message: 'Was gesendet wurde, ist größer, als es hier sein darf.',
+        title: 'Zu viele Daten',
+        message: 'Die Anfrage ist größer, als diese Adresse annimmt.',
       },
       INVALID_REQUEST: {
         title: 'Das hat nicht geklappt',
         message:
-          'Hier wird etwas anderes erwartet, als gesendet wurde. Geh zurück und versuche es noch einmal.',
+          'Die Anfrage war unvollständig oder nicht verständlich. Geh zurück und versuche es noch einmal.',
       },
       UNKNOWN_FIELD: {
         title: 'Die Anfrage hat ein Feld, das es nicht gibt',
@@ -682,19 +683,19 @@ export const de: Texts = {
       },
       METHOD_NOT_ALLOWED: {
         title: 'Das hat nicht geklappt',
-        message: 'Diese Adresse ist für etwas anderes da.',
+        message: 'Diese Adresse nimmt solche Anfragen nicht an.',
       },
       PRECONDITION_FAILED: {
         title: 'Das hat sich inzwischen geändert',
         message: 'Lade die Seite neu, um zu sehen, wie es jetzt ist.',
       },
       REQUEST_TIMEOUT: {
-        title: 'Das hat zu lange gedauert',
-        message: 'Die Verbindung stand still. Versuche es noch einmal.',
+        title: 'Zeitüberschreitung',
+        message: 'Eine Weile kam nichts mehr an. Versuche es noch einmal.',
       },
       UNSUPPORTED_MEDIA_TYPE: {
-        title: 'Das hat nicht geklappt',
-        message: 'Diese Form wird hier nicht gelesen.',
+        title: 'Dieses Format wird nicht angenommen',
+        message: 'Die Anfrage kam in einem Format, das hier nicht gelesen wird.',
       },
     },
   },

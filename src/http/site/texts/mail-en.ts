@@ -4,17 +4,17 @@ export const mailEn: MailTexts = {
   pages: {
     forgotten: {
       title: 'Forgot your password?',
-      why: 'You get a mail with a link, if your account has an address.',
-      submit: 'Send the mail',
+      why: 'If your account has an email address, you get a link to set a new password.',
+      submit: 'Send the link',
     },
     forgottenSent: {
-      title: 'Look into your mails',
-      why: 'If there is such an account and it has an address, a mail is on its way. Its link works for an hour.',
+      title: 'Check your email',
+      why: 'If the account exists and has an email address, a link is on its way. It works for an hour.',
       submit: null,
     },
     noMail: {
       title: 'Forgot your password?',
-      why: 'This server sends no mails. Ask whoever runs it for a link to set a new password.',
+      why: 'This server sends no email. Ask whoever runs it for a link to set a new password.',
       submit: null,
     },
     proved: {
@@ -24,17 +24,17 @@ export const mailEn: MailTexts = {
     },
     verify: {
       title: 'Is this your address?',
-      why: 'Mails for the account {username} are to go to {address}.',
+      why: 'Email for the account {username} will go to {address}.',
       submit: 'Confirm the address',
     },
     verified: {
-      title: 'The address is confirmed',
-      why: 'Mails for the account {username} go to {address} from now on.',
+      title: 'Address confirmed',
+      why: 'Email for the account {username} now goes to {address}.',
       submit: null,
     },
     keep: {
       title: 'Keep the files?',
-      why: 'Soon to be deleted from the account {username}: {files}. Keeping counts as opening, and lasts another {days} days.',
+      why: 'Soon to be deleted from the account {username}: {files}. Keeping them adds {days} days.',
       submit: 'Keep them',
     },
     kept: {
@@ -43,22 +43,22 @@ export const mailEn: MailTexts = {
       submit: null,
     },
     nothingToKeep: {
-      title: 'Nothing is to be kept',
-      why: 'Somebody has opened the files meanwhile, or they are gone.',
+      title: 'Nothing to keep',
+      why: 'The files have been opened in the meantime, or they are gone.',
       submit: null,
     },
     unsubscribe: {
-      title: 'No more mails about files?',
-      why: 'The owner of the account {username} is then no longer told before files are deleted that nobody opens.',
-      submit: 'Send no more of them',
+      title: 'Stop emails about expiring files?',
+      why: 'The account {username} will no longer be warned before unopened files are deleted.',
+      submit: 'Unsubscribe',
     },
     unsubscribed: {
-      title: 'No more such mails are sent',
-      why: 'The settings of the account {username} turn them on again.',
+      title: 'You are unsubscribed',
+      why: 'You can turn them on again in the settings of the account {username}.',
       submit: null,
     },
   },
   files: { one: 'One file', other: '{count} files' },
-  nameOrAddress: 'User name or mail address',
+  nameOrAddress: 'User name or email address',
   toSignIn: 'Sign in',
 }
