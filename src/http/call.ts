@@ -12,6 +12,7 @@ import type { Services } from '../services/services.ts'
 import { signedOut } from '../services/sessions.ts'
 import { cookieValue } from './cookies.ts'
 import type { Hosts } from './hosts.ts'
+import type { JsonAnswer } from './json.ts'
 import type { Need } from './need.ts'
 import { apiSession, pageSession, sessionToken } from './session.ts'
 import type { Renderers } from './site/renderers.ts'
@@ -37,6 +38,8 @@ export interface Site {
   readonly report: (error: unknown, request?: string) => void
   /** The document that describes this API. */
   readonly openApi: () => unknown
+  /** The same as it is sent. */
+  readonly openApiAnswer: () => JsonAnswer
   /** Null where nothing is measured. */
   readonly metrics: Metrics | null
 }

@@ -115,7 +115,7 @@ interface JsonRoute<Who, Query, Body> {
   readonly answer: z.ZodType
   readonly status?: 200 | 201
   readonly errors?: readonly number[]
-  /** What it returns is sent as JSON, unless it is a Response already. */
+  /** What it returns is sent as JSON, unless it is an answer already. */
   readonly handle: (input: JsonInput<Who, Query, Body>) => Promise<unknown>
 }
 
@@ -204,7 +204,9 @@ function jsonRoute<Who, Query extends Schema, Body extends Schema>(
         ),
         body: parse(body, body === undefined ? undefined : await readJson(call, bodyLimit)),
       })
-      return result instanceof Response ? result : new JsonAnswer(result, status)
+      return result instanceof Response || result instanceof JsonAnswer
+        ? result
+        : new JsonAnswer(result, status)
     },
   }
 }

@@ -14,8 +14,10 @@ import { Arrival } from './arrival.ts'
 import type { Site } from './call.ts'
 import { parseTrustedProxies } from './client-address.ts'
 import { complete } from './complete.ts'
+import { compressed, isCompressible } from './compress.ts'
 import { errorResponse } from './errors.ts'
 import { createHosts } from './hosts.ts'
+import { JsonAnswer } from './json.ts'
 import { type Connection, type Flow, listen } from './listener.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { createRequestLog } from './request-log.ts'
@@ -75,6 +77,7 @@ export function startServer(parts: {
   const url = listeningUrl(server)
   const publicUrl = config.publicUrl ?? url
   let document: unknown
+  let documentAnswer: JsonAnswer | null = null
 
   const site: Site = {
     services,
@@ -92,6 +95,10 @@ export function startServer(parts: {
       document ??= openApiDocument(routes, publicUrl)
       return document
     },
+    openApiAnswer: () => {
+      documentAnswer ??= new JsonAnswer(site.openApi())
+      return documentAnswer
+    },
     metrics,
   }
 
@@ -99,7 +106,9 @@ export function startServer(parts: {
     const began = clock.monotonic()
     const arrival = new Arrival(site, request, connection, nextId(), trusted)
     const answered = await (connection.hasUrl ? router(arrival) : unreadableAddress())
-    return logged(arrival, complete(answered, arrival), began)
+    const whole = complete(answered, arrival)
+    const sent = isCompressible(whole) ? await compressed(whole, answered, arrival) : whole
+    return logged(arrival, sent, began)
   }
 
   return {

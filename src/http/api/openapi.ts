@@ -8,6 +8,6 @@ export const getOpenApi = openRoute({
   tag: 'Health',
   answer: z.looseObject({ openapi: z.string() }),
   async handle({ call }) {
-    return call.site.openApi()
+    return call.site.openApiAnswer()
   },
 })

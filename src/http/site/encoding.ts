@@ -2,7 +2,20 @@ export type Encoding = 'br' | 'gzip' | 'identity'
 
 /** The smallest form that an Accept-Encoding header (RFC 9110) allows. Without a header, as it is. */
 export function acceptedEncoding(header: string): Encoding {
-  const qualities = new Map(
+  const qualities = qualitiesOf(header)
+  if (isWanted(qualities, 'br')) return 'br'
+  return isWanted(qualities, 'gzip') ? 'gzip' : 'identity'
+}
+
+/** Whether an Accept-Encoding header allows gzip. */
+export function acceptsGzip(header: string): boolean {
+  return isWanted(qualitiesOf(header), 'gzip')
+}
+
+type Qualities = ReadonlyMap<string, number>
+
+function qualitiesOf(header: string): Qualities {
+  return new Map(
     header
       .toLowerCase()
       .split(',')
@@ -12,7 +25,8 @@ export function acceptedEncoding(header: string): Encoding {
         return [coding, quality === undefined ? 1 : Number(quality) || 0]
       }),
   )
-  const isWanted = (coding: string) => (qualities.get(coding) ?? qualities.get('*') ?? 0) > 0
-  if (isWanted('br')) return 'br'
-  return isWanted('gzip') ? 'gzip' : 'identity'
+}
+
+function isWanted(qualities: Qualities, coding: string): boolean {
+  return (qualities.get(coding) ?? qualities.get('*') ?? 0) > 0
 }
