@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { type MailAddress, parseSender } from './domain/mail-address.ts'
 import { clientVariables, type Setting, settings } from './settings.ts'
@@ -325,6 +326,16 @@ function s3Contradictions(config: Config, environment: Environment): ConfigProbl
           variable: maxFileSize.variable,
           value: written(maxFileSize, environment) ?? '',
           reason: 'a file of this size cannot be written to an S3 store part by part; allowed is up to 230GB',
+        },
+      ]
+    }
+    if (!config.s3.pathStyle && isIP(new URL(config.s3.endpoint).hostname.replace(/^\[|\]$/g, '')) !== 0) {
+      const { s3PathStyle } = settings
+      return [
+        {
+          variable: s3PathStyle.variable,
+          value: written(s3PathStyle, environment) ?? s3PathStyle.default,
+          reason: `${s3Endpoint.variable} is an IP address, which has no name for each bucket; set this to true`,
         },
       ]
     }

@@ -2,25 +2,23 @@ import type { S3Client, S3Settings } from './s3-client.ts'
 import { asStoreFailure, S3Failure } from './s3-failure.ts'
 import { encode } from './s3-xml.ts'
 
-/** Makes the bucket when it is missing. Throws Error with what a person can do about it. */
-export async function assertBucket(
-  client: S3Client,
-  { bucket, endpoint, region }: S3Settings,
-): Promise<void> {
+/** The store cannot be used with these settings; the message says what a person can do about it. */
+export class StoreUnusable extends Error {
+  override readonly name = 'StoreUnusable'
+}
+
+/** Makes the bucket when it is missing. Throws StoreUnusable. */
+export async function assertBucket(client: S3Client, settings: S3Settings): Promise<void> {
+  const { bucket, endpoint, region } = settings
   const told = (error: unknown, problem: string): Error => {
     const cause = asStoreFailure(error)
     const detail = error instanceof Error ? error.message : String(error)
-    return new Error(`${problem} (${detail})`, { cause })
+    return new StoreUnusable(`${problem} (${detail})`, { cause })
   }
   try {
     if (await exists(client)) return
   } catch (error) {
-    throw told(
-      error,
-      isRefusal(error)
-        ? `the S3 store at ${endpoint} does not let this key use the bucket "${bucket}"; check the key's id, its secret, the region and the key's rights`
-        : `the S3 store at ${endpoint} cannot be used`,
-    )
+    throw told(error, problemOf(error, settings))
   }
   try {
     await make(client, region)
@@ -29,9 +27,27 @@ export async function assertBucket(
     if (await exists(client).catch(() => false)) return
     throw told(
       error,
-      `the bucket "${bucket}" is missing at ${endpoint} and cannot be made with this key; make it, or let the key do it`,
+      `HOLDFAST_S3_BUCKET: the bucket "${bucket}" is missing at ${endpoint} and cannot be made with this key. Make it, or let the key do it`,
     )
   }
+}
+
+function problemOf(error: unknown, { bucket, endpoint, pathStyle }: S3Settings): string {
+  const { host, protocol } = new URL(endpoint)
+  const style = pathStyle
+    ? ''
+    : ` Addresses begin with the bucket's name (${protocol}//${bucket}.${host}): a store that knows none of these needs HOLDFAST_S3_PATH_STYLE=true.`
+  if (!(error instanceof S3Failure)) return `the S3 store at ${endpoint} cannot be used`
+  if (error.status === null) {
+    return `HOLDFAST_S3_ENDPOINT: the S3 store at ${endpoint} cannot be reached. See that it runs and that the address is right.${style}`
+  }
+  if (error.code === 'RequestTimeTooSkewed') {
+    return `the clocks of this machine and of the S3 store at ${endpoint} differ too much. Set them right (timedatectl set-ntp true)`
+  }
+  if (isRefusal(error)) {
+    return `the S3 store at ${endpoint} does not let this key use the bucket "${bucket}". Check HOLDFAST_S3_ACCESS_KEY_ID, HOLDFAST_S3_SECRET_ACCESS_KEY, HOLDFAST_S3_REGION and the key's rights.${style}`
+  }
+  return `the S3 store at ${endpoint} cannot be used. Check HOLDFAST_S3_ENDPOINT and HOLDFAST_S3_BUCKET.${style}`
 }
 
 async function exists(client: S3Client): Promise<boolean> {

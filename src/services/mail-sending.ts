@@ -71,7 +71,10 @@ export function createMailSending(parts: {
 
   async function serverAway(row: MailRow, error: MailServerAway): Promise<void> {
     if (outage.times === 0 && !stopping.signal.aborted) {
-      log.error({ reason: error.message }, 'the mail server takes no mails; they wait')
+      log.error(
+        { reason: error.message, setting: 'HOLDFAST_SMTP_URL' },
+        'the mail server takes no mails; they wait and are tried again',
+      )
     }
     const rest = wait(SECOND, outage.times, LONGEST_REST)
     outage = { times: outage.times + 1, until: clock.monotonic() + rest }

@@ -1,0 +1,126 @@
+import { statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { type Environment, written } from '../config.ts'
+import { type Setting, settings } from '../settings.ts'
+
+/** What keeps a server from starting, for the person at the terminal: the setting, what is wrong, what to do. */
+export function explainStart(error: unknown, environment: Environment): string | null {
+  if (!(error instanceof Error) || !('code' in error)) return null
+  const code = String(error.code)
+  const facts: Facts = {
+    environment,
+    path: 'path' in error && typeof error.path === 'string' ? error.path : null,
+    isListening: ('syscall' in error && error.syscall === 'listen') || /\blisten\b/.test(error.message),
+    detail: error.message,
+  }
+  if (code.startsWith('SQLITE_')) return ofSqlite(code, facts)
+  return (
+    (facts.isListening ? ofListening(code, facts) : null) ?? ofFiles(code, facts) ?? ofPostgres(code, facts)
+  )
+}
+
+interface Facts {
+  readonly environment: Environment
+  readonly path: string | null
+  readonly isListening: boolean
+  readonly detail: string
+}
+
+function inForce(setting: Setting<unknown>, environment: Environment): string {
+  return written(setting, environment) ?? setting.default
+}
+
+const dataDir = ({ environment }: Facts) => resolve(inForce(settings.dataDir, environment))
+
+function ofSqlite(code: string, facts: Facts): string | null {
+  const database = join(dataDir(facts), 'holdfast.sqlite')
+  if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
+    return `the database ${database} is damaged, or is no SQLite database (${facts.detail}). Keep a copy of it and of ${database}-wal, then restore the last backup: docs/operations/disaster.md. HOLDFAST_DATA_DIR says where it is looked for.`
+  }
+  if (/^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/.test(code)) return notWritable(dataDir(facts))
+  if (/^SQLITE_FULL/.test(code)) return full(dataDir(facts))
+  return null
+}
+
+function ofListening(code: string, { environment }: Facts): string | null {
+  const [host, port] = [inForce(settings.host, environment), inForce(settings.port, environment)]
+  switch (code) {
+    case 'EADDRINUSE':
+      return `HOLDFAST_PORT is ${port}: another program listens at ${host}:${port} already. Stop that one ("ss -ltnp" names it), or set HOLDFAST_PORT to a free port.`
+    case 'EACCES':
+    case 'EPERM':
+      return `HOLDFAST_PORT is ${port}: ports below 1024 are for root. Set one from 1024 up and put a proxy before it.`
+    case 'EADDRNOTAVAIL':
+    case 'EINVAL':
+    case 'ENOENT':
+    case 'ENOTFOUND':
+      return `HOLDFAST_HOST is ${host}: that is not an address of this machine, or a name that does not resolve. Set it to 127.0.0.1, to 0.0.0.0 for every network, or to one of this machine's addresses. What visitors type belongs into HOLDFAST_PUBLIC_URL.`
+    default:
+      return null
+  }
+}
+
+function ofFiles(code: string, facts: Facts): string | null {
+  const path = facts.path ?? dataDir(facts)
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return notWritable(path)
+    case 'EROFS':
+      return `${path} is on a disk that is mounted read-only. Mount it for writing, or set HOLDFAST_DATA_DIR to a folder that can be written.`
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return full(path)
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return `HOLDFAST_DATA_DIR: ${path} is not a folder. Set it to one.`
+    case 'ENOENT':
+      return `HOLDFAST_DATA_DIR: ${path} cannot be made (${facts.detail}). Set it to a folder that is there, or that can be made.`
+    default:
+      return null
+  }
+}
+
+function full(path: string): string {
+  return `the disk under ${path} is full. Free some room and start again, or set HOLDFAST_DATA_DIR to a folder on another disk.`
+}
+
+/** Names who owns the nearest thing that is there, which is what stands in the way. */
+function notWritable(path: string): string {
+  const here = process.getuid?.() ?? 'unknown'
+  for (let each = resolve(path); ; each = dirname(each)) {
+    const found = statSync(each, { throwIfNoEntry: false })
+    if (found === undefined && each !== dirname(each)) continue
+    const owner =
+      found === undefined
+        ? ''
+        : ` belongs to user ${found.uid} with mode ${(found.mode & 0o777).toString(8)}, and`
+    return `HOLDFAST_DATA_DIR: ${path} cannot be written. ${each}${owner} Holdfast runs as user ${here}. Run it as the owner, give the folder to it ("chown -R ${here} ${each}"), or set HOLDFAST_DATA_DIR to a folder of its own.`
+  }
+}
+
+function ofPostgres(code: string, { environment }: Facts): string | null {
+  const url = inForce(settings.databaseUrl, environment)
+  if (!URL.canParse(url)) return null
+  const { hostname, port, username, pathname } = new URL(url)
+  const place = `${hostname}:${port || '5432'}`
+  switch (code) {
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOLDFAST_DATABASE_URL names the host "${hostname}", which does not resolve. Correct it, or see to the name.`
+    case 'ECONNREFUSED':
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case '57P03':
+      return `the database of HOLDFAST_DATABASE_URL does not answer at ${place}. See that PostgreSQL runs and listens there ("pg_isready --host=${hostname} --port=${port || '5432'}").`
+    case '28P01':
+    case '28000':
+      return `PostgreSQL at ${place} refuses the user "${decodeURIComponent(username)}" or the password of HOLDFAST_DATABASE_URL. Correct them (special characters are percent-encoded), or set the password anew: ALTER ROLE … PASSWORD.`
+    case '3D000':
+      return `PostgreSQL at ${place} has no database "${pathname.slice(1)}", which HOLDFAST_DATABASE_URL names. Make it with "createdb", or correct the name.`
+    case '42501':
+      return `the user of HOLDFAST_DATABASE_URL may not make tables in that database. Make the user its owner: ALTER DATABASE … OWNER TO ….`
+    default:
+      return null
+  }
+}

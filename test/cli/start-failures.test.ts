@@ -1,0 +1,150 @@
+/** What keeps a server from starting: each message names the setting, says what is wrong and what to do. */
+import { describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newBucket, whyNoCeph } from '../support/ceph.ts'
+import { temporaryFolder } from '../support/child.ts'
+import { freePort } from '../support/free-port.ts'
+import { createDatabase, whyNoPostgres } from '../support/postgres.ts'
+import { holdfast, MAIN, outcome } from './command.ts'
+
+type Settings = Readonly<Record<string, string>>
+
+/** Expects the start to fail with these words, in one line without a stack. */
+async function refuses(folder: string, settings: Settings, ...words: readonly string[]): Promise<void> {
+  const { code, errors } = await holdfast(folder, ['serve'], { HOLDFAST_PORT: '0', ...settings })
+  expect(code).toBe(1)
+  for (const word of words) expect(errors).toContain(word)
+  expect(errors).not.toMatch(/^\s+at /m)
+  expect(errors.trim().split('\n').length).toBeLessThanOrEqual(2)
+}
+
+describe('a server that cannot start says why:', () => {
+  test('a host that does not resolve, or is another machine', async () => {
+    using folder = temporaryFolder()
+    for (const host of ['no.such.host.invalid', '203.0.113.7']) {
+      await refuses(folder.path, { HOLDFAST_HOST: host }, `HOLDFAST_HOST is ${host}`, '127.0.0.1')
+    }
+  })
+
+  test('a port in use', async () => {
+    using folder = temporaryFolder()
+    using other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('') })
+    const port = String(other.port)
+    await refuses(folder.path, { HOLDFAST_PORT: port }, `HOLDFAST_PORT is ${port}`, 'ss -ltnp')
+  })
+
+  test('a corrupt database', async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, 'data/holdfast.sqlite')
+    mkdirSync(join(folder.path, 'data'))
+    writeFileSync(path, Buffer.alloc(20_000, 'no database '))
+    await refuses(folder.path, {}, path, 'is damaged', 'restore the last backup')
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('a data folder of somebody else', async () => {
+    using folder = temporaryFolder()
+    const data = join(folder.path, 'data')
+    mkdirSync(data)
+    chmodSync(folder.path, 0o755)
+    // Nobody, who must not need the rights of root to read the program.
+    const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+    const { code, errors } = await outcome(
+      [...nobody, process.execPath, '--no-env-file', MAIN, 'serve'],
+      folder.path,
+      { HOLDFAST_PORT: '0', HOME: '/nonexistent' },
+    )
+    expect({ code, errors }).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining(`HOLDFAST_DATA_DIR: ${data} cannot be written.`),
+    })
+    expect(errors).toContain('belongs to user 0 with mode 755, and Holdfast runs as user 65534')
+  })
+
+  test('a data folder that is a file, or cannot be made', async () => {
+    using folder = temporaryFolder()
+    writeFileSync(join(folder.path, 'data'), '')
+    await refuses(folder.path, {}, 'HOLDFAST_DATA_DIR', 'is not a folder')
+    await refuses(
+      folder.path,
+      { HOLDFAST_DATA_DIR: '/proc/none' },
+      'HOLDFAST_DATA_DIR',
+      '/proc/none cannot be made',
+    )
+  })
+
+  test('a public address without a scheme or with a path', async () => {
+    using folder = temporaryFolder()
+    for (const url of ['files.example.org', 'https://files.example.org/files']) {
+      const { errors } = await holdfast(folder.path, ['serve'], { HOLDFAST_PUBLIC_URL: url })
+      expect(errors).toContain(`HOLDFAST_PUBLIC_URL is "${url}"`)
+      expect(errors).toContain('such as https://files.example.org')
+    }
+  })
+
+  test('a PostgreSQL that is away or has another name', async () => {
+    using folder = temporaryFolder()
+    const port = await freePort()
+    const away = { HOLDFAST_DATABASE_URL: `postgres://ann:secret@127.0.0.1:${port}/holdfast` }
+    await refuses(folder.path, away, 'HOLDFAST_DATABASE_URL', `127.0.0.1:${port}`, 'pg_isready')
+    const nowhere = { HOLDFAST_DATABASE_URL: 'postgres://ann:secret@no.such.host.invalid/holdfast' }
+    await refuses(folder.path, nowhere, 'HOLDFAST_DATABASE_URL', 'no.such.host.invalid', 'does not resolve')
+  })
+
+  test.skipIf(whyNoPostgres() !== null)(
+    'a PostgreSQL that refuses the user, or has no such database',
+    async () => {
+      using folder = temporaryFolder()
+      const { url, drop } = await createDatabase()
+      try {
+        const other = new URL(url)
+        other.pathname = '/nobody_made_this'
+        await refuses(folder.path, { HOLDFAST_DATABASE_URL: other.href }, 'nobody_made_this', 'createdb')
+        const stranger = new URL(url)
+        stranger.username = 'stranger'
+        stranger.password = 'the secret'
+        const { errors } = await holdfast(folder.path, ['serve'], { HOLDFAST_DATABASE_URL: stranger.href })
+        expect(errors).toContain('refuses the user "stranger" or the password of HOLDFAST_DATABASE_URL')
+        expect(errors).not.toContain('secret')
+      } finally {
+        await drop()
+      }
+    },
+  )
+
+  test('an S3 store that is away, and a path style that cannot be', async () => {
+    using folder = temporaryFolder()
+    const port = await freePort()
+    const s3 = (endpoint: string, pathStyle: boolean) => ({
+      HOLDFAST_S3_ENDPOINT: endpoint,
+      HOLDFAST_S3_BUCKET: 'files',
+      HOLDFAST_S3_ACCESS_KEY_ID: 'id',
+      HOLDFAST_S3_SECRET_ACCESS_KEY: 'the secret',
+      HOLDFAST_S3_PATH_STYLE: String(pathStyle),
+    })
+    await refuses(
+      folder.path,
+      s3(`http://127.0.0.1:${port}`, true),
+      'HOLDFAST_S3_ENDPOINT',
+      'cannot be reached',
+    )
+    const named = s3(`http://store.invalid:${port}`, false)
+    await refuses(folder.path, named, 'http://files.store.invalid', 'HOLDFAST_S3_PATH_STYLE=true')
+    const { errors } = await holdfast(folder.path, ['serve'], s3(`http://127.0.0.1:${port}`, false))
+    expect(errors).toContain('HOLDFAST_S3_PATH_STYLE is "false": HOLDFAST_S3_ENDPOINT is an IP address')
+  })
+
+  test.skipIf(whyNoCeph() !== null)('an S3 store that refuses the key', async () => {
+    using folder = temporaryFolder()
+    const { endpoint, bucket, region, accessKeyId } = await newBucket()
+    const s3 = {
+      HOLDFAST_S3_ENDPOINT: endpoint,
+      HOLDFAST_S3_BUCKET: bucket,
+      HOLDFAST_S3_REGION: region,
+      HOLDFAST_S3_ACCESS_KEY_ID: accessKeyId,
+      HOLDFAST_S3_SECRET_ACCESS_KEY: 'not the right one',
+      HOLDFAST_S3_PATH_STYLE: 'true',
+    }
+    await refuses(folder.path, s3, endpoint, 'HOLDFAST_S3_SECRET_ACCESS_KEY', 'HOLDFAST_S3_REGION')
+  })
+})
