@@ -11,6 +11,7 @@ export interface ArchiveFolderRow {
   readonly is_public: 0 | 1
   readonly password_hash: string | null
   readonly file_count: number
+  readonly tree_files: number
   readonly tree_folders: number
   readonly created_at: number
 }
@@ -23,6 +24,7 @@ const folderColumns = [
   'is_public',
   'password_hash',
   'file_count',
+  'tree_files',
   'tree_folders',
   'created_at',
 ] as const

@@ -26,6 +26,8 @@ export interface ZipEntries {
   at(entry: number): ZipEntry
   /** What tells these entries from all others, check sums of their contents aside: bytes in several parts. */
   identity(): Iterable<Uint8Array>
+  /** Gives the memory back; nothing is asked any more. */
+  free(): void
 }
 
 const NOTHING = new Uint8Array(0)
@@ -75,6 +77,10 @@ export function zipEntries(): ZipEntries {
 
     *identity() {
       for (const list of [names, nameStarts, pathLengths, folders, kinds, sizes, times]) yield* list.blocks()
+    },
+
+    free() {
+      for (const list of [names, nameStarts, pathLengths, folders, kinds, sizes, sums, times]) list.free()
     },
 
     pathLength: (entry) => pathLengths.at(entry),

@@ -55,6 +55,7 @@ const statuses = {
   FILE_DAMAGED: 500,
   STORAGE_UNAVAILABLE: 503,
   DATABASE_UNAVAILABLE: 503,
+  SERVER_BUSY: 503,
   SHUTTING_DOWN: 503,
 } as const satisfies Record<ErrorCode, number>
 

@@ -13,6 +13,8 @@ export interface ArchivePlan {
   readonly etag: string
   /** null for a folder. */
   file(entry: number): PlannedFile | null
+  /** Gives its memory back; nobody reads it any more. */
+  free(): void
 }
 
 export interface PlannedFile {
@@ -74,6 +76,9 @@ export function planBuilder(): PlanBuilder {
       for (const part of entries.identity()) hash.update(part)
       return {
         layout: zipLayout(entries),
+        free() {
+          for (const list of [entries, keys, fileIds, blobIds]) list.free()
+        },
         etag: `"zip-${hash.digest('base64url')}"`,
         file(entry) {
           const id = fileIds.at(entry)

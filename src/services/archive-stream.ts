@@ -18,6 +18,8 @@ export interface ArchiveSource {
   began(entry: number): void
   /** The stream broke off because of this. */
   failed(error: unknown): void
+  /** Nobody reads any more, for whatever reason. */
+  over(): void
 }
 
 /**
@@ -41,16 +43,23 @@ export function archiveStream(
       try {
         const filled = await filler.fill(new Uint8Array(view.buffer, view.byteOffset, view.byteLength))
         if (filler.isCancelled()) return
-        if (filled === 0) controller.close()
+        if (filled === 0) {
+          controller.close()
+          source.over()
+        }
         request.respond(filled)
       } catch (error) {
         if (filler.isCancelled()) return
         filler.cancel()
+        source.over()
         source.failed(error)
         throw error
       }
     },
-    cancel: () => filler.cancel(),
+    cancel() {
+      filler.cancel()
+      source.over()
+    },
   })
 }
 

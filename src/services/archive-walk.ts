@@ -25,13 +25,15 @@ interface Step {
 
 /**
  * Plans everything below the live folder that `mayEnter` lets in, level by level and in pages: what a folder holds
- * stands together, its folders by age and its files by name. The same folders and files give the same plan.
+ * stands together, its folders by age and its files by name. The same folders and files give the same plan. Throws what
+ * `gone` was aborted with when nobody wants it any more.
  */
 export async function planTree(
   db: Db,
   top: Step,
   mayEnter: (folder: ArchiveFolderRow) => boolean,
   plan: PlanBuilder,
+  gone: AbortSignal,
 ): Promise<void> {
   const passed = passing()
   let level: Step[] = [top]
@@ -40,11 +42,13 @@ export async function planTree(
     for (const some of together(level)) {
       const open = openFolders(some)
       for await (const row of subfolders(db, some)) {
+        gone.throwIfAborted()
         if (row.parent_id === null || !mayEnter(row)) continue
         const { entry, names } = open(row.parent_id)
         below.push({ row, entry: plan.addFolder(entry, names.take(row.name), row.created_at) })
       }
       for await (const row of files(db, some)) {
+        gone.throwIfAborted()
         const { entry, names } = open(row.folder_id)
         plan.addFile(entry, names.take(row.name, row.name_folded), row)
         passed()

@@ -61,6 +61,7 @@ function watched({
       },
       began: (entry) => found.began.push(entry),
       failed: (error) => found.failures.push(error),
+      over() {},
     },
   }
 }

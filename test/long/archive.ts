@@ -87,6 +87,46 @@ export async function archiveMemory(files: number): Promise<string> {
   })
 }
 
+const PLANS = 30
+const PLANS_LIMIT = 128 * MIB
+
+/**
+ * How far 30 zips of so many files, asked for at once, raise the peak memory of a server that is warm: HEAD first, then GET
+ * by clients that never read what they asked for. Those for which there is no room are told to come back.
+ */
+export async function archivePlans(files: number): Promise<string> {
+  return withScene(async (scene) => {
+    const { slug } = await scene.account.upload(chance(3).bytes(4000), 'original.bin', scene.folder)
+    await addPhotos(scene, slug, files - 1)
+    await list(scene)
+    const address = `${scene.url}/f/${scene.folder}?download=zip`
+    for (let round = 0; round < 2; round++) await read(address)
+    await Bun.sleep(3000)
+    resetPeak(scene.pid)
+    const warm = processFigures(scene.pid).peak
+    const heads = await statuses(() => fetch(address, { method: 'HEAD' }))
+    const afterHeads = processFigures(scene.pid).peak
+    const leaving = new AbortController()
+    const gets = await statuses(() => fetch(address, { signal: leaving.signal }))
+    const { peak } = processFigures(scene.pid)
+    leaving.abort()
+    const text = `warm ${megabytes(warm)}, raised by ${megabytes(afterHeads - warm)} and then ${megabytes(peak - warm)}; HEAD ${heads}; GET unread ${gets}`
+    if (peak - warm > PLANS_LIMIT) throw new Error(`${text}, allowed are ${megabytes(PLANS_LIMIT)}`)
+    if ((await fetch(address, { method: 'HEAD' })).status !== 200) throw new Error(`${text}, and then none`)
+    return text
+  })
+}
+
+/** How often the answers had which status; any but these two is a failure. */
+async function statuses(ask: () => Promise<Response>): Promise<string> {
+  const answers = await Promise.all(Array.from({ length: PLANS }, ask))
+  const told = answers.filter(({ status, headers }) => status === 503 && headers.has('retry-after')).length
+  const made = answers.filter(({ status }) => status === 200).length
+  if (made === 0 || made + told < PLANS)
+    throw new Error(`${made} made, ${told} told to come back, of ${PLANS}`)
+  return `${made} made, ${told} told to come back`
+}
+
 /** Every file of the folder, in one answer. */
 async function list({ url, key, folder }: Scene): Promise<void> {
   const headers = { authorization: `Bearer ${key}` }

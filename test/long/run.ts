@@ -2,7 +2,7 @@
  * The tests that take too long for every day: `npm run test:long` runs them all, `npm run test:long -- memory` one,
  * `npm run test:long -- kills 200` one with its measure changed. Each prints its figures; the exit code tells.
  */
-import { archiveMemory, archivePrograms } from './archive.ts'
+import { archiveMemory, archivePlans, archivePrograms } from './archive.ts'
 import { badLine, badLineClients, badLineToNodes } from './bad-line.ts'
 import { folderWalks } from './folder-model.ts'
 import { kills } from './kills.ts'
@@ -49,6 +49,12 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'files',
     default: 100_000,
     run: archiveMemory,
+  },
+  'archive-plans': {
+    about: '30 zips of very many files at once, and how far they raise the peak memory of a warm server',
+    measure: 'files',
+    default: 100_000,
+    run: archivePlans,
   },
   soak: {
     about: 'uploads, moves, deletes and downloads without a pause',

@@ -59,6 +59,7 @@ export const STATUS_OF = {
   FILE_DAMAGED: 500,
   STORAGE_UNAVAILABLE: 503,
   DATABASE_UNAVAILABLE: 503,
+  SERVER_BUSY: 503,
   SHUTTING_DOWN: 503,
 } satisfies Record<ErrorCode, number>
 

@@ -8,7 +8,7 @@ import {
 } from '../../domain/ids.ts'
 import { ARCHIVE_TOKEN_LIFETIME } from '../../services/archive-tokens.ts'
 import { keyedCaller } from '../call.ts'
-import { archiveAnswers, sendArchive } from '../content/archives.ts'
+import { archiveAnswers, archiveReader, sendArchive } from '../content/archives.ts'
 import { keyedRoute, type Route } from '../route.ts'
 import { dataOf, filesAndFolders, identifierParameter } from './fields.ts'
 
@@ -29,10 +29,11 @@ export const downloadFolder: Route = {
     const caller = await keyedCaller(call)
     const { archives, folders } = call.site.services
     const place = parseFolderPlace(call.params.identifier)
+    const reader = archiveReader(call)
     const whose = { folder: null, isOwner: true }
-    if (place === 'root') return sendArchive(call, await archives.everything(caller), whose)
+    if (place === 'root') return sendArchive(call, await archives.everything(reader, caller), whose)
     const folder = await folders.get(caller, place)
-    const archive = await archives.folder({ account: caller.account, grants: new Map() }, folder.id)
+    const archive = await archives.folder(reader, { account: caller.account, grants: new Map() }, folder.id)
     return sendArchive(call, archive, { ...whose, folder: folder.name })
   },
 }

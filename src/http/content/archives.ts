@@ -1,15 +1,21 @@
 import { z } from '@hono/zod-openapi'
+import type { ArchiveReader } from '../../services/archive-turns.ts'
 import type { Archive } from '../../services/archives.ts'
 import type { Call } from '../call.ts'
 import { bytesOf, type Documentation, type Route } from '../route.ts'
 import { contentDisposition } from './disposition.ts'
-import { partToSend } from './part.ts'
+import { type Part, partToSend } from './part.ts'
 
 /** What the OpenAPI document says of an archive. */
 export const archiveAnswers: Documentation['answers'] = {
   200: bytesOf('application/zip', 'A ZIP file'),
   206: bytesOf('application/zip', 'The range asked for'),
   304: { description: 'Not changed' },
+}
+
+/** Who waits for an archive and reads it. */
+export function archiveReader({ bucket, request }: Call): ArchiveReader {
+  return { address: bucket, gone: request.signal }
 }
 
 /** The name of an archive that is not of one folder. */
@@ -25,8 +31,17 @@ export function sendArchive(
   // Nothing here has a date that changes whenever the archive does.
   const validators = { etag: archive.etag, lastModified: null }
   const headers = archiveHeaders(archive.etag, `${whose.folder ?? FILES}.zip`)
-  const part = partToSend(call, archive.size, validators, headers)
-  if (part instanceof Response) return part
+  let part: Part | Response
+  try {
+    part = partToSend(call, archive.size, validators, headers)
+  } catch (error) {
+    archive.close()
+    throw error
+  }
+  if (part instanceof Response) {
+    archive.close()
+    return part
+  }
   const body = archive.read(part.start, part.end, {
     began: site.services.usage.archiveUsed(whose.isOwner ? null : 'download'),
     failed: (error) => site.report(error, call.id),
@@ -62,7 +77,7 @@ export const getArchive: Route = {
   async handle(call) {
     const { access, archives, archiveTokens } = call.site.services
     const { asker, selection } = archiveTokens.read(call.params.token ?? '')
-    const archive = await archives.selection(await access.signed(asker), selection)
+    const archive = await archives.selection(archiveReader(call), await access.signed(asker), selection)
     // Only owners get such an address, so whoever uses it looks in their name.
     return sendArchive(call, archive, { folder: null, isOwner: true })
   },

@@ -7,7 +7,7 @@ import type { Folder } from '../../services/folders.ts'
 import type { ContentsQuery, FolderContents, FolderTotals } from '../../services/public-folders.ts'
 import { thumbnailPath } from '../api/file-answers.ts'
 import { askerOf, type Call } from '../call.ts'
-import { archiveAnswers, sendArchive } from '../content/archives.ts'
+import { archiveAnswers, archiveReader, sendArchive } from '../content/archives.ts'
 import { iconAddress } from '../content/icons.ts'
 import type { Route } from '../route.ts'
 import { barrierOf } from './barrier.ts'
@@ -100,7 +100,7 @@ function toView(call: Call, { seen, query, contents, totals, iconsOnly }: SeenFo
 
 async function toArchive(call: Call, seen: Opened<Folder>): Promise<Response> {
   const { item: folder, viewer } = seen
-  const archive = await call.site.services.archives.folder(viewer, folder.id)
+  const archive = await call.site.services.archives.folder(archiveReader(call), viewer, folder.id)
   return sendArchive(call, archive, {
     folder: folder.name,
     isOwner: isOwn(seen),

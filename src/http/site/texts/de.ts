@@ -541,6 +541,10 @@ export const de: Texts = {
         title: 'Das war eine andere Datei',
         message: 'Dieser Schlüssel gehört schon zu einem anderen Upload. Nimm für jeden Upload einen neuen.',
       },
+      SERVER_BUSY: {
+        title: 'Zu viele Downloads auf einmal',
+        message: 'Der Server bereitet so viele Archive vor, wie er kann. Versuche es gleich noch einmal.',
+      },
       PASSWORD_REQUIRED: {
         title: 'Passwort erforderlich',
         message: 'Öffne die Seite der Datei oder des Ordners; dort wird danach gefragt.',

@@ -519,6 +519,10 @@ export const en: Texts = {
         title: 'This key belongs to another upload',
         message: 'Use a new Idempotency-Key for each upload.',
       },
+      SERVER_BUSY: {
+        title: 'Too many downloads at once',
+        message: 'The server is preparing as many archives as it can. Try again in a moment.',
+      },
       PASSWORD_REQUIRED: {
         title: 'Password required',
         message: 'Open the page of the file or the folder; it asks for the password.',
