@@ -131,10 +131,7 @@ export function unlocked<T>(seen: Seen<T>): T {
 /** The same, with who the asker is to it. */
 export function opened<T>(seen: Seen<T>): Opened<T> {
   if (seen.kind === 'open') return seen
-  throw new Refusal(
-    'PASSWORD_REQUIRED',
-    'This is behind a password; open its page and give the password first',
-  )
+  throw new Refusal('PASSWORD_REQUIRED', 'This needs a password; open its page and enter the password first')
 }
 
 export function fileNotFound(): Refusal {

@@ -75,7 +75,7 @@ export function createBin(db: Db, clock: Clock, lifetime: Lifetime): Bin {
 
   async function putFolder(reach: Reach, identifier: FolderIdentifier): Promise<BinEntryId> {
     if (identifier === reach.within) {
-      throw new Refusal('INVALID_REQUEST', 'This key is good for this folder alone and cannot put it away')
+      throw new Refusal('INVALID_REQUEST', 'This key is limited to this folder and cannot move it to the bin')
     }
     return inTransaction(db, async (trx) => {
       const { account } = reach

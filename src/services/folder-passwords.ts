@@ -91,7 +91,7 @@ export function createFolderPasswords(
       if (hash === null) return cookie ?? signing.sign(COOKIE, [])
       await guess(folder.id, bucket, async () => {
         if (await verifyPassword(decode(folder.id, input), hash)) return
-        throw new Refusal('WRONG_PASSWORD', 'That is not the password; check it and try again')
+        throw new Refusal('WRONG_PASSWORD', 'Wrong password; check it and try again')
       })
       const others = readCookie(cookie).filter((grant) => grant.f !== folder.id)
       const grant = {

@@ -146,7 +146,7 @@ export function createFolders(db: Db, clock: Clock, random: Random, maxDepth: nu
       const name = wanted ?? before.name
       const isTop = identifier === reach.within
       if (isTop && name !== before.name) {
-        throw new Refusal('INVALID_REQUEST', 'This key is good for this folder alone and cannot rename it')
+        throw new Refusal('INVALID_REQUEST', 'This key is limited to this folder and cannot rename it')
       }
       // For a key that is kept to the folder nothing is above it, and it says so when it sends back what it got.
       const isMoved = parent !== undefined && !(isTop && parent === 'root')

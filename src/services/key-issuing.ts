@@ -51,7 +51,7 @@ export async function issueKey(
   const scopes = formatScopes(wanted)
   if (scopes === '') throw new Refusal('INVALID_REQUEST', 'A key needs at least one scope')
   if (expiresAt !== null && expiresAt <= createdAt) {
-    throw new Refusal('INVALID_REQUEST', 'A key cannot end before it begins; name a time to come')
+    throw new Refusal('INVALID_REQUEST', 'A key must expire in the future; choose a later time')
   }
   const apiKey = `hf_${Buffer.from(random(32)).toString('base64url')}`
   const prefix = apiKey.slice(0, PREFIX_LENGTH)

@@ -105,7 +105,8 @@ export function createOidc(parts: {
     step: string,
     work: (exchange: OidcExchange) => Promise<T>,
   ): Promise<T> {
-    if (exchange === null) throw new Refusal('NOT_FOUND', 'This server knows no other one to sign in with')
+    if (exchange === null)
+      throw new Refusal('NOT_FOUND', 'This server offers no way to sign in by another server')
     await countTry(
       rates,
       [{ subject: `${step}:${bucket}`, limit: BY_ADDRESS, length: 15 * MINUTE }],

@@ -59,11 +59,15 @@ export function createOneTimeLinks(db: Db, clock: Clock, make: MakeLink, mode: M
 
 /** Throws Refusal SIGN_UP_CLOSED where nobody gets an account, with an invitation or without. */
 export function assertOpen(mode: Mode): void {
-  if (mode === 'closed') throw new Refusal('SIGN_UP_CLOSED', 'Nobody can sign up on this server')
+  if (mode === 'closed')
+    throw new Refusal(
+      'SIGN_UP_CLOSED',
+      'Sign-up is closed on this server; ask its administrators for an account',
+    )
 }
 
 export function invitationNeeded(): Refusal {
-  return new Refusal('INVITATION_NEEDED', 'Signing up takes an invitation from an administrator')
+  return new Refusal('INVITATION_NEEDED', 'You need an invitation from an administrator to sign up')
 }
 
 export function invalidLink(): Refusal {

@@ -41,7 +41,7 @@ export function createProofs(db: Db, rates: RateLimits, clock: Clock, sessions: 
     await tryOnce(rates, windows, 'Too many wrong passwords; wait a while and try again', async () => {
       const hash = await findPassword(db, caller.account)
       if (hash !== null && (await verifyPassword(password, hash))) return
-      throw new Refusal('WRONG_PASSWORD', 'That is not the password; check it and try again')
+      throw new Refusal('WRONG_PASSWORD', 'Wrong password; check it and try again')
     })
     await sessions.prove(caller)
   }

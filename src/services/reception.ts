@@ -147,7 +147,7 @@ export class Reception {
     if (this.#received + chunk.byteLength <= most) return
     throw size === null
       ? new Refusal('FILE_TOO_LARGE', `A file may have ${formatSize(most)} at most`)
-      : new Refusal('PAYLOAD_TOO_LARGE', `The upload was declared with ${size} bytes, and more came`)
+      : new Refusal('PAYLOAD_TOO_LARGE', `The upload was announced with ${size} bytes, but more were sent`)
   }
 
   /** An upload of unknown size gets its room as it grows, and so does a guest's. */

@@ -31,7 +31,7 @@ export function createReporting(db: Db, rates: RateLimits, signing: Signing, clo
       if (!verdict.allowed) {
         throw new Refusal(
           'RATE_LIMITED',
-          `From one address ${verdict.limit} reports an hour are taken; try again later`,
+          `You can send ${verdict.limit} reports an hour; try again later`,
           verdict.resetsIn,
         )
       }

@@ -266,6 +266,6 @@ function conflict(upload: UploadRow): Refusal {
 function tooLong({ size }: Pick<UploadRow, 'size'>): Refusal {
   return new Refusal(
     'PAYLOAD_TOO_LARGE',
-    `The upload was declared with ${size} bytes, and this would be more`,
+    `The upload was announced with ${size} bytes, and this would be more`,
   )
 }

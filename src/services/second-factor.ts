@@ -40,7 +40,10 @@ export function createSecondFactor(db: Db, auth: Auth, proofs: Proofs): SecondFa
     async begin(caller, browser, password) {
       await proofs.confirm(caller, password)
       if ((await findAccount(db, caller.account))?.two_factor === 1) {
-        throw new Refusal('INVALID_REQUEST', 'This account has codes already; end them first')
+        throw new Refusal(
+          'INVALID_REQUEST',
+          'Authenticator codes are on for this account already; turn them off first',
+        )
       }
       const { api } = await auth()
       const { totpURI, backupCodes } = await translated(

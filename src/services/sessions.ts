@@ -100,5 +100,5 @@ export function createSessions(db: Db, clock: Clock): Sessions {
 }
 
 export function signedOut(): Refusal {
-  return new Refusal('NOT_SIGNED_IN', 'Nobody is signed in here any more; sign in again')
+  return new Refusal('NOT_SIGNED_IN', 'You are signed out; sign in again')
 }

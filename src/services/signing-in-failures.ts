@@ -31,23 +31,26 @@ function refusalFor(code: string): Refusal | null {
     case 'INVALID_BACKUP_CODE':
     // Another request has used that recovery code up at the same moment.
     case 'CONFLICT':
-      return new Refusal('WRONG_CODE', 'That is not the code of this moment; look at it again')
+      return new Refusal('WRONG_CODE', 'Wrong code; enter the one that your app shows now')
     case 'TOTP_NOT_ENABLED':
     case 'BACKUP_CODES_NOT_ENABLED':
     case 'TWO_FACTOR_NOT_ENABLED':
-      return new Refusal('INVALID_REQUEST', 'This account has no codes; set them up first')
+      return new Refusal(
+        'INVALID_REQUEST',
+        'Authenticator codes are not set up for this account; set them up first',
+      )
     case 'INVALID_TWO_FACTOR_COOKIE':
       return new Refusal('NOT_SIGNED_IN', 'The password was given too long ago; sign in again')
     case 'TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE':
     case 'ACCOUNT_TEMPORARILY_LOCKED':
       return new Refusal('RATE_LIMITED', 'Too many wrong codes; wait a while and sign in again', LOCKED_FOR)
     case 'CHALLENGE_NOT_FOUND':
-      return new Refusal('INVALID_REQUEST', 'The passkey was asked for too long ago; try again')
+      return new Refusal('INVALID_REQUEST', 'That took too long; try again')
     case 'PASSKEY_NOT_FOUND':
     case 'AUTHENTICATION_FAILED':
       return wrongPasskey()
     case 'FAILED_TO_VERIFY_REGISTRATION':
-      return new Refusal('INVALID_REQUEST', 'This is no passkey for this site; try again')
+      return new Refusal('INVALID_REQUEST', 'This passkey does not work for this site; try again')
     default:
       return null
   }

@@ -144,7 +144,7 @@ export function createTakeDowns(db: Db, clock: Clock, report: (error: unknown) =
         // Whoever was taking a file of it down is through after this.
         await lockContent(trx, sha256, 'alone')
         if (!(await allowContent(trx, sha256))) {
-          throw new Refusal('NOT_FOUND', 'A content of that hash is not refused')
+          throw new Refusal('NOT_FOUND', 'No content with that hash is blocked')
         }
         await noteDeed(trx, clock, actor, { act: 'content.allowed', object: sha256 })
       }),

@@ -51,5 +51,5 @@ export function createUploadJoins(db: Db): UploadJoins {
 }
 
 function notWhole(): Refusal {
-  return new Refusal('OFFSET_CONFLICT', 'A part is not whole yet, or was joined already')
+  return new Refusal('OFFSET_CONFLICT', 'A part is not complete yet, or belongs to another upload already')
 }

@@ -141,7 +141,11 @@ export function createWatching(db: Db, clock: Clock, report: (error: unknown) =>
       const { account } = reach
       if (stopped) throw new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
       if ((accounts.get(account)?.watchers.size ?? 0) >= MOST_WATCHERS) {
-        throw new Refusal('RATE_LIMITED', 'Too many connections watch this account', TRY_AGAIN)
+        throw new Refusal(
+          'RATE_LIMITED',
+          'Too many connections watch this account; close one of them first',
+          TRY_AGAIN,
+        )
       }
       const last = await lastChange(db, account)
       const forgotten = await forgottenChanges(db)

@@ -39,7 +39,7 @@ export function partToSend(
   const range = parseRange(isRanged ? asked.get('range') : null, size)
   if (range.kind === 'unsatisfiable') {
     call.headers.set('Content-Range', `bytes */${size}`)
-    throw new Refusal('RANGE_NOT_SATISFIABLE', `There are ${size} bytes`)
+    throw new Refusal('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes; ask for a range within them`)
   }
   const part: Part =
     range.kind === 'part'

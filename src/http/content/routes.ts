@@ -82,7 +82,10 @@ export const getContent: Route = {
   host: 'content',
   async handle(call) {
     if (isToRunHere(call.request)) {
-      throw new Refusal('INVALID_REQUEST', 'What people upload is no script and no style of this site')
+      throw new Refusal(
+        'INVALID_REQUEST',
+        'Uploaded files cannot be loaded as scripts or styles of this site',
+      )
     }
     const { access, contentTokens, usage } = call.site.services
     const [uuid] = (call.params.file ?? '').split('.')

@@ -16,7 +16,11 @@ export async function appendToUpload(call: Call, name: UploadName): Promise<Resp
     throw new Refusal('UNSUPPORTED_MEDIA_TYPE', `The Content-Type must be ${CHUNK_TYPE}`)
   }
   const offset = bytesHeader(call.request, 'Upload-Offset')
-  if (offset === null) throw new Refusal('INVALID_REQUEST', 'Upload-Offset is missing')
+  if (offset === null)
+    throw new Refusal(
+      'INVALID_REQUEST',
+      'Send Upload-Offset: the number of bytes that the server has already',
+    )
   const size = bytesHeader(call.request, 'Upload-Length')
   const upload = await takeChunk(call, caller, name, { offset, size })
   if (upload.state === 'completed') guestsReceipt(call, upload)

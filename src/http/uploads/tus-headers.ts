@@ -17,7 +17,7 @@ export function assertTus(call: Call): void {
   call.headers.set('Tus-Version', TUS_VERSION)
   throw new Refusal(
     'PRECONDITION_FAILED',
-    `Send "Tus-Resumable: ${TUS_VERSION}"; no other version is spoken here`,
+    `Send "Tus-Resumable: ${TUS_VERSION}"; this server supports no other version`,
   )
 }
 
