@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { cpSync, mkdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import { finishedBlobs, inconsistencies } from '../support/blob-folder.ts'
 import { type Caller, caller, readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
@@ -19,14 +19,19 @@ test('what docs/operations/backup.md has copied beside a working server is a who
     const user = caller(server.url, apiKey)
     await uploadSome(user, 1, expected)
 
-    copyBlobs(dataDir, backup)
+    const [firstBytes, rows, ...rest] = commands(dataDir, backup)
+    firstBytes?.()
+    // What rots after it was copied must not take the place of the good copy.
+    const [rotten = ''] = finishedBlobs(backup)
+    writeFileSync(join(dataDir, 'blobs', rotten.slice(0, 2), rotten), 'rotten')
     await uploadSome(user, 2, expected)
     // The same content again: its newer copy takes the place of the one that is in the backup already.
     await uploadSome(user, 1, expected)
-    vacuumInto(dataDir, backup)
+    rows?.()
     await uploadSome(user, 3, new Map())
-    copyBlobs(dataDir, backup)
+    for (const command of rest) command()
     await server.kill()
+    expect(readFileSync(join(backup, 'blobs', rotten.slice(0, 2), rotten)).length).toBe(50_000)
   }
   expect(finishedBlobs(backup).length).toBeGreaterThan(expected.size)
   expect(inconsistencies(backup, { cleaned: false })).toEqual([])
@@ -47,13 +52,42 @@ async function uploadSome(user: Caller, seed: number, uploaded: Map<string, stri
   }
 }
 
-/** As `rsync --archive --exclude=/tmp`: adds and never deletes. */
-function copyBlobs(dataDir: string, backup: string): void {
-  const blobs = join(dataDir, 'blobs')
-  cpSync(blobs, join(backup, 'blobs'), {
+/** The commands of the page for one machine, in their order, from and to folders of this test. */
+function commands(dataDir: string, backup: string): (() => void)[] {
+  const page = readFileSync(join(import.meta.dir, '../../docs/operations/backup.md'), 'utf8')
+  const block = page.split('```').find((each) => each.startsWith('sh\nrsync')) ?? ''
+  const here = (path: string) =>
+    path
+      .replace('/var/lib/holdfast', dataDir)
+      .replace('backup:holdfast', backup)
+      .replace(/^\/var\/backups/, backup)
+  const found = block.split('\n').slice(1, -1)
+  expect(found.length).toBeGreaterThan(3)
+  return found.map((line) => () => {
+    if (line.startsWith('sqlite3')) return vacuumInto(dataDir, backup)
+    const words = line.split(' ').slice(1)
+    const isOption = (word: string) => word.startsWith('--')
+    const excluded = words.flatMap((word) => /^--exclude=\/(.*)$/.exec(word)?.[1] ?? [])
+    const places = words.filter((word) => !isOption(word)).map(here)
+    for (const from of places.slice(0, -1)) {
+      if (from.startsWith('/etc/') || from.startsWith(backup)) continue
+      const into = places.at(-1) ?? ''
+      rsync(
+        from,
+        from.endsWith('/') ? into : join(into, basename(from)),
+        words.includes('--ignore-existing'),
+        excluded,
+      )
+    }
+  })
+}
+
+/** As `rsync --archive` does it, which is not on every machine that tests. */
+function rsync(from: string, to: string, ignoreExisting: boolean, excluded: readonly string[]): void {
+  cpSync(from, to, {
     recursive: true,
-    force: false,
-    filter: (path) => path === blobs || basename(path) !== 'tmp',
+    force: !ignoreExisting,
+    filter: (path) => !excluded.some((name) => resolve(path) === join(resolve(from), name)),
   })
 }
 
