@@ -90,6 +90,8 @@ import { dataDiskSize, guardDataFolder, holdDataFolder, openBlobs, openDatabase 
 import { createLocalMaker } from './thumbnails/local-maker.ts'
 
 /** A running server. */
+export { sendTestMail } from './mail/smtp.ts'
+
 export interface Holdfast {
   /** Where it listens. */
   readonly url: string

@@ -1,8 +1,8 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Environment } from '../config.ts'
-import { COMMAND_LINE } from '../domain/audit.ts'
 import { timestamp } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
+import { changeCommands } from './admin/accounts.ts'
 import { withAdministration } from './administration.ts'
 import { printJson, printLines, printTable } from './output.ts'
 import { databasePlace, linkAddress } from './places.ts'
@@ -11,9 +11,14 @@ interface Format {
   readonly json?: true
 }
 
+interface ListOptions extends Format {
+  readonly search: string
+  readonly state: 'all' | 'active' | 'disabled'
+}
+
 /** `holdfast account …`: works beside a running server on the same data. */
 export function accountCommand(account: Command, environment: Environment): void {
-  account.description('add, list and disable accounts')
+  account.description('add, list, change and remove accounts')
   account
     .command('add')
     .description('add an account and print its first API key, which is shown only once')
@@ -23,19 +28,19 @@ export function accountCommand(account: Command, environment: Environment): void
   account
     .command('list')
     .description('list the accounts')
+    .option('--search <text>', 'only those whose name contains this', '')
+    .addOption(
+      new Option('--state <state>', 'only these').choices(['all', 'active', 'disabled']).default('all'),
+    )
     .option('--json', 'print a JSON array')
-    .action(({ json }: Format) => list(environment, json === true))
+    .action((options: ListOptions) => list(environment, options))
   account
     .command('link')
     .description('print a one-time link by which somebody sets the password of an account')
     .argument('<username>')
     .option('--json', 'print {"username","url","expires_at"}')
     .action((username: string, { json }: Format) => link(environment, username, json === true))
-  account
-    .command('disable')
-    .description('refuse every request of an account; its files stay')
-    .argument('<username>')
-    .action((username: string) => disable(environment, username))
+  changeCommands(account, environment)
 }
 
 function add(environment: Environment, username: string, json: boolean): Promise<void> {
@@ -55,9 +60,13 @@ function add(environment: Environment, username: string, json: boolean): Promise
   )
 }
 
-function list(environment: Environment, json: boolean): Promise<void> {
+function list(environment: Environment, { search, state, json }: ListOptions): Promise<void> {
   return withAdministration(environment, async ({ accounts }, config) => {
-    const all = await accounts.list()
+    const everybody = await accounts.list()
+    const all = everybody.filter(({ username, disabledAt }) => {
+      const isInState = state === 'all' || (state === 'disabled') === (disabledAt !== null)
+      return isInState && username.includes(search.toLowerCase())
+    })
     if (json) {
       return printJson(
         all.map((account) => ({
@@ -70,7 +79,7 @@ function list(environment: Environment, json: boolean): Promise<void> {
         })),
       )
     }
-    if (all.length === 0) {
+    if (everybody.length === 0) {
       return printLines(`No accounts in ${databasePlace(config)}. Add one: holdfast account add <username>`)
     }
     printTable(
@@ -98,13 +107,5 @@ function link(environment: Environment, username: string, json: boolean): Promis
       '',
       `  ${url}`,
     )
-  })
-}
-
-function disable(environment: Environment, username: string): Promise<void> {
-  return withAdministration(environment, async ({ accountAdministration }) => {
-    const id = await accountAdministration.named(username)
-    await accountAdministration.change(COMMAND_LINE, id, { disabled: true })
-    printLines(`Account ${username} is disabled.`)
   })
 }

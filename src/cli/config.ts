@@ -1,16 +1,34 @@
 import type { Command } from 'commander'
 import { type Environment, loadConfig, shown, written } from '../config.ts'
 import { settings } from '../settings.ts'
-import { printLines } from './output.ts'
+import { printJson, printLines } from './output.ts'
 
 /** `holdfast config`: every setting with its value. Fails, after the list, when the environment is refused. */
 export function configCommand(config: Command, environment: Environment): void {
   config
     .description('list every setting: its value, its default and what is allowed')
-    .action(() => listSettings(environment))
+    .option('--json', 'print a JSON array')
+    .action(({ json }: { json?: true }) => listSettings(environment, json === true))
 }
 
-function listSettings(environment: Environment): void {
+function listSettings(environment: Environment, json: boolean): void {
+  if (json) {
+    printJson(
+      Object.values(settings).map((setting) => {
+        const text = written(setting, environment)
+        return {
+          variable: setting.variable,
+          value: shown(setting, text ?? setting.default),
+          is_set: text !== undefined,
+          default: setting.default,
+          allowed: setting.allowed,
+          description: setting.description,
+        }
+      }),
+    )
+    loadConfig(environment)
+    return
+  }
   for (const setting of Object.values(settings)) {
     const text = written(setting, environment)
     const fallback = setting.default === '' ? 'unset' : setting.default

@@ -6,6 +6,7 @@ import { ClientError } from '../client/failure.ts'
 import { walkFolder } from '../client/folder-walk.ts'
 import { type Link, parseLink } from '../client/links.ts'
 import { createPlaces } from '../client/places.ts'
+import { plainLines } from '../client/plain-text.ts'
 import type { PublicSide } from '../client/public-side.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
 import { createRemoteTree } from '../client/remote-tree.ts'
@@ -16,7 +17,7 @@ import { systemClock } from '../domain/clock.ts'
 import { clientVariables } from '../settings.ts'
 import { explain } from './failure.ts'
 import { readParallel } from './options.ts'
-import { printJson, printLines } from './output.ts'
+import { printJson, printLines, printProblem } from './output.ts'
 import { barWatch, plainWatch } from './progress-bars.ts'
 import { createSides, type Sides } from './public-sides.ts'
 import {
@@ -55,7 +56,7 @@ export function downloadCommand(download: Command, environment: Environment): vo
 async function run(environment: Environment, texts: readonly string[], options: Options): Promise<void> {
   const watch = process.stderr.isTTY
     ? await barWatch({ stream: process.stderr, clock: systemClock })
-    : plainWatch((text) => process.stderr.write(text))
+    : plainWatch((text) => process.stderr.write(plainLines(text)))
   const retries = openRetries(watch.say)
   const parts = { retries, places: createPlaces({ force: options.force === true }), watch }
   let files = 0
@@ -182,5 +183,5 @@ function print(outcome: Outcome, { json }: Options, environment: Environment): v
   }
   const message = explain(locally(outcome.error), environment)
   if (json) printJson({ name: outcome.name, error: message })
-  process.stderr.write(`error: ${outcome.name}: ${message}\n`)
+  printProblem(`error: ${outcome.name}: ${message}`)
 }

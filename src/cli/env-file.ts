@@ -10,11 +10,19 @@ import { ConfigError, type Environment } from '../config.ts'
  */
 export function withEnvFile(environment: Environment, folder: string): Environment {
   const text = readText(join(folder, '.env'))
-  if (text === null) return environment
+  return text === null ? environment : withText(environment, text, '.env')
+}
+
+/** The same for a file of any name, which has to be there. Throws ConfigError, and what reading it throws. */
+export function withNamedFile(environment: Environment, path: string): Environment {
+  return withText(environment, readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path)
+}
+
+function withText(environment: Environment, text: string, name: string): Environment {
   const problems = [...text.matchAll(CUT_SHORT)].map(([, variable = '']) => ({
     variable,
     value: '…',
-    reason: 'in .env a # ends what is in no quotes; write the value in single quotes',
+    reason: `in ${name} a # ends what is in no quotes; write the value in single quotes`,
   }))
   if (problems.length > 0) throw new ConfigError(problems)
   return { ...parseEnv(text), ...environment }

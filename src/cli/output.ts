@@ -1,15 +1,26 @@
-/** Results of commands go to standard output; what goes wrong goes to standard error. */
+import { plainJson, plainLines, plainText } from '../client/plain-text.ts'
+
+/**
+ * Results of commands go to standard output; what goes wrong goes to standard error. Of names and messages, whoever has
+ * written them, a terminal gets no control characters.
+ */
 export function printLines(...lines: readonly string[]): void {
-  process.stdout.write(`${lines.join('\n')}\n`)
+  process.stdout.write(`${plainLines(lines.join('\n'))}\n`)
+}
+
+/** To standard error. */
+export function printProblem(line: string): void {
+  process.stderr.write(`${plainLines(line)}\n`)
 }
 
 /** One line of JSON, for programs. */
 export function printJson(value: unknown): void {
-  printLines(JSON.stringify(value))
+  printLines(plainJson(value))
 }
 
 /** Columns as wide as their widest cell, two spaces apart. */
-export function printTable(heads: readonly string[], rows: readonly (readonly string[])[]): void {
+export function printTable(heads: readonly string[], given: readonly (readonly string[])[]): void {
+  const rows = given.map((row) => row.map(plainText))
   const widths = heads.map((head, column) =>
     rows.reduce((widest, row) => Math.max(widest, Bun.stringWidth(row[column] ?? '')), head.length),
   )

@@ -3,17 +3,21 @@ import manifest from '../../package.json' with { type: 'json' }
 import type { Environment } from '../config.ts'
 import { accountCommand } from './account.ts'
 import { adminCommand } from './admin.ts'
+import { completionCommand } from './completion.ts'
 import { configCommand } from './config.ts'
 import { downloadCommand } from './download.ts'
-import { withEnvFile } from './env-file.ts'
+import { withEnvFile, withNamedFile } from './env-file.ts'
 import { explain } from './failure.ts'
 import { infoCommand } from './info.ts'
 import { keyCommand } from './key.ts'
 import { listCommand, searchCommand } from './list.ts'
 import { loginCommand } from './login.ts'
+import { logoutCommand } from './logout.ts'
+import { mailCommand } from './mail.ts'
 import { migrateCommand } from './migrate.ts'
 import { makeFolderCommand } from './mkdir.ts'
 import { moveCommand } from './move.ts'
+import { printProblem } from './output.ts'
 import { relocateCommand } from './relocate.ts'
 import { removeCommand } from './remove.ts'
 import { reportCommand } from './report.ts'
@@ -23,8 +27,23 @@ const SUCCESS = 0
 const FAILURE = 1
 const WRONG_USE = 2
 
+const ENV_FILE = '--env-file'
+const ENV_FILE_IS = `${ENV_FILE}=`
+
 /** Clients work in any folder, and what an .env there says is not their user's word. */
-const CLIENTS = ['login', 'upload', 'download', 'ls', 'mkdir', 'mv', 'rm', 'info', 'search']
+const CLIENTS = [
+  'login',
+  'logout',
+  'completion',
+  'upload',
+  'download',
+  'ls',
+  'mkdir',
+  'mv',
+  'rm',
+  'info',
+  'search',
+]
 
 /**
  * Runs one command line. A server's commands see what `.env` adds to the environment, and so do the libraries that
@@ -32,26 +51,38 @@ const CLIENTS = ['login', 'upload', 'download', 'ls', 'mkdir', 'mv', 'rm', 'info
  */
 export async function run(words: readonly string[], environment: Environment): Promise<number> {
   try {
-    if (!CLIENTS.includes(words[0] ?? '')) Object.assign(environment, withEnvFile(environment, process.cwd()))
-    await program(environment).parseAsync(words, { from: 'user' })
+    const { path, rest } = namedEnvFile(words)
+    if (path !== null) Object.assign(environment, withNamedFile(environment, path))
+    else if (!CLIENTS.includes(rest[0] ?? ''))
+      Object.assign(environment, withEnvFile(environment, process.cwd()))
+    await program(environment).parseAsync(rest, { from: 'user' })
     return SUCCESS
   } catch (error) {
     // Commander has already written what is wrong, or the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : WRONG_USE
-    process.stderr.write(`error: ${explain(error, environment)}\n`)
+    printProblem(`error: ${explain(error, environment)}`)
     return FAILURE
   }
+}
+
+/** Takes `--env-file` off the front: settings have to be there before any command is made. */
+function namedEnvFile(words: readonly string[]): { path: string | null; rest: readonly string[] } {
+  const [first = '', second] = words
+  if (first.startsWith(ENV_FILE_IS)) return { path: first.slice(ENV_FILE_IS.length), rest: words.slice(1) }
+  if (first === ENV_FILE && second !== undefined) return { path: second, rest: words.slice(2) }
+  return { path: null, rest: words }
 }
 
 function program(environment: Environment): Command {
   const holdfast = new Command('holdfast')
     .description(manifest.description)
     .version(manifest.version, '-V, --version', 'print the version')
+    .option(`${ENV_FILE} <path>`, 'read settings from this file instead of .env; goes before the command')
     .helpOption('-h, --help', 'print help for the command')
     .helpCommand('help [command]', 'print help for a command')
     .addHelpText(
       'after',
-      '\nSettings come from the environment or from a .env file; "holdfast config" lists them.',
+      '\nSettings come from the environment, or from .env or the file of --env-file; "holdfast config" lists them.',
     )
     .exitOverride()
     .showHelpAfterError('Run it with --help to see how it is used.')
@@ -70,9 +101,12 @@ function program(environment: Environment): Command {
   reportCommand(holdfast.command('report'), environment)
   migrateCommand(holdfast.command('migrate'), environment)
   relocateCommand(holdfast.command('relocate'), environment)
+  mailCommand(holdfast.command('mail'), environment)
   configCommand(holdfast.command('config'), environment)
+  completionCommand(holdfast.command('completion'), holdfast)
   holdfast.commandsGroup('Files on a server:')
   loginCommand(holdfast.command('login'), environment)
+  logoutCommand(holdfast.command('logout'), environment)
   uploadCommand(holdfast.command('upload'), environment)
   downloadCommand(holdfast.command('download'), environment)
   listCommand(holdfast.command('ls'), environment)

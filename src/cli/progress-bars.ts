@@ -1,3 +1,4 @@
+import { plainLines } from '../client/plain-text.ts'
 import type { Transfer, Watch } from '../client/watch.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
@@ -98,7 +99,7 @@ export async function barWatch({ stream, clock }: BarTerminal): Promise<ShownWat
         },
       }
     },
-    say: (text) => aside(() => stream.write(`${text}\n`)),
+    say: (text) => aside(() => stream.write(`${plainLines(text)}\n`)),
     aside,
     async paused(ask) {
       isPaused = true

@@ -5,7 +5,7 @@ import { Refusal } from '../domain/errors.ts'
 import { systemRandom } from '../domain/random.ts'
 import type { Relocated } from '../relocate.ts'
 import { settings } from '../settings.ts'
-import { printLines } from './output.ts'
+import { printLines, printProblem } from './output.ts'
 import { databasePlace } from './places.ts'
 import { relocationProgress } from './relocation-progress.ts'
 import {
@@ -111,9 +111,9 @@ function assertMoves(config: Config, target: Config, moves: Moves, options: Opti
 
 function tellDamage({ damaged }: Relocated): void {
   for (const { key, reason, files } of damaged) {
-    process.stderr.write(`damaged: blob ${key} ${reason}\n`)
+    printProblem(`damaged: blob ${key} ${reason}`)
     for (const { slug, name, username, isRemoved } of files) {
-      process.stderr.write(`  ${slug}  ${name}, of ${username}${isRemoved ? ', deleted or expired' : ''}\n`)
+      printProblem(`  ${slug}  ${name}, of ${username}${isRemoved ? ', deleted or expired' : ''}`)
     }
   }
 }

@@ -9,6 +9,7 @@ import { parseServer } from '../client/server-address.ts'
 import type { Environment } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { clientVariables } from '../settings.ts'
+import { printProblem } from './output.ts'
 
 export interface ServerOption {
   readonly server?: string
@@ -89,7 +90,7 @@ export function notLoggedIn(url: string, otherwise = ''): ClientError {
 }
 
 export function sayPlainly(line: string): void {
-  process.stderr.write(`${line}\n`)
+  printProblem(line)
 }
 
 /** Runs a command of the client: what fails on this machine is its user's, and not that of a server's data. */

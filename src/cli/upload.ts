@@ -4,6 +4,7 @@ import { createApi, type FolderName } from '../client/api.ts'
 import { createChunkSize } from '../client/chunk-size.ts'
 import { ClientError } from '../client/failure.ts'
 import { type Found, findFiles } from '../client/find-files.ts'
+import { plainLines } from '../client/plain-text.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
 import { createRemoteTree, type RemoteTree } from '../client/remote-tree.ts'
 import { sideBySide } from '../client/side-by-side.ts'
@@ -15,7 +16,7 @@ import type { Environment } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { explain } from './failure.ts'
 import { readChunkSize, readParallel } from './options.ts'
-import { printJson, printLines } from './output.ts'
+import { printJson, printLines, printProblem } from './output.ts'
 import { barWatch, plainWatch, type ShownWatch } from './progress-bars.ts'
 import {
   asClient,
@@ -73,7 +74,7 @@ export function uploadCommand(upload: Command, environment: Environment): void {
 async function run(environment: Environment, paths: readonly string[], options: Options): Promise<void> {
   const watch = process.stderr.isTTY
     ? await barWatch({ stream: process.stderr, clock: systemClock })
-    : plainWatch((text) => process.stderr.write(text))
+    : plainWatch((text) => process.stderr.write(plainLines(text)))
   try {
     const session = await openSession(environment, options, watch.say)
     const command = await begin(environment, session, options, watch)
@@ -204,5 +205,5 @@ function print(outcome: Exclude<Outcome, null>, { json }: Options, environment: 
   }
   const message = explain(locally(outcome.error), environment)
   if (json) printJson({ path: outcome.path, error: message })
-  process.stderr.write(`error: ${outcome.path}: ${message}\n`)
+  printProblem(`error: ${outcome.path}: ${message}`)
 }

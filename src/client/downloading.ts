@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { mkdir, open } from 'node:fs/promises'
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { chunksUnlessAborted } from '../domain/abort.ts'
 import { SECOND } from '../domain/clock.ts'
@@ -60,7 +60,7 @@ export async function downloadFile(
   const transfer = watch.begin(place.path, size, 0)
   // What cannot be recognized later begins anew.
   const fresh = content.etag === null ? constants.O_TRUNC : 0
-  const file = await open(part, constants.O_RDWR | constants.O_CREAT | fresh)
+  const file = await openPart(part, fresh)
   try {
     const received = await hashedPart(file, size)
     let isFirst = true
@@ -86,6 +86,29 @@ export async function downloadFile(
   const path = await places.settle(part, place)
   await syncFolder(dirname(path))
   return { path, size, sha256, wasThere: false }
+}
+
+/**
+ * Opens what an earlier run has left, or begins it. In a folder that others may write into, a link of that name would lead
+ * to a file of the user's that is then written over: throws ClientError for links and for what is no plain file.
+ */
+async function openPart(path: string, flags: number): Promise<FileHandle> {
+  const how = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  // Emptied only once it is known to be ours alone.
+  const file = await open(path, how).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ELOOP' ? foreignPart(path) : error
+  })
+  const found = await file.stat()
+  if (found.isFile() && found.nlink === 1) {
+    if ((flags & constants.O_TRUNC) !== 0) await file.truncate(0)
+    return file
+  }
+  await file.close()
+  throw foreignPart(path)
+}
+
+function foreignPart(path: string): ClientError {
+  return new ClientError(`${path} is a link or no plain file; remove it and run the command again.`)
 }
 
 /** What an earlier run has left may be damaged, by a power cut above all: then all of it comes once more. */

@@ -1,3 +1,5 @@
+import { plainText } from './plain-text.ts'
+
 /** What the person at the terminal is told as it stands: a sentence that says what to do. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
@@ -34,7 +36,8 @@ export class AnswerError extends Error {
     /** Seconds until trying again makes sense. */
     readonly retryAfter: number | null,
   ) {
-    super(message)
+    // Somebody else's words, for a terminal.
+    super(plainText(message))
   }
 }
 

@@ -18,6 +18,8 @@ export interface Logins {
   current(): Promise<string | null>
   at(server: string): Promise<Login | null>
   keep(server: string, login: Login): Promise<void>
+  /** Whether there was a login. */
+  forget(server: string): Promise<boolean>
 }
 
 /** `folder`: where programs keep the user's settings, such as `~/.config`. */
@@ -36,19 +38,30 @@ export function createLogins(folder: string): Logins {
     }
   }
 
+  async function write(value: z.infer<typeof kept>): Promise<void> {
+    const folder = dirname(path)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    // It may have been there before, and open to others.
+    await chmod(folder, 0o700)
+    await writeFile(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true })
+    await chmod(`${path}.new`, 0o600)
+    await rename(`${path}.new`, path)
+  }
+
   return {
     current: async () => (await read()).server,
     at: async (server) => (await read()).servers[server] ?? null,
     async keep(server, login) {
       const { servers } = await read()
-      const folder = dirname(path)
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      // It may have been there before, and open to others.
-      await chmod(folder, 0o700)
-      const text = `${JSON.stringify({ server, servers: { ...servers, [server]: login } }, null, 2)}\n`
-      await writeFile(`${path}.new`, text, { mode: 0o600, flush: true })
-      await chmod(`${path}.new`, 0o600)
-      await rename(`${path}.new`, path)
+      await write({ server, servers: { ...servers, [server]: login } })
+    },
+
+    async forget(server) {
+      const { server: current, servers } = await read()
+      if (servers[server] === undefined) return false
+      const others = Object.fromEntries(Object.entries(servers).filter(([each]) => each !== server))
+      await write({ server: current === server ? null : current, servers: others })
+      return true
     },
   }
 }

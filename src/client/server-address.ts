@@ -1,8 +1,16 @@
 import { ClientError } from './failure.ts'
 
-/** The origin of a server, from what people write: without a scheme it is https. Throws ClientError. */
+/** This machine, by its names and addresses; a port may follow. */
+const LOOPBACK = /^(?:localhost|[^/:]+\.localhost|127(?:\.\d+){3}|\[::1\])(?=[:/]|$)/i
+
+/**
+ * The origin of a server, from what people write: without a scheme it is https, or http on this machine. Throws
+ * ClientError.
+ */
 export function parseServer(text: string): string {
-  const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `https://${text}`)
+  const url = URL.parse(
+    /^[a-z]+:\/\//i.test(text) ? text : `${LOOPBACK.test(text) ? 'http' : 'https'}://${text}`,
+  )
   const isBare = url !== null && url.username === '' && url.password === '' && url.pathname === '/'
   if (isBare && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '') return url.origin
   throw new ClientError(

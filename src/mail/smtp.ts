@@ -2,6 +2,7 @@ import type { SendMailOptions } from 'nodemailer'
 import type { MailConfig } from '../config.ts'
 import { SECOND } from '../domain/clock.ts'
 import type { Language } from '../domain/language.ts'
+import type { MailAddress } from '../domain/mail-address.ts'
 import { html, plainText } from './bodies.ts'
 import { type Mail, MailRefused, MailServerAway, type Postman } from './postman.ts'
 import type { Words } from './wording.ts'
@@ -28,6 +29,25 @@ export function createSmtpPostman(config: MailConfig, publicUrl: string): Postma
       }
     },
   }
+}
+
+/** Hands over one message without a link, to see that the settings are right. Throws as `Postman.send`. */
+export async function sendTestMail(
+  config: MailConfig,
+  publicUrl: string | null,
+  to: MailAddress,
+  signal: AbortSignal,
+): Promise<void> {
+  const send = await loadHandOver(config)
+  const from = publicUrl === null ? 'Holdfast' : `Holdfast at ${new URL(publicUrl).host}`
+  await send({
+    from: config.from,
+    to: { name: '', address: to },
+    subject: 'A test of Holdfast',
+    text: `${from} can send mail.\n\nSomebody who runs it has asked for this message. There is nothing to do.\n`,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    signal,
+  })
 }
 
 type HandOver = (message: SendMailOptions) => Promise<unknown>

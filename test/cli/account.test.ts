@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { temporaryFolder } from '../support/child.ts'
 import { holdfast } from './command.ts'
 
@@ -72,11 +73,11 @@ describe('holdfast account list', () => {
     ])
   })
 
-  test('says how to add the first account when there is none', async () => {
+  test('where there is no data says so, and makes none', async () => {
     using folder = temporaryFolder()
-    const { code, output } = await holdfast(folder.path, ['account', 'list'])
-    expect(code).toBe(0)
-    expect(output).toContain('holdfast account add')
+    const { code, errors } = await holdfast(folder.path, ['account', 'list'])
+    expect({ code, left: readdirSync(folder.path) }).toEqual({ code: 1, left: [] })
+    expect(errors).toContain('there is no Holdfast data in')
   })
 })
 
@@ -91,6 +92,7 @@ describe('holdfast account disable', () => {
 
   test('ends with 1 for an account that does not exist', async () => {
     using folder = temporaryFolder()
+    await holdfast(folder.path, ['account', 'add', 'ann'])
     const { code, errors } = await holdfast(folder.path, ['account', 'disable', 'nobody'])
     expect(code).toBe(1)
     expect(errors).toContain('nobody')

@@ -29,7 +29,9 @@ describe('help', () => {
     ['migrate --help'],
     ['relocate --help'],
     ['config --help'],
-    ...['login', 'upload', 'download', 'ls', 'mkdir', 'mv', 'rm', 'info', 'search'].map((name) => [
+    ['mail test --help'],
+    ['completion --help'],
+    ...['login', 'logout', 'upload', 'download', 'ls', 'mkdir', 'mv', 'rm', 'info', 'search'].map((name) => [
       `${name} --help`,
     ]),
   ])('holdfast %s explains the command and ends with 0', async (words) => {

@@ -237,6 +237,8 @@ async function filledIn({ text }: Block): Promise<string> {
     scopes: ['upload'],
   })
   const id = String(Object(Object(body).data).id)
+  const guest = await fetch(`${host.url}/guest.txt`, { method: 'PUT', body: `${made}` })
+  const receipt = guest.headers.get('holdfast-receipt') ?? ''
   const typed = /^\$ /m.test(text)
     ? [...text.matchAll(/^\$ (.*)$/gm)].map(([, command]) => command).join('\n')
     : text
@@ -247,4 +249,5 @@ async function filledIn({ text }: Block): Promise<string> {
     .replaceAll(/<identifier>|abcdefghij012345|ntxjntu38cgdtff0/g, own)
     .replaceAll('9f86d081…', sha256)
     .replaceAll('<id>', id)
+    .replaceAll('<receipt>', receipt)
 }

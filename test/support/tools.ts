@@ -6,15 +6,18 @@ import { existsSync } from 'node:fs'
 const PACKAGES = {
   '7z': 'p7zip-full',
   bsdtar: 'libarchive-tools',
+  caddy: 'caddy',
   chromium: 'chromium',
   curl: 'curl',
   ffmpeg: 'ffmpeg',
+  fish: 'fish',
   nginx: 'nginx',
   openssl: 'openssl',
   python3: 'python3',
   rclone: 'rclone',
   'systemd-analyze': 'systemd',
   unzip: 'unzip',
+  zsh: 'zsh',
 } as const
 
 export type Tool = keyof typeof PACKAGES

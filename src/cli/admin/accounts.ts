@@ -8,7 +8,7 @@ import { withAdministration } from '../administration.ts'
 import { printJson, printLines, printTable } from '../output.ts'
 import { linkAddress } from '../places.ts'
 
-/** `holdfast admin accounts …` */
+/** `holdfast admin accounts …`: what `holdfast account …` does by its own names. */
 export function accountsCommand(accounts: Command, environment: Environment): void {
   accounts.description('list accounts, and say what each may')
   accounts
@@ -18,6 +18,11 @@ export function accountsCommand(accounts: Command, environment: Environment): vo
     .addOption(new Option('--state <state>', 'only these').choices([...ACCOUNT_STATES]).default('all'))
     .option('--json', 'print a JSON array')
     .action((options: ListOptions) => list(environment, options))
+  changeCommands(accounts, environment)
+}
+
+/** What changes an account that is there. */
+export function changeCommands(accounts: Command, environment: Environment): void {
   accounts
     .command('quota')
     .description('say how much the files of an account may take together')
@@ -35,7 +40,7 @@ export function accountsCommand(accounts: Command, environment: Environment): vo
     )
   accounts
     .command('enable')
-    .description('let a disabled account in again')
+    .description('allow the requests of a disabled account again')
     .argument('<username>')
     .action((username: string) =>
       change(environment, username, { disabled: false }, `Account ${username} is enabled.`),
