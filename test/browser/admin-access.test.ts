@@ -39,10 +39,10 @@ describeInBrowser('administration', (browser) => {
   }
 
   test.each([
-    ['/accounts?search=nobody', ['There is no such account.']],
-    ['/reports', ['There is no report.', 'Nothing is refused.']],
+    ['/accounts?search=nobody', ['No account matches.']],
+    ['/reports', ['No reports.', 'Nothing is refused.']],
     ['/files', ['There are no files yet.']],
-    ['/audit?act=notice.cleared', ['Nothing of that kind was done yet.']],
+    ['/audit?act=notice.cleared', ['Nothing yet.']],
   ])('has no fault where %s is empty, and says so', async (path, texts) => {
     await using opened = await openAs(PHONE)
     const { page } = opened
@@ -134,7 +134,7 @@ describeInBrowser('administration', (browser) => {
     await page.goto('/admin')
     await enterAt(page, page.getByRole('navigation').getByRole('link', { name: 'Accounts' }))
     await page.waitForURL(`${host.url}/admin/accounts`)
-    await tabTo(page, page.getByLabel('Part of the name'))
+    await tabTo(page, page.getByLabel('Search by name'))
     await page.keyboard.type(username)
     await page.keyboard.press('Enter')
     await page.waitForURL(/search=keys/)

@@ -135,7 +135,7 @@ describeInBrowser('administration', (browser) => {
     await using opened = await openAs(root)
     const { page } = opened
     await page.goto('/admin/accounts')
-    await page.getByLabel('Part of the name').fill('quin')
+    await page.getByLabel('Search by name').fill('quin')
     await button(page, 'Show').click()
     await page.getByRole('link', { name: username }).click()
     await page.waitForURL(`${host.url}/admin/accounts?account=${id}`)

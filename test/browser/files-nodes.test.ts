@@ -38,7 +38,7 @@ onSharedServers('on PostgreSQL and S3', () => {
           { name: 'two.txt', mimeType: 'text/plain', buffer: Buffer.from('two') },
         ])
       await onPhone.lists('one.txt', 'two.txt')
-      await onPhone.button('What to do with one.txt').tap()
+      await onPhone.button('Actions for one.txt').tap()
       await phone.page.getByRole('menuitem', { name: 'Delete' }).tap()
       await atDesk.lists('two.txt')
       await atDesk.button('Bin').click()

@@ -141,7 +141,7 @@ describeInBrowser('uploads in the file manager', (browser) => {
     expect(slugOf(await film.link())).toBe(slug)
     expect(await stored(slug)).toEqual(whole(bytes))
     expect(await placeOf(owner, 'film.mkv')).toBe(folder)
-    expect(await page.getByText('Begun elsewhere, and not finished').count()).toBe(0)
+    expect(await page.getByText('Started elsewhere and not finished').count()).toBe(0)
     expect(files.trouble()).toEqual([])
   })
 

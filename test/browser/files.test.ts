@@ -181,7 +181,7 @@ describeInBrowser('the file manager', (browser) => {
 
     await files.row('Gamma').click()
     await files.button('Who may see it').click()
-    await page.getByLabel('Whoever has a link may see it').uncheck()
+    await page.getByLabel('Anyone with the link can see it').uncheck()
     await page.getByLabel('A new password').check()
     await page.getByLabel('New password').last().fill('sesame')
     await files.button('Save').click()
@@ -274,13 +274,13 @@ describeInBrowser('the file manager', (browser) => {
     await phone.button('Delete').tap()
     await phone.lists('Alpha', 'one.txt')
 
-    await phone.button('What to do with one.txt').tap()
+    await phone.button('Actions for one.txt').tap()
     await page.getByRole('menuitem', { name: 'Select', exact: true }).tap()
     await phone.row('Alpha').tap()
     expect(await names()).toEqual(['Alpha', 'one.txt'])
-    await phone.button('Select nothing').tap()
+    await phone.button('Clear selection').tap()
     // A menu that is left has selected nothing: a tap opens.
-    await phone.button('What to do with one.txt').tap()
+    await phone.button('Actions for one.txt').tap()
     await page.getByRole('menu').waitFor()
     await phone.press('Escape')
     expect(await names()).toEqual([])
@@ -321,7 +321,7 @@ describeInBrowser('the file manager', (browser) => {
     expect(await faultsInBothColours(phone.page)).toEqual([])
     expect(await pixelsBeside(phone.page)).toBe(0)
     expect(await smallTargets(phone.page)).toEqual([])
-    await phone.button('What to do with one.txt').tap()
+    await phone.button('Actions for one.txt').tap()
     await phone.page.getByRole('menuitem', { name: 'Move to …' }).tap()
     expect(await faultsInBothColours(phone.page)).toEqual([])
     expect(await smallTargets(phone.page)).toEqual([])
@@ -334,7 +334,7 @@ describeInBrowser('the file manager', (browser) => {
     const details = phone.page.getByRole('complementary', { name: 'Details' })
     for (const _ of [1, 2]) {
       await phone.row('one.txt').tap()
-      await details.getByText('SHA-256').waitFor()
+      await details.getByText('Technical details').waitFor()
       expect(await smallTargets(phone.page)).toEqual([])
       await details.getByRole('button', { name: 'Close' }).tap()
       await details.waitFor({ state: 'detached' })

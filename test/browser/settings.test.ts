@@ -49,7 +49,7 @@ describeInBrowser('the settings', (browser) => {
   const said = (page: Page, text: string) => page.locator('.said').filter({ hasText: text }).waitFor()
   const part = (page: Page, title: string) => page.getByRole('region', { name: title, exact: true })
   /** The password in the dialog, or the form, that asks for it. */
-  const own = (page: Page) => page.getByLabel('Your present password').last()
+  const own = (page: Page) => page.getByLabel('Your current password').last()
   /** Whether somebody gets in with that password. */
   const enters = async (username: string, password: string) =>
     (
@@ -189,7 +189,7 @@ describeInBrowser('the settings', (browser) => {
     await page.reload()
     const row = page.getByRole('listitem').filter({ hasText: 'Screenshots' })
     const facts = await row.textContent()
-    for (const fact of ['Read, Upload · Only “Shots”', 'Ends on', 'last used on', key.slice(0, 11)])
+    for (const fact of ['Read, Upload · Only “Shots”', 'Expires on', 'last used on', key.slice(0, 11)])
       expect(facts).toContain(fact)
     await button(page, 'Revoke “Screenshots”').click()
     await button(page, 'Revoke').click()
@@ -249,7 +249,7 @@ describeInBrowser('the settings', (browser) => {
     const secret = (await page.locator('.code-box code').textContent()) ?? ''
     await page.getByLabel('Code', { exact: true }).fill('000000')
     await button(page, 'Turn codes on').click()
-    await page.getByText('That is not the code of this moment.').waitFor()
+    await page.getByText('This code is not valid.').waitFor()
     await page.getByLabel('Code', { exact: true }).fill(codeOf(secret))
     await button(page, 'Turn codes on').click()
     const codes = page.locator('.recovery-codes code')
@@ -306,7 +306,7 @@ describeInBrowser('the settings', (browser) => {
     await button(page, 'Remove “Old laptop”').click()
     await button(page, 'Remove').click()
     await said(page, 'The passkey is removed')
-    await part(page, 'Passkeys').getByText('You have none yet.').waitFor()
+    await part(page, 'Passkeys').getByText('No passkeys yet.').waitFor()
     expect(opened.trouble()).toEqual([])
   })
 

@@ -80,18 +80,24 @@ function FileDetails({ file }: { file: FileEntry }) {
   }, [file.id, shown.version, isBusy])
 
   const facts: readonly (readonly [string, string])[] = [
-    [details.type, file.type],
     [details.size, words.size(file.size)],
     [details.uploaded, times.long(file.createdAt)],
     [details.views, detail === null ? '…' : words.number(detail.views)],
     [details.downloads, words.number(detail?.downloads ?? file.downloads)],
     [details.expires, detail === null ? '…' : times.short(detail.expires_at)],
+  ]
+  const technical: typeof facts = [
+    [details.type, file.type],
     ['SHA-256', detail?.sha256 ?? '…'],
   ]
   return (
     <>
       <Preview file={file} hasPicture={detail?.has_thumbnail === true} />
       <Facts facts={facts} />
+      <details className="technical">
+        <summary>{details.technical}</summary>
+        <Facts facts={technical} />
+      </details>
     </>
   )
 }

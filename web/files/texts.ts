@@ -91,6 +91,7 @@ export interface FilesTexts {
     readonly content: string
     readonly access: string
     readonly privateWhy: string
+    readonly technical: string
   }
   readonly operations: {
     readonly list: string
