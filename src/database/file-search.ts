@@ -15,6 +15,8 @@ import type { Db, Tables } from './schema.ts'
 export interface FileSearch extends FileQuery {
   /** Folded, not empty. */
   readonly needle: string
+  /** Hits are counted no further than this, or than the page reaches where that is more. Left out: all are. */
+  readonly countedTo?: number
 }
 
 /**
@@ -33,14 +35,28 @@ const BEGINNING = 5000
 export interface FileHits {
   /** One page of them. */
   readonly files: FileListRow[]
-  /** How many there are in all. */
+  /** How many there are in all, or at least. */
   readonly total: number
+  readonly isExact: boolean
 }
 
 type SomeFiles = SelectQueryBuilder<Tables, 'files', unknown>
 
 /** The files whose names hold the needle. */
 export async function searchFiles(db: Db, search: FileSearch): Promise<FileHits> {
+  const { files, total } = await hitsOf(db, search)
+  const most = mostCounted(search)
+  return { files, total: Math.min(total, most), isExact: total <= most }
+}
+
+type Hits = Omit<FileHits, 'isExact'>
+
+/** A page tells of what is on it and on the next one, however far it lies. */
+function mostCounted({ countedTo, offset, limit }: FileSearch): number {
+  return countedTo === undefined ? Number.POSITIVE_INFINITY : Math.max(countedTo, offset + 2 * limit)
+}
+
+async function hitsOf(db: Db, search: FileSearch): Promise<Hits> {
   const skipsGoing = await hasFilesGoing(db, search)
   const named = placedFiles(db, search, skipsGoing).where(nameHolds(db, search.needle))
   if (search.folder === null && !skipsGoing) {
@@ -58,17 +74,12 @@ export async function searchFiles(db: Db, search: FileSearch): Promise<FileHits>
  * To read all names in an order and to count hits beside that takes PostgreSQL twice as long as to do both in one go, if
  * hits are few or come late. Where they are many or come soon, a page is found at once, and several processes count.
  */
-async function searchAccount(
-  db: Db,
-  search: FileSearch,
-  named: SomeFiles,
-  expected: number,
-): Promise<FileHits> {
+async function searchAccount(db: Db, search: FileSearch, named: SomeFiles, expected: number): Promise<Hits> {
   if (expected > MANY) return inOrder(db, search, named)
   if (expected > FEW_READ) {
     const met = await metAtBeginning(db, search)
     if (met.length === search.limit) {
-      const [files, total] = await Promise.all([theseFiles(db, search, met), countOf(db, named)])
+      const [files, total] = await Promise.all([theseFiles(db, search, met), countOf(db, search, named)])
       return { files, total }
     }
   }
@@ -77,10 +88,10 @@ async function searchAccount(
 }
 
 /** Reads the hits in the order asked for until the page is full, and counts them beside that. */
-async function inOrder(db: Db, search: FileSearch, hits: SomeFiles): Promise<FileHits> {
+async function inOrder(db: Db, search: FileSearch, hits: SomeFiles): Promise<Hits> {
   const [files, total] = await Promise.all([
     besideRequests(db, listedFiles(db, search, hits)),
-    countOf(db, hits),
+    countOf(db, search, hits),
   ])
   return { files, total }
 }
@@ -126,7 +137,7 @@ async function gathered(
     .execute()
   const [first] = rows
   // A page after the last has no row that could tell.
-  const total = first?.total ?? (offset === 0 ? 0 : await countOf(db, named))
+  const total = first?.total ?? (offset === 0 ? 0 : await countOf(db, search, named))
   return { page: rows.map(({ id }) => id), total }
 }
 
@@ -136,8 +147,21 @@ async function theseFiles(db: Db, search: FileSearch, ids: readonly FileId[]): P
   return listedFiles(db, { ...search, offset: 0 }, these).execute()
 }
 
-async function countOf(db: Db, files: SomeFiles): Promise<number> {
-  const [count] = await besideRequests(db, files.select(sql<number>`count(*)`.as('total')))
+/** One more than are counted tells that there are more. */
+async function countOf(db: Db, search: FileSearch, files: SomeFiles): Promise<number> {
+  const total = sql<number>`count(*)`.as('total')
+  const most = mostCounted(search)
+  const counted = Number.isFinite(most)
+    ? db
+        .selectFrom(
+          files
+            .select('files.id')
+            .limit(most + 1)
+            .as('some'),
+        )
+        .select(total)
+    : files.select(total)
+  const [count] = await besideRequests(db, counted)
   return count?.total ?? 0
 }
 

@@ -44,11 +44,18 @@ export interface FileListQuery extends FileOrder {
   readonly folder: FolderPlace | null
   /** '' for every name. */
   readonly search: string
+  /** Whether hits beyond `COUNTED_EXACTLY` need not be counted. */
+  readonly boundsTotal?: boolean
 }
+
+/** Hits that a bounded total counts exactly. */
+export const COUNTED_EXACTLY = 10_000
 
 export interface FilePage {
   readonly files: readonly FileListRow[]
   readonly total: number
+  /** Whether there are no more than `total`. */
+  readonly isExact: boolean
 }
 
 export interface FileMoveResult {
@@ -88,7 +95,7 @@ export function createFiles(db: Db, usage: Usage): Files {
 
     async list(reach, query) {
       const place = await listedPlace(db, reach, query.folder)
-      if (place === null) return { files: [], total: 0 }
+      if (place === null) return { files: [], total: 0, isExact: true }
       const found = {
         account: reach.account,
         folder: place.folder,
@@ -99,11 +106,15 @@ export function createFiles(db: Db, usage: Usage): Files {
         limit: query.perPage,
       }
       if (query.search !== '') {
-        const hits = await searchFiles(db, { ...found, needle: needleOf(query.search) })
-        return { files: hits.files.map(counted), total: hits.total }
+        const hits = await searchFiles(db, {
+          ...found,
+          needle: needleOf(query.search),
+          ...(query.boundsTotal === true ? { countedTo: COUNTED_EXACTLY } : {}),
+        })
+        return { ...hits, files: hits.files.map(counted) }
       }
       const rows = await listFiles(db, found)
-      return { files: rows.map(counted), total: await place.count() }
+      return { files: rows.map(counted), total: await place.count(), isExact: true }
     },
 
     async walk(reach, place) {

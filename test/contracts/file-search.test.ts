@@ -108,6 +108,10 @@ describe.each(databases('searches'))('on %s', (_, open) => {
           const { files, total } = await searchFiles(it.db, query)
           expect([needle, order, offset, total]).toEqual([needle, order, offset, hits.length])
           expect(files.map((file) => file.name)).toEqual(hits.slice(offset, offset + PAGE))
+          const bounded = await searchFiles(it.db, { ...query, countedTo: 300 })
+          const most = Math.max(300, offset + 2 * PAGE)
+          const isExact = hits.length <= most
+          expect(bounded).toEqual({ files, total: isExact ? hits.length : most, isExact })
         }
       }
     }

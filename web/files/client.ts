@@ -20,9 +20,12 @@ export const fetchWindow: FetchWindow = async (query, index, signal) => {
   const { place, search, sort, order } = query
   const asked = new URLSearchParams({ page: String(index + 1), per_page: String(WINDOW), sort, order })
   if (search === '') asked.set('folder', place)
-  else asked.set('search', search)
+  else {
+    asked.set('search', search)
+    asked.set('totals', 'bounded')
+  }
   const { data, pagination } = await ask(filePage, `/api/v1/files?${asked}`, { signal })
-  return { files: data, total: pagination.total }
+  return { files: data, total: pagination.total, isAtLeast: pagination.total_exact === false }
 }
 
 /** All of the account. */

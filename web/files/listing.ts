@@ -17,6 +17,8 @@ export interface Window {
   readonly files: readonly FileEntry[]
   /** On all windows. */
   readonly total: number
+  /** There may be more: windows further down tell of them. */
+  readonly isAtLeast?: boolean
 }
 
 /** How many files are asked for at a time. */
@@ -124,10 +126,10 @@ export function createListing(fetchWindow: FetchWindow): Listing {
     const request = new AbortController()
     coming.set(index, request)
     try {
-      const { files: found, total } = await fetchWindow(query, index, request.signal)
+      const { files: found, total, isAtLeast } = await fetchWindow(query, index, request.signal)
       if (coming.get(index) !== request) return
       windows.set(index, found)
-      files = total
+      files = isAtLeast === true ? Math.max(files ?? 0, total) : total
       failure = null
     } catch (error) {
       if (coming.get(index) !== request) return

@@ -59,7 +59,7 @@ export const folderItem = z.pipe(
 
 export const filePage = z.object({
   data: z.array(fileItem),
-  pagination: z.object({ total: z.number() }),
+  pagination: z.object({ total: z.number(), total_exact: z.optional(z.boolean()) }),
 })
 
 export const folderList = z.object({ data: z.array(folderItem) })

@@ -94,4 +94,13 @@ export function paginationOf(page: number, perPage: number, total: number): z.in
   return { page, per_page: perPage, total, pages: Math.ceil(total / perPage) }
 }
 
+/** The same of a search whose hits may not all have been counted. */
+export const boundedPagination = pagination
+  .extend({
+    total_exact: z.boolean().optional().openapi({
+      description: 'With "totals=bounded": whether there are no more than "total"',
+    }),
+  })
+  .openapi('BoundedPagination')
+
 export const dataOf = <S extends z.ZodType>(schema: S) => z.object({ success: z.literal(true), data: schema })

@@ -7,11 +7,11 @@ import { deletion, toDeletion } from './deletion.ts'
 import {
   assertKnownFields,
   batch,
+  boundedPagination,
   dataOf,
   fileIdentifier,
   folderPlace,
   MAX_PAGE,
-  pagination,
   paginationOf,
   queryNumber,
   READ_ONLY_ALLOWED,
@@ -39,24 +39,33 @@ export const listFiles = keyedRoute({
     search: z.string().optional().openapi({ description: 'Part of the name, in upper or lower case' }),
     sort: z.enum(['created_at', 'name', 'size', 'downloads']).optional(),
     order: z.enum(['asc', 'desc']).optional(),
+    totals: z.enum(['exact', 'bounded']).optional().openapi({
+      description:
+        'With "bounded" the hits of a search are counted to 10,000; beyond that the total is a lower bound',
+    }),
   }),
-  answer: z.object({ success: z.literal(true), data: z.array(fileListItem), pagination }),
+  answer: z.object({ success: z.literal(true), data: z.array(fileListItem), pagination: boundedPagination }),
   errors: [400, 404],
   async handle({ call, caller, query }) {
     const page = query.page ?? 1
     const perPage = query.per_page ?? 20
-    const { files, total } = await call.site.services.files.list(caller, {
+    const isBounded = query.totals === 'bounded'
+    const { files, total, isExact } = await call.site.services.files.list(caller, {
       page,
       perPage,
       folder: query.folder === undefined || query.folder === '' ? null : parseFolderPlace(query.folder),
       search: query.search ?? '',
       sort: query.sort ?? 'created_at',
       order: query.order ?? 'desc',
+      boundsTotal: isBounded,
     })
     return {
       success: true,
       data: files.map((file) => toFileListItem(call.site, file)),
-      pagination: paginationOf(page, perPage, total),
+      pagination: {
+        ...paginationOf(page, perPage, total),
+        ...(isBounded ? { total_exact: isExact } : {}),
+      },
     }
   },
 })
