@@ -37,6 +37,7 @@ import { createFolderClearing } from './services/folder-clearing.ts'
 import { createFolderMoves } from './services/folder-moves.ts'
 import { createFolderPasswords } from './services/folder-passwords.ts'
 import { createFolders } from './services/folders.ts'
+import { countStart, createRemoving, guardRemovals } from './services/generations.ts'
 import { createIdempotency } from './services/idempotency.ts'
 import { createLocalClaims, createSharedClaims, keptFailures } from './services/job-claims.ts'
 import { createKeys } from './services/keys.ts'
@@ -148,8 +149,11 @@ export async function startHoldfast(
       (migrations, state) => log.info({ migrations }, MIGRATING[state]),
     )
     open.defer(close)
-    const blobs = await openBlobs(storage, !isShared)
-    await assertPaired(db, blobs, random)
+    const store = await openBlobs(storage, !isShared)
+    await assertPaired(db, store, random)
+    const atStart = await countStart(db, store)
+    const removing = createRemoving({ db, blobs: store, clock, log, atStart })
+    const blobs = guardRemovals(store, removing)
     const secret = await metaValue(db, 'link_secret', () => Buffer.from(random(32)).toString('hex'))
     const authSecret = await metaValue(db, 'auth_secret', () => Buffer.from(random(32)).toString('hex'))
     // Timers make a node beat, so the machine's own clock tells how long ago it has.
@@ -163,7 +167,7 @@ export async function startHoldfast(
     const usage = createUsage(light, clock, traffic.downloaded)
     const signing = createSigning(secret)
     const access = createAccess(db, signing, clock)
-    const cleaning = createCleaning(db, blobs, clock, failed('a blob could not be removed'))
+    const cleaning = createCleaning(db, blobs, clock, failed('a blob could not be removed'), removing)
     const diskWatch = createDiskWatch({
       blobSpace: () => blobs.freeSpace(),
       databaseSpace: freeSpace,
@@ -347,6 +351,7 @@ export async function startHoldfast(
       readiness: createReadiness(db, health, clock),
       receipts: createReceipts({ db, signing, resumable: resumable.uploads, removals }),
       removals,
+      removing,
       reporting: createReporting(db, rates, signing, clock),
       reports,
       resumable: resumable.uploads,

@@ -21,6 +21,7 @@ import { printProblem } from './output.ts'
 import { relocateCommand } from './relocate.ts'
 import { removeCommand } from './remove.ts'
 import { reportCommand } from './report.ts'
+import { takeOverCommand } from './takeover.ts'
 import { uploadCommand } from './upload.ts'
 
 const SUCCESS = 0
@@ -102,6 +103,7 @@ function program(environment: Environment): Command {
   migrateCommand(holdfast.command('migrate'), environment)
   relocateCommand(holdfast.command('relocate'), environment)
   mailCommand(holdfast.command('mail'), environment)
+  takeOverCommand(holdfast.command('takeover'), environment)
   configCommand(holdfast.command('config'), environment)
   completionCommand(holdfast.command('completion'), holdfast)
   holdfast.commandsGroup('Files on a server:')

@@ -16,6 +16,7 @@ import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, MINUTE } from '../domain/clock.ts'
 import type { BlobKey, FileId } from '../domain/ids.ts'
+import type { Removing } from './generations.ts'
 import { unhurried } from './turns.ts'
 
 /** A blob that nothing points to any more stays this long, for those who are still reading it. */
@@ -62,6 +63,7 @@ export function createCleaning(
   blobs: BlobStore,
   clock: Clock,
   report: (error: unknown) => void,
+  removing: Removing = { isAllowed: async () => true },
 ): Cleaning {
   const cleaning: Cleaning = {
     async afterStart() {
@@ -69,7 +71,7 @@ export function createCleaning(
         const dead = await deadReservations(db, STEP)
         const left: BlobKey[] = []
         for (const upload of dead) if (await endDead(upload, clock.now())) left.push(upload.key)
-        await forgetGarbage(db, await removeEach(left))
+        if (await removing.isAllowed()) await forgetGarbage(db, await removeEach(left))
         if (dead.length < STEP) break
       }
     },
@@ -104,7 +106,7 @@ export function createCleaning(
     },
 
     async removeGarbage(mayGoOn = always) {
-      while (mayGoOn()) {
+      while (mayGoOn() && (await removing.isAllowed())) {
         const keys = await dueGarbage(db, clock.now(), STEP)
         const removed = await removeEach(keys)
         await forgetGarbage(db, removed)

@@ -5,6 +5,7 @@ import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
+import { readStoreMark, writeStoreMark } from './store-mark.ts'
 
 export class WrongStore extends Error {
   override readonly name = 'WrongStore'
@@ -16,6 +17,8 @@ export const pairMeta = {
   mark: 'store_mark',
   /** The same once the store was seen to carry it: between the two a start may be interrupted. */
   marked: 'store_marked',
+  /** How often the database was started: see generations.ts. */
+  generation: 'generation',
   /** What the store carries from which a relocation has taken the bytes away. */
   former: 'former_store_mark',
   /** There while a relocation fills this database: the mark of the pair that it comes from. */
@@ -47,7 +50,7 @@ export async function assertPaired(db: Db, blobs: BlobStore, random: Random): Pr
   const wanted = await metaValue(db, pairMeta.mark, () => makeMark(random))
   await inTransaction(db, async (trx) => {
     await lockMigrations(trx)
-    const present = await blobs.readMark()
+    const present = (await readStoreMark(blobs))?.mark ?? null
     if (present === wanted) return
     if (present !== null && present === (await metaOf(trx, pairMeta.former))) {
       throw new WrongStore(
@@ -64,7 +67,7 @@ export async function assertPaired(db: Db, blobs: BlobStore, random: Random): Pr
         'the store that is configured is not the one in which this database keeps its files; configure that one, or move the files with "holdfast relocate"',
       )
     }
-    await blobs.writeMark(wanted)
+    await writeStoreMark(blobs, { mark: wanted, generation: 0 })
     await setMeta(trx, pairMeta.marked, wanted)
   })
 }

@@ -8,8 +8,10 @@ import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
+import { generationsOf, isBehind } from './generations.ts'
 import { type Move, movesOf } from './installation.ts'
 import { assertPaired, makeMark, pairMeta } from './pairing.ts'
+import { readStoreMark, writeStoreMark } from './store-mark.ts'
 
 export type Claim =
   /** All was there already and the store given to the new database, when something stopped the last step. */
@@ -39,6 +41,7 @@ export async function claimTarget(move: Move, random: Random): Promise<Claim> {
     await migrate(target.db)
   }
   await assertPaired(source.db, source.blobs, random)
+  await assertCounts(source)
   const origin = await metaOf(source.db, pairMeta.mark)
   if (origin === null) throw new Error('a database that is paired has no mark')
 
@@ -51,8 +54,17 @@ export async function claimTarget(move: Move, random: Random): Promise<Claim> {
     await dropRelocatedBlobs(trx)
     if (moves.bytes) await makeRelocatedBlobs(trx)
   })
-  if (moves.bytes) await target.blobs.writeMark(next)
+  if (moves.bytes) await writeStoreMark(target.blobs, { mark: next, generation: 0 })
   return 'begun'
+}
+
+/** A copy of the database must not lead away, or take over, what may be another's. */
+async function assertCounts({ db, blobs }: Move['source']): Promise<void> {
+  if (!isBehind(await generationsOf(db, blobs))) return
+  throw new Refusal(
+    'PRECONDITION_FAILED',
+    'the database that is configured is older than what its store has seen; if it is the only one from now on, run "holdfast takeover" first',
+  )
 }
 
 /** The store that stays was already given to the target's database. Its old one is not served since. */
@@ -61,8 +73,8 @@ async function isAllButOver(move: Move): Promise<boolean> {
   if (movesOf(move).bytes || (await isBlank(target.db))) return false
   const origin = await metaOf(target.db, pairMeta.relocating)
   if (origin === null || origin !== (await metaOf(source.db, pairMeta.mark))) return false
-  const present = await source.blobs.readMark()
-  return present !== null && present === (await metaOf(target.db, pairMeta.next))
+  const present = await readStoreMark(source.blobs)
+  return present !== null && present.mark === (await metaOf(target.db, pairMeta.next))
 }
 
 async function assertFree({ source, target }: Move): Promise<void> {
@@ -85,7 +97,7 @@ async function assertFree({ source, target }: Move): Promise<void> {
 
 /** True for a store that an earlier run has begun to fill, false for an empty one. Throws for any other. */
 async function isOwnStore(db: Db, store: BlobStore): Promise<boolean> {
-  const present = await store.readMark()
+  const present = (await readStoreMark(store))?.mark ?? null
   if (present !== null && present === (await metaOf(db, pairMeta.next))) return true
   // Somebody may have tried the empty pair before.
   const isFree = present === null || present === (await metaOf(db, pairMeta.mark))

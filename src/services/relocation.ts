@@ -15,6 +15,7 @@ import { assertNobodyServes, type Quiet } from './nodes-quiet.ts'
 import { pairMeta } from './pairing.ts'
 import { carryBytes, type Damage } from './relocation-bytes.ts'
 import { claimTarget } from './relocation-claim.ts'
+import { writeStoreMark } from './store-mark.ts'
 import { letOthersIn } from './turns.ts'
 
 export type RelocationStep = 'watch' | 'bytes' | 'rows' | 'compare' | 'switch'
@@ -171,7 +172,7 @@ async function switchOver(move: Move & Pick<RelocationParts, 'clock'>): Promise<
   const next = await metaOf(target.db, pairMeta.next)
   if (next === null) throw new Error('the target has no mark to switch to')
   // A store that stays is taken from the old database first: two databases on one store would remove each other's files.
-  if (!moves.bytes) await source.blobs.writeMark(next)
+  if (!moves.bytes) await writeStoreMark(source.blobs, { mark: next, generation: 0 })
   await inTransaction(target.db, async (trx) => {
     const former = await metaOf(trx, pairMeta.mark)
     if (!moves.rows && former !== null) await setMeta(trx, pairMeta.former, former)

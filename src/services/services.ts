@@ -18,6 +18,7 @@ import type { Files } from './files.ts'
 import type { FolderMoves } from './folder-moves.ts'
 import type { FolderPasswords } from './folder-passwords.ts'
 import type { Folders } from './folders.ts'
+import type { Removing } from './generations.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Keys } from './keys.ts'
 import type { MailAddresses } from './mail-addresses.ts'
@@ -92,6 +93,7 @@ export interface Services {
   readonly readiness: Readiness
   readonly receipts: Receipts
   readonly removals: Removals
+  readonly removing: Removing
   readonly reporting: Reporting
   readonly reports: Reports
   readonly resumable: ResumableUploads

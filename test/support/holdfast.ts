@@ -8,6 +8,7 @@ import { SCOPES } from '../../src/domain/scopes.ts'
 import { createLog, type Log } from '../../src/log.ts'
 import type { KeyGrant } from '../../src/services/key-issuing.ts'
 import type { OneTimeLinks } from '../../src/services/one-time-links.ts'
+import { takeOverStore } from '../../src/takeover.ts'
 import { ends } from './eventually.ts'
 import { clusterPair, folderPair } from './pair.ts'
 
@@ -60,6 +61,8 @@ export interface TestHoldfast {
    * shows what it has counted, so there this does nothing.
    */
   settle(): Promise<void>
+  /** As `holdfast takeover`. */
+  takeOver(): Promise<boolean>
   /** Stops the servers and starts others on the same data, after what happens `meanwhile`. The address changes. */
   restart(meanwhile?: () => Promise<void> | void): Promise<void>
   stop(): Promise<void>
@@ -145,6 +148,7 @@ export async function startHoldfast(
 
     runJobs: () => nodes.runJobs(),
     settle: () => nodes.settle(),
+    takeOver: () => takeOverStore(parts),
 
     async restart(meanwhile = () => {}) {
       await nodes.stop()

@@ -28,6 +28,10 @@ const readiness = z.object({
   guest_uploads: z.boolean().openapi({
     description: 'The same for guests, whose uploads stop at twice the free space',
   }),
+  removals: z.boolean().openapi({
+    description:
+      'Whether bytes that nobody needs are removed: not while the database is older than what its store has seen, until "holdfast takeover"',
+  }),
 })
 
 export const getReadiness = openRoute({
@@ -38,7 +42,7 @@ export const getReadiness = openRoute({
   tag: 'Health',
   answer: readiness.openapi('Readiness'),
   async handle({ call }) {
-    const { readiness: parts, diskWatch } = call.site.services
+    const { readiness: parts, diskWatch, removing } = call.site.services
     const { database, store } = await parts.check()
     // A disk that cannot be asked is told of as a store that is down.
     const space = await diskWatch.look().catch(() => null)
@@ -49,6 +53,7 @@ export const getReadiness = openRoute({
       store: store ? 'ok' : 'down',
       uploads: ready && space?.takesUploads === true,
       guest_uploads: ready && space?.takesGuests === true,
+      removals: ready && (await removing.isAllowed().catch(() => false)),
     }
     if (ready) return body
     const message = `Not ready: ${[database ? '' : 'database', store ? '' : 'store'].filter(Boolean).join(' and ')} down`
