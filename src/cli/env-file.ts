@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { ConfigError, type Environment } from '../config.ts'
+import { Refusal } from '../domain/errors.ts'
 
 /**
  * The environment with what a file named `.env` in the folder adds to it; what the environment has already goes first.
@@ -13,9 +14,14 @@ export function withEnvFile(environment: Environment, folder: string): Environme
   return text === null ? environment : withText(environment, text, '.env')
 }
 
-/** The same for a file of any name, which has to be there. Throws ConfigError, and what reading it throws. */
+/** The same for a file of any name, which has to be there. Throws ConfigError, and Refusal for one that cannot be read. */
 export function withNamedFile(environment: Environment, path: string): Environment {
-  return withText(environment, readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path)
+  try {
+    return withText(environment, readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path)
+  } catch (error) {
+    if (error instanceof ConfigError || !(error instanceof Error)) throw error
+    throw new Refusal('PRECONDITION_FAILED', `the settings in ${path} cannot be read: ${error.message}`)
+  }
 }
 
 function withText(environment: Environment, text: string, name: string): Environment {

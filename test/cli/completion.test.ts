@@ -62,7 +62,7 @@ test('--env-file reads settings from a file of any name, in place of .env', asyn
   }
   const missing = await holdfast(folder.path, ['--env-file', join(folder.path, 'none'), 'config'])
   expect(missing.code).toBe(1)
-  expect(missing.errors).toContain(`${join(folder.path, 'none')} does not exist`)
+  expect(missing.errors).toContain(`the settings in ${join(folder.path, 'none')} cannot be read`)
 })
 
 describe('holdfast mail test', () => {
