@@ -74,7 +74,7 @@ describeInBrowser('the page of a folder', (browser) => {
       await page.goto(`/f/${folder}`)
       await page.getByLabel('Password').fill('Sesame')
       await page.getByRole('button', { name: 'Unlock' }).click()
-      expect(await page.getByRole('alert').textContent()).toContain('not the password')
+      expect(await page.getByRole('alert').textContent()).toContain('Wrong password')
       expect(await page.content()).not.toContain('inside.txt')
       await page.getByLabel('Password').fill('sesame')
       await page.getByRole('button', { name: 'Unlock' }).click()

@@ -83,7 +83,7 @@ describe('holdfast admin', () => {
     expect(again.error).toBe('INVALID_LINK')
     const closed = { ...settings(), HOLDFAST_SIGN_UP: 'closed' }
     const { code, errors } = await holdfast(host.dataDir, ['admin', 'invite'], closed)
-    expect({ code, errors }).toEqual({ code: 1, errors: expect.stringContaining('Nobody can sign up') })
+    expect({ code, errors }).toEqual({ code: 1, errors: expect.stringContaining('Sign-up is closed') })
   })
 
   test('takes down what was reported, and the log tells', async () => {
