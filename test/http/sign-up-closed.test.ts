@@ -60,7 +60,7 @@ test.each(['/sign-up', `/sign-up/${OLD}`])(
     const page = await browser().get(path, { accept: 'text/html' })
     expect(page.status).toBe(403)
     expect(elements(page.text, 'h1').map(({ text }) => text)).toEqual(['Nobody can sign up here'])
-    expect(page.text).toContain('takes no new accounts, with an invitation or without')
+    expect(page.text).toContain('does not accept new accounts, with or without an invitation')
     expect(elements(page.text, 'form')).toEqual([])
     const sent = await browser().submit(path, { username: 'somebody', password: PASSWORD })
     expect(sent.status).toBe(403)
