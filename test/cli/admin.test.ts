@@ -107,7 +107,7 @@ describe('holdfast admin', () => {
     expect(await caller.upload('taken down by a slip')).toMatchObject(refusal('CONTENT_REFUSED'))
     expect((await run('allow', sha256.toUpperCase())).output).toBe(`${sha256} may be uploaded again.\n`)
     expect((await caller.upload('taken down by a slip')).status).toBe(200)
-    expect(await refused('allow', sha256)).toContain('is not refused')
+    expect(await refused('allow', sha256)).toContain('is blocked')
   })
 
   test('dismisses reports, and leaves their files', async () => {
