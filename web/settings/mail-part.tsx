@@ -28,7 +28,7 @@ export function MailPart({ session }: MailPartProps) {
   if (answered.kind === 'there' && !answered.value.is_on && answered.value.address === null) return null
   return (
     <Part title={texts.title} why={texts.why}>
-      <Loaded again={again} answered={answered}>
+      <Loaded again={again} answered={answered} isShort>
         {(mail) => (
           <>
             <Present mail={mail} />

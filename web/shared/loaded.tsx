@@ -10,13 +10,15 @@ interface LoadedProps<T> {
   readonly answered: Answered<T>
   readonly again: () => Promise<void>
   readonly children: (value: T) => ReactNode
+  /** What comes is a form of one field. */
+  readonly isShort?: boolean
 }
 
 /** What was asked for once it is there, and before that the room for it; or why it is not. */
-export function Loaded<T>({ answered, again, children }: LoadedProps<T>) {
+export function Loaded<T>({ answered, again, children, isShort = false }: LoadedProps<T>) {
   switch (answered.kind) {
     case 'waiting':
-      return <div aria-busy="true" className="coming" />
+      return <div aria-busy="true" className="coming" data-short={isShort || undefined} />
     case 'there':
       return children(answered.value)
     case 'failed':
