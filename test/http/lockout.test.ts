@@ -127,6 +127,21 @@ describe('lockout by strangers:', () => {
   })
 })
 
+test('key timing: a key is looked up by its SHA-256, so how much of it was guessed right changes nothing', async () => {
+  const { apiKey } = await host.addAccount(`lockable${++people}`)
+  const rows = await host.database.selectFrom('api_keys').selectAll().execute()
+  expect(rows.map(({ hash }) => String(hash))).toContain(Bun.SHA256.hash(apiKey, 'hex'))
+  // Nothing that is kept of a key is long enough to compare it with.
+  expect(JSON.stringify(rows)).not.toContain(apiKey.slice(0, 12))
+  const nearly = `${apiKey.slice(0, -1)}${apiKey.endsWith('A') ? 'B' : 'A'}`
+  for (const wrong of [nearly, apiKey.slice(0, -1), `${apiKey}A`, 'hf_']) {
+    using hash = spyOn(Bun.SHA256, 'hash')
+    const headers = { authorization: `Bearer ${wrong}` }
+    expect((await fetch(`${host.url}/api/v1/account`, { headers })).status).toBe(401)
+    expect(hash.mock.calls.map(([text]) => text)).toContain(wrong)
+  }
+})
+
 describe('timing of sign-in:', () => {
   /** How many passwords are hashed while one is tried. */
   async function hashings(username: string, password: string): Promise<number> {
