@@ -95,13 +95,13 @@ module.exports = {
     ]),
     only(
       'command-line',
-      'Commands get their parts from app.ts, administration.ts, relocate.ts and takeover.ts, or are those of the client.',
+      'Commands get their parts from app.ts, administration.ts, relocate.ts, secret-rotation.ts and takeover.ts, or are those of the client.',
       '^src/(cli/|main\\.ts$)',
       [
         '^src/cli/',
         '^src/client/',
         '^src/domain/',
-        '^src/(app|administration|relocate|takeover|config|settings|log)\\.ts$',
+        '^src/(app|administration|relocate|secret-rotation|takeover|config|settings|log)\\.ts$',
       ],
     ),
     only('settings', 'Settings and log depend on nobody who uses them.', '^src/(config|settings|log)\\.ts$', [

@@ -1,7 +1,6 @@
 import manifest from '../package.json' with { type: 'json' }
 import type { SettingInForce } from './config.ts'
 import { dropJobs } from './database/jobs.ts'
-import { metaValue } from './database/meta.ts'
 import { endsWithin } from './domain/abort.ts'
 import { SECOND, systemClock } from './domain/clock.ts'
 import { startServer } from './http/server.ts'
@@ -69,6 +68,7 @@ import { createReports } from './services/reports.ts'
 import { createResumable } from './services/resumable.ts'
 import { createRooms } from './services/room.ts'
 import { createSecondFactor } from './services/second-factor.ts'
+import { openSecrets, readSecret } from './services/secrets.ts'
 import type { Services } from './services/services.ts'
 import { createSessions } from './services/sessions.ts'
 import { createSharedRateLimits } from './services/shared-rate-limits.ts'
@@ -154,8 +154,7 @@ export async function startHoldfast(
     const atStart = await countStart(db, store)
     const removing = createRemoving({ db, blobs: store, clock, log, atStart })
     const blobs = guardRemovals(store, removing)
-    const secret = await metaValue(db, 'link_secret', () => Buffer.from(random(32)).toString('hex'))
-    const authSecret = await metaValue(db, 'auth_secret', () => Buffer.from(random(32)).toString('hex'))
+    const secrets = await openSecrets(db, await readSecret(config.secret), random)
     // Timers make a node beat, so the machine's own clock tells how long ago it has.
     const beats = { now: clock.now, monotonic: systemClock.monotonic }
     const nodes = await joinNodes({ db, clock: beats, random, log, alone: !isShared })
@@ -165,7 +164,7 @@ export async function startHoldfast(
     const rates = isShared ? createSharedRateLimits(light, clock) : await createRateLimits(db, clock)
     const traffic = createTrafficCounter(light, clock)
     const usage = createUsage(light, clock, traffic.downloaded)
-    const signing = createSigning(secret)
+    const signing = createSigning(secrets.links)
     const access = createAccess(db, signing, clock)
     const cleaning = createCleaning(db, blobs, clock, failed('a blob could not be removed'), removing)
     const diskWatch = createDiskWatch({
@@ -250,7 +249,7 @@ export async function startHoldfast(
       db,
       clock,
       publicUrl: publicUrl(),
-      secret: authSecret,
+      secret: secrets.signIn,
       admit: (account) => accounts.assertEnabled(account),
       log: (message, error) => log.error({ from: 'better-auth', err: error }, message),
     }))

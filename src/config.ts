@@ -33,6 +33,8 @@ export interface Config {
   /** The same for an account's sessions together. */
   readonly sessionRateLimit: number
   readonly signUp: SignUp
+  /** null: the database keeps it. */
+  readonly secret: SecretSource | null
   /** null: nobody signs in by way of another server. */
   readonly oidc: OidcConfig | null
   /** null: no mail is sent. */
@@ -57,6 +59,11 @@ export interface Config {
 
 /** Who may make an account on the site. */
 export type SignUp = 'open' | 'invitation' | 'closed'
+
+/** Where the secret of the installation is. */
+export type SecretSource =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file'; readonly path: string }
 
 /** An OpenID Connect server whose people may sign in. */
 export interface OidcConfig {
@@ -147,6 +154,7 @@ export function loadConfig(environment: Environment): Config {
     accountRateFactor: read(settings.accountRateFactor),
     sessionRateLimit: read(settings.sessionRateLimit),
     signUp: read(settings.signUp),
+    secret: readSecretSource(read),
     oidc: readOidc(read),
     mail: readMail(read),
     uploadExpires: read(settings.uploadExpires),
@@ -225,6 +233,12 @@ function readMetrics(read: Read): Config['metrics'] {
   const isOn = read(settings.metrics)
   const token = read(settings.metricsToken)
   return isOn ? { token: token === '' ? null : token } : null
+}
+
+function readSecretSource(read: Read): SecretSource | null {
+  const [text, path] = [read(settings.secret), read(settings.secretFile)]
+  if (text !== '') return { kind: 'text', text }
+  return path === '' ? null : { kind: 'file', path: resolve(path) }
 }
 
 function readOidc(read: Read): OidcConfig | null {
@@ -307,6 +321,7 @@ function contradictions(config: Config, environment: Environment): ConfigProblem
     ...s3Contradictions(config, environment),
     ...oidcContradictions(config, environment),
     ...mailContradictions(environment),
+    ...secretContradictions(environment),
   )
   return problems
 }
@@ -373,6 +388,14 @@ function oidcContradictions(config: Config, environment: Environment): ConfigPro
     value: shown(setting, environment[setting.variable] ?? ''),
     reason: `it means nothing without ${oidcIssuer.variable}; set that too, or leave this out`,
   }))
+}
+
+function secretContradictions(environment: Environment): ConfigProblem[] {
+  const { secret, secretFile } = settings
+  const path = written(secretFile, environment)
+  if (path === undefined || written(secret, environment) === undefined) return []
+  const reason = `${secret.variable} is set as well; leave one of them out`
+  return [{ variable: secretFile.variable, value: path, reason }]
 }
 
 function mailContradictions(environment: Environment): ConfigProblem[] {

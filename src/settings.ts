@@ -170,6 +170,21 @@ export const settings = {
     allowed: 'open, invitation or closed',
     read: (text) => SIGN_UPS.find((each) => each === text.toLowerCase()),
   } satisfies Setting<(typeof SIGN_UPS)[number]>,
+  secret: {
+    variable: 'HOLDFAST_SECRET',
+    default: '',
+    description: 'What the server signs and encrypts with. Without it, a secret that lies in the database.',
+    allowed: '32 to 1024 characters',
+    read: (text) => (text === '' || (text.length >= 32 && text.length <= 1024) ? text : undefined),
+    isSecret: true,
+  } satisfies Setting<string>,
+  secretFile: {
+    variable: 'HOLDFAST_SECRET_FILE',
+    default: '',
+    description: 'A file that holds that secret, instead.',
+    allowed: 'a path',
+    read: (text) => (text.includes('\0') ? undefined : text),
+  } satisfies Setting<string>,
   oidcIssuer: {
     variable: 'HOLDFAST_OIDC_ISSUER',
     default: '',

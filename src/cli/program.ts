@@ -21,6 +21,7 @@ import { printProblem } from './output.ts'
 import { relocateCommand } from './relocate.ts'
 import { removeCommand } from './remove.ts'
 import { reportCommand } from './report.ts'
+import { secretCommand } from './secret.ts'
 import { takeOverCommand } from './takeover.ts'
 import { uploadCommand } from './upload.ts'
 
@@ -103,6 +104,7 @@ function program(environment: Environment): Command {
   migrateCommand(holdfast.command('migrate'), environment)
   relocateCommand(holdfast.command('relocate'), environment)
   mailCommand(holdfast.command('mail'), environment)
+  secretCommand(holdfast.command('secret'), environment)
   takeOverCommand(holdfast.command('takeover'), environment)
   configCommand(holdfast.command('config'), environment)
   completionCommand(holdfast.command('completion'), holdfast)

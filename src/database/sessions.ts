@@ -101,6 +101,12 @@ export async function endSessions(trx: Db, account: AccountId, kept: SessionId |
   return Number((await ended.executeTakeFirstOrThrow()).numDeletedRows)
 }
 
+/** Ends every session there is, and every ceremony that is half done. */
+export async function endAllSessions(trx: Db): Promise<void> {
+  await trx.deleteFrom('sessions').execute()
+  await trx.deleteFrom('verifications').execute()
+}
+
 /** Removes rows of sessions and of half-done ceremonies that are over, at most `limit` of each. */
 export async function dropEnded(db: Db, now: number, limit: number): Promise<number> {
   let dropped = 0

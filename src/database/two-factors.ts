@@ -23,3 +23,27 @@ export async function takeCodeStep(db: Db, account: AccountId, step: number): Pr
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }
+
+interface CodeSecrets {
+  readonly secret: string
+  readonly recovery_codes: string
+}
+
+/** What is encrypted of every account that has codes, or has begun to set them up. */
+export function listCodeSecrets(trx: Db): Promise<(CodeSecrets & { readonly account: AccountId })[]> {
+  return trx
+    .selectFrom('two_factors')
+    .select(['account_id as account', 'secret', 'recovery_codes'])
+    .orderBy('account_id')
+    .execute()
+}
+
+export async function setCodeSecrets(trx: Db, account: AccountId, secrets: CodeSecrets): Promise<void> {
+  await trx.updateTable('two_factors').set(secrets).where('account_id', '=', account).execute()
+}
+
+/** Signing in takes no code any more; passkeys stay. */
+export async function turnOffCodes(trx: Db, account: AccountId): Promise<void> {
+  await trx.deleteFrom('two_factors').where('account_id', '=', account).execute()
+  await trx.updateTable('accounts').set({ two_factor: 0 }).where('id', '=', account).execute()
+}

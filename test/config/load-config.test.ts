@@ -26,6 +26,7 @@ describe('settings', () => {
       accountRateFactor: 10,
       sessionRateLimit: 20_000,
       signUp: 'invitation',
+      secret: null,
       oidc: null,
       mail: null,
       uploadExpires: 24,
@@ -109,6 +110,7 @@ describe('settings', () => {
       accountRateFactor: 10,
       sessionRateLimit: 50,
       signUp: 'open',
+      secret: null,
       oidc: {
         issuer: 'https://id.example.org/realms/home',
         clientId: 'files',
