@@ -182,7 +182,8 @@ export function createArchives(
           const entry = plan.addFolder(ZIP_TOP, names.take(row.name), row.created_at)
           await planTree(db, { row, entry }, (below) => access.opens(viewer, below), plan, reader.gone)
         }
-        const rows = await archiveFilesByIds(db, files)
+        // PostgreSQL knows no empty list.
+        const rows = files.length === 0 ? [] : await archiveFilesByIds(db, files)
         if (rows.length < files.length) throw fileNotFound()
         for (const row of rows) plan.addFile(ZIP_TOP, names.take(row.name, row.name_folded), row)
       })
