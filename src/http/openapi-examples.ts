@@ -85,6 +85,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   password: { string: 'sand and sea' },
   pending: { string: 'ada@example.com' },
   per_page: { integer: 20 },
+  picture_url: { string: `/t/${UUID}` },
   place: { string: FOLDER },
   prefix: { string: 'hf_zG5oYx' },
   prove: { string: '1' },

@@ -130,6 +130,29 @@ describeInBrowser('the file manager', (browser) => {
     expect(files.trouble()).toEqual([])
   })
 
+  test('asks for a thumbnail where there may be one, and for one icon for all other files of a kind', async () => {
+    const own = await account()
+    await using files = await openFilesPage(browser(), own)
+    const { page } = files
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url())
+      if (/^\/t\/|^\/assets\/icon-/.test(pathname)) asked.push(pathname)
+    })
+    await page.goto(own.path)
+    await files.lists('one.txt', 'three.png', 'two.txt')
+    await files.row('one.txt').click()
+    await files.press('Enter')
+    await page.getByRole('complementary', { name: 'Details' }).locator('img').waitFor()
+    await page.waitForLoadState('networkidle')
+    expect([...new Set(asked)].sort()).toEqual([
+      expect.stringMatching(/^\/assets\/icon-\w+-text-TXT\.svg$/),
+      expect.stringMatching(/^\/t\//),
+    ])
+    expect(asked.filter((path) => path.startsWith('/t/'))).toHaveLength(1)
+    expect(files.trouble()).toEqual([])
+  })
+
   test('keeps its menu button beside pictures, not on them', async () => {
     const own = await account()
     await using files = await openFilesPage(browser(), own, { ...PHONE, path: own.path })

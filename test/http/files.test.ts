@@ -36,6 +36,7 @@ describe('the list of files', () => {
           folder_id: folder,
           created_at: expect.stringMatching(TIMESTAMP),
           downloads: 0,
+          picture_url: expect.stringMatching(/^\/assets\/icon-\w{8}-text-TXT\.svg$/),
         },
       ],
       pagination: { page: 1, per_page: 20, total: 1, pages: 1 },

@@ -110,7 +110,8 @@ describe('PATCH of a file', () => {
   test('ignores what cannot be changed', async () => {
     const { slug } = await caller.put('x', { name: 'a.txt' })
     const detail = await got(`/api/v1/file/${slug}`)
-    const answer = await caller.patch(`/api/v1/file/${slug}`, { ...detail, name: 'b.txt', size: 5 })
+    const listed = { ...detail, picture_url: `/t/${slug}` }
+    const answer = await caller.patch(`/api/v1/file/${slug}`, { ...listed, name: 'b.txt', size: 5 })
     expect(answer).toMatchObject({ status: 200, body: { data: { ...detail, name: 'b.txt' } } })
   })
 })

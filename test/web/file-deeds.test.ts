@@ -22,12 +22,13 @@ const file = (id: number): FileEntry => ({
   url: `http://files.example/d/slug${id}`,
   createdAt: created_at,
   downloads: 0,
+  pictureUrl: `/t/uuid-${id}`,
   place: TOP,
 })
 
 const fileItem = (id: number) => {
-  const { uuid, name, size, type, url, downloads } = file(id)
-  return { id, uuid, name, size, type, url, folder_id: 'root', created_at, downloads }
+  const { uuid, name, size, type, url, downloads, pictureUrl: picture_url } = file(id)
+  return { id, uuid, name, size, type, url, folder_id: 'root', created_at, downloads, picture_url }
 }
 const folderItem = (id: string) => ({
   id,

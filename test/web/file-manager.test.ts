@@ -40,6 +40,7 @@ const file = (id: number): FileEntry => ({
   url: `http://files.example/d/slug${id}`,
   createdAt: '2026-01-31T12:00:00.000Z',
   downloads: 0,
+  pictureUrl: `/t/uuid-${id}`,
   place: TOP,
 })
 const folder = (id: string, place = TOP, name = id): FolderEntry => ({

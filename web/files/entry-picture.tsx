@@ -18,7 +18,7 @@ export function EntryPicture({ entry, isSmall = false }: { entry: Entry; isSmall
         draggable={false}
         height={isSmall ? 32 : 112}
         loading="lazy"
-        src={`/t/${entry.uuid}`}
+        src={entry.pictureUrl}
         width={isSmall ? 32 : 144}
       />
     </span>

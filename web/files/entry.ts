@@ -34,6 +34,8 @@ export interface FileEntry {
   /** ISO 8601 UTC. */
   readonly createdAt: string
   readonly downloads: number
+  /** Of the thumbnail, as far as there is or may be one, else of the icon of the type. */
+  readonly pictureUrl: string
   /** Where it is. */
   readonly place: Place
 }

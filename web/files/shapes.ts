@@ -14,6 +14,7 @@ export const fileItem = z.pipe(
     folder_id: z.string(),
     created_at: z.string(),
     downloads: z.number(),
+    picture_url: z.string(),
   }),
   z.transform(
     (file): FileEntry => ({
@@ -27,6 +28,7 @@ export const fileItem = z.pipe(
       url: file.url,
       createdAt: file.created_at,
       downloads: file.downloads,
+      pictureUrl: file.picture_url,
       place: file.folder_id,
     }),
   ),

@@ -16,6 +16,10 @@ export const fileListItem = z
     folder_id: z.string(),
     created_at: timestampField,
     downloads: z.number().int(),
+    picture_url: z.string().openapi({
+      description:
+        'A relative address: the thumbnail where there is or may be one, otherwise the icon of the type, which all files of a kind share and which may be cached for ever',
+    }),
   })
   .openapi('FileListItem')
 
@@ -49,7 +53,11 @@ export const folderFileItem = z
   })
   .openapi('FolderFileItem')
 
-export function toFileListItem(site: Site, file: ListedFile): z.infer<typeof fileListItem> {
+export function toFileListItem(
+  site: Site,
+  file: ListedFile,
+  pictureUrl: string,
+): z.infer<typeof fileListItem> {
   return {
     id: file.id,
     uuid: file.uuid,
@@ -60,6 +68,7 @@ export function toFileListItem(site: Site, file: ListedFile): z.infer<typeof fil
     folder_id: file.folder_identifier ?? 'root',
     created_at: timestamp(file.created_at),
     downloads: file.downloads,
+    picture_url: pictureUrl,
   }
 }
 

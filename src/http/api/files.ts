@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { Refusal } from '../../domain/errors.ts'
 import { parseFileIdentifier, parseFolderPlace } from '../../domain/ids.ts'
 import { LARGE_JSON } from '../body.ts'
+import { pictureAddresses } from '../content/picture-addresses.ts'
 import { keyedRoute } from '../route.ts'
 import { deletion, toDeletion } from './deletion.ts'
 import {
@@ -59,9 +60,10 @@ export const listFiles = keyedRoute({
       order: query.order ?? 'desc',
       boundsTotal: isBounded,
     })
+    const pictureOf = await pictureAddresses(call.site, files)
     return {
       success: true,
-      data: files.map((file) => toFileListItem(call.site, file)),
+      data: files.map((file) => toFileListItem(call.site, file, pictureOf(file))),
       pagination: {
         ...paginationOf(page, perPage, total),
         ...(isBounded ? { total_exact: isExact } : {}),
@@ -101,7 +103,7 @@ export const renameFile = keyedRoute({
   answer: dataOf(fileDetail),
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }) {
-    assertKnownFields(body, ['folder', ...Object.keys(fileDetail.shape)])
+    assertKnownFields(body, ['folder', ...Object.keys({ ...fileDetail.shape, ...fileListItem.shape })])
     if (body.name === undefined && body.folder === undefined) {
       throw new Refusal('INVALID_REQUEST', 'Send "name" to rename the file, "folder" to move it, or both')
     }

@@ -5,10 +5,9 @@ import type { FolderIdentifier } from '../../domain/ids.ts'
 import { type Opened, opened } from '../../services/access.ts'
 import type { Folder } from '../../services/folders.ts'
 import type { ContentsQuery, FolderContents, FolderTotals } from '../../services/public-folders.ts'
-import { thumbnailPath } from '../api/file-answers.ts'
 import { askerOf, type Call } from '../call.ts'
 import { archiveAnswers, archiveReader, sendArchive } from '../content/archives.ts'
-import { iconAddress } from '../content/icons.ts'
+import { pictureAddresses } from '../content/picture-addresses.ts'
 import type { Route } from '../route.ts'
 import { barrierOf } from './barrier.ts'
 import { ownLook, rememberedLook, rememberingLook } from './folder-look.ts'
@@ -36,7 +35,7 @@ export const getFolderPage: Route = {
   },
   streams: 'out',
   async handle(call) {
-    const { access, publicFolders, thumbnails } = call.site.services
+    const { access, publicFolders } = call.site.services
     const identifier = (call.params.identifier ?? '') as FolderIdentifier
     const seen = await access.folder(await askerOf(call), identifier)
     if (call.url.searchParams.get('download') === 'zip') return toArchive(call, opened(seen))
@@ -45,8 +44,8 @@ export const getFolderPage: Route = {
     const contents = await publicFolders.contents(seen.item, contentsQuery(query, isOwn(seen)))
     if (query.page > contents.pages) throw new Refusal('NOT_FOUND', 'The folder has no page of that number')
     const totals = await publicFolders.totals(seen.item, seen.viewer)
-    const iconsOnly = await thumbnails.without(contents.files)
-    return rememberingLook(call, toView(call, { seen, query, contents, totals, iconsOnly }))
+    const pictureOf = await pictureAddresses(call.site, contents.files)
+    return rememberingLook(call, toView(call, { seen, query, contents, totals, pictureOf }))
   },
 }
 
@@ -55,8 +54,8 @@ interface SeenFolder {
   readonly query: FolderQuery
   readonly contents: FolderContents
   readonly totals: FolderTotals | null
-  /** Files that no thumbnail is asked for. */
-  readonly iconsOnly: ReadonlySet<FolderContents['files'][number]>
+  /** The address of a file's picture. */
+  readonly pictureOf: (file: FolderContents['files'][number]) => string
 }
 
 /** Folders stand by their names: nothing else that files are sorted by is shown of them. */
@@ -65,7 +64,7 @@ function contentsQuery({ page, sort, order }: FolderQuery, isOwner: boolean): Co
   return { page, isOwner, folders, files: { sort, order } }
 }
 
-function toView(call: Call, { seen, query, contents, totals, iconsOnly }: SeenFolder): FolderPageView {
+function toView(call: Call, { seen, query, contents, totals, pictureOf }: SeenFolder): FolderPageView {
   const { access } = call.site.services
   const { name, identifier, file_count: fileCount } = seen.item
   const files = contents.files.map((file) => ({
@@ -75,7 +74,7 @@ function toView(call: Call, { seen, query, contents, totals, iconsOnly }: SeenFo
     type: file.type,
     createdAt: timestamp(file.created_at),
     downloads: file.downloads,
-    thumbnailUrl: iconsOnly.has(file) ? iconAddress(file.type, file.name) : thumbnailPath(file.uuid),
+    thumbnailUrl: pictureOf(file),
   }))
   return {
     name,
