@@ -8,7 +8,7 @@ import { Refusal } from '../domain/errors.ts'
 import type { FolderPlace, KeyId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
 import type { Scope } from '../domain/scopes.ts'
-import type { AccountCaller, SessionCaller } from './caller.ts'
+import { type AccountCaller, assertScope } from './caller.ts'
 import { type KeyInfo, keyInfo } from './key-info.ts'
 import { issueKey, type KeyGrant, type NewKey } from './key-issuing.ts'
 import { isWithin, ownFolder } from './places.ts'
@@ -24,15 +24,16 @@ export interface WantedKey {
   readonly expiresAt: number | null
 }
 
-/** What callers do with the keys of their account. Nobody sees or revokes a key that can do more than their own. */
+/** What callers do with the keys of their account. Nobody sees, makes or revokes a key that can do more than their own. */
 export interface OwnKeys {
   /** Those that were not revoked, the oldest first. */
   list(caller: AccountCaller): Promise<KeyInfo[]>
   /**
-   * For who is signed in: a key that leaks must not make others that outlast it. Throws Refusal as `issueKey` does,
-   * FOLDER_NOT_FOUND, RATE_LIMITED, or INVALID_REQUEST for one that is one too many.
+   * The key can do no more than the caller, and ends no later; what the request leaves open is as with the caller. Throws
+   * Refusal as `issueKey` does, SCOPE_MISSING, FOLDER_NOT_FOUND, RATE_LIMITED, or INVALID_REQUEST for one that is one
+   * too many or outlives the caller.
    */
-  add(caller: SessionCaller, key: WantedKey): Promise<NewKey & Pick<KeyInfo, 'folderName'>>
+  add(caller: AccountCaller, key: WantedKey): Promise<NewKey & Pick<KeyInfo, 'folderName'>>
   /** Throws Refusal NOT_FOUND. */
   revoke(caller: AccountCaller, key: KeyId): Promise<void>
 }
@@ -64,9 +65,14 @@ export function createOwnKeys(db: Db, rates: RateLimits, clock: Clock, random: R
     list,
 
     async add(caller, key) {
-      const folder = key.folder === 'root' ? null : await ownFolder(db, caller, key.folder)
-      const { name, scopes, expiresAt } = key
-      const request = { name, scopes, folder: folder?.identifier ?? null, expiresAt }
+      for (const scope of key.scopes) assertScope(caller, scope)
+      const expiresAt = key.expiresAt ?? caller.expiresAt
+      if (outlives(expiresAt, caller.expiresAt)) {
+        throw new Refusal('INVALID_REQUEST', 'A key cannot make one that lives longer than itself')
+      }
+      const place = key.folder === 'root' ? caller.within : key.folder
+      const folder = place === null ? null : await ownFolder(db, caller, place)
+      const request = { name: key.name, scopes: key.scopes, folder: folder?.identifier ?? null, expiresAt }
       const windows = [{ subject: `new-keys:${caller.account}`, limit: NEW_KEYS, length: DAY }]
       await countTry(rates, windows, 'Too many new keys today; wait a while and try again')
       return inTransaction(db, async (trx) => {

@@ -349,9 +349,9 @@ describeInBrowser(
         const widthOf = async () => (await image.boundingBox())?.width ?? 0
         const [source, before] = [await image.getAttribute('src'), await widthOf()]
         expect(source).toBe(`/t/${file.uuid}?size=large`)
-        const original = page.getByRole('button', { name: 'View original' })
-        await original.click()
-        await original.waitFor({ state: 'detached' })
+        await page.getByRole('button', { name: 'View original' }).click()
+        // The button says that the original is on its way, and goes when it is shown.
+        await page.locator('.original-part').waitFor({ state: 'detached' })
         expect(await image.getAttribute('src')).toContain('/v2/')
         expect(await image.evaluate((it: { naturalWidth: number }) => it.naturalWidth)).toBe(2400)
         expect(await widthOf()).toBeCloseTo(before, 0)

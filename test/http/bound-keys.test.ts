@@ -212,6 +212,7 @@ describe('what leaves the folder of a key', () => {
         await bound.post('/api/v1/folder', { name: 'x' }),
         await bound.get('/api/v1/folder/root/files'),
         await bound.get('/api/v1/folder/root/download'),
+        await bound.post('/api/v1/key', { name: 'x', scopes: ['read'] }),
       ]
       for (const answer of refused) expect(answer).toMatchObject(refusal('FOLDER_NOT_FOUND'))
       expect(await bound.get(`/api/v1/file/${files.top}`)).toMatchObject(refusal('FILE_NOT_FOUND'))

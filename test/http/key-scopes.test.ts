@@ -55,6 +55,7 @@ const COVERED = {
     'DELETE /api/v1/bin',
     'POST /api/v1/upload/cancel',
     'GET /api/v1/keys',
+    'POST /api/v1/key',
     'DELETE /api/v1/key/{id}',
   ],
 } as const

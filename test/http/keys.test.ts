@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { HOUR, MINUTE, timestamp } from '../../src/domain/clock.ts'
+import type { FolderIdentifier } from '../../src/domain/ids.ts'
 import { type Answer, type Api, api, refusal, TIMESTAMP } from '../support/api.ts'
 import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
 import { PASSWORD, signedIn, type Visitor } from '../support/site-visitor.ts'
@@ -151,9 +152,8 @@ test('who is signed in lists, makes and revokes keys, also such as outlive the s
   expect(await made.get('/api/v1/files')).toMatchObject(refusal('INVALID_API_KEY'))
 })
 
-test('no key makes keys, passkeys or anything else to sign in by, whatever it may do', async () => {
+test('no key makes a passkey or anything else to sign in by, whatever it may do', async () => {
   for (const [path, body] of [
-    ['/api/v1/key', { name: 'another', scopes: ['read'] }],
     ['/api/v1/passkeys/options', {}],
     ['/api/v1/account/codes', {}],
     ['/api/v1/account/mail', { address: 'me@example.org' }],
@@ -166,6 +166,33 @@ test('no key makes keys, passkeys or anything else to sign in by, whatever it ma
 })
 
 describe('a key that is not good for everything', () => {
+  test('makes none that can do more, and what is left open is as with itself', async () => {
+    const folder = await owner.folder('here')
+    const below = await owner.folder('below', { parent: folder })
+    const end = holdfast.clock.now() + HOUR
+    const key = await holdfast.addKey(username, {
+      scopes: ['read', 'manage'],
+      folder: folder as FolderIdentifier,
+      expiresAt: end,
+    })
+    const caller = api(holdfast, key)
+    const ask = (wanted: Record<string, unknown>) =>
+      caller.post('/api/v1/key', { name: 'a key', scopes: ['read'], ...wanted })
+    const missing = await ask({ scopes: ['read', 'upload'] })
+    expect(missing).toMatchObject(refusal('SCOPE_MISSING'))
+    expect(missing.body).toMatchObject({ message: expect.stringContaining('"upload"') })
+    const later = timestamp(end + 1)
+    expect(await ask({ expires_at: later })).toMatchObject(refusal('INVALID_REQUEST'))
+    const elsewhere = await owner.folder('elsewhere')
+    expect(await ask({ folder: elsewhere })).toMatchObject(refusal('FOLDER_NOT_FOUND'))
+    for (const left of [{}, { folder: null, expires_at: null }, { folder: 'root' }]) {
+      expect((await ask(left)).body).toMatchObject({
+        data: { scopes: ['read'], folder, expires_at: timestamp(end) },
+      })
+    }
+    expect((await ask({ folder: below })).body).toMatchObject({ data: { folder: below } })
+  })
+
   test('sees and revokes those that can do no more, and no others', async () => {
     const folder = await owner.folder('here')
     const below = await owner.folder('below', { parent: folder })

@@ -34,6 +34,7 @@ export const ABOUT_PEOPLE: ReadonlyMap<string, string> = new Map([
   ['post /sign-out', 'signing-in.test.ts'],
   ['get /sign-in/oidc', 'oidc.test.ts'],
   ['get /sign-in/oauth2/callback/oidc', 'oidc.test.ts'],
+  ['get /sign-in/proved', 'reauthentication.test.ts'],
   ['get /files', 'a page that asks the API'],
   ['get /files/{}', 'a page that asks the API'],
   ['get /settings', 'a page that asks the API'],

@@ -4,7 +4,7 @@ import { type KeyId, parseFolderPlace } from '../../domain/ids.ts'
 import { SCOPES } from '../../domain/scopes.ts'
 import type { KeyInfo } from '../../services/key-info.ts'
 import { assertProved } from '../proof.ts'
-import { keyedRoute, sessionRoute } from '../route.ts'
+import { keyedRoute } from '../route.ts'
 import { rowNumber } from './answers.ts'
 import { dataOf, optionalTimestamp, timestampField } from './fields.ts'
 
@@ -58,21 +58,23 @@ export const listKeys = keyedRoute({
   },
 })
 
-export const createKey = sessionRoute({
+export const createKey = keyedRoute({
   method: 'post',
   path: '/api/v1/key',
-  summary: 'Create an API key; it is shown this once. No key makes keys',
+  need: 'manage',
+  summary: 'Create an API key that can do no more than yours; it is shown this once',
   tag: 'Account',
   body: z.object({
     name: z.string('must be the name of the key'),
     scopes,
     folder: z.string('must be a folder identifier or "root"').nullish().openapi({
-      description: 'The one folder it is good for; "root", empty, null or missing mean all of the account',
+      description:
+        'The one folder it is good for; "root", empty, null or missing mean all that your key reaches',
     }),
     expires_at: z.iso
       .datetime({ offset: true, error: 'must be a time such as 2027-01-31T12:00:00Z' })
       .nullish()
-      .openapi({ description: 'null or missing: never' }),
+      .openapi({ description: 'null or missing: with your key, or never' }),
   }),
   status: 201,
   answer: z.object({
@@ -82,7 +84,7 @@ export const createKey = sessionRoute({
   }),
   errors: [400, 404, 413],
   async handle({ call, caller, body }) {
-    assertProved(call)
+    if (caller.by.kind === 'session') assertProved(call)
     const { apiKey, ...made } = await call.site.services.ownKeys.add(caller, {
       name: body.name,
       scopes: body.scopes,
