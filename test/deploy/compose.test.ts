@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { loadConfig } from '../../src/config.ts'
 import { temporaryFolder } from '../support/child.ts'
+import { readCompose } from './compose-file.ts'
 
 const DEPLOY = join(import.meta.dir, '../../deploy')
 const PUBLIC_URL = 'https://files.example.org'
@@ -159,14 +160,7 @@ function withoutAddresses(names: readonly string[]): Record<string, { ipv4_addre
 
 /** The compose file as docker compose reads it with these variables. Throws for a required one that is empty. */
 function composed(environment: Record<string, string>): Compose {
-  const filled = text.replace(/\$\{(\w+)(:[-?])([^}]*)\}/g, (_, name: string, kind: string, rest: string) => {
-    const value = environment[name] ?? ''
-    if (value !== '') return value
-    if (kind === ':?') throw new Error(`${name}: ${rest}`)
-    return rest
-  })
-  expect(filled.match(/\$\w*/)).toBeNull()
-  return composeFile.parse(Bun.YAML.parse(filled))
+  return composeFile.parse(readCompose(text, environment))
 }
 
 /** A copy of the script in a folder of its own: it writes beside itself. */
