@@ -269,7 +269,7 @@ describeInBrowser('administration', (browser) => {
     const { page } = opened
     await page.goto('/admin/jobs')
     await button(page, `Let “${name}” run again`).click()
-    await said(page, 'The job runs at its next time')
+    await said(page, 'The job will run again at its next time')
     expect(opened.trouble()).toEqual([])
   })
 

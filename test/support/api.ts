@@ -110,7 +110,14 @@ const plainError = z.strictObject({
 })
 const part = z.enum(['ok', 'down'])
 /** What `/ready` adds, for programs that want to know which part is down. */
-const notReady = plainError.extend({ status: z.literal('not ready'), database: part, store: part })
+const notReady = plainError.extend({
+  status: z.literal('not ready'),
+  database: part,
+  store: part,
+  uploads: z.boolean(),
+  guest_uploads: z.boolean(),
+  removals: z.boolean(),
+})
 const errorBody = z.union([plainError, notReady])
 
 /** A caller of the JSON API. Every answer it gets is held against the OpenAPI document the server gives out. */
