@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadConfig } from '../../src/config.ts'
+import { temporaryFolder } from '../support/child.ts'
+import { runProgram } from '../support/program.ts'
+
+const REPOSITORY = join(import.meta.dir, '../..')
+const PAGE = readFileSync(join(REPOSITORY, 'docs/operations/small-server.md'), 'utf8')
+const NAME = 'files.somebody.example'
+
+/** As root in a system below $ROOT, for commands that write files; every other command of root's is written down alone. */
+const SUDO = `#!/bin/bash
+case "$1" in
+install|cp|sed|tee|tar|chmod) ;;
+*) echo "$*" >>"$ROOT/called"; exit ;;
+esac
+for word do
+  case "$word" in --file=/*) word="--file=$ROOT\${word#--file=}" ;; --directory=/*) word="--directory=$ROOT" ;; /*) word="$ROOT$word" ;; esac
+  set -- "$@" "$word"; shift
+done
+exec "$@"
+`
+
+test('the commands for a small server, in their order, leave a service, a proxy and a backup that belong together', async () => {
+  using system = newSystem()
+  const at = (path: string) => join(system.path, path)
+  const script = [...PAGE.matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
+    .map(([, text = '']) => text)
+    .join('\n')
+    .replace('NAME=files.example.org', `NAME=${NAME}`)
+    .replace('<address of the repository>', 'repository')
+    .replace('cd /opt/holdfast', `cd '${REPOSITORY}'`)
+  const { code, errors } = await runProgram(['bash', '-euo', 'pipefail', '-c', script], {
+    cwd: system.path,
+    env: { PATH: `${at('bin')}:${process.env.PATH}`, ROOT: system.path },
+  })
+  expect({ code, errors }).toEqual({ code: 0, errors: '' })
+
+  const settings = [...readFileSync(at('etc/holdfast/holdfast.env'), 'utf8').matchAll(/^(\w+)=(.*)$/gm)]
+  expect(loadConfig(Object.fromEntries(settings.map(([, name, value]) => [name, value])))).toMatchObject({
+    publicUrl: `https://${NAME}`,
+    guestUploads: false,
+  })
+  expect(readFileSync(at('etc/caddy/Caddyfile'), 'utf8')).toContain(`\n${NAME} {\n`)
+  expect(existsSync(at('etc/systemd/system/holdfast.service'))).toBe(true)
+  expect(existsSync(at('usr/local/bin/holdfast'))).toBe(true)
+  const packed = Bun.spawnSync(['tar', '-tf', at('var/backups/holdfast.tar.gz')]).stdout.toString()
+  expect(packed).toContain('var/lib/holdfast/holdfast.sqlite\n')
+  expect(packed).toContain('etc/holdfast/holdfast.env\n')
+
+  const called = readFileSync(at('called'), 'utf8').trim().split('\n')
+  const order = ['ufw allow OpenSSH', 'ufw --force enable', 'systemctl enable --now holdfast']
+  order.push('systemctl reload caddy', 'holdfast admin add ada', 'systemctl stop holdfast')
+  expect(called.filter((line) => order.includes(line))).toEqual(order)
+  expect(called.at(-1)).toBe('systemctl start holdfast')
+})
+
+/** The folders of a Debian machine with Caddy, and data as the service makes it. */
+function newSystem() {
+  const folder = temporaryFolder()
+  for (const path of [
+    'bin',
+    'etc/caddy',
+    'etc/systemd/system',
+    'usr/local/bin',
+    'var/backups',
+    'var/lib/holdfast',
+  ])
+    mkdirSync(join(folder.path, path), { recursive: true })
+  writeFileSync(join(folder.path, 'var/lib/holdfast/holdfast.sqlite'), '')
+  writeFileSync(join(folder.path, 'bin/sudo'), SUDO)
+  chmodSync(join(folder.path, 'bin/sudo'), 0o755)
+  return folder
+}
