@@ -30,6 +30,8 @@ const USUAL = ['--no-orphans', '--timeout', '120000']
 const BUSY_AT_ONCE = 2
 /** Files that wait for most of their time run beside the others. */
 const WAITING_AT_ONCE = 4
+/** When all of those have begun, so many more of the others run: two do not use two cores up. */
+const BUSY_AFTERWARDS = 2
 /** Milliseconds. The longest files take two minutes where nothing else runs. */
 const FILE_LIMIT = 8 * 60_000
 const RUN_LIMIT = 40 * 60_000
@@ -92,7 +94,7 @@ async function runAll(all: readonly Task[]): Promise<void> {
   const ordered = longestFirst(all)
   const { running, done } = runLanes(
     [
-      { tasks: ordered.filter(({ file }) => waits(file)), atOnce: WAITING_AT_ONCE },
+      { tasks: ordered.filter(({ file }) => waits(file)), atOnce: WAITING_AT_ONCE, goOn: BUSY_AFTERWARDS },
       { tasks: ordered.filter(({ file }) => !waits(file)), atOnce: BUSY_AT_ONCE },
     ],
     async (task) => {
