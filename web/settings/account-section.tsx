@@ -12,13 +12,14 @@ import { UsernamePart } from './username-part.tsx'
 
 /** The name of the account, where its mail goes, and its end. */
 export function AccountSection() {
+  const { hasMail } = useSettings().data
   const { answered, again } = useAnswer(fetchSession)
   return (
     <Loaded again={again} answered={answered}>
       {(session) => (
         <>
           <UsernamePart changed={again} session={session} />
-          <MailPart session={session} />
+          {hasMail ? <MailPart session={session} /> : null}
           <RemovePart session={session} />
         </>
       )}

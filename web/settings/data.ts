@@ -15,6 +15,8 @@ export interface SettingsPageData {
   readonly texts: SettingsTexts
   readonly section: Section
   readonly username: string
+  /** Whether there is anything to set about mail: the server sends it, or the account has an address. */
+  readonly hasMail: boolean
   /** The public address, without a trailing slash. */
   readonly publicUrl: string
 }

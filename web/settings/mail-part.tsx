@@ -21,11 +21,10 @@ interface AddressProps extends MailPartProps {
   readonly changed: () => Promise<void>
 }
 
-/** Where the owner gets mail. A server that sends none has nothing to show, unless it did before. */
+/** Where the owner gets mail. A server that sends none shows it to those who have an address from before. */
 export function MailPart({ session }: MailPartProps) {
   const { mail: texts } = useSettings().texts
   const { answered, again } = useAnswer(fetchMail)
-  if (answered.kind === 'there' && !answered.value.is_on && answered.value.address === null) return null
   return (
     <Part title={texts.title} why={texts.why}>
       <Loaded again={again} answered={answered} isShort>

@@ -18,7 +18,8 @@ interface LoadedProps<T> {
 export function Loaded<T>({ answered, again, children, isShort = false }: LoadedProps<T>) {
   switch (answered.kind) {
     case 'waiting':
-      return <div aria-busy="true" className="coming" data-short={isShort || undefined} />
+      // What comes is no element that was here before and has moved.
+      return <div aria-busy="true" className="coming" data-short={isShort || undefined} key="coming" />
     case 'there':
       return children(answered.value)
     case 'failed':

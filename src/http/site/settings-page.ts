@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Section } from '../../../web/settings/data.ts'
 import { Refusal } from '../../domain/errors.ts'
+import type { MailSettings } from '../../services/mail-addresses.ts'
 import type { Call } from '../call.ts'
 import { aliasOf, type Route } from '../route.ts'
 import { pageSession } from '../session.ts'
@@ -20,15 +21,24 @@ function isSection(text: string): text is Section {
   return Object.hasOwn(subjects, text)
 }
 
-/** The page holds nothing but the name: its script asks for all else. What it is about no API key may do. */
+/**
+ * The page holds the name and which parts it has, so that none goes when answers come: its script asks for all else.
+ * What it is about no API key may do.
+ */
 async function settingsPage(call: Call): Promise<Response> {
   const section = call.params.section ?? 'storage'
   if (!isSection(section)) throw new Refusal('NOT_FOUND', 'There is no such page')
   const session = await pageSession(call)
   if (session === null) return seeOther(`/sign-in?next=${encodeURIComponent(call.url.pathname)}`)
-  const { publicUrl, pages } = call.site
-  const view = { section, username: session.username, publicUrl }
+  const { publicUrl, pages, services } = call.site
+  const hasMail = section === 'account' && isOfUse(await services.mailAddresses.get(session))
+  const view = { section, username: session.username, hasMail, publicUrl }
   return page(call.site, pages.settingsPage(view, await pageReader(call)))
+}
+
+/** Where no mail is sent, an address that is there can still be removed. */
+function isOfUse({ isOn, address }: MailSettings): boolean {
+  return isOn || address !== null
 }
 
 export const getSettingsPage: Route = {

@@ -232,6 +232,8 @@ export interface FilesPageView {
 export interface SettingsPageView {
   readonly section: Section
   readonly username: string
+  /** Whether there is anything to set about mail: the server sends it, or the account has an address. */
+  readonly hasMail: boolean
   /** Absolute public address of this server, without a trailing slash. */
   readonly publicUrl: string
 }
