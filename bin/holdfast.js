@@ -21,6 +21,8 @@ const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const env = {
   ...process.env,
   BUN_CONFIG_MAX_HTTP_REQUESTS: process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? '65000',
+  // So that the program can say how it is called.
+  LAUNCHED_AS: process.argv[1],
 }
 // The program reads .env by itself, where a $ in a password is a $.
 const child = spawn(bun, ['--no-env-file', main, ...process.argv.slice(2)], { env, stdio: 'inherit' })

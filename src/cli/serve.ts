@@ -4,10 +4,9 @@ import { systemClock } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
 import { createLog, type Log } from '../log.ts'
 import { printLines } from './output.ts'
+import { ownCommand } from './own-command.ts'
 import { bytesPlace, databasePlace } from './places.ts'
 import { stopSignal } from './stop-signal.ts'
-
-const ADD_ACCOUNT = 'npx holdfast account add <username>'
 
 /** Runs a server until a signal stops it, then ends the process. Throws when the server cannot start. */
 export async function serve(environment: Environment, version: string): Promise<never> {
@@ -19,7 +18,13 @@ export async function serve(environment: Environment, version: string): Promise<
   const holdfast = await startHoldfast({ config, settings, clock: systemClock, random: systemRandom, log })
   reportUnexpected(log)
   const stopped = stopSignal()
-  announce(holdfast, { config, log, terminal, version })
+  const command = ownCommand({
+    launchedAs: environment.LAUNCHED_AS,
+    invocationId: environment.INVOCATION_ID,
+    terminal,
+    folder: process.cwd(),
+  })
+  announce(holdfast, { config, log, terminal, version, command })
   log.info({ signal: await stopped }, 'stopping: running uploads may take up to 30 s')
   await holdfast.stop()
   log.info({}, 'stopped')
@@ -32,9 +37,15 @@ interface Announcement {
   readonly log: Log
   readonly terminal: boolean
   readonly version: string
+  /** What runs another command of this installation. */
+  readonly command: string
 }
 
-function announce({ url, welcome }: Holdfast, { config, log, terminal, version }: Announcement): void {
+function announce(
+  { url, welcome }: Holdfast,
+  { config, log, terminal, version, command }: Announcement,
+): void {
+  const addAccount = `${command} account add <username>`
   const administrator = welcome === null ? null : (config.publicUrl ?? url) + welcome.path
   if (terminal) {
     printLines(
@@ -42,7 +53,7 @@ function announce({ url, welcome }: Holdfast, { config, log, terminal, version }
       ...(config.publicUrl === null ? [] : [`Links begin with   ${config.publicUrl}`]),
       ...placeLines(config),
       ...(administrator === null ? [] : [`First administrator ${administrator}`]),
-      `Make an account    ${ADD_ACCOUNT}`,
+      `Make an account    ${addAccount}`,
       'Stop               Ctrl+C',
     )
   } else {
@@ -52,7 +63,7 @@ function announce({ url, welcome }: Holdfast, { config, log, terminal, version }
         data: databasePlace(config),
         bytes: bytesPlace(config),
         version,
-        make_an_account: ADD_ACCOUNT,
+        make_an_account: addAccount,
         // Worth nothing any more as soon as somebody has used it.
         ...(administrator === null ? {} : { first_administrator: administrator }),
       },

@@ -35,12 +35,18 @@ test('installed as a package, the launcher starts a server whose pages render', 
     cpSync(join(REPOSITORY, path), join(installed, path), { recursive: true })
   }
   symlinkSync(join(REPOSITORY, 'node_modules'), join(installed, 'node_modules'))
-  await serving(['node', join(installed, 'bin/holdfast.js')], folder.path, async (url) => {
+  // As npm does it for a package that is installed globally.
+  const command = join(folder.path, 'holdfast')
+  symlinkSync(join(installed, 'bin/holdfast.js'), command)
+  const { lines } = await serving([command], folder.path, async (url) => {
     const page = await fetch(`${url}/`, { headers: { Accept: 'text/html' } })
     expect(page.status).toBe(200)
     expect(await page.text()).toStartWith('<!doctype html>')
     return 'SIGTERM'
   })
+  expect(lines.find(({ msg }) => msg === 'listening')?.make_an_account).toBe(
+    'holdfast account add <username>',
+  )
 })
 
 test.each([['SIGTERM'], ['SIGINT']] as const)(

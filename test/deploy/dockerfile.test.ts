@@ -76,6 +76,9 @@ test('the program runs with what the image holds of the repository, and finds it
     await server.ended
   })
   await eventually('it listens', () => server.output().includes('"msg":"listening"'))
+  expect(server.output()).toContain(
+    '"make_an_account":"docker exec <container> holdfast account add <username>"',
+  )
   const port = /"url":"http:\/\/[^"]*:(\d+)"/.exec(server.output())?.[1]
   const page = await fetch(`http://127.0.0.1:${port}/`)
   expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
