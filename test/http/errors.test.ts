@@ -83,7 +83,7 @@ describe.each(BODIES)('%s %s', (method, path) => {
 
   test('refuses a body that is larger than any it needs, and names the limit', async () => {
     const caller = await newcomer(holdfast)
-    const isList = path.endsWith('/delete')
+    const isList = /\/(delete|(files|folders)\/move)$/.test(path)
     const answer = await sendJson(caller, method, path, creation((isList ? 1024 : 16) * 1024 + 1))
     expect(answer).toMatchObject(refusal('PAYLOAD_TOO_LARGE'))
     expect(answer.body).toMatchObject({ message: expect.stringContaining(isList ? '1 MB' : '16 KB') })

@@ -191,6 +191,10 @@ describe('a wrong password', () => {
     const html = await answer.text()
     expect(answer.status).toBe(200)
     expect(html).toContain('Wrong password')
+    const inGerman = await submit(host, await openForm(host, `/f/${folder}`), 'wrong', {
+      'accept-language': 'de',
+    })
+    expect(await inGerman.text()).toContain('Wrong password')
     expect(answer.headers.get('content-type')).toStartWith('text/html')
     expect(answer.headers.getSetCookie()).toEqual([])
     expect(passwordForm(html)?.action).toBe(`/f/${folder}`)

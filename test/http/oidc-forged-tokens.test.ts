@@ -1,6 +1,6 @@
 /** What an OpenID Connect server says counts only in a token that is its own, for this client, for this sign-in, and in time. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { HOUR } from '../../src/domain/clock.ts'
+import { HOUR, MINUTE } from '../../src/domain/clock.ts'
 import { usableOidc } from '../../src/services/oidc.ts'
 import { createOidcExchange } from '../../src/services/oidc-exchange.ts'
 import {
@@ -108,10 +108,10 @@ test('what the other server has said of itself is believed for an hour, and then
   const before = other.discoveries()
   expect(await Promise.all([begin(), begin()])).toEqual(['begun', 'begun'])
   expect(other.discoveries()).toBe(before + 1)
-  host.clock.advance(HOUR - 1)
+  host.clock.advance(HOUR - MINUTE)
   await begin()
   expect(other.discoveries()).toBe(before + 1)
-  host.clock.advance(1)
+  host.clock.advance(MINUTE)
   expect(await Promise.all([begin(), begin(), begin()])).toEqual(['begun', 'begun', 'begun'])
   expect(other.discoveries()).toBe(before + 2)
 })

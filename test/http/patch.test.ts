@@ -113,6 +113,7 @@ describe('PATCH of a file', () => {
     const listed = { ...detail, picture_url: `/t/${slug}` }
     const answer = await caller.patch(`/api/v1/file/${slug}`, { ...listed, name: 'b.txt', size: 5 })
     expect(answer).toMatchObject({ status: 200, body: { data: { ...detail, name: 'b.txt' } } })
+    expect(await caller.patch(`/api/v1/file/${slug}`, { id: 1 })).toMatchObject({ status: 200 })
   })
 })
 

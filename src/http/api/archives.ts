@@ -7,6 +7,7 @@ import {
   parseFolderPlace,
 } from '../../domain/ids.ts'
 import { ARCHIVE_TOKEN_LIFETIME } from '../../services/archive-tokens.ts'
+import { LARGE_JSON } from '../body.ts'
 import { keyedCaller } from '../call.ts'
 import { archiveAnswers, archiveReader, sendArchive } from '../content/archives.ts'
 import { keyedRoute, type Route } from '../route.ts'
@@ -43,6 +44,7 @@ export const signArchive = keyedRoute({
   path: '/api/v1/files/download',
   need: 'read',
   summary: 'Get a signed address of up to 200 of your files and folders as one ZIP file',
+  bodyLimit: LARGE_JSON,
   tag: 'Files',
   body: filesAndFolders,
   answer: dataOf(

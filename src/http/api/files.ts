@@ -104,7 +104,7 @@ export const renameFile = keyedRoute({
   errors: [400, 404, 413],
   async handle({ call, caller, params, body }) {
     assertKnownFields(body, ['folder', ...Object.keys({ ...fileDetail.shape, ...fileListItem.shape })])
-    if (body.name === undefined && body.folder === undefined) {
+    if (Object.keys(body).length === 0) {
       throw new Refusal('INVALID_REQUEST', 'Send "name" to rename the file, "folder" to move it, or both')
     }
     const file = await call.site.services.files.change(caller, parseFileIdentifier(params.id ?? ''), {
@@ -140,6 +140,7 @@ export const moveFiles = keyedRoute({
   path: '/api/v1/files/move',
   need: 'manage',
   summary: 'Move up to 200 files to a folder',
+  bodyLimit: LARGE_JSON,
   tag: 'Files',
   body: z.object({ files: batch(fileIdentifier), folder: folderPlace }),
   answer: z.object({

@@ -156,6 +156,7 @@ export const moveFolders = keyedRoute({
   path: '/api/v1/folders/move',
   need: 'manage',
   summary: 'Move up to 200 folders with everything inside them',
+  bodyLimit: LARGE_JSON,
   tag: 'Folders',
   body: z.object({ folders: batch(z.string('must be a folder identifier')), parent: folderPlace }),
   answer: z.object({

@@ -58,14 +58,20 @@ async function presentFamilies({ services, uploadsUnderWay }: Site): Promise<rea
     gauge('holdfast_database_connections_max', 'Connections there may be.', ofPools('most')),
     gauge('holdfast_database_waiting', 'Queries that wait for a connection.', ofPools('waiting')),
   ]
-  if (space !== null && space.free !== null) {
-    always.push(
-      gauge('holdfast_disk_free_bytes', 'Left on the disk that uploads need.', [{ value: space.free }]),
-      gauge('holdfast_disk_floor_bytes', 'What uploads leave free: HOLDFAST_MIN_FREE_SPACE.', [
-        { value: space.floor },
-      ]),
-    )
-  }
+  const { free = null, floor = 0 } = space ?? {}
+  // Where no disk of this machine is needed, there are no values.
+  always.push(
+    gauge(
+      'holdfast_disk_free_bytes',
+      'Left on the disk that uploads need.',
+      free === null ? [] : [{ value: free }],
+    ),
+    gauge(
+      'holdfast_disk_floor_bytes',
+      'What uploads leave free: HOLDFAST_MIN_FREE_SPACE.',
+      free === null ? [] : [{ value: floor }],
+    ),
+  )
   if (figures === null) return always
   return [
     ...always,

@@ -15,7 +15,13 @@ export function PasswordPage({ view, context }: { view: PasswordPageView; contex
         <Drawing of="lock" size={40} />
         <h1>{texts.title}</h1>
         <p className="quiet">{texts.why}</p>
-        <form action={view.action} id="password-form" method="post">
+        <form
+          action={view.action}
+          // Programs look for these words, in whatever language the page is.
+          data-error={view.error?.code === 'WRONG_PASSWORD' ? 'Wrong password' : undefined}
+          id="password-form"
+          method="post"
+        >
           <input id="nonce" name="nonce" type="hidden" value={view.nonce} />
           <input name="next" type="hidden" value={view.next} />
           <TextInput
