@@ -67,16 +67,16 @@ export const scenes: readonly Scene[] = [
   {
     name: 'files',
     looks: ['light', 'dark', 'phone'],
-    async show(page, { key, gallery }) {
-      await page.setExtraHTTPHeaders({ authorization: `Bearer ${key}` })
-      await page.goto(`/files/${gallery}`)
+    async show(page, demo) {
+      await signIn(page, demo)
+      await page.goto(`/files/${demo.gallery}`)
       const picture = page.locator('[data-row]').filter({ hasText: 'Kelp forest.jpg' })
       await picture.waitFor()
+      while (!(await page.evaluate<boolean>(ROW_PICTURES_SHOWN))) await Bun.sleep(20)
       if ((page.viewportSize()?.width ?? 0) < 800) return
       await picture.dblclick()
       await page.locator('img.preview[src$="960"]').waitFor()
-      while (!(await page.evaluate<boolean>('document.querySelector("img.preview").complete')))
-        await Bun.sleep(20)
+      await page.evaluate('document.querySelector("img.preview").decode()')
     },
   },
   {
@@ -163,6 +163,10 @@ async function signIn(page: Page, { cookies }: Pick<Demo, 'cookies'>): Promise<v
   const url = new URL(SITE).href
   await page.context().addCookies([...cookies].map(([name, value]) => ({ name, value, url })))
 }
+
+/** Runs in the page. */
+const ROW_PICTURES_SHOWN =
+  '[...document.querySelectorAll("[data-row] img")].every(({ complete, naturalWidth }) => complete && naturalWidth > 0)'
 
 /** Runs in the page: the video stands at that second, with its picture there. */
 const playTo = (second: number) => `new Promise((resolve) => {
