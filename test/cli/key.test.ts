@@ -75,6 +75,7 @@ describe('holdfast key', () => {
 
   test.each([['add'], ['list']])('%s ends with 1 for an account that does not exist', async (command) => {
     using folder = temporaryFolder()
+    await holdfast(folder.path, ['account', 'add', 'somebody'])
     const { code, output, errors } = await holdfast(folder.path, ['key', command, 'nobody'])
     expect({ code, output }).toEqual({ code: 1, output: '' })
     expect(errors).toContain('nobody')
