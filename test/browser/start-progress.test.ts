@@ -48,7 +48,8 @@ describeInBrowser('the start page while files go up', (browser) => {
     await areAll(start, 'sending', 'sending', 'sending', 'queued')
     const bar = page.getByRole('progressbar', { name: 'All files together' })
     const share = async () => Number(await bar.getAttribute('aria-valuenow'))
-    await eventually('some of all has gone off', async () => (await share()) > 5)
+    // More than what may still be on its way to a busy server, which keeps what has come when the sender stops.
+    await eventually('some of all has gone off', async () => (await share()) > 25)
     const together = page.locator('.uploads-total p')
     await together.filter({ hasText: /^[\d.]+ [KM]B of 8 MB · [\d.]+ [KM]B\/s · (about|a few) / }).waitFor()
     expect(await page.locator('.uploads-head h1').textContent()).toMatch(/^Uploading 4 files · \d+%$/)
