@@ -1,35 +1,35 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runClient } from './client-job.ts'
-import { contentAddress } from './downloads.ts'
+import { measuredContentAddress } from './downloads.ts'
 import { type Contender, GIB, MIB, OURS, type Scenario, sampleOf, withUsage } from './measure.ts'
-import type { Holdfast } from './servers.ts'
+import type { MeasuredHoldfast } from './servers.ts'
 
-/** The peers of an archive, by their names in the table. */
+/** Names of the peers of an archive in the table. */
 export const ONE_FILE = 'the same bytes as one file'
 export const ONE_BY_ONE = 'the same files one by one'
 
 const FILE_SIZE = 100 * 1024
 const AT_ONCE = 1000
-/** What a batch of moves may hold. */
+/** Maximum number of files per move request. */
 const BATCH = 200
 
 export interface ArchiveParts {
-  readonly holdfast: Holdfast
+  readonly holdfast: MeasuredHoldfast
   readonly key: string
   readonly count: number
-  /** For the list of addresses. */
+  /** Folder for the list of addresses. */
   readonly scratch: string
 }
 
 export const ARCHIVE = 'Zip of very many files of 100 KiB'
 
-/** Uploads the files into a folder of their own, and the same bytes once more as one file. */
+/** Uploads the files into a folder of their own, and the same number of bytes as one file. */
 export async function archiveScenario({ holdfast, key, count, scratch }: ArchiveParts): Promise<Scenario> {
   console.error(`uploading ${count} files of 100 KiB for a zip`)
   const to = { how: 'multipart', url: `${holdfast.url}/api/v1/upload`, key } as const
   const slugs: string[] = []
-  // In parts, because the client makes what it sends beforehand.
+  // In batches, because the client generates its content in advance.
   for (let first = 0; first < count; first += AT_ONCE) {
     const some = { size: FILE_SIZE, count: Math.min(AT_ONCE, count - first), connections: 16 }
     slugs.push(...(await runClient({ kind: 'upload', to, ...some, firstNumber: 2e9 + first })).slugs)
@@ -44,7 +44,7 @@ export async function archiveScenario({ holdfast, key, count, scratch }: Archive
     per: 'GiB',
     contenders: [
       downloader(OURS, holdfast, async () => [`${holdfast.url}/f/${folder}?download=zip`], scratch),
-      downloader(ONE_FILE, holdfast, async () => [await contentAddress(holdfast, oneSlug)], scratch),
+      downloader(ONE_FILE, holdfast, async () => [await measuredContentAddress(holdfast, oneSlug)], scratch),
       downloader(ONE_BY_ONE, holdfast, () => contentAddresses(holdfast, slugs), scratch),
     ],
   }
@@ -52,7 +52,7 @@ export async function archiveScenario({ holdfast, key, count, scratch }: Archive
 
 function downloader(
   name: string,
-  server: Holdfast,
+  server: MeasuredHoldfast,
   addresses: () => Promise<readonly string[]>,
   scratch: string,
 ): Contender {
@@ -62,7 +62,7 @@ function downloader(
       const list = join(scratch, 'addresses.json')
       writeFileSync(list, JSON.stringify(await addresses()))
       const job = { kind: 'downloads', list } as const
-      // Once unmeasured, so that the bytes are in memory for every contender alike.
+      // One unmeasured run, so that every contender serves from memory.
       await runClient(job)
       const { result, ...used } = await withUsage(server, () => runClient(job))
       return sampleOf(result.bytes / MIB / result.seconds, used, result.bytes / GIB)
@@ -70,13 +70,17 @@ function downloader(
   }
 }
 
-async function contentAddresses(holdfast: Holdfast, slugs: readonly string[]): Promise<string[]> {
+async function contentAddresses(holdfast: MeasuredHoldfast, slugs: readonly string[]): Promise<string[]> {
   const addresses: string[] = []
-  for (const slug of slugs) addresses.push(await contentAddress(holdfast, slug))
+  for (const slug of slugs) addresses.push(await measuredContentAddress(holdfast, slug))
   return addresses
 }
 
-async function folderWith(holdfast: Holdfast, key: string, slugs: readonly string[]): Promise<string> {
+async function folderWith(
+  holdfast: MeasuredHoldfast,
+  key: string,
+  slugs: readonly string[],
+): Promise<string> {
   const post = async (path: string, body: unknown): Promise<string> => {
     const answer = await fetch(holdfast.url + path, {
       method: 'POST',

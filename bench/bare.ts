@@ -1,6 +1,6 @@
 /**
- * The bare Bun server that ours is compared with: two routes, no key, no database, no log; each answers the JSON
- * it was given on its standard input, serialized anew for every request.
+ * A minimal Bun server for comparison: two routes without keys, database or log; each serializes the JSON
+ * from standard input again for every request.
  */
 const given: { detail: unknown; listing: unknown } = await Bun.stdin.json()
 
@@ -12,4 +12,4 @@ const server = Bun.serve({
     '/api/v1/files': () => Response.json(given.listing),
   },
 })
-process.stdout.write(server.url.origin)
+process.stdout.write(`${server.url.origin}\n`)

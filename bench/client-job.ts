@@ -1,11 +1,13 @@
-/** What the client process is asked to do, and what it found. Times are seconds, sizes bytes. */
-export type ClientJob = UploadJob | DownloadJob | DownloadsJob
+/** Input and output of the client process. Times are seconds, sizes bytes. */
+import { runProgram } from '../test/support/processes/program.ts'
 
-export interface UploadJob {
+export type ClientJob = MeasuredUploadJob | DownloadJob | DownloadsJob
+
+export interface MeasuredUploadJob {
   readonly kind: 'upload'
   /**
-   * `multipart` posts a form to `url`; `put` puts to `url` plus a name and syncs the file in `folder`. `tus` sends by that
-   * protocol, so many bytes in each request, and `tus-synced` then syncs the file in `folder`.
+   * `multipart` posts a form to `url`; `put` puts to `url` plus a name and syncs the file in `folder`. `tus`
+   * uses that protocol with `chunk` bytes per request, and `tus-synced` then syncs the file in `folder`.
    */
   readonly to:
     | { readonly how: 'multipart'; readonly url: string; readonly key: string }
@@ -14,42 +16,39 @@ export interface UploadJob {
     | { readonly how: 'tus-synced'; readonly url: string; readonly folder: string; readonly chunk: number }
   readonly size: number
   readonly count: number
-  /** Keep-alive connections at once. */
+  /** Concurrent keep-alive connections. */
   readonly connections: number
-  /** The number of the first content; those after it count on. */
+  /** Number of the first content; the following ones count up. */
   readonly firstNumber: number
 }
 
 export interface DownloadJob {
   readonly kind: 'download'
   readonly url: string
-  /** Null reads the whole; else so many ranges, picked at random but the same in every run, on one connection. */
+  /** Null reads the whole file; otherwise that many ranges, random but reproducible, on one connection. */
   readonly ranges: { readonly count: number; readonly length: number; readonly size: number } | null
-  /** Also answer the SHA-256 of what came; it costs the client time. */
+  /** Also computes the SHA-256 of the received bytes, which costs the client time. */
   readonly hash: boolean
 }
 
 export interface DownloadsJob {
   readonly kind: 'downloads'
-  /** A JSON file with addresses of one server, which are read whole, one after another on one connection. */
+  /** A JSON file with addresses on one server, each read completely, one after another on one connection. */
   readonly list: string
 }
 
 export interface ClientResult {
   readonly seconds: number
   readonly bytes: number
-  /** Of files on Holdfast, or what other servers call them. */
+  /** Slugs of the files on Holdfast, or other servers' names for them. */
   readonly slugs: readonly string[]
   readonly sha256: string | null
 }
 
-/** Runs the job in a process of its own, so that its CPU time and memory are not the server's. */
+/** Runs the job in a process of its own, so that its CPU time and memory are separate from the server's. */
 export async function runClient(job: ClientJob): Promise<ClientResult> {
-  const client = Bun.spawn([process.execPath, `${import.meta.dir}/client.ts`, JSON.stringify(job)], {
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, problem] = await Promise.all([client.stdout.text(), client.stderr.text()])
-  if ((await client.exited) !== 0) throw new Error(`the client failed: ${problem.trim().slice(0, 2000)}`)
-  return JSON.parse(out)
+  const command = [process.execPath, `${import.meta.dir}/client.ts`, JSON.stringify(job)]
+  const { code, output, errors } = await runProgram(command)
+  if (code !== 0) throw new Error(`the client failed: ${errors.trim().slice(0, 2000)}`)
+  return JSON.parse(output)
 }

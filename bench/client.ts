@@ -1,9 +1,9 @@
-/** The client process: runs the one job it is given as its argument and prints what it found as JSON. */
+/** The client process: runs the job in its argument and prints the result as JSON. */
 import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { ClientJob, ClientResult, DownloadJob, DownloadsJob, UploadJob } from './client-job.ts'
+import type { ClientJob, ClientResult, DownloadJob, DownloadsJob, MeasuredUploadJob } from './client-job.ts'
 import { content, repeatableRandom, sha256 } from './content.ts'
-import { type Answer, type Connection, connect } from './http-connection.ts'
+import { type HttpConnection, openHttpConnection, type RawHttpAnswer } from './http-connection.ts'
 import { sendByTus, type TusTarget } from './tus-upload.ts'
 
 const BOUNDARY = '----holdfast-bench-4f1c9a7e2b'
@@ -25,17 +25,19 @@ function run(job: ClientJob): Promise<ClientResult> {
   }
 }
 
-async function upload(job: UploadJob): Promise<ClientResult> {
+async function upload(job: MeasuredUploadJob): Promise<ClientResult> {
   const { to } = job
   if (to.how === 'tus' || to.how === 'tus-synced') return uploadByTus(job, to)
   const url = new URL(to.url)
-  const connections = await Promise.all(Array.from({ length: job.connections }, () => connect(url)))
-  // Made before the clock starts: making bytes is not what is measured.
+  const connections = await Promise.all(
+    Array.from({ length: job.connections }, () => openHttpConnection(url)),
+  )
+  // Generated before the clock starts, because generation is not measured.
   const contents = Array.from({ length: job.count }, (_, index) => content(job.size, job.firstNumber + index))
-  const answers: Answer[] = []
+  const answers: RawHttpAnswer[] = []
   let next = 0
 
-  const work = async (connection: Connection) => {
+  const work = async (connection: HttpConnection) => {
     for (let index = next++; index < job.count; index = next++) {
       answers[index] = await send(
         connection,
@@ -55,8 +57,8 @@ async function upload(job: UploadJob): Promise<ClientResult> {
   return { seconds, bytes: job.size * job.count, slugs, sha256: null }
 }
 
-async function uploadByTus(job: UploadJob, to: TusTarget): Promise<ClientResult> {
-  const connection = await connect(new URL(to.url))
+async function uploadByTus(job: MeasuredUploadJob, to: TusTarget): Promise<ClientResult> {
+  const connection = await openHttpConnection(new URL(to.url))
   const pieces = content(job.size, job.firstNumber)
 
   const start = performance.now()
@@ -74,15 +76,15 @@ async function storedByTus(upload: URL, key: string, pieces: readonly Uint8Array
   return body.slug
 }
 
-/** One upload, until the file would survive a power cut: our server syncs by itself, the others' file is synced here. */
+/** One upload, until the file is durable: our server syncs by itself, files of the others are synced here. */
 async function send(
-  connection: Connection,
+  connection: HttpConnection,
   url: URL,
-  to: Exclude<UploadJob['to'], TusTarget>,
+  to: Exclude<MeasuredUploadJob['to'], TusTarget>,
   size: number,
   number: number,
   pieces: readonly Uint8Array[],
-): Promise<Answer> {
+): Promise<RawHttpAnswer> {
   const name = `bench-${number}.bin`
   if (to.how === 'multipart') {
     const opening = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: application/octet-stream\r\n\r\n`
@@ -108,14 +110,14 @@ async function send(
   return answer
 }
 
-/** A small request goes out in one write, so that no contender waits for a second packet. */
+/** Joins a small request into one write, so that no contender has to wait for a second packet. */
 function joined(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   return length <= MIB ? [Buffer.concat(pieces)] : pieces
 }
 
-/** The slug of an acknowledged upload; throws when the server took other bytes than were sent. */
-function stored(answer: Answer, pieces: readonly Uint8Array[]): string {
+/** Slug of an acknowledged upload; throws when the server's hash differs from the content's. */
+function stored(answer: RawHttpAnswer, pieces: readonly Uint8Array[]): string {
   const body: { slug: string; sha256: string } = JSON.parse(answer.text)
   if (body.sha256 !== sha256(pieces))
     throw new Error(`the server's hash is not the content's: ${answer.text}`)
@@ -126,7 +128,7 @@ async function downloads({ list }: DownloadsJob): Promise<ClientResult> {
   const addresses: string[] = await Bun.file(list).json()
   const [first] = addresses
   if (first === undefined) throw new Error('there are no addresses')
-  const connection = await connect(new URL(first))
+  const connection = await openHttpConnection(new URL(first))
   const requests = addresses.map((address) => {
     const url = new URL(address)
     return Buffer.from(`GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`)
@@ -145,7 +147,7 @@ async function downloads({ list }: DownloadsJob): Promise<ClientResult> {
 async function download(job: DownloadJob): Promise<ClientResult> {
   const url = new URL(job.url)
   const hash = new Bun.CryptoHasher('sha256')
-  const connection = await connect(url, job.hash ? (piece) => hash.update(piece) : undefined)
+  const connection = await openHttpConnection(url, job.hash ? (piece) => hash.update(piece) : undefined)
   const random = repeatableRandom(7)
   const get = `GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n`
   let bytes = 0

@@ -1,8 +1,9 @@
 import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { outputFile } from '../test/support/processes/output-file.ts'
 import { content } from './content.ts'
-import { type Contender, GIB, MIB, OURS, type Sample, type Scenario } from './measure.ts'
-import type { Holdfast } from './servers.ts'
+import { type Contender, GIB, type Measurement, MIB, OURS, type Scenario } from './measure.ts'
+import type { MeasuredHoldfast } from './servers.ts'
 
 export const CLIENT_BIG = 'Command line: upload of one big file'
 export const CLIENT_SMALL = 'Command line: upload of many small files'
@@ -11,20 +12,20 @@ export const CURL = 'curl -F'
 const SMALL = 100 * 1024
 
 export interface CommandLineParts {
-  readonly holdfast: Holdfast
+  readonly holdfast: MeasuredHoldfast
   readonly key: string
-  /** An empty folder for the files that are sent. */
+  /** An empty folder for the files to send. */
   readonly scratch: string
   readonly bigSize: number
   readonly smallCount: number
 }
 
-/** curl when it is installed, else null. */
+/** Path of curl, or null when it is not installed. */
 export function findCurl(): string | null {
   return Bun.which('curl')
 }
 
-/** The whole command is measured, from its start to its end, as somebody waits for it. */
+/** Measures the whole command from start to end, as a user experiences it. */
 export function commandLineScenarios(parts: CommandLineParts, curl: string): Scenario[] {
   const { bigSize, smallCount } = parts
   mkdirSync(parts.scratch, { recursive: true })
@@ -35,7 +36,7 @@ export function commandLineScenarios(parts: CommandLineParts, curl: string): Sce
       title: CLIENT_BIG,
       unit: 'MiB/s',
       per: 'GiB',
-      // The file, and what the server makes of it.
+      // The source file, and the server's copy.
       writes: 2 * bigSize,
       contenders: [
         contender(OURS, parts, MIB, big, (files) => ours(parts, files)),
@@ -59,7 +60,7 @@ export function commandLineScenarios(parts: CommandLineParts, curl: string): Sce
 interface Command {
   readonly words: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Each file that was taken leads to a match. */
+  /** Matches once per uploaded file. */
   readonly answer: RegExp
 }
 
@@ -76,7 +77,7 @@ function ours({ holdfast, key, scratch }: CommandLineParts, files: readonly stri
   }
 }
 
-/** One curl after another, as a loop in a shell runs them. */
+/** One curl process after another, like a loop in a shell. */
 function theirs(parts: CommandLineParts, curl: string, files: readonly string[]): Command {
   const { holdfast, key } = parts
   const loop =
@@ -93,7 +94,7 @@ function theirs(parts: CommandLineParts, curl: string, files: readonly string[])
   return { words: [...words, ...files], env: {}, answer: ANSWER }
 }
 
-/** The same by a single curl, which keeps its connection. */
+/** A single curl process, which keeps its connection. */
 function theirsAtOnce(parts: CommandLineParts, curl: string, files: readonly string[]): Command {
   const { holdfast, key, scratch } = parts
   const requests = files.map(
@@ -116,18 +117,21 @@ function contender(
 ): Contender {
   return {
     name,
-    async run(): Promise<Sample> {
+    async run(): Promise<Measurement> {
       const files = write()
       const { words, env, answer } = command(files)
       const start = performance.now()
+      const said = outputFile()
       const child = Bun.spawn([...words], {
         env: { PATH: process.env.PATH ?? '', HOME: parts.scratch, ...env },
         stdin: 'ignore',
-        stdout: 'pipe',
+        stdout: said.descriptor,
         stderr: 'inherit',
       })
-      const [output, code] = await Promise.all([child.stdout.text(), child.exited])
+      const code = await child.exited
       const seconds = (performance.now() - start) / 1000
+      said.close()
+      const output = said.text()
       const bytes = files.reduce((sum, file) => sum + Bun.file(file).size, 0)
       for (const file of files) rmSync(file)
       const taken = output.match(answer)?.length ?? 0
@@ -140,17 +144,17 @@ function contender(
       return {
         rate: bytes / unit / seconds,
         cpu: used === undefined ? null : Number(used.cpuTime.total) / 1e6 / (bytes / GIB),
-        // A small program inherits, in this figure, what the one that started it had.
+        // For a small program this value is inherited from the process that started it.
         peakBytes: name === OURS ? (used?.maxRSS ?? null) : null,
       }
     },
   }
 }
 
-/** No two files of a run carry the same bytes. */
+/** Number of the next content; unique within a run. */
 let nextNumber = 2_000_000_000
 
-/** Files that lie on the disk, so that no upload waits for the system to bring its source there meanwhile. */
+/** Writes files and syncs them, so that no upload competes with the writing of its source. */
 function writeFiles(folder: string, size: number, count: number): string[] {
   const files = Array.from({ length: count }, () => {
     const path = join(folder, `${nextNumber}.bin`)

@@ -4,8 +4,8 @@ const MIB = 1024 * 1024
 const BLOCK = 16 * MIB
 
 /**
- * The bytes every contender is given: a block that does not compress, repeated, in pieces of up to 1 MiB. The
- * first eight bytes are the number, so that no two contents are equal and none can be stored by reference.
+ * Content for all contenders: an incompressible block, repeated, in pieces of up to 1 MiB. The first eight
+ * bytes are the number, so that all contents differ and none can be deduplicated.
  */
 export function content(size: number, number: number): readonly Uint8Array[] {
   const first = new Uint8Array(Math.min(MIB, size))
@@ -21,14 +21,14 @@ export function content(size: number, number: number): readonly Uint8Array[] {
   return pieces
 }
 
-/** The SHA-256 of the pieces, in hexadecimal. */
+/** SHA-256 of the pieces in hexadecimal. */
 export function sha256(pieces: Iterable<Uint8Array>): string {
   const hash = createHash('sha256')
   for (const piece of pieces) hash.update(piece)
   return hash.digest('hex')
 }
 
-/** Random numbers that are the same in every run (mulberry32): at least 0, under 1. */
+/** Reproducible random numbers (mulberry32): at least 0, less than 1. */
 export function repeatableRandom(seed: number): () => number {
   let state = seed
   return () => {

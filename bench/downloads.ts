@@ -2,34 +2,34 @@ import { type DownloadJob, runClient } from './client-job.ts'
 import {
   type Contender,
   GIB,
+  type Measurement,
   MIB,
   OURS,
   type Processes,
-  type Sample,
   type Scenario,
   sampleOf,
   withUsage,
 } from './measure.ts'
-import type { Endpoint, Holdfast, Nginx } from './servers.ts'
+import type { MeasuredEndpoint, MeasuredHoldfast, Nginx } from './servers.ts'
 
 export const BIG_DOWNLOAD = 'Download of one big file'
 
-export interface DownloadParts {
-  readonly holdfast: Holdfast
-  /** The file to fetch from us. */
+export interface MeasuredDownloadParts {
+  readonly holdfast: MeasuredHoldfast
+  /** Slug of the file on Holdfast. */
   readonly slug: string
   readonly nginx: Nginx | null
-  /** The name of a file of the same size in nginx's folder. */
+  /** Name of a file of the same size in nginx's folder. */
   readonly name: string
   readonly size: number
   readonly rangeCount: number
 }
 
-export function downloadScenarios(parts: DownloadParts): Scenario[] {
+export function downloadScenarios(parts: MeasuredDownloadParts): Scenario[] {
   const { size } = parts
   const ranges = { count: parts.rangeCount, length: MIB, size }
   const contenders = (wanted: DownloadJob['ranges']): Contender[] => [
-    downloader(OURS, parts.holdfast, () => contentAddress(parts.holdfast, parts.slug), wanted),
+    downloader(OURS, parts.holdfast, () => measuredContentAddress(parts.holdfast, parts.slug), wanted),
     ...(parts.nginx === null
       ? []
       : [downloader('nginx GET', parts.nginx, fixed(`${parts.nginx.url}/files/${parts.name}`), wanted)]),
@@ -46,10 +46,10 @@ export function downloadScenarios(parts: DownloadParts): Scenario[] {
 }
 
 /**
- * The signed address of the bytes, on the server that is asked, whatever the installation's public address is. It
- * holds for half an hour, so it is asked for anew each time.
+ * Signed address of the bytes, on the given server regardless of the public address. Valid for half an hour,
+ * so it is requested for each run.
  */
-export async function contentAddress({ url }: Endpoint, slug: string): Promise<string> {
+export async function measuredContentAddress({ url }: MeasuredEndpoint, slug: string): Promise<string> {
   const answer = await fetch(`${url}/v2/api/public/download`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -72,9 +72,9 @@ export function downloader(
 ): Contender {
   return {
     name,
-    async run(): Promise<Sample> {
+    async run(): Promise<Measurement> {
       const url = await address()
-      // Once unmeasured, so that the bytes are in memory for every contender alike.
+      // One unmeasured run, so that every contender serves from memory.
       if (ranges === null) await runClient({ kind: 'download', url, ranges: null, hash: false })
       const { result, ...used } = await withUsage(server, () =>
         runClient({ kind: 'download', url, ranges, hash: false }),

@@ -1,18 +1,18 @@
 /**
- * A keep-alive HTTP/1.1 connection over a raw socket: one request at a time, and as little work of its own as
- * can be, because client and server share the cores.
+ * A keep-alive HTTP/1.1 connection over a raw socket: one request at a time and with minimal overhead,
+ * because client and server share the cores.
  */
-export interface Connection {
-  /** Sends the parts, head and body, as they are; resolves when the whole answer is there. */
-  request(parts: Iterable<Uint8Array>): Promise<Answer>
+export interface HttpConnection {
+  /** Sends the parts, head and body, unchanged; resolves with the complete response. */
+  request(parts: Iterable<Uint8Array>): Promise<RawHttpAnswer>
   close(): void
 }
 
-export interface Answer {
+export interface RawHttpAnswer {
   readonly status: number
-  /** Bytes of body that arrived. */
+  /** Received bytes of the body. */
   readonly length: number
-  /** The body as text, as long as it is under 64 KiB; what is longer is counted and thrown away. */
+  /** Body as text, up to 64 KiB; longer bodies are counted and discarded. */
   readonly text: string
 }
 
@@ -24,16 +24,19 @@ interface Pending {
   chunk: Uint8Array | null
   head: Buffer
   status: number
-  /** Bytes of body still to come; null until the head is read. */
+  /** Remaining bytes of the body; null until the head is read. */
   left: number | null
   length: number
   kept: Buffer[]
-  readonly resolve: (answer: Answer) => void
+  readonly resolve: (answer: RawHttpAnswer) => void
   readonly reject: (error: Error) => void
 }
 
-/** Connects to the host and port of the address. `onBody` sees every piece of every answer's body. */
-export async function connect(url: URL, onBody?: (piece: Uint8Array) => void): Promise<Connection> {
+/** Connects to the host and port of the address. `onBody` receives every piece of every response's body. */
+export async function openHttpConnection(
+  url: URL,
+  onBody?: (piece: Uint8Array) => void,
+): Promise<HttpConnection> {
   let pending: Pending | null = null
 
   const fail = (error: Error) => {

@@ -3,7 +3,7 @@ import { availableParallelism, cpus, release, totalmem } from 'node:os'
 import { basename, join } from 'node:path'
 import { GIB } from './measure.ts'
 
-/** The machine in general terms: enough to judge the figures by, nothing that names it. */
+/** General description of the machine: enough to interpret the results, without identifying it. */
 export function describeMachine(folder: string): string[] {
   return [
     `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / GIB)} GiB of memory`,
@@ -12,8 +12,8 @@ export function describeMachine(folder: string): string[] {
   ]
 }
 
-/** Bytes that an ordinary user may still write in the folder. */
-export function freeSpace(folder: string): number {
+/** Free bytes for an ordinary user in the folder. */
+export function freeDiskSpace(folder: string): number {
   const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize
 }

@@ -1,43 +1,43 @@
 import { readyMemory } from './page-cache.ts'
 import { resetPeak, usage } from './process-usage.ts'
 
-/** The processes of a contender. */
+/** Processes of a contender. */
 export interface Processes {
   readonly pids: readonly number[]
-  /** What works behind them, by its name. */
+  /** Processes of backing services, by name. */
   readonly behind?: Readonly<Record<string, readonly number[]>>
 }
 
-/** One contender in one round. A value it cannot have is null. */
-export interface Sample {
-  /** In the scenario's unit; more is better. */
+/** Result of one contender in one round. Null where a value does not apply. */
+export interface Measurement {
+  /** Rate in the scenario's unit; more is better. */
   readonly rate: number
-  /** Server CPU seconds for each GiB, or each million requests. */
+  /** CPU seconds of the server per GiB, or per million requests. */
   readonly cpu: number | null
-  /** The same for what works behind the server, by its name. */
+  /** CPU seconds of backing services, by name. */
   readonly behind?: Readonly<Record<string, number>>
-  /** Resident memory of the server at its highest, bytes. */
+  /** Peak resident memory of the server in bytes. */
   readonly peakBytes: number | null
 }
 
 export interface Contender {
   readonly name: string
-  /** Does the work once. `round` counts from 0; warm-ups come before it and are not measured. */
-  run(round: number): Promise<Sample>
+  /** Runs once. `round` counts from 0; unmeasured warm-ups come before it. */
+  run(round: number): Promise<Measurement>
 }
 
 export interface Scenario {
   readonly title: string
   readonly unit: string
-  /** What `cpu` is counted for, such as `GiB`. */
+  /** Unit of work for `cpu`, such as `GiB`. */
   readonly per: string
-  /** Bytes that a contender writes to the disk, where they tell in the figures. */
+  /** Bytes that a contender writes to disk, where they affect the result. */
   readonly writes?: number
-  /** A peer that is missing is left out. */
+  /** Contenders; missing peers are left out. */
   readonly contenders: readonly Contender[]
 }
 
-export interface Figures {
+export interface BenchFigures {
   readonly name: string
   readonly rate: number
   readonly lowest: number
@@ -50,18 +50,18 @@ export interface Figures {
 export interface Measured {
   readonly scenario: Scenario
   /** Medians over the rounds, in the order of the contenders. */
-  readonly figures: readonly Figures[]
+  readonly figures: readonly BenchFigures[]
 }
 
-/** The name of the contender that the others are compared with. */
+/** Name of the contender that the others are compared with. */
 export const OURS = 'Holdfast'
 
 export const GIB = 1024 ** 3
 export const MIB = 1024 ** 2
 
 /**
- * Every round runs every contender of every scenario, so that what else the machine does meets all of them; the
- * order of the contenders turns by one each round. `scratch` is a folder on the disk that they write to.
+ * Every round runs every contender of every scenario, so that other load on the machine affects all of them;
+ * the order of contenders rotates each round. `scratch`: a folder on the disk that they write to.
  */
 export async function measureAll(
   scenarios: readonly Scenario[],
@@ -69,7 +69,7 @@ export async function measureAll(
   scratch: string,
   say: (line: string) => void,
 ): Promise<Measured[]> {
-  const samples = new Map<Contender, Sample[]>()
+  const samples = new Map<Contender, Measurement[]>()
   for (let round = 0; round < rounds; round++) {
     for (const scenario of scenarios) {
       const { contenders } = scenario
@@ -91,14 +91,14 @@ export async function measureAll(
   }))
 }
 
-/** What was used during some work. */
+/** Resources used by some work. */
 interface Used {
   readonly cpuSeconds: number
   readonly behind: Readonly<Record<string, number>>
   readonly peakBytes: number
 }
 
-/** Runs the work and tells what the processes used meanwhile. */
+/** Runs the work and measures the resources that the processes use meanwhile. */
 export async function withUsage<T>(
   { pids, behind = {} }: Processes,
   work: () => Promise<T>,
@@ -117,8 +117,8 @@ export async function withUsage<T>(
   }
 }
 
-/** `amount`: how much was done of that for which CPU time is counted. */
-export function sampleOf(rate: number, used: Used, amount: number): Sample {
+/** `amount`: work done, in the unit for CPU time. */
+export function sampleOf(rate: number, used: Used, amount: number): Measurement {
   return {
     rate,
     cpu: used.cpuSeconds / amount,
@@ -127,7 +127,7 @@ export function sampleOf(rate: number, used: Used, amount: number): Sample {
   }
 }
 
-/** Of an even number, the mean of the two in the middle. NaN of none. */
+/** For an even number of values the mean of the middle two. NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
@@ -135,7 +135,7 @@ export function median(values: readonly number[]): number {
   return (upper + lower) / 2
 }
 
-function figures(name: string, samples: readonly Sample[]): Figures {
+function figures(name: string, samples: readonly Measurement[]): BenchFigures {
   const rates = samples.map((sample) => sample.rate)
   return {
     name,

@@ -1,10 +1,10 @@
 /**
- * How fast the boundary scan is by itself: the body is in memory, the sink counts and drops.
- * Prints GB/s (10⁹ bytes), the median of several rounds, for random content and for content full of look-alikes.
- * Run it with `bun bench/multipart.ts`.
+ * Measures the multipart boundary scan alone: the body is in memory and the sink discards. Prints GB/s (10⁹
+ * bytes), the median of several rounds, for random content and for content full of partial boundaries. Run it
+ * with `bun bench/multipart.ts`.
  */
 import { randomBytes } from 'node:crypto'
-import { scanMultipart } from '../src/http/uploads/multipart.ts'
+import { scanMultipart } from '../src/uploads/multipart.ts'
 
 const BOUNDARY = '----WebKitFormBoundary7MA4YWxkTrZu0gW'
 const CHUNK = 64 * 1024

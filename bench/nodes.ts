@@ -1,17 +1,20 @@
-/** `npm run bench:nodes`: one node and three on PostgreSQL and S3, beside SQLite and a folder; writes its part of bench/results.md. */
+/**
+ * `npm run bench:nodes`: compares one node and three nodes on PostgreSQL and S3 with SQLite and a folder;
+ * writes its section of bench/results.md.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { describeMachine, freeSpace } from './machine.ts'
+import { describeMachine, freeDiskSpace } from './machine.ts'
 import { GIB, MIB, measureAll } from './measure.ts'
-import { nodesReport, REFERENCE } from './nodes-report.ts'
-import { nodesScenarios, type Way } from './nodes-scenarios.ts'
-import { startNodes, whyNoNodes } from './nodes-servers.ts'
+import { nodesReport, REFERENCE } from './nodes/nodes-report.ts'
+import { type NodesWay, nodesScenarios } from './nodes/nodes-scenarios.ts'
+import { startNodes, whyNoNodes } from './nodes/nodes-servers.ts'
 import { uploadListed, uploadSource } from './preparation.ts'
 import { findWrk } from './requests.ts'
 import { writeResults } from './results-page.ts'
-import { type Holdfast, startHoldfast } from './servers.ts'
+import { type MeasuredHoldfast, startMeasuredHoldfast } from './servers.ts'
 
 const USAGE = `npm run bench:nodes -- [options]
   --quick       256 MiB, 200 small files and 1 round instead of 1 GiB, 1000 and 5; writes to the terminal only
@@ -48,19 +51,19 @@ const folder = ending.adopt(mkdtempSync(join(tmpdir(), 'holdfast-bench-')), (mad
   rmSync(made, { recursive: true, force: true }),
 )
 const { bigSize, smallCount, listedCount } = amounts
-// Three ways, and what is uploaded stays to the end.
+// Three setups; uploads are kept until the end.
 const needed = 3 * (rounds * (bigSize + 2 * smallCount * 100 * 1024) + 2 * bigSize) + 3 * GIB
-if (freeSpace(folder) < needed) {
+if (freeDiskSpace(folder) < needed) {
   throw new Error(
     `${Math.ceil(needed / GIB)} GiB must be free in the folder for temporary files; TMPDIR names another`,
   )
 }
 
-const alone = ending.adopt(await startHoldfast(join(folder, 'alone')), (server) => server.stop())
+const alone = ending.adopt(await startMeasuredHoldfast(join(folder, 'alone')), (server) => server.stop())
 const nodes = await startNodes(folder, ending)
 const onFolder = await filled(alone)
 const onServers = await filled(nodes.one)
-const ways: Way[] = [
+const ways: NodesWay[] = [
   { name: REFERENCE, server: alone, ...onFolder },
   { name: 'one node', server: nodes.one, ...onServers },
   { name: 'three nodes', server: nodes.all, ...onServers },
@@ -83,7 +86,7 @@ if (!values.quick) {
   console.error('written to bench/results.md')
 }
 
-async function filled(holdfast: Holdfast): Promise<Pick<Way, 'key' | 'slug' | 'listed'>> {
+async function filled(holdfast: MeasuredHoldfast): Promise<Pick<NodesWay, 'key' | 'slug' | 'listed'>> {
   const key = await holdfast.addAccount('bench')
   const slug = await uploadSource(holdfast, key, bigSize)
   return { key, slug, listed: await uploadListed(holdfast, listedCount) }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 const PIECE = 1024 * 1024
 
 /**
- * Lets a file of so many bytes be written into memory that the machine has at hand. A virtual machine gets memory that it
- * has not used for some seconds from its host, page by page, which takes longer than an upload does: whoever writes after
- * somebody whose file was removed would seem twice as fast.
+ * Touches enough page cache for a file of that size. A virtual machine gets memory that it has not used for
+ * some seconds from its host page by page, which takes longer than an upload: a contender that runs after
+ * another's file was deleted would seem twice as fast.
  */
 export function readyMemory(folder: string, bytes: number): void {
   const path = join(folder, 'ready.bin')

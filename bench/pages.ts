@@ -1,8 +1,8 @@
 /**
- * `npm run bench:pages`: how soon the pages are there on a phone, which is a browser here whose CPU is four times slower
- * and whose line brings 1.6 Mbit/s. Prints a table.
+ * `npm run bench:pages`: measures how fast pages load on a phone, emulated by a browser with a CPU slowed
+ * down four times and a line of 1.6 Mbit/s. Prints a table.
  *
- *   npm run bench:pages [-- --rounds N]
+ * npm run bench:pages [-- --rounds N]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,18 +11,18 @@ import { parseArgs } from 'node:util'
 import type { Browser } from 'playwright-core'
 import { z } from 'zod'
 import { landscape } from '../test/screenshots/landscapes.ts'
-import { launchChromium, PHONE } from '../test/support/browser.ts'
+import { launchChromium, PHONE } from '../test/support/browser/browser.ts'
 import { median } from './measure.ts'
-import { startHoldfast } from './servers.ts'
+import { startMeasuredHoldfast } from './servers.ts'
 
 const CPU_SLOWDOWN = 4
-/** Bytes a second. */
+/** Bytes per second. */
 const LINE = 1.6e6 / 8
 
 interface Asked {
   readonly title: string
   readonly path: string
-  /** What can be used once this is there. */
+  /** Selector of the element with which the page is usable. */
   readonly usable: string
 }
 
@@ -33,7 +33,7 @@ const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7'
 const rounds = Number(values.rounds)
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-pages-'))
-const server = await startHoldfast(join(folder, 'holdfast'))
+const server = await startMeasuredHoldfast(join(folder, 'holdfast'))
 try {
   const pages = await preparePages()
   await using browser = await launchChromium()
@@ -43,7 +43,7 @@ try {
     for (const latency of [0, 150]) {
       const found: Times[] = []
       for (let round = 0; round <= rounds; round++) found.push(await measure(browser, page, latency))
-      // The first round finds a server that has never rendered that page.
+      // The first round is dropped: the server has not rendered the page before.
       const [, ...kept] = found
       const middle = (key: keyof Times) => Math.round(median(kept.map((each) => each[key])))
       const bytes = (middle('bytes') / 1000).toFixed(0)
@@ -80,7 +80,7 @@ async function preparePages(): Promise<Asked[]> {
   ]
 }
 
-/** One visit with nothing in the cache, in milliseconds from the click on a link to it. */
+/** One visit with an empty cache, in milliseconds from the click on a link. */
 async function measure(browser: Browser, { path, usable }: Asked, latency: number): Promise<Times> {
   await using context = await browser.newContext({ ...PHONE, baseURL: server.url })
   const page = await context.newPage()
@@ -98,7 +98,10 @@ async function measure(browser: Browser, { path, usable }: Asked, latency: numbe
   return times.parse(await page.evaluate('window.timesOfPage'))
 }
 
-/** Runs in the page, before anything of it: notes when it shows something, and when the element is there. */
+/**
+ * Script that runs in the page before its own: records the first contentful paint, and when the element
+ * appears.
+ */
 function watching(usable: string): string {
   return `
   window.timesOfPage = new Promise((resolve) => {

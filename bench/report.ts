@@ -1,7 +1,7 @@
 import { ARCHIVE, ONE_BY_ONE, ONE_FILE } from './archives.ts'
 import { CLIENT_BIG, CLIENT_SMALL, CURL } from './command-line.ts'
 import { BIG_DOWNLOAD } from './downloads.ts'
-import type { Figures, Measured } from './measure.ts'
+import type { BenchFigures, Measured } from './measure.ts'
 import { OURS } from './measure.ts'
 import { FILE_DETAIL } from './requests.ts'
 import { amount, table } from './result-table.ts'
@@ -9,18 +9,18 @@ import { MANY_PATCHES, MULTIPART, ONE_PATCH, TUS_ON_BUN, TUS_SERVER } from './re
 import { BIG_UPLOAD } from './uploads.ts'
 
 export interface Run {
-  /** ISO 8601, the day only. */
+  /** Date in ISO 8601. */
   readonly date: string
   readonly machine: readonly string[]
   readonly peers: readonly string[]
   readonly rounds: number
   readonly bigMib: number
-  /** What was not measured and how to have it. */
+  /** Skipped measurements, and how to enable them. */
   readonly missing: readonly string[]
   readonly measured: readonly Measured[]
 }
 
-/** The whole page, in Markdown. */
+/** The whole page in Markdown. */
 export function report(run: Run): string {
   const lines = [
     '# Results',
@@ -49,7 +49,7 @@ interface Goal {
   readonly verdict: string
 }
 
-/** The goals whose scenarios were measured; one whose peer is missing says so instead of passing. */
+/** Goals of the measured scenarios; one with a missing peer is reported as such instead of passing. */
 function goals(measured: readonly Measured[]): Goal[] {
   return [
     ...goal(
@@ -113,8 +113,8 @@ function goal(
   title: string,
   wanted: string,
   judge: (
-    ours: Figures,
-    peer: (name: string) => Figures | null,
+    ours: BenchFigures,
+    peer: (name: string) => BenchFigures | null,
   ) => { readonly got: string; readonly reached: boolean } | null,
 ): Goal[] {
   const found = measured.find(({ scenario }) => scenario.title === title)
@@ -128,6 +128,6 @@ function goal(
   ]
 }
 
-function times(ours: Figures, peer: Figures): string {
+function times(ours: BenchFigures, peer: BenchFigures): string {
   return (ours.rate / peer.rate).toFixed(2)
 }

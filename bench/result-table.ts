@@ -1,6 +1,9 @@
-import { type Figures, type Measured, MIB } from './measure.ts'
+import { type BenchFigures, type Measured, MIB } from './measure.ts'
 
-/** A section with the table of one scenario, in Markdown. `reference` names the contender that the others are compared with. */
+/**
+ * A Markdown section with the table of one scenario. `reference`: the contender that the others are compared
+ * with.
+ */
 export function table({ scenario, figures }: Measured, reference: string): string[] {
   const compared = figures.find((row) => row.name === reference)
   const behind = [...new Set(figures.flatMap((row) => Object.keys(row.behind)))]
@@ -22,12 +25,12 @@ export function table({ scenario, figures }: Measured, reference: string): strin
   ]
 }
 
-/** A whole number, with commas between the thousands. */
+/** An integer with commas between thousands. */
 export function amount(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 })
 }
 
-function line(row: Figures, compared: Figures | undefined, behind: readonly string[]): string {
+function line(row: BenchFigures, compared: BenchFigures | undefined, behind: readonly string[]): string {
   return [
     '',
     row.name,

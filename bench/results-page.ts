@@ -4,8 +4,8 @@ import { join } from 'node:path'
 const PAGE = join(import.meta.dir, 'results.md')
 
 /**
- * Puts one part into bench/results.md: what stands there under the same heading of the first level is replaced, the
- * other parts stay. The part begins with that heading.
+ * Writes one section of bench/results.md: replaces the section with the same first-level heading and keeps
+ * the others. The section begins with that heading.
  */
 export function writeResults(part: string): void {
   const [heading] = part.split('\n', 1)

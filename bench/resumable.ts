@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { runClient, type UploadJob } from './client-job.ts'
+import { type MeasuredUploadJob, runClient } from './client-job.ts'
 import { type Contender, GIB, MIB, OURS, type Scenario, sampleOf, withUsage } from './measure.ts'
-import type { Holdfast, Server, TusPeer } from './servers.ts'
+import type { MeasuredHoldfast, MeasuredServer, TusPeer } from './servers.ts'
 
 export const ONE_PATCH = 'Resumable upload of one big file, in one PATCH'
 export const MANY_PATCHES = 'Resumable upload of one big file, 16 MiB at a time'
 
-/** The peers, by their names in the table. */
+/** Names of the peers in the table. */
 export const TUS_SERVER = '@tus/server + sync'
 export const TUS_ON_BUN = '@tus/server on Bun + sync'
 export const MULTIPART = 'Holdfast, plain upload'
@@ -15,7 +15,7 @@ export const MULTIPART = 'Holdfast, plain upload'
 const CHUNK = 16 * MIB
 
 export interface ResumableParts {
-  readonly holdfast: Holdfast
+  readonly holdfast: MeasuredHoldfast
   readonly key: string
   /** By their names in the table. */
   readonly peers: ReadonlyMap<string, TusPeer>
@@ -40,14 +40,26 @@ export function resumableScenarios({ holdfast, key, peers, bigSize }: ResumableP
   return [scenario(ONE_PATCH, bigSize), scenario(MANY_PATCHES, CHUNK)]
 }
 
-/** No two uploads of a run carry the same bytes. */
+/** Number of the next content; unique within a run. */
 let nextNumber = 4_000_000_000
 
-function uploader(name: string, server: Server, to: UploadJob['to'], size: number): Contender {
+function uploader(
+  name: string,
+  server: MeasuredServer,
+  to: MeasuredUploadJob['to'],
+  size: number,
+): Contender {
   return {
     name,
     async run() {
-      const job: UploadJob = { kind: 'upload', to, size, count: 1, connections: 1, firstNumber: nextNumber++ }
+      const job: MeasuredUploadJob = {
+        kind: 'upload',
+        to,
+        size,
+        count: 1,
+        connections: 1,
+        firstNumber: nextNumber++,
+      }
       const { result, ...used } = await withUsage(server, () => runClient(job))
       if (to.how === 'tus-synced') {
         for (const file of result.slugs) {

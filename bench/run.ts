@@ -1,4 +1,4 @@
-/** `npm run bench`: measures Holdfast beside its peers and writes bench/results.md. */
+/** `npm run bench`: measures Holdfast and its peers, and writes bench/results.md. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -7,7 +7,7 @@ import { archiveScenario } from './archives.ts'
 import { commandLineScenarios, findCurl } from './command-line.ts'
 import { content } from './content.ts'
 import { downloadScenarios } from './downloads.ts'
-import { describeMachine, freeSpace } from './machine.ts'
+import { describeMachine, freeDiskSpace } from './machine.ts'
 import { GIB, MIB, measureAll, type Scenario } from './measure.ts'
 import { uploadListed, uploadSource } from './preparation.ts'
 import { report } from './report.ts'
@@ -16,11 +16,11 @@ import { writeResults } from './results-page.ts'
 import { resumableScenarios, TUS_ON_BUN, TUS_SERVER } from './resumable.ts'
 import {
   findNode,
-  type Holdfast,
+  type MeasuredHoldfast,
+  type MeasuredServer,
   type Nginx,
-  type Server,
   startBare,
-  startHoldfast,
+  startMeasuredHoldfast,
   startNginx,
   startTusPeer,
 } from './servers.ts'
@@ -58,12 +58,12 @@ const bigSize = values.quick ? 256 * MIB : GIB
 const counts = values.quick
   ? { small: 200, ranges: 200, archived: 1000, seconds: 2 }
   : { small: 1000, ranges: 1000, archived: 10_000, seconds: 5 }
-/** Listed: the page must be found among many. */
+/** Files in the listed account: many, so that a page has to be found among them. */
 const FILES = 10_000
 
 mkdirSync(join(REPOSITORY, 'data'), { recursive: true })
 const folder = mkdtempSync(join(REPOSITORY, 'data', 'bench-'))
-const servers: Server[] = []
+const servers: MeasuredServer[] = []
 try {
   await bench()
 } finally {
@@ -72,13 +72,13 @@ try {
 }
 
 async function bench(): Promise<void> {
-  // What is uploaded to Holdfast stays to the end, so that clearing it away is not measured with something else.
+  // Uploads to Holdfast are kept until the end, so that their deletion does not affect other measurements.
   const needed =
     (9 * rounds + 6) * bigSize + (rounds * 4 * counts.small + 2 * counts.archived) * 100 * 1024 + 3 * GIB
-  if (freeSpace(folder) < needed) {
+  if (freeDiskSpace(folder) < needed) {
     throw new Error(`${Math.ceil(needed / GIB)} GiB must be free on the disk under ${relative('.', folder)}`)
   }
-  const holdfast = await startHoldfast(join(folder, 'holdfast'), { profile: values.profile })
+  const holdfast = await startMeasuredHoldfast(join(folder, 'holdfast'), { profile: values.profile })
   servers.push(holdfast)
   const nginx = await startNginx(join(folder, 'nginx'))
   if (nginx !== null) servers.push(nginx)
@@ -150,8 +150,8 @@ async function writeSource(source: string): Promise<void> {
   await writer.end()
 }
 
-/** An account with its files, and the bare server that answers what Holdfast answers about them. */
-async function requests(holdfast: Holdfast): Promise<Scenario[]> {
+/** Prepares an account with files, and the minimal server that returns Holdfast's answers about them. */
+async function requests(holdfast: MeasuredHoldfast): Promise<Scenario[]> {
   const { key, slug } = await uploadListed(holdfast, FILES)
   const headers = { Authorization: `Bearer ${key}` }
   const [detail, listing] = await Promise.all(

@@ -1,16 +1,19 @@
-/** `npm run bench:scale`: what answers cost at 10,000 and at 1,000,000 files; writes its part of bench/results.md. */
+/**
+ * `npm run bench:scale`: compares latencies at 10,000 and at 1,000,000 files; writes its section of
+ * bench/results.md.
+ */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startChild } from '../test/support/child.ts'
-import { startPostgres, whyNoPostgres } from '../test/support/postgres.ts'
+import { startPostgres, whyNoPostgres } from '../test/support/databases/postgres.ts'
+import { startChild } from '../test/support/processes/child.ts'
 import { describeMachine } from './machine.ts'
 import { writeResults } from './results-page.ts'
-import { compare, type Served } from './scale-asking.ts'
-import { measureDeletion } from './scale-deletion.ts'
-import { type Engine, type ScaleHost, scaleHost } from './scale-hosts.ts'
-import { type EngineRun, scaleReport } from './scale-report.ts'
+import { compare, type Served } from './scale/scale-asking.ts'
+import { measureDeletion } from './scale/scale-deletion.ts'
+import { type ScaleEngine, type ScaleHost, scaleHost } from './scale/scale-hosts.ts'
+import { type EngineRun, scaleReport } from './scale/scale-report.ts'
 
 const USAGE = `npm run bench:scale -- [options]
   --folder DIR       keep what is made there, for the next run; else it goes to a temporary folder
@@ -70,8 +73,8 @@ function keptFolder(): string {
   return made
 }
 
-async function wantedEngines(): Promise<Engine[]> {
-  const wanted: Engine[] = []
+async function wantedEngines(): Promise<ScaleEngine[]> {
+  const wanted: ScaleEngine[] = []
   if (only.includes('sqlite')) wanted.push({ name: 'SQLite', folder })
   if (!only.includes('postgresql')) return wanted
   const why = values.postgres === undefined ? whyNoPostgres() : null
@@ -84,7 +87,7 @@ async function wantedEngines(): Promise<Engine[]> {
   return [...wanted, { name: 'PostgreSQL', folder, server }]
 }
 
-async function measure(engine: Engine): Promise<EngineRun> {
+async function measure(engine: ScaleEngine): Promise<EngineRun> {
   const small = await scaleHost(engine, SMALL, say)
   const large = await scaleHost(engine, LARGE, say)
   const compared = only.includes('reads')

@@ -1,31 +1,33 @@
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type OutputFile, outputFile } from '../test/support/processes/output-file.ts'
+import { runProgram } from '../test/support/processes/program.ts'
 import type { Processes } from './measure.ts'
 
-/** What is asked, and the processes that answer. */
-export interface Endpoint extends Processes {
+/** Address of a server, and its processes. */
+export interface MeasuredEndpoint extends Processes {
   /** Without a trailing slash. */
   readonly url: string
 }
 
-/** A server under measurement, in a process of its own. */
-export interface Server extends Endpoint {
+/** A measured server in a process of its own. */
+export interface MeasuredServer extends MeasuredEndpoint {
   stop(): Promise<void>
 }
 
-export interface Holdfast extends Server {
-  /** Makes an account and returns its API key. */
+export interface MeasuredHoldfast extends MeasuredServer {
+  /** Creates an account and returns its API key. */
   addAccount(username: string): Promise<string>
 }
 
-export interface Nginx extends Server {
+export interface Nginx extends MeasuredServer {
   readonly version: string
-  /** What is put to `<url>/put/` and `<url>/put-1m/`, and served at `<url>/files/`, lies here. */
+  /** Folder with the files put to `<url>/put/` and `<url>/put-1m/`, and served at `<url>/files/`. */
   readonly folder: string
 }
 
-export interface TusPeer extends Server {
-  /** Where it keeps what is uploaded, by its name for it. */
+export interface TusPeer extends MeasuredServer {
+  /** Folder of uploaded files, under the server's names for them. */
   readonly folder: string
 }
 
@@ -33,19 +35,19 @@ const REPOSITORY = join(import.meta.dir, '..')
 const READY_WITHIN = 30_000
 
 export interface HoldfastOptions {
-  /** A CPU profile is written to this folder when it stops. */
+  /** Folder for a CPU profile, written when the server stops. */
   readonly profile?: string | undefined
-  /** Variables of HOLDFAST_, with that prefix. */
+  /** HOLDFAST_ variables, with that prefix. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** Our server as it is delivered, its log included; only the limits that a benchmark would run into are raised. */
-export async function startHoldfast(
+/** Starts Holdfast as in production, with its log; only limits that a benchmark would exceed are raised. */
+export async function startMeasuredHoldfast(
   folder: string,
   { profile, settings = {} }: HoldfastOptions = {},
-): Promise<Holdfast> {
+): Promise<MeasuredHoldfast> {
   mkdirSync(folder, { recursive: true })
-  // What a developer's own environment and .env say must not be measured.
+  // A developer's own environment and .env must not affect the measurement.
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_'))
   const env = {
     ...Object.fromEntries(others),
@@ -88,21 +90,18 @@ export async function startHoldfast(
     stop: () => stopped(server),
     async addAccount(username) {
       const program = [process.execPath, '--no-env-file', 'src/main.ts']
-      const command = Bun.spawn([...program, 'account', 'add', username, '--json'], {
-        cwd: REPOSITORY,
-        env,
-        stdout: 'pipe',
-        stderr: 'inherit',
-      })
-      const said = await command.stdout.text()
-      if ((await command.exited) !== 0) throw new Error(`no account was made: ${said}`)
-      const account: { api_key: string } = JSON.parse(said)
+      const command = [...program, 'account', 'add', username, '--json']
+      const { code, output, errors } = await runProgram(command, { cwd: REPOSITORY, env })
+      if (code !== 0) throw new Error(`no account was made: ${errors}`)
+      const account: { api_key: string } = JSON.parse(output)
       return account.api_key
     },
   }
 }
 
-/** nginx as Debian configures it, log included, with a folder that takes PUT; null when it is not installed. */
+/**
+ * nginx with Debian's configuration and log, and a folder that accepts PUT; null when it is not installed.
+ */
 export async function startNginx(folder: string): Promise<Nginx | null> {
   const binary = Bun.which('nginx', { PATH: `${process.env.PATH}:/usr/sbin` })
   if (binary === null) return null
@@ -157,7 +156,7 @@ http {
   return { url, version, folder: files, pids: [server.pid], stop: () => stopped(server) }
 }
 
-/** Node.js, or null when it is not installed. Bun may bring a `node` of its own into the path, which is Bun. */
+/** Node.js, or null when it is not installed. Bun may add a `node` to PATH that is Bun itself. */
 export function findNode(): { readonly program: string; readonly version: string } | null {
   const program = Bun.which('node')
   if (program === null) return null
@@ -165,11 +164,11 @@ export function findNode(): { readonly program: string; readonly version: string
   return told.startsWith('v') ? { program, version: told.slice(1).trim() } : null
 }
 
-/** @tus/server with its file store, run by this program: Node.js, which it is written for, or Bun. */
+/** @tus/server with its file store, run by the given runtime: Node.js, its main platform, or Bun. */
 export async function startTusPeer(folder: string, runtime: string): Promise<TusPeer> {
   const files = join(folder, 'files')
   mkdirSync(files, { recursive: true })
-  // Node.js reads no TypeScript in all of its versions.
+  // Compiled first, because not every version of Node.js runs TypeScript.
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, 'tus-peer.ts')],
     target: 'node',
@@ -178,26 +177,30 @@ export async function startTusPeer(folder: string, runtime: string): Promise<Tus
     naming: 'tus-peer.mjs',
   })
   const program = outputs.map(({ path }) => path)
+  const output = outputFile()
   const server = Bun.spawn([runtime, ...program, files], {
-    stdout: 'pipe',
+    stdout: output.descriptor,
     stderr: openSync(join(folder, 'stderr.log'), 'a'),
   })
-  const { value } = await server.stdout.getReader().read()
-  if (value === undefined) throw new Error(`@tus/server does not start on ${runtime}`)
-  const url = new TextDecoder().decode(value).trim()
+  const url = await firstLine(`@tus/server on ${runtime}`, output)
   return { url, folder: files, pids: [server.pid], stop: () => stopped(server) }
 }
 
-/** The bare Bun server, which answers the given detail and listing as constants. */
-export async function startBare(detail: unknown, listing: unknown): Promise<Server> {
+/** The minimal Bun server, which returns the given detail and listing as constants. */
+export async function startBare(detail: unknown, listing: unknown): Promise<MeasuredServer> {
+  const output = outputFile()
   const server = Bun.spawn([process.execPath, join(import.meta.dir, 'bare.ts')], {
     stdin: new Blob([JSON.stringify({ detail, listing })]),
-    stdout: 'pipe',
+    stdout: output.descriptor,
     stderr: 'inherit',
   })
-  const { value } = await server.stdout.getReader().read()
-  if (value === undefined) throw new Error('the bare server does not start')
-  return { url: new TextDecoder().decode(value).trim(), pids: [server.pid], stop: () => stopped(server) }
+  const url = await firstLine('the bare server', output)
+  return { url, pids: [server.pid], stop: () => stopped(server) }
+}
+
+/** What a server says once it listens. */
+function firstLine(name: string, output: OutputFile): Promise<string> {
+  return until(`${name} to listen`, async () => /^(.*)\n/.exec(output.text())?.[1]?.trim() ?? null)
 }
 
 async function stopped(server: Bun.Subprocess): Promise<void> {

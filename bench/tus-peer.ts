@@ -1,4 +1,7 @@
-/** @tus/server with its file store, as its manual sets it up: `<folder>`. Writes its address when it listens. */
+/**
+ * @tus/server with its file store, configured as in its manual: `<folder>`. Prints its address when it
+ * listens.
+ */
 import { FileStore } from '@tus/file-store'
 import { Server } from '@tus/server'
 

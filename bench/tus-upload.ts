@@ -1,15 +1,15 @@
 import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { UploadJob } from './client-job.ts'
-import type { Connection } from './http-connection.ts'
+import type { MeasuredUploadJob } from './client-job.ts'
+import type { HttpConnection } from './http-connection.ts'
 
-export type TusTarget = Extract<UploadJob['to'], { how: 'tus' | 'tus-synced' }>
+export type TusTarget = Extract<MeasuredUploadJob['to'], { how: 'tus' | 'tus-synced' }>
 
 const MIB = 1024 * 1024
 
-/** One upload by the tus protocol, until the file would survive a power cut. Returns its path on the server. */
+/** One upload over tus, until the file is durable. Returns its path on the server. */
 export async function sendByTus(
-  connection: Connection,
+  connection: HttpConnection,
   to: TusTarget,
   size: number,
   pieces: readonly Uint8Array[],
@@ -30,7 +30,7 @@ export async function sendByTus(
       'Content-Length': length,
     }).map(([name, value]) => `${name}: ${value}\r\n`)
     const head = Buffer.from(`PATCH ${pathname} HTTP/1.1\r\n${headers.join('')}\r\n`)
-    // All pieces are of a mebibyte, and so are chunks.
+    // Pieces are of one mebibyte each, and chunks are multiples of it.
     const body = pieces.slice(offset / MIB, (offset + length) / MIB)
     const answer = await connection.request([head, ...body])
     if (answer.status !== 204) throw new Error(`PATCH: ${answer.status} ${answer.text}`)

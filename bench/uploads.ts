@@ -1,38 +1,38 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { runClient, type UploadJob } from './client-job.ts'
+import { type MeasuredUploadJob, runClient } from './client-job.ts'
 import {
   type Contender,
   GIB,
+  type Measurement,
   MIB,
   OURS,
   type Processes,
-  type Sample,
   type Scenario,
   sampleOf,
   withUsage,
 } from './measure.ts'
-import type { Endpoint, Holdfast, Nginx } from './servers.ts'
+import type { MeasuredEndpoint, MeasuredHoldfast, Nginx } from './servers.ts'
 
 export const BIG_UPLOAD = 'Upload of one big file'
 
 /** Bytes of a small file. */
-export const SMALL = 100 * 1024
+export const SMALL_FILE = 100 * 1024
 
-/** What takes part, and where; a peer that is not installed is null. */
-export interface UploadParts {
-  readonly holdfast: Holdfast
+/** Contenders and their files; a peer that is not installed is null. */
+export interface MeasuredUploadParts {
+  readonly holdfast: MeasuredHoldfast
   readonly key: string
   readonly nginx: Nginx | null
   /** A file of `bigSize` bytes, for dd. */
   readonly source: string
-  /** Where dd writes. */
+  /** Folder that dd writes to. */
   readonly scratch: string
   readonly bigSize: number
   readonly smallCount: number
 }
 
-export function uploadScenarios(parts: UploadParts): Scenario[] {
+export function uploadScenarios(parts: MeasuredUploadParts): Scenario[] {
   const { bigSize, smallCount } = parts
   const big: Contender[] = [
     uploader(OURS, parts.holdfast, ours(parts), bigSize, 1, 1, MIB),
@@ -53,7 +53,7 @@ export function uploadScenarios(parts: UploadParts): Scenario[] {
     copier(parts),
   ]
   const small = (connections: number): Contender[] => [
-    uploader(OURS, parts.holdfast, ours(parts), SMALL, smallCount, connections, SMALL),
+    uploader(OURS, parts.holdfast, ours(parts), SMALL_FILE, smallCount, connections, SMALL_FILE),
     ...(parts.nginx === null
       ? []
       : [
@@ -61,10 +61,10 @@ export function uploadScenarios(parts: UploadParts): Scenario[] {
             'nginx PUT + sync',
             parts.nginx,
             theirs(parts.nginx, 'put'),
-            SMALL,
+            SMALL_FILE,
             smallCount,
             connections,
-            SMALL,
+            SMALL_FILE,
           ),
         ]),
   ]
@@ -74,40 +74,40 @@ export function uploadScenarios(parts: UploadParts): Scenario[] {
       title: `${smallCount} × 100 KiB, one after another`,
       unit: 'files/s',
       per: 'GiB',
-      writes: smallCount * SMALL,
+      writes: smallCount * SMALL_FILE,
       contenders: small(1),
     },
     {
       title: `${smallCount} × 100 KiB, 16 at once`,
       unit: 'files/s',
       per: 'GiB',
-      writes: smallCount * SMALL,
+      writes: smallCount * SMALL_FILE,
       contenders: small(16),
     },
   ]
 }
 
-function ours(parts: UploadParts): UploadJob['to'] {
+function ours(parts: MeasuredUploadParts): MeasuredUploadJob['to'] {
   return uploadTo(parts.holdfast, parts.key)
 }
 
-/** Uploads to Holdfast. */
-export function uploadTo({ url }: Endpoint, key: string): UploadJob['to'] {
+/** Target for uploads to Holdfast. */
+export function uploadTo({ url }: MeasuredEndpoint, key: string): MeasuredUploadJob['to'] {
   return { how: 'multipart', url: `${url}/api/v1/upload`, key }
 }
 
-function theirs(nginx: Nginx, location: string): UploadJob['to'] {
+function theirs(nginx: Nginx, location: string): MeasuredUploadJob['to'] {
   return { how: 'put', url: `${nginx.url}/${location}/`, folder: nginx.folder }
 }
 
-/** No two uploads of a run carry the same bytes. */
+/** Number of the next content; unique within a run. */
 let nextNumber = 1
 
-/** `unit` is how many bytes make one of the scenario's unit. */
+/** `unit`: bytes per unit of the scenario's rate. */
 export function uploader(
   name: string,
   server: Processes,
-  to: UploadJob['to'],
+  to: MeasuredUploadJob['to'],
   size: number,
   count: number,
   connections: number,
@@ -115,8 +115,8 @@ export function uploader(
 ): Contender {
   return {
     name,
-    async run(): Promise<Sample> {
-      const job: UploadJob = { kind: 'upload', to, size, count, connections, firstNumber: nextNumber }
+    async run(): Promise<Measurement> {
+      const job: MeasuredUploadJob = { kind: 'upload', to, size, count, connections, firstNumber: nextNumber }
       nextNumber += count
       const { result, ...used } = await withUsage(server, () => runClient(job))
       if (to.how === 'put') {
@@ -127,12 +127,12 @@ export function uploader(
   }
 }
 
-/** The disk's own pace: the same bytes copied and synced by dd, without a network. */
-function copier(parts: UploadParts): Contender {
+/** Speed of the disk itself: dd copies the same bytes and syncs, without a network. */
+function copier(parts: MeasuredUploadParts): Contender {
   const target = join(parts.scratch, 'dd.bin')
   return {
     name: 'dd conv=fsync',
-    async run(): Promise<Sample> {
+    async run(): Promise<Measurement> {
       const start = performance.now()
       const dd = Bun.spawn(['dd', `if=${parts.source}`, `of=${target}`, 'bs=1M', 'conv=fsync'], {
         stderr: 'ignore',

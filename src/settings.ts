@@ -113,7 +113,7 @@ export const settings = {
   s3PathStyle: {
     variable: 'HOLDFAST_S3_PATH_STYLE',
     default: 'false',
-    description: 'Whether the bucket stands in the path (https://host/bucket) and not before the host.',
+    description: 'Whether the bucket is named in the path (https://host/bucket) instead of the host name.',
     allowed: 'true or false',
     read: readBoolean,
   },
@@ -282,8 +282,15 @@ export const settings = {
   maxFolderDepth: {
     variable: 'HOLDFAST_MAX_FOLDER_DEPTH',
     default: '256',
-    description: 'How many levels of folders may stand inside each other.',
+    description: 'How many levels of folders may be nested.',
     ...whole(1, 1000),
+  },
+  shutdownGrace: {
+    variable: 'HOLDFAST_SHUTDOWN_GRACE',
+    default: '30',
+    description:
+      'Seconds that running uploads may take to end when the server is told to stop. A service manager has to wait for longer than that.',
+    ...whole(0, 3600),
   },
   thumbnails: {
     variable: 'HOLDFAST_THUMBNAILS',

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { openDiskBlobs } from './blobs/disk.ts'
 import { openS3Blobs } from './blobs/s3.ts'
-import type { S3Watch } from './blobs/s3-client.ts'
+import type { S3Watch } from './blobs/s3-metrics.ts'
 import type { Config } from './config.ts'
+import { ensureGuests } from './core/accounts.rows.ts'
 import {
   closeToOthers,
   dataFolder,
@@ -12,10 +13,10 @@ import {
   lockDataFolder,
   openDataFolder,
 } from './data-folder.ts'
-import { ensureGuests } from './database/accounts.ts'
+import type { Database } from './database/database.ts'
 import { MIGRATIONS, migrate, missingMigrations } from './database/migrate.ts'
-import { openPostgres, type PoolUse, poolUse } from './database/postgres.ts'
-import type { Db } from './database/schema.ts'
+import type { PoolUse } from './database/postgres.ts'
+import { assertRecentPostgres } from './database/postgres-version.ts'
 import { openSqlite } from './database/sqlite.ts'
 import type { Clock } from './domain/clock.ts'
 import type { Random } from './domain/random.ts'
@@ -23,9 +24,9 @@ import type { Log } from './log.ts'
 
 /** A database at this program's version. */
 export interface OpenDatabase {
-  readonly db: Db
+  readonly db: Database
   /** For what may lose a moment and must not hold up a request: rate windows, counters. */
-  readonly light: Db
+  readonly light: Database
   /** Whether other nodes may have it open at the same time. */
   readonly isShared: boolean
   /** Of each pool of connections, by name; of none where there are no connections. */
@@ -36,13 +37,13 @@ export interface OpenDatabase {
 }
 
 /** What everything is built from. */
-export interface Parts {
+export interface StorageOptions {
   readonly config: Config
   readonly clock: Clock
   readonly random: Random
 }
 
-export interface StorageParts extends Parts {
+export interface StorageParts extends StorageOptions {
   readonly report: (error: unknown) => void
   /** Told of requests to an S3 store. */
   readonly watchStore?: S3Watch
@@ -53,7 +54,7 @@ const LIGHT_SHARE = 0.25
 
 /**
  * Opens the database that the settings name, and brings it to this program's version; `tell` hears of each step of that.
- * Throws DatabaseTooNew.
+ * Throws DatabaseTooNew or PostgresTooOld.
  */
 export async function openDatabase(
   parts: StorageParts,
@@ -76,8 +77,9 @@ export async function openDatabase(
 }
 
 /** A migration may take longer than any request should, and other nodes wait for it. */
-async function migrated(db: Db, { config, report }: StorageParts): Promise<void> {
+async function migrated(db: Database, { config, report }: StorageParts): Promise<void> {
   if (config.databaseUrl === null) return migrate(db)
+  const { openPostgres } = await import('./database/postgres.ts')
   const patient = openPostgres(config.databaseUrl, { connections: 1, durable: true, isPatient: true, report })
   try {
     await migrate(patient)
@@ -86,35 +88,53 @@ async function migrated(db: Db, { config, report }: StorageParts): Promise<void>
   }
 }
 
-/** The same, as it is. */
-export async function connect({ config, report }: StorageParts): Promise<OpenDatabase> {
-  if (config.databaseUrl === null) {
-    const folder = await openDataFolder(config.dataDir, config.groupRead)
-    const db = openSqlite(folder.database)
-    return {
-      db,
-      light: db,
-      isShared: false,
-      pools: () => ({}),
-      freeSpace: () => freeSpace(config.dataDir),
-      close: () => db.destroy(),
-    }
+/** The same, as it is. Throws PostgresTooOld. */
+export function connect({ config, report }: StorageParts): Promise<OpenDatabase> {
+  const { databaseUrl } = config
+  return databaseUrl === null ? openOwnSqlite(config) : openPools(databaseUrl, { config, report })
+}
+
+async function openOwnSqlite({ dataDir, groupRead }: Config): Promise<OpenDatabase> {
+  const folder = await openDataFolder(dataDir, groupRead)
+  const db = openSqlite(folder.database)
+  return {
+    db,
+    light: db,
+    isShared: false,
+    pools: () => ({}),
+    freeSpace: () => freeSpace(dataDir),
+    close: () => db.destroy(),
   }
+}
+
+async function openPools(
+  url: string,
+  { config, report }: Pick<StorageParts, 'config' | 'report'>,
+): Promise<OpenDatabase> {
+  // A server with SQLite starts sooner without the client for PostgreSQL.
+  const { openPostgres } = await import('./database/postgres.ts')
   const light = Math.max(1, Math.floor(config.databaseConnections * LIGHT_SHARE))
   const durable = config.databaseConnections - light
   const pools = {
-    db: openPostgres(config.databaseUrl, { connections: durable, durable: true, report }),
-    light: openPostgres(config.databaseUrl, { connections: light, durable: false, report }),
+    db: openPostgres(url, { connections: durable, durable: true, report }),
+    light: openPostgres(url, { connections: light, durable: false, report }),
+  }
+  async function close(): Promise<void> {
+    await pools.db.destroy()
+    await pools.light.destroy()
+  }
+  try {
+    await assertRecentPostgres(pools.db)
+  } catch (error) {
+    await close()
+    throw error
   }
   return {
     ...pools,
     isShared: true,
-    pools: () => ({ main: poolUse(pools.db), light: poolUse(pools.light) }),
+    pools: () => ({ main: pools.db.poolUse(), light: pools.light.poolUse() }),
     freeSpace: async () => null,
-    async close() {
-      await pools.db.destroy()
-      await pools.light.destroy()
-    },
+    close,
   }
 }
 

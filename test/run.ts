@@ -1,179 +1,174 @@
 /**
- * Runs the tests: all of them on SQLite and a folder, with real servers for the suites that need them, and those of the
- * HTTP interface also on PostgreSQL and S3, against three nodes behind nginx. Both come from one queue.
+ * Runs the tests: those of `npm test`, or with `--all` every one on every pair. Both pairs come from one queue.
  *
- *   bun test/run.ts [paths…] [options of bun test…]
+ *   bun test/run.ts [--all] [--record] [paths…] [options of bun test…]
  *
- * Paths choose test files on both pairs; HOLDFAST_TEST_PAIR=folder or =cluster chooses one. What could not run is said
- * at the end; with CI=true it counts as failed.
+ * Paths choose test files, which are run whole; HOLDFAST_TEST_PAIR=folder or =cluster chooses one pair. `--record` writes
+ * down what each file took. What could not run is said at the end; with CI=true it counts as failed.
  */
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { clusterFiles, needsServers } from './support/cluster-files.ts'
-import { type FileRun, runFile } from './support/file-run.ts'
-import { runLanes } from './support/queue.ts'
-import { knownSeconds, recordSeconds } from './support/recorded-seconds.ts'
-import { installForTests, startServers } from './support/servers.ts'
-import { waits } from './support/waiting-files.ts'
-
-type PairName = 'folder' | 'cluster'
-interface Task {
-  readonly file: string
-  readonly pair: PairName
-}
+import { type Batch, batchesOf, titleOf } from './runner/batches.ts'
+import { type FileRun, runFiles } from './runner/file-run.ts'
+import { limitsOfRun } from './runner/limits.ts'
+import { testFolders } from './runner/memory-folder.ts'
+import { runQueue, widthOfMachine } from './runner/queue.ts'
+import { nameOf, recordedSeconds, recordSeconds } from './runner/recorded-seconds.ts'
+import { reportOf } from './runner/run-report.ts'
+import { installForTests, type Servers, startServers } from './runner/servers.ts'
+import { isShort, needsServers, PAIRS, type Task, tasksOf, testFiles } from './runner/tiers.ts'
 
 const REPOSITORY = join(import.meta.dir, '..')
-const PAIRS = { folder: 'SQLite and a folder', cluster: 'PostgreSQL and S3, three nodes behind nginx' }
-/** A neighbour may make tests slow, so they have time. */
-const USUAL = ['--no-orphans', '--timeout', '120000']
-/** However many cores there are: each file may have sixty connections to PostgreSQL. */
-const BUSY_AT_ONCE = 2
-/** Files that wait for most of their time run beside the others. */
-const WAITING_AT_ONCE = 4
-/** When all of those have begun, so many more of the others run: two do not use two cores up. */
-const BUSY_AFTERWARDS = 2
-/** Milliseconds. The longest files take two minutes where nothing else runs; a busy machine may need several times that. */
-const FILE_LIMIT = 12 * 60_000
-const RUN_LIMIT = 75 * 60_000
+/** However many processors there are: each file may have sixty connections to PostgreSQL. */
+const AT_ONCE = 12
 /** So few files show all they say. */
 const SHOWN_WHOLE = 4
-const SLOWEST_TOLD = 15
+const OWN_OPTIONS = ['--all', '--record']
 
-const firstOption = Bun.argv.slice(2).findIndex((argument) => argument.startsWith('-'))
-const end = firstOption === -1 ? undefined : firstOption + 2
-const paths = Bun.argv.slice(2, end)
-const options = end === undefined ? [] : Bun.argv.slice(end)
+if (Bun.argv.includes('--help')) {
+  console.log('npm test -- [--all] [--record] [paths] [options of bun test]; see docs/development.md')
+  process.exit(0)
+}
+
+// Under some values of BUN_OPTIONS `bun test` runs the script of this name, which is this file, and so on without end.
+if (process.env.HOLDFAST_TEST_CASES !== undefined) {
+  console.error(
+    'the runner of the tests was started by itself: run it without BUN_OPTIONS and HOLDFAST_TEST_CASES',
+  )
+  process.exit(2)
+}
+
+const words = Bun.argv.slice(2).filter((word) => !OWN_OPTIONS.includes(word))
+const firstOption = words.findIndex((word) => word.startsWith('-'))
+const paths = firstOption === -1 ? words : words.slice(0, firstOption)
+const options = firstOption === -1 ? [] : words.slice(firstOption)
+const wantsRecord = Bun.argv.includes('--record')
+const isWhole = Bun.argv.includes('--all') || paths.length > 0
 
 const started = performance.now()
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort())
 
+const recorded = recordedSeconds()
 const tasks = chosenTasks(process.env.HOLDFAST_TEST_PAIR)
-const files = [...new Set(tasks.map(({ file }) => file))]
-
-installForTests(needsServers(files))
-// Once and before all, or the first servers of many files would do it side by side.
-const built = Bun.spawnSync([process.execPath, 'web/build.ts'], {
-  cwd: REPOSITORY,
-  stdio: ['ignore', 'inherit', 'inherit'],
-})
-if (!built.success) process.exit(1)
-
-const servers = await startServers(needsServers(files))
-const results = new Map<Task, FileRun>()
+const limits = limitsOfRun({ isWhole, isShared: tasks.length > 1 })
+// What is to be recorded runs by itself, and so does what is looked at closely.
+const batches = batchesOf(tasks, recorded, { isShared: !wantsRecord && tasks.length > SHOWN_WHOLE })
+const results = new Map<Batch, FileRun>()
 let ranTooLong = false
+
+const wantsServers = tasks.some(needsServers)
+installForTests(wantsServers)
+const folders = testFolders()
+// Files that need no servers run until these are there.
+let servers: Servers | null = null
+const starting = startServers(wantsServers, folders.forServers)
+  .then((them) => {
+    servers = them
+    return them
+  })
+  .catch((error: unknown) => {
+    stopping.abort()
+    throw error
+  })
 try {
-  if (!stopping.signal.aborted) await runAll(tasks.filter(canRun))
+  buildSite()
+  await runAll()
 } finally {
-  await servers.stop()
+  await (await starting).stop()
+  folders.remove()
 }
-const code = report()
+const code = report(await starting)
 process.exit(stopping.signal.aborted && !ranTooLong ? 130 : code)
 
 function chosenTasks(only: string | undefined): Task[] {
-  const everyFile = [...new Bun.Glob('test/**/*.test.ts').scanSync({ cwd: REPOSITORY })].sort()
-  const chosen =
-    paths.length === 0 ? everyFile : everyFile.filter((file) => paths.some((path) => isIn(file, path)))
-  const tasks: Task[] = [
-    ...(only === 'folder' ? [] : clusterFiles(chosen).map((file) => ({ file, pair: 'cluster' as const }))),
-    ...(only === 'cluster' ? [] : chosen.map((file) => ({ file, pair: 'folder' as const }))),
-  ]
-  if (tasks.length > 0) return tasks
-  if (chosen.length === 0) console.error(`no test file is meant by ${paths.join(' ')}`)
+  const files = testFiles().filter((file) => paths.length === 0 || paths.some((path) => isIn(file, path)))
+  const onPairs = tasksOf(files)
+  const chosen = onPairs.filter((task) => (only ? task.pair === only : true) && (isWhole || isShort(task)))
+  if (chosen.length > 0) return chosen
+  if (files.length === 0) console.error(`no test file is meant by ${paths.join(' ')}`)
   else console.error('none of these files is run on PostgreSQL and S3: HOLDFAST_TEST_PAIR=folder runs them')
   process.exit(1)
 }
 
-function canRun({ pair }: Task): boolean {
-  return pair === 'folder' || servers.missing.every(({ cluster }) => !cluster)
+/** Once and before all, or the first servers of many files would do it side by side. */
+function buildSite(): void {
+  const { success } = Bun.spawnSync([process.execPath, 'web/build.ts'], {
+    cwd: REPOSITORY,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  if (!success) throw new Error('the site could not be built')
 }
 
-async function runAll(all: readonly Task[]): Promise<void> {
-  const folder = all.filter(({ pair }) => pair === 'folder').length
-  console.error(`\n=== ${PAIRS.folder}: ${folder} files; ${PAIRS.cluster}: ${all.length - folder} files\n`)
-  const ordered = longestFirst(all)
-  const { running, done } = runLanes(
-    [
-      { tasks: ordered.filter(({ file }) => waits(file)), atOnce: WAITING_AT_ONCE, goOn: BUSY_AFTERWARDS },
-      { tasks: ordered.filter(({ file }) => !waits(file)), atOnce: BUSY_AT_ONCE },
-    ],
-    async (task) => {
-      if (stopping.signal.aborted) return
-      const result = await runFile({
-        file: task.file,
-        options: [...USUAL, ...options],
-        variables: { ...servers.variables, HOLDFAST_TEST_PAIR: task.pair },
-        limit: FILE_LIMIT,
-        signal: stopping.signal,
-      })
-      results.set(task, result)
-      await show(task, result, all.length)
-    },
-  )
+async function runAll(): Promise<void> {
+  const folder = tasks.filter(({ pair }) => pair === 'folder').length
+  console.error(`\n=== ${PAIRS.folder}: ${folder} files; ${PAIRS.cluster}: ${tasks.length - folder} files\n`)
+  const { running, done } = runQueue(batches, { width: widthOfMachine(AT_ONCE), ready: isReady }, runBatch)
   const limit = setTimeout(() => {
     ranTooLong = true
-    const still = [...running].map(({ file, pair }) => `${file} (${pair})`)
-    console.error(`\n=== the run took longer than ${RUN_LIMIT / 60_000} minutes and is ended; still running:`)
-    console.error(still.join('\n'))
+    console.error(
+      `\n=== the run took longer than ${limits.run / 60_000} minutes and is ended; still running:`,
+    )
+    console.error([...running].map(({ pair, files }) => `${pair}: ${files.join(', ')}`).join('\n'))
     stopping.abort()
-  }, RUN_LIMIT)
+  }, limits.run)
   await done
   clearTimeout(limit)
 }
 
-/** So that no long file starts when all others have ended. Of those never measured the largest first, and before all. */
-function longestFirst(all: readonly Task[]): Task[] {
-  const known = knownSeconds()
-  const weight = ({ file, pair }: Task) =>
-    known.get(`${pair} ${file}`) ?? 1e6 + statSync(join(REPOSITORY, file)).size
-  return [...all].sort((a, b) => weight(b) - weight(a))
+function isReady({ pair, files }: Batch): boolean {
+  return servers !== null || stopping.signal.aborted || !files.some((file) => needsServers({ pair, file }))
 }
 
-async function show({ file, pair }: Task, run: FileRun, files: number): Promise<void> {
+async function runBatch(batch: Batch): Promise<void> {
+  const { pair, files } = batch
+  const isLeftOut = pair === 'cluster' && servers?.missing.some(({ cluster }) => cluster)
+  if (stopping.signal.aborted || isLeftOut) return
+  const run = await runFiles({
+    files,
+    options: ['--no-orphans', '--timeout', String(limits.test), ...options],
+    variables: {
+      ...servers?.variables,
+      TMPDIR: folders.of(files),
+      HOLDFAST_TEST_PAIR: pair,
+      HOLDFAST_TEST_PATIENCE: String(limits.patience),
+      HOLDFAST_TEST_CASES: isWhole ? 'all' : 'some',
+    },
+    limit: limits.file,
+    signal: stopping.signal,
+  })
+  results.set(batch, run)
+  await show(batch, run)
+}
+
+async function show(batch: Batch, run: FileRun): Promise<void> {
   const figures = [`${run.passed} passed`]
   if (run.failed > 0) figures.push(`${run.failed} FAILED`)
   if (run.skipped > 0) figures.push(`${run.skipped} skipped`)
-  const whole = run.failed > 0 || files <= SHOWN_WHOLE ? run.output : ''
-  const line = `${run.seconds.toFixed(1).padStart(6)} s  ${pair.padEnd(7)}  ${file}: ${figures.join(', ')}`
+  const whole = run.failed > 0 || tasks.length <= SHOWN_WHOLE ? run.output : ''
+  const [seconds, processors] = [run.seconds, run.processorSeconds].map((it) => it.toFixed(1).padStart(6))
+  const line = `${seconds} s, ${processors} s of processors  ${titleOf(batch)}: ${figures.join(', ')}`
   // The process may end right after, and must not leave anything unwritten that a slow reader has not taken yet.
   await new Promise<void>((resolve) => process.stdout.write(`${whole}${line}\n`, () => resolve()))
 }
 
-/** The last line is for programs: "N passed, N failed". */
-function report(): number {
+function report({ missing }: Servers): number {
   const runs = [...results]
-  for (const [{ pair }, { failures }] of runs) {
-    for (const failure of failures) console.log(`\n=== failed on ${PAIRS[pair]}: ${failure}`)
+  const seconds = (performance.now() - started) / 1000
+  const { lines, failed } = reportOf({ runs, recorded, missing, ranTooLong, seconds })
+  console.log(lines.join('\n'))
+  if (wantsRecord && options.length === 0 && !stopping.signal.aborted) {
+    const took = runs.map(
+      ([
+        {
+          pair,
+          files: [file = ''],
+        },
+        run,
+      ]) => [nameOf({ pair, file }), run] as const,
+    )
+    recordSeconds(new Map([...recordedSeconds(), ...took]))
   }
-  if (options.length === 0 && !stopping.signal.aborted) {
-    recordSeconds(runs.map(([{ file, pair }, { seconds }]) => [`${pair} ${file}`, seconds]))
-  }
-  if (runs.length > SHOWN_WHOLE) {
-    const slowest = runs.toSorted(([, a], [, b]) => b.seconds - a.seconds).slice(0, SLOWEST_TOLD)
-    console.log('\nThe slowest files:')
-    for (const [{ file, pair }, { seconds }] of slowest)
-      console.log(`  ${seconds.toFixed(0)} s  ${pair}  ${file}`)
-  }
-  console.log(`\n${((performance.now() - started) / 1000).toFixed(0)} s in all`)
-  for (const pair of ['folder', 'cluster'] as const) {
-    const own = runs.filter(([task]) => task.pair === pair).map(([, run]) => run)
-    if (own.length === 0) continue
-    const of = (figure: 'passed' | 'failed' | 'skipped') => `${sum(own, figure)} ${figure}`
-    console.log(`${PAIRS[pair]}: ${of('passed')}, ${of('failed')}, ${of('skipped')}`)
-  }
-  for (const { suites, cluster, reason } of servers.missing) {
-    console.log(`did not run: ${suites}${cluster ? ', the HTTP suite on three nodes' : ''}: ${reason}`)
-  }
-  const every = runs.map(([, run]) => run)
-  const passed = sum(every, 'passed')
-  const notRun = process.env.CI === 'true' ? servers.missing.length : 0
-  const failed = sum(every, 'failed') + notRun + (ranTooLong || passed === 0 ? 1 : 0)
-  console.log(`${passed} passed, ${failed} failed`)
   return failed === 0 ? 0 : 1
-}
-
-function sum(runs: readonly FileRun[], figure: 'passed' | 'failed' | 'skipped'): number {
-  return runs.reduce((total, run) => total + run[figure], 0)
 }
 
 /** Whether the argument names the file, its folder or a part of its path, as bun takes it. */

@@ -5,7 +5,7 @@
  *   bun web/build.ts [--force]
  */
 import { join } from 'node:path'
-import { isBuiltFrom } from '../src/http/site/sources.ts'
+import { isBuiltFrom } from '../src/pages/sources.ts'
 
 const ROOT = join(import.meta.dir, '..')
 

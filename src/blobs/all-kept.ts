@@ -1,8 +1,8 @@
 import type { KeptBlob } from './blob-store.ts'
 
 /**
- * Before a blob is completed. A crash right after it leaves whoever goes on with what was recorded and a blob that is
- * whole: were less recorded than that, neither could be made to fit the other.
+ * For a blob that is about to be completed: throws unless all of it was kept. After a crash right behind the completion
+ * there is a whole blob, and a record that has to fit it.
  */
 export function assertAllKept(kept: KeptBlob | null, written: number): void {
   if (kept === null || kept.offset === written) return

@@ -1,53 +1,56 @@
 import type { BlobKey, BlobProgress } from '../domain/ids.ts'
 
 /**
- * Where bytes live. A blob is written once under a key nobody else uses, becomes readable as a whole when it
- * is completed, and never changes after that.
+ * Storage of bytes. A blob is written once, under a key of its own, becomes readable as a whole when it is completed,
+ * and never changes after that.
  */
 export interface BlobStore {
-  /** Starts a blob. Nothing can be read under the key until the writer's `complete` has returned. */
+  /** Starts a blob. It cannot be read before the writer's `complete` has returned. */
   create(key: BlobKey): Promise<BlobWriter>
 
   /**
-   * Starts a blob that is written in several sittings (`null`), or goes on where `kept` ends, whichever process kept
-   * it; what was written after that is thrown away. What `kept` says must be the last that was recorded of it. Started
-   * once more because nothing was ever recorded, it must be removed first.
+   * Opens a write session of a resumable blob: of a new one (`null`), or of one that continues where `kept` ends, whichever
+   * process kept it. Bytes that were written after that are discarded. `kept` must be the state that was recorded last. A
+   * blob of which nothing was ever recorded must be removed before it is started again.
    *
-   * A blob has one sitting at a time: the one before was closed, or its process is gone. What a dead one still has on
-   * its way never gets into the blob unseen.
+   * A blob has one session at a time: the previous one was closed, or its process has ended. A write of a dead session
+   * that arrives late never gets into the blob undetected.
    *
-   * When `complete` had gone through already, it may be asked for again, and there is nothing more to be written.
-   * Throws BlobMissing when what was kept is lost or not what it was, which nothing will mend.
+   * A blob that was completed already may be completed again, but takes no more bytes. Throws BlobMissing when the kept
+   * bytes are lost or have changed, and BlobDamaged when some of them are lost. Retries cannot help then.
    */
   resume(key: BlobKey, kept: KeptBlob | null): Promise<ResumableWriter>
 
   /**
    * The bytes from `start` up to but not including `end`, as a body that the server can send by itself.
    * `size`, where it is known, is that of the whole blob. Throws BlobMissing, and BlobDamaged for a blob of another
-   * size. Nobody removes a blob before a while has passed since it was last pointed to, so what is being sent stays
-   * there. A stream that cannot bring all of it fails with StoreFailure and never just ends; it reads from the store as
-   * it is read from, and lets go of the store as soon as it is cancelled.
+   * size. Blobs are removed only some time after the last reference to them has gone, so a blob stays while it is sent. A
+   * stream that cannot deliver all bytes fails with StoreFailure instead of ending early. It reads from the store on
+   * demand, and releases the connection as soon as it is cancelled.
    */
   read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobBody>
 
   /**
-   * Fills the target with the bytes from `start` on, for many small reads that make nothing new. The target is the
-   * store's own until the promise is settled. Throws as `read` does, and StoreFailure where the blob ends before that.
+   * Opens a blob of `size` bytes, to be read into memory of the caller, who must close it; null from a store whose bytes
+   * only come as the streams of `read`. Throws as `read` does.
+   */
+  open(key: BlobKey, size: number): Promise<OpenBlob | null>
+
+  /**
+   * Fills the target with the bytes from `start` on: for many small reads without an allocation for each. The target must
+   * not be used until the promise is settled. Throws as `read` does, and StoreFailure where the blob ends too early.
    */
   readInto(key: BlobKey, start: number, target: Uint8Array, size?: number): Promise<void>
 
   /** The size in bytes, or null when there is no such blob. */
   size(key: BlobKey): Promise<number | null>
 
-  /**
-   * Removes the blob and whatever is left of an unfinished one, all that was kept of it included. Removing a missing
-   * blob succeeds.
-   */
+  /** Removes the blob, complete or not, and everything that was kept of it. Removing a missing blob succeeds. */
   remove(key: BlobKey): Promise<void>
 
   /**
-   * Every key there is, some of them twice, in no particular order. Those of unfinished blobs are among them: also of
-   * one that waits for its next sitting, which nothing but a row of the database tells from garbage.
+   * All keys, some of them twice, in no particular order. Unfinished blobs are included, also those between two sessions:
+   * only the database can tell these from garbage.
    */
   list(): AsyncIterable<BlobKey>
 
@@ -57,26 +60,38 @@ export interface BlobStore {
   /** Writes, syncs, reads back and removes a small blob. Throws StoreFailure when any of that fails. */
   probe(): Promise<void>
 
-  /** The mark that ties the store to its database, or null when it never got one. No blob: `list` does not name it. */
+  /** The mark that ties the store to its database, or null when it has none. `list` does not include it. */
   readMark(): Promise<string | null>
 
-  /** Returns once the mark would survive a power cut. It takes the place of an earlier one as a whole. */
+  /** Returns once the mark would survive a power cut. Replaces an earlier one atomically. */
   writeMark(mark: string): Promise<void>
 
   /**
-   * An address at which the store itself gives the blob out to whoever asks, without looking whether it is there;
-   * null from a store that cannot.
+   * A signed address at which the store itself sends the blob to anybody; null from a store that cannot. Does not check
+   * whether the blob exists.
    */
   link(key: BlobKey, options: LinkOptions): Promise<string | null>
 }
 
 export interface LinkOptions {
-  /** For how long the address is good; a download that has begun goes on. */
+  /** Lifetime of the address. A download that has begun continues after it. */
   readonly seconds: number
-  /** The Content-Type of the answer. */
+  /** Content-Type of the answer. */
   readonly type: string
-  /** Its Content-Disposition as it stands in the header, the file's name included. */
+  /** Content-Disposition of the answer, with the name of the file. */
   readonly disposition: string
+}
+
+/** An open blob. It can be read to its end even when it is removed meanwhile. */
+export interface OpenBlob {
+  /**
+   * Fills the target with the bytes from `start` on. The target must not be used until the promise is settled. Throws
+   * BlobDamaged for bytes that are lost, and StoreFailure.
+   */
+  readInto(start: number, target: Uint8Array): Promise<void>
+
+  /** Closes the blob; never throws. No read may be in progress. */
+  close(): Promise<void>
 }
 
 export type BlobBody = Blob | ReadableStream<Uint8Array>
@@ -85,19 +100,19 @@ export type BlobBody = Blob | ReadableStream<Uint8Array>
 export interface BlobWriter {
   /**
    * Takes the bytes. The chunk may be reused as soon as the promise is settled.
-   * Resolves when the writer wants more, which is how it holds a fast sender back. Whoever has more memory may call again
-   * before that: the bytes go in the order of the calls.
+   * Resolves when the writer wants more: that is its backpressure. Callers with more memory may call again before that;
+   * the bytes are written in the order of the calls.
    */
   write(chunk: Uint8Array): Promise<void>
 
-  /** Returns once the blob is whole, readable, and would survive a power cut: its size as the store has it. */
+  /** Returns once the blob is whole, readable, and would survive a power cut: its size in the store. */
   complete(): Promise<number>
 
-  /** Leaves nothing behind, also after a failed `complete`. Never throws for what is already gone. */
+  /** Removes everything that was written, also after a failed `complete`. Never throws for what is already gone. */
   abort(): Promise<void>
 }
 
-/** How far a blob is safe that is written in several sittings. Whoever writes it records both as one. */
+/** How much of a resumable blob is durable. Callers record both fields together. */
 export interface KeptBlob {
   /** Every byte before it would survive a power cut. */
   readonly offset: number
@@ -105,38 +120,34 @@ export interface KeptBlob {
 }
 
 /**
- * One sitting of a blob that is written in several. One call at a time, but for `write`. Throws StoreFailure from every
- * method when the store cannot take the bytes; then only `close` makes sense, and another sitting may go on with what was
- * recorded.
+ * A write session of a resumable blob. One call at a time, except for `write`. Throws StoreFailure from every method when
+ * the store cannot take the bytes; then only `close` makes sense, and another session may continue from what was recorded.
  *
- * Asking for `keep` or `safe` says that what either returned before was recorded: until then both that and what was
- * recorded before it can be gone on with, whatever is killed in between.
+ * A call of `keep` or `safe` confirms that the previous result of either was recorded. Until then the blob can be
+ * resumed from that result and from the one before it, whatever is killed in between.
  */
 export interface ResumableWriter {
-  /** As that of BlobWriter. */
+  /** As in BlobWriter. */
   write(chunk: Uint8Array): Promise<void>
 
-  /** Returns once all that was written would survive a power cut. */
+  /** Returns once all written bytes would survive a power cut. */
   keep(): Promise<KeptBlob>
 
   /**
-   * What is safe already, without waiting for anything, to be recorded in the middle of a long sitting; it ends
-   * before what was written last. Null where that is no more than was kept before.
+   * How much is durable already, without waiting: to be recorded in the middle of a long session. Less than was written.
+   * Null when it is no more than was kept before.
    */
   safe(): KeptBlob | null
 
   /**
-   * Returns once the blob is whole, readable, and would survive a power cut: its size as the store has it. All of it
-   * must have been kept and recorded before, so that whoever finds it whole knows that nothing is wanting; one of which
-   * nothing was ever kept may be completed at once. Throws BlobMissing when what was kept is lost or not what it was. So
-   * it may be where killed sittings had written on beyond the end that the blob has got now.
+   * Returns once the blob is whole, readable, and would survive a power cut: its size in the store. All of it must have
+   * been kept and recorded before, so that the record of a blob that is found complete lacks nothing; a blob of which
+   * nothing was ever kept may be completed at once. Throws BlobMissing when the kept bytes are lost or have changed, as they
+   * may be where killed sessions wrote beyond the present end of the blob, and BlobDamaged when some of them are lost.
    */
   complete(): Promise<number>
 
-  /**
-   * Ends the sitting and lets go of what it holds; never throws. What was kept stays as it is, also that of a sitting
-   * in which nothing was. Harmless after `complete`.
-   */
+  /** Ends the session and releases its resources. Kept bytes stay as they are. Never throws; harmless after `complete`. */
   close(): Promise<void>
 }
 
@@ -148,12 +159,12 @@ export class BlobMissing extends Error {
   }
 }
 
-/** The store has a blob of another size than was put there: bytes are lost, and no further try brings them back. */
+/** The store has a blob of another size than was written: bytes are lost, and retries cannot bring them back. */
 export class BlobDamaged extends Error {
   override readonly name = 'BlobDamaged'
 
-  constructor(key: BlobKey, stored: number, size: number) {
-    super(`blob ${key} has ${stored} bytes instead of ${size}`)
+  constructor(key: BlobKey, stored: number, size: number, options?: ErrorOptions) {
+    super(`blob ${key} has ${stored} bytes instead of ${size}`, options)
   }
 }
 
@@ -162,18 +173,17 @@ export function assertSize(key: BlobKey, stored: number, size: number): void {
   if (stored !== size) throw new BlobDamaged(key, stored, size)
 }
 
-/** Whether the bytes of the blob are gone, all or some of them, which nothing will mend. */
+/** Whether the blob has lost bytes, some or all, for good. */
 export function isLost(error: unknown): error is BlobMissing | BlobDamaged {
   return error instanceof BlobMissing || error instanceof BlobDamaged
 }
 
 /**
- * The store cannot do its work now.
- * - `full`: passes when something is deleted.
- * - `away`: it could not be reached, did not answer in time or said that it cannot serve, also after some tries.
- *   Passes by itself, and takes back nothing that the store has said.
- * - `refused`: it answers and does not let us, for want of a right, a key or the bucket. A person has to see to that.
- * - `broken`: nothing that it says is to be believed until a probe has succeeded.
+ * Why the store cannot work now.
+ * - `full`: out of space, until something is deleted.
+ * - `away`: unreachable, too slow, or unable to serve, also after retries. Transient; earlier answers stay valid.
+ * - `refused`: it answers and denies access: a right, a key or the bucket is missing. An operator has to act.
+ * - `broken`: its answers cannot be trusted until a probe has succeeded. Also the outcome of a violated invariant.
  */
 export type StoreFailureReason = 'full' | 'away' | 'refused' | 'broken'
 

@@ -1,13 +1,10 @@
 import type { KeptBlob, ResumableWriter } from './blob-store.ts'
 
-/**
- * The sitting of a blob that an earlier one had completed when it was killed. `complete` does what may have been left
- * to do.
- */
+/** A session of a blob that an earlier session had completed when it was killed. `complete` does what may remain to be done. */
 export function completedBlob(kept: KeptBlob, complete: () => Promise<void>): ResumableWriter {
   return {
     async write(chunk) {
-      if (chunk.byteLength > 0) throw new Error('the blob is whole: nothing can be written to it any more')
+      if (chunk.byteLength > 0) throw new Error('the blob is complete: it takes no more bytes')
     },
     keep: async () => kept,
     safe: () => null,

@@ -2,15 +2,15 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { hasCode } from './disk-files.ts'
 
-/** What memory, length and place of a direct write are multiples of, on every disk we know. */
+/** Alignment of address, length and position of a direct write: enough for every known disk. */
 const PAGE = 4096
 
-/** What comes before is written as ever: the beginning of a file is read soon, and of a small one all of it. */
+/** Position of the first direct write: the beginning of a file, and all of a small one, is read soon. */
 const FROM = 16 * 1024 * 1024
 
-/** Writes past the page cache (O_DIRECT of open(2)), as long as the file system lets us. */
+/** Writes past the page cache (O_DIRECT of open(2)), unless the file system refuses it. */
 export class DirectWriting {
-  /** Where there is no such flag, it is 0 or missing. */
+  /** The flag is 0 or undefined where the system has none. */
   #isRefused = !constants.O_DIRECT
 
   start(path: string): DirectFile {
@@ -18,8 +18,8 @@ export class DirectWriting {
   }
 
   /**
-   * Whether the bytes may be written so. Memory that threads share comes from the system by the page; of other memory
-   * nobody knows where it lies.
+   * Whether the bytes may be written past the page cache. Shared memory is aligned to pages; the address of other memory is
+   * unknown.
    */
   mayTake(bytes: Uint8Array, position: number): boolean {
     if (this.#isRefused || position < FROM || bytes.byteLength === 0) return false
@@ -27,7 +27,7 @@ export class DirectWriting {
     return [position, bytes.byteOffset, bytes.byteLength].every((number) => number % PAGE === 0)
   }
 
-  /** What the work gives; null where the file system refuses it, which is then asked for no more. */
+  /** The result of the work; null where the file system refuses direct writes, which are not tried again then. */
   async unlessRefused<T>(work: () => Promise<T>): Promise<T | null> {
     try {
       return await work()
@@ -39,11 +39,11 @@ export class DirectWriting {
   }
 }
 
-/** One file that is also written as ever, through another handle. */
+/** A second handle of a file, for writes past the page cache. */
 export class DirectFile {
   readonly #writing: DirectWriting
   readonly #path: string
-  /** Null where it cannot be opened: it may be removed while it is written, which the other handle does not notice. */
+  /** Null where it cannot be opened: the file may have been removed, which does not affect the other handle. */
   #handle: Promise<FileHandle | null> | null = null
 
   constructor(writing: DirectWriting, path: string) {
@@ -55,7 +55,7 @@ export class DirectFile {
     return this.#writing.mayTake(bytes, position)
   }
 
-  /** Answers how many of the bytes were written: the rest is for the other handle. They are not safe before a sync. */
+  /** Returns how many bytes were written; the rest is for the other handle. They are not durable before a sync. */
   async write(bytes: Uint8Array, position: number): Promise<number> {
     this.#handle ??= this.#open()
     const handle = await this.#handle
@@ -72,7 +72,7 @@ export class DirectFile {
       .catch(() => null)
   }
 
-  /** Never throws. Nothing may be being written. */
+  /** Never throws. No write may be pending. */
   async close(): Promise<void> {
     const handle = await this.#handle
     this.#handle = null

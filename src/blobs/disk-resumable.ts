@@ -1,120 +1,125 @@
 import { constants } from 'node:fs'
-import { type FileHandle, open, rename } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import type { BlobKey, BlobProgress } from '../domain/ids.ts'
+import { assertInvariant } from '../domain/invariants.ts'
 import { assertAllKept } from './all-kept.ts'
-import { BlobMissing, type KeptBlob, type ResumableWriter, StoreFailure } from './blob-store.ts'
+import { assertSize, BlobDamaged, BlobMissing, type KeptBlob, type ResumableWriter } from './blob-store.ts'
 import { completedBlob } from './completed-blob.ts'
 import type { DirectWriting } from './direct-writing.ts'
-import { failing, sizeOfFile, syncFolder, unlessMissing } from './disk-files.ts'
-import { growingFile } from './growing-file.ts'
+import { asDiskFailures, sizeOfFile, syncDirectory, unlessMissing } from './disk-files.ts'
+import type { DiskLayout } from './disk-layout.ts'
+import { GrowingFile } from './growing-file.ts'
 
-/** Where one blob lies while it grows, and when it is whole. */
-export interface ResumablePlaces {
-  readonly folder: string
-  /** Of a new file. */
+interface DiskSessionParts {
+  readonly layout: DiskLayout
+  readonly direct: DirectWriting
+  /** Permissions of a new file. */
   readonly mode: number
-  readonly growing: string
-  readonly shard: string
-  readonly finished: string
 }
 
-/** The file's own length and the offset say it all. */
+/** A constant: the offset and the file itself are all that is needed to continue. */
 const PROGRESS = 'disk' as BlobProgress
 
-/** A sitting at a file that waits under a name of its own for the next one; a whole one is renamed, never copied. */
+/** Opens a session of a blob whose file stays in a folder of its own until it is complete. */
 export async function resumeOnDisk(
+  parts: DiskSessionParts,
   key: BlobKey,
-  places: ResumablePlaces,
   kept: KeptBlob | null,
-  direct: DirectWriting,
 ): Promise<ResumableWriter> {
+  const path = parts.layout.growing(key)
   if (kept === null) {
-    return sitting(await failing(() => open(places.growing, 'wx', places.mode)), places, null, direct)
+    const created = await asDiskFailures(() => open(path, 'wx', parts.mode))
+    return new DiskSession(parts, key, created, null)
   }
-  const handle = await failing(() =>
-    open(places.growing, constants.O_RDWR | constants.O_NOFOLLOW).catch(unlessMissing),
+  const handle = await asDiskFailures(() =>
+    open(path, constants.O_RDWR | constants.O_NOFOLLOW).catch(unlessMissing),
   )
-  if (handle === null) return completedFile(key, places, kept)
+  if (handle === null) return completedFile(parts.layout, key, kept)
   try {
-    return await failing(async () => {
-      const { size } = await handle.stat()
-      if (size < kept.offset) throw new Error(`${places.growing} has ${size} bytes, ${kept.offset} were kept`)
-      // What a sitting wrote and did not keep may be anything after a power cut.
-      await handle.truncate(kept.offset)
-      return sitting(handle, places, kept, direct)
-    })
+    await asDiskFailures(() => truncateTo(handle, key, kept.offset))
   } catch (error) {
     await handle.close()
     throw error
   }
+  return new DiskSession(parts, key, handle, kept)
 }
 
-async function completedFile(
-  key: BlobKey,
-  { finished, shard }: ResumablePlaces,
-  kept: KeptBlob,
-): Promise<ResumableWriter> {
-  const size = await sizeOfFile(finished)
+/** Bytes that were written and not kept may be garbage after a power cut. */
+async function truncateTo(handle: FileHandle, key: BlobKey, offset: number): Promise<void> {
+  const { size } = await handle.stat()
+  if (size < offset) throw new BlobDamaged(key, size, offset)
+  await handle.truncate(offset)
+}
+
+async function completedFile(layout: DiskLayout, key: BlobKey, kept: KeptBlob): Promise<ResumableWriter> {
+  const size = await sizeOfFile(layout.finished(key))
   if (size === null) throw new BlobMissing(key)
-  if (size !== kept.offset) {
-    throw new StoreFailure('broken', {
-      cause: new Error(`${finished} has ${size} bytes, ${kept.offset} were kept`),
+  assertSize(key, size, kept.offset)
+  return completedBlob(kept, () => asDiskFailures(() => syncDirectory(layout.shard(key))))
+}
+
+class DiskSession implements ResumableWriter {
+  readonly #layout: DiskLayout
+  readonly #key: BlobKey
+  readonly #handle: FileHandle
+  readonly #file: GrowingFile
+  #kept: KeptBlob | null
+  /** Whether the file's name would survive a power cut, or need not. */
+  #isNameDurable: boolean
+
+  constructor({ layout, direct }: DiskSessionParts, key: BlobKey, handle: FileHandle, kept: KeptBlob | null) {
+    this.#layout = layout
+    this.#key = key
+    this.#handle = handle
+    this.#kept = kept
+    this.#isNameDurable = kept !== null
+    const path = layout.growing(key)
+    this.#file = new GrowingFile({
+      handle,
+      path,
+      direct: direct.start(path),
+      sync: () => this.#sync(),
+      from: kept?.offset ?? 0,
     })
   }
-  return completedBlob(kept, () => failing(() => syncFolder(shard)))
-}
 
-function sitting(
-  handle: FileHandle,
-  places: ResumablePlaces,
-  before: KeptBlob | null,
-  direct: DirectWriting,
-): ResumableWriter {
-  let isNamed = before !== null
-  let kept = before
-  const file = growingFile({
-    handle,
-    direct: direct.start(places.growing),
-    sync,
-    from: before?.offset ?? 0,
-  })
-
-  /** A new file's name has to be safe too, for the next sitting to find it. */
-  async function sync(): Promise<void> {
-    await handle.datasync()
-    if (!isNamed) await syncFolder(places.folder)
-    isNamed = true
+  write(chunk: Uint8Array): Promise<void> {
+    return this.#file.write(chunk)
   }
 
-  return {
-    write: (chunk) => file.write(chunk),
+  async keep(): Promise<KeptBlob> {
+    if (this.#kept?.offset !== this.#file.position) await this.#file.sync()
+    const { position, synced } = this.#file
+    await asDiskFailures(async () =>
+      assertInvariant('kept-is-written', synced === position, () => `${synced} synced, ${position} written`),
+    )
+    this.#kept = { offset: position, progress: PROGRESS }
+    return this.#kept
+  }
 
-    async keep() {
-      if (kept?.offset !== file.position) await file.sync()
-      kept = { offset: file.position, progress: PROGRESS }
-      return kept
-    },
+  safe(): KeptBlob | null {
+    const { synced } = this.#file
+    if (synced <= (this.#kept?.offset ?? 0)) return null
+    this.#kept = { offset: synced, progress: PROGRESS }
+    return this.#kept
+  }
 
-    safe() {
-      if (file.synced <= (kept?.offset ?? 0)) return null
-      kept = { offset: file.synced, progress: PROGRESS }
-      return kept
-    },
+  async complete(): Promise<number> {
+    assertAllKept(this.#kept, this.#file.position)
+    // The file is about to be renamed.
+    this.#isNameDurable = true
+    if (this.#kept === null) await this.#file.sync()
+    return asDiskFailures(() => this.#file.publish(this.#layout, this.#key))
+  }
 
-    async complete() {
-      assertAllKept(kept, file.position)
-      // It gets another name now: this one need not be safe any more.
-      isNamed = true
-      if (kept === null) await file.sync()
-      return failing(async () => {
-        const { size } = await handle.stat()
-        await file.close()
-        await rename(places.growing, places.finished)
-        await syncFolder(places.shard)
-        return size
-      })
-    },
+  close(): Promise<void> {
+    return this.#file.close()
+  }
 
-    close: () => file.close(),
+  /** The next session needs the name of a new file as well as its content. */
+  async #sync(): Promise<void> {
+    await this.#handle.datasync()
+    if (!this.#isNameDurable) await syncDirectory(this.#layout.resumable)
+    this.#isNameDurable = true
   }
 }

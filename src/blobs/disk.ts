@@ -1,211 +1,161 @@
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
 import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
-import { assertSize, BlobMissing, type BlobStore, type BlobWriter } from './blob-store.ts'
+import {
+  assertSize,
+  type BlobBody,
+  BlobMissing,
+  type BlobStore,
+  type BlobWriter,
+  type KeptBlob,
+  type OpenBlob,
+  type ResumableWriter,
+} from './blob-store.ts'
 import { DirectWriting } from './direct-writing.ts'
 import {
-  failing,
+  asDiskFailures,
   groupModes,
   type Modes,
   ownModes,
   sizeOfFile,
-  syncFolder,
+  syncDirectory,
   unlessMissing,
+  writeSynced,
 } from './disk-files.ts'
-import { fillFrom } from './disk-reading.ts'
+import { DiskLayout, makeFolders } from './disk-layout.ts'
+import { fillFrom, openBlobFile } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
-import { type GrowingFile, growingFile } from './growing-file.ts'
+import { DiskWriter } from './disk-writer.ts'
+import { GrowingFile } from './growing-file.ts'
 import { isBlobKey } from './keys.ts'
+
+const PROBE_BYTES = 512
 
 export interface DiskOptions {
   /**
-   * No other process has the folder open: what an earlier one left unfinished is cleared at opening. Where several
-   * nodes share a folder, it may be what another one is just writing, so it stays until it is removed by its key.
+   * No other process uses the folder: unfinished blobs of an earlier one are removed at opening. In a folder that several
+   * nodes share, another node may be writing them, so they stay until they are removed by key.
    */
   readonly alone: boolean
-  /** Whether the group of the folder may read what is made in it. */
+  /** Whether the group of the folder may read new files and folders. */
   readonly groupRead?: boolean
 }
 
 /**
- * Blobs as files, behind no symbolic links: `<folder>/<first two characters>/<key>`. Until they are complete they are `<folder>/tmp/<key>`, or
- * `<folder>/resumable/<key>` where a later sitting may go on with them. The mark is `<folder>/mark`.
+ * Blobs as files: `<folder>/<first two characters>/<key>`. Until they are complete they are `<folder>/tmp/<key>`, or
+ * `<folder>/resumable/<key>` where a later session may continue them. The mark is `<folder>/mark`. Throws LinkInStore:
+ * symbolic links inside the folder are not followed.
  */
 export async function openDiskBlobs(
   folder: string,
   random: Random,
   { alone, groupRead = false }: DiskOptions,
 ): Promise<BlobStore> {
+  const layout = new DiskLayout(folder)
   const modes = groupRead ? groupModes : ownModes
-  const unfinished = join(folder, 'tmp')
-  const resumable = join(folder, 'resumable')
-  const mark = join(folder, 'mark')
-  const direct = new DirectWriting()
-  if (alone) await rm(unfinished, { recursive: true, force: true })
-  await makeFolders(folder, [unfinished, resumable], modes)
+  if (alone) await rm(layout.unfinished, { recursive: true, force: true })
+  await makeFolders(layout, modes)
+  return new DiskBlobs(layout, modes, random)
+}
 
-  const temporary = (key: BlobKey) => join(unfinished, key)
-  const waiting = (key: BlobKey) => join(resumable, key)
-  const shard = (key: BlobKey) => join(folder, key.slice(0, 2))
-  const finished = (key: BlobKey) => join(shard(key), key)
+class DiskBlobs implements BlobStore {
+  readonly #layout: DiskLayout
+  readonly #modes: Modes
+  readonly #random: Random
+  readonly #direct = new DirectWriting()
 
-  const store: BlobStore = {
-    async create(key) {
-      const path = temporary(key)
-      const handle = await failing(() => open(path, 'wx', modes.file))
-      const file = growingFile({ handle, direct: direct.start(path), sync: () => handle.datasync(), from: 0 })
-      return diskWriter(handle, file, path, finished(key), shard(key))
-    },
+  constructor(layout: DiskLayout, modes: Modes, random: Random) {
+    this.#layout = layout
+    this.#modes = modes
+    this.#random = random
+  }
 
-    resume(key, kept) {
-      const places = {
-        folder: resumable,
-        mode: modes.file,
-        growing: waiting(key),
-        shard: shard(key),
-        finished: finished(key),
-      }
-      return resumeOnDisk(key, places, kept, direct)
-    },
+  async create(key: BlobKey): Promise<BlobWriter> {
+    const path = this.#layout.temporary(key)
+    const handle = await asDiskFailures(() => open(path, 'wx', this.#modes.file))
+    const direct = this.#direct.start(path)
+    const file = new GrowingFile({ handle, path, direct, sync: () => handle.datasync(), from: 0 })
+    return new DiskWriter(this.#layout, key, file)
+  }
 
-    async read(key, start, end, size) {
-      const stored = await store.size(key)
-      if (stored === null) throw new BlobMissing(key)
-      if (size !== undefined) assertSize(key, stored, size)
-      return Bun.file(finished(key)).slice(start, end)
-    },
+  resume(key: BlobKey, kept: KeptBlob | null): Promise<ResumableWriter> {
+    const parts = { layout: this.#layout, direct: this.#direct, mode: this.#modes.file }
+    return resumeOnDisk(parts, key, kept)
+  }
 
-    readInto: (key, start, target, size) => fillFrom(key, finished(key), start, target, size),
+  async read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobBody> {
+    const stored = await this.size(key)
+    if (stored === null) throw new BlobMissing(key)
+    if (size !== undefined) assertSize(key, stored, size)
+    return Bun.file(this.#layout.finished(key)).slice(start, end)
+  }
 
-    size: (key) => sizeOfFile(finished(key)),
+  open(key: BlobKey, size: number): Promise<OpenBlob> {
+    return openBlobFile(key, this.#layout.finished(key), size)
+  }
 
-    async remove(key) {
-      await failing(async () => {
-        await rm(temporary(key), { force: true })
-        await rm(waiting(key), { force: true })
-        await rm(finished(key), { force: true })
+  readInto(key: BlobKey, start: number, target: Uint8Array, size?: number): Promise<void> {
+    return fillFrom(key, this.#layout.finished(key), start, target, size)
+  }
+
+  size(key: BlobKey): Promise<number | null> {
+    return sizeOfFile(this.#layout.finished(key))
+  }
+
+  async remove(key: BlobKey): Promise<void> {
+    await asDiskFailures(async () => {
+      await rm(this.#layout.temporary(key), { force: true })
+      await rm(this.#layout.growing(key), { force: true })
+      await rm(this.#layout.finished(key), { force: true })
+    })
+  }
+
+  async *list(): AsyncIterable<BlobKey> {
+    // Unfinished blobs first: one that is completed meanwhile is then listed twice instead of never.
+    for (const folder of this.#layout.folders) {
+      for (const key of await asDiskFailures(() => readdir(folder))) if (isBlobKey(key)) yield key
+    }
+  }
+
+  async freeSpace(): Promise<number | null> {
+    const { bavail, bsize } = await asDiskFailures(() => statfs(this.#layout.folder))
+    return bavail * bsize
+  }
+
+  async probe(): Promise<void> {
+    const path = this.#layout.temporary(makeBlobKey(this.#random))
+    try {
+      await asDiskFailures(async () => {
+        const content = Buffer.from(this.#random(PROBE_BYTES))
+        await writeSynced(path, content, this.#modes.file)
+        if (!content.equals(await readFile(path))) throw new Error('the probe came back changed')
       })
-    },
-
-    async *list() {
-      // Unfinished ones first: one that is finished meanwhile is then named twice rather than not at all.
-      for (const name of ['tmp', 'resumable', ...shards]) {
-        for (const key of await failing(() => readdir(join(folder, name)))) {
-          if (isBlobKey(key)) yield key
-        }
-      }
-    },
-
-    async freeSpace() {
-      const { bavail, bsize } = await failing(() => statfs(folder))
-      return bavail * bsize
-    },
-
-    async probe() {
-      const key = makeBlobKey(random)
-      const path = temporary(key)
-      try {
-        await failing(async () => {
-          const content = Buffer.from(random(512))
-          const handle = await open(path, 'wx', modes.file)
-          try {
-            await handle.write(content)
-            await handle.sync()
-          } finally {
-            await handle.close()
-          }
-          if (!content.equals(await readFile(path))) throw new Error('the probe came back changed')
-        })
-      } finally {
-        await rm(path, { force: true })
-      }
-    },
-
-    readMark: () =>
-      failing(() =>
-        readFile(mark, { encoding: 'utf8', flag: constants.O_RDONLY | constants.O_NOFOLLOW }).catch(
-          unlessMissing,
-        ),
-      ),
-
-    async writeMark(text) {
-      // Under a name of its own until it is whole, so that nobody ever reads half of it.
-      const path = join(unfinished, makeBlobKey(random))
-      try {
-        await failing(async () => {
-          const handle = await open(path, 'wx', modes.file)
-          try {
-            await handle.writeFile(text)
-            await handle.sync()
-          } finally {
-            await handle.close()
-          }
-          await rename(path, mark)
-          await syncFolder(folder)
-        })
-      } finally {
-        await rm(path, { force: true })
-      }
-    },
-
-    async link() {
-      return null
-    },
+    } finally {
+      await rm(path, { force: true })
+    }
   }
-  return store
-}
 
-/** A folder of the store leads somewhere else. The store's own folder may. */
-export class LinkInStore extends Error {
-  override readonly name = 'LinkInStore'
-
-  constructor(path: string) {
-    super(
-      `${path} is a symbolic link, and Holdfast follows none inside the store; put the folder itself there, or make the whole data folder a link`,
-    )
+  readMark(): Promise<string | null> {
+    const flag = constants.O_RDONLY | constants.O_NOFOLLOW
+    return asDiskFailures(() => readFile(this.#layout.mark, { encoding: 'utf8', flag }).catch(unlessMissing))
   }
-}
 
-/** The folders that blobs lie in: by the first two characters of their keys. */
-const shards = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padStart(2, '0'))
-
-/** Makes every folder there will ever be, and makes them last, so that finishing a blob syncs one folder only. */
-async function makeFolders(folder: string, unfinished: readonly string[], modes: Modes): Promise<void> {
-  for (const path of [...unfinished, ...shards.map((shard) => join(folder, shard))]) {
-    await mkdir(path, { recursive: true, mode: modes.folder })
-    if ((await lstat(path)).isSymbolicLink()) throw new LinkInStore(path)
-  }
-  await syncFolder(folder)
-  await syncFolder(join(folder, '..'))
-}
-
-function diskWriter(
-  handle: FileHandle,
-  file: GrowingFile,
-  from: string,
-  to: string,
-  shard: string,
-): BlobWriter {
-  return {
-    write: (chunk) => file.write(chunk),
-
-    async complete() {
-      await file.sync()
-      return failing(async () => {
-        const { size } = await handle.stat()
-        await file.close()
-        await rename(from, to)
-        await syncFolder(shard)
-        return size
+  async writeMark(mark: string): Promise<void> {
+    // A temporary file until it is whole, so that nobody reads half of it.
+    const path = this.#layout.temporary(makeBlobKey(this.#random))
+    try {
+      await asDiskFailures(async () => {
+        await writeSynced(path, mark, this.#modes.file)
+        await rename(path, this.#layout.mark)
+        await syncDirectory(this.#layout.folder)
       })
-    },
+    } finally {
+      await rm(path, { force: true })
+    }
+  }
 
-    async abort() {
-      await file.close()
-      await rm(from, { force: true })
-      await rm(to, { force: true })
-    },
+  async link(): Promise<null> {
+    return null
   }
 }

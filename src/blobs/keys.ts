@@ -1,6 +1,6 @@
 import type { BlobKey } from '../domain/ids.ts'
 
-/** Whether a name found in a store is one that we gave: nothing else there is ours to touch. */
+/** Whether a name in a store is a blob key. Anything else there belongs to others. */
 export function isBlobKey(name: string): name is BlobKey {
   return /^[0-9a-f]{32}$/.test(name)
 }

@@ -1,6 +1,6 @@
-/** Memory that all uploads together may take beyond what each of them cannot do without. */
+/** Memory for parts that all uploads share, beyond one part for each upload. */
 export interface PartMemory {
-  /** Whether so many bytes were free; they are then taken. */
+  /** Takes so many bytes if they are free, and returns whether they were. */
   take(bytes: number): boolean
   give(bytes: number): void
 }
@@ -19,15 +19,15 @@ export function partMemory(limit: number): PartMemory {
   }
 }
 
-/** What one upload has of it, beyond what it cannot do without. */
+/** The memory of one upload. */
 export interface OwnMemory {
-  /** Whether so many bytes were free; they are then taken. `due`: those that the upload may always have. */
+  /** Takes so many bytes if they are free, and returns whether they were. `due`: for the part that is always granted. */
   take(bytes: number, due: boolean): boolean
   give(bytes: number): void
 }
 
 export function ownMemory(memory: PartMemory): OwnMemory {
-  /** How many bytes it has, and how many of them count against what all uploads share. */
+  /** Bytes of the upload, and how many of them count as shared. */
   let held = 0
   let shared = 0
   return {
@@ -41,7 +41,7 @@ export function ownMemory(memory: PartMemory): OwnMemory {
     },
     give(bytes) {
       held -= bytes
-      // What is left is first of all the one part that it may always have.
+      // One part of what remains counts as the one that is always granted.
       const stillShared = Math.min(shared, Math.max(0, held - bytes))
       memory.give(shared - stillShared)
       shared = stillShared

@@ -1,14 +1,14 @@
 import { unlessAborted } from '../domain/abort.ts'
 import type { S3Stream } from './s3-client.ts'
-import { asStoreFailure, noAnswer } from './s3-failure.ts'
-import { watchdog } from './watchdog.ts'
+import { noAnswer, s3StoreFailure } from './s3-failure.ts'
+import { Watchdog } from './watchdog.ts'
 
 /**
- * The body of an answer as a blob's bytes: `length` of them, or the stream fails with StoreFailure. Nothing is read
- * before it is wanted, so a slow reader holds the store back; `stall` is how many milliseconds the store may let us wait.
+ * The body of an answer as a stream of exactly `length` bytes, which otherwise fails with StoreFailure. It is read on
+ * demand, so a slow reader slows down the store; `stall` is the timeout for each chunk in milliseconds.
  */
 export function s3Body(answer: S3Stream, length: number, stall: number): ReadableStream<Uint8Array> {
-  const chunks = chunksOf(answer, length, stall)
+  const chunks = new S3Chunks(answer, length, stall)
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -17,7 +17,7 @@ export function s3Body(answer: S3Stream, length: number, stall: number): Readabl
           if (chunk.byteLength > 0) controller.enqueue(chunk)
           if (isLast) controller.close()
         } catch (error) {
-          throw asStoreFailure(error)
+          throw s3StoreFailure(error)
         }
       },
       cancel: (reason) => chunks.cancel(reason),
@@ -26,7 +26,7 @@ export function s3Body(answer: S3Stream, length: number, stall: number): Readabl
   )
 }
 
-/** The same, whole. Throws S3Failure. */
+/** The body in one piece. Throws S3Failure. */
 export async function s3Bytes(
   answer: S3Stream,
   length: number,
@@ -37,9 +37,9 @@ export async function s3Bytes(
   return bytes
 }
 
-/** The same, into the target, which they fill. Throws S3Failure. */
+/** Reads the body into the target, which has its length. Throws S3Failure. */
 export async function s3Fill(answer: S3Stream, target: Uint8Array, stall: number): Promise<void> {
-  const chunks = chunksOf(answer, target.length, stall)
+  const chunks = new S3Chunks(answer, target.length, stall)
   for (let at = 0; ; ) {
     const { chunk, isLast } = await chunks.next()
     target.set(chunk, at)
@@ -48,45 +48,58 @@ export async function s3Fill(answer: S3Stream, target: Uint8Array, stall: number
   }
 }
 
-interface Chunks {
-  /** Throws S3Failure when the store stops before the end, or sends more than it should. */
-  next(): Promise<{ readonly chunk: Uint8Array; readonly isLast: boolean }>
+/** What is used of a stream's reader, whose types differ between Bun and Node.js. */
+interface ChunkReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
   cancel(reason: unknown): Promise<void>
 }
 
-function chunksOf(answer: S3Stream, length: number, stall: number): Chunks {
-  const reader = (answer.body ?? new Blob([]).stream()).getReader()
-  const dog = watchdog(undefined)
-  dog.signal.addEventListener('abort', () => answer.close())
-  let received = 0
+/** The chunks of a body that has to have a certain length. */
+class S3Chunks {
+  readonly #answer: S3Stream
+  readonly #length: number
+  readonly #stall: number
+  readonly #reader: ChunkReader
+  readonly #watchdog = new Watchdog()
+  #received = 0
 
-  function letGo(): void {
-    dog.end()
-    answer.close()
+  constructor(answer: S3Stream, length: number, stall: number) {
+    this.#answer = answer
+    this.#length = length
+    this.#stall = stall
+    this.#reader = (answer.body ?? new Blob([]).stream()).getReader()
+    this.#watchdog.signal.addEventListener('abort', () => answer.close())
   }
 
-  return {
-    async next() {
-      try {
-        dog.arm(stall)
-        const { done, value } = await unlessAborted(dog.signal, reader.read())
-        dog.disarm()
-        received += value?.byteLength ?? 0
-        if (received > length || (done && received < length)) throw new Error('it has another length')
-        const isLast = received === length
-        if (isLast) dog.end()
-        return { chunk: value ?? new Uint8Array(), isLast }
-      } catch (error) {
-        const cause = dog.signal.aborted ? dog.signal.reason : error
-        letGo()
-        throw noAnswer(`the body after ${received} of ${length} bytes`, cause)
+  /** Throws S3Failure when the store sends fewer or more bytes than it should. */
+  async next(): Promise<{ readonly chunk: Uint8Array; readonly isLast: boolean }> {
+    const { signal } = this.#watchdog
+    try {
+      this.#watchdog.arm(this.#stall)
+      const { done, value } = await unlessAborted(signal, this.#reader.read())
+      this.#watchdog.disarm()
+      this.#received += value?.byteLength ?? 0
+      if (this.#received > this.#length || (done && this.#received < this.#length)) {
+        throw new Error('it has another length')
       }
-    },
+      const isLast = this.#received === this.#length
+      if (isLast) this.#watchdog.release()
+      return { chunk: value ?? new Uint8Array(), isLast }
+    } catch (error) {
+      const cause = signal.aborted ? signal.reason : error
+      this.#release()
+      throw noAnswer(`the body after ${this.#received} of ${this.#length} bytes`, cause)
+    }
+  }
 
-    async cancel(reason) {
-      letGo()
-      // The connection is gone already, and its end may be told once more here.
-      await reader.cancel(reason).catch(() => {})
-    },
+  async cancel(reason: unknown): Promise<void> {
+    this.#release()
+    // The connection is closed already, and the reader may report that again.
+    await this.#reader.cancel(reason).catch(() => {})
+  }
+
+  #release(): void {
+    this.#watchdog.release()
+    this.#answer.close()
   }
 }

@@ -1,17 +1,18 @@
-import type { S3Client, S3Settings } from './s3-client.ts'
-import { asStoreFailure, S3Failure } from './s3-failure.ts'
+import type { S3Client } from './s3-client.ts'
+import { S3Failure, s3StoreFailure } from './s3-failure.ts'
+import type { S3Settings } from './s3-signing.ts'
 import { encode } from './s3-xml.ts'
 
-/** The store cannot be used with these settings; the message says what a person can do about it. */
+/** The store cannot be used with these settings; the message tells the operator what to do. */
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable'
 }
 
-/** Makes the bucket when it is missing. Throws StoreUnusable. */
+/** Creates the bucket when it is missing. Throws StoreUnusable. */
 export async function assertBucket(client: S3Client, settings: S3Settings): Promise<void> {
   const { bucket, endpoint, region } = settings
   const told = (error: unknown, problem: string): Error => {
-    const cause = asStoreFailure(error)
+    const cause = s3StoreFailure(error)
     const detail = error instanceof Error ? error.message : String(error)
     return new StoreUnusable(`${problem} (${detail})`, { cause })
   }
@@ -23,7 +24,7 @@ export async function assertBucket(client: S3Client, settings: S3Settings): Prom
   try {
     await make(client, region)
   } catch (error) {
-    // Another node that starts at the same time may have been quicker.
+    // Another node that starts at the same time may have created it.
     if (await exists(client).catch(() => false)) return
     throw told(
       error,
@@ -52,7 +53,7 @@ function problemOf(error: unknown, { bucket, endpoint, pathStyle }: S3Settings):
 
 async function exists(client: S3Client): Promise<boolean> {
   try {
-    // Listing is what the key needs anyway, and unlike HEAD it says what is wrong.
+    // The key needs the right to list anyway, and unlike HEAD a list has error codes.
     await client.send({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } })
     return true
   } catch (error) {
@@ -65,7 +66,7 @@ async function make(client: S3Client, region: string): Promise<void> {
   try {
     await client.send({ method: 'PUT' })
   } catch (error) {
-    // AWS wants to hear the region in so many words everywhere but in its first one; others do not know that word.
+    // AWS requires the region's name in every region but its first; other stores do not know the element.
     if (!(error instanceof S3Failure) || error.code !== 'IllegalLocationConstraintException') throw error
     const place = `<CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><LocationConstraint>${encode(region)}</LocationConstraint></CreateBucketConfiguration>`
     await client.send({ method: 'PUT', body: new TextEncoder().encode(place) })

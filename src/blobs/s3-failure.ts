@@ -1,14 +1,15 @@
+import { InvariantViolated } from '../domain/invariants.ts'
 import { StoreFailure, type StoreFailureReason } from './blob-store.ts'
 import { isErrorDocument, text } from './s3-xml.ts'
 
-/** A request that did not get what it asked for. */
+/** A request that failed. */
 export class S3Failure extends Error {
   override readonly name = 'S3Failure'
 
   constructor(
-    /** Of the answer; null when there was none, or none to the end. */
+    /** Status of the answer; null when there was none, or an incomplete one. */
     readonly status: number | null,
-    /** S3's name for it, `NoSuchKey` for one; empty where the answer gave none. */
+    /** Error code of S3, such as `NoSuchKey`; empty where the answer has none. */
     readonly code: string,
     message: string,
     options?: ErrorOptions,
@@ -17,7 +18,7 @@ export class S3Failure extends Error {
   }
 }
 
-/** What the store says against a request. `what` names the request, for the log. */
+/** The failure that an answer reports. `what` names the request, for the log. */
 export function failureOf(what: string, status: number, body: string): S3Failure {
   const code = (isErrorDocument(body) ? text(body, 'Code') : null) ?? ''
   const detail = text(body, 'Message')
@@ -25,14 +26,14 @@ export function failureOf(what: string, status: number, body: string): S3Failure
   return new S3Failure(status, code, `${what} was answered ${status}${said === '' ? '' : ` (${said})`}`)
 }
 
-/** The store could not be reached, or stopped in the middle. */
+/** The store could not be reached, or the connection broke. `what` names the request, for the log. */
 export function noAnswer(what: string, cause: unknown): S3Failure {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new S3Failure(null, '', `${what} got no answer: ${reason}`, { cause })
 }
 
 const AWAY_STATUSES = new Set([408, 429, 500, 502, 503, 504])
-/** Also said with a status of 200, when the trouble comes after the first byte of the answer. */
+/** Also sent with status 200, when the failure comes after the head of the answer. */
 const AWAY_CODES = new Set([
   'InternalError',
   'ServiceUnavailable',
@@ -40,9 +41,9 @@ const AWAY_CODES = new Set([
   'RequestTimeout',
   'Throttling',
 ])
-/** What arrived is not what was sent: the way there is at fault, and may do better next time. */
-const SPOILED_CODES = new Set(['BadDigest', 'IncompleteBody', 'XAmzContentSHA256Mismatch'])
-/** There is no room for that: MinIO, Ceph and others say so in their own words, Ceph with a status of 403. */
+/** The store received other bytes than were sent: a fault of the network, probably transient. */
+const CORRUPTED_CODES = new Set(['BadDigest', 'IncompleteBody', 'XAmzContentSHA256Mismatch'])
+/** Out of space. MinIO, Ceph and others have codes of their own, Ceph with status 403. */
 const FULL_CODES = new Set([
   'QuotaExceeded',
   'EntityTooLarge',
@@ -52,24 +53,25 @@ const FULL_CODES = new Set([
 ])
 const REFUSED_CODES = new Set(['NoSuchBucket', 'PermanentRedirect', 'AuthorizationHeaderMalformed'])
 
-/** Whether the same request may well succeed a little later. All requests of ours may be repeated. */
-export function isPassing(error: unknown): boolean {
+/** Whether the same request may succeed a little later. All requests are idempotent. */
+export function isTransient(error: unknown): boolean {
   if (!(error instanceof S3Failure)) return false
-  return isAway(error) || SPOILED_CODES.has(error.code)
+  return isAway(error) || CORRUPTED_CODES.has(error.code)
 }
 
-/** What a caller of the store is told; anything but the store's own failures comes back as it is. */
-export function asStoreFailure(error: unknown): unknown {
+/** The StoreFailure for a failure of the store or a violated invariant. Any other error comes back unchanged. */
+export function s3StoreFailure(error: unknown): unknown {
+  if (error instanceof InvariantViolated) return new StoreFailure('broken', { cause: error })
   if (!(error instanceof S3Failure)) return error
   return new StoreFailure(reasonOf(error), { cause: error })
 }
 
-/** Runs the work; the store's failures come out of it as StoreFailure. */
-export async function failing<T>(work: () => Promise<T>): Promise<T> {
+/** Runs the work. Failures of the store and violated invariants become StoreFailure. */
+export async function asS3Failures<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw asStoreFailure(error)
+    throw s3StoreFailure(error)
   }
 }
 

@@ -1,30 +1,30 @@
 import type { BlobKey } from '../domain/ids.ts'
 import { isBlobKey } from './keys.ts'
-import type { Patience } from './retries.ts'
+import type { StoreRetryPolicy } from './retries.ts'
 import type { S3Client } from './s3-client.ts'
 import { S3Failure } from './s3-failure.ts'
 import type { SealedPart } from './s3-part.ts'
 import { elements, text } from './s3-xml.ts'
 
-/** Where blobs lie in the bucket. */
+/** Prefix of blobs in the bucket. */
 export const BLOBS = 'blobs/'
 
 export function objectOf(key: BlobKey): string {
   return `${BLOBS}${key.slice(0, 2)}/${key}`
 }
 
-/** Null for the name of an object that is no blob. */
+/** Null for an object that is not a blob. */
 export function keyOf(object: string): BlobKey | null {
   const name = object.slice(object.lastIndexOf('/') + 1)
   return isBlobKey(name) && object === objectOf(name) ? name : null
 }
 
-/** What an upload in the middle is worth: a store that restarts is waited for. */
-export const patient: Patience = { tries: 7, giveUpAfter: 60_000 }
+/** For requests of an upload: long enough for a store to restart. */
+export const UPLOAD_RETRIES: StoreRetryPolicy = { tries: 7, giveUpAfter: 60_000 }
 
 /**
- * Puts a whole object there. The store checks the content by its MD5 before it takes it.
- * Throws S3Failure; a lasting `BadDigest` means that the bytes are changed on their way.
+ * Stores a whole object. The store verifies the content by its MD5.
+ * Throws S3Failure; a lasting `BadDigest` means that bytes change in transit.
  */
 export async function putObject(
   client: S3Client,
@@ -32,7 +32,7 @@ export async function putObject(
   { bytes, md5 }: SealedPart,
   options: {
     readonly signal?: AbortSignal
-    readonly patience?: Patience
+    readonly retries?: StoreRetryPolicy
     readonly answerWithin?: number
   } = {},
 ): Promise<void> {
@@ -54,7 +54,7 @@ export async function objectSize(client: S3Client, object: string): Promise<numb
   } catch (error) {
     if (!(error instanceof S3Failure) || error.status !== 404) throw error
   }
-  // To a HEAD the store cannot say what is missing, the object or the whole bucket.
+  // The answer to a HEAD has no body that says what is missing: the object or the whole bucket.
   try {
     const { headers } = await client.send({ method: 'GET', object, headers: { Range: 'bytes=0-0' } })
     const [, total] = /\/(\d+)$/.exec(headers.get('Content-Range') ?? '') ?? []
@@ -74,7 +74,7 @@ export async function deleteObject(client: S3Client, object: string): Promise<vo
   }
 }
 
-/** Every object whose name begins so. */
+/** Every object whose name has the prefix. */
 export async function* objectsUnder(
   client: S3Client,
   prefix: string,
@@ -96,7 +96,7 @@ export function isNoSuchKey(error: unknown): boolean {
   return error instanceof S3Failure && error.code === 'NoSuchKey'
 }
 
-/** The store's ETag of what it took is its MD5, unless it encrypts with keys of its own: then it looks different. */
+/** Throws S3Failure unless the ETag is the MD5. A store that encrypts with keys of its own has other ETags. */
 export function assertSame(headers: Headers, md5: Buffer): void {
   const etag = (headers.get('ETag') ?? '').replaceAll('"', '').toLowerCase()
   if (/^[0-9a-f]{32}$/.test(etag) && etag !== md5.toString('hex') && !isEncrypted(headers)) {

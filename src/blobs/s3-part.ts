@@ -1,14 +1,14 @@
-/** What of a blob goes to the store in one request: gathered here, so that it can be sent again. */
-export interface Part {
+/** A buffer for the bytes of one request, so that they can be sent again. */
+export interface S3Part {
   readonly size: number
-  /** Bytes taken so far. */
+  /** Number of bytes in it. */
   readonly filled: number
   readonly isFull: boolean
-  /** Takes what fits; returns how many bytes that were. The chunk may be reused at once. */
+  /** Copies as many bytes as fit, and returns their number. */
   take(chunk: Uint8Array): number
-  /** All that was taken so far, with its MD5; good until more is taken. */
+  /** The bytes with their MD5; valid until more are added. */
   seal(): SealedPart
-  /** Lets the memory go at once. Left to the garbage collector, parts would pile up between its rounds. */
+  /** Frees the memory now. Between two runs of the garbage collector parts would pile up. */
   free(): void
 }
 
@@ -17,10 +17,10 @@ export interface SealedPart {
   readonly md5: Buffer
 }
 
-/** Most files are small: memory is taken as it is needed. */
+/** Most files are small: the buffer grows as needed. */
 const FIRST_CAPACITY = 64 * 1024
 
-export function newPart(size: number): Part {
+export function newPart(size: number): S3Part {
   const hash = new Bun.CryptoHasher('md5')
   let buffer = new ArrayBuffer(Math.min(FIRST_CAPACITY, size))
   let filled = 0
@@ -56,7 +56,7 @@ export function newPart(size: number): Part {
 
 const MIB = 1024 * 1024
 
-/** How large a part is, and how many the upload may hold in memory: being sent, and one being filled. */
+/** Size of a part, and how many parts an upload may have in memory: those that are sent, and the one that is filled. */
 export interface PartPlan {
   readonly size: number
   readonly held: number
@@ -66,8 +66,8 @@ export interface PartPlan {
 export type PlanPart = (number: number) => PartPlan
 
 /**
- * S3 takes 10,000 parts of 5 MiB to 5 GiB each. Parts grow with the blob, so that they suffice for 232 GiB, while an
- * upload never holds more than 56 MiB. How large a blob will become is not known when it begins.
+ * S3 takes 10,000 parts of 5 MiB to 5 GiB each. The size of a blob is not known when it begins, so parts grow with it:
+ * they suffice for 232 GiB, and an upload never has more than 56 MiB in memory.
  */
 export function usualPlan(number: number): PartPlan {
   if (number <= 1280) return { size: 8 * MIB, held: 4 }

@@ -1,212 +1,215 @@
-import { ownMemory, type PartMemory } from './part-memory.ts'
+import { assertInvariant } from '../domain/invariants.ts'
+import { type OwnMemory, ownMemory, type PartMemory } from './part-memory.ts'
 import type { S3Client } from './s3-client.ts'
 import { S3Failure } from './s3-failure.ts'
-import { objectSize, patient, putObject } from './s3-objects.ts'
-import { MOST_PARTS, newPart, type Part, type PlanPart, usualPlan } from './s3-part.ts'
+import { objectSize, putObject, UPLOAD_RETRIES } from './s3-objects.ts'
+import { MOST_PARTS, newPart, type PlanPart, type S3Part, usualPlan } from './s3-part.ts'
+import { StoredParts, sizeOf } from './s3-stored-parts.ts'
 import {
   beginUpload,
   isNoSuchUpload,
   joinParts,
   type StoredPart,
-  type UnfinishedUpload,
+  type UnfinishedMultipartUpload,
   uploadPart,
 } from './s3-uploads.ts'
 
-/** Where a writer of an object stopped. */
+/** State in which a writer of an object stopped. */
 export interface Written {
   /** Null as long as there is no part. */
-  readonly upload: UnfinishedUpload | null
-  /** What the store has: from the first part on, without a gap. */
+  readonly upload: UnfinishedMultipartUpload | null
+  /** The parts that the store has: from the first one on, without a gap. */
   readonly parts: readonly StoredPart[]
   /** The bytes after the parts, fewer than the next part takes; null when there are none. */
-  readonly tail: Part | null
+  readonly tail: S3Part | null
 }
 
-const nothing: Written = { upload: null, parts: [], tail: null }
+const NOTHING: Written = { upload: null, parts: [], tail: null }
 
-export function sizeOf(parts: readonly StoredPart[]): number {
-  return parts.reduce((sum, { size }) => sum + size, 0)
+export interface ObjectPartsOptions {
+  readonly client: S3Client
+  readonly object: string
+  readonly memory: PartMemory
+  readonly planPart?: PlanPart | undefined
+  /** State in which an earlier writer stopped. Its tail is taken over. */
+  readonly before?: Written | undefined
 }
 
 /**
- * One object on its way to the store: at once when it is smaller than a part, else by a multipart upload with several
- * parts on their way. Every part stays in memory until the store has it, so that it can be sent again. Throws S3Failure.
+ * Writes one object: in one request when it is smaller than a part, else by a multipart upload that sends several parts
+ * at a time. Every part stays in memory until the store has it, so that it can be sent again. Throws S3Failure.
  */
-export interface ObjectParts {
-  /** Bytes taken so far, those of an earlier writer included. */
-  readonly total: number
-  /** The multipart upload, as soon as there is a part; rejects when the store did not begin one. */
-  readonly upload: Promise<UnfinishedUpload> | null
+export class ObjectParts {
+  readonly #client: S3Client
+  readonly #object: string
+  readonly #planPart: PlanPart
+  readonly #memory: OwnMemory
+  readonly #cancel = new AbortController()
+  readonly #sending = new Set<Promise<void>>()
+  readonly #stored: StoredParts
+  /** The multipart upload, once its id is known. */
+  #begun: UnfinishedMultipartUpload | null
+  #upload: Promise<UnfinishedMultipartUpload> | null
+  #filling: S3Part | null
+  /** Number of the last part that was sent. */
+  #sent: number
+  #total: number
+  #failure: { readonly error: unknown } | null = null
+  /** Settled when all writes so far are done; never rejects. */
+  #queue = Promise.resolve()
+
+  constructor({ client, object, memory, planPart = usualPlan, before = NOTHING }: ObjectPartsOptions) {
+    this.#client = client
+    this.#object = object
+    this.#planPart = planPart
+    this.#memory = ownMemory(memory)
+    this.#stored = new StoredParts(before.parts)
+    this.#begun = before.upload
+    this.#upload = before.upload === null ? null : Promise.resolve(before.upload)
+    this.#filling = before.tail
+    this.#sent = before.parts.length
+    this.#total = sizeOf(before.parts) + (before.tail?.filled ?? 0)
+    if (before.tail !== null) this.#memory.take(before.tail.size, true)
+  }
+
+  /** Bytes written so far, those of an earlier writer included. */
+  get total(): number {
+    return this.#total
+  }
+
+  /** The multipart upload, as soon as there is a part; rejects when the store did not create one. */
+  get upload(): Promise<UnfinishedMultipartUpload> | null {
+    return this.#upload
+  }
+
   /** Aborted by `halt`, and by the first part that fails. */
-  readonly signal: AbortSignal
-  /** As that of a blob's writer. */
-  write(chunk: Uint8Array): Promise<void>
-  /** Returns once the store has every part that is full. */
-  settle(): Promise<void>
-  /** What the store has by now, and what is not a part yet; the tail is good until more is written. */
-  written(): Written
-  /** Returns once the object is whole, of the size of all that was taken. */
-  finish(): Promise<void>
-  /** Stops what is under way, which fails with the reason, and lets go of all memory. Never throws. */
-  halt(reason: Error): Promise<void>
-}
-
-/** `before` is where an earlier writer stopped; its tail is taken over. */
-export function partsOf(
-  client: S3Client,
-  object: string,
-  memory: PartMemory,
-  planPart: PlanPart = usualPlan,
-  before: Written = nothing,
-): ObjectParts {
-  const cancel = new AbortController()
-  const sending = new Set<Promise<void>>()
-  const own = ownMemory(memory)
-  /** By number, as far as the store has them: they do not arrive in their order. */
-  const stored = new Map(before.parts.map((part, at) => [at + 1, part]))
-  let begun = before.upload
-  let upload = begun === null ? null : Promise.resolve(begun)
-  let filling = before.tail
-  let sent = stored.size
-  let total = sizeOf(before.parts) + (filling?.filled ?? 0)
-  let failure: { readonly error: unknown } | null = null
-  /** Settled when all that was to be written so far is; never rejects. */
-  let turn = Promise.resolve()
-  if (filling !== null) own.take(filling.size, true)
-
-  function fail(error: unknown): void {
-    failure ??= { error }
-    cancel.abort(error)
+  get signal(): AbortSignal {
+    return this.#cancel.signal
   }
 
-  function assertGoing(): void {
-    if (failure !== null) throw failure.error
+  /** What the store has by now, and what is not a part yet. The tail is valid until the next write. */
+  get written(): Written {
+    return { upload: this.#begun, parts: this.#stored.leading(), tail: this.#filling }
   }
 
-  /** Waits for memory. One part is always granted; others only while all uploads together are within bounds. */
-  async function nextPart(): Promise<Part> {
-    const number = sent + 1
+  /** As in BlobWriter. */
+  write(chunk: Uint8Array): Promise<void> {
+    const work = this.#queue.then(() => this.#take(chunk))
+    this.#queue = work.catch(() => {})
+    return work
+  }
+
+  /** Returns once the store has every full part. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#sending)
+    this.#assertGoing()
+  }
+
+  /** Returns once the object is whole, with all bytes that were written. */
+  async finish(): Promise<void> {
+    this.#assertGoing()
+    const last = this.#filling
+    this.#filling = null
+    if (this.#upload === null) return this.#putWhole(last)
+    if (last !== null) this.#send(last)
+    await this.settle()
+    await this.#join(await this.#upload)
+  }
+
+  /** Stops pending requests, which fail with the reason, and frees all memory. Never throws. */
+  async halt(reason: Error): Promise<void> {
+    this.#fail(reason)
+    await Promise.all(this.#sending)
+    if (this.#filling !== null) this.#release(this.#filling)
+    this.#filling = null
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error }
+    this.#cancel.abort(error)
+  }
+
+  #assertGoing(): void {
+    if (this.#failure !== null) throw this.#failure.error
+  }
+
+  async #take(chunk: Uint8Array): Promise<void> {
+    this.#assertGoing()
+    for (let at = 0; at < chunk.byteLength; ) {
+      this.#filling ??= await this.#nextPart()
+      const taken = this.#filling.take(chunk.subarray(at))
+      at += taken
+      this.#total += taken
+      if (!this.#filling.isFull) continue
+      this.#send(this.#filling)
+      this.#filling = null
+    }
+  }
+
+  /** Waits for memory. One part is always granted; more only while all uploads together stay within their limit. */
+  async #nextPart(): Promise<S3Part> {
+    const number = this.#sent + 1
     if (number > MOST_PARTS)
       throw new S3Failure(400, 'EntityTooLarge', 'the blob needs more parts than S3 takes')
-    const plan = planPart(number)
-    while (sending.size >= plan.held || !own.take(plan.size, sending.size === 0)) {
-      await Promise.race(sending)
-      assertGoing()
+    const plan = this.#planPart(number)
+    while (this.#sending.size >= plan.held || !this.#memory.take(plan.size, this.#sending.size === 0)) {
+      await Promise.race(this.#sending)
+      this.#assertGoing()
     }
     return newPart(plan.size)
   }
 
-  function release(part: Part): void {
+  #release(part: S3Part): void {
     part.free()
-    own.give(part.size)
+    this.#memory.give(part.size)
   }
 
-  async function begin(): Promise<UnfinishedUpload> {
-    begun = { object, id: await beginUpload(client, object, cancel.signal) }
-    return begun
+  #send(part: S3Part): void {
+    this.#sent += 1
+    this.#upload ??= this.#begin()
+    const settled = this.#store(part, this.#sent, this.#upload)
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#sending.delete(settled)
+        this.#release(part)
+      })
+    this.#sending.add(settled)
   }
 
-  function send(part: Part): void {
-    const number = ++sent
-    upload ??= begin()
-    const beginning = upload
-    const work = (async () => {
-      const etag = await uploadPart(client, await beginning, number, part.seal(), cancel.signal)
-      stored.set(number, { etag, size: part.filled })
-    })()
-    const settled = work.catch(fail).finally(() => {
-      sending.delete(settled)
-      release(part)
-    })
-    sending.add(settled)
+  async #begin(): Promise<UnfinishedMultipartUpload> {
+    const id = await beginUpload(this.#client, this.#object, this.signal)
+    this.#begun = { object: this.#object, id }
+    return this.#begun
   }
 
-  async function take(chunk: Uint8Array): Promise<void> {
-    assertGoing()
-    for (let at = 0; at < chunk.byteLength; ) {
-      filling ??= await nextPart()
-      const taken = filling.take(chunk.subarray(at))
-      at += taken
-      total += taken
-      if (!filling.isFull) continue
-      send(filling)
-      filling = null
+  async #store(part: S3Part, number: number, upload: Promise<UnfinishedMultipartUpload>): Promise<void> {
+    const etag = await uploadPart(this.#client, await upload, number, part.seal(), this.signal)
+    this.#stored.add(number, { etag, size: part.filled })
+  }
+
+  async #putWhole(content: S3Part | null): Promise<void> {
+    const part = content ?? newPart(0)
+    try {
+      const options = { signal: this.signal, retries: UPLOAD_RETRIES }
+      await putObject(this.#client, this.#object, part.seal(), options)
+    } finally {
+      if (content !== null) this.#release(content)
     }
   }
 
-  async function settle(): Promise<void> {
-    await Promise.all(sending)
-    assertGoing()
-  }
-
-  async function join(beginning: Promise<UnfinishedUpload>): Promise<void> {
-    await settle()
-    const etags = leading(stored).map(({ etag }) => etag)
+  async #join(upload: UnfinishedMultipartUpload): Promise<void> {
+    const etags = this.#stored.all(this.#sent, this.#total).map(({ etag }) => etag)
     try {
-      await joinParts(client, await beginning, etags, cancel.signal)
+      await joinParts(this.#client, upload, etags, this.signal)
     } catch (error) {
-      // Joined already, by a try whose answer was lost: the object itself tells.
+      // An earlier try, whose answer was lost, may have succeeded: the size of the object tells.
       if (!isNoSuchUpload(error)) throw error
     }
-    const size = await objectSize(client, object)
-    if (size !== total) {
-      throw new S3Failure(200, '', `the object has ${size} bytes in the store, ${total} were sent`)
-    }
-  }
-
-  return {
-    get total() {
-      return total
-    },
-
-    get upload() {
-      return upload
-    },
-
-    signal: cancel.signal,
-
-    write(chunk) {
-      const work = turn.then(() => take(chunk))
-      turn = work.catch(() => {})
-      return work
-    },
-
-    settle,
-
-    written: () => ({ upload: begun, parts: leading(stored), tail: filling }),
-
-    async finish() {
-      assertGoing()
-      const last = filling
-      filling = null
-      if (upload !== null) {
-        if (last !== null) send(last)
-        await join(upload)
-        return
-      }
-      const part = last ?? newPart(0)
-      try {
-        await putObject(client, object, part.seal(), { signal: cancel.signal, patience: patient })
-      } finally {
-        if (last !== null) release(last)
-      }
-    },
-
-    async halt(reason) {
-      fail(reason)
-      await Promise.all(sending)
-      if (filling !== null) release(filling)
-      filling = null
-    },
-  }
-}
-
-/** Those from the first on without a gap. */
-function leading(stored: ReadonlyMap<number, StoredPart>): StoredPart[] {
-  const parts: StoredPart[] = []
-  for (let number = 1; ; number++) {
-    const part = stored.get(number)
-    if (part === undefined) return parts
-    parts.push(part)
+    const size = await objectSize(this.#client, this.#object)
+    assertInvariant(
+      'object-size-is-total',
+      size === this.#total,
+      () => `${size ?? 'no'} bytes in the store, ${this.#total} written`,
+    )
   }
 }

@@ -2,17 +2,17 @@ import * as z from 'zod'
 import type { BlobProgress } from '../domain/ids.ts'
 import type { StoredPart } from './s3-uploads.ts'
 
-/** How far a blob has come in the bucket. It does not grow with the blob: the parts are the store's to list. */
+/** State of an unfinished blob. Its size does not grow with the blob: the store lists the parts. */
 export interface S3Progress {
   /** Id of the multipart upload, null as long as there is no part. */
   readonly upload: string | null
-  /** How many parts belong to it, from the first on. */
+  /** Number of its parts, from the first on. */
   readonly parts: number
-  /** The tail's name, null when there is none. */
+  /** Name of the tail, null when there is none. */
   readonly tail: string | null
-  /** The tail of what was kept before this; nobody needs it once this is recorded. */
+  /** Name of the previous tail, which is obsolete once this state is recorded. */
   readonly tailBefore: string | null
-  /** Tells whether parts and tail are still what they were. */
+  /** Hash that shows whether parts and tail have changed. */
   readonly print: string
 }
 
@@ -28,14 +28,14 @@ export function progressText(progress: S3Progress): BlobProgress {
   return JSON.stringify(progress) as BlobProgress
 }
 
-/** Throws Error for what is none of ours. */
+/** Throws Error for any other text. */
 export function parseProgress(text: BlobProgress): S3Progress {
   return shape.parse(JSON.parse(text))
 }
 
 export function printOf(parts: readonly StoredPart[], tail: Buffer | null): string {
   const hash = new Bun.CryptoHasher('sha256')
-  // Some stores give an ETag with its quotation marks in one answer and without in another.
+  // Some stores send the same ETag with quotation marks in one answer and without them in another.
   for (const { etag } of parts) hash.update(`${etag.replaceAll('"', '').toLowerCase()}\n`)
   return hash.update(tail ?? '').digest('hex')
 }

@@ -1,17 +1,17 @@
-/** What a sitting leaves behind of a blob that is no part yet: objects beside the blobs, each written once. */
+/** Tails: objects with the last bytes of an unfinished blob, which do not fill a part. Each is written once. */
 import type { BlobKey } from '../domain/ids.ts'
 import { isBlobKey } from './keys.ts'
 import type { S3Client } from './s3-client.ts'
 import { deleteObject, objectsUnder } from './s3-objects.ts'
 
-/** Where they lie in the bucket. */
+/** Prefix of tails in the bucket. */
 export const TAILS = 'tails/'
 
 export function tailOf(key: BlobKey, name: string): string {
   return `${tailsOf(key)}${name}`
 }
 
-/** Null for the name of an object that is no tail. */
+/** Null for an object that is not a tail. */
 export function keyOfTail(object: string): BlobKey | null {
   const [, , key = ''] = object.split('/')
   return isBlobKey(key) && object.startsWith(tailsOf(key)) ? key : null

@@ -1,22 +1,22 @@
-/** S3's multipart uploads: objects in the making, which the bucket's list of objects does not show. */
+/** Multipart uploads of S3: unfinished objects, which the list of objects does not include. */
 import type { S3Client } from './s3-client.ts'
 import { S3Failure } from './s3-failure.ts'
-import { assertSame, patient } from './s3-objects.ts'
+import { assertSame, UPLOAD_RETRIES } from './s3-objects.ts'
 import type { SealedPart } from './s3-part.ts'
 import { elements, encode, text } from './s3-xml.ts'
 
-export interface UnfinishedUpload {
+export interface UnfinishedMultipartUpload {
   readonly object: string
   readonly id: string
 }
 
 export interface StoredPart {
-  /** As the store names what it has; it stands in quotation marks. */
+  /** As the store sends it, with quotation marks. */
   readonly etag: string
   readonly size: number
 }
 
-/** Joining many parts takes the store a while, and most stores answer only then. */
+/** Joining many parts takes a store some time, and most answer only then. */
 const JOIN_WITHIN = 60_000
 
 /** Returns the upload's id. */
@@ -26,17 +26,17 @@ export async function beginUpload(client: S3Client, object: string, signal: Abor
     object,
     query: { uploads: '' },
     signal,
-    patience: patient,
+    retries: UPLOAD_RETRIES,
   })
   const id = text(answer.text, 'UploadId')
   if (id === null) throw new S3Failure(200, '', `the store began an upload of ${object} and named no id`)
   return id
 }
 
-/** Returns the part's ETag, by which the finished object is asked for. Parts are numbered from 1. */
+/** Returns the part's ETag, which is needed to join the parts. Parts are numbered from 1. */
 export async function uploadPart(
   client: S3Client,
-  upload: UnfinishedUpload,
+  upload: UnfinishedMultipartUpload,
   number: number,
   { bytes, md5 }: SealedPart,
   signal: AbortSignal,
@@ -48,7 +48,7 @@ export async function uploadPart(
     headers: { 'Content-MD5': md5.toString('base64') },
     body: bytes,
     signal,
-    patience: patient,
+    retries: UPLOAD_RETRIES,
     answerWithin: client.timeouts.stall,
   })
   assertSame(headers, md5)
@@ -58,12 +58,12 @@ export async function uploadPart(
 }
 
 /**
- * The parts that the store has, as many as there are from the first on without a gap. Throws S3Failure `NoSuchUpload`.
- * `page`: how many the store is asked for at a time; it may give fewer.
+ * The parts that the store has, up to the first gap. Throws S3Failure `NoSuchUpload`.
+ * `page`: how many parts one request asks for; the store may send fewer.
  */
 export async function* storedParts(
   client: S3Client,
-  { object, id }: UnfinishedUpload,
+  { object, id }: UnfinishedMultipartUpload,
   page = 1000,
 ): AsyncIterable<StoredPart> {
   let last = 0
@@ -82,12 +82,12 @@ export async function* storedParts(
 }
 
 /**
- * Joins the parts. Throws S3Failure `NoSuchUpload` when there is no such upload, which may mean that an earlier
- * try, whose answer was lost, has succeeded.
+ * Joins the parts, given their ETags in order. Throws S3Failure `NoSuchUpload` when there is no such upload: an earlier try,
+ * whose answer was lost, may have succeeded.
  */
 export async function joinParts(
   client: S3Client,
-  upload: UnfinishedUpload,
+  upload: UnfinishedMultipartUpload,
   etags: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
@@ -103,13 +103,16 @@ export async function joinParts(
       `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
     ),
     signal,
-    patience: patient,
+    retries: UPLOAD_RETRIES,
     answerWithin: Math.max(client.timeouts.answer, JOIN_WITHIN),
   })
 }
 
-/** Ends an upload and drops its parts. Succeeds when there is no such upload. */
-export async function dropUpload(client: S3Client, { object, id }: UnfinishedUpload): Promise<void> {
+/** Aborts an upload, which deletes its parts. Succeeds when there is no such upload. */
+export async function abortMultipartUpload(
+  client: S3Client,
+  { object, id }: UnfinishedMultipartUpload,
+): Promise<void> {
   try {
     await client.send({ method: 'DELETE', object, query: { uploadId: id } })
   } catch (error) {
@@ -117,15 +120,18 @@ export async function dropUpload(client: S3Client, { object, id }: UnfinishedUpl
   }
 }
 
-/** Ends every unfinished upload of one object. */
+/** Aborts every unfinished upload of one object. */
 export async function dropUploadsOf(client: S3Client, object: string): Promise<void> {
   for await (const upload of unfinishedUploads(client, object)) {
-    if (upload.object === object) await dropUpload(client, upload)
+    if (upload.object === object) await abortMultipartUpload(client, upload)
   }
 }
 
-/** Every unfinished upload of objects whose names begin so. */
-export async function* unfinishedUploads(client: S3Client, prefix: string): AsyncIterable<UnfinishedUpload> {
+/** Every unfinished upload of objects whose names have the prefix. */
+export async function* unfinishedUploads(
+  client: S3Client,
+  prefix: string,
+): AsyncIterable<UnfinishedMultipartUpload> {
   let from: Record<string, string> = {}
   for (;;) {
     const answer = await client.send({ method: 'GET', query: { uploads: '', prefix, ...from } })
@@ -141,7 +147,7 @@ export async function* unfinishedUploads(client: S3Client, prefix: string): Asyn
   }
 }
 
-/** The parts to be joined are not those that the store has. */
+/** Whether the parts to be joined differ from those that the store has. */
 export function isInvalidPart(error: unknown): boolean {
   return error instanceof S3Failure && error.code === 'InvalidPart'
 }

@@ -1,44 +1,46 @@
 import type { BlobWriter } from './blob-store.ts'
-import type { PartMemory } from './part-memory.ts'
-import type { S3Client } from './s3-client.ts'
-import { failing } from './s3-failure.ts'
+import { asS3Failures } from './s3-failure.ts'
 import { deleteObject } from './s3-objects.ts'
-import type { PlanPart } from './s3-part.ts'
-import { partsOf } from './s3-parts.ts'
-import { dropUpload, dropUploadsOf } from './s3-uploads.ts'
+import { ObjectParts, type ObjectPartsOptions } from './s3-parts.ts'
+import { abortMultipartUpload, dropUploadsOf, type UnfinishedMultipartUpload } from './s3-uploads.ts'
 
-/** Writes one object in one go, or leaves nothing of it. */
-export function s3Writer(
-  client: S3Client,
-  object: string,
-  memory: PartMemory,
-  planPart?: PlanPart,
-): BlobWriter {
-  const parts = partsOf(client, object, memory, planPart)
-  let mayExist = false
+/** Writes one object in one session, or leaves nothing of it. */
+export class S3Writer implements BlobWriter {
+  readonly #options: ObjectPartsOptions
+  readonly #parts: ObjectParts
+  #mayExist = false
 
-  return {
-    write: (chunk) => failing(() => parts.write(chunk)),
+  constructor(options: ObjectPartsOptions) {
+    this.#options = options
+    this.#parts = new ObjectParts(options)
+  }
 
-    complete() {
-      mayExist = true
-      return failing(async () => {
-        await parts.finish()
-        return parts.total
-      })
-    },
+  write(chunk: Uint8Array): Promise<void> {
+    return asS3Failures(() => this.#parts.write(chunk))
+  }
 
-    abort() {
-      return failing(async () => {
-        await parts.halt(new Error('the upload was aborted'))
-        if (parts.upload !== null) {
-          const begun = await parts.upload.catch(() => null)
-          // Without its id the upload may be there all the same: the answer that named it may have been lost.
-          if (begun === null) await dropUploadsOf(client, object)
-          else await dropUpload(client, begun)
-        }
-        if (mayExist) await deleteObject(client, object)
-      })
-    },
+  complete(): Promise<number> {
+    this.#mayExist = true
+    return asS3Failures(async () => {
+      await this.#parts.finish()
+      return this.#parts.total
+    })
+  }
+
+  abort(): Promise<void> {
+    const { client, object } = this.#options
+    return asS3Failures(async () => {
+      await this.#parts.halt(new Error('the upload was aborted'))
+      if (this.#parts.upload !== null) await this.#abortUpload(this.#parts.upload)
+      if (this.#mayExist) await deleteObject(client, object)
+    })
+  }
+
+  /** Without its id the upload may exist all the same: the answer with the id may have been lost. */
+  async #abortUpload(upload: Promise<UnfinishedMultipartUpload>): Promise<void> {
+    const { client, object } = this.#options
+    const begun = await upload.catch(() => null)
+    if (begun === null) await dropUploadsOf(client, object)
+    else await abortMultipartUpload(client, begun)
   }
 }

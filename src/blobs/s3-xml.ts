@@ -1,9 +1,9 @@
 /**
- * What is read of the store's answers: a handful of elements without attributes, comments or CDATA, from a sender
- * that the operator has chosen. Not a parser of XML in general.
+ * Reads the few elements that are needed of a store's answers: without attributes, comments or CDATA, from a sender that
+ * the operator trusts. Not a general XML parser.
  */
 
-/** The contents of every element of that name, as they stand. */
+/** The contents of every element of that name, undecoded. */
 export function elements(xml: string, name: string): string[] {
   return [...xml.matchAll(new RegExp(`<${name}(?:\\s[^>]*)?>([\\s\\S]*?)</${name}\\s*>`, 'g'))].map(
     ([, content]) => content ?? '',
@@ -16,12 +16,12 @@ export function text(xml: string, name: string): string | null {
   return content === undefined || content === '' ? null : decode(content)
 }
 
-/** Whether the answer is an error, whatever its status says. */
+/** Whether the answer is an error document, whatever its status. */
 export function isErrorDocument(xml: string): boolean {
   return /^\s*(?:<\?xml[^>]*\?>\s*)?<Error[\s>]/.test(xml)
 }
 
-/** For the content of an element that we send. */
+/** Escapes text for the content of an element. */
 export function encode(value: string): string {
   return value
     .replaceAll('&', '&amp;')

@@ -1,75 +1,79 @@
-/** Ends a request that makes no progress. */
-export interface Watchdog {
-  /** For the request: aborted when the time is up, and when the caller's own signal is. */
-  readonly signal: AbortSignal
-  /** Gives it so many milliseconds from now. */
-  arm(milliseconds: number): void
-  /** Gives it the same time once more. */
-  again(): void
-  disarm(): void
-  /** Ends the request now. */
-  bite(reason: string): void
-  /** Lets go of the caller's signal. */
-  end(): void
+/** A request was aborted because it made no progress. */
+export class Stalled extends Error {
+  override readonly name = 'Stalled'
 }
 
-export function watchdog(caller: AbortSignal | undefined): Watchdog {
-  const controller = new AbortController()
-  let timer: ReturnType<typeof setTimeout> | null = null
-  let patience = 0
-  let deadline = Number.POSITIVE_INFINITY
+/** Aborts a request that makes no progress. */
+export class Watchdog {
+  readonly #controller = new AbortController()
+  readonly #caller: AbortSignal | undefined
+  readonly #follow = () => this.#abort(this.#caller?.reason)
+  #timer: ReturnType<typeof setTimeout> | null = null
+  /** Milliseconds without progress that are allowed now. */
+  #timeout = 0
+  #deadline = Number.POSITIVE_INFINITY
 
-  function end(): void {
-    if (timer !== null) clearTimeout(timer)
-    timer = null
-    caller?.removeEventListener('abort', follow)
+  /** `caller`: the signal of whoever sends the request. */
+  constructor(caller?: AbortSignal) {
+    this.#caller = caller
+    caller?.addEventListener('abort', this.#follow)
   }
 
-  function follow(): void {
-    controller.abort(caller?.reason)
-    end()
+  /** For the request. Aborted at the timeout, and with the caller's signal. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
   }
 
-  function bite(reason: string): void {
-    controller.abort(new Error(reason))
-    end()
-  }
-
-  /** It is armed anew with every chunk, so a timer is set far less often than that: when the last one is over. */
-  function look(): void {
-    timer = null
-    if (deadline === Number.POSITIVE_INFINITY) return
-    const left = deadline - performance.now()
-    if (left <= 0) bite(`nothing moved for ${patience} ms`)
-    else set(left)
-  }
-
-  function set(milliseconds: number): void {
-    timer = setTimeout(look, milliseconds)
-    // The request keeps the process; a watchdog without one does not.
-    timer.unref()
-  }
-
-  function arm(milliseconds: number): void {
-    const sooner = milliseconds < patience
-    patience = milliseconds
-    deadline = performance.now() + patience
-    if (timer !== null && sooner) {
-      clearTimeout(timer)
-      timer = null
+  /** Sets a timeout of so many milliseconds from now. */
+  arm(milliseconds: number): void {
+    const sooner = milliseconds < this.#timeout
+    this.#timeout = milliseconds
+    this.#deadline = performance.now() + milliseconds
+    if (this.#timer !== null && sooner) {
+      clearTimeout(this.#timer)
+      this.#timer = null
     }
-    if (timer === null) set(patience)
+    if (this.#timer === null) this.#setTimer(milliseconds)
   }
 
-  caller?.addEventListener('abort', follow)
-  return {
-    signal: controller.signal,
-    arm,
-    again: () => arm(patience),
-    disarm() {
-      deadline = Number.POSITIVE_INFINITY
-    },
-    bite,
-    end,
+  /** Restarts the timeout: there was progress. */
+  restart(): void {
+    this.arm(this.#timeout)
+  }
+
+  disarm(): void {
+    this.#deadline = Number.POSITIVE_INFINITY
+  }
+
+  /** Aborts the request now. */
+  abort(reason: string): void {
+    this.#abort(new Error(reason))
+  }
+
+  /** Removes timer and listener. */
+  release(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#caller?.removeEventListener('abort', this.#follow)
+  }
+
+  #abort(reason: unknown): void {
+    this.#controller.abort(reason)
+    this.release()
+  }
+
+  /** Every chunk restarts the timeout, so a new timer is set only when the old one has fired. */
+  #check(): void {
+    this.#timer = null
+    if (this.#deadline === Number.POSITIVE_INFINITY) return
+    const left = this.#deadline - performance.now()
+    if (left > 0) this.#setTimer(left)
+    else this.#abort(new Stalled(`nothing moved for ${this.#timeout} ms`))
+  }
+
+  #setTimer(milliseconds: number): void {
+    this.#timer = setTimeout(() => this.#check(), milliseconds)
+    // The request keeps the process alive; a watchdog without a request does not.
+    this.#timer.unref()
   }
 }

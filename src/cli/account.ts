@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
 import { timestamp } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { changeCommands } from './admin/accounts.ts'
@@ -16,7 +16,7 @@ interface ListOptions extends Format {
   readonly state: 'all' | 'active' | 'disabled'
 }
 
-/** `holdfast account …`: works beside a running server on the same data. */
+/** `holdfast account …`: may be used while a server runs on the same data. */
 export function accountCommand(account: Command, environment: Environment): void {
   account.description('add, list, change and remove accounts')
   account
@@ -28,7 +28,7 @@ export function accountCommand(account: Command, environment: Environment): void
   account
     .command('list')
     .description('list the accounts')
-    .option('--search <text>', 'only those whose name contains this', '')
+    .option('--search <text>', 'only accounts whose name contains this', '')
     .addOption(
       new Option('--state <state>', 'only these').choices(['all', 'active', 'disabled']).default('all'),
     )

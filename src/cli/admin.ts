@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { accountsCommand } from './admin/accounts.ts'
 import { auditCommand } from './admin/audit.ts'
@@ -16,24 +16,24 @@ import { printJson, printLines } from './output.ts'
 import { linkAddress } from './places.ts'
 import { dismissCommand, reportListCommand } from './report.ts'
 
-/** `holdfast admin …`: works beside a running server on the same data. */
+/** `holdfast admin …`: may be used while a server runs on the same data. */
 export function adminCommand(admin: Command, environment: Environment): void {
-  admin.description('administer the server, as on its site')
+  admin.description('administer the server')
   admin
     .command('add')
     .description(
-      'make an account an administrator, or a new one, and print a one-time link to set its password',
+      'make an account an administrator, adding it if there is none, and print a one-time link to set its password',
     )
     .argument('<username>', '3 to 32 of a-z 0-9 . _ -')
     .option('--json', 'print {"username","url"}')
     .action((username: string, { json }: { json?: true }) => add(environment, username, json === true))
   admin
     .command('withdraw')
-    .description('make an administrator an account like others')
+    .description('take the administrator role from an account')
     .argument('<username>')
     .action((username: string) => withdraw(environment, username))
   inviteCommand(admin.command('invite'), environment)
-  // The names of earlier versions, for scripts.
+  // Command names of earlier versions, kept for scripts.
   accountsCommand(admin.command('accounts', { hidden: true }), environment)
   reportListCommand(admin.command('reports', { hidden: true }), environment)
   takeDownCommand(admin.command('take-down'), environment)

@@ -1,11 +1,12 @@
-import type { Administration } from '../administration.ts'
-import { type Config, type Environment, loadConfig } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
+import { type Config, loadConfig } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
+import type { Administration } from '../operations/administration.ts'
 
 /**
- * Opens the data that the environment names for one command, and closes it whatever happens. Where there is none,
- * only a command that `mayBegin` makes some.
+ * Opens the configured data for one command, and closes it in any case. Missing data is only created for a
+ * command with `mayBegin`.
  */
 export async function withAdministration(
   environment: Environment,
@@ -13,8 +14,8 @@ export async function withAdministration(
   options: { readonly mayBegin?: boolean } = {},
 ): Promise<void> {
   const config = loadConfig(environment)
-  // Loaded only now: help and wrong use need none of it.
-  const { openAdministration } = await import('../administration.ts')
+  // Imported on demand, since help and wrong usage do not need it.
+  const { openAdministration } = await import('../operations/administration.ts')
   const parts = { config, clock: systemClock, random: systemRandom }
   const administration = await openAdministration(parts, options)
   try {

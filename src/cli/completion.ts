@@ -4,16 +4,16 @@ import { printLines } from './output.ts'
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
 
-/** What can follow the words of one command: commands below it, and options. */
+/** Words that may follow a command: subcommands and options. */
 interface Level {
-  /** Behind `holdfast`, separated by blanks; empty for itself. */
+  /** Words after `holdfast`, separated by spaces; empty for the program itself. */
   readonly path: string
   readonly words: readonly string[]
-  /** Whether commands follow; else an argument may, such as a file. */
+  /** Whether subcommands follow; otherwise an argument such as a file may. */
   readonly isGroup: boolean
 }
 
-/** `holdfast completion`: a script of the shell that knows every command and option of this version. */
+/** `holdfast completion`: prints a shell script that completes every command and option of this version. */
 export function completionCommand(completion: Command, holdfast: Command): void {
   completion
     .description('print a script that completes commands and options in a shell')
@@ -27,7 +27,7 @@ export function completionCommand(completion: Command, holdfast: Command): void 
       [
         '',
         'bash: holdfast completion bash > ~/.local/share/bash-completion/completions/holdfast',
-        'zsh:  holdfast completion zsh > "${fpath[1]}/_holdfast"',
+        'zsh:  holdfast completion zsh > "$fpath[1]/_holdfast"',
         'fish: holdfast completion fish > ~/.config/fish/completions/holdfast.fish',
       ].join('\n'),
     )
@@ -75,7 +75,7 @@ const scripts: Readonly<Record<Shell, (levels: readonly Level[]) => string>> = {
     ].join('\n'),
 }
 
-/** A function of the shell that prints the words that may follow a path, and nothing for a path that is none. */
+/** A shell function that prints the words that may follow a path, and nothing for an unknown path. */
 function chooser(levels: readonly Level[]): string {
   const cases = levels.map(({ path, words }) => `    '${path}') printf '%s\\n' ${words.join(' ')} ;;`)
   return ['_holdfast_words() {', '  case $1 in', ...cases, '  esac', '}'].join('\n')

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
-import { type Environment, loadConfig, shown, written } from '../config.ts'
+import { type Environment, shown, written } from '../config/environment.ts'
+import { loadConfig } from '../config.ts'
 import { settings } from '../settings.ts'
 import { printJson, printLines } from './output.ts'
 
-/** `holdfast config`: every setting with its value. Fails, after the list, when the environment is refused. */
+/** `holdfast config`: lists every setting with its value. Fails after the list when a setting is invalid. */
 export function configCommand(config: Command, environment: Environment): void {
   config
     .description('list every setting: its value, its default and what is allowed')

@@ -3,16 +3,16 @@ import type { Command } from 'commander'
 import { createApi } from '../client/api.ts'
 import { type Downloaded, type DownloadParts, downloadFile, type Wanted } from '../client/downloading.ts'
 import { ClientError } from '../client/failure.ts'
-import { walkFolder } from '../client/folder-walk.ts'
+import { walkRemoteFolder } from '../client/folder-walk.ts'
 import { type Link, parseLink } from '../client/links.ts'
 import { createPlaces } from '../client/places.ts'
 import { plainLines } from '../client/plain-text.ts'
 import type { PublicSide } from '../client/public-side.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
-import { createRemoteTree } from '../client/remote-tree.ts'
+import { RemoteTree } from '../client/remote-tree.ts'
 import type { Retries } from '../client/retries.ts'
 import { sideBySide } from '../client/side-by-side.ts'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
 import { systemClock } from '../domain/clock.ts'
 import { clientVariables } from '../settings.ts'
 import { explain } from './failure.ts'
@@ -39,17 +39,17 @@ interface Options extends ServerOption {
   readonly json?: true
 }
 
-/** `holdfast download`: run again after whatever stopped it, it goes on. */
+/** `holdfast download`: resumes when it is run again after an interruption. */
 export function downloadCommand(download: Command, environment: Environment): void {
   download
     .description('download files and folders, verified; run again, it goes on where it stopped')
     .argument('<link...>', 'links, slugs, identifiers of folders, or your own paths such as /photos/2026')
-    .option('--output <folder>', 'the local folder to put them in; it is made when it is missing', '.')
+    .option('--output <folder>', 'the local folder to download to; created if it is missing', '.')
     .option('--password <password>', `of a folder; else from ${clientVariables.password}, or asked for`)
     .option('--parallel <number>', 'files fetched at once', readParallel, 8)
-    .option('--force', 'overwrite files of the same name, which otherwise stay and the new one gets a number')
+    .option('--force', 'overwrite existing files; otherwise a download of the same name gets a number')
     .option('--json', 'print one JSON object a line')
-    .option('--server <url>', 'another server than the one logged in to last')
+    .option('--server <url>', 'use this server instead of the one of the last login')
     .action((links: string[], options: Options) => asClient(() => run(environment, links, options)))
 }
 
@@ -113,7 +113,7 @@ async function* findWanted(texts: readonly string[], finding: Finding): AsyncGen
 }
 
 async function* folderWanted(side: PublicSide, identifier: string, output: string): AsyncGenerator<Item> {
-  for await (const walked of walkFolder(side, identifier, output)) {
+  for await (const walked of walkRemoteFolder(side, identifier, output)) {
     switch (walked.kind) {
       case 'folder':
         await mkdir(walked.folder, { recursive: true })
@@ -138,7 +138,7 @@ function fileWanted(side: PublicSide, slug: string, name: string | null, folder:
   }
 }
 
-/** A link as it is; everything else is looked for on the server that is meant. */
+/** Resolves an argument to a link; anything but a URL is looked up on the configured server. */
 async function readTarget(text: string, { environment, options, retries }: Finding): Promise<Link> {
   if (/^https?:\/\//i.test(text)) return parseLink(text)
   const server = await serverAddress(environment, options)
@@ -150,7 +150,7 @@ async function readTarget(text: string, { environment, options, retries }: Findi
   const key = await keyFor(environment, server)
   if (key === null) throw notLoggedIn(server)
   const api = createApi({ url: server, key }, retries, true)
-  const thing = await createRemoteTree(api).find(name)
+  const thing = await new RemoteTree(api).find(name)
   switch (thing.kind) {
     case 'root':
       throw new ClientError('the top level has no link; name its folders and files.')

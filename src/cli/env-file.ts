@@ -1,20 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { ConfigError, type Environment } from '../config.ts'
+import { ConfigError } from '../config/config-problems.ts'
+import type { Environment } from '../config/environment.ts'
 import { Refusal } from '../domain/errors.ts'
 
 /**
- * The environment with what a file named `.env` in the folder adds to it; what the environment has already goes first.
- * `#` ends a value that is in no quotes, `\n` means a new line within double quotes, `$` means nothing.
- * Throws ConfigError for a value that would silently be cut short at a `#`.
+ * The environment, extended by a file named `.env` in the folder; variables of the environment take
+ * precedence. `#` ends an unquoted value, `\n` is a newline within double quotes, `$` has no meaning. Throws
+ * ConfigError for a value that would silently be truncated at a `#`.
  */
 export function withEnvFile(environment: Environment, folder: string): Environment {
   const text = readText(join(folder, '.env'))
   return text === null ? environment : withText(environment, text, '.env')
 }
 
-/** The same for a file of any name, which has to be there. Throws ConfigError, and Refusal for one that cannot be read. */
+/**
+ * `withEnvFile` for a file of any name, which must exist. Throws ConfigError, and Refusal for one that cannot
+ * be read.
+ */
 export function withNamedFile(environment: Environment, path: string): Environment {
   try {
     return withText(environment, readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path)
@@ -34,10 +38,10 @@ function withText(environment: Environment, text: string, name: string): Environ
   return { ...parseEnv(text), ...environment }
 }
 
-/** A `#` right behind something else, in a value without quotes. */
+/** A `#` without a space before it, in an unquoted value. */
 const CUT_SHORT = /^[ \t]*(?:export[ \t]+)?(HOLDFAST_\w+)[ \t]*=[ \t]*[^\s'"`#][^\r\n#]*(?<![\s])#/gm
 
-/** Null where there is none. A folder of that name is somebody's Python. */
+/** Null if the file does not exist. A folder of that name is ignored: it is often a Python environment. */
 function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8').replace(/^\uFEFF/, '')

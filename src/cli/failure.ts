@@ -1,8 +1,9 @@
-import { ConfigError, type Environment } from '../config.ts'
+import { ConfigError } from '../config/config-problems.ts'
+import type { Environment } from '../config/environment.ts'
 import { Refusal } from '../domain/errors.ts'
 import { explainStart } from './start-failures.ts'
 
-/** What went wrong, for the person at the terminal: one sentence that says what to do, without a stack. */
+/** Error message for the terminal: one sentence that says what to do, without a stack trace. */
 export function explain(error: unknown, environment: Environment): string {
   if (error instanceof ConfigError) {
     const lines = error.problems.map(
@@ -13,15 +14,16 @@ export function explain(error: unknown, environment: Environment): string {
       ...lines,
     ].join('\n')
   }
-  if (error instanceof Refusal || (error instanceof Error && WORDED.includes(error.name)))
+  if (error instanceof Refusal || (error instanceof Error && WORDED_ERRORS.includes(error.name)))
     return error.message
   return explainStart(error, environment) ?? explainUnknown(error, environment)
 }
 
-/** Like refusals, these are worded for people where they are thrown. */
-const WORDED = [
+/** Errors whose messages are written for people where they are thrown, as those of refusals are. */
+const WORDED_ERRORS = [
   'DataFolderInUse',
   'DatabaseTooNew',
+  'PostgresTooOld',
   'WrongStore',
   'ClientError',
   'ConnectionError',

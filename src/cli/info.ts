@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { Account, FileDetail, FolderItem } from '../client/answers.ts'
+import type { AccountFields, FileDetailFields, FolderItem } from '../client/answers.ts'
 import type { Api } from '../client/api.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
-import { createRemoteTree } from '../client/remote-tree.ts'
-import type { Environment } from '../config.ts'
+import { RemoteTree } from '../client/remote-tree.ts'
+import type { Environment } from '../config/environment.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { printJson, printPairs } from './output.ts'
 import { asClient, openApi, type ServerOption } from './session.ts'
@@ -12,13 +12,13 @@ interface Options extends ServerOption {
   readonly json?: true
 }
 
-/** `holdfast info`: everything the server tells of one thing. */
+/** `holdfast info`: prints all that the server tells about one file, folder or account. */
 export function infoCommand(info: Command, environment: Environment): void {
   info
     .description('show a file, a folder, or without an argument the account')
     .argument('[what]', 'a link, slug, UUID, number, folder identifier or path')
     .option('--json', 'print a JSON object')
-    .option('--server <url>', 'another server than the one logged in to last')
+    .option('--server <url>', 'use this server instead of the one of the last login')
     .action((what: string | undefined, options: Options) => asClient(() => run(environment, what, options)))
 }
 
@@ -39,7 +39,7 @@ async function accountInfo(api: Api): Promise<Info> {
   return { shown: { kind: 'account', server: api.server.url, ...account }, pairs: accountPairs(api, account) }
 }
 
-function accountPairs(api: Api, account: Account): Info['pairs'] {
+function accountPairs(api: Api, account: AccountFields): Info['pairs'] {
   const { username, storage_used, storage_limit, files_count, folders_count, api_requests_today } = account
   return [
     ['Server', api.server.url],
@@ -52,7 +52,7 @@ function accountPairs(api: Api, account: Account): Info['pairs'] {
 }
 
 async function thingInfo(api: Api, what: string): Promise<Info> {
-  const thing = await createRemoteTree(api).find(parseRemoteName(what))
+  const thing = await new RemoteTree(api).find(parseRemoteName(what))
   switch (thing.kind) {
     case 'root':
       return accountInfo(api)
@@ -78,7 +78,7 @@ function folderPairs(api: Api, folder: FolderItem): Info['pairs'] {
   ]
 }
 
-function filePairs(file: FileDetail): Info['pairs'] {
+function filePairs(file: FileDetailFields): Info['pairs'] {
   return [
     ['File', file.name],
     ['Link', file.url],

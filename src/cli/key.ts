@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
 import { systemClock, timestamp } from '../domain/clock.ts'
 import type { FolderIdentifier } from '../domain/ids.ts'
 import { SCOPES, type Scope } from '../domain/scopes.ts'
@@ -18,18 +18,20 @@ interface AddOptions extends Format {
   readonly expires?: number
 }
 
-/** `holdfast key …`: works beside a running server on the same data. */
+/** `holdfast key …`: may be used while a server runs on the same data. */
 export function keyCommand(key: Command, environment: Environment): void {
   key.description('add, list and revoke API keys')
   key
     .command('add')
     .description('add an API key to an account and print it; it is shown only once')
     .argument('<username>')
-    .option('--name <name>', 'what the list calls the key', 'key')
-    .option('--scope <scopes>', 'what it may do, with commas between', readScopes, SCOPES)
-    .option('--folder <identifier>', 'keep it to one folder and all below it')
-    .option('--expires <when>', 'in so many days (90d), or on a date (2030-01-31)', (text) =>
-      readExpiry(text, systemClock.now()),
+    .option('--name <name>', 'the name of the key in lists', 'key')
+    .option('--scope <scopes>', 'what the key may do, separated by commas', readScopes, SCOPES)
+    .option('--folder <identifier>', 'limit the key to one folder and everything below it')
+    .option(
+      '--expires <when>',
+      'when the key expires: after a number of days (90d), or on a date (2030-01-31)',
+      (text) => readExpiry(text, systemClock.now()),
     )
     .option('--json', 'print {"id","username","name","prefix","scopes","folder","expires_at","api_key"}')
     .action((username: string, options: AddOptions) => add(environment, username, options))
@@ -41,7 +43,7 @@ export function keyCommand(key: Command, environment: Environment): void {
     .action((username: string, { json }: Format) => list(environment, username, json === true))
   key
     .command('revoke')
-    .description('refuse every request with an API key from now on')
+    .description('revoke an API key; every request with it is refused from now on')
     .argument('<username>')
     .argument('<key>', "the key's number or first characters, as the list shows them")
     .action((username: string, which: string) => revoke(environment, username, which))

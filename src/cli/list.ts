@@ -2,9 +2,10 @@ import type { Command } from 'commander'
 import type { FileItem, FolderItem } from '../client/answers.ts'
 import type { FileFilter } from '../client/api.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
-import { createRemoteTree } from '../client/remote-tree.ts'
-import type { Environment } from '../config.ts'
+import { RemoteTree } from '../client/remote-tree.ts'
+import type { Environment } from '../config/environment.ts'
 import { formatSize } from '../domain/sizes.ts'
+import { sortedByName } from '../domain/sort-key.ts'
 import { printJson, printTable } from './output.ts'
 import { asClient, openApi, type ServerOption } from './session.ts'
 import { shortTime } from './words.ts'
@@ -13,31 +14,31 @@ interface Format extends ServerOption {
   readonly json?: true
 }
 
-/** `holdfast ls`: what is directly in a folder, by name. */
+/** `holdfast ls`: lists the direct content of a folder by name. */
 export function listCommand(list: Command, environment: Environment): void {
   list
     .description('list what is in a folder')
     .argument('[folder]', 'an identifier, a link or a path such as /photos', '/')
     .option('--json', 'print one JSON object a line')
-    .option('--server <url>', 'another server than the one logged in to last')
+    .option('--server <url>', 'use this server instead of the one of the last login')
     .action((folder: string, options: Format) => asClient(() => ls(environment, folder, options)))
 }
 
-/** `holdfast search`: the newest first. */
+/** `holdfast search`: lists matches from newest to oldest. */
 export function searchCommand(search: Command, environment: Environment): void {
   search
-    .description('list the files whose names hold a text, in upper or lower case')
+    .description('list the files whose name contains a text, ignoring case')
     .argument('<text>')
     .option('--json', 'print one JSON object a line')
-    .option('--server <url>', 'another server than the one logged in to last')
+    .option('--server <url>', 'use this server instead of the one of the last login')
     .action((text: string, options: Format) => asClient(() => find(environment, text, options)))
 }
 
 async function ls(environment: Environment, text: string, { json, ...options }: Format): Promise<void> {
   const api = await openApi(environment, options)
-  const folder = await createRemoteTree(api).folder(parseRemoteName(text))
+  const folder = await new RemoteTree(api).folder(parseRemoteName(text))
   const filter: FileFilter = { folder, sort: 'name', order: 'asc' }
-  const folders = (await api.subfolders(folder)).toSorted((a, b) => a.name.localeCompare(b.name))
+  const folders = sortedByName(await api.subfolders(folder), ({ name }) => name)
   if (json) {
     for (const item of folders) printJson({ kind: 'folder', ...item })
     for await (const file of api.files(filter)) printJson({ kind: 'file', ...file })

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { createApi } from '../client/api.ts'
 import { ClientError, isAnswer } from '../client/failure.ts'
 import { parseServer } from '../client/server-address.ts'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
 import { clientVariables } from '../settings.ts'
 import { printLines } from './output.ts'
 import { askSecret, isSomebodyThere, readSecretLine } from './prompt.ts'
@@ -12,7 +12,7 @@ interface Options {
   readonly keyStdin?: true
 }
 
-/** `holdfast login`: checks the key with the server before it is kept. */
+/** `holdfast login`: stores a key after checking it with the server. */
 export function loginCommand(login: Command, environment: Environment): void {
   login
     .description('keep an API key for a server; the commands below use it from then on')

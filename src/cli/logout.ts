@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { ClientError } from '../client/failure.ts'
 import { parseServer } from '../client/server-address.ts'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
 import { printLines } from './output.ts'
 import { asClient, openLogins } from './session.ts'
 
-/** `holdfast logout`: forgets a key. The key itself stays good. */
+/** `holdfast logout`: deletes the stored key, which remains valid. */
 export function logoutCommand(logout: Command, environment: Environment): void {
   logout
     .description('forget the API key of a server; to revoke it, use the site or "holdfast key revoke"')

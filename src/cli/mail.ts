@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { type Environment, loadConfig } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
+import { loadConfig } from '../config.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseMailAddress } from '../domain/mail-address.ts'
 import { settings } from '../settings.ts'
@@ -26,7 +27,7 @@ async function test(environment: Environment, address: string): Promise<void> {
     )
   }
   const to = parseMailAddress(address)
-  if (to === null) throw new Refusal('INVALID_REQUEST', `"${address}" is not a mail address.`)
+  if (to === null) throw new Refusal('INVALID_REQUEST', `"${address}" is not an email address.`)
   const { sendTestMail } = await import('../app.ts')
   const server = `${mail.host}:${mail.port}`
   try {

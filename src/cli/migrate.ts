@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
-import { type Environment, loadConfig } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
+import { loadConfig } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { systemRandom } from '../domain/random.ts'
 import { printLines } from './output.ts'
 import { databasePlace } from './places.ts'
 
-/** `holdfast migrate`: what every start does by itself, for those who want it done, or known, before. */
+/** `holdfast migrate`: runs, or checks for, the migrations that every start performs, ahead of a start. */
 export function migrateCommand(migrate: Command, environment: Environment): void {
   migrate
     .description("bring the database to this program's version; a server's start does so too")
@@ -16,7 +17,9 @@ export function migrateCommand(migrate: Command, environment: Environment): void
 
 async function run(environment: Environment, check: boolean): Promise<void> {
   const config = loadConfig(environment)
-  const { applyMigrations, missingMigrations } = await import('../administration.ts')
+  const { applyMigrations, pendingMigrations: missingMigrations } = await import(
+    '../operations/administration.ts'
+  )
   const parts = { config, clock: systemClock, random: systemRandom }
   const missing = await missingMigrations(parts)
   const place = databasePlace(config)

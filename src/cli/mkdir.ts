@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { ClientError, isAnswer } from '../client/failure.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
-import { createRemoteTree } from '../client/remote-tree.ts'
-import type { Environment } from '../config.ts'
+import { RemoteTree } from '../client/remote-tree.ts'
+import type { Environment } from '../config/environment.ts'
 import { printJson, printLines } from './output.ts'
 import { asClient, openApi, type ServerOption } from './session.ts'
 
@@ -13,16 +13,16 @@ interface Options extends ServerOption {
   readonly json?: true
 }
 
-/** `holdfast mkdir`: prints the link of the new folder. */
+/** `holdfast mkdir`: creates a folder and prints its link. */
 export function makeFolderCommand(mkdir: Command, environment: Environment): void {
   mkdir
     .description('make a folder and print its link')
     .argument('<path>', 'where it is to be, such as /photos/2026')
-    .option('-p, --parents', 'make the folders above it too, and do nothing about those that are there')
-    .option('--private', 'for your eyes alone')
-    .option('--password <password>', 'what others need to look into it')
+    .option('-p, --parents', 'make missing folders above it too; folders that exist are no error')
+    .option('--private', 'visible to you alone')
+    .option('--password <password>', 'the password that others need to open it')
     .option('--json', 'print a JSON object')
-    .option('--server <url>', 'another server than the one logged in to last')
+    .option('--server <url>', 'use this server instead of the one of the last login')
     .action((path: string, options: Options) => asClient(() => run(environment, path, options)))
 }
 
@@ -30,9 +30,9 @@ async function run(environment: Environment, path: string, options: Options): Pr
   const name = parseRemoteName(path.startsWith('/') ? path : `/${path}`)
   const last = name.kind === 'path' ? name.names.at(-1) : undefined
   if (name.kind !== 'path' || last === undefined)
-    throw new ClientError('name the folder to be made, such as /photos.')
+    throw new ClientError('name the folder to make, such as /photos.')
   const api = await openApi(environment, options)
-  const tree = createRemoteTree(api)
+  const tree = new RemoteTree(api)
   const above = name.names.slice(0, -1)
   const parent = options.parents
     ? await tree.ensure('root', above)

@@ -2,11 +2,11 @@ import type { Command } from 'commander'
 import type { Api } from '../client/api.ts'
 import { ClientError } from '../client/failure.ts'
 import { parseRemoteName, type RemoteName } from '../client/remote-names.ts'
-import { createRemoteTree, type RemoteThing, type RemoteTree } from '../client/remote-tree.ts'
-import type { Environment } from '../config.ts'
+import { type RemoteThing, RemoteTree } from '../client/remote-tree.ts'
+import type { Environment } from '../config/environment.ts'
 import { asClient, openApi, type ServerOption } from './session.ts'
 
-/** `holdfast mv`: as `mv` does with files, into a folder or to another name. */
+/** `holdfast mv`: moves into a folder or renames, like `mv`. */
 export function moveCommand(move: Command, environment: Environment): void {
   move
     .description('move files and folders into a folder, or give one of them another name')
@@ -14,11 +14,10 @@ export function moveCommand(move: Command, environment: Environment): void {
       '<what...>',
       'links, slugs, identifiers or paths, and last where they go: a folder, / or a new path',
     )
-    .option('--server <url>', 'another server than the one logged in to last')
+    .option('--server <url>', 'use this server instead of the one of the last login')
     .action((words: string[], options: ServerOption) => {
       const to = words.at(-1)
-      if (words.length < 2 || to === undefined)
-        move.error('error: name what is to be moved, and then where to.')
+      if (words.length < 2 || to === undefined) move.error('error: name what to move, and then where to.')
       return asClient(() => run(environment, words.slice(0, -1), to, options))
     })
 }
@@ -30,8 +29,8 @@ async function run(
   options: ServerOption,
 ): Promise<void> {
   const api = await openApi(environment, options)
-  const tree = createRemoteTree(api)
-  // All of it is looked for before the first is moved.
+  const tree = new RemoteTree(api)
+  // Resolves every argument before anything is moved.
   const things: RemoteThing[] = []
   for (const text of from) things.push(await tree.find(parseRemoteName(text)))
   const target = await readTarget(tree, parseRemoteName(to), things.length)
@@ -41,7 +40,7 @@ async function run(
 interface Target {
   /** A folder's identifier, or `root`. */
   readonly folder: string
-  /** Null when the name stays. */
+  /** Null to keep the name. */
   readonly name: string | null
 }
 
@@ -50,7 +49,7 @@ async function readTarget(tree: RemoteTree, name: RemoteName, things: number): P
   if (thing?.kind === 'root') return { folder: 'root', name: null }
   if (thing?.kind === 'folder') return { folder: thing.folder.id, name: null }
   if (thing?.kind === 'file')
-    throw new ClientError('there is a file of that name; name a folder or a new path.')
+    throw new ClientError('a file of that name exists; name a folder or a new path.')
   const last = name.kind === 'path' ? name.names.at(-1) : undefined
   if (name.kind !== 'path' || last === undefined || things !== 1) {
     throw new ClientError('there is no such folder to move to; make it with "holdfast mkdir".')

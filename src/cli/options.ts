@@ -1,31 +1,33 @@
 import { InvalidArgumentError } from 'commander'
-import { SMALLEST_CHUNK } from '../client/chunk-size.ts'
 import { DAY } from '../domain/clock.ts'
 import { SCOPES, type Scope } from '../domain/scopes.ts'
 import { formatSize, parseSize } from '../domain/sizes.ts'
 
-/** How much is done at once. Commander shows what it throws. */
+/** Parses a degree of parallelism. Throws InvalidArgumentError, which commander shows. */
 export function readParallel(text: string): number {
   const number = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (number >= 1 && number <= 64) return number
   throw new InvalidArgumentError('Allowed is a whole number from 1 to 64.')
 }
 
-/** Bytes of one request. Commander shows what it throws. */
+/** nginx's default limit for a request body. */
+const LEAST_CHUNK = 1024 * 1024
+
+/** Parses the size of a request body in bytes. Throws InvalidArgumentError, which commander shows. */
 export function readChunkSize(text: string): number {
   const size = parseSize(text)
-  if (size !== null && size >= SMALLEST_CHUNK) return size
-  throw new InvalidArgumentError(`Allowed is a size from ${formatSize(SMALLEST_CHUNK)} up, such as 16MB.`)
+  if (size !== null && size >= LEAST_CHUNK) return size
+  throw new InvalidArgumentError(`Allowed is a size from ${formatSize(LEAST_CHUNK)} up, such as 16MB.`)
 }
 
-/** The number of something in a list. Commander shows what it throws. */
+/** Parses an id from a list. Throws InvalidArgumentError, which commander shows. */
 export function readNumber(text: string): number {
   const number = /^\d{1,15}$/.test(text) ? Number(text) : 0
   if (number >= 1) return number
   throw new InvalidArgumentError('Allowed is a number, as the list shows it.')
 }
 
-/** Scopes with commas between them. Commander shows what it throws. */
+/** Parses scopes separated by commas. Throws InvalidArgumentError, which commander shows. */
 export function readScopes(text: string): readonly Scope[] {
   const words = text.split(',').map((word) => word.trim())
   const scopes = SCOPES.filter((scope) => words.includes(scope))
@@ -33,7 +35,10 @@ export function readScopes(text: string): readonly Scope[] {
   throw new InvalidArgumentError(`Allowed are ${SCOPES.join(', ')}, with commas between them.`)
 }
 
-/** A time to come, in milliseconds since the epoch: so many days after `now`, or a date. Commander shows what it throws. */
+/**
+ * Parses a future time, given in days after `now` or as a date, to milliseconds since the epoch. Throws
+ * InvalidArgumentError, which commander shows.
+ */
 export function readExpiry(text: string, now: number): number {
   const [, days] = /^(\d{1,5})d$/.exec(text) ?? []
   const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/.test(text)

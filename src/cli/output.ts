@@ -1,26 +1,26 @@
-import { plainJson, plainLines, plainText } from '../client/plain-text.ts'
+import { plainJson, plainLines, withoutControls } from '../client/plain-text.ts'
 
 /**
- * Results of commands go to standard output; what goes wrong goes to standard error. Of names and messages, whoever has
- * written them, a terminal gets no control characters.
+ * Results are written to standard output, problems to standard error. Control characters are removed from
+ * both, because names and messages may be chosen by strangers.
  */
 export function printLines(...lines: readonly string[]): void {
   process.stdout.write(`${plainLines(lines.join('\n'))}\n`)
 }
 
-/** To standard error. */
+/** Writes a problem to standard error. */
 export function printProblem(line: string): void {
   process.stderr.write(`${plainLines(line)}\n`)
 }
 
-/** One line of JSON, for programs. */
+/** Writes one line of JSON, for programs. */
 export function printJson(value: unknown): void {
   printLines(plainJson(value))
 }
 
-/** Columns as wide as their widest cell, two spaces apart. */
+/** Writes columns as wide as their widest cell, two spaces apart. */
 export function printTable(heads: readonly string[], given: readonly (readonly string[])[]): void {
-  const rows = given.map((row) => row.map(plainText))
+  const rows = given.map((row) => row.map(withoutControls))
   const widths = heads.map((head, column) =>
     rows.reduce((widest, row) => Math.max(widest, Bun.stringWidth(row[column] ?? '')), head.length),
   )
@@ -34,13 +34,13 @@ export function printTable(heads: readonly string[], given: readonly (readonly s
   }
 }
 
-/** A line for each name with its value, the values below each other. */
+/** Writes one line per name and value, with the values aligned. */
 export function printPairs(pairs: readonly (readonly [name: string, value: string])[]): void {
   const width = Math.max(...pairs.map(([name]) => name.length))
   for (const [name, value] of pairs) printLines(`${padded(name, width)}  ${value}`)
 }
 
-/** Some characters take two columns, and some none. */
+/** Pads by display width: some characters take two columns, and some none. */
 function padded(cell: string, width: number): string {
   return cell + ' '.repeat(Math.max(0, width - Bun.stringWidth(cell)))
 }

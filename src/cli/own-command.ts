@@ -1,27 +1,66 @@
+import { fstatSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import type { Environment } from '../config/environment.ts'
 
-/** What the image sets in place of the launcher's path. */
+/** Value of `LAUNCHED_AS` in the container image, in place of the launcher's path. */
 const IMAGE = 'image'
 const LAUNCHER_IN_PACKAGE = /\/bin\/holdfast\.js$/
 const PLAIN_PATH = /^[\w./-]+$/
 
 /** How this process was started. */
 export interface Launch {
-  /** `LAUNCHED_AS`: the path under which the launcher was called, or what the image says; absent without either. */
+  /**
+   * `LAUNCHED_AS`: the path under which the launcher was called, or the image's value; undefined without
+   * either.
+   */
   readonly launchedAs: string | undefined
-  /** `INVOCATION_ID`, which systemd gives to every service. */
-  readonly invocationId: string | undefined
-  /** Whether a person sees the output. Shells on a desktop inherit an `INVOCATION_ID` too. */
-  readonly terminal: boolean
-  /** The working folder. */
+  readonly isService: boolean
+  /** The working directory. */
   readonly folder: string
 }
 
-/** What people type, in the same folder, to run another command of the same installation on the same data. */
-export function ownCommand({ launchedAs, invocationId, terminal, folder }: Launch): string {
+/** Facts that distinguish a systemd service from a process started within one, such as a desktop session. */
+export interface Process {
+  readonly environment: Environment
+  /** Ids of this process and of the launcher, its parent. */
+  readonly pids: readonly number[]
+  /** Device and inode of standard output and error, in the format of `JOURNAL_STREAM`. */
+  readonly streams: readonly string[]
+}
+
+/**
+ * Whether systemd has started this process itself. Children of a service inherit its variables, so
+ * `INVOCATION_ID` is not sufficient: the process named by systemd must be this one, or the journal's stream
+ * must be its own (systemd.exec(5)).
+ */
+export function isService({ environment, pids, streams }: Process): boolean {
+  if (environment.INVOCATION_ID === undefined) return false
+  const { SYSTEMD_EXEC_PID: started, JOURNAL_STREAM: journal } = environment
+  if (started !== undefined) return pids.includes(Number(started))
+  return journal !== undefined && streams.includes(journal)
+}
+
+export function thisProcess(environment: Environment): Process {
+  return { environment, pids: [process.pid, process.ppid], streams: [1, 2].flatMap(streamOf) }
+}
+
+/** An empty list for a closed stream. */
+function streamOf(descriptor: number): string[] {
+  try {
+    const { dev, ino } = fstatSync(descriptor, { bigint: true })
+    return [`${dev}:${ino}`]
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Command with which people, in the same folder, run another command of this installation on the same data.
+ */
+export function ownCommand({ launchedAs, isService, folder }: Launch): string {
   if (launchedAs === IMAGE) return 'docker exec <container> holdfast'
-  // As installed by deploy/holdfast-command, which takes the user and the settings of the service.
-  if (invocationId !== undefined && !terminal) return 'sudo holdfast'
+  // deploy/holdfast-command runs with the user and the settings of the service.
+  if (isService) return 'sudo holdfast'
   if (launchedAs === undefined) return 'holdfast'
   if (dirname(launchedAs).endsWith('/node_modules/.bin')) return 'npx holdfast'
   if (!LAUNCHER_IN_PACKAGE.test(launchedAs)) return basename(launchedAs)

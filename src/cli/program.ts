@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
-import type { Environment } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
 import { accountCommand } from './account.ts'
 import { adminCommand } from './admin.ts'
 import { completionCommand } from './completion.ts'
@@ -32,7 +32,7 @@ const WRONG_USE = 2
 const ENV_FILE = '--env-file'
 const ENV_FILE_IS = `${ENV_FILE}=`
 
-/** Clients work in any folder, and what an .env there says is not their user's word. */
+/** Client commands, which ignore `.env`: they run in any folder, whose `.env` was not written for them. */
 const CLIENTS = [
   'login',
   'logout',
@@ -48,8 +48,8 @@ const CLIENTS = [
 ]
 
 /**
- * Runs one command line. A server's commands see what `.env` adds to the environment, and so do the libraries that
- * they use. The exit code: 0 when it is done, 2 for wrong use, 1 for every other failure.
+ * Runs one command line. For server commands `.env` is merged into the environment, which libraries read too.
+ * Returns the exit code: 0 for success, 2 for wrong usage, 1 for any other failure.
  */
 export async function run(words: readonly string[], environment: Environment): Promise<number> {
   try {
@@ -60,14 +60,14 @@ export async function run(words: readonly string[], environment: Environment): P
     await program(environment).parseAsync(rest, { from: 'user' })
     return SUCCESS
   } catch (error) {
-    // Commander has already written what is wrong, or the help that was asked for.
+    // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : WRONG_USE
     printProblem(`error: ${explain(error, environment)}`)
     return FAILURE
   }
 }
 
-/** Takes `--env-file` off the front: settings have to be there before any command is made. */
+/** Extracts a leading `--env-file`, since settings must be known before commands are built. */
 function namedEnvFile(words: readonly string[]): { path: string | null; rest: readonly string[] } {
   const [first = '', second] = words
   if (first.startsWith(ENV_FILE_IS)) return { path: first.slice(ENV_FILE_IS.length), rest: words.slice(1) }
@@ -79,7 +79,10 @@ function program(environment: Environment): Command {
   const holdfast = new Command('holdfast')
     .description(manifest.description)
     .version(manifest.version, '-V, --version', 'print the version')
-    .option(`${ENV_FILE} <path>`, 'read settings from this file instead of .env; goes before the command')
+    .option(
+      `${ENV_FILE} <path>`,
+      'read settings from this file instead of .env; must come before the command',
+    )
     .helpOption('-h, --help', 'print help for the command')
     .helpCommand('help [command]', 'print help for a command')
     .addHelpText(
@@ -93,7 +96,7 @@ function program(environment: Environment): Command {
     .command('serve')
     .description('start the server; SIGTERM or Ctrl+C stops it')
     .action(async () => {
-      // Loaded only now: nobody else needs what a server logs with.
+      // Imported on demand: only the server needs these modules.
       const { serve } = await import('./serve.ts')
       await serve(environment, manifest.version)
     })

@@ -1,30 +1,30 @@
 import { plainLines } from '../client/plain-text.ts'
-import type { Transfer, Watch } from '../client/watch.ts'
+import type { Watch, WatchedTransfer } from '../client/watch.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
 import { formatTime } from './words.ts'
 
-/** Where progress is shown, and where it is not: bars are for people alone. */
+/** Terminal for progress bars. */
 export interface BarTerminal {
   readonly stream: NodeJS.WriteStream
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
 export interface ShownWatch extends Watch {
-  /** Runs what writes to the terminal, with the bars out of its way. */
+  /** Runs a function that writes to the terminal, with the bars cleared meanwhile. */
   aside(write: () => void): void
-  /** Keeps the bars away while a person is asked. */
+  /** Hides the bars while a person is prompted. */
   paused<T>(ask: () => Promise<T>): Promise<T>
-  /** Takes the bars away. */
+  /** Clears the bars. */
   end(): void
 }
 
-/** Milliseconds between two looks. */
-const OFTEN = SECOND / 10
-/** More bars than this would fill the screen. */
+/** Milliseconds between two updates. */
+const UPDATE_INTERVAL = SECOND / 10
+/** Maximum number of bars, so that they fit on the screen. */
 const MOST_BARS = 8
 const BAR = 24
-/** The speed is that of the last seconds. */
+/** Window for the average speed. */
 const SPEED_OVER = 5 * SECOND
 
 interface Row {
@@ -34,7 +34,7 @@ interface Row {
   position: number
 }
 
-/** Lines on standard error for what has to be known, and nothing else. */
+/** Reports important messages on standard error and shows no bars. */
 export function plainWatch(print: (text: string) => void): ShownWatch {
   return {
     begin: () => ({ at: () => {}, end: () => {} }),
@@ -46,16 +46,16 @@ export function plainWatch(print: (text: string) => void): ShownWatch {
   }
 }
 
-/** A bar for each file on its way, and one for all of them together. */
+/** Shows a bar for each active transfer, and one for the total. */
 export async function barWatch({ stream, clock }: BarTerminal): Promise<ShownWatch> {
-  // Loaded only for a terminal: it takes longer than a small upload does.
+  // Imported on demand: loading takes longer than a small upload.
   const { createLogUpdate } = await import('log-update')
   const log = createLogUpdate(stream)
   const rows = new Set<Row>()
   const total = { files: 0, bytes: 0, filesDone: 0, bytesDone: 0, speed: createSpeed(clock) }
   let isPaused = false
-  const timer = setInterval(draw, OFTEN)
-  // The bars keep no command alive.
+  const timer = setInterval(draw, UPDATE_INTERVAL)
+  // The timer must not keep the process alive.
   timer.unref()
 
   function draw(): void {
@@ -82,7 +82,7 @@ export async function barWatch({ stream, clock }: BarTerminal): Promise<ShownWat
       total.files = files
       total.bytes = bytes
     },
-    begin(name, size, done): Transfer {
+    begin(name, size, done): WatchedTransfer {
       const row: Row = { name, size, position: done, speed: createSpeed(clock) }
       rows.add(row)
       return {
@@ -134,7 +134,7 @@ function drawBar(part: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}`
 }
 
-/** Exactly so many columns, with the end of a name that is longer: it tells more than the beginning. */
+/** Fits a name to exactly that many columns, keeping its end, which is more informative. */
 function fitted(name: string, columns: number): string {
   let shown = name.replace(/\p{Cc}/gu, ' ')
   if (Bun.stringWidth(shown) > columns) {
@@ -155,9 +155,9 @@ function createSpeed(clock: Pick<Clock, 'monotonic'>): Speed {
   const steps: { at: number; bytes: number }[] = []
   return {
     moved(bytes) {
-      // What has to be sent again is no speed backwards.
+      // Negative progress, after a retry, does not count.
       if (bytes <= 0) return
-      const at = Math.floor(clock.monotonic() / OFTEN) * OFTEN
+      const at = Math.floor(clock.monotonic() / UPDATE_INTERVAL) * UPDATE_INTERVAL
       const last = steps.at(-1)
       if (last?.at === at) last.bytes += bytes
       else steps.push({ at, bytes })
@@ -165,7 +165,7 @@ function createSpeed(clock: Pick<Clock, 'monotonic'>): Speed {
     perSecond() {
       const now = clock.monotonic()
       while (steps[0] !== undefined && steps[0].at < now - SPEED_OVER) steps.shift()
-      const seconds = Math.max(OFTEN, Math.min(SPEED_OVER, now - began)) / SECOND
+      const seconds = Math.max(UPDATE_INTERVAL, Math.min(SPEED_OVER, now - began)) / SECOND
       return steps.reduce((sum, { bytes }) => sum + bytes, 0) / seconds
     },
   }

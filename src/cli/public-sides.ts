@@ -1,7 +1,7 @@
 import { ClientError } from '../client/failure.ts'
 import { createPublicSide, type PublicSide } from '../client/public-side.ts'
 import type { Retries } from '../client/retries.ts'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
 import { clientVariables } from '../settings.ts'
 import type { ShownWatch } from './progress-bars.ts'
 import { askSecret, isSomebodyThere } from './prompt.ts'
@@ -11,7 +11,7 @@ export interface SideOptions extends ServerOption {
   readonly password?: string
 }
 
-/** One side for each server, so that a password is given once. */
+/** Caches one session per server, so that a password is only asked for once. */
 export type Sides = (server: string) => Promise<PublicSide>
 
 export function createSides(

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
-import { type Config, type Environment, loadConfig } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
+import { type Config, loadConfig } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { systemRandom } from '../domain/random.ts'
-import type { Relocated } from '../relocate.ts'
+import type { Relocated } from '../operations/relocation/relocate.ts'
 import { settings } from '../settings.ts'
 import { printLines, printProblem } from './output.ts'
 import { databasePlace } from './places.ts'
@@ -19,7 +20,7 @@ import { stopSignal } from './stop-signal.ts'
 
 type Options = TargetOptions & { readonly skipDamaged?: true }
 
-/** `holdfast relocate`: from the places that the settings name to those that the options name. */
+/** `holdfast relocate`: moves an installation from the configured locations to those in the options. */
 export function relocateCommand(relocate: Command, environment: Environment): void {
   relocate
     .description(
@@ -27,7 +28,7 @@ export function relocateCommand(relocate: Command, environment: Environment): vo
     )
     .option(
       '--to-database <place>',
-      'postgres://user@host/database, or sqlite; a password may stand in PGPASSWORD',
+      'postgres://user@host/database, or sqlite; the password may be given in PGPASSWORD',
       asSetting(settings.databaseUrl, 'sqlite'),
     )
     .option(
@@ -36,7 +37,7 @@ export function relocateCommand(relocate: Command, environment: Environment): vo
       readS3Address,
     )
     .option('--to-s3-region <region>', 'the region of that store', asSetting(settings.s3Region))
-    .option('--to-s3-path-style', 'the bucket stands in the path, not before the host')
+    .option('--to-s3-path-style', 'put the bucket in the path instead of the host name')
     .option(
       '--to-data-dir <folder>',
       'the folder for what goes to SQLite or to files',
@@ -50,7 +51,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const config = loadConfig(environment)
   const to = targetEnvironment(environment, options)
   const target = loadConfig(to)
-  const { relocate, whatMoves } = await import('../relocate.ts')
+  const { relocate, whatMoves } = await import('../operations/relocation/relocate.ts')
   const moves = whatMoves(config, target)
   assertMoves(config, target, moves, options)
 
@@ -101,7 +102,10 @@ function assertMoves(config: Config, target: Config, moves: Moves, options: Opti
     throw new Refusal('INVALID_REQUEST', 'that is where everything is; name another place (see --help).')
   }
   if (options.toDataDir !== undefined && target.databaseUrl !== null && target.s3 !== null) {
-    throw new Refusal('INVALID_REQUEST', 'nothing would go to the folder of --to-data-dir; leave it out.')
+    throw new Refusal(
+      'INVALID_REQUEST',
+      'nothing would go into the folder of --to-data-dir; leave that option out.',
+    )
   }
   const sharesKey = moves.bytes && config.s3 !== null && target.s3 !== null
   if (sharesKey && config.s3?.endpoint !== target.s3?.endpoint) {

@@ -1,17 +1,17 @@
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
-import type { RelocationStep, RelocationWatch } from '../relocate.ts'
+import type { RelocationStep, RelocationWatch } from '../operations/relocation/relocate.ts'
 import { formatTime } from './words.ts'
 
 export interface Terminal {
-  /** Whether what was written last can be written over. */
+  /** Whether the last line can be overwritten. */
   readonly rewrites: boolean
   write(text: string): void
 }
 
-/** Milliseconds between two looks at how far it is. */
-const OFTEN = SECOND / 4
-const SELDOM = 10 * SECOND
+/** Milliseconds between two updates, on a terminal and elsewhere. */
+const TERMINAL_INTERVAL = SECOND / 4
+const PLAIN_INTERVAL = 10 * SECOND
 
 const titles = {
   watch: 'Looking whether a server runs; where one was killed, this takes half a minute',
@@ -21,7 +21,7 @@ const titles = {
   switch: 'Switching over',
 } as const satisfies Record<RelocationStep, string>
 
-/** Says on a terminal in one line, and elsewhere in a line now and then, how far a relocation is. */
+/** Reports the progress of a relocation: in one updated line on a terminal, in occasional lines elsewhere. */
 export function relocationProgress(
   terminal: Terminal,
   clock: Pick<Clock, 'monotonic'>,
@@ -29,11 +29,11 @@ export function relocationProgress(
   let step: RelocationStep | null = null
   let total = { count: 0, bytes: 0 }
   let done = { count: 0, bytes: 0 }
-  /** Without what an earlier run had done. */
+  /** Progress of this run only, which determines the speed. */
   let now = { count: 0, bytes: 0 }
   let began = 0
   let told = 0
-  /** What a rewritten line has to cover. */
+  /** Width of the last line, which the next one has to cover. */
   let width = 0
 
   function tell(text: string): void {
@@ -68,7 +68,7 @@ export function relocationProgress(
 
   return {
     begin(next, amount) {
-      // Where lines cannot be rewritten, a step without amounts is told of once.
+      // Where lines cannot be overwritten, a step without amounts is reported only once.
       if (step !== null && (terminal.rewrites || amounts() !== '')) finishStep()
       step = next
       total = { count: amount.count, bytes: amount.bytes }
@@ -81,7 +81,7 @@ export function relocationProgress(
     advance({ count, bytes, wasThere }) {
       done = { count: done.count + count, bytes: Math.min(total.bytes, done.bytes + bytes) }
       if (!wasThere) now = { count: now.count + count, bytes: now.bytes + bytes }
-      if (clock.monotonic() - told < (terminal.rewrites ? OFTEN : SELDOM)) return
+      if (clock.monotonic() - told < (terminal.rewrites ? TERMINAL_INTERVAL : PLAIN_INTERVAL)) return
       if (step !== null) tell(`${titles[step]}${amounts()}`)
     },
 

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander'
-import { type Environment, shown, written } from '../config.ts'
+import { type Environment, shown, written } from '../config/environment.ts'
 import { type Setting, settings } from '../settings.ts'
 
-/** What the options of `holdfast relocate` say, each undefined for what stays as the environment has it. */
+/** Options of `holdfast relocate`; undefined: as in the environment. */
 export interface TargetOptions {
-  /** An address of PostgreSQL, or `sqlite`. */
+  /** A PostgreSQL URL, or `sqlite`. */
   readonly toDatabase?: string
   readonly toS3?: S3Address | 'none'
   readonly toS3Region?: string
@@ -17,7 +17,7 @@ export interface S3Address {
   readonly bucket: string
 }
 
-/** The environment that a server has to have at the target. */
+/** Environment for a server at the target. */
 export function targetEnvironment(environment: Environment, options: TargetOptions): Environment {
   const { toDatabase, toS3, toS3Region, toS3PathStyle, toDataDir } = options
   const to: Environment = { ...environment }
@@ -36,7 +36,7 @@ export function targetEnvironment(environment: Environment, options: TargetOptio
   return to
 }
 
-/** What is to be changed in the settings: lines to put in, without secrets, and variables to take out. */
+/** Changes between two environments: lines to add, without secrets, and variables to remove. */
 export function changedSettings(from: Environment, to: Environment) {
   const every: readonly Setting<unknown>[] = Object.values(settings)
   const changed = every.filter((setting) => written(setting, from) !== written(setting, to))
@@ -49,7 +49,10 @@ export function changedSettings(from: Environment, to: Environment) {
   }
 }
 
-/** Reads an option as the setting of the same meaning is read. Commander shows what it throws. */
+/**
+ * Returns a parser for an option that accepts the values of a setting. Throws InvalidArgumentError, which
+ * commander shows.
+ */
 export function asSetting(setting: Setting<unknown>, ...words: readonly string[]) {
   return (text: string): string => {
     if (words.includes(text)) return text

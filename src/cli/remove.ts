@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { ClientError } from '../client/failure.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
-import { createRemoteTree } from '../client/remote-tree.ts'
-import type { Environment } from '../config.ts'
+import { RemoteTree } from '../client/remote-tree.ts'
+import type { Environment } from '../config/environment.ts'
 import { askLine, isSomebodyThere } from './prompt.ts'
 import { asClient, openApi, type ServerOption } from './session.ts'
 import { count } from './words.ts'
@@ -11,22 +11,23 @@ interface Options extends ServerOption {
   readonly yes?: true
 }
 
-/** `holdfast rm`: there is no way back, so somebody is asked. */
+/** `holdfast rm`: asks for confirmation, because deletion is permanent. */
 export function removeCommand(remove: Command, environment: Environment): void {
   remove
     .description('delete files, and folders with everything in them, for good')
     .argument('<what...>', 'links, slugs, UUIDs, numbers, folder identifiers or paths')
-    .option('-y, --yes', 'do not ask; needed where nobody can be asked')
-    .option('--server <url>', 'another server than the one logged in to last')
+    .option('-y, --yes', 'do not ask for confirmation; required where there is no terminal')
+    .option('--server <url>', 'use this server instead of the one of the last login')
     .action((words: string[], options: Options) => {
-      if (!options.yes && !isSomebodyThere()) remove.error('error: nobody can be asked here; add --yes.')
+      if (!options.yes && !isSomebodyThere())
+        remove.error('error: there is no terminal to ask for confirmation; add --yes.')
       return asClient(() => run(environment, words, options))
     })
 }
 
 async function run(environment: Environment, words: readonly string[], options: Options): Promise<void> {
   const api = await openApi(environment, options)
-  const tree = createRemoteTree(api)
+  const tree = new RemoteTree(api)
   const files = new Set<string>()
   const folders = new Set<string>()
   for (const text of words) {

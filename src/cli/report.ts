@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { Config, Environment } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
+import type { Config } from '../config.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { timestamp } from '../domain/clock.ts'
 import type { ReportId } from '../domain/ids.ts'
@@ -14,9 +15,9 @@ interface ListOptions {
   readonly json?: true
 }
 
-/** `holdfast report …`: works beside a running server on the same data. */
+/** `holdfast report …`: may be used while a server runs on the same data. */
 export function reportCommand(report: Command, environment: Environment): void {
-  report.description('list and read what people report about files, and judge it')
+  report.description('list, read and close reports about files')
   reportListCommand(report.command('list'), environment)
   report
     .command('show')
@@ -29,8 +30,8 @@ export function reportCommand(report: Command, environment: Environment): void {
 
 export function reportListCommand(command: Command, environment: Environment): void {
   command
-    .description('list the reports that nobody has judged yet, the newest first')
-    .option('--all', 'also those that are closed')
+    .description('list the open reports, the newest first')
+    .option('--all', 'include closed reports')
     .option('--json', 'print a JSON array, with the texts')
     .action((options: ListOptions) => list(environment, options))
 }
@@ -104,7 +105,7 @@ function dismiss(environment: Environment, ids: readonly ReportId[]): Promise<vo
   })
 }
 
-/** Without a public address in the settings only the server itself knows where it is. */
+/** A path only, if the settings have no public address. */
 function pageOf({ publicUrl }: Config, slug: string): string {
   return `${publicUrl ?? ''}/d/${slug}`
 }

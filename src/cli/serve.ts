@@ -1,10 +1,11 @@
 import type { Holdfast } from '../app.ts'
-import { type Config, type Environment, loadConfig, settingsInForce } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
+import { type Config, loadConfig, settingsInForce } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
 import { createLog, type Log } from '../log.ts'
 import { printLines } from './output.ts'
-import { ownCommand } from './own-command.ts'
+import { isService, ownCommand, thisProcess } from './own-command.ts'
 import { bytesPlace, databasePlace } from './places.ts'
 import { stopSignal } from './stop-signal.ts'
 
@@ -20,15 +21,15 @@ export async function serve(environment: Environment, version: string): Promise<
   const stopped = stopSignal()
   const command = ownCommand({
     launchedAs: environment.LAUNCHED_AS,
-    invocationId: environment.INVOCATION_ID,
-    terminal,
+    isService: isService(thisProcess(environment)),
     folder: process.cwd(),
   })
   announce(holdfast, { config, log, terminal, version, command })
-  log.info({ signal: await stopped }, 'stopping: running uploads may take up to 30 s')
+  const signal = await stopped
+  log.info({ signal }, `stopping: running uploads may take up to ${config.shutdownGrace} s`)
   await holdfast.stop()
   log.info({}, 'stopped')
-  // Connections that clients keep open must not keep the process.
+  // Exits explicitly, because keep-alive connections would keep the process running.
   process.exit(0)
 }
 
@@ -37,7 +38,7 @@ interface Announcement {
   readonly log: Log
   readonly terminal: boolean
   readonly version: string
-  /** What runs another command of this installation. */
+  /** Command line prefix for other commands of this installation. */
   readonly command: string
 }
 
@@ -64,7 +65,7 @@ function announce(
         bytes: bytesPlace(config),
         version,
         make_an_account: addAccount,
-        // Worth nothing any more as soon as somebody has used it.
+        // May be logged: the link is worthless once it is used.
         ...(administrator === null ? {} : { first_administrator: administrator }),
       },
       'listening',
@@ -81,13 +82,14 @@ function placeLines(config: Config): string[] {
   return [`Database           ${database}`, `Bytes              ${bytes}`]
 }
 
-/** One request's stray rejection must not end everybody's; after an exception nobody caught, nothing is certain. */
+/**
+ * Logs a stray rejection, which concerns one request; ends the process after an uncaught exception, when its
+ * state is unknown.
+ */
 function reportUnexpected(log: Log): void {
-  process.on('unhandledRejection', (err) =>
-    log.error({ err }, 'a promise was rejected and nobody waited for it'),
-  )
+  process.on('unhandledRejection', (err) => log.error({ err }, 'a promise rejection was not handled'))
   process.on('uncaughtException', (err) => {
-    log.error({ err }, 'an exception was not caught; the server ends')
+    log.error({ err }, 'an exception was not caught; the server exits')
     process.exit(1)
   })
 }

@@ -2,11 +2,11 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Api, createApi } from '../client/api.ts'
 import { ClientError, explainLocal } from '../client/failure.ts'
-import type { Server } from '../client/http.ts'
+import type { RemoteServer } from '../client/http.ts'
 import { createLogins, type Logins } from '../client/logins.ts'
 import { createRetries, type Retries } from '../client/retries.ts'
 import { parseServer } from '../client/server-address.ts'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
 import { systemClock } from '../domain/clock.ts'
 import { clientVariables } from '../settings.ts'
 import { printProblem } from './output.ts'
@@ -15,18 +15,18 @@ export interface ServerOption {
   readonly server?: string
 }
 
-/** What a command of the client speaks with, and as whom. */
-export interface Session {
-  readonly server: Server
+/** Server, key and retry policy of a client command. */
+export interface ClientSession {
+  readonly server: RemoteServer
   readonly retries: Retries
 }
 
-/** Where this user's settings are; a folder of `holdfast` is in it. */
+/** Directory for the user's configuration; contains `holdfast`. */
 function settingsFolder(environment: Environment): string {
   return environment.XDG_CONFIG_HOME || environment.APPDATA || join(homedir(), '.config')
 }
 
-/** Where programs keep what this user need not know of. */
+/** Directory for the user's program state. */
 export function stateFolder(environment: Environment): string {
   return environment.XDG_STATE_HOME || environment.LOCALAPPDATA || join(homedir(), '.local', 'state')
 }
@@ -35,12 +35,12 @@ export function openLogins(environment: Environment): Logins {
   return createLogins(settingsFolder(environment))
 }
 
-/** `say`: hears what is waited for. */
+/** `say` receives a message whenever a retry has to wait. */
 export function openRetries(say: (line: string) => void): Retries {
   return createRetries({ clock: systemClock, chance: Math.random, sleep: Bun.sleep, say })
 }
 
-/** The server that an option, the environment or the last login names. Throws ClientError when none does. */
+/** Server named by the option, the environment or the last login. Throws ClientError if there is none. */
 export async function serverAddress(environment: Environment, { server }: ServerOption): Promise<string> {
   const named = server ?? environment[clientVariables.server]
   if (named) return parseServer(named)
@@ -51,14 +51,17 @@ export async function serverAddress(environment: Environment, { server }: Server
   )
 }
 
-/** The key for a server: that of the environment, or of the login there; null when there is none. */
+/** Key for a server, from the environment or the login there; null if there is none. */
 export async function keyFor(environment: Environment, server: string): Promise<string | null> {
   const given = environment[clientVariables.apiKey]
   if (given) return given
   return (await openLogins(environment).at(server))?.api_key ?? null
 }
 
-/** The same for a server that a link leads to: the environment's key is for the server that is meant, and no other. */
+/**
+ * Key for the server of a link: the environment's key is only used for the configured server, never sent to
+ * another.
+ */
 export async function keyForLink(
   environment: Environment,
   server: string,
@@ -73,12 +76,12 @@ export async function openSession(
   environment: Environment,
   options: ServerOption,
   say: (line: string) => void,
-): Promise<Session> {
+): Promise<ClientSession> {
   const url = await serverAddress(environment, options)
   return { server: { url, key: await keyFor(environment, url) }, retries: openRetries(say) }
 }
 
-/** The API for somebody with a key. Throws ClientError for nobody. */
+/** API client with a key. Throws ClientError without one. */
 export async function openApi(environment: Environment, options: ServerOption): Promise<Api> {
   const { server, retries } = await openSession(environment, options, sayPlainly)
   if (server.key === null) throw notLoggedIn(server.url)
@@ -93,7 +96,7 @@ export function sayPlainly(line: string): void {
   printProblem(line)
 }
 
-/** Runs a command of the client: what fails on this machine is its user's, and not that of a server's data. */
+/** Runs a client command; local failures, such as a full disk, are reported as the user's. */
 export async function asClient(command: () => Promise<void>): Promise<void> {
   try {
     await command()
@@ -102,7 +105,7 @@ export async function asClient(command: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The same failure, worded for the person whose disk it is. */
+/** Replaces a local failure by one whose message is meant for the user of this machine. */
 export function locally(error: unknown): unknown {
   const local = explainLocal(error)
   return local === null ? error : new ClientError(local, { cause: error })

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type Environment, written } from '../config.ts'
+import { type Environment, written } from '../config/environment.ts'
 import { type Setting, settings } from '../settings.ts'
 
-/** What keeps a server from starting, for the person at the terminal: the setting, what is wrong, what to do. */
+/** Message for a failed start: the setting, what is wrong, and what to do. Null for other errors. */
 export function explainStart(error: unknown, environment: Environment): string | null {
   if (!(error instanceof Error) || !('code' in error)) return null
   const code = String(error.code)
@@ -85,7 +85,7 @@ function full(path: string): string {
   return `the disk under ${path} is full. Free some room and start again, or set HOLDFAST_DATA_DIR to a folder on another disk.`
 }
 
-/** Names who owns the nearest thing that is there, which is what stands in the way. */
+/** Names the owner of the nearest existing ancestor, whose permissions prevent the creation. */
 function notWritable(path: string): string {
   const here = process.getuid?.() ?? 'unknown'
   for (let each = resolve(path); ; each = dirname(each)) {

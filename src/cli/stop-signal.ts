@@ -4,8 +4,8 @@ import { SECOND, systemClock } from '../domain/clock.ts'
 export type StopSignal = 'SIGTERM' | 'SIGINT'
 
 /**
- * The first signal that asks the process to stop. A second one ends it at once, with the exit code that the signal
- * would have given it.
+ * Resolves with the first signal to stop. A second one ends the process at once, with that signal's usual
+ * exit code.
  */
 export function stopSignal(): Promise<StopSignal> {
   return new Promise((resolve) => {
@@ -16,8 +16,8 @@ export function stopSignal(): Promise<StopSignal> {
         first = { signal, at }
         return resolve(signal)
       }
-      // npm and the launcher pass on what the terminal or the service manager has already sent to everybody:
-      // the same signal again within moments is still the first.
+      // npm and the launcher forward a signal that the terminal or service manager has already sent to the
+      // whole process group: a repetition within moments is ignored.
       if (signal === first.signal && at - first.at < SECOND) return
       process.exit(128 + constants.signals[signal])
     }

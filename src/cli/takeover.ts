@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import { type Environment, loadConfig } from '../config.ts'
+import type { Environment } from '../config/environment.ts'
+import { loadConfig } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { systemRandom } from '../domain/random.ts'
 import { printLines } from './output.ts'
 import { databasePlace } from './places.ts'
 
-/** `holdfast takeover`: says that a restored database is the only one from now on. */
+/** `holdfast takeover`: declares a restored database the current one. */
 export function takeOverCommand(takeOver: Command, environment: Environment): void {
   takeOver
     .description('let a restored database remove bytes from its store again; no other may use that store')
@@ -14,11 +15,11 @@ export function takeOverCommand(takeOver: Command, environment: Environment): vo
 
 async function run(environment: Environment): Promise<void> {
   const config = loadConfig(environment)
-  const { takeOverStore } = await import('../takeover.ts')
+  const { takeOverStore } = await import('../operations/takeover.ts')
   const wasBehind = await takeOverStore({ config, clock: systemClock, random: systemRandom })
   const place = databasePlace(config)
   if (!wasBehind)
-    return printLines(`The database in ${place} counts for its store already; nothing is to be done.`)
+    return printLines(`The database in ${place} counts for its store already; there is nothing to do.`)
   printLines(
     `The database in ${place} counts for its store from now on, and its server removes bytes again.`,
     'Any other database of this store removes none any more.',

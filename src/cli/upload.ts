@@ -3,16 +3,16 @@ import type { Uploaded } from '../client/answers.ts'
 import { createApi, type FolderName } from '../client/api.ts'
 import { createChunkSize } from '../client/chunk-size.ts'
 import { ClientError } from '../client/failure.ts'
-import { type Found, findFiles } from '../client/find-files.ts'
+import { type FoundEntry, findFiles } from '../client/find-files.ts'
 import { plainLines } from '../client/plain-text.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
-import { createRemoteTree, type RemoteTree } from '../client/remote-tree.ts'
+import { RemoteTree } from '../client/remote-tree.ts'
 import { sideBySide } from '../client/side-by-side.ts'
 import { uploadStream } from '../client/stream-upload.ts'
 import type { UploadParts } from '../client/upload-job.ts'
-import { createUploadStates, type Destination, uploadId } from '../client/upload-states.ts'
-import { uploadFile } from '../client/uploading.ts'
-import type { Environment } from '../config.ts'
+import { createUploadStates, type UploadDestination, uploadId } from '../client/upload-states.ts'
+import { uploadLocalFile } from '../client/uploading.ts'
+import type { Environment } from '../config/environment.ts'
 import { systemClock } from '../domain/clock.ts'
 import { explain } from './failure.ts'
 import { readChunkSize, readParallel } from './options.ts'
@@ -20,12 +20,12 @@ import { printJson, printLines, printProblem } from './output.ts'
 import { barWatch, plainWatch, type ShownWatch } from './progress-bars.ts'
 import {
   asClient,
+  type ClientSession,
   locally,
   notLoggedIn,
   openLogins,
   openSession,
   type ServerOption,
-  type Session,
   stateFolder,
 } from './session.ts'
 import { count } from './words.ts'
@@ -39,7 +39,7 @@ interface Options extends ServerOption {
   readonly json?: true
 }
 
-/** `holdfast upload`: run again after whatever stopped it, it goes on. */
+/** `holdfast upload`: resumes when it is run again after an interruption. */
 export function uploadCommand(upload: Command, environment: Environment): void {
   upload
     .description(
@@ -54,15 +54,15 @@ export function uploadCommand(upload: Command, environment: Environment): void {
     .option('--parallel <number>', 'files sent at once', readParallel, 8)
     .option(
       '--chunk-size <size>',
-      'bytes sent in one request, such as 16MB; else what suits the line',
+      'bytes in one request, such as 16MB; by default what suits the connection',
       readChunkSize,
     )
-    .option('--name <name>', 'what standard input is called', undefined)
+    .option('--name <name>', 'the file name for standard input', undefined)
     .option('--json', 'print one JSON object a line')
-    .option('--server <url>', 'another server than the one logged in to last')
+    .option('--server <url>', 'use this server instead of the one of the last login')
     .action((paths: string[], options: Options) => {
       if (paths.includes('-') && paths.length > 1) {
-        upload.error('error: standard input (-) is uploaded by itself, without other paths.')
+        upload.error('error: standard input (-) cannot be uploaded together with other paths.')
       }
       if (options.guest && options.folder !== undefined) {
         upload.error('error: guests have no folders; leave out --folder or --guest.')
@@ -91,13 +91,13 @@ interface UploadCommand {
   readonly environment: Environment
   /** Null for a guest. */
   readonly tree: RemoteTree | null
-  /** Where files go that are named by themselves. */
-  readonly destination: Destination
+  /** Destination of files that are named as arguments themselves. */
+  readonly destination: UploadDestination
 }
 
 async function begin(
   environment: Environment,
-  { server, retries }: Session,
+  { server, retries }: ClientSession,
   { guest, folder, chunkSize }: Options,
   watch: ShownWatch,
 ): Promise<UploadCommand> {
@@ -119,7 +119,7 @@ async function begin(
   const api = createApi(server, retries, true)
   const login = await openLogins(environment).at(url)
   const account = login?.api_key === server.key ? login.account_id : (await api.account()).id
-  const tree = createRemoteTree(api)
+  const tree = new RemoteTree(api)
   const into = folder === undefined ? 'root' : await tree.folder(parseRemoteName(folder))
   const destination = { server: url, account, folder: into }
   return { parts: { ...shared, server }, watch, environment, tree, destination }
@@ -140,7 +140,7 @@ async function uploadInput({ parts, destination, watch }: UploadCommand, options
 type Outcome =
   | { readonly path: string; readonly result: Uploaded }
   | { readonly path: string; readonly error: unknown }
-  /** A folder was made; there is nothing to print. */
+  /** A folder was created, which prints nothing. */
   | null
 
 async function uploadAll(command: UploadCommand, paths: readonly string[], options: Options): Promise<void> {
@@ -169,18 +169,19 @@ async function uploadAll(command: UploadCommand, paths: readonly string[], optio
       `${failed} of ${count(files.length, 'file')} could not be uploaded; the same command, run again, goes on with them.`,
     )
   }
-  // Kept until now, so that a command that is stopped prints the links of what it has done when it is run again.
+  // States are removed last, so that a repeated command prints the links of uploads that an interrupted one
+  // had finished.
   for (const id of done) await parts.states.remove(id)
   if (files.length === 0 && destination.account === null) throw new ClientError('there is no file to upload.')
 }
 
-async function* inOrder(found: readonly Found[]): AsyncGenerator<Found> {
+async function* inOrder(found: readonly FoundEntry[]): AsyncGenerator<FoundEntry> {
   yield* found
 }
 
 async function uploadOne(
   { parts, tree, destination }: UploadCommand,
-  item: Found,
+  item: FoundEntry,
   done: string[],
 ): Promise<Outcome> {
   const path = item.kind === 'file' ? item.file.shown : item.folders.join('/')
@@ -188,7 +189,7 @@ async function uploadOne(
     const folder: FolderName = tree === null ? 'root' : await tree.ensure(destination.folder, item.folders)
     if (item.kind === 'folder') return null
     const target = { ...destination, folder }
-    const result = await uploadFile(parts, item.file, target)
+    const result = await uploadLocalFile(parts, item.file, target)
     done.push(uploadId(item.file, target))
     return { path, result }
   } catch (error) {

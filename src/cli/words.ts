@@ -1,6 +1,6 @@
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 
-/** A length of time, for people: `45 s`, `12 min`, `3 h 5 min`. */
+/** Formats a duration: `45 s`, `12 min`, `3 h 5 min`. */
 export function formatTime(milliseconds: number): string {
   if (milliseconds < MINUTE) return `${Math.ceil(milliseconds / SECOND)} s`
   if (milliseconds < HOUR) return `${Math.round(milliseconds / MINUTE)} min`
@@ -13,7 +13,7 @@ export function count(number: number, thing: string): string {
   return `${number} ${thing}${number === 1 ? '' : 's'}`
 }
 
-/** A time of the server's, in this machine's zone and to the minute. */
+/** Formats a server's time in the local time zone, to the minute. */
 export function shortTime(iso: string): string {
   const date = new Date(iso)
   const two = (number: number) => String(number).padStart(2, '0')

@@ -1,78 +1,100 @@
-/** What of the server's answers the client reads. */
-import * as z from 'zod'
+/** What the client reads of the server's answers: these fields alone, so that it gets on with servers that lack others. */
+import * as z from 'zod/mini'
+import { account as accountShape } from '../contract/account.ts'
+import { pagination } from '../contract/fields.ts'
+import { deletion as deletionShape, fileListItem, fileDetail as fileShape } from '../contract/files.ts'
+import { folderCreatedAnswer, folderListItem } from '../contract/folders.ts'
+import { signedAddress as addressShape, publicFolder as publicFolderShape } from '../contract/public.ts'
+import { uploadResult } from '../contract/uploads.ts'
 
-export const fileItem = z.object({
-  id: z.number(),
-  uuid: z.string(),
-  name: z.string(),
-  size: z.number(),
-  type: z.string(),
-  url: z.string(),
-  folder_id: z.string(),
-  created_at: z.string(),
-  downloads: z.number(),
+const fileItem = z.pick(fileListItem, {
+  id: true,
+  uuid: true,
+  name: true,
+  size: true,
+  type: true,
+  url: true,
+  folder_id: true,
+  created_at: true,
+  downloads: true,
 })
 export type FileItem = z.infer<typeof fileItem>
 
 export const fileList = z.object({
   data: z.array(fileItem),
-  pagination: z.object({ page: z.number(), pages: z.number(), total: z.number() }),
+  pagination: z.pick(pagination, { page: true, pages: true, total: true }),
 })
 
-export const fileDetail = z.object({
-  data: fileItem.extend({
-    slug: z.string(),
-    views: z.number(),
-    sha256: z.string(),
-    expires_at: z.string(),
+export const fileDetailFields = z.object({
+  data: z.pick(fileShape, {
+    id: true,
+    uuid: true,
+    name: true,
+    size: true,
+    type: true,
+    url: true,
+    folder_id: true,
+    created_at: true,
+    downloads: true,
+    slug: true,
+    views: true,
+    sha256: true,
+    expires_at: true,
   }),
 })
-export type FileDetail = z.infer<typeof fileDetail>['data']
+export type FileDetailFields = z.infer<typeof fileDetailFields>['data']
 
-const folderItem = z.object({
-  id: z.string(),
-  name: z.string(),
-  public: z.boolean(),
-  file_count: z.number(),
-  created_at: z.string(),
-  parent: z.string().nullable(),
-  has_password: z.boolean(),
+const folderItem = z.pick(folderListItem, {
+  id: true,
+  name: true,
+  public: true,
+  file_count: true,
+  created_at: true,
+  parent: true,
+  has_password: true,
 })
 export type FolderItem = z.infer<typeof folderItem>
 
-export const folderList = z.object({ data: z.array(folderItem) })
-export const folderCreated = z.object({ data: z.object({ identifier: z.string(), name: z.string() }) })
+export const folderListFields = z.object({ data: z.array(folderItem) })
 
-export const account = z.object({
-  data: z.object({
-    id: z.number(),
-    username: z.string(),
-    storage_used: z.number(),
-    storage_limit: z.number(),
-    files_count: z.number(),
-    folders_count: z.number(),
-    api_requests_today: z.number(),
+export const folderCreated = z.object({
+  data: z.pick(folderCreatedAnswer.shape.data, { identifier: true, name: true }),
+})
+
+export const accountFields = z.object({
+  data: z.pick(accountShape, {
+    id: true,
+    username: true,
+    storage_used: true,
+    storage_limit: true,
+    files_count: true,
+    folders_count: true,
+    api_requests_today: true,
   }),
 })
-export type Account = z.infer<typeof account>['data']
+export type AccountFields = z.infer<typeof accountFields>['data']
 
-export const uploaded = z.object({
-  slug: z.string(),
-  url: z.string(),
-  file_id: z.number(),
-  uuid: z.string(),
-  size: z.number(),
-  sha256: z.string(),
+export const uploaded = z.pick(uploadResult, {
+  slug: true,
+  url: true,
+  file_id: true,
+  uuid: true,
+  size: true,
+  sha256: true,
 })
 export type Uploaded = z.infer<typeof uploaded>
 
-export const deletion = z.object({ successful_deletes: z.number(), failed_deletes: z.number() })
-export type Deletion = z.infer<typeof deletion>
+export const deletionFields = z.pick(deletionShape, { successful_deletes: true, failed_deletes: true })
+export type DeletionFields = z.infer<typeof deletionFields>
 
-export const signedAddress = z.object({
-  file: z.string(),
-  name: z.string(),
-  server: z.string(),
-  token: z.string(),
+export const signedAddressFields = z.pick(addressShape, { file: true, name: true, server: true, token: true })
+export type SignedAddress = z.infer<typeof signedAddressFields>
+
+const { folders, files } = publicFolderShape.shape
+
+export const publicFolderFields = z.object({
+  ...z.pick(publicFolderShape, { name: true, pages: true }).shape,
+  folders,
+  files: z.array(z.pick(files.def.element, { slug: true, name: true, size: true })),
 })
-export type SignedAddress = z.infer<typeof signedAddress>
+export type PublicFolder = z.infer<typeof publicFolderFields>

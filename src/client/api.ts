@@ -1,45 +1,46 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import {
-  type Account,
-  account,
-  type Deletion,
-  deletion,
-  type FileDetail,
+  type AccountFields,
+  accountFields,
+  type DeletionFields,
+  deletionFields,
+  type FileDetailFields,
   type FileItem,
   type FolderItem,
-  fileDetail,
+  fileDetailFields,
   fileList,
   folderCreated,
-  folderList,
+  folderListFields,
 } from './answers.ts'
 import { ConnectionError } from './failure.ts'
-import { ask, readJson, type Server } from './http.ts'
-import { ASKING, MOVING, type Patience, type Retries } from './retries.ts'
+import { ask, type RemoteServer, readJsonAnswer } from './http.ts'
+import { ASKING, MOVING, type RetryPatience } from './policy/retry-policy.ts'
+import type { Retries } from './retries.ts'
 
 /** A folder's identifier, or `root`. */
 export type FolderName = string
 
 /** The JSON API, as far as the client needs it. Every method throws AnswerError or ConnectionError. */
 export interface Api {
-  readonly server: Server
-  account(): Promise<Account>
+  readonly server: RemoteServer
+  account(): Promise<AccountFields>
   /** All folders of the account. */
   folders(): Promise<FolderItem[]>
   subfolders(parent: FolderName): Promise<FolderItem[]>
-  createFolder(name: string, parent: FolderName, more?: NewFolder): Promise<string>
+  createFolder(name: string, parent: FolderName, more?: WantedFolder): Promise<string>
   changeFolder(folder: string, name: string): Promise<void>
   moveFolder(folder: string, parent: FolderName): Promise<void>
-  deleteFolders(identifiers: readonly string[]): Promise<Deletion>
+  deleteFolders(identifiers: readonly string[]): Promise<DeletionFields>
   /** Files page by page, as they come. */
   files(filter: FileFilter): AsyncIterable<FileItem>
   /** By slug, UUID or number. */
-  file(identifier: string): Promise<FileDetail>
+  file(identifier: string): Promise<FileDetailFields>
   renameFile(identifier: string, name: string): Promise<void>
   moveFile(identifier: string, folder: FolderName): Promise<void>
-  deleteFiles(identifiers: readonly string[]): Promise<Deletion>
+  deleteFiles(identifiers: readonly string[]): Promise<DeletionFields>
 }
 
-export interface NewFolder {
+export interface WantedFolder {
   readonly public?: 0 | 1
   readonly password?: string
 }
@@ -52,12 +53,12 @@ export interface FileFilter {
 }
 
 /** `isLong`: what is asked belongs to a transfer that would rather wait for long than fail. */
-export function createApi(server: Server, retries: Retries, isLong = false): Api {
-  const patience: Patience = isLong ? MOVING : ASKING
+export function createApi(server: RemoteServer, retries: Retries, isLong = false): Api {
+  const patience: RetryPatience = isLong ? MOVING : ASKING
 
-  async function get<T>(path: string, shape: z.ZodType<T>): Promise<T> {
+  async function get<T>(path: string, shape: z.ZodMiniType<T>): Promise<T> {
     return retries.persist(patience, async () =>
-      readJson(server, await ask(server, { method: 'GET', path }), shape),
+      readJsonAnswer(server, await ask(server, { method: 'GET', path }), shape),
     )
   }
 
@@ -66,21 +67,25 @@ export function createApi(server: Server, retries: Retries, isLong = false): Api
     method: 'POST' | 'PATCH',
     path: string,
     body: unknown,
-    shape: z.ZodType<T>,
+    shape: z.ZodMiniType<T>,
   ): Promise<T> {
     const attempt = async () => {
       const headers = { 'Content-Type': 'application/json' }
-      return readJson(server, await ask(server, { method, path, headers, body: JSON.stringify(body) }), shape)
+      return readJsonAnswer(
+        server,
+        await ask(server, { method, path, headers, body: JSON.stringify(body) }),
+        shape,
+      )
     }
     return retries.persist(patience, () => attempt().catch(withDoubt))
   }
 
   return {
     server,
-    account: async () => (await get('/api/v1/account', account)).data,
-    folders: async () => (await get('/api/v1/folders', folderList)).data,
+    account: async () => (await get('/api/v1/account', accountFields)).data,
+    folders: async () => (await get('/api/v1/folders', folderListFields)).data,
     subfolders: async (parent) =>
-      (await get(`/api/v1/folders?parent=${encodeURIComponent(parent)}`, folderList)).data,
+      (await get(`/api/v1/folders?parent=${encodeURIComponent(parent)}`, folderListFields)).data,
     createFolder: async (name, parent, more = {}) => {
       const created = await send('POST', '/api/v1/folder', { name, parent, ...more }, folderCreated)
       return created.data.identifier
@@ -91,7 +96,7 @@ export function createApi(server: Server, retries: Retries, isLong = false): Api
     async moveFolder(folder, parent) {
       await send('POST', '/api/v1/folder/move', { folder, parent }, anything)
     },
-    deleteFolders: (identifiers) => send('POST', '/api/v1/folder/delete', { identifiers }, deletion),
+    deleteFolders: (identifiers) => send('POST', '/api/v1/folder/delete', { identifiers }, deletionFields),
     async *files(filter) {
       for (let page = 1, pages = 1; page <= pages; page++) {
         const query = new URLSearchParams({ ...filter, per_page: '100', page: String(page) })
@@ -101,14 +106,14 @@ export function createApi(server: Server, retries: Retries, isLong = false): Api
       }
     },
     file: async (identifier) =>
-      (await get(`/api/v1/file/${encodeURIComponent(identifier)}`, fileDetail)).data,
+      (await get(`/api/v1/file/${encodeURIComponent(identifier)}`, fileDetailFields)).data,
     async renameFile(identifier, name) {
       await send('PATCH', `/api/v1/file/${encodeURIComponent(identifier)}`, { name }, anything)
     },
     async moveFile(identifier, folder) {
       await send('POST', '/api/v1/file/move', { file: identifier, folder }, anything)
     },
-    deleteFiles: (identifiers) => send('POST', '/api/v1/file/delete', { identifiers }, deletion),
+    deleteFiles: (identifiers) => send('POST', '/api/v1/file/delete', { identifiers }, deletionFields),
   }
 }
 

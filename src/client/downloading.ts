@@ -7,12 +7,13 @@ import { ClientError, ConnectionError } from './failure.ts'
 import { reach } from './http.ts'
 import { partName } from './local-names.ts'
 import type { Places } from './places.ts'
+import { MOVING } from './policy/retry-policy.ts'
 import { quietLimit } from './quiet.ts'
 import { hashedPart, type Received } from './received.ts'
-import { type Content, continues, describeContent, openContent } from './remote-content.ts'
-import { MOVING, type Retries } from './retries.ts'
+import { continues, describeContent, openContent, type RemoteContent } from './remote-content.ts'
+import type { Retries } from './retries.ts'
 import { syncFolder } from './sync-folder.ts'
-import type { Transfer, Watch } from './watch.ts'
+import type { Watch, WatchedTransfer } from './watch.ts'
 
 /** One file to download. */
 export interface Wanted {
@@ -112,7 +113,11 @@ function foreignPart(path: string): ClientError {
 }
 
 /** What an earlier run has left may be damaged, by a power cut above all: then all of it comes once more. */
-async function receiveWhole(content: Content, received: Received, transfer: Transfer): Promise<void> {
+async function receiveWhole(
+  content: RemoteContent,
+  received: Received,
+  transfer: WatchedTransfer,
+): Promise<void> {
   for (const isLast of [false, true]) {
     if (received.position() < content.size) await receive(content, received, transfer)
     if (content.sha256 === null || received.sha256() === content.sha256) return
@@ -124,7 +129,7 @@ async function receiveWhole(content: Content, received: Received, transfer: Tran
   }
 }
 
-async function receive(content: Content, received: Received, transfer: Transfer): Promise<void> {
+async function receive(content: RemoteContent, received: Received, transfer: WatchedTransfer): Promise<void> {
   const quiet = quietLimit(QUIET)
   const { origin } = new URL(content.url)
   try {
@@ -153,7 +158,7 @@ async function receive(content: Content, received: Received, transfer: Transfer)
   }
 }
 
-function tagOf({ etag }: Content): string {
+function tagOf({ etag }: RemoteContent): string {
   return new Bun.CryptoHasher('sha256')
     .update(etag ?? '')
     .digest('hex')

@@ -1,4 +1,5 @@
-import { plainText } from './plain-text.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import { withoutControls } from './plain-text.ts'
 
 /** What the person at the terminal is told as it stands: a sentence that says what to do. */
 export class ClientError extends Error {
@@ -37,13 +38,17 @@ export class AnswerError extends Error {
     readonly retryAfter: number | null,
   ) {
     // Somebody else's words, for a terminal.
-    super(plainText(message))
+    super(withoutControls(message))
   }
 }
 
-export function isAnswer(error: unknown, status: number, ...codes: readonly string[]): error is AnswerError {
+export function isAnswer(
+  error: unknown,
+  status: number,
+  ...codes: readonly ErrorCode[]
+): error is AnswerError {
   if (!(error instanceof AnswerError) || error.status !== status) return false
-  return codes.length === 0 || (error.code !== null && codes.includes(error.code))
+  return codes.length === 0 || codes.some((code) => code === error.code)
 }
 
 /** A failure of the local disk in words; null for what is no such failure. */

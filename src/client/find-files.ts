@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path'
 import type { FoundFile } from './local-file.ts'
 
 /** One thing to upload, and the folders it stands in below the one it is sent to. */
-export type Found =
+export type FoundEntry =
   | { readonly kind: 'file'; readonly folders: readonly string[]; readonly file: FoundFile }
   /** A folder with nothing in it. */
   | { readonly kind: 'folder'; readonly folders: readonly string[] }
@@ -16,7 +16,7 @@ export type Found =
 export async function* findFiles(
   paths: readonly string[],
   left: (shown: string) => void,
-): AsyncGenerator<Found> {
+): AsyncGenerator<FoundEntry> {
   for (const path of paths) {
     const found = await stat(path)
     if (found.isDirectory()) {
@@ -28,7 +28,7 @@ export async function* findFiles(
     else left(path)
   }
 
-  async function* below(folder: string, folders: readonly string[]): AsyncGenerator<Found> {
+  async function* below(folder: string, folders: readonly string[]): AsyncGenerator<FoundEntry> {
     const entries = await readdir(folder, { withFileTypes: true })
     if (entries.length === 0) yield { kind: 'folder', folders }
     for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {

@@ -16,7 +16,7 @@ export type Walked =
   | { readonly kind: 'folder'; readonly folder: string }
 
 /** Walks a folder and all below it. `into`: the local folder that it is put into, under its own name. */
-export async function* walkFolder(
+export async function* walkRemoteFolder(
   side: PublicSide,
   identifier: string,
   into: string,
@@ -35,5 +35,5 @@ export async function* walkFolder(
   } catch (error) {
     yield { kind: 'failure', folder, error }
   }
-  for (const subfolder of subfolders) yield* walkFolder(side, subfolder, folder)
+  for (const subfolder of subfolders) yield* walkRemoteFolder(side, subfolder, folder)
 }

@@ -1,9 +1,10 @@
-import * as z from 'zod'
+import type * as z from 'zod/mini'
+import { anyErrorBody } from '../contract/errors.ts'
 import { unlessAborted } from '../domain/abort.ts'
 import { AnswerError, ClientError, ConnectionError } from './failure.ts'
 
 /** A server, and who asks it. */
-export interface Server {
+export interface RemoteServer {
   /** Without a trailing slash. */
   readonly url: string
   /** Null for a guest. */
@@ -25,7 +26,7 @@ export interface Asking {
  * One request. Returns the answer when it is a success; throws ConnectionError or AnswerError. Redirects are not
  * followed: the key is for this server alone.
  */
-export async function ask({ url, key }: Server, asking: Asking): Promise<Response> {
+export async function ask({ url, key }: RemoteServer, asking: Asking): Promise<Response> {
   const { method, path, headers, body, signal, isAlone } = asking
   const response = await reach(url, () => {
     const sent = fetch(url + path, {
@@ -39,7 +40,7 @@ export async function ask({ url, key }: Server, asking: Asking): Promise<Respons
     return signal === undefined ? sent : unlessAborted(signal, sent)
   })
   if (response.ok) return response
-  throw await refusalOf(response, url)
+  throw await clientRefusal(response, url)
 }
 
 /** Runs what speaks with a server. Throws ConnectionError for every way in which a connection fails. */
@@ -57,20 +58,22 @@ function isOurs(error: unknown): boolean {
 }
 
 /** The body of an answer. Throws AnswerError when it is not what Holdfast would say. */
-export async function readJson<T>({ url }: Server, response: Response, shape: z.ZodType<T>): Promise<T> {
+export async function readJsonAnswer<T>(
+  { url }: RemoteServer,
+  response: Response,
+  shape: z.ZodMiniType<T>,
+): Promise<T> {
   const text = await reach(url, () => response.text())
   const { success, data } = shape.safeParse(parsed(text))
   if (success) return data
   throw new AnswerError(`${url} does not answer as a Holdfast server does`, response.status, null, null)
 }
 
-const errorBody = z.object({ success: z.literal(false), message: z.string(), error: z.string() })
-
 /** What an answer that is no success says. Reads its body. */
-export async function refusalOf(response: Response, url: string): Promise<AnswerError> {
+export async function clientRefusal(response: Response, url: string): Promise<AnswerError> {
   const { status } = response
   const text = await response.text().catch(() => '')
-  const said = errorBody.safeParse(parsed(text))
+  const said = anyErrorBody.safeParse(parsed(text))
   const retryAfter = readRetryAfter(response.headers.get('retry-after'))
   if (said.success) return new AnswerError(said.data.message, status, said.data.error, retryAfter)
   const location = response.headers.get('location')

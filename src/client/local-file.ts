@@ -22,22 +22,6 @@ export class FileChanged extends Error {
   }
 }
 
-/** A file that is being read, in any order and more than once, and is hashed on the way. */
-export interface OpenFile {
-  /**
-   * The bytes of a range, read as they are asked for. `passed` hears of every piece. Made for `fetch`: a piece is to be
-   * copied or sent before the next is asked for, since its memory is read into again.
-   */
-  stream(from: number, to: number, passed?: (bytes: number) => void): ReadableStream<Uint8Array>
-  /** The whole file, for one that is small. */
-  bytes(): Promise<Uint8Array<ArrayBuffer>>
-  /** The SHA-256 of the whole, in hexadecimal; reads what has not been read yet. */
-  sha256(): Promise<string>
-  /** Throws FileChanged when the file is no longer as it was found. */
-  assertUnchanged(): Promise<void>
-  close(): Promise<void>
-}
-
 /** Large enough that reading and hashing cost little beside the calls, small enough for a progress that moves. */
 const PIECE = 1024 * 1024
 
@@ -50,102 +34,115 @@ const QUEUED = 2
  */
 const IN_USE = QUEUED + 4
 
-export async function openFile(file: FoundFile): Promise<OpenFile> {
-  const handle = await open(file.path, 'r')
-  const hash = new Bun.CryptoHasher('sha256')
+/** A file that is being read, in any order and more than once, and is hashed on the way. */
+export class OpenFile {
+  readonly #file: FoundFile
+  readonly #handle: FileHandle
+  readonly #hash = new Bun.CryptoHasher('sha256')
   /** How far the hash has come: what lies before is not hashed again. */
-  let hashed = 0
-  let digest: string | null = null
+  #hashed = 0
+  #digest: string | null = null
   /** Reads that have begun; the file stays open until they end. */
-  const underWay = new Set<Promise<unknown>>()
+  readonly #underWay = new Set<Promise<unknown>>()
+
+  constructor(file: FoundFile, handle: FileHandle) {
+    this.#file = file
+    this.#handle = handle
+  }
+
+  /**
+   * The bytes of a range, read as they are asked for. `passed` hears of every piece. Made for `fetch`: a piece is to be
+   * copied or sent before the next is asked for, since its memory is read into again.
+   */
+  stream(from: number, to: number, passed: (bytes: number) => void = () => {}): ReadableStream<Uint8Array> {
+    let at = from
+    let ahead: Promise<Uint8Array<ArrayBuffer>> | null = null
+    const memory: Uint8Array<ArrayBuffer>[] = []
+    let turn = 0
+    const readNext = () => {
+      const piece = memory[turn] ?? newPiece()
+      memory[turn] = piece
+      turn = (turn + 1) % IN_USE
+      return this.#read(at, piece.subarray(0, to - at))
+    }
+    const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      if (at >= to) return controller.close()
+      // What an earlier run has sent is hashed first, so that the hash never has a gap.
+      if (at === from) await this.#hashUpTo(from)
+      const piece = await (ahead ?? readNext())
+      const start = at
+      at += piece.length
+      // The next piece is read while this one is hashed.
+      ahead = at < to ? readNext() : null
+      this.#addToHash(start, piece)
+      passed(piece.length)
+      controller.enqueue(piece)
+      if (at >= to) controller.close()
+    }
+    return new ReadableStream<Uint8Array>({ pull }, { highWaterMark: QUEUED })
+  }
+
+  /** The whole file, for one that is small. */
+  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    const whole = new Uint8Array(this.#file.size)
+    for (let at = 0; at < this.#file.size; ) {
+      const piece = await this.#read(at, whole.subarray(at, at + PIECE))
+      this.#addToHash(at, piece)
+      at += piece.length
+    }
+    return whole
+  }
+
+  /** The SHA-256 of the whole, in hexadecimal; reads what has not been read yet. */
+  async sha256(): Promise<string> {
+    await this.#hashUpTo(this.#file.size)
+    this.#digest ??= this.#hash.digest('hex')
+    return this.#digest
+  }
+
+  /** Throws FileChanged when the file is no longer as it was found. */
+  async assertUnchanged(): Promise<void> {
+    const now = await this.#handle.stat()
+    if (now.size !== this.#file.size || now.mtimeMs !== this.#file.changedAt)
+      throw new FileChanged(this.#file)
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#underWay)
+    await this.#handle.close()
+  }
 
   /** As much of the file as it has from there, in the memory that was handed in. */
-  function read(from: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-    const reading = readFully(handle, from, into).then((piece) => {
-      if (piece.length === 0) throw new FileChanged(file)
+  #read(from: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+    const reading = readFully(this.#handle, from, into).then((piece) => {
+      if (piece.length === 0) throw new FileChanged(this.#file)
       return piece
     })
-    underWay.add(reading)
+    this.#underWay.add(reading)
     // Whoever waits for the piece hears of a failure; a piece read ahead may find nobody who does.
-    const ended = () => void underWay.delete(reading)
+    const ended = () => void this.#underWay.delete(reading)
     reading.then(ended, ended)
     return reading
   }
 
-  function addToHash(from: number, piece: Uint8Array): void {
-    if (hashed < from || from + piece.length <= hashed) return
-    hash.update(piece.subarray(hashed - from))
-    hashed = from + piece.length
+  #addToHash(from: number, piece: Uint8Array): void {
+    if (this.#hashed < from || from + piece.length <= this.#hashed) return
+    this.#hash.update(piece.subarray(this.#hashed - from))
+    this.#hashed = from + piece.length
   }
 
-  async function hashUpTo(end: number): Promise<void> {
-    if (hashed >= end) return
+  async #hashUpTo(end: number): Promise<void> {
+    if (this.#hashed >= end) return
     const memory = newPiece()
-    while (hashed < end) {
-      const from = hashed
-      addToHash(from, await read(from, memory.subarray(0, end - from)))
+    while (this.#hashed < end) {
+      const from = this.#hashed
+      this.#addToHash(from, await this.#read(from, memory.subarray(0, end - from)))
     }
   }
+}
 
-  return {
-    stream(from, to, passed = () => {}) {
-      let at = from
-      let ahead: Promise<Uint8Array<ArrayBuffer>> | null = null
-      const memory: Uint8Array<ArrayBuffer>[] = []
-      let turn = 0
-      const readNext = () => {
-        const piece = memory[turn] ?? newPiece()
-        memory[turn] = piece
-        turn = (turn + 1) % IN_USE
-        return read(at, piece.subarray(0, to - at))
-      }
-      return new ReadableStream<Uint8Array>(
-        {
-          async pull(controller) {
-            if (at >= to) return controller.close()
-            // What an earlier run has sent is hashed first, so that the hash never has a gap.
-            if (at === from) await hashUpTo(from)
-            const piece = await (ahead ?? readNext())
-            const start = at
-            at += piece.length
-            // The next piece is read while this one is hashed.
-            ahead = at < to ? readNext() : null
-            addToHash(start, piece)
-            passed(piece.length)
-            controller.enqueue(piece)
-            if (at >= to) controller.close()
-          },
-        },
-        { highWaterMark: QUEUED },
-      )
-    },
-
-    async bytes() {
-      const whole = new Uint8Array(file.size)
-      for (let at = 0; at < file.size; ) {
-        const piece = await read(at, whole.subarray(at, at + PIECE))
-        addToHash(at, piece)
-        at += piece.length
-      }
-      return whole
-    },
-
-    async sha256() {
-      await hashUpTo(file.size)
-      digest ??= hash.digest('hex')
-      return digest
-    },
-
-    async assertUnchanged() {
-      const now = await handle.stat()
-      if (now.size !== file.size || now.mtimeMs !== file.changedAt) throw new FileChanged(file)
-    },
-
-    async close() {
-      await Promise.allSettled(underWay)
-      await handle.close()
-    },
-  }
+export async function openLocalFile(file: FoundFile): Promise<OpenFile> {
+  return new OpenFile(file, await open(file.path, 'r'))
 }
 
 /** Not zeroed: only what was read into it leaves here. Nor from Node's pool, whose memory many share. */

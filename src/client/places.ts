@@ -1,12 +1,11 @@
 import type { Stats } from 'node:fs'
 import { link, lstat, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { foldName } from '../domain/file-name.ts'
-import { hashFile } from './hash-file.ts'
+import { foldName } from '../domain/folded-name.ts'
 import { localName, numberedName } from './local-names.ts'
 
 /** Where a download goes. */
-export interface Place {
+export interface DownloadTarget {
   readonly path: string
   /** Whether the very content stands there already. */
   readonly isThere: boolean
@@ -18,9 +17,13 @@ export interface Places {
    * The name in the folder, or the same with a number where another file has it. What is given out is not given out
    * again, whatever upper and lower case are to the file system.
    */
-  take(folder: string, name: string, content: { size: number; sha256: string | null }): Promise<Place>
+  take(
+    folder: string,
+    name: string,
+    content: { size: number; sha256: string | null },
+  ): Promise<DownloadTarget>
   /** Gives the finished file its name; another one if somebody else took that meanwhile. Returns its path. */
-  settle(part: string, place: Place): Promise<string>
+  settle(part: string, place: DownloadTarget): Promise<string>
 }
 
 export function createPlaces({ force }: { readonly force: boolean }): Places {
@@ -32,7 +35,7 @@ export function createPlaces({ force }: { readonly force: boolean }): Places {
     folder: string,
     name: string,
     content: { size: number; sha256: string | null },
-  ): Promise<Place> {
+  ): Promise<DownloadTarget> {
     for (let number = 1; ; number++) {
       const path = join(folder, number === 1 ? name : numberedName(name, number))
       if (taken.has(foldName(path))) continue
@@ -88,4 +91,11 @@ async function renameNew(from: string, to: string): Promise<boolean> {
   }
   await rm(from)
   return true
+}
+
+/** The SHA-256 of a file, in hexadecimal. */
+async function hashFile(path: string): Promise<string> {
+  const hash = new Bun.CryptoHasher('sha256')
+  for await (const piece of Bun.file(path).stream()) hash.update(piece)
+  return hash.digest('hex')
 }

@@ -3,7 +3,7 @@ const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]
 const UNSEEN_IN_LINES = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
 /** One line that a terminal only shows, whoever has written it. */
-export function plainText(text: string): string {
+export function withoutControls(text: string): string {
   return text.replace(UNSEEN, '')
 }
 

@@ -1,26 +1,17 @@
-import * as z from 'zod'
-import { type SignedAddress, signedAddress } from './answers.ts'
+import { type PublicFolder, publicFolderFields, type SignedAddress, signedAddressFields } from './answers.ts'
 import { AnswerError, ClientError, isAnswer } from './failure.ts'
-import { ask, reach, readJson, refusalOf, type Server } from './http.ts'
+import { ask, clientRefusal, type RemoteServer, reach, readJsonAnswer } from './http.ts'
+import { MOVING } from './policy/retry-policy.ts'
 import type { Retries } from './retries.ts'
-import { MOVING } from './retries.ts'
 
 /** What anybody may see of a server who has a link, and the password where one is needed. */
 export interface PublicSide {
-  readonly server: Server
+  readonly server: RemoteServer
   /** A signed address of a file's bytes, good for half an hour. */
   sign(slug: string): Promise<SignedAddress>
   /** One page of a folder; pages count from 1. */
   folder(identifier: string, page: number): Promise<PublicFolder>
 }
-
-const publicFolder = z.object({
-  name: z.string(),
-  pages: z.number(),
-  folders: z.array(z.object({ identifier: z.string(), name: z.string() })),
-  files: z.array(z.object({ slug: z.string(), name: z.string(), size: z.number() })),
-})
-export type PublicFolder = z.infer<typeof publicFolder>
 
 /** Throws ClientError when there is no password to be had. */
 export type Password = () => Promise<string>
@@ -28,7 +19,7 @@ export type Password = () => Promise<string>
 /** More folders than this inside each other, each with a password of its own, are nobody's. */
 const MOST_LOCKS = 256
 
-export function createPublicSide(server: Server, retries: Retries, password: Password): PublicSide {
+export function createPublicSide(server: RemoteServer, retries: Retries, password: Password): PublicSide {
   /** `folder_access_token` grows with every folder that is unlocked. */
   let cookie: string | null = null
   const cookieHeader = (): Record<string, string> => (cookie === null ? {} : { Cookie: cookie })
@@ -64,7 +55,7 @@ export function createPublicSide(server: Server, retries: Retries, password: Pas
     if (response.status === 303) return response
     // The form again, which older servers answer with 403.
     if (response.status === 200 || response.status === 403) throw new ClientError('the password is wrong.')
-    const refusal = await refusalOf(response, server.url)
+    const refusal = await clientRefusal(response, server.url)
     throw refusal.status === 429
       ? new AnswerError('Too many wrong passwords', 429, 'RATE_LIMITED', refusal.retryAfter)
       : refusal
@@ -77,7 +68,8 @@ export function createPublicSide(server: Server, retries: Retries, password: Pas
     )
     const page = await reach(server.url, () => response.text())
     const folder = /<form[^>]*action="\/f\/([a-z0-9]+)"/.exec(page)?.[1]
-    if (folder === undefined) throw new ClientError('the server asks for a password without saying what for.')
+    if (folder === undefined)
+      throw new ClientError('the server asks for a password and does not say for which folder.')
     return folder
   }
 
@@ -91,14 +83,18 @@ export function createPublicSide(server: Server, retries: Retries, password: Pas
     sign: (slug) =>
       unlocking(
         async () =>
-          readJson(server, await post('/v2/api/public/download', { file_slug: slug }), signedAddress),
+          readJsonAnswer(
+            server,
+            await post('/v2/api/public/download', { file_slug: slug }),
+            signedAddressFields,
+          ),
         () => lockOf(slug),
       ),
     folder: (identifier, page) =>
       unlocking(
         async () => {
           const asked = { folder: identifier, page }
-          return readJson(server, await post('/v2/api/public/folder', asked), publicFolder)
+          return readJsonAnswer(server, await post('/v2/api/public/folder', asked), publicFolderFields)
         },
         async () => identifier,
       ),

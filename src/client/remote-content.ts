@@ -1,9 +1,9 @@
 import { unlessAborted } from '../domain/abort.ts'
 import { ClientError } from './failure.ts'
-import { reach, refusalOf } from './http.ts'
+import { clientRefusal, reach } from './http.ts'
 
 /** What a server says of the bytes at an address. */
-export interface Content {
+export interface RemoteContent {
   readonly url: string
   readonly size: number
   readonly etag: string | null
@@ -12,12 +12,12 @@ export interface Content {
 }
 
 /** Asks for all but the bytes. */
-export async function describeContent(url: string): Promise<Content> {
+export async function describeContent(url: string): Promise<RemoteContent> {
   const { origin } = new URL(url)
   const response = await reach(origin, () =>
     fetch(url, { method: 'HEAD', redirect: 'manual', headers: { 'Accept-Encoding': 'identity' } }),
   )
-  if (!response.ok) throw await refusalOf(response, origin)
+  if (!response.ok) throw await clientRefusal(response, origin)
   const length = response.headers.get('content-length')
   if (length === null) throw new ClientError(`${origin} does not say how large the file is.`)
   const digest = /sha-256=:([A-Za-z0-9+/=]+):/.exec(response.headers.get('repr-digest') ?? '')?.[1]
@@ -35,7 +35,7 @@ export async function describeContent(url: string): Promise<Content> {
  * what comes is verified all the same.
  */
 export async function openContent(
-  { url, etag }: Content,
+  { url, etag }: RemoteContent,
   from: number,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -58,7 +58,7 @@ export async function openContent(
         )
       : first
   if (response.status === 200 || response.status === 206) return response
-  throw await refusalOf(response, origin)
+  throw await clientRefusal(response, origin)
 }
 
 /** Whether the answer begins where the part ends; else it is the whole. */

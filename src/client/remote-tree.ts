@@ -1,4 +1,4 @@
-import { foldName } from '../domain/file-name.ts'
+import { foldName } from '../domain/folded-name.ts'
 import type { FileItem, FolderItem } from './answers.ts'
 import type { Api, FolderName } from './api.ts'
 import { ClientError, isAnswer } from './failure.ts'
@@ -10,48 +10,93 @@ export type RemoteThing =
   | { readonly kind: 'file'; readonly identifier: string; readonly name: string }
 
 /** The account's own files and folders, by whatever they are called. */
-export interface RemoteTree {
+export class RemoteTree {
+  readonly #api: Api
+  /** Subfolders that were asked for, by their parents. */
+  readonly #known = new Map<FolderName, Promise<FolderItem[]>>()
+  /** Folders that were made or found, by parent and name. */
+  readonly #ensured = new Map<string, Promise<FolderName>>()
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
   /** Throws ClientError when there is no such thing, or several files have the name. */
-  find(name: RemoteName): Promise<RemoteThing>
+  async find(name: RemoteName): Promise<RemoteThing> {
+    const thing = await this.look(name)
+    if (thing !== null) return thing
+    throw new ClientError(`there is no ${describe(name)} on ${this.#api.server.url} among what is yours.`)
+  }
+
   /** The same, null when there is no such thing. */
-  look(name: RemoteName): Promise<RemoteThing | null>
+  async look(name: RemoteName): Promise<RemoteThing | null> {
+    switch (name.kind) {
+      case 'file':
+        try {
+          const file = await this.#api.file(name.identifier)
+          return { kind: 'file', identifier: file.uuid, name: file.name }
+        } catch (error) {
+          if (isAnswer(error, 404, 'FILE_NOT_FOUND')) return null
+          throw error
+        }
+      case 'folder': {
+        const folder = (await this.#api.folders()).find(({ id }) => id === name.identifier)
+        return folder === undefined ? null : { kind: 'folder', folder }
+      }
+      case 'path': {
+        const walked = await this.#walk(name.names)
+        if (walked === null) return this.#fileAt(name.names)
+        return walked.folder === null ? { kind: 'root' } : { kind: 'folder', folder: walked.folder }
+      }
+    }
+  }
+
   /** A folder's identifier, or `root`. Throws ClientError when it is no folder. */
-  folder(name: RemoteName): Promise<FolderName>
+  async folder(name: RemoteName): Promise<FolderName> {
+    const thing = await this.find(name)
+    if (thing.kind === 'file') throw new ClientError(`${describe(name)} is not a folder.`)
+    return thing.kind === 'root' ? 'root' : thing.folder.id
+  }
+
   /** The folder of these names below another, made where it is missing; asked side by side it is made once. */
-  ensure(parent: FolderName, names: readonly string[]): Promise<FolderName>
-}
+  async ensure(parent: FolderName, names: readonly string[]): Promise<FolderName> {
+    let at = parent
+    for (const name of names) {
+      const key = `${at}/${name}`
+      const inside = this.#ensured.get(key) ?? this.#make(at, name)
+      this.#ensured.set(key, inside)
+      at = await inside
+    }
+    return at
+  }
 
-export function createRemoteTree(api: Api): RemoteTree {
-  const known = new Map<FolderName, Promise<FolderItem[]>>()
-  const ensured = new Map<string, Promise<FolderName>>()
-
-  function subfolders(parent: FolderName): Promise<FolderItem[]> {
-    const asked = known.get(parent) ?? api.subfolders(parent)
-    known.set(parent, asked)
+  #subfolders(parent: FolderName): Promise<FolderItem[]> {
+    const asked = this.#known.get(parent) ?? this.#api.subfolders(parent)
+    this.#known.set(parent, asked)
     return asked
   }
 
-  async function child(parent: FolderName, name: string): Promise<FolderItem | null> {
-    const folders = await subfolders(parent)
+  async #child(parent: FolderName, name: string): Promise<FolderItem | null> {
+    const folders = await this.#subfolders(parent)
     const exact = name.normalize('NFC').trim()
     return folders.find((folder) => folder.name === exact) ?? null
   }
 
-  async function walk(names: readonly string[]): Promise<{ readonly folder: FolderItem | null } | null> {
+  async #walk(names: readonly string[]): Promise<{ readonly folder: FolderItem | null } | null> {
     let folder: FolderItem | null = null
     for (const name of names) {
-      folder = await child(folder?.id ?? 'root', name)
+      folder = await this.#child(folder?.id ?? 'root', name)
       if (folder === null) return null
     }
     return { folder }
   }
 
-  async function fileAt(names: readonly string[]): Promise<RemoteThing | null> {
+  async #fileAt(names: readonly string[]): Promise<RemoteThing | null> {
     const name = names.at(-1)?.normalize('NFC')
-    const place = await walk(names.slice(0, -1))
+    const place = await this.#walk(names.slice(0, -1))
     if (name === undefined || place === null) return null
     const found: FileItem[] = []
-    for await (const file of api.files({ folder: place.folder?.id ?? 'root', search: name })) {
+    for await (const file of this.#api.files({ folder: place.folder?.id ?? 'root', search: name })) {
       if (file.name === name) found.push(file)
     }
     const [file, another] = found
@@ -63,67 +108,19 @@ export function createRemoteTree(api: Api): RemoteTree {
     return { kind: 'file', identifier: file.uuid, name: file.name }
   }
 
-  async function look(name: RemoteName): Promise<RemoteThing | null> {
-    switch (name.kind) {
-      case 'file':
-        try {
-          const file = await api.file(name.identifier)
-          return { kind: 'file', identifier: file.uuid, name: file.name }
-        } catch (error) {
-          if (isAnswer(error, 404, 'FILE_NOT_FOUND')) return null
-          throw error
-        }
-      case 'folder': {
-        const folder = (await api.folders()).find(({ id }) => id === name.identifier)
-        return folder === undefined ? null : { kind: 'folder', folder }
-      }
-      case 'path': {
-        const walked = await walk(name.names)
-        if (walked === null) return fileAt(name.names)
-        return walked.folder === null ? { kind: 'root' } : { kind: 'folder', folder: walked.folder }
-      }
-    }
-  }
-
-  async function find(name: RemoteName): Promise<RemoteThing> {
-    const thing = await look(name)
-    if (thing !== null) return thing
-    throw new ClientError(`there is no ${describe(name)} on ${api.server.url} among what is yours.`)
-  }
-
-  async function make(parent: FolderName, name: string): Promise<FolderName> {
-    const there = await child(parent, name)
+  async #make(parent: FolderName, name: string): Promise<FolderName> {
+    const there = await this.#child(parent, name)
     if (there !== null) return there.id
     try {
-      return await api.createFolder(name, parent)
+      return await this.#api.createFolder(name, parent)
     } catch (error) {
       if (!isAnswer(error, 409, 'DUPLICATE_NAME')) throw error
       // Somebody else was quicker, or only upper and lower case differ.
-      const folders = await api.subfolders(parent)
+      const folders = await this.#api.subfolders(parent)
       const same = folders.find((folder) => foldName(folder.name) === foldName(name.trim()))
       if (same === undefined) throw error
       return same.id
     }
-  }
-
-  return {
-    find,
-    look,
-    async folder(name) {
-      const thing = await find(name)
-      if (thing.kind === 'file') throw new ClientError(`${describe(name)} is not a folder.`)
-      return thing.kind === 'root' ? 'root' : thing.folder.id
-    },
-    async ensure(parent, names) {
-      let at = parent
-      for (const name of names) {
-        const key = `${at}/${name}`
-        const inside = ensured.get(key) ?? make(at, name)
-        ensured.set(key, inside)
-        at = await inside
-      }
-      return at
-    },
   }
 }
 

@@ -1,17 +1,18 @@
 import type { Uploaded } from './answers.ts'
 import { type ChunkSize, isProxyLimit } from './chunk-size.ts'
 import { ClientError, ConnectionError } from './failure.ts'
-import type { Server } from './http.ts'
+import type { RemoteServer } from './http.ts'
 import { FileChanged } from './local-file.ts'
-import { MOVING, type Retries } from './retries.ts'
+import { MOVING } from './policy/retry-policy.ts'
+import type { Retries } from './retries.ts'
 import {
   appendChunk,
   type Chunk,
-  createUpload,
+  createRemoteUpload,
+  fetchUploadStatus,
   terminateUpload,
   type UploadPath,
   uploadOffset,
-  uploadStatus,
 } from './tus.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 
@@ -36,7 +37,7 @@ export async function uploadResumably(
   }
 
   async function begin(): Promise<UploadPath> {
-    const path = await createUpload(server, { name: file.name, size: file.size, folder })
+    const path = await createRemoteUpload(server, { name: file.name, size: file.size, folder })
     await states.write(id, { kind: 'resumable', upload: path }, true)
     reached(0)
     isNew = true
@@ -65,7 +66,7 @@ export async function uploadResumably(
       reached(await sendChunk(server, upload, chunkOf(length), chunkSize))
       await opened.assertUnchanged()
     }
-    return settled(server, upload, retries)
+    return untilStored(server, upload, retries)
   }
 
   function chunkOf(length: number): Chunk {
@@ -98,7 +99,7 @@ export async function uploadResumably(
 
 /** Sends a chunk, and looks what arrived of one that a proxy took for too large. Answers the new offset. */
 export async function sendChunk(
-  server: Server,
+  server: RemoteServer,
   upload: UploadPath,
   chunk: Chunk,
   chunkSize: ChunkSize,
@@ -123,9 +124,13 @@ const OFTEN = 100
 const SELDOM = 2000
 
 /** Waits until the server has the file under its name. */
-export async function settled(server: Server, upload: UploadPath, retries: Retries): Promise<Uploaded> {
+export async function untilStored(
+  server: RemoteServer,
+  upload: UploadPath,
+  retries: Retries,
+): Promise<Uploaded> {
   for (let pause = OFTEN; ; pause = Math.min(SELDOM, pause * 2)) {
-    const state = await retries.persist(MOVING, () => uploadStatus(server, upload))
+    const state = await retries.persist(MOVING, () => fetchUploadStatus(server, upload))
     switch (state?.status) {
       case 'completed':
         return state.result

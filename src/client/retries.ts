@@ -1,24 +1,13 @@
-import { type Clock, HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import { type Clock, SECOND } from '../domain/clock.ts'
 import { AnswerError, ConnectionError } from './failure.ts'
-
-/** How long to go on when nothing moves, and how long to wait when the server asks for it; milliseconds. */
-export interface Patience {
-  readonly within: number
-  readonly longestWait: number
-}
-
-/** For a question that a person waits for. */
-export const ASKING: Patience = { within: 10 * SECOND, longestWait: MINUTE }
-
-/** For bytes on their way: a server may be restarted meanwhile, and an hour's limit be used up. */
-export const MOVING: Patience = { within: 5 * MINUTE, longestWait: 2 * HOUR }
+import { backoff, mayPass, type RetryPatience, requestedPause } from './policy/retry-policy.ts'
 
 export interface Retries {
   /**
    * Tries again what failed for a reason that passes, with growing pauses. `moved` tells how far it is: when that has
    * grown, patience begins anew. Throws the last failure.
    */
-  persist<T>(patience: Patience, attempt: () => Promise<T>, moved?: () => number): Promise<T>
+  persist<T>(patience: RetryPatience, attempt: () => Promise<T>, moved?: () => number): Promise<T>
 }
 
 export interface RetryParts {
@@ -29,9 +18,6 @@ export interface RetryParts {
   /** Tells the person what is waited for. */
   readonly say: (line: string) => void
 }
-
-const FIRST_PAUSE = SECOND / 2
-const LONGEST_PAUSE = 30 * SECOND
 
 export function createRetries({ clock, chance, sleep, say }: RetryParts): Retries {
   /** When the server wants to hear of us again. What is asked side by side shares one limit. */
@@ -46,13 +32,12 @@ export function createRetries({ clock, chance, sleep, say }: RetryParts): Retrie
   /** Waits as the server asks, or a pause that doubles; never all at the same moment. */
   async function pause(error: AnswerError | ConnectionError, tries: number): Promise<void> {
     if (error instanceof AnswerError && error.retryAfter !== null) {
-      const until = clock.monotonic() + error.retryAfter * SECOND + chance() * SECOND
+      const until = clock.monotonic() + requestedPause(error.retryAfter, chance())
       if (until > welcomeAt + SECOND) say(`${error.message} (waiting ${formatWait(error.retryAfter)})`)
       welcomeAt = Math.max(welcomeAt, until)
       return untilWelcome()
     }
-    const most = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries)
-    await sleep(most * (0.5 + chance() / 2))
+    await sleep(backoff(tries, chance()))
   }
 
   return {
@@ -80,12 +65,9 @@ export function createRetries({ clock, chance, sleep, say }: RetryParts): Retrie
   }
 }
 
-const PASSING = [408, 423, 425, 429, 500, 502, 503, 504]
-
 function passes(error: unknown): error is AnswerError | ConnectionError {
   if (error instanceof ConnectionError) return error.passes
-  if (!(error instanceof AnswerError)) return false
-  return error.retryAfter !== null || PASSING.includes(error.status)
+  return error instanceof AnswerError && mayPass(error, false)
 }
 
 function isRateLimit(error: AnswerError | ConnectionError): boolean {

@@ -1,17 +1,18 @@
 import type { Uploaded } from './answers.ts'
 import type { ChunkSize } from './chunk-size.ts'
 import { ClientError } from './failure.ts'
-import type { Server } from './http.ts'
-import { sendChunk, settled } from './resumable-upload.ts'
-import { MOVING, type Retries } from './retries.ts'
-import { createUpload, terminateUpload, uploadOffset } from './tus.ts'
-import type { Transfer } from './watch.ts'
+import type { RemoteServer } from './http.ts'
+import { MOVING } from './policy/retry-policy.ts'
+import { sendChunk, untilStored } from './resumable-upload.ts'
+import type { Retries } from './retries.ts'
+import { createRemoteUpload, terminateUpload, uploadOffset } from './tus.ts'
+import type { WatchedTransfer } from './watch.ts'
 
 export interface StreamUpload {
-  readonly server: Server
+  readonly server: RemoteServer
   readonly retries: Retries
   readonly chunkSize: ChunkSize
-  readonly transfer: Transfer
+  readonly transfer: WatchedTransfer
   readonly name: string
   /** A folder's identifier, or `root`. */
   readonly folder: string
@@ -29,7 +30,7 @@ export async function uploadStream(
   { server, retries, chunkSize, transfer, name, folder }: StreamUpload,
 ): Promise<Uploaded> {
   const hash = new Bun.CryptoHasher('sha256')
-  const create = () => createUpload(server, { name, size: null, folder })
+  const create = () => createRemoteUpload(server, { name, size: null, folder })
   const upload = await retries.persist(MOVING, create)
   try {
     let base = 0
@@ -39,7 +40,7 @@ export async function uploadStream(
       await sendHeld({ base, bytes, size })
       base += bytes.length
     }
-    const result = await settled(server, upload, retries)
+    const result = await untilStored(server, upload, retries)
     if (result.sha256 === hash.digest('hex')) return result
     throw new ClientError(`what arrived as ${result.url} is not what was sent: it has another SHA-256.`)
   } catch (error) {

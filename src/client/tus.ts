@@ -1,9 +1,9 @@
 /** The resumable upload protocol, tus 1.0.0 (https://tus.io/protocols/resumable-upload). */
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { SECOND } from '../domain/clock.ts'
 import { type Uploaded, uploaded } from './answers.ts'
 import { AnswerError, ConnectionError, isAnswer } from './failure.ts'
-import { ask, readJson, type Server } from './http.ts'
+import { ask, type RemoteServer, readJsonAnswer } from './http.ts'
 import { quietLimit } from './quiet.ts'
 
 const VERSION = { 'Tus-Resumable': '1.0.0' }
@@ -14,7 +14,7 @@ const QUIET = 60 * SECOND
 /** The path of an upload on its server. Who knows it can go on with it, so it is a secret. */
 export type UploadPath = string
 
-export interface NewUpload {
+export interface RemoteNewUpload {
   readonly name: string
   /** Null when it is not known yet. */
   readonly size: number | null
@@ -31,13 +31,16 @@ export interface Chunk {
   readonly size?: number
 }
 
-export type UploadStatus =
+export type FetchedUploadStatus =
   | { readonly status: 'uploading' | 'processing' }
   | { readonly status: 'failed'; readonly message: string }
   | { readonly status: 'completed'; readonly result: Uploaded }
 
 /** Every function throws AnswerError or ConnectionError. */
-export async function createUpload(server: Server, { name, size, folder }: NewUpload): Promise<UploadPath> {
+export async function createRemoteUpload(
+  server: RemoteServer,
+  { name, size, folder }: RemoteNewUpload,
+): Promise<UploadPath> {
   const metadata = [['filename', name], ...(folder === 'root' ? [] : [['folder', folder]])]
   const response = await ask(server, {
     method: 'POST',
@@ -57,7 +60,7 @@ export async function createUpload(server: Server, { name, size, folder }: NewUp
 }
 
 /** How much the server has safe; null when it does not know the upload any more. */
-export async function uploadOffset(server: Server, path: UploadPath): Promise<number | null> {
+export async function uploadOffset(server: RemoteServer, path: UploadPath): Promise<number | null> {
   try {
     const response = await ask(server, { method: 'HEAD', path, headers: VERSION })
     return offsetOf(server, response)
@@ -68,7 +71,7 @@ export async function uploadOffset(server: Server, path: UploadPath): Promise<nu
 }
 
 /** Sends bytes, and tells how much the server has safe then. */
-export async function appendChunk(server: Server, path: UploadPath, chunk: Chunk): Promise<number> {
+export async function appendChunk(server: RemoteServer, path: UploadPath, chunk: Chunk): Promise<number> {
   const { offset, length, body, size } = chunk
   const quiet = quietLimit(QUIET)
   try {
@@ -99,9 +102,12 @@ export async function appendChunk(server: Server, path: UploadPath, chunk: Chunk
 }
 
 /** Null when the server does not know the upload any more. */
-export async function uploadStatus(server: Server, path: UploadPath): Promise<UploadStatus | null> {
+export async function fetchUploadStatus(
+  server: RemoteServer,
+  path: UploadPath,
+): Promise<FetchedUploadStatus | null> {
   try {
-    const said = await readJson(server, await ask(server, { method: 'GET', path }), statusBody)
+    const said = await readJsonAnswer(server, await ask(server, { method: 'GET', path }), statusBody)
     return said
   } catch (error) {
     if (isAnswer(error, 404) || isAnswer(error, 410)) return null
@@ -110,25 +116,31 @@ export async function uploadStatus(server: Server, path: UploadPath): Promise<Up
 }
 
 /** Gives up the upload, and what of it is on the server. */
-export async function terminateUpload(server: Server, path: UploadPath): Promise<void> {
+export async function terminateUpload(server: RemoteServer, path: UploadPath): Promise<void> {
   await ask(server, { method: 'DELETE', path, headers: VERSION })
 }
 
-const statusBody = z.discriminatedUnion('status', [
+const statusBody = z.union([
   z.object({ status: z.enum(['uploading', 'processing']) }),
-  z.object({ status: z.literal('failed'), message: z.string().default('the server could not store it') }),
-  uploaded
-    .extend({ status: z.literal('completed') })
-    .transform(({ status, ...result }): UploadStatus => ({ status, result })),
+  z.pipe(
+    z.object({ status: z.literal('failed'), message: z.optional(z.string()) }),
+    z.transform(
+      ({ status, message = 'the server could not store it' }): FetchedUploadStatus => ({ status, message }),
+    ),
+  ),
+  z.pipe(
+    z.extend(uploaded, { status: z.literal('completed') }),
+    z.transform(({ status, ...result }): FetchedUploadStatus => ({ status, result })),
+  ),
 ])
 
-function offsetOf(server: Server, response: Response): number {
+function offsetOf(server: RemoteServer, response: Response): number {
   const header = response.headers.get('upload-offset') ?? ''
   if (!/^\d{1,16}$/.test(header)) throw unlike(server, response)
   return Number(header)
 }
 
-function unlike({ url }: Server, response: Response): AnswerError {
+function unlike({ url }: RemoteServer, response: Response): AnswerError {
   return new AnswerError(`${url} does not answer as a Holdfast server does`, response.status, null, null)
 }
 

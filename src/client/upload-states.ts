@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { DAY } from '../domain/clock.ts'
 import { uploaded } from './answers.ts'
 import type { FoundFile } from './local-file.ts'
@@ -14,10 +14,10 @@ const state = z.discriminatedUnion('kind', [
   /** Done, while other files of the same command are not. */
   z.object({ kind: z.literal('done'), result: uploaded }),
 ])
-export type UploadState = z.infer<typeof state>
+export type KeptUploadState = z.infer<typeof state>
 
 /** Where a file goes, and as whose. */
-export interface Destination {
+export interface UploadDestination {
   readonly server: string
   /** Null for a guest. */
   readonly account: number | null
@@ -26,17 +26,17 @@ export interface Destination {
 }
 
 /** Names one upload of one file as it is now: changed, it is another. */
-export type UploadId = string
+export type LocalUploadId = string
 
 /**
  * What has to be known to go on with an upload in another run. Whoever can read it can go on with a guest's upload,
  * so it is for its owner's eyes alone.
  */
 export interface UploadStates {
-  read(id: UploadId): Promise<UploadState | null>
+  read(id: LocalUploadId): Promise<KeptUploadState | null>
   /** `durable`: it survives a power cut when this returns. */
-  write(id: UploadId, state: UploadState, durable: boolean): Promise<void>
-  remove(id: UploadId): Promise<void>
+  write(id: LocalUploadId, state: KeptUploadState, durable: boolean): Promise<void>
+  remove(id: LocalUploadId): Promise<void>
   /** Removes what no server still has a part of. */
   removeOld(now: number): Promise<void>
 }
@@ -44,7 +44,7 @@ export interface UploadStates {
 /** Longer than servers keep what is unfinished, unless they are told otherwise. */
 const KEPT_FOR = 30 * DAY
 
-export function uploadId(file: FoundFile, { server, account, folder }: Destination): UploadId {
+export function uploadId(file: FoundFile, { server, account, folder }: UploadDestination): LocalUploadId {
   const parts = [server, account, folder, file.path, file.size, file.changedAt]
   return new Bun.CryptoHasher('sha256').update(JSON.stringify(parts)).digest('hex')
 }
@@ -53,7 +53,7 @@ export function uploadId(file: FoundFile, { server, account, folder }: Destinati
 export function createUploadStates(folder: string): UploadStates {
   const states = join(folder, 'holdfast', 'uploads')
   let made: Promise<unknown> | null = null
-  const pathOf = (id: UploadId) => join(states, `${id}.json`)
+  const pathOf = (id: LocalUploadId) => join(states, `${id}.json`)
 
   return {
     async read(id) {

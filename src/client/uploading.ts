@@ -2,11 +2,11 @@ import type { Uploaded } from './answers.ts'
 import { isProxyLimit } from './chunk-size.ts'
 import { ClientError, isAnswer } from './failure.ts'
 import { ask } from './http.ts'
-import { type FoundFile, openFile } from './local-file.ts'
+import { type FoundFile, openLocalFile } from './local-file.ts'
+import { MOVING } from './policy/retry-policy.ts'
 import { uploadResumably } from './resumable-upload.ts'
-import { MOVING } from './retries.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
-import { type Destination, type UploadState, uploadId } from './upload-states.ts'
+import { type KeptUploadState, type UploadDestination, uploadId } from './upload-states.ts'
 import { uploadWhole } from './whole-upload.ts'
 
 /** In one request, which is quickest for a small file. */
@@ -16,15 +16,15 @@ const LARGEST_WHOLE = 4 * 1024 * 1024
  * Brings a file to the server, going on where an earlier run was stopped. What came is what was read, or it throws.
  * The state says afterwards that it is done; it is to be forgotten when the whole command is.
  */
-export async function uploadFile(
+export async function uploadLocalFile(
   parts: UploadParts,
   file: FoundFile,
-  destination: Destination,
+  destination: UploadDestination,
 ): Promise<Uploaded> {
   const id = uploadId(file, destination)
   const state = await parts.states.read(id)
   if (state?.kind === 'done' && (await isThere(parts, state.result.slug))) return state.result
-  const opened = await openFile(file)
+  const opened = await openLocalFile(file)
   const transfer = parts.watch.begin(file.shown, file.size, 0)
   try {
     const job: UploadJob = { id, file, opened, folder: destination.folder, transfer }
@@ -46,7 +46,7 @@ export async function uploadFile(
 /** More than a form has besides the file. */
 const ENVELOPE = 1024
 
-async function send(parts: UploadParts, job: UploadJob, state: UploadState | null): Promise<Uploaded> {
+async function send(parts: UploadParts, job: UploadJob, state: KeptUploadState | null): Promise<Uploaded> {
   const isSmall = job.file.size <= Math.min(LARGEST_WHOLE, parts.chunkSize.current())
   if (state?.kind === 'resumable') return uploadResumably(parts, job, state.upload)
   if (!isSmall) return uploadResumably(parts, job, null)

@@ -1,8 +1,8 @@
 import { SECOND } from '../domain/clock.ts'
 import { type Uploaded, uploaded } from './answers.ts'
-import { ask, readJson } from './http.ts'
+import { ask, readJsonAnswer } from './http.ts'
+import { MOVING } from './policy/retry-policy.ts'
 import { quietLimit } from './quiet.ts'
-import { MOVING } from './retries.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
 
 /** A small body is with the system at once, so this is how long an answer may take. */
@@ -36,7 +36,7 @@ export async function uploadWhole(
         body,
         signal: quiet.signal,
       })
-      const result = await readJson(server, response, uploaded)
+      const result = await readJsonAnswer(server, response, uploaded)
       transfer.at(file.size)
       return result
     } finally {

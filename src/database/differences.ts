@@ -1,60 +1,65 @@
-/** Where SQLite and PostgreSQL differ, and the only place where they may. */
+/** Differences between SQLite and PostgreSQL. No other module may branch on the dialect. */
 
 import { type Expression, PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { AccountId, FileId, Sha256 } from '../domain/ids.ts'
+import { assertInvariant } from '../domain/invariants.ts'
+import type { Database, Queryable, Trx } from './database.ts'
 import { lockRowOfAccount } from './outcomes.ts'
-import type { Db } from './schema.ts'
 
-export function isPostgres(db: Db): boolean {
+export function isPostgres(db: Queryable): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }
 
 /**
- * Until the transaction ends, nobody else changes the account's files, folders or totals. To be asked for before
- * anything else, and for several accounts in the order of their ids, so that no two wait for each other. It also lets
- * `inTransaction` find out what became of the transaction when the answer to its commit is lost.
- * In SQLite a transaction is alone from its beginning, so there is nothing to do.
+ * Locks the account's files, folders and totals until the transaction ends. Must be taken before any other
+ * lock, and for several accounts in the order of their ids, to prevent deadlocks. Also enables
+ * `inTransaction` to find out the outcome when the answer to the commit is lost. In SQLite a write
+ * transaction is exclusive from its beginning, so there is nothing to do.
  */
-export async function lockAccount(trx: Db, account: AccountId): Promise<void> {
+export async function lockAccount(trx: Trx, account: AccountId): Promise<void> {
+  for (const before of trx.locked) {
+    assertInvariant('accounts-are-locked-in-order', before <= account, () => `${before} before ${account}`)
+  }
   if (isPostgres(trx)) await lockRowOfAccount(trx, account)
+  trx.locked.add(account)
 }
 
-/** Until the transaction ends, no other node migrates or makes the rows that every database begins with. */
-export async function lockMigrations(trx: Db): Promise<void> {
+/** Excludes other nodes from migrations and from creating initial rows until the transaction ends. */
+export async function lockMigrations(trx: Trx): Promise<void> {
   if (isPostgres(trx)) await sql`select pg_advisory_xact_lock(${MIGRATIONS})`.execute(trx)
 }
 
 /**
- * Until the transaction ends, it stays decided whether the content is refused. Those who take it in hold the decision
- * together; whoever refuses it has to be alone, and so has waited for all who took it in before.
+ * Locks the decision whether the content is blocked until the transaction ends. Uploads share the lock;
+ * blocking a content takes it exclusively, and so waits for all uploads that were admitted before.
  */
-export async function lockContent(trx: Db, sha256: Sha256, as: 'together' | 'alone'): Promise<void> {
+export async function lockContent(trx: Trx, sha256: Sha256, as: 'together' | 'alone'): Promise<void> {
   if (!isPostgres(trx)) return
   const lock = sql.raw(as === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared')
-  // As many bits of it as such a lock has: another content that has the same waits a moment.
+  // Advisory locks have 32 bits for this; a collision only causes a short wait.
   const number = Number.parseInt(sha256.slice(0, 8), 16) | 0
   await sql`select ${lock}(${CONTENTS}::integer, ${number}::integer)`.execute(trx)
 }
 
-/** Another arbitrary number, of the other kind of locks. */
+/** Arbitrary number in the two-argument namespace of advisory locks: "blob" in ASCII. */
 const CONTENTS = 0x626c6f62
 
-/** An arbitrary number that nobody else uses: "hold" in ASCII. */
+/** Arbitrary number in the one-argument namespace of advisory locks: "hold" in ASCII. */
 const MIGRATIONS = 0x686f6c64
 
-/** Ends a query whose rows nobody else may change until the transaction ends. */
-export function forUpdate(trx: Db): RawBuilder<unknown> {
+/** Suffix for a query that locks the selected rows until the transaction ends. */
+export function forUpdate(trx: Trx): RawBuilder<unknown> {
   return isPostgres(trx) ? sql`for update` : sql``
 }
 
-/** The greater of a column's value and `value`. */
-export function greatest(db: Db, column: string, value: number): RawBuilder<number> {
+/** The greater of the column and `value`. */
+export function greatest(db: Queryable, column: string, value: number): RawBuilder<number> {
   const name = isPostgres(db) ? sql.raw('greatest') : sql.raw('max')
   return sql<number>`${name}(${sql.ref(column)}, ${value})`
 }
 
-/** A sum as a whole number, 0 for no rows. PostgreSQL would answer a decimal number of any length. */
-export function wholeSum(db: Db, column: string): RawBuilder<number> {
+/** A sum as an integer, 0 for no rows. Without the cast PostgreSQL returns an arbitrary-precision decimal. */
+export function wholeSum(db: Queryable, column: string): RawBuilder<number> {
   const type = isPostgres(db) ? sql.raw('bigint') : sql.raw('integer')
   return sql<number>`cast(coalesce(sum(${sql.ref(column)}), 0) as ${type})`
 }
@@ -62,28 +67,28 @@ export function wholeSum(db: Db, column: string): RawBuilder<number> {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** A new row lost against one that is there already. */
+/** Whether an insert or update violated a unique constraint. */
 export function isUniqueViolation(error: unknown): boolean {
   return ['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY', '23505'].includes(codeOf(error))
 }
 
-/** The transaction lost against another one and changed nothing: it may be tried again. */
+/** Whether the transaction lost a conflict and was rolled back: it may be retried. */
 export function isConflict(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error))
 }
 
-/** The database has no room left, cannot be written or is away, as opposed to a mistake of ours. */
+/** Whether the database is full, read-only or unreachable, as opposed to a bug. */
 export function isDatabaseFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = codeOf(error)
-  // PostgreSQL's classes: connection, transaction lost, no resources, operator intervention, system.
+  // SQLSTATE classes: connection, transaction rollback, resources, operator intervention, system error.
   const isAway = /^(08|40|53|55P03|57|58|25P03|25006|XX)/.test(code)
   const isUnreachable = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_)/.test(code)
   return (
     /^SQLITE_(FULL|IOERR|BUSY|READONLY|CANTOPEN|CORRUPT|NOTADB)/.test(code) ||
     isAway ||
     isUnreachable ||
-    // The driver gives what it notices itself no code.
+    // Errors that the driver raises itself have no code.
     /Connection terminated|Query read timeout|timeout exceeded when trying to connect|connection timeout|not queryable/i.test(
       error.message,
     )
@@ -91,21 +96,21 @@ export function isDatabaseFailure(error: unknown): boolean {
 }
 
 /**
- * The first files in whose folded names the trigram index of SQLite finds the folded needle, whoever owns them; null
- * where it cannot help. PostgreSQL finds out by itself when its own index does.
+ * The first files, of any owner, whose folded names match the needle in SQLite's trigram index; null where
+ * the index cannot help. PostgreSQL's planner chooses its own index.
  */
-export function indexedNames(db: Db, needle: string, limit: number): RawBuilder<FileId> | null {
-  // Shorter needles have no trigram, and FTS5 reads its query text up to a NUL only.
+export function indexedNames(db: Database, needle: string, limit: number): RawBuilder<FileId> | null {
+  // Shorter needles have no trigram, and FTS5 reads its query text only up to a NUL.
   if (isPostgres(db) || [...needle].length < 3 || needle.includes('\0')) return null
   const phrase = `"${needle.replaceAll('"', '""')}"`
   return sql<FileId>`(select rowid from file_names where file_names match ${phrase} limit ${limit})`
 }
 
 /**
- * About how many rows the query finds, by what PostgreSQL knows of the tables; asks for a plan alone. Null from SQLite,
- * which keeps no such figures.
+ * PostgreSQL's estimate of how many rows the query returns; only plans the query. Null on SQLite, which keeps
+ * no such statistics.
  */
-export async function expectedRows(db: Db, query: Expression<unknown>): Promise<number | null> {
+export async function expectedRows(db: Database, query: Expression<unknown>): Promise<number | null> {
   if (!isPostgres(db)) return null
   const { rows } = await sql<Explanation>`explain (format json) ${query}`.execute(db)
   const [plan] = rows[0]?.['QUERY PLAN'] ?? []
@@ -117,29 +122,29 @@ interface Explanation {
   readonly 'QUERY PLAN': readonly { readonly Plan: { readonly 'Plan Rows': number } }[]
 }
 
-/** The column, in a condition that no index is to be used for. */
+/** The column, in a form for which no index is used. */
 export function withoutIndex<T>(column: string): RawBuilder<T> {
   return sql<T>`+${sql.ref(column)}`
 }
 
-/** The file's folded name holds the folded needle. */
-export function nameHolds(db: Db, needle: string): RawBuilder<SqlBool> {
+/** Whether the file's folded name contains the folded needle. */
+export function nameHolds(db: Database, needle: string): RawBuilder<SqlBool> {
   if (!isPostgres(db)) return sql<SqlBool>`instr(files.name_folded, ${needle}) > 0`
-  // PostgreSQL takes no NUL in a text, so no name has one.
+  // PostgreSQL stores no NUL in texts, so no name contains one.
   if (needle.includes('\0')) return sql<SqlBool>`false`
   const pattern = `%${needle.replace(/[\\%_]/g, '\\$&')}%`
   return sql<SqlBool>`files.name_folded like ${pattern}`
 }
 
-/** Until the transaction ends, nobody else changes these tables, and it may take as long as it takes. */
-export async function holdStill(trx: Db, tables: readonly string[]): Promise<void> {
+/** Locks the tables against changes until the transaction ends, which may take any time. */
+export async function holdStill(trx: Trx, tables: readonly string[]): Promise<void> {
   if (!isPostgres(trx)) return
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx)
   await sql`lock table ${sql.join(tables.map((table) => sql.table(table)))} in share mode`.execute(trx)
 }
 
-/** Removes every row of the tables. Whatever points to another table's rows comes before that one. */
-export async function emptyTables(trx: Db, tables: readonly string[]): Promise<void> {
+/** Deletes all rows of the tables, which must be listed with referencing tables before referenced ones. */
+export async function emptyTables(trx: Trx, tables: readonly string[]): Promise<void> {
   if (isPostgres(trx)) {
     await sql`truncate table ${sql.join(tables.map((table) => sql.table(table)))}`.execute(trx)
     return
@@ -147,8 +152,11 @@ export async function emptyTables(trx: Db, tables: readonly string[]): Promise<v
   for (const table of tables) await sql`delete from ${sql.table(table)}`.execute(trx)
 }
 
-/** In the work a folder may come before its parent. That all are there is checked when it is done, or at the commit. */
-export async function withParentsLater(trx: Db, work: () => Promise<void>): Promise<void> {
+/**
+ * Defers foreign keys between folders to the end of the work or the commit, so that a folder may be inserted
+ * before its parent.
+ */
+export async function withParentsLater(trx: Trx, work: () => Promise<void>): Promise<void> {
   if (!isPostgres(trx)) {
     await sql`pragma defer_foreign_keys = on`.execute(trx)
     return work()
@@ -160,8 +168,8 @@ export async function withParentsLater(trx: Db, work: () => Promise<void>): Prom
   await sql`${constraint} not deferrable`.execute(trx)
 }
 
-/** The greatest id that the table has ever given out, or null. Ids are not given twice, also those of rows long gone. */
-export async function lastId(db: Db, table: string): Promise<number | null> {
+/** Highest id that the table has ever assigned, or null. Ids of deleted rows are never reused. */
+export async function lastId(db: Queryable, table: string): Promise<number | null> {
   const { rows } = await (isPostgres(db)
     ? sql<{ last: number | null }>`
         select greatest(
@@ -173,11 +181,11 @@ export async function lastId(db: Db, table: string): Promise<number | null> {
   return rows[0]?.last ?? null
 }
 
-/** The table's next id will be greater than `last`. */
-export async function setLastId(trx: Db, table: string, last: number): Promise<void> {
+/** Makes the table assign ids greater than `last`. */
+export async function setLastId(trx: Trx, table: string, last: number): Promise<void> {
   if (isPostgres(trx)) {
     const sequence = sql`pg_get_serial_sequence(${table}, 'id')::regclass`
-    // A sequence begins at 1, while the row of all guests has the id 0.
+    // A sequence starts at 1, although the row of all guests has the id 0.
     await sql`select setval(${sequence}, ${Math.max(last, 1)}, ${last > 0})`.execute(trx)
     return
   }

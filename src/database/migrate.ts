@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Database, Queryable } from './database.ts'
 import { isPostgres, lockMigrations } from './differences.ts'
 import { initial } from './migrations/001-initial.ts'
 import { manyNodes } from './migrations/002-many-nodes.ts'
@@ -13,13 +14,14 @@ import { bin } from './migrations/010-bin.ts'
 import { changes } from './migrations/011-changes.ts'
 import { administration } from './migrations/012-administration.ts'
 import { mail } from './migrations/013-mail.ts'
-import { unusedFiles } from './migrations/014-unused-files.ts'
+import { addUnusedFiles } from './migrations/014-unused-files.ts'
 import { transactionOutcomes } from './migrations/015-transaction-outcomes.ts'
 import { outages } from './migrations/016-outages.ts'
 import { proofs } from './migrations/017-proofs.ts'
 import { screenPictures } from './migrations/018-screen-pictures.ts'
 import { emptyUploads } from './migrations/019-empty-uploads.ts'
-import type { Db } from './schema.ts'
+import { closedFolders } from './migrations/020-closed-folders.ts'
+import { naturalNames } from './migrations/021-natural-names.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -27,7 +29,7 @@ interface Migration {
   readonly postgres: readonly string[]
 }
 
-/** In order; the position is the version. */
+/** All migrations in order; the position is the version. */
 const migrations: readonly Migration[] = [
   { sqlite: initial, postgres: [] },
   manyNodes,
@@ -42,15 +44,17 @@ const migrations: readonly Migration[] = [
   changes,
   administration,
   mail,
-  unusedFiles,
+  addUnusedFiles,
   transactionOutcomes,
   outages,
   proofs,
   screenPictures,
   emptyUploads,
+  closedFolders,
+  naturalNames,
 ]
 
-/** How many there are. */
+/** Number of migrations, which is the schema version of this program. */
 export const MIGRATIONS = migrations.length
 
 export class DatabaseTooNew extends Error {
@@ -58,10 +62,10 @@ export class DatabaseTooNew extends Error {
 }
 
 /**
- * Brings the database to this program's version, in one transaction under a lock, so that nodes that start together
- * do it once. Throws DatabaseTooNew when the database knows more than the program.
+ * Migrates the database to this program's version, in one transaction under a lock, so that of several nodes
+ * that start together one does it. Throws DatabaseTooNew when the database's version is higher.
  */
-export async function migrate(db: Db): Promise<void> {
+export async function migrate(db: Database): Promise<void> {
   if ((await databaseVersion(db)) === migrations.length) return
   await inTransaction(db, async (trx) => {
     await lockMigrations(trx)
@@ -80,18 +84,18 @@ export async function migrate(db: Db): Promise<void> {
   })
 }
 
-/** How many of this program's migrations the database still lacks. Throws DatabaseTooNew. */
-export async function missingMigrations(db: Db): Promise<number> {
+/** Number of migrations that the database lacks. Throws DatabaseTooNew. */
+export async function missingMigrations(db: Database): Promise<number> {
   return migrations.length - (await databaseVersion(db))
 }
 
-/** Whether no Holdfast has ever had the database. Throws DatabaseTooNew. */
-export async function isBlank(db: Db): Promise<boolean> {
+/** Whether the database was never migrated by any Holdfast. Throws DatabaseTooNew. */
+export async function isBlank(db: Database): Promise<boolean> {
   return (await databaseVersion(db)) === 0
 }
 
-/** 0 for an empty database. */
-async function databaseVersion(db: Db): Promise<number> {
+/** Schema version; 0 for an empty database. */
+async function databaseVersion(db: Queryable): Promise<number> {
   const tables = await db.introspection.getTables()
   if (!tables.some((table) => table.name === 'meta')) return 0
   const row = await db.selectFrom('meta').select('value').where('key', '=', 'version').executeTakeFirst()

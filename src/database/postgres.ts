@@ -1,5 +1,4 @@
 import {
-  Kysely,
   type PostgresCursor,
   PostgresDialect,
   type PostgresPool,
@@ -8,23 +7,27 @@ import {
 } from 'kysely'
 import { Pool, types } from 'pg'
 import { endsWithin } from '../domain/abort.ts'
+import { Database } from './database.ts'
 import { isConflict, isDatabaseFailure } from './differences.ts'
-import type { Db, Tables } from './schema.ts'
 
 /**
- * Pages of an index are not dear to come by, in memory or on flash: what an index answers alone is asked of it. Several
- * processes that look for hits hand them over for less than is believed. And our statements are over before a compiler
- * would have started.
+ * Planner settings. Random access to index pages is cheap, in memory or on flash, so index scans are
+ * preferred; handing rows over from parallel workers costs less than the default assumes; statements end
+ * before JIT compilation would pay off.
  */
 const PLANNING = '-c random_page_cost=1.1 -c parallel_tuple_cost=0.02 -c jit=off'
 
-/** Milliseconds a statement, a lock or a new connection may take before the database counts as away. */
+/**
+ * Milliseconds for a statement, a lock or a new connection, after which the database counts as unavailable.
+ */
 const STATEMENT_MAY_TAKE = 30_000
 const LOCK_MAY_TAKE = 10_000
 const CONNECTING_MAY_TAKE = 5_000
-/** A node that stands still in the middle of a transaction must not hold the others up. */
+/**
+ * Milliseconds after which a stalled node's transaction is ended, so that its locks do not block other nodes.
+ */
 const TRANSACTION_MAY_IDLE = 15_000
-/** Closing waits so many milliseconds for connections in use. One whose end is never heard of ends with the process. */
+/** Milliseconds for which closing waits for connections in use. Any that remain end with the process. */
 const CLOSING_MAY_TAKE = 5_000
 
 const LIMITS = {
@@ -34,21 +37,21 @@ const LIMITS = {
 }
 
 export interface PostgresOptions {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly connections: number
   /**
-   * Whether a commit waits for the disk. Off for counters and rate windows, which may lose a moment and must not
-   * hold up a request.
+   * Whether a commit waits for the disk. Off for counters and rate windows, which may lose the last moment
+   * and must not delay a request.
    */
   readonly durable: boolean
-  /** Whether statements and locks may take as long as they need: for migrations. */
+  /** Disables the time limits of statements and locks: for migrations. */
   readonly isPatient?: boolean
-  /** Told of connections that break while nobody uses them. */
+  /** Called with errors of idle connections. */
   readonly report: (error: unknown) => void
 }
 
-/** The database at that address. Nothing is asked of it yet: what is wrong shows with the first query. */
-export function openPostgres(url: string, options: PostgresOptions): Db {
+/** Opens a pool for that address. Connects with the first query, so a wrong address shows only then. */
+export function openPostgres(url: string, options: PostgresOptions): PostgresDatabase {
   const pool = new Pool({
     connectionString: url,
     max: options.connections,
@@ -64,31 +67,34 @@ export function openPostgres(url: string, options: PostgresOptions): Db {
     },
   })
   pool.on('error', options.report)
-  // The pool listens to connections that nobody uses. Of one that breaks in use its query tells, and an error that
-  // nobody listens to would end the process.
+  // The pool only handles errors of idle connections. A connection in use reports its error through the
+  // query, but an `error` event without a listener would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: healing(pool) }) })
-  pools.set(db, pool)
-  return db
+  return new PostgresDatabase(pool)
 }
 
-const pools = new WeakMap<Db, Pool>()
+/** A database accessed through a pool of connections. */
+export class PostgresDatabase extends Database {
+  readonly #pool: Pool
 
-/** The connections of a pool at this moment. */
+  constructor(pool: Pool) {
+    super(new PostgresDialect({ pool: discardingBroken(pool) }))
+    this.#pool = pool
+  }
+
+  poolUse(): PoolUse {
+    const { totalCount, idleCount, waitingCount, options } = this.#pool
+    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, most: options.max }
+  }
+}
+
+/** Use of a pool's connections at this moment. */
 export interface PoolUse {
   readonly busy: number
   readonly idle: number
-  /** Queries and transactions that wait for a connection. */
+  /** Queries and transactions waiting for a connection. */
   readonly waiting: number
   readonly most: number
-}
-
-/** Of a database that `openPostgres` has opened. */
-export function poolUse(db: Db): PoolUse {
-  const pool = pools.get(db)
-  if (pool === undefined) throw new Error('this database has no pool of connections')
-  const { totalCount, idleCount, waitingCount, options } = pool
-  return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, most: options.max }
 }
 
 function wholeNumber(text: string): number {
@@ -97,8 +103,8 @@ function wholeNumber(text: string): number {
   return value
 }
 
-/** Lets go of every connection on which the database has failed, so that the pool heals by itself. */
-function healing(pool: PostgresPool): PostgresPool {
+/** Discards every connection on which the database has failed, so that the pool recovers by itself. */
+function discardingBroken(pool: PostgresPool): PostgresPool {
   return {
     options: pool.options,
     connect: async () => watched(await pool.connect()),

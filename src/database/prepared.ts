@@ -1,66 +1,84 @@
 /**
- * Queries that run with every request, or with every upload: built and compiled once, because that costs several times
- * what SQLite needs to answer them. Each `build` must use each argument once, in order, and have no other parameters.
+ * Queries that run with every request or upload: built and compiled once, because that costs several times
+ * what SQLite needs to execute them. Each `build` must use each argument once, in order, and have no other
+ * parameters.
  */
 import type { Compilable, CompiledQuery } from 'kysely'
+import type { Queryable } from './database.ts'
 import { isPostgres } from './differences.ts'
-import type { Db } from './schema.ts'
-import { directReadsOf } from './sqlite.ts'
 
 type Value = string | number | null
 
-type Build<Args extends readonly Value[], Row> = (db: Db, ...args: Args) => Compilable<Row>
+type Build<From extends Queryable, Args extends readonly Value[], Row> = (
+  from: From,
+  ...args: Args
+) => Compilable<Row>
 
-/** A query that only reads. */
-export function prepared<Args extends readonly Value[], Row>(
-  build: Build<Args, Row>,
-): (db: Db, ...args: Args) => Promise<Row[]> {
+/** A read-only query: in a transaction it sees the transaction's changes, on a database committed rows. */
+export function prepared<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
+  build: Build<From, Args, Row>,
+): (from: From, ...args: Args) => Promise<Row[]> {
   const compiled = compiledOnce(build)
-  return async (db, ...args) => {
-    const query = compiled(db, args)
-    const direct = directReadsOf(db)
-    if (direct !== null) return direct.all(query.sql, args)
-    return (await db.executeQuery(query)).rows
-  }
+  return async (from, ...args) => await from.read.rows(compiled(from, args))
 }
 
-/** A query that changes rows: how many it has changed, and what it returns of them. */
-export function preparedChange<Args extends readonly Value[], Row>(
-  build: Build<Args, Row>,
-): (trx: Db, ...args: Args) => Promise<{ readonly rows: Row[]; readonly changed: number }> {
+/** A statement that changes rows: resolves to the number of changed rows and the returned ones. */
+export function preparedChange<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
+  build: Build<From, Args, Row>,
+): (from: From, ...args: Args) => Promise<{ readonly rows: Row[]; readonly changed: number }> {
   const compiled = compiledOnce(build)
-  return async (trx, ...args) => {
-    // SQLite does not count the rows that it returns.
-    const { rows, numAffectedRows } = await trx.executeQuery(compiled(trx, args))
+  return async (from, ...args) => {
+    // SQLite reports no count for statements that return rows.
+    const { rows, numAffectedRows } = await from.executeQuery(compiled(from, args))
     return { rows, changed: Number(numAffectedRows ?? rows.length) }
   }
 }
 
-function compiledOnce<Args extends readonly Value[], Row>(
-  build: Build<Args, Row>,
-): (db: Db, args: Args) => CompiledQuery<Row> {
-  /** One for each of the databases, because one process may have both open. */
+/**
+ * An insert of one row, compiled for the columns of the first row: every later row must have the same
+ * columns, in any order. Resolves to what `build` returns.
+ */
+export function preparedInsert<Row extends Readonly<Record<string, Value>>, Returned>(
+  build: (from: Queryable, row: Row) => Compilable<Returned>,
+): (from: Queryable, row: Row) => Promise<Returned[]> {
+  const queries = new Map<boolean, { columns: readonly string[]; compiled: CompiledQuery<Returned> }>()
+  return async (from, row) => {
+    const dialect = isPostgres(from)
+    let query = queries.get(dialect)
+    if (query === undefined) {
+      query = { columns: Object.keys(row), compiled: compile(build(from, row), Object.values(row)) }
+      queries.set(dialect, query)
+    }
+    const parameters = query.columns.map((column) => {
+      const value = row[column]
+      if (value === undefined) throw new Error(`a row to insert has no ${column}`)
+      return value
+    })
+    return (await from.executeQuery<Returned>({ ...query.compiled, parameters })).rows
+  }
+}
+
+function compiledOnce<From extends Queryable, Args extends readonly Value[], Row>(
+  build: Build<From, Args, Row>,
+): (from: From, args: Args) => CompiledQuery<Row> {
+  /** One compiled query per dialect, because a process may have both databases open. */
   const queries = new Map<boolean, CompiledQuery<Row>>()
-  return (db, args) => {
-    const dialect = isPostgres(db)
+  return (from, args) => {
+    const dialect = isPostgres(from)
     let compiled = queries.get(dialect)
     if (compiled === undefined) {
-      compiled = compileFor(build, db, args)
+      compiled = compile(build(from, ...args), args)
       queries.set(dialect, compiled)
     }
     return { ...compiled, parameters: args }
   }
 }
 
-function compileFor<Args extends readonly Value[], Row>(
-  build: Build<Args, Row>,
-  db: Db,
-  args: Args,
-): CompiledQuery<Row> {
-  const compiled = build(db, ...args).compile()
+function compile<Row>(query: Compilable<Row>, args: readonly Value[]): CompiledQuery<Row> {
+  const compiled = query.compile()
   const { parameters } = compiled
   if (parameters.length !== args.length || parameters.some((value, index) => value !== args[index])) {
-    throw new Error('a prepared query has other parameters than its arguments')
+    throw new Error('the parameters of a prepared query differ from its arguments')
   }
   return compiled
 }

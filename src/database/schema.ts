@@ -1,4 +1,4 @@
-import type { Generated, Kysely } from 'kysely'
+import type { Generated } from 'kysely'
 import type { Act } from '../domain/audit.ts'
 import type { ChangeKind } from '../domain/change.ts'
 import type {
@@ -30,7 +30,7 @@ import type { Language } from '../domain/language.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 import type { ReportReason, ReportState } from '../domain/report.ts'
 
-/** The tables as they are. Times are milliseconds since the epoch, sizes are bytes, flags are 0 or 1. */
+/** All tables. Times are milliseconds since the epoch, sizes are bytes, flags are 0 or 1. */
 export interface Tables {
   meta: { key: string; value: string }
   accounts: AccountsTable
@@ -64,47 +64,54 @@ export interface Tables {
   refused_contents: RefusedContentsTable
   audit_log: AuditLogTable
   request_days: { account_id: AccountId; day: string; requests: number }
-  /** The search index: `rowid` is the file's id. Kept by triggers on `files`. */
+  /** Full-text index of names: `rowid` is the file's id. Maintained by triggers on `files`. */
   file_names: { rowid: FileId; name_folded: string }
 }
 
 interface AccountsTable {
   id: Generated<AccountId>
   username: string
+  /** `sortKey` of the user name; empty until a job fills it in. */
+  name_sort: Generated<string>
   created_at: number
   disabled_at: number | null
   storage_used: Generated<number>
-  /** What uploads under way may still use: all that their rows in `reservations` and `uploads` set aside. */
+  /** Bytes that uploads under way may still use: the sum of their rows in `reservations` and `uploads`. */
   storage_reserved: Generated<number>
   files_count: Generated<number>
   folders_count: Generated<number>
   is_admin: Generated<0 | 1>
-  /** Whether signing in with the password takes a code besides. */
+  /** Whether sign-in with the password also requires a code. */
   two_factor: Generated<0 | 1>
-  /** When its owner deleted it. The row goes when nothing of the account is left. */
+  /** When its owner deleted the account. The row itself is deleted once nothing of the account is left. */
   removed_at: number | null
-  /** What is in the bin, part of `storage_used`, and how many entries it has. Those that are coming back are not in it. */
+  /** Bytes in the bin, part of `storage_used`, and number of entries. Entries being restored are excluded. */
   bin_bytes: Generated<number>
   bin_entries: Generated<number>
-  /** Entries up to this one are to be deleted for good, but for those that are coming back. */
+  /** Entries up to this one are to be deleted for good, except those being restored. */
   bin_emptied: BinEntryId | null
-  /** What its files may take together; null: as much as the setting says. */
+  /** Storage limit of the account; null: the limit from the settings. */
   quota: number | null
+  /** Counts how often folders of the account were closed: made private, or given a password. */
+  closings: Generated<number>
 }
 
 interface ApiKeysTable {
   id: Generated<KeyId>
   account_id: AccountId
   name: string
-  /** The first characters of the key, to tell which it is. */
+  /** First characters of the key, which identify it to its owner. */
   prefix: string
   hash: Sha256
   created_at: number
   last_used_at: number | null
   revoked_at: number | null
-  /** With spaces between them. Left out, all there are. */
+  /** Separated by spaces. Default: all scopes. */
   scopes: Generated<string>
-  /** The one folder it is good for, with all below it, whether that is still there or not. Null: all of the account. */
+  /**
+   * Folder to which the key is restricted, with its descendants, even if it no longer exists. Null: the whole
+   * account.
+   */
   folder: FolderIdentifier | null
   expires_at: number | null
 }
@@ -113,31 +120,40 @@ interface FoldersTable {
   id: Generated<FolderId>
   identifier: FolderIdentifier
   account_id: AccountId
-  /** Null for the account's top level alone, which is a row so that siblings there are unique too. */
+  /**
+   * Null only for an account's root folder, which has a row so that names are unique at the top level too.
+   */
   parent_id: FolderId | null
   name: string
+  /** `sortKey` of the name; empty until a job fills it in. */
+  name_sort: Generated<string>
   is_public: 0 | 1
   password_hash: string | null
-  /** Live files directly in the folder. */
+  /**
+   * The account's closing counter at the last closing of this folder; 0: never closed, or before counting
+   * began.
+   */
+  closing: Generated<number>
+  /** Number of live files directly in the folder. */
   file_count: Generated<number>
-  /** Live files in the folder and in everything below it, what they weigh, and how many folders are below it. */
+  /** Live files in the folder and its descendants, their bytes, and the number of descendant folders. */
   tree_files: Generated<number>
   tree_bytes: Generated<number>
   tree_folders: Generated<number>
-  /** How many levels are below it at most: what is taken away does not lower it. */
+  /** Upper bound for the levels below: deletions do not lower it. */
   tree_height: Generated<number>
   created_at: number
-  /** What is below a deleted folder is deleted with it, and marked so in steps behind that. */
+  /** Descendants of a deleted folder count as deleted; their rows are updated later, in steps. */
   deleted_at: number | null
-  /** When nothing alive was left in a deleted folder. */
+  /** When the last live descendant of a deleted folder was marked. */
   cleared_at: number | null
-  /** Of a deleted folder that may come back: the entry of the bin that it, or a folder above it, is in the bin by. */
+  /** For a binned folder: the bin entry of the folder itself or of an ancestor. */
   bin_id: BinEntryId | null
 }
 
 /**
- * `expired` can be taken back, `deleted` cannot. `binned`: by an entry of its own. `folder binned`: with a folder that it
- * is in, at any depth.
+ * `expired` can be undone, `deleted` cannot. `binned`: with a bin entry of its own. `folder binned`: with an
+ * ancestor folder.
  */
 export type Removal = 'expired' | 'deleted' | 'binned' | 'folder binned'
 
@@ -150,36 +166,38 @@ interface FilesTable {
   blob_id: BlobId
   name: string
   name_folded: string
+  /** `sortKey` of the name; empty until a job fills it in. */
+  name_sort: Generated<string>
   size: number
   type: string
   created_at: number
-  /** When somebody last looked at it; the upload counts as the first look. */
+  /** When the file was last used; the upload counts as the first use. */
   last_used_at: number
   views: Generated<number>
   downloads: Generated<number>
-  /** Null while the file is alive. What is removed is in no list, count or total. */
+  /** Null while the file is live. Removed files are in no list, count or total. */
   removed_at: number | null
-  /** Why it was removed. */
+  /** Reason of the removal. */
   removal: Removal | null
 }
 
-/** The nodes that share this database. One that stops beating is taken for dead, and its row removed. */
+/** Nodes that share this database. One whose heartbeats stop is declared dead, and its row is deleted. */
 interface NodesTable {
   id: NodeId
-  /** Counts up for as long as the node lives. */
+  /** Heartbeat counter. */
   beats: Generated<number>
   started_at: number
 }
 
 interface JobsTable {
   name: string
-  /** The node that runs it at the moment. */
+  /** Node that runs the job at the moment. */
   node: NodeId | null
-  /** When it was through last. */
+  /** End of the last run. */
   ended_at: number | null
-  /** Failures in a row. */
+  /** Consecutive failures. */
   failures: Generated<number>
-  /** What went wrong the last time, and when; null once it has gone well again. */
+  /** Error message and time of the last failure; null after a success. */
   failure: string | null
   failed_at: number | null
 }
@@ -189,77 +207,79 @@ interface ReservationsTable {
   account_id: AccountId
   bytes: number
   created_at: number
-  /** The node that takes the upload in; when it is dead, so is the upload. */
+  /** Node that receives the upload; when it is dead, so is the upload. */
   node: NodeId | null
 }
 
-/** `whole` becomes a file; so does a `final` one, which is made of `partial` ones. */
+/** `whole` and `final` uploads become files; a `final` one is the concatenation of `partial` ones. */
 export type UploadKind = 'whole' | 'partial' | 'final'
 
 /**
- * `uploading`: bytes are wanting. `processing`: all are here and safe. `completed`: there is a file, or a part that may
- * be joined. `failed`: it will never be one.
+ * `uploading`: incomplete. `processing`: all bytes are durable. `completed`: stored as a file, or a part that
+ * may be concatenated. `failed`: can never be completed.
  */
 export type UploadState = 'uploading' | 'processing' | 'completed' | 'failed'
 
-/** Resumable uploads, for a while also those that have ended. */
+/** Resumable uploads, including recently ended ones. */
 interface UploadsTable {
   id: Generated<UploadId>
-  /** Of the secret part of its address, which is kept nowhere. */
+  /** Hash of the token in its address, which is not stored. */
   token_hash: Sha256
-  /** Slug and UUID of the file that it becomes. */
+  /** Slug and UUID of the file that the upload becomes. */
   slug: Slug
   uuid: Uuid
   account_id: AccountId
   folder_id: FolderId
   name: string
   declared_type: string | null
-  /** Upload-Metadata as it was sent. */
+  /** Upload-Metadata as sent. */
   metadata: string
   kind: UploadKind
-  /** Upload-Concat as it was sent. */
+  /** Upload-Concat as sent. */
   concat: string | null
-  /** Of a partial one that is used up: the final one that it is a part of, and which part it is. */
+  /** For a partial upload that was concatenated: the final upload, and the part's position. */
   joined_into: UploadId | null
   part: number | null
-  /** Null as long as nobody knows it. */
+  /** Null while the length is deferred. */
   size: number | null
-  /** Bytes that are safe, and by what the store goes on there. Both change together. */
+  /** Durable bytes, and the store's state for continuing after them. Updated together. */
   received: Generated<number>
   progress: BlobProgress | null
   key: BlobKey
-  /** Room set aside, part of the account's `storage_reserved`. */
+  /** Reserved bytes, part of the account's `storage_reserved`. */
   reserved: Generated<number>
   state: UploadState
   failure: string | null
   created_at: number
-  /** When bytes last came. */
+  /** When bytes last arrived. */
   used_at: number
-  /** When it let go of its room, and of its bytes or to its file. */
+  /** When the upload released its reservation, and its bytes were discarded or became a file. */
   ended_at: number | null
-  /** Counts those who have written to it: what an earlier one still tries to record is not taken. */
+  /** Fencing token: incremented by each append, so that a superseded append can record nothing. */
   sitting: Generated<number>
-  /** Where the present one is. Null: nobody writes. */
+  /** Node of the current append. Null: no append is under way. */
   node: NodeId | null
-  /** The sitting that somebody else waits for to end. */
+  /** Number of the append that another request is waiting to end. */
   asked: number | null
-  /** A tag of the address that a guest's began from. */
+  /** HMAC of the address from which a guest created the upload. */
   address: string | null
   file_id: FileId | null
 }
 
 interface IdempotencyKeysTable {
-  /** `account:<id>`, `key:<id>` for an API key that is not good for everything, or `guest`. */
+  /** `account:<id>`, `key:<id>` for an API key with restrictions, or `guest`. */
   caller: string
   hash: Sha256
   created_at: number
-  /** Where the first request is under way. */
+  /** Node that processes the first request. */
   node: NodeId | null
-  /** What it led to, as JSON. Null: not through yet. */
+  /** Response to the first request, as JSON. Null: still being processed. */
   result: string | null
 }
 
-/** What people have against files. The file is told as it was: it may be gone by the time somebody reads the report. */
+/**
+ * Reports against files. The file's data is copied: the file may be deleted by the time the report is read.
+ */
 interface ReportsTable {
   id: Generated<ReportId>
   file_id: FileId
@@ -269,72 +289,72 @@ interface ReportsTable {
   reason: ReportReason
   text: string | null
   created_at: number
-  /** Tells a repeat by the same address on the same day, without the address. Null once that day is over. */
+  /** HMAC that recognizes the same address on the same day without storing it. Null once that day is over. */
   reporter: string | null
   state: Generated<ReportState>
   closed_at: number | null
 }
 
-/** What happened on the whole server, a row for each day in UTC. */
+/** Statistics of the whole server, one row per day in UTC. */
 interface DaysTable {
   day: string
   requests: Generated<number>
-  /** Of bodies. */
+  /** Bytes of bodies. */
   bytes_in: Generated<number>
   bytes_out: Generated<number>
   uploads: Generated<number>
   downloads: Generated<number>
-  /** Looked at several times a day: these are the last. Null for a day on which nobody has looked. */
+  /** The day's last sample of several. Null for a day without a sample. */
   accounts: number | null
   files: number | null
   storage_used: number | null
 }
 
-/** Contents that were taken down and are not taken in again. */
+/** Contents that were taken down and are refused at upload. */
 interface RefusedContentsTable {
   sha256: Sha256
   refused_at: number
-  /** How many files went. */
+  /** Number of files removed. */
   files: Generated<number>
-  /** Whether all of them are gone; else somebody has to go on. */
+  /** Whether all files are removed; if not, a job continues. */
   cleared: Generated<0 | 1>
 }
 
-/** What administrators did. The database itself refuses to change or to remove a row. */
+/** Audit log. Triggers of the database reject updates and deletions. */
 interface AuditLogTable {
   id: Generated<AuditId>
   at: number
-  /** Null: somebody at the command line. It points to no row, which may be gone by now. */
+  /** Null: the command line. No foreign key, because the account may be deleted. */
   account_id: AccountId | null
   username: string | null
   address: string | null
   act: Act
   object: string | null
-  /** JSON. */
+  /** As JSON. */
   details: string
 }
 
-/** Browsers that are signed in. */
+/** Sessions of browsers. */
 interface SessionsTable {
   id: Generated<SessionId>
   account_id: AccountId
-  /** Of what the cookie holds, which is kept nowhere. */
+  /** Hash of the cookie's token, which is not stored. */
   token_hash: Sha256
   user_agent: string | null
   created_at: number
-  /** When it was last used, to the hour. */
+  /** Time of the last use, to the hour. */
   updated_at: number
   expires_at: number
-  /** When its person has last shown who they are, after signing in; null: not since. */
+  /** Time of the last re-authentication after signing in; null: none. */
   proved_at: number | null
 }
 
-/** What proves who somebody is: a password, or what another server calls them. */
+/** Credentials of accounts: a password, or the subject at an OpenID Connect provider. */
 interface IdentitiesTable {
   id: Generated<number>
   account_id: AccountId
   provider: IdentityProvider
-  /** The account's own id for a password, the other server's subject for OpenID Connect. */
+  /** The account's own id for a password, the provider's subject for OpenID Connect. */
   subject: string
   password_hash: string | null
   created_at: number
@@ -343,7 +363,7 @@ interface IdentitiesTable {
 
 export type IdentityProvider = 'credential' | 'oidc'
 
-/** What better-auth keeps between two steps of a ceremony. */
+/** Pending steps of sign-in flows. */
 interface VerificationsTable {
   id: Generated<number>
   identifier_hash: Sha256
@@ -370,77 +390,80 @@ interface PasskeysTable {
 interface TwoFactorsTable {
   id: Generated<number>
   account_id: AccountId
-  /** Encrypted, like the recovery codes. */
+  /** Encrypted, as are the recovery codes. */
   secret: string
   recovery_codes: string
-  /** Whether a code has shown that the person has the secret. */
+  /** Whether a code has proven that the person has the secret. */
   verified: 0 | 1
-  /** Wrong codes in a row. */
+  /** Unused, as is `locked_until`: rate windows count wrong codes. */
   failures: Generated<number>
   locked_until: number | null
-  /** The half minute (RFC 6238) of the last code that was taken; null: none was. */
+  /** TOTP time step (RFC 6238) of the last accepted code; null: none. */
   last_step: number | null
 }
 
 /**
- * `welcome` makes the first administrator, `invitation` an account, `password` sets the password of one that is there,
- * and `mail` shows that the address is its owner's.
+ * `welcome` creates the first administrator, `invitation` an account, `password` sets the password of an
+ * existing account, and `mail` verifies its address.
  */
 export type LinkPurpose = 'welcome' | 'invitation' | 'password' | 'mail'
 
 interface OneTimeLinksTable {
   token_hash: Sha256
   purpose: LinkPurpose
-  /** Whose password it sets, whose address it verifies, or who has invited. */
+  /** Account whose password is set or whose address is verified, or who sent the invitation. */
   account_id: AccountId | null
   created_at: number
   expires_at: number
 }
 
-/** What is in the bin: a file or a folder, which are marked so themselves. */
+/** Entries of the bin, each for a file or folder whose own row is marked too. */
 interface BinTable {
   id: Generated<BinEntryId>
   account_id: AccountId
   file_id: FileId | null
   folder_id: FolderId | null
-  /** What came into the bin with it. */
+  /** Bytes and files at the time of deletion, less those that were deleted since. */
   bytes: number
   files: number
   binned_at: number
-  /** Whether it is coming back, from which there is no return. */
+  /** Whether a restore is under way, which cannot be cancelled. */
   restoring: Generated<0 | 1>
 }
 
-/** What changed in accounts lately. Things are named as callers name them: rows may be gone by the time it is told. */
+/**
+ * Log of recent changes in accounts. Things are named by public identifiers: rows may be gone when a change
+ * is read.
+ */
 interface ChangesTable {
   id: Generated<ChangeId>
   account_id: AccountId
   kind: ChangeKind
   file_id: FileId | null
   folder: FolderIdentifier | null
-  /** The folder that the file or folder is in, or was in until now. */
+  /** Folder that contains the file or folder, or did until now. */
   place: FolderPlace | null
-  /** Of what was moved: where it was before. */
+  /** For a move: the folder before it. */
   from_place: FolderPlace | null
 }
 
-/** Where accounts get their mail, of those that want any. */
+/** Mail addresses of accounts. */
 interface MailAddressesTable {
   account_id: AccountId
-  /** Once its owner has shown that it is theirs. */
+  /** The verified address. */
   address: MailAddress | null
   address_folded: string | null
-  /** What nobody has shown yet, and what takes the place of the other then. */
+  /** An unverified address, which replaces the other once it is verified. */
   pending: MailAddress | null
   language: Language
-  /** Whether the owner is told of files that go. */
+  /** Whether the owner wants warnings about files that will be deleted. */
   warnings: Generated<0 | 1>
-  /** When they last were, and of files last used until when. */
+  /** Time of the last warning, and the upper bound of `last_used_at` that it covered. */
   warned_at: number | null
   warned_until: number | null
 }
 
-/** Mails that are not sent yet. The row goes as soon as one is. */
+/** The outbox. A row is deleted as soon as its mail is sent. */
 interface MailsTable {
   id: Generated<MailId>
   message_id: string
@@ -450,31 +473,34 @@ interface MailsTable {
   /** A `Letter` as JSON. */
   letter: string
   created_at: number
-  /** When it would be of no use any more. */
+  /** Time after which the mail is useless. */
   ends_at: number
-  /** When it is to be tried next. While somebody tries: when somebody else may. */
+  /** Time of the next attempt. During an attempt: when its claim ends. */
   due_at: number
-  /** How often the server did not take it. */
+  /** Number of failed attempts. */
   tries: Generated<number>
 }
 
-/** People who have forgotten their password, by the name or address that they gave: whether it is anybody's or not. */
+/**
+ * Requests for a new password, by the name or address that was entered, whether or not it belongs to an
+ * account.
+ */
 interface ResetRequestsTable {
   id: Generated<ResetRequestId>
   asked: string
   created_at: number
 }
 
-/** Files that an account was told of: those last used after the one moment and until the other. */
+/** Warnings sent about files: those last used after the first time and up to the second. */
 interface FileWarningsTable {
   id: Generated<FileWarningId>
-  /** Of the link that keeps them. */
+  /** Hash of the token in the link that keeps them. */
   token_hash: Sha256
   account_id: AccountId
   used_after: number
   used_until: number
   warned_at: number
-  /** When somebody used the link. Null once all files are kept by that, as before. */
+  /** When the link was used. Null again once its effect is applied to all files. */
   kept_at: number | null
 }
 
@@ -484,48 +510,48 @@ interface BlobsTable {
   sha256: Sha256
   crc32: number
   size: number
-  /** Rows in `files` that use it, removed ones included. */
+  /** Number of rows in `files` that reference the blob, removed ones included. */
   refs: number
   created_at: number
 }
 
 /**
- * `wanted`: to be made, or being made. `made`: there it is. `none`: nothing can be made of the content. `unsupported`:
- * not by the node that tried. `failed`: set aside after too many failures.
+ * `wanted`: to be made, or being made. `made`: stored. `none`: the content cannot have one. `unsupported`:
+ * not possible on the node that tried. `failed`: set aside after too many failures.
  */
 export type ThumbnailState = 'wanted' | 'made' | 'none' | 'unsupported' | 'failed'
 
-/** Of contents that somebody has looked at for that. They go with their blob. */
+/** Thumbnails of contents that were examined. Deleted with their blob. */
 interface ThumbnailsTable {
   blob_id: BlobId
   state: ThumbnailState
-  /** Where the small picture is and, right after it, the large one and the one for screens; null unless made. */
+  /** Blob with the small picture followed by the large and the screen-sized one; null unless made. */
   key: BlobKey | null
-  /** Their bytes. A large one of none is the small one; one for screens of none is the content itself. */
+  /**
+   * Sizes in bytes. Without a large picture the small one serves; without a screen-sized one the content
+   * does.
+   */
   small: Generated<number>
   large: Generated<number>
   screen: Generated<number>
-  /** Where it is being made. Null: nobody is at it. */
+  /** Node that makes it. Null: not claimed. */
   node: NodeId | null
-  /** How often somebody has begun to make it, without what was not its own fault. */
+  /** Number of attempts that count: outages do not. */
   tries: Generated<number>
-  /** When it is to be made, as long as it is wanted. */
+  /** Time of the next attempt while wanted. */
   due_at: number
 }
 
 /**
- * `stopped`: no node ran, or none reached the database. `clock set ahead`: the wall clock leapt, as it does when a
- * machine was asleep. `clock set back`: it leapt the other way; such a row has no length.
+ * `stopped`: no node ran, or none reached the database. `clock set ahead`: the wall clock leapt ahead, as
+ * after the machine was asleep. `clock set back`: it leapt back; such a row has no length.
  */
 export type OutageCause = 'stopped' | 'clock set ahead' | 'clock set back'
 
-/** Times in which the service did not run. */
+/** Periods in which the service did not run. */
 interface OutagesTable {
   id: Generated<number>
   began_at: number
   ended_at: number
   cause: OutageCause
 }
-
-/** The database, or a transaction on it. */
-export type Db = Kysely<Tables>

@@ -1,4 +1,4 @@
-/** What the serving thread and a reading thread say to each other. */
+/** Messages between the main thread and a reading thread. */
 
 export interface ReadRequest {
   readonly question: number

@@ -1,5 +1,5 @@
-/** The thread that answers long queries on SQLite, one after another, on a connection of its own. */
-import type { Database } from 'bun:sqlite'
+/** Worker thread that executes long SQLite queries, one after another, on a connection of its own. */
+import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import { bindings, openForReading } from './sqlite-file.ts'
 import type { ReadReply, ReadRequest } from './sqlite-reader-messages.ts'
 
@@ -12,7 +12,7 @@ function answer({ question, path, text, parameters }: ReadRequest): ReadReply {
     file ??= openForReading(path)
     return {
       question,
-      rows: file.query<unknown, ReturnType<typeof bindings>>(text).all(...bindings(parameters)),
+      rows: file.query<unknown, SQLQueryBindings[]>(text).all(...bindings(parameters)),
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''

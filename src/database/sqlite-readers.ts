@@ -1,41 +1,41 @@
+import type { Compilable, CompiledQuery } from 'kysely'
+import { compiledQuery, type Reader } from './database.ts'
 import type { ReadReply, ReadRequest } from './sqlite-reader-messages.ts'
 
-/** Threads that read the database beside the one that serves requests. */
-export interface Readers {
-  all<Row>(text: string, parameters: readonly unknown[]): Promise<Row[]>
-  close(): void
-}
-
-/** As many as an answer has independent halves: the page and the count. */
+/** Two, because a list runs two queries in parallel: the page and the count. */
 const MOST_THREADS = 2
 
-/** Nothing is started before the first question: most hosts never ask one that takes long. */
-export function createReaders(path: string): Readers {
-  const threads: Thread[] = []
+/** Worker threads that read the database in parallel with the main thread. None is started before the first query. */
+export class ReadingThreads implements Reader {
+  readonly #path: string
+  readonly #threads: Thread[] = []
 
-  return {
-    async all<Row>(text: string, parameters: readonly unknown[]): Promise<Row[]> {
-      const idle = threads.find((thread) => thread.waiting() === 0)
-      if (idle !== undefined) return idle.ask<Row>(text, parameters)
-      if (threads.length < MOST_THREADS) {
-        const thread = startThread(path)
-        threads.push(thread)
-        return thread.ask<Row>(text, parameters)
-      }
-      const [first, ...others] = threads
-      if (first === undefined) throw new Error('there is no thread to read with')
-      const calmest = others.reduce((best, each) => (each.waiting() < best.waiting() ? each : best), first)
-      return calmest.ask<Row>(text, parameters)
-    },
+  constructor(path: string) {
+    this.#path = path
+  }
 
-    close() {
-      for (const thread of threads) thread.end()
-    },
+  async rows<Row>(query: Compilable<Row> | CompiledQuery<Row>): Promise<Row[]> {
+    const { sql, parameters } = compiledQuery(query)
+    return this.#leastBusy().ask<Row>(sql, parameters)
+  }
+
+  close(): void {
+    for (const thread of this.#threads) thread.end()
+  }
+
+  /** An idle thread, a new one while the limit allows it, or else the one with the fewest pending queries. */
+  #leastBusy(): Thread {
+    const [leastBusy] = this.#threads.toSorted((one, other) => one.waiting() - other.waiting())
+    if (leastBusy !== undefined && (leastBusy.waiting() === 0 || this.#threads.length === MOST_THREADS))
+      return leastBusy
+    const thread = startThread(this.#path)
+    this.#threads.push(thread)
+    return thread
   }
 }
 
 interface Thread {
-  /** How many questions are not answered yet. */
+  /** Number of pending queries. */
   waiting(): number
   ask<Row>(text: string, parameters: readonly unknown[]): Promise<Row[]>
   end(): void
@@ -70,7 +70,7 @@ function startThread(path: string): Thread {
       open.set(number, question)
       const request: ReadRequest = { question: number, path, text, parameters }
       worker.postMessage(request)
-      // What a query answers has the shape it was written for; that cannot be seen through a thread's messages.
+      // Asserted, because row types do not survive a thread's messages.
       return (await question.promise) as Row[]
     },
 

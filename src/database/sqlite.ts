@@ -1,15 +1,15 @@
 import type { SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite'
-import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
-import { type DirectReads, directReads, type SharedReads, sharedReads } from './direct-reads.ts'
-import type { Db, Tables } from './schema.ts'
+import { type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
+import { Database } from './database.ts'
+import { DirectReads, SharedReads } from './direct-reads.ts'
 import { bindings, openFile, openForReading, openForScanning } from './sqlite-file.ts'
-import { createReaders, type Readers } from './sqlite-readers.ts'
+import { ReadingThreads } from './sqlite-readers.ts'
 
 /**
- * Opens the SQLite file, making it when it is missing. Write-ahead log, full sync and foreign keys are asserted,
- * because what Holdfast promises about power cuts rests on them.
+ * Opens the SQLite file, creating it if it is missing. Write-ahead log, full sync and foreign keys are
+ * asserted, because durability through power cuts depends on them.
  */
-export function openSqlite(path: string): Db {
+export function openSqlite(path: string): Database {
   const file = openFile(path)
   file.run('PRAGMA journal_mode = WAL')
   file.run('PRAGMA synchronous = FULL')
@@ -17,45 +17,17 @@ export function openSqlite(path: string): Db {
   expectPragma(file, 'journal_mode', 'wal')
   expectPragma(file, 'synchronous', 2)
   expectPragma(file, 'foreign_keys', 1)
-  const reading = openForReading(path)
-  const reads = sharedReads(reading)
-  const scanning = openForScanning(path)
-  const beside = createReaders(path)
+  const read = new SharedReads(openForReading(path))
+  const scan = new DirectReads(openForScanning(path))
+  const readPool = new ReadingThreads(path)
   const close = () => {
-    beside.close()
-    scanning.close()
-    reads.refresh()
-    reading.close()
+    readPool.close()
+    scan.close()
+    read.close()
     file.close()
   }
-  const db = new Kysely<Tables>({
-    dialect: new SqliteDialect({ database: asKyselyDatabase(file, reads, close) }),
-  })
-  directReadsFor.set(db, reads)
-  scanReads.set(db, directReads(scanning))
-  readers.set(db, beside)
-  return db
-}
-
-const directReadsFor = new WeakMap<Db, DirectReads>()
-
-/** Null inside a transaction, which has to see its own changes. */
-export function directReadsOf(db: Db): DirectReads | null {
-  return directReadsFor.get(db) ?? null
-}
-
-const scanReads = new WeakMap<Db, DirectReads>()
-
-/** The same, for those who pass over very many rows once and would fill a cache with them. */
-export function scanReadsOf(db: Db): DirectReads | null {
-  return scanReads.get(db) ?? null
-}
-
-const readers = new WeakMap<Db, Readers>()
-
-/** The threads that answer long queries on SQLite; null for PostgreSQL, and inside a transaction. */
-export function readersOf(db: Db): Readers | null {
-  return readers.get(db) ?? null
+  const dialect = new SqliteDialect({ database: asKyselyDatabase(file, read, close) })
+  return new Database(dialect, { read, scan, readPool })
 }
 
 function expectPragma(file: SqliteFile, name: string, wanted: string | number): void {
@@ -63,7 +35,7 @@ function expectPragma(file: SqliteFile, name: string, wanted: string | number): 
   if (row?.[name] !== wanted) throw new Error(`SQLite does not keep ${name} = ${wanted} on this file system`)
 }
 
-/** Gives Bun's SQLite the face that Kysely's dialect expects; statements are kept by their text. */
+/** Adapts Bun's SQLite to the interface of Kysely's dialect; caches statements by text. */
 function asKyselyDatabase(file: SqliteFile, reads: SharedReads, close: () => void): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>()
   return {
@@ -79,13 +51,13 @@ function asKyselyDatabase(file: SqliteFile, reads: SharedReads, close: () => voi
   }
 }
 
-/** Texts vary with the length of lists in them, so they are not kept without end. */
+/** Limit of the statement cache: texts vary with the length of lists in them. */
 const MOST_STATEMENTS = 500
 
 function asKyselyStatement(file: SqliteFile, reads: SharedReads, text: string): SqliteStatement {
   if (text === 'rollback') return rollback(file)
-  // A transaction that reads before it writes would fail when another process wrote in between, so every
-  // transaction takes the write lock as it begins.
+  // Every transaction takes the write lock at its beginning: one that reads before it writes would fail when
+  // another process wrote in between.
   const statement = file.prepare<unknown, SQLQueryBindings[]>(text === 'begin' ? 'begin immediate' : text)
   return {
     reader: statement.columnNames.length > 0,
@@ -101,7 +73,7 @@ function asKyselyStatement(file: SqliteFile, reads: SharedReads, text: string): 
   }
 }
 
-/** SQLite rolls back by itself when a commit fails; asking again would hide why it failed. */
+/** SQLite rolls back by itself when a commit fails; another rollback would hide the original error. */
 function rollback(file: SqliteFile): SqliteStatement {
   const none = { changes: 0, lastInsertRowid: 0 }
   return {

@@ -1,31 +1,32 @@
+import { asTrx, type Database, type TransactionOutcome, type Trx } from './database.ts'
 import { isConflict, isDatabaseFailure } from './differences.ts'
-import { isCommitted, type Outcome, outcomeOf } from './outcomes.ts'
-import type { Db } from './schema.ts'
+import { isCommitted } from './outcomes.ts'
 
 const MOST_TRIES = 5
 
-/** Milliseconds between the questions what became of a transaction: a database that restarts is back within them. */
+/** Milliseconds before each query for a lost outcome; long enough in total for a restart of the database. */
 const OUTCOME_WAITS = [0, 100, 300, 600, 1000, 2000, 3000, 3000]
 
 /**
- * Runs the work in one transaction: all of it happens or nothing. Work that lost against another transaction is done
- * again from its beginning, so it must change nothing but the database.
+ * Runs the work in one transaction: all of it is committed or nothing. Work that loses a conflict is retried
+ * from its beginning, so it must have no effects outside of the database.
  *
- * When the answer to the commit is lost, PostgreSQL is asked what became of it, if the work has locked an account.
- * SQLite may say that a commit failed which went through; there `find` looks for what only this work writes. What it
- * sees is on the disk: SQLite shows nobody what it could not sync.
+ * When the answer to a commit is lost, PostgreSQL is asked for the outcome, if the work has locked an
+ * account. SQLite may report a failed commit that was in fact applied; then `find` looks for a row that only
+ * this work writes. What it finds is durable: SQLite shows nothing that it could not sync.
  */
 export async function inTransaction<T>(
-  db: Db,
-  work: (trx: Db) => Promise<T>,
+  db: Database,
+  work: (trx: Trx) => Promise<T>,
   find: () => Promise<Found<T> | null> = async () => null,
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
-    const done: (Found<T> & { readonly outcome: Outcome | null })[] = []
+    const done: (Found<T> & { readonly outcome: TransactionOutcome | null })[] = []
     try {
-      return await db.transaction().execute(async (trx) => {
+      return await db.transaction().execute(async (transaction) => {
+        const trx = asTrx(transaction)
         const value = await work(trx)
-        done.push({ value, outcome: outcomeOf(trx) })
+        done.push({ value, outcome: trx.outcome })
         return value
       })
     } catch (error) {
@@ -47,8 +48,8 @@ export interface Found<T> {
   readonly value: T
 }
 
-/** False also when nobody can tell in time. */
-async function wentThrough(db: Db, outcome: Outcome): Promise<boolean> {
+/** Whether the transaction was committed. False also when that cannot be found out in time. */
+async function wentThrough(db: Database, outcome: TransactionOutcome): Promise<boolean> {
   for (const wait of OUTCOME_WAITS) {
     await Bun.sleep(wait)
     try {

@@ -1,6 +1,6 @@
 /**
- * What the work gives, or fails with the signal's reason as soon as it is aborted. A runtime does not always end what it
- * was told to abort, and whoever waits for a connection must not wait for ever.
+ * Resolves like the work, or rejects with the signal's reason as soon as it is aborted. Bun does not settle
+ * every operation that it was told to abort, and nobody must wait for such a one for ever.
  */
 export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -11,7 +11,10 @@ export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise
   })
 }
 
-/** The chunks of a stream, each of them as `unlessAborted` gives it. Lets go of the stream when it is not read to its end. */
+/**
+ * The chunks of a stream, each awaited with `unlessAborted`. Cancels the stream when it is not read to its
+ * end.
+ */
 export async function* chunksUnlessAborted(
   signal: AbortSignal,
   stream: ReadableStream<Uint8Array>,
@@ -24,12 +27,14 @@ export async function* chunksUnlessAborted(
       yield value
     }
   } finally {
-    // Its end may never be told either.
+    // Not awaited, because the cancellation may never settle either.
     reader.cancel().catch(() => {})
   }
 }
 
-/** Whether the work ends within so many milliseconds; after them it goes on, and nobody waits for it. */
+/**
+ * Whether the work ends within so many milliseconds. Work that does not continues, but is no longer awaited.
+ */
 export async function endsWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   const patience = Promise.withResolvers<boolean>()
   const timer = setTimeout(() => patience.resolve(false), milliseconds)

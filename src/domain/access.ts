@@ -8,68 +8,124 @@ import {
 } from './ids.ts'
 import type { Reach } from './reach.ts'
 
-/** What shows whose account it is: a key or a session, which may end. */
+/** The key or session that proves whose account it is. */
 export type Evidence =
   | { readonly kind: 'key'; readonly key: KeyId }
   | { readonly kind: 'session'; readonly session: SessionId }
 
-/** Who asks, before it is known for what. */
+/** A caller, before the resource is known. */
 export interface Asker {
-  /** null: nobody is signed in. */
+  /** null: not signed in. */
   readonly reach: (Reach & { readonly by: Evidence }) | null
-  /** Folders unlocked before, each with the tag of the password that did it. */
+  /** Folders unlocked before, each with the tag of the password that was used. */
   readonly grants: ReadonlyMap<FolderId, string>
-}
-
-/** Who an asker is to something: to be used for that, and for all below it, and for nothing else. */
-export interface Viewer {
-  /** null: nobody in particular. */
-  readonly account: AccountId | null
-  /** Folders unlocked before, each with the tag of the password that did it. */
-  readonly grants: ReadonlyMap<FolderId, string>
+  /** Rights in the signed address of the request; null or missing when it has none. */
+  readonly signed?: (SignedRights & { readonly by: Evidence }) | null
 }
 
 /**
- * The asker, to what these folders lead to. Somebody who is kept to one folder is nobody in particular to what is
- * outside of it.
+ * Rights that an owner signs into an address. They bypass closed folders (private, or with a password) that
+ * were closed exactly as at the time of signing. Folders closed since then stay closed, so an address signed
+ * for something public bypasses nothing.
  */
-export function viewerOf(
-  { reach, grants }: Asker,
-  chain: readonly { readonly identifier: FolderIdentifier }[],
-): Viewer {
-  if (reach === null) return { account: null, grants }
-  const { account, within } = reach
-  const isInside = within === null || chain.some((folder) => folder.identifier === within)
-  return { account: isInside ? account : null, grants }
+export interface SignedRights extends Reach {
+  /** Closed ancestors of what was signed, each with its closing number. */
+  readonly closed: ReadonlyMap<FolderId, number>
+  /**
+   * The account's closing counter at the time of signing: descendants closed by then are bypassed. null:
+   * nothing is below.
+   */
+  readonly closings: number | null
 }
 
-/** One folder on the way to what is asked for. */
+/** A caller in relation to one resource: valid for that and its descendants only. */
+export interface Viewer {
+  /** null: anonymous. */
+  readonly account: AccountId | null
+  /** Folders unlocked before, each with the tag of the password that was used. */
+  readonly grants: ReadonlyMap<FolderId, string>
+  readonly signed?: SignedRights | null
+}
+
+/**
+ * The asker in relation to what this chain of folders contains. A caller restricted to one folder is
+ * anonymous outside of it.
+ */
+export function viewerOf(
+  { reach, grants, signed = null }: Asker,
+  chain: readonly { readonly identifier: FolderIdentifier }[],
+): Viewer {
+  const isInside = ({ within }: Reach) =>
+    within === null || chain.some((folder) => folder.identifier === within)
+  return {
+    account: reach !== null && isInside(reach) ? reach.account : null,
+    grants,
+    signed: signed !== null && isInside(signed) ? signed : null,
+  }
+}
+
+/** Whether the viewer acts for the owner: such views are not counted. */
+export function isOwnersLook({ account, signed = null }: Viewer, owner: AccountId): boolean {
+  return account === owner || signed?.account === owner
+}
+
+/** One folder on the path to the requested resource. */
 export interface ChainFolder {
   readonly id: FolderId
   readonly isPublic: boolean
   /** Changes with every change of the password; null means there is none. */
   readonly passwordTag: string | null
+  /** Number of its last closing. */
+  readonly closing: number
 }
 
-export type Access =
+export type AccessDecision =
   | { readonly kind: 'open' }
-  /** To be answered as if it did not exist. */
+  /** Must be answered as if it did not exist. */
   | { readonly kind: 'hidden' }
-  /** The password of `folder` has to be given next. */
+  /** The password of `folder` must be given next. */
   | { readonly kind: 'locked'; readonly folder: FolderId }
 
 /**
- * The one rule for who may see a folder or a file. `chain` runs from the outermost folder to the one asked for, or to
- * the one the file is in; it is empty for a file at the top level.
+ * The only rule for who may see a folder or a file. `chain` runs from the outermost folder to the one
+ * requested, or to the file's folder; it is empty for a file at the top level.
  *
- * The owner sees everything; what guests uploaded has no owner. For everybody else one private folder on the way hides
- * it, and only then do passwords count: the outermost folder whose present password was not given locks it.
+ * The owner sees everything; uploads of guests have no owner. For everybody else one private folder in the
+ * chain hides it, and only then do passwords count: the outermost folder whose current password was not given
+ * locks it. A signed address bypasses folders that have not been closed again since it was signed.
  */
-export function decideAccess(viewer: Viewer, owner: AccountId, chain: readonly ChainFolder[]): Access {
+export function decideAccess(
+  viewer: Viewer,
+  owner: AccountId,
+  chain: readonly ChainFolder[],
+): AccessDecision {
+  const { signed = null } = viewer
+  return decide(viewer, owner, chain, ({ id, closing }) => signed?.closed.get(id) === closing)
+}
+
+/** `decideAccess` for one folder directly below something that the viewer may see. */
+export function decideBelow(viewer: Viewer, owner: AccountId, folder: ChainFolder): AccessDecision {
+  const closings = viewer.signed?.closings ?? null
+  return decide(viewer, owner, [folder], ({ closing }) => closings !== null && closing <= closings)
+}
+
+function decide(
+  viewer: Viewer,
+  owner: AccountId,
+  chain: readonly ChainFolder[],
+  wasClosed: (folder: ChainFolder) => boolean,
+): AccessDecision {
   if (viewer.account === owner && owner !== GUESTS) return { kind: 'open' }
-  if (chain.some((folder) => !folder.isPublic)) return { kind: 'hidden' }
-  const locked = chain.find(
-    (folder) => folder.passwordTag !== null && viewer.grants.get(folder.id) !== folder.passwordTag,
-  )
+  const isSigned = viewer.signed?.account === owner && owner !== GUESTS
+  const left = chain.filter((folder) => isClosedTo(viewer, folder) && !(isSigned && wasClosed(folder)))
+  if (left.some((folder) => !folder.isPublic)) return { kind: 'hidden' }
+  const [locked] = left
   return locked === undefined ? { kind: 'open' } : { kind: 'locked', folder: locked.id }
+}
+
+/**
+ * Whether the folder keeps out a viewer who is not its owner, given the folders that the viewer has unlocked.
+ */
+export function isClosedTo({ grants }: Pick<Viewer, 'grants'>, folder: ChainFolder): boolean {
+  return !folder.isPublic || (folder.passwordTag !== null && grants.get(folder.id) !== folder.passwordTag)
 }

@@ -1,4 +1,4 @@
-/** By what the lists of administrators may be sorted and chosen. */
+/** Sort orders and filters of the administrators' lists. */
 export const ACCOUNT_SORTS = ['created_at', 'username', 'storage_used', 'files_count'] as const
 export const ACCOUNT_STATES = ['all', 'active', 'disabled', 'administrators'] as const
 export const ALL_FILES_SORTS = ['created_at', 'size'] as const

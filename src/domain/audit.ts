@@ -1,6 +1,6 @@
 import type { AccountId } from './ids.ts'
 
-/** The closed list of what administrators do that is kept. */
+/** Closed list of audited actions: what administrators do, and what changes who may act for an account. */
 export const ACTS = [
   'account.added',
   'account.linked',
@@ -20,28 +20,39 @@ export const ACTS = [
   'notice.set',
   'notice.cleared',
   'job.retried',
+  'identity.proved',
+  'secret.rotated',
+  'store.taken_over',
 ] as const
 
 export type Act = (typeof ACTS)[number]
 
-/** Somebody who administers on the site. */
+/** An administrator who acts on the site. */
 export interface Administrator {
   readonly kind: 'administrator'
   readonly account: AccountId
   readonly username: string
-  /** Where the request came from; empty when nobody knows. */
+  /** Client address of the request; empty when unknown. */
   readonly address: string
 }
 
-/** Whoever has the command line has the data, and needs no name. */
-export type Actor = Administrator | { readonly kind: 'command line' }
+/** The owner of an account, who acts on that account. */
+export interface AuditOwner {
+  readonly kind: 'owner'
+  readonly account: AccountId
+  readonly username: string
+  readonly address: string
+}
+
+/** The command line needs no user name: who can run it has full access to the data anyway. */
+export type Actor = Administrator | AuditOwner | { readonly kind: 'command line' }
 
 export const COMMAND_LINE: Actor = { kind: 'command line' }
 
-/** What was done to what. `details` are told as they were at that time. */
-export interface Deed {
+/** An action and its object. `details` hold the values of that time. */
+export interface AuditedAction {
   readonly act: Act
-  /** What people call it: a user name, the number of a report, a hash, the name of a job. */
+  /** Name as people know it: a user name, the number of a report, a hash, the name of a job. */
   readonly object: string | null
   readonly details?: Readonly<Record<string, string | number | boolean | null>>
 }

@@ -1,4 +1,7 @@
-/** What those who watch an account are told of. `bin`: something went into the bin, came back or was deleted there. */
+/**
+ * Kinds of events for those who watch an account. `bin`: something was binned, restored or deleted from the
+ * bin.
+ */
 export const changeKinds = [
   'file.added',
   'file.changed',

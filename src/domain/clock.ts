@@ -1,8 +1,8 @@
-/** Time, handed in everywhere so that tests can set it. */
+/** Time source, injected everywhere so that tests can set it. */
 export interface Clock {
-  /** Wall time, milliseconds since the epoch. It may leap, either way. */
+  /** Wall time, milliseconds since the epoch. May leap, either way. */
   now(): number
-  /** Milliseconds since some fixed moment. It never leaps and never goes back. */
+  /** Milliseconds since some fixed moment. Never leaps and never goes back. */
   monotonic(): number
 }
 

@@ -5,12 +5,12 @@ const MAX_CHARACTERS = 100
 const FORBIDDEN = /[\p{Cc}/\\]/u
 
 /**
- * The name a folder is kept under: NFC, without space around it, 1–100 characters, no control characters, no slash
- * of either kind, not `.` or `..`. Direction marks stay: names in Hebrew and Arabic need them, and pages isolate
- * names. Throws Refusal INVALID_NAME.
+ * The name under which a folder is stored: NFC, without surrounding whitespace, 1–100 characters, no control
+ * characters, no slash of either kind, not `.` or `..`. Direction marks stay: Hebrew and Arabic names need
+ * them, and pages isolate names. Throws Refusal INVALID_NAME.
  */
 export function parseFolderName(value: string): string {
-  // Characters are code points: an emoji counts once.
+  // Characters are code points, so an emoji counts once.
   const name = boundedNfc(value.trim(), MAX_CHARACTERS)
   if (name === null) throw invalid(`A folder name may be at most ${MAX_CHARACTERS} characters long.`)
   if (name === '') throw invalid('A folder name must not be empty.')
@@ -21,7 +21,7 @@ export function parseFolderName(value: string): string {
   return name
 }
 
-/** The name with the number behind it: `Photos (2)`. Shortened where that would be too long. */
+/** The name with a number appended: `Photos (2)`. Shortened where that would be too long. */
 export function numberedFolderName(name: string, number: number): string {
   const mark = ` (${number})`
   return (

@@ -13,7 +13,7 @@ export type IconKind =
   | 'application'
   | 'other'
 
-/** Tried in this order; text comes last because code and tables are text too. */
+/** Patterns in order of precedence; text comes last because code and tables are text too. */
 const byType: readonly (readonly [RegExp, IconKind])[] = [
   [/^image\//, 'image'],
   [/^video\//, 'video'],
@@ -55,7 +55,7 @@ const kinds: ReadonlyMap<string, IconKind> = new Map(
   ),
 )
 
-/** What a file is to a person, by its MIME type and, where that says little, by its extension (lower case, no dot). */
+/** Kind of a file by its MIME type or, where that is too general, by its extension (lower case, no dot). */
 export function iconKindOf(type: string, extension: string): IconKind {
   const essence = (type.split(';', 1)[0] ?? '').trim().toLowerCase()
   return byType.find(([pattern]) => pattern.test(essence))?.[1] ?? kinds.get(extension) ?? 'other'

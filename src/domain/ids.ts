@@ -1,6 +1,4 @@
-/**
- * Identifiers of the things a host keeps. Each is branded, so that one kind cannot stand where another is meant.
- */
+/** Identifiers, each branded so that one kind cannot be used in place of another. */
 
 declare const brand: unique symbol
 type Branded<T, Name extends string> = T & { readonly [brand]: Name }
@@ -9,44 +7,44 @@ export type AccountId = Branded<number, 'AccountId'>
 export type KeyId = Branded<number, 'KeyId'>
 export type FileId = Branded<number, 'FileId'>
 export type BlobId = Branded<number, 'BlobId'>
-/** The folder's row. Callers outside only ever see its identifier. */
+/** Row id of a folder. Callers only ever see its identifier. */
 export type FolderId = Branded<number, 'FolderId'>
-/** A resumable upload's row. Callers outside only ever see its address. */
+/** Row id of a resumable upload. Callers only ever see its address. */
 export type UploadId = Branded<number, 'UploadId'>
-/** The secret part of a resumable upload's address: 32 lower-case hexadecimal characters, random. */
+/** Secret part of a resumable upload's address: 32 lower-case hexadecimal characters, random. */
 export type UploadToken = Branded<string, 'UploadToken'>
 export type OwnUploadName = Branded<string, 'OwnUploadName'>
-/** What a guest's upload is deleted by. */
+/** Secret with which a guest can delete an upload. */
 export type Receipt = Branded<string, 'Receipt'>
 export type SessionId = Branded<number, 'SessionId'>
 export type PasskeyId = Branded<number, 'PasskeyId'>
-/** One thing in an account's bin: a file, or a folder with all that was in it. */
+/** Entry in an account's bin: a file, or a folder with its content. */
 export type BinEntryId = Branded<number, 'BinEntryId'>
-/** Numbers what changes in accounts; those of one account grow. */
+/** Sequence number of a change; grows within an account. */
 export type ChangeId = Branded<number, 'ChangeId'>
 export type MailId = Branded<number, 'MailId'>
 export type ResetRequestId = Branded<number, 'ResetRequestId'>
-/** What an account was told of files that go. */
+/** Warning to an account about files that will be deleted. */
 export type FileWarningId = Branded<number, 'FileWarningId'>
 export type ReportId = Branded<number, 'ReportId'>
 export type AuditId = Branded<number, 'AuditId'>
 export type Slug = Branded<string, 'Slug'>
 export type Uuid = Branded<string, 'Uuid'>
-/** What the world knows a folder by: 16 characters a–z 0–9, the first a letter. */
+/** Public identifier of a folder: 16 characters a–z 0–9, the first a letter. */
 export type FolderIdentifier = Branded<string, 'FolderIdentifier'>
-/** The blob's name in the store: 32 lower-case hexadecimal characters, random. */
+/** Name of a blob in the store: 32 lower-case hexadecimal characters, random. */
 export type BlobKey = Branded<string, 'BlobKey'>
-/** What a store wants to be told when it goes on with a blob that is half there. Only the store reads it. */
+/** State that a store needs to continue a partial blob. Opaque to everything else. */
 export type BlobProgress = Branded<string, 'BlobProgress'>
-/** One run of the program, among those that share a database. */
+/** One run of the program among those that share a database. */
 export type NodeId = Branded<string, 'NodeId'>
 /** 64 lower-case hexadecimal characters. */
 export type Sha256 = Branded<string, 'Sha256'>
 
-/** The account that owns what guests upload: one row among the others, so that its room is counted like theirs. */
+/** The account that owns guest uploads: an ordinary row, so that its storage is counted like the others'. */
 export const GUESTS = 0 as AccountId
 
-/** What a file may be called by; told apart by shape. */
+/** Identifiers of a file, distinguished by their shape. */
 export type FileIdentifier =
   | { readonly kind: 'id'; readonly id: FileId }
   | { readonly kind: 'uuid'; readonly uuid: Uuid }
@@ -54,29 +52,32 @@ export type FileIdentifier =
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Whether the text can be the SHA-256 of a content, in lower case. */
+/** Whether the text has the form of a SHA-256, in lower case. */
 export function isSha256(text: string): text is Sha256 {
   return /^[0-9a-f]{64}$/.test(text)
 }
 
-/** Digits only is an id, UUID shape is a UUID, the rest is a slug. */
+/** Digits only are an id, the form of a UUID is a UUID, everything else is a slug. */
 export function parseFileIdentifier(text: string): FileIdentifier {
-  // A number beyond what a database can count is nobody's, like a slug that was never drawn.
+  // A number beyond the exact integers matches no id, so it is treated as an unknown slug.
   if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text)))
     return { kind: 'id', id: Number(text) as FileId }
   if (UUID.test(text)) return { kind: 'uuid', uuid: text.toLowerCase() as Uuid }
   return { kind: 'slug', slug: text as Slug }
 }
 
-/** What stands in an upload's address: the secret that it began with, or what its owner finds in the list. */
+/** The name in an upload's address: its secret token, or the name that its owner finds in the list. */
 export type UploadName = UploadToken | OwnUploadName
 
-/** Whether the text can be a slug at all. PostgreSQL must not be asked for just any text. */
+/**
+ * Whether the text has the form of a slug. Must be checked before PostgreSQL is queried, which rejects some
+ * texts.
+ */
 export function isSlug(text: string): text is Slug {
   return /^[A-Za-z0-9]{12}$/.test(text)
 }
 
-/** A place in a caller's tree, as requests name it. */
+/** A folder in a caller's tree, as requests name it. */
 export type FolderPlace = 'root' | FolderIdentifier
 
 /** `root`, an empty string, null and a missing value mean the top level. */

@@ -1,2 +1,2 @@
-/** In which people are spoken to: there are texts for each. */
+/** Languages of the site and its mails. */
 export type Language = 'en' | 'de'

@@ -1,4 +1,4 @@
-/** What a mail tells, before it is put into words. `path`: on this site; what is secret of it is good for one thing. */
+/** Content of a mail, before it is worded. `path`: a path on this site, whose secret part works once. */
 export type Letter =
   | { readonly kind: 'verify' | 'reset'; readonly username: string; readonly path: string }
   | {
@@ -7,20 +7,20 @@ export type Letter =
     }
   | FilesGoing
 
-/** Some files of an account go if nobody looks at them. */
+/** Warning that files will be deleted unless somebody opens them. */
 export interface FilesGoing {
   readonly kind: 'files going'
   readonly username: string
-  /** Some of them, those that go first. */
+  /** Names of the files that are deleted first. */
   readonly names: readonly string[]
-  /** How many there are besides. */
+  /** Number of further files. */
   readonly more: number
-  /** When the first goes. */
+  /** Deletion time of the first file. */
   readonly goAt: number
-  /** For how many days a file is kept that nobody looks at. */
+  /** Days for which an unused file is kept. */
   readonly days: number
-  /** Leads to where all of them are kept. */
+  /** Path of the link that keeps all of them. */
   readonly keepPath: string
-  /** Leads to where such letters are ended. */
+  /** Path of the link that ends such mails. */
   readonly unsubscribePath: string
 }

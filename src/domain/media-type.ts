@@ -4,11 +4,11 @@ import { extensionOf } from './file-name.ts'
 
 const UNKNOWN = 'application/octet-stream'
 
-/** `type/subtype` with the names that RFC 6838 §4.2 allows, so no wildcards. */
+/** `type/subtype` with the characters that RFC 6838 §4.2 allows, so no wildcards. */
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/
 
-/** Where the database names several types for an extension, or one that hardly anybody means by it. */
-const MEANT: Readonly<Record<string, string>> = {
+/** Overrides for extensions for which mime-db lists several types, or an uncommon one. */
+const PREFERRED_TYPES: Readonly<Record<string, string>> = {
   '3gpp': 'video/3gpp',
   flac: 'audio/flac',
   jfif: 'image/jpeg',
@@ -21,21 +21,22 @@ const MEANT: Readonly<Record<string, string>> = {
   wav: 'audio/wav',
 }
 
-/** Extensions that are a film to some and source code to others. The content tells. */
-const FILM_OR_SOURCE: ReadonlySet<string> = new Set(['ts', 'mts'])
+/** Extensions of both films and source code, which only the content can tell apart. */
+const VIDEO_OR_SOURCE: ReadonlySet<string> = new Set(['ts', 'mts'])
 
 const typeOfExtension: ReadonlyMap<string, string> = buildTable()
 
 /**
- * The media type of a file, in lower case and without parameters: by the name's extension, else the type the uploader
- * declared unless it is application/octet-stream or malformed, else by the first bytes, else application/octet-stream.
- * `head` is the beginning of the content; 4,100 bytes are enough, fewer do where the file is shorter.
+ * Media type of a file, in lower case and without parameters: by the name's extension, else the type that the
+ * uploader declared unless it is application/octet-stream or malformed, else by the first bytes, else
+ * application/octet-stream. `head` is the beginning of the content; 4,100 bytes suffice, fewer if the file is
+ * shorter.
  */
 export async function mediaType(name: string, declared: string | null, head: Uint8Array): Promise<string> {
   const extension = extensionOf(name)
   const named = typeOfExtension.get(extension)
   if (named !== undefined) {
-    return FILM_OR_SOURCE.has(extension) && isText(head) ? 'text/plain' : named
+    return VIDEO_OR_SOURCE.has(extension) && isText(head) ? 'text/plain' : named
   }
   const [essence = ''] = (declared ?? '').split(';')
   const stated = essence.trim().toLowerCase()
@@ -43,7 +44,10 @@ export async function mediaType(name: string, declared: string | null, head: Uin
   return (await fileTypeFromBuffer(head))?.mime ?? UNKNOWN
 }
 
-/** IANA's registration wins, then Apache's list, then nginx's, then the rest; octet-stream says nothing and loses. */
+/**
+ * Precedence per extension: IANA's registration, Apache's list, nginx's list, the rest; octet-stream comes
+ * last.
+ */
 function buildTable(): Map<string, string> {
   const best = new Map<string, { type: string; rank: number }>()
   for (const [type, { source, extensions = [] }] of Object.entries(mimeDb)) {
@@ -54,11 +58,14 @@ function buildTable(): Map<string, string> {
     }
   }
   const table = new Map([...best].map(([extension, { type }]) => [extension, type]))
-  for (const [extension, type] of Object.entries(MEANT)) table.set(extension, type)
+  for (const [extension, type] of Object.entries(PREFERRED_TYPES)) table.set(extension, type)
   return table
 }
 
-/** UTF-8 without the control characters that text does not use. The end may be cut within a character. */
+/**
+ * Whether the bytes are UTF-8 without control characters that text does not use. The end may be cut within a
+ * character.
+ */
 function isText(head: Uint8Array): boolean {
   if (head.length === 0) return false
   try {

@@ -6,26 +6,26 @@ export const NOTICE_LEVELS = ['info', 'warning'] as const
 
 export type NoticeLevel = (typeof NOTICE_LEVELS)[number]
 
-/** What administrators tell everybody who opens a page. Plain text. */
+/** Message of the administrators on every page. Plain text. */
 export interface Notice {
   readonly text: string
   readonly level: NoticeLevel
-  /** From when it is shown, milliseconds since the epoch; null: at once. */
+  /** Start of display, milliseconds since the epoch; null: at once. */
   readonly from: number | null
-  /** Until when; null: until it is taken away. */
+  /** End of display; null: until it is removed. */
   readonly until: number | null
 }
 
 export const MAX_NOTICE = 500
 
 /**
- * The notice with its text on one line, without control and bidirectional characters. Throws Refusal INVALID_REQUEST for
- * an empty or a long text, and for an end before the beginning.
+ * Puts the text on one line, without control and bidirectional characters. Throws Refusal INVALID_REQUEST for
+ * an empty or too long text, and for an end before the beginning.
  */
 export function parseNotice(notice: Notice): Notice {
   if (isLongerThan(notice.text, RAW_FACTOR * MAX_NOTICE)) throw tooLong()
   const text = notice.text.toWellFormed().replaceAll(/\s+/g, ' ').replace(UNSEEN, '').trim().normalize('NFC')
-  if (text === '') throw new Refusal('INVALID_REQUEST', '"text": must say something')
+  if (text === '') throw new Refusal('INVALID_REQUEST', '"text": must not be empty')
   if (text.length > MAX_NOTICE) throw tooLong()
   const { from, until } = notice
   if (until !== null && from !== null && until <= from) {
@@ -38,7 +38,7 @@ function tooLong(): Refusal {
   return new Refusal('INVALID_REQUEST', `"text": may have ${MAX_NOTICE} characters at most`)
 }
 
-/** Whether it is to be shown at that time. */
+/** Whether the notice is displayed at that time. */
 export function isDue({ from, until }: Notice, now: number): boolean {
   return (from === null || from <= now) && (until === null || now < until)
 }

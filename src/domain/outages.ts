@@ -1,10 +1,10 @@
-/** A time in which nobody could use the service: from the last moment it is known to have run until it ran again. */
+/** A gap in which the service did not run: from the last time it is known to have run until it ran again. */
 export interface Outage {
   readonly began: number
   readonly ended: number
 }
 
-/** The outages in order, those that overlap or touch as one. */
+/** Merges outages that overlap or touch; sorted. */
 export function joinOutages(outages: readonly Outage[]): readonly Outage[] {
   const joined: Outage[] = []
   for (const { began, ended } of outages.toSorted((one, other) => one.began - other.began)) {
@@ -15,7 +15,7 @@ export function joinOutages(outages: readonly Outage[]): readonly Outage[] {
   return joined
 }
 
-/** Of joined outages what lies before `now`. A clock that was wrong may have left some that lie after it. */
+/** Joined outages up to `now`. A wrong clock may have recorded some that lie after it. */
 export function outagesUntil(now: number, outages: readonly Outage[]): readonly Outage[] {
   const last = outages.at(-1)
   if (last === undefined || last.ended <= now) return outages
@@ -24,7 +24,7 @@ export function outagesUntil(now: number, outages: readonly Outage[]): readonly 
     .map(({ began, ended }) => ({ began, ended: Math.min(ended, now) }))
 }
 
-/** The last moment of what lasts so long from `start` on, when joined outages do not count. */
+/** Expiry of a lifetime of `lasts` milliseconds that begins at `start` and is prolonged by joined outages. */
 export function endAfter(start: number, lasts: number, outages: readonly Outage[]): number {
   let end = start + lasts
   for (const { began, ended } of outages) {
@@ -36,8 +36,8 @@ export function endAfter(start: number, lasts: number, outages: readonly Outage[
 }
 
 /**
- * The inverse of `endAfter`, which an index can answer: `start < startBefore(at, …)` exactly where
- * `endAfter(start, …) < at`.
+ * Inverse of `endAfter`, for index lookups: `start < startBefore(at, …)` exactly where `endAfter(start, …) <
+ * at`.
  */
 export function startBefore(at: number, lasts: number, outages: readonly Outage[]): number {
   let start = at - lasts

@@ -1,6 +1,6 @@
 /**
- * Lists for very many small values, in a few bytes each where an object for each would take a hundred. They grow by
- * blocks and copy nothing, because what is thrown away piles up faster than it is collected.
+ * Compact lists for very many small values: a few bytes each, where an object would take a hundred. They grow
+ * block by block without copying, because discarded copies would pile up faster than they are collected.
  */
 
 const arrays = { u8: Uint8Array, i32: Int32Array, u32: Uint32Array, f64: Float64Array }
@@ -13,15 +13,15 @@ const BYTES = 16 * 1024
 export interface NumberList {
   readonly length: number
   push(value: number): void
-  /** 0 outside of the list. */
+  /** Returns 0 outside of the list. */
   at(index: number): number
-  /** All of it as it lies in memory, and zeros behind it. */
+  /** The list's memory, block by block, padded with zeros. */
   blocks(): Iterable<Uint8Array>
-  /** Gives its memory back at once, without the garbage collector, and says 0 of everything from then on. */
+  /** Releases the memory at once, without the garbage collector; `at` returns 0 from then on. */
   free(): void
 }
 
-/** What the numbers are: whole ones of that many bits with or without a sign, or any. */
+/** `kind`: integers of that many bits, signed or unsigned, or floating-point numbers. */
 export function numberList(kind: keyof typeof arrays): NumberList {
   const TypedArray = arrays[kind]
   const blocks: NumberArray[] = []
@@ -45,27 +45,27 @@ export function numberList(kind: keyof typeof arrays): NumberList {
 
 export interface ByteList {
   /**
-   * Adds the text in UTF-8, or what the hexadecimal digits stand for, and returns where it begins. Throws RangeError
-   * when it may not go into a block of 16 KiB.
+   * Appends the text as UTF-8, or the bytes that the hexadecimal digits encode, and returns their offset.
+   * Throws RangeError when they may not fit into a block of 16 KiB.
    */
   push(text: string, encoding: 'utf8' | 'hex'): number
-  /** Puts bytes that were pushed as one into the target. */
+  /** Copies bytes that were pushed in one call into the target. */
   copy(start: number, length: number, target: Uint8Array, at: number): void
-  /** Bytes that were pushed as one, in hexadecimal digits. */
+  /** Bytes that were pushed in one call, as hexadecimal digits. */
   hex(start: number, length: number): string
-  /** All of it as it lies in memory, with zeros where there is nothing. */
+  /** The list's memory, block by block, with zeros where it is unused. */
   blocks(): Iterable<Uint8Array>
-  /** Gives its memory back at once, without the garbage collector, and holds nothing from then on. */
+  /** Releases the memory at once, without the garbage collector; the list is empty from then on. */
   free(): void
 }
 
 export function byteList(): ByteList {
   const blocks: Buffer[] = []
-  /** Where the next text begins in the last block. */
+  /** Offset of the next text in the last block. */
   let at = BYTES
   return {
     push(text, encoding) {
-      // No character takes more than three bytes for each of its UTF-16 units, no two digits more than one.
+      // Upper bound: three bytes for each UTF-16 unit, half a byte for each digit.
       const most = encoding === 'hex' ? text.length / 2 : text.length * 3
       if (most > BYTES) throw new RangeError('the text is larger than a block')
       if (at + most > BYTES) {

@@ -1,47 +1,51 @@
-/** How long a password may be: characters. */
+/** Limits for the length of a password, in characters. */
 export const SHORTEST = 8
 export const LONGEST = 256
 
-/** Of zxcvbn's five grades the fourth: more than 10⁸ guesses, by what people use and how they vary it. */
+/** The fourth of zxcvbn's five grades: more than 10⁸ guesses, given common passwords and their variations. */
 export const STRONG_ENOUGH = 3
 
 /**
- * Characters. What lies beyond could only make a password better, and costs the square of its length: with these bounds
- * about 30 ms at most, on the thread that serves.
+ * Number of characters that are graded. More could only raise the grade, and the cost is quadratic: within
+ * these bounds it is about 30 ms at most, on the event loop.
  */
-const LOOKED_AT = 48
-
-/** In how many ways the digits and signs of a password are read as letters: in all of them only while it is short. */
-const SHORT = 16
-const READINGS_OF_SHORT = 100
-const READINGS_OF_LONG = 8
+const GRADED_CHARACTERS = 48
 
 /**
- * How hard a password is to guess, from 0 to 4. `known`: what everybody knows of its owner, and would try first. The
- * words it is compared with are loaded when they are first needed, and rejects when they cannot be had.
+ * Number of substitutions (digits and signs read as letters) that zxcvbn tries, for short passwords and for
+ * long ones.
+ */
+const SHORT = 16
+const SUBSTITUTIONS_OF_SHORT = 100
+const SUBSTITUTIONS_OF_LONG = 8
+
+/**
+ * Strength of a password from 0 to 4. `known`: facts about its owner that an attacker would try first. The
+ * dictionaries are loaded when first needed; rejects when they cannot be loaded.
  */
 export async function gradeOf(password: string, known: readonly string[]): Promise<number> {
-  judging ??= loadJudge()
-  judging.catch(() => {
-    judging = null
+  loading ??= loadGrader()
+  loading.catch(() => {
+    loading = null
   })
-  const zxcvbn = await judging
-  return zxcvbn(password.slice(0, LOOKED_AT), [...known, 'holdfast']).score
+  const zxcvbn = await loading
+  return zxcvbn(password.slice(0, GRADED_CHARACTERS), [...known, 'holdfast']).score
 }
 
-type Judge = (password: string, known: string[]) => { readonly score: number }
+type Grader = (password: string, known: string[]) => { readonly score: number }
 
-let judging: Promise<Judge> | null = null
+let loading: Promise<Grader> | null = null
 
-/** They are large, and most servers and pages never need them. */
-async function loadJudge(): Promise<Judge> {
+/** Loaded on demand: they are large, and most servers and pages never need them. */
+async function loadGrader(): Promise<Grader> {
   const [{ zxcvbn, zxcvbnOptions }, { dictionary, adjacencyGraphs }] = await Promise.all([
     import('@zxcvbn-ts/core'),
     import('@zxcvbn-ts/language-common'),
   ])
   zxcvbnOptions.setOptions({ dictionary, graphs: adjacencyGraphs })
   return (password, known) => {
-    zxcvbnOptions.l33tMaxSubstitutions = password.length > SHORT ? READINGS_OF_LONG : READINGS_OF_SHORT
+    zxcvbnOptions.l33tMaxSubstitutions =
+      password.length > SHORT ? SUBSTITUTIONS_OF_LONG : SUBSTITUTIONS_OF_SHORT
     return zxcvbn(password, known)
   }
 }

@@ -1,6 +1,6 @@
 import type { BlobKey, FolderIdentifier, NodeId, Slug, UploadToken, Uuid } from './ids.ts'
 
-/** Random bytes from a CSPRNG, handed in everywhere so that tests can repeat themselves. */
+/** Random bytes from a CSPRNG, injected everywhere so that tests are reproducible. */
 export type Random = (length: number) => Uint8Array
 
 export const systemRandom: Random = (length) => crypto.getRandomValues(new Uint8Array(length))
@@ -19,6 +19,11 @@ export function makeFolderIdentifier(random: Random): FolderIdentifier {
   return (pick(random, LOWER, 1) + pick(random, LOWER + DIGITS, 15)) as FolderIdentifier
 }
 
+/** Recovery code: ten characters A–Z a–z 0–9 with a hyphen in the middle, to be kept on paper. */
+export function makeRecoveryCode(random: Random): string {
+  return `${pick(random, LETTERS + DIGITS, 5)}-${pick(random, LETTERS + DIGITS, 5)}`
+}
+
 /** 128 random bits in hexadecimal. */
 export function makeBlobKey(random: Random): BlobKey {
   return Buffer.from(random(16)).toString('hex') as BlobKey
@@ -29,7 +34,7 @@ export function makeNodeId(random: Random): NodeId {
   return Buffer.from(random(16)).toString('hex') as NodeId
 }
 
-/** 128 random bits in hexadecimal: whoever has them may go on with the upload. */
+/** 128 random bits in hexadecimal. Possession of the token authorizes an append to the upload. */
 export function makeUploadToken(random: Random): UploadToken {
   return Buffer.from(random(16)).toString('hex') as UploadToken
 }
@@ -44,7 +49,7 @@ export function makeUuid(random: Random): Uuid {
   return parts.join('-') as Uuid
 }
 
-/** Every character is equally likely: bytes past the last whole multiple of the alphabet are thrown away. */
+/** Unbiased selection: bytes past the last whole multiple of the alphabet's length are discarded. */
 function pick(random: Random, alphabet: string, count: number): string {
   const fair = 256 - (256 % alphabet.length)
   let text = ''

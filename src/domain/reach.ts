@@ -1,8 +1,8 @@
 import type { AccountId, FolderIdentifier } from './ids.ts'
 
-/** What somebody may touch: an account's things, all of them or those in one folder and below it. */
+/** The part of an account that a caller may access: all of it, or one folder with its descendants. */
 export interface Reach {
   readonly account: AccountId
-  /** null: all of the account. When the folder is gone, nothing is left. */
+  /** null: the whole account. When the folder is deleted, nothing is accessible. */
   readonly within: FolderIdentifier | null
 }

@@ -2,7 +2,7 @@ import { Refusal } from './errors.ts'
 import { isLongerThan, RAW_FACTOR } from './measured-text.ts'
 import { UNSEEN } from './unseen.ts'
 
-/** The closed list of what somebody may have against a file. */
+/** Closed list of reasons for reporting a file. */
 export const REPORT_REASONS = [
   'child_abuse',
   'illegal',
@@ -15,22 +15,22 @@ export const REPORT_REASONS = [
 
 export type ReportReason = (typeof REPORT_REASONS)[number]
 
-/** `open` until an administrator has judged it. */
+/** `open` until an administrator decides. */
 export const REPORT_STATES = ['open', 'dismissed', 'taken_down'] as const
 
 export type ReportState = (typeof REPORT_STATES)[number]
 
 export const MAX_REPORT_TEXT = 2000
 
-/** The reason that the text names, or null. */
+/** The reason with that name, or null. */
 export function reportReason(text: string): ReportReason | null {
   return REPORT_REASONS.find((reason) => reason === text) ?? null
 }
 
 /**
- * What somebody has written about a file: its lines without control and bidirectional characters and without empty
- * ones around them, so that a terminal shows nothing else than a page. Null when nothing is left. Throws Refusal
- * INVALID_REQUEST over 2,000 characters, counted as browsers count them.
+ * Text of a report: without control and bidirectional characters and without surrounding empty lines, so that
+ * a terminal shows the same as a page. Null when nothing is left. Throws Refusal INVALID_REQUEST over 2,000
+ * characters, counted in UTF-16 units as browsers do.
  */
 export function parseReportText(raw: string | null | undefined): string | null {
   if (isLongerThan(raw ?? '', RAW_FACTOR * MAX_REPORT_TEXT)) throw tooLong()

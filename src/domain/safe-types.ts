@@ -1,7 +1,7 @@
 /**
- * The types that may be shown inside a page, under `nosniff` and `Content-Security-Policy: sandbox; default-src 'none'`:
- * pictures made of pixels, sound, film and plain text. Everything else is an attachment, and above all what can carry
- * script: HTML, SVG, XML, JavaScript. PDF too: browsers refuse to show it in a sandboxed document.
+ * Types that may be shown inline, under `nosniff` and `Content-Security-Policy: sandbox; default-src 'none'`:
+ * raster images, audio, video and plain text. Everything else is an attachment, above all types that can
+ * carry script: HTML, SVG, XML, JavaScript. PDF too: browsers refuse to show it in a sandboxed document.
  */
 const INLINE: ReadonlySet<string> = new Set([
   'audio/aac',
@@ -36,7 +36,7 @@ const INLINE: ReadonlySet<string> = new Set([
   'video/x-matroska',
 ])
 
-/** Whether content of this type (lower case, no parameters) may be shown inline. What is not known is not safe. */
+/** Whether content of this type (lower case, no parameters) may be shown inline. Unknown types may not. */
 export function isInlineSafe(type: string): boolean {
   return INLINE.has(type)
 }

@@ -1,9 +1,9 @@
-/** What an API key may be good for. Which route needs which is in the route's declaration. */
+/** Scopes of API keys. Each route declares the one that it requires. */
 export const SCOPES = ['read', 'upload', 'manage'] as const
 
 export type Scope = (typeof SCOPES)[number]
 
-/** The scopes that a text names, with spaces between them, in their usual order. */
+/** Parses scopes separated by spaces and returns them in canonical order; unknown words are ignored. */
 export function parseScopes(text: string): readonly Scope[] {
   const words = text.split(' ')
   return SCOPES.filter((scope) => words.includes(scope))

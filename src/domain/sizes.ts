@@ -21,11 +21,11 @@ export function formatSize(bytes: number): string {
   return `${value} ${unit}`
 }
 
-/** The same in its two parts, for those who write numbers in another way. */
+/** `formatSize` in two parts, for callers that format the number themselves. */
 export function scaleSize(bytes: number): { readonly value: number; readonly unit: string } {
   let value = bytes
   let power = 0
-  // What would be rounded to 1024 of one unit is 1 of the next.
+  // A value that would round to 1024 of one unit becomes 1 of the next.
   while (value >= 1023.95 && power < UNITS.length - 1) {
     value /= 1024
     power += 1

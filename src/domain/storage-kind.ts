@@ -1,6 +1,6 @@
 import { type IconKind, iconKindOf } from './icon-kind.ts'
 
-/** What people have stored, as coarse as a picture of it may be. */
+/** Coarse categories of stored files for charts. */
 export const STORAGE_KINDS = ['image', 'video', 'audio', 'document', 'archive', 'other'] as const
 
 export type StorageKind = (typeof STORAGE_KINDS)[number]
@@ -21,7 +21,7 @@ const kinds: Readonly<Record<IconKind, StorageKind>> = {
   other: 'other',
 }
 
-/** By the media type alone. */
+/** Category by media type only. */
 export function storageKindOf(type: string): StorageKind {
   return kinds[iconKindOf(type, '')]
 }

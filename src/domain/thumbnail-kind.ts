@@ -1,15 +1,15 @@
-/** Containers of video that a poster can be made from, by the names under which ffmpeg reads them. */
+/** Video containers for which a poster can be made, by ffmpeg's names for their demuxers. */
 export type VideoFormat = 'mov' | 'matroska' | 'avi' | 'flv' | 'mpegts' | 'mpeg' | 'asf' | 'ogg'
 
-/** What a content is to whoever makes thumbnails. */
+/** How a content is read to make its thumbnail. */
 export type ThumbnailKind = 'image' | VideoFormat
 
-/** Bytes from the beginning that are enough to tell. */
+/** Number of leading bytes that decide. */
 export const THUMBNAIL_HEAD = 4096
 
 /**
- * Whether a content that begins like this may have a thumbnail, and how it is read for it; null for everything else.
- * The content alone decides, and nothing is parsed: whether it is what it begins like shows when the thumbnail is made.
+ * How a content with these first bytes can be read for a thumbnail; null when it cannot have one. Only
+ * signatures are checked, nothing is parsed: a false signature shows when the thumbnail is made.
  */
 export function thumbnailKind(head: Uint8Array): ThumbnailKind | null {
   const beginning = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, THUMBNAIL_HEAD))
@@ -17,11 +17,11 @@ export function thumbnailKind(head: Uint8Array): ThumbnailKind | null {
   const found = signatures.find(([, ...marks]) => marks.every(([at, mark]) => text.startsWith(mark, at)))
   if (found !== undefined) return found[0]
   if (text.startsWith('ftyp', 4)) return isoKind(text)
-  // Ogg is mostly sound: a film names its codec on the first pages.
+  // Most Ogg files are audio; video names its codec on the first pages.
   return text.startsWith('OggS') && text.includes('\x80theora') ? 'ogg' : null
 }
 
-/** A text, one byte a character, and where it stands. */
+/** A text of one byte per character, and its offset. */
 type Mark = readonly [at: number, text: string]
 
 const signatures: readonly (readonly [ThumbnailKind, ...Mark[]])[] = [
@@ -40,19 +40,19 @@ const signatures: readonly (readonly [ThumbnailKind, ...Mark[]])[] = [
   ['mpegts', [0, '\x47'], [188, '\x47'], [376, '\x47']],
   ['mpeg', [0, '\0\0\x01\xba']],
   ['asf', [0, '\x30\x26\xb2\x75\x8e\x66\xcf\x11']],
-  // QuickTime from before there was a box that names the kind of file.
+  // QuickTime files from before the `ftyp` box existed.
   ['mov', [4, 'moov']],
   ['mov', [4, 'mdat']],
   ['mov', [4, 'wide']],
 ]
 
-/** Brands of ISO base media files (ISO/IEC 14496-12) that are sound, or pictures of whatever kind. */
-const NO_FILM = /^(?:M4A |M4B |M4P |F4A |hei[cmxs]|hev[cmxs]|jxl |jp2 |jpx |crx |mif1|msf1|miaf|avi[fs])/
+/** Brands of ISO base media files (ISO/IEC 14496-12) that are audio or still images. */
+const NOT_VIDEO = /^(?:M4A |M4B |M4P |F4A |hei[cmxs]|hev[cmxs]|jxl |jp2 |jpx |crx |mif1|msf1|miaf|avi[fs])/
 
 function isoKind(text: string): ThumbnailKind | null {
   const length = (text.charCodeAt(2) << 8) | text.charCodeAt(3)
   const brands = text.slice(8, Math.max(12, length))
-  if (!NO_FILM.test(brands)) return 'mov'
-  // Some encoders say first that it is a picture, and of which kind after it.
+  if (!NOT_VIDEO.test(brands)) return 'mov'
+  // Some encoders put a generic image brand first and the specific one after it.
   return /^(?:avif|avis|mif1|msf1|miaf)/.test(brands) && /avi[fs]/.test(brands) ? 'image' : null
 }

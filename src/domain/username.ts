@@ -1,9 +1,9 @@
 import { Refusal } from './errors.ts'
 
-// No `i` flag: with it, characters outside ASCII that fold to a letter would pass.
+// No `i` flag: it would admit non-ASCII characters that fold to an ASCII letter.
 const USERNAME = /^[A-Za-z0-9._-]{3,32}$/
 
-/** Whether an account can be called that. No database must be asked for just any text. */
+/** Whether the text is a valid username. Must be checked before a database is queried. */
 export function isUsername(text: string): boolean {
   return USERNAME.test(text)
 }

@@ -1,8 +1,8 @@
 import type { Language } from '../domain/language.ts'
 import type { Wording } from './wording.ts'
 
-/** For readers of plain text: every address stands on a line of its own. */
-export function plainText({ paragraphs, list, link, rest, end }: Wording): string {
+/** Plain-text body: every address is on a line of its own. */
+export function plainTextBody({ paragraphs, list, link, rest, end }: Wording): string {
   const items = list === undefined ? [] : [...list.items.map((item) => `  ${item}`), list.more ?? []].flat()
   const blocks = [
     ...paragraphs,
@@ -14,7 +14,7 @@ export function plainText({ paragraphs, list, link, rest, end }: Wording): strin
   return `${blocks.join('\n\n')}\n`
 }
 
-/** The same as HTML without styles, pictures or scripts: it looks as the reader's program shows any text. */
+/** HTML body without styles, pictures or scripts, so that the mail program's own style applies. */
 export function html({ subject, paragraphs, list, link, rest, end }: Wording, language: Language): string {
   const paragraph = (text: string) => `<p>${escaped(text)}</p>`
   const leading = ({ label, address }: { label: string; address: string }) =>

@@ -3,7 +3,7 @@ import type { Letter } from '../domain/letter.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 
 export interface Mail {
-  /** With its angle brackets. The same when a mail is sent again. */
+  /** With angle brackets. Retries use the same id. */
   readonly messageId: string
   readonly to: MailAddress
   readonly language: Language
@@ -11,22 +11,22 @@ export interface Mail {
   readonly writtenAt: number
 }
 
-/** Hands mails to whoever delivers them. */
+/** Transport for mails. */
 export interface Postman {
   /**
-   * Returns once the mail is taken over. Throws MailRefused when this one is not taken, and MailServerAway when none is
-   * taken at the moment, or the signal ended it.
+   * Resolves once the mail is accepted. Throws MailRefused when this mail is rejected, and MailServerAway
+   * when the server accepts none at the moment or the signal aborted it.
    */
   send(mail: Mail, signal: AbortSignal): Promise<void>
 }
 
-/** This mail is not taken. `forGood`: another try would come to the same. */
+/** This mail was rejected. `forGood`: a retry cannot succeed. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused'
 
   constructor(
     readonly forGood: boolean,
-    /** What the server has answered, such as 550; null for a mail that it was not even asked for. */
+    /** The server's reply code, such as 550; null when the mail was rejected before it was sent. */
     readonly reply: number | null,
     options?: ErrorOptions,
   ) {
@@ -34,7 +34,7 @@ export class MailRefused extends Error {
   }
 }
 
-/** No mail can be handed over: the server is not there, does not answer, or does not let us in. */
+/** No mail can be sent: the server is unreachable, does not answer, or rejects the login. */
 export class MailServerAway extends Error {
   override readonly name = 'MailServerAway'
 }

@@ -1,20 +1,20 @@
 import type { SendMailOptions } from 'nodemailer'
-import type { MailConfig } from '../config.ts'
+import type { MailConfig } from '../config/setting-groups.ts'
 import { SECOND } from '../domain/clock.ts'
 import type { Language } from '../domain/language.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
-import { html, plainText } from './bodies.ts'
+import { html, plainTextBody } from './bodies.ts'
 import { type Mail, MailRefused, MailServerAway, type Postman } from './postman.ts'
-import type { Words } from './wording.ts'
-import { de } from './words-de.ts'
-import { en } from './words-en.ts'
+import type { MailWords } from './wording.ts'
+import { letterWordsDe } from './words-de.ts'
+import { letterWordsEn } from './words-en.ts'
 
-const words: Readonly<Record<Language, Words>> = { en, de }
+const words: Readonly<Record<Language, MailWords>> = { en: letterWordsEn, de: letterWordsDe }
 
 const MAY_CONNECT = 10 * SECOND
 const MAY_BE_SILENT = 20 * SECOND
 
-/** Hands mails to an SMTP server, each over a connection of its own. */
+/** Sends mails to an SMTP server, each over a connection of its own. */
 export function createSmtpPostman(config: MailConfig, publicUrl: string): Postman {
   let handOver: Promise<HandOver> | null = null
 
@@ -31,7 +31,7 @@ export function createSmtpPostman(config: MailConfig, publicUrl: string): Postma
   }
 }
 
-/** Hands over one message without a link, to see that the settings are right. Throws as `Postman.send`. */
+/** Sends one test message without a link, to verify the settings. Throws like `Postman.send`. */
 export async function sendTestMail(
   config: MailConfig,
   publicUrl: string | null,
@@ -52,14 +52,14 @@ export async function sendTestMail(
 
 type HandOver = (message: SendMailOptions) => Promise<unknown>
 
-/** Loaded when the first mail is sent. */
+/** Loads nodemailer when the first mail is sent. */
 async function loadHandOver({ host, port, secure, login }: MailConfig): Promise<HandOver> {
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     host,
     port,
     secure,
-    // Nobody on the way gets the password by saying that the server knows no TLS.
+    // Requires STARTTLS for a login, so that a man in the middle cannot strip it and read the password.
     requireTLS: !secure && login !== null && !isThisMachine(host),
     ...(login === null ? {} : { auth: { user: login.user, pass: login.password } }),
     connectionTimeout: MAY_CONNECT,
@@ -86,16 +86,16 @@ function messageOf({ messageId, to, language, letter, writtenAt }: Mail, publicU
     to: { name: '', address: to },
     subject: wording.subject,
     date: new Date(writtenAt),
-    text: plainText(wording),
+    text: plainTextBody(wording),
     html: html(wording, language),
     headers: {
-      // RFC 3834: nobody's absence is to be told to a server.
+      // RFC 3834: suppresses automatic replies.
       'Auto-Submitted': 'auto-generated',
       'Content-Language': language,
       ...(wording.end === undefined
         ? {}
         : {
-            // RFC 8058: mail programs offer it as a button.
+            // RFC 8058: mail programs show it as a button.
             'List-Unsubscribe': `<${wording.end.address}>`,
             'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
           }),
@@ -103,13 +103,13 @@ function messageOf({ messageId, to, language, letter, writtenAt }: Mail, publicU
   }
 }
 
-/** What the server says of one mail is told from what keeps it from taking any. */
+/** Distinguishes errors of one mail from those that affect every mail. */
 function failureOf(error: unknown): Error {
   if (!(error instanceof Error)) return new MailServerAway(String(error))
   const command = 'command' in error ? error.command : null
   const reply = 'responseCode' in error && typeof error.responseCode === 'number' ? error.responseCode : null
   const isOfMail = 'code' in error && (error.code === 'EMESSAGE' || error.code === 'EENVELOPE')
-  // A sender that is not taken is none with any mail; and 421 is what a server says that goes away.
+  // A rejected sender affects every mail, and 421 announces that the server is shutting down.
   if (!isOfMail || command === 'MAIL FROM' || reply === 421) {
     return new MailServerAway(error.message, { cause: error })
   }

@@ -1,35 +1,35 @@
 import type { FilesGoing } from '../domain/letter.ts'
-import type { Surroundings, Wording, Words } from './wording.ts'
+import type { MailWords, Surroundings, Wording } from './wording.ts'
 
 const day = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeZone: 'UTC' })
 const number = new Intl.NumberFormat('de-DE')
 
-export const de: Words = (letter, at) => {
+export const letterWordsDe: MailWords = (letter, at) => {
   const account = `Konto ${letter.username} auf ${at.host}`
   const notYou =
-    'Wenn du das nicht warst, setze gleich ein neues Passwort, oder frage den, der den Server betreibt.'
+    'Wenn du das nicht warst, lege sofort ein neues Passwort fest oder wende dich an den Betreiber des Servers.'
   switch (letter.kind) {
     case 'verify':
       return {
         subject: 'Bestätige deine Adresse',
         paragraphs: [`Jemand, vermutlich du, möchte E-Mails zum ${account} an diese Adresse bekommen.`],
         link: { label: 'Adresse bestätigen', address: at.address(letter.path) },
-        rest: ['Der Link gilt einmal, einen Tag lang. Wenn du das nicht warst, ist nichts zu tun.'],
+        rest: ['Der Link gilt einmal, einen Tag lang. Wenn du das nicht warst, musst du nichts tun.'],
       }
     case 'reset':
       return {
-        subject: 'Setze ein neues Passwort',
-        paragraphs: [`Jemand, vermutlich du, hat das Passwort zum ${account} vergessen.`],
-        link: { label: 'Neues Passwort setzen', address: at.address(letter.path) },
+        subject: 'Lege ein neues Passwort fest',
+        paragraphs: [`Jemand, vermutlich du, möchte ein neues Passwort für das ${account}.`],
+        link: { label: 'Neues Passwort festlegen', address: at.address(letter.path) },
         rest: [
-          'Der Link gilt einmal, eine Stunde lang. Wenn du das nicht warst, ist nichts zu tun: Dein Passwort bleibt, wie es ist.',
+          'Der Link gilt einmal, eine Stunde lang. Wenn du das nicht warst, musst du nichts tun: Dein Passwort bleibt, wie es ist.',
         ],
       }
     case 'password changed':
       return {
         subject: 'Dein Passwort wurde geändert',
         paragraphs: [`Das Passwort zum ${account} wurde geändert; andere Browser wurden abgemeldet.`],
-        link: { label: 'Anderes Passwort setzen', address: at.address('/sign-in/forgotten') },
+        link: { label: 'Anderes Passwort festlegen', address: at.address('/sign-in/forgotten') },
         rest: [notYou],
       }
     case 'address changed':
@@ -64,6 +64,6 @@ function filesGoing(letter: FilesGoing, account: string, at: Surroundings): Word
     rest: [
       `Das gilt, als wäre ${isOne ? 'sie' : 'jede von ihnen'} geöffnet worden: Eine Datei bleibt, solange jemand sie alle ${number.format(days)} Tage öffnet.`,
     ],
-    end: { label: 'Keine E-Mails zu Dateien mehr', address: at.address(letter.unsubscribePath) },
+    end: { label: 'Diese E-Mails abbestellen', address: at.address(letter.unsubscribePath) },
   }
 }

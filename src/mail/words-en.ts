@@ -1,27 +1,27 @@
 import type { FilesGoing } from '../domain/letter.ts'
-import type { Surroundings, Wording, Words } from './wording.ts'
+import type { MailWords, Surroundings, Wording } from './wording.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 const number = new Intl.NumberFormat('en-GB')
 
-export const en: Words = (letter, at) => {
+export const letterWordsEn: MailWords = (letter, at) => {
   const account = `the account ${letter.username} at ${at.host}`
-  const notYou = 'If that was not you, set a new password at once, or ask whoever runs the server.'
+  const notYou = 'If that was not you, set a new password at once, or contact whoever runs the server.'
   switch (letter.kind) {
     case 'verify':
       return {
         subject: 'Confirm your address',
-        paragraphs: [`Somebody, most likely you, wants mails for ${account} to be sent to this address.`],
+        paragraphs: [`Somebody, most likely you, wants email for ${account} to go to this address.`],
         link: { label: 'Confirm the address', address: at.address(letter.path) },
-        rest: ['The link works once, for a day. If that was not you, there is nothing to do.'],
+        rest: ['The link works once, for a day. If that was not you, you need not do anything.'],
       }
     case 'reset':
       return {
         subject: 'Set a new password',
-        paragraphs: [`Somebody, most likely you, has forgotten the password of ${account}.`],
+        paragraphs: [`Somebody, most likely you, asked for a new password for ${account}.`],
         link: { label: 'Set a new password', address: at.address(letter.path) },
         rest: [
-          'The link works once, for an hour. If that was not you, there is nothing to do: your password stays as it is.',
+          'The link works once, for an hour. If that was not you, you need not do anything: your password stays as it is.',
         ],
       }
     case 'password changed':
@@ -34,13 +34,13 @@ export const en: Words = (letter, at) => {
     case 'address changed':
       return {
         subject: 'Your address was changed',
-        paragraphs: [`Mails for ${account} go to another address from now on, and not to this one.`],
+        paragraphs: [`From now on, email for ${account} goes to another address instead of this one.`],
         rest: [notYou],
       }
     case 'address removed':
       return {
         subject: 'Your address was removed',
-        paragraphs: [`No more mails for ${account} are sent to this address.`],
+        paragraphs: [`Email for ${account} no longer goes to this address.`],
         rest: [notYou],
       }
     case 'files going':
@@ -54,15 +54,15 @@ function filesGoing(letter: FilesGoing, account: string, at: Surroundings): Word
   const isOne = count === 1
   const files = isOne ? 'One file' : `${number.format(count)} files`
   return {
-    subject: isOne ? 'One file is deleted soon' : `${files} are deleted soon`,
+    subject: isOne ? 'One file will be deleted soon' : `${files} will be deleted soon`,
     paragraphs: [
-      `${files} of ${account} will be deleted from ${day.format(goAt)} on, unless somebody opens ${isOne ? 'it' : 'them'} before:`,
+      `${files} in ${account} will be deleted from ${day.format(goAt)} on, unless somebody opens ${isOne ? 'it' : 'them'} first:`,
     ],
     list: { items: names, more: more === 0 ? null : `and ${number.format(more)} more` },
     link: { label: isOne ? 'Keep it' : 'Keep all of them', address: at.address(letter.keepPath) },
     rest: [
       `That counts as opening ${isOne ? 'it' : 'each of them'}: a file stays as long as somebody opens it every ${number.format(days)} days.`,
     ],
-    end: { label: 'Send no more mails about files', address: at.address(letter.unsubscribePath) },
+    end: { label: 'Stop these emails', address: at.address(letter.unsubscribePath) },
   }
 }

@@ -7,7 +7,7 @@ export class ByteReader {
     this.#chunks = stream[Symbol.asyncIterator]()
   }
 
-  /** The next bytes, or null where the stream ends before there are as many. */
+  /** The next bytes, or null when the stream ends before that many. */
   async take(length: number): Promise<Uint8Array | null> {
     const taken = new Uint8Array(length)
     for (let filled = 0; filled < length; ) {

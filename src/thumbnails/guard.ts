@@ -1,19 +1,19 @@
-/** Holds a process to its limits, and kills it at the first that it passes. */
+/** Limits for a child process, which is killed at the first that it exceeds. */
 import { readFileSync } from 'node:fs'
 import { MakingFailed } from './maker.ts'
 
 export interface Limits {
-  /** Bytes of memory that are really in use. */
+  /** Bytes of resident memory. */
   readonly memory: number
-  /** Milliseconds of work. Whoever comes last on a busy machine is not to be blamed for waiting. */
+  /** Milliseconds of CPU time, so that waiting on a busy machine does not count. */
   readonly work: number
-  /** Milliseconds for each step, however little of it was work. */
+  /** Milliseconds of wall time for each step. */
   readonly step: number
 }
 
-/** Milliseconds between two looks: a process gets hold of some tens of megabytes in that time. */
-const LOOK_EVERY = 25
-/** Milliseconds for which a killed process is waited for: the runtime does not always tell the end of what it wrote. */
+/** Milliseconds between two checks; a process can allocate some tens of megabytes in that time. */
+const CHECK_EVERY = 25
+/** Milliseconds to wait for a killed process: Bun does not always signal the end of its output. */
 const TOLD_WITHIN = 2000
 
 export class Guard {
@@ -22,7 +22,7 @@ export class Guard {
   readonly #signal: AbortSignal
   readonly #timer: Timer
   readonly #before: Usage
-  /** Rejects when the process was killed and somebody still waits for what it did. */
+  /** Rejects when the process was killed and its output is still awaited. */
   readonly #gone = Promise.withResolvers<never>()
   #waiting: Timer | undefined
   #passed: string | null = null
@@ -38,12 +38,15 @@ export class Guard {
     this.#signal = signal
     this.#before = usageOf(child.pid)
     this.#gone.promise.catch(() => {})
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY)
+    this.#timer = setInterval(() => this.#look(), CHECK_EVERY)
     signal.addEventListener('abort', this.#kill)
     if (signal.aborted) this.#kill()
   }
 
-  /** Waits for something that the process has to do within its time. Throws `failure()` when its end is never told. */
+  /**
+   * Awaits a step of the process within the time limit. Throws `failure()` when a killed process never
+   * signals its end.
+   */
   async step<T>(work: Promise<T>): Promise<T> {
     const { step } = this.#limits
     const timer = setTimeout(() => this.#end(`it took longer than ${step / 1000} seconds`), step)
@@ -54,7 +57,7 @@ export class Guard {
     }
   }
 
-  /** What to throw when the process has ended in the middle of its work. */
+  /** The error to throw when the process ended in the middle of its work. */
   failure(): unknown {
     if (this.#signal.aborted) return this.#signal.reason
     return new MakingFailed(this.#passed ?? 'its process ended by itself')
@@ -82,18 +85,21 @@ export class Guard {
 interface Usage {
   /** Bytes. */
   readonly memory: number
-  /** Milliseconds on a core. */
+  /** Milliseconds of CPU time. */
   readonly work: number
 }
 
-/** Linux counts in hundredths of a second there (proc(5)). */
+/** Milliseconds per clock tick in /proc/<pid>/stat (proc(5)). */
 const TICK = 10
 
-/** What the process has taken so far; nothing where the system does not tell, or of a process that is gone. */
+/**
+ * Resources used by the process so far; zeros where the system does not tell, and for a process that has
+ * ended.
+ */
 export function usageOf(pid: number): Usage {
   try {
     const memory = /^VmRSS:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
-    // The name of the program, in brackets, may hold anything.
+    // The program's name, in brackets, may contain any character.
     const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(/\) (?=[A-Z] )/)
     const [user, system] = fields.split(' ').slice(11, 13)
     return { memory: Number(memory ?? 0) * 1024, work: (Number(user ?? 0) + Number(system ?? 0)) * TICK }

@@ -1,6 +1,6 @@
 /**
- * The process that makes thumbnails of pictures, one after another, as they come on standard input. Whatever a picture
- * does to it, it has nothing but that picture: no settings, no database, no store.
+ * Child process that makes thumbnails of pictures received on standard input, one after another. A malicious
+ * picture can reach nothing else here: no settings, no database, no store.
  */
 import sharp from 'sharp'
 import { ByteReader } from './byte-reader.ts'
@@ -11,17 +11,17 @@ const MOST_PIXELS = 50_000_000
 const QUALITY = 78
 const LONGEST_REASON = 300
 
-// One core, and nothing kept of one picture for the next.
+// One core, and no cache between pictures.
 sharp.concurrency(1)
 sharp.cache(false)
-// Of the formats that the library reads, those that are meant, whatever the bytes look like to it.
+// Blocks every loader of the library except those for the intended formats, whatever a file's signature.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif', 'Tiff'].map((kind) => `VipsForeignLoad${kind}Buffer`),
 })
 
 async function thumbnail(picture: Uint8Array): Promise<Thumbnail> {
-  // Of what moves or has pages, the first. What ends too early or is damaged is refused, what is merely odd is not.
+  // Uses the first frame or page. Truncated and damaged pictures are refused; mere warnings are not.
   const { data, info } = await sharp(picture, {
     limitInputPixels: MOST_PIXELS,
     failOn: 'error',
@@ -43,15 +43,18 @@ async function thumbnail(picture: Uint8Array): Promise<Thumbnail> {
   return {
     small: await within(SMALL),
     large: longer > SMALL ? await within(LARGE) : null,
-    // Noise may take more than a screen is worth.
+    // A noisy picture may be too large for its use.
     screen: screen !== null && screen.byteLength <= MOST_BYTES ? screen : null,
   }
 }
 
-/** Where an animated PNG says that it is one: before its first picture, of which the library reads nothing else. */
+/**
+ * Leading bytes in which an animated PNG must declare itself: before its first frame, the only one that the
+ * library reads.
+ */
 const PNG_HEAD = 64 * 1024
 
-/** Whether it has several frames, of which a still picture would show one. */
+/** Whether the picture is animated, so that a still one would show only one frame. */
 async function isMoving(picture: Uint8Array): Promise<boolean> {
   const { format, pages = 1 } = await sharp(picture, { limitInputPixels: MOST_PIXELS }).metadata()
   const head = Buffer.from(picture.buffer, picture.byteOffset, Math.min(picture.byteLength, PNG_HEAD))

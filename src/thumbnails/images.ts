@@ -6,20 +6,20 @@ import { MakerUnavailable, type Making, MakingFailed, MOST_BYTES, type Source } 
 import { ANSWER_HEADER, READY, readAnswerHeader, requestHeader } from './messages.ts'
 import type { Spawned, Spawner } from './spawning.ts'
 
-/** A picture larger than this has more bytes than its 50 million pixels account for. */
+/** Maximum file size: a larger one cannot be accounted for by 50 million pixels. */
 const LARGEST = 256 * 1024 * 1024
-/** What is read from the store and handed on at a time. */
+/** Bytes read from the store and passed on at a time. */
 const PIECE = 4 * 1024 * 1024
-/** Milliseconds without work after which the process is ended. */
+/** Milliseconds of idleness after which the process is ended. */
 const IDLE = 5 * SECOND
-/** A process that has grown to this does not give it back by itself. */
-const GROWN = 256 * 1024 * 1024
+/** Memory above which the process is replaced, since it does not return it to the system. */
+const MAX_KEPT_MEMORY = 256 * 1024 * 1024
 
 const WORKER = fileURLToPath(new URL('./image-worker.ts', import.meta.url))
 
-/** Pictures, made small by a process of their own, which is kept for the next one for a while. */
+/** Thumbnails of pictures, made in a child process that is kept for the next one for a while. */
 export interface Images {
-  /** As `ThumbnailMaker.make`. */
+  /** See `ThumbnailMaker.make`. */
   make(source: Source, signal: AbortSignal): Promise<Making>
   close(): void
 }
@@ -35,12 +35,13 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
   let idle: Timer | undefined
 
   async function start(signal: AbortSignal): Promise<Worker> {
-    // What an .env file says is not for it; without the server it has nothing to live for.
+    // The process inherits no .env file, and ends with the server.
     const flags = ['--smol', '--no-env-file', '--no-install', '--no-orphans']
-    // One heap for all threads: each of its own would keep what a picture has taken.
+    // One malloc arena for all threads: separate ones would each keep the memory of a picture.
     const child = spawner.spawn([process.execPath, ...flags, WORKER], 'pipe', { MALLOC_ARENA_MAX: '2' })
     const { stdin, stdout } = child
-    if (stdin === undefined || typeof stdin === 'number') throw new Error('a pipe was asked for')
+    if (stdin === undefined || typeof stdin === 'number')
+      throw new Error('the child process has no pipe for its input')
     const answers = new ByteReader(stdout)
     const guard = new Guard(child, { ...limits, work: limits.step }, signal)
     try {
@@ -52,7 +53,7 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
     }
   }
 
-  /** One that has ended since its last picture did so by itself, whatever that picture has done to it. */
+  /** The kept process, unless it has ended by itself since its last picture. */
   function present(): Worker | null {
     if (kept !== null && (kept.child.exitCode !== null || kept.child.signalCode !== null)) kept = null
     return kept
@@ -74,7 +75,7 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
       try {
         await send(worker, source, guard)
         const making = await guard.step(receive(worker, guard))
-        if (usageOf(worker.child.pid).memory > GROWN) end(worker)
+        if (usageOf(worker.child.pid).memory > MAX_KEPT_MEMORY) end(worker)
         return making
       } catch (error) {
         end(worker)
@@ -93,7 +94,7 @@ export function createImages(spawner: Spawner, limits: Limits): Images {
 }
 
 async function send({ stdin }: Worker, { size, readInto }: Source, guard: Guard): Promise<void> {
-  // Whoever reads no more has ended, and that shows where the answer is awaited.
+  // A failed write means that the process has ended, which shows where the answer is awaited.
   const hand = async (bytes: Uint8Array) => {
     stdin.write(bytes)
     await guard.step(Promise.resolve(stdin.flush()))

@@ -10,16 +10,16 @@ const LIMITS: Limits = { memory: 1024 * 1024 * 1024, work: 10 * SECOND, step: MI
 
 interface Tools {
   readonly spawner: Spawner
-  /** null where no posters can be made, or not safely. */
+  /** null where posters cannot be made, or not safely. */
   readonly ffmpeg: string | null
 }
 
-/** Makes thumbnails in processes of this machine. Tests may give it less time and memory. */
+/** Makes thumbnails in child processes on this machine. Tests may set lower limits. */
 export function createLocalMaker(log: Log, limits: Limits = LIMITS): ThumbnailMaker {
   let found: Promise<Tools> | null = null
   let images: ReturnType<typeof createImages> | null = null
 
-  /** Looked for when something is to be made for the first time. */
+  /** Detects the tools at the first use. */
   function tools(): Promise<Tools> {
     found ??= findTools(log).catch((error: unknown) => {
       found = null
@@ -58,7 +58,7 @@ async function findTools(log: Log): Promise<Tools> {
   if (ffmpeg === null) {
     log.info({}, 'ffmpeg is not installed: videos get no poster')
   } else if (!spawner.isOffline) {
-    log.warn({}, 'videos get no poster: this system does not let ffmpeg be started without a network')
+    log.warn({}, 'videos get no poster: this system cannot run ffmpeg without network access')
   }
   return { spawner, ffmpeg: spawner.isOffline ? ffmpeg : null }
 }

@@ -1,58 +1,58 @@
 import type { ThumbnailKind } from '../domain/thumbnail-kind.ts'
 
-/** Pixels on the longer side. Nothing is enlarged. */
+/** Pixels on the longer side. Pictures are never enlarged. */
 export const SMALL = 320
 export const LARGE = 960
-/** What fills a screen. Only of pictures that have more pixels than the large one. */
+/** Screen-sized picture, made only of pictures with more pixels than the large one. */
 export const SCREEN = 1920
 
-/** Bytes of one size of a thumbnail, far more than WebP takes for it. */
+/** Maximum bytes of one size of a thumbnail, far more than WebP normally needs. */
 export const MOST_BYTES = 4 * 1024 * 1024
 
-/** WebP, turned as its camera was held, without any metadata. */
+/** WebP pictures, rotated according to EXIF and without metadata. */
 export interface Thumbnail {
   readonly small: Uint8Array
-  /** null where the content has no more pixels than the small one. */
+  /** null where the content has no more pixels than the small picture. */
   readonly large: Uint8Array | null
-  /** null where the large one has all the pixels, and where the content moves. */
+  /** null where the large picture has all pixels, and for animated content. */
   readonly screen: Uint8Array | null
 }
 
 /**
- * `none`: nothing can be made of the content, which another try will not change. `unsupported`: this machine lacks what
- * it takes.
+ * `none`: the content cannot have a thumbnail, now or later. `unsupported`: this machine lacks a required
+ * program.
  */
 export type Making =
   | { readonly kind: 'made'; readonly thumbnail: Thumbnail }
   | { readonly kind: 'none'; readonly reason: string }
   | { readonly kind: 'unsupported' }
 
-/** Where the bytes of a content come from. */
+/** Random access to the bytes of a content. */
 export interface Source {
   readonly size: number
-  /** Fills the target with the bytes from `start` on. */
+  /** Fills the target with the bytes from `start`. */
   readInto(start: number, target: Uint8Array): Promise<void>
 }
 
-/** Makes thumbnails where they can do no harm: no content, however it is made, costs more than its thumbnail. */
+/** Makes thumbnails in isolation: a malicious content affects nothing but its own thumbnail. */
 export interface ThumbnailMaker {
   /**
-   * One at a time. Throws MakingFailed when the work was ended at one of its limits or ended by itself,
+   * Must not be called concurrently. Throws MakingFailed when the process exceeded a limit or crashed,
    * MakerUnavailable, the reason of the signal, and what the source throws.
    */
   make(kind: ThumbnailKind, source: Source, signal: AbortSignal): Promise<Making>
-  /** Whether what was `unsupported` may be tried again here. */
+  /** Whether `unsupported` contents may be tried again here. */
   canMakePosters(): Promise<boolean>
-  /** Ends whatever runs. */
+  /** Kills running processes. */
   close(): void
 }
 
-/** Whoever is to make thumbnails cannot be started. The content has nothing to do with it. */
+/** The child process cannot be started, for reasons that do not depend on the content. */
 export class MakerUnavailable extends Error {
   override readonly name = 'MakerUnavailable'
 }
 
-/** Nobody knows whether another try would end better. */
+/** The process failed; a retry may succeed. */
 export class MakingFailed extends Error {
   override readonly name = 'MakingFailed'
 }

@@ -1,7 +1,7 @@
 /**
- * What goes between the server and the process that makes thumbnails: to it, the length of a picture and its bytes;
- * back from it, what became of it, three lengths and the bytes that they speak of. All numbers are big-endian. Before the
- * first of them it says by one byte that it is there.
+ * Protocol between the server and the process that makes thumbnails. Request: the length of a picture and its
+ * bytes. Answer: the result, three lengths and that many bytes. All numbers are big-endian. The process first
+ * sends one byte to say that it is ready.
  */
 
 export const READY = Uint8Array.of(0x2b)
@@ -12,8 +12,8 @@ export const ANSWER_HEADER = 13
 export type AnswerKind = 'made' | 'refused'
 
 /**
- * `made`: the small picture, the large one and the one for screens, each empty where it would be the same as the one
- * before. `refused`: why, and nothing.
+ * `made`: the small picture, the large one and the screen-sized one, each empty where it would equal the one
+ * before. `refused`: the reason, and nothing else.
  */
 export interface AnswerHeader {
   readonly kind: AnswerKind

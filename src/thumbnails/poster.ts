@@ -1,4 +1,4 @@
-/** One picture of a film, by ffmpeg. */
+/** Extracts one frame of a video with ffmpeg. */
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,22 +7,22 @@ import { Guard, type Limits } from './guard.ts'
 import { LARGE, type Source } from './maker.ts'
 import type { Spawner } from './spawning.ts'
 
-/** Of a long film these many bytes are read from its beginning, where the picture is, */
+/** Bytes read from the beginning of a long video, where the frame is. */
 const BEGINNING = 32 * 1024 * 1024
-/** and these from its end, where many cameras write what says how to read it. */
+/** Bytes read from its end, where many cameras write the index. */
 const END = 16 * 1024 * 1024
-/** What is read from the store at a time. */
+/** Bytes read from the store at a time. */
 const PIECE = 4 * 1024 * 1024
 
 const MOST_PIXELS = 50_000_000
-/** Frames of which the one is taken that is most like the others: films begin black. */
+/** Number of frames from which ffmpeg picks the most representative: videos often begin black. */
 const FRAMES = 24
-/** A PNG of the largest poster takes less. */
+/** Upper bound for a PNG of the largest poster. */
 const MOST_BYTES = 8 * 1024 * 1024
 
 /**
- * A PNG, or null when there is no picture to be had. Throws MakingFailed when ffmpeg was ended at one of its limits or
- * crashed, the reason of the signal, and what the source throws.
+ * Returns a PNG, or null when the video has no usable frame. Throws MakingFailed when ffmpeg exceeded a limit
+ * or crashed, the reason of the signal, and what the source throws.
  */
 export async function makePoster(
   format: VideoFormat,
@@ -55,7 +55,10 @@ export async function makePoster(
   }
 }
 
-/** A film may name other files and addresses: it is read as what it begins like, and nothing but files can be opened. */
+/**
+ * Forces the detected format and allows only the file protocol, because a video may reference other files and
+ * addresses.
+ */
 function ffmpegOptions(format: VideoFormat, limits: Limits): string[] {
   const ratio = `min(1,${LARGE}/max(iw*sar,ih))`
   const size = `w='max(1,iw*sar*${ratio})':h='max(1,ih*${ratio})'`
@@ -63,14 +66,17 @@ function ffmpegOptions(format: VideoFormat, limits: Limits): string[] {
   return [
     ...['-nostdin', '-hide_banner', '-loglevel', 'quiet', '-timelimit', String(limits.work / 1000)],
     ...[...input, '-threads', '1', '-i', '/dev/stdin'],
-    // The first film that is no cover of an album, and nothing else of it.
+    // Only the first video stream that is not cover art, without metadata.
     ...['-map', '0:V:0', '-map_metadata', '-1', '-frames:v', '1', '-threads', '1', '-filter_threads', '1'],
     ...['-vf', `thumbnail=${FRAMES},scale=${size},setsar=1,format=rgb24`],
     ...['-c:v', 'png', '-f', 'image2pipe', 'pipe:1'],
   ]
 }
 
-/** It is gone as soon as nobody has it open any more, also when this process is killed. */
+/**
+ * An unlinked temporary file, which disappears when the last handle is closed, even if this process is
+ * killed.
+ */
 async function unnamedFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `holdfast-${crypto.randomUUID()}`)
   const file = await open(path, 'wx+', 0o600)
@@ -78,7 +84,7 @@ async function unnamedFile(): Promise<FileHandle> {
   return file
 }
 
-/** As long as the film, with a hole where nobody will read. */
+/** Fills the file to the video's full length, with a hole in the unread middle. */
 async function fill(file: FileHandle, { size, readInto }: Source, signal: AbortSignal): Promise<void> {
   const copy = async (from: number, to: number) => {
     const piece = new Uint8Array(Math.min(PIECE, Math.max(0, to - from)))
@@ -95,7 +101,7 @@ async function fill(file: FileHandle, { size, readInto }: Source, signal: AbortS
   await copy(Math.max(beginning, size - END), size)
 }
 
-/** All bytes of the stream, or null when there are more. */
+/** All bytes of the stream, or null when there are more than `most`. */
 async function upTo(most: number, stream: ReadableStream<Uint8Array>): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = []
   let length = 0

@@ -1,28 +1,28 @@
-/** How processes are started that read what strangers have made. */
+/** Starts child processes that parse untrusted content. */
 import { writeFileSync } from 'node:fs'
 
-/** Ways to a network of its own with nobody in it, the first that works is taken. */
+/** Options of `unshare` for a network namespace without interfaces; the first that works is used. */
 const WITHOUT_NETWORK = [['--user', '--net'], ['--net']] as const
 
-/** A tenth of what others get on a busy machine: what is still lower does not come to its end there. */
+/** Niceness: a tenth of the normal share on a busy machine; at a lower one, work would not end there. */
 const LOW_PRIORITY = '10'
 
 /** Milliseconds. */
 const PROBE_LIMIT = 10_000
 
 export interface Spawner {
-  /** Whether what is started has no network, and cannot see into this process. */
+  /** Whether children have no network and cannot see into this process. */
   readonly isOffline: boolean
   /**
-   * Starts a program by its path, with an environment of these variables alone, behind everything else that runs on the
-   * machine, and first to go where the memory of all is at its end.
+   * Starts a program by its path with only these environment variables, at low priority, and as the first
+   * candidate of the out-of-memory killer.
    */
   spawn(command: readonly string[], stdin: 'pipe' | number, variables?: Record<string, string>): Spawned
 }
 
 export type Spawned = Bun.Subprocess<'pipe' | number, 'pipe', 'ignore'>
 
-/** Finds out what this machine allows. */
+/** Detects which isolation this machine allows. */
 export function createSpawner(): Spawner {
   const offline = offlinePrefix()
   const nice = Bun.which('nice')
@@ -30,7 +30,7 @@ export function createSpawner(): Spawner {
   return {
     isOffline: offline !== null,
     spawn(command, stdin, variables = {}) {
-      // Each of the programs in front becomes the next one, so the process is that of the last.
+      // Each wrapper execs the next program, so the process becomes the last one.
       const child = Bun.spawn([...prefix, ...command], {
         cwd: '/',
         env: variables,
@@ -39,20 +39,20 @@ export function createSpawner(): Spawner {
         stderr: 'ignore',
       })
       child.unref()
-      goFirst(child.pid)
+      preferForOomKill(child.pid)
       return child
     },
   }
 }
 
-/** The command that puts another one where no network is; null where the machine lets nobody do that. */
+/** Command prefix that removes the network; null where the machine does not permit that. */
 function offlinePrefix(): readonly string[] | null {
   const unshare = Bun.which('unshare')
   const cat = Bun.which('cat')
   if (unshare === null || cat === null) return null
   for (const options of WITHOUT_NETWORK) {
     const prefix = [unshare, ...options, '--']
-    // Waited for synchronously: it takes milliseconds, and the stream of a child's output may never end (Bun 1.4.5).
+    // Synchronous: it takes milliseconds, and the output stream of a child may never end (Bun 1.4.5).
     const { success, stdout } = Bun.spawnSync([...prefix, cat, '/proc/self/net/dev'], {
       env: {},
       stdin: 'ignore',
@@ -66,8 +66,8 @@ function offlinePrefix(): readonly string[] | null {
   return null
 }
 
-/** Where the system has no such thing, or the process is gone already, nothing is lost. */
-function goFirst(pid: number): void {
+/** Best effort: the system may lack this file, and the process may have ended. */
+function preferForOomKill(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '1000')
   } catch {}

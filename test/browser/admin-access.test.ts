@@ -2,21 +2,21 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { z } from 'zod'
-import { administrator, type TestAdministrator } from '../support/administrator.ts'
-import { api as caller } from '../support/api.ts'
 import {
   describeInBrowser,
   faultsInBothColours,
   PHONE,
   pixelsBeside,
   smallTargets,
-} from '../support/browser.ts'
+} from '../support/browser/browser.ts'
+import { enterAt, tabTo } from '../support/browser/keyboard.ts'
+import { openPageAs } from '../support/browser/signed-in-page.ts'
+import { api as caller } from '../support/clients/api.ts'
+import { GENEROUS, textBytes, upload } from '../support/clients/public.ts'
+import { signedIn } from '../support/clients/site-visitor.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { enterAt, tabTo } from '../support/keyboard.ts'
-import { GENEROUS, textBytes, upload } from '../support/public.ts'
-import { openPageAs } from '../support/signed-in-page.ts'
-import { signedIn } from '../support/site-visitor.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { administrator, type TestAdministrator } from '../support/sign-in/administrator.ts'
 
 describeInBrowser('administration', (browser) => {
   let host: TestHoldfast
@@ -24,7 +24,7 @@ describeInBrowser('administration', (browser) => {
   beforeAll(async () => {
     host = await startHoldfast({ ...GENEROUS, sessionRateLimit: 1_000_000 })
     root = await administrator(host)
-  }, 60_000)
+  }, 120_000)
   afterAll(() => host.stop())
 
   const openAs = (options = {}) =>
@@ -40,7 +40,7 @@ describeInBrowser('administration', (browser) => {
 
   test.each([
     ['/accounts?search=nobody', ['No account matches.']],
-    ['/reports', ['No reports.', 'Nothing is refused.']],
+    ['/reports', ['No reports.', 'Nothing is blocked.']],
     ['/files', ['There are no files yet.']],
     ['/audit?act=notice.cleared', ['Nothing yet.']],
   ])('has no fault where %s is empty, and says so', async (path, texts) => {
@@ -84,7 +84,7 @@ describeInBrowser('administration', (browser) => {
     for (const [path, opener] of [
       ['/admin/accounts', 'Invite somebody'],
       [account, 'Disable'],
-      [account, 'Make an administrator'],
+      [account, 'Make administrator'],
       [account, 'Reset'],
       [account, 'Delete the account …'],
       ['/admin/reports', 'Take down “seen.txt”'],
@@ -108,12 +108,12 @@ describeInBrowser('administration', (browser) => {
     await expectNoFault(page, 'the invitation')
 
     await page.goto(account)
-    await page.getByLabel('At most').fill('twenty')
+    await page.getByLabel('Storage limit').fill('twenty')
     await button(page, 'Save').click()
     await page.getByRole('alert').waitFor()
     await expectNoFault(page, 'a wrong quota')
     await page.goto('/admin/reports')
-    await page.getByLabel('Link of a file').fill('neither nor')
+    await page.getByLabel('Link to a file').fill('neither nor')
     await button(page, 'Take down').click()
     await page.getByRole('alert').waitFor()
     await expectNoFault(page, 'a wrong hash')
@@ -141,8 +141,8 @@ describeInBrowser('administration', (browser) => {
     await page.getByRole('link', { name: username, exact: true }).waitFor()
     await enterAt(page, page.getByRole('link', { name: username, exact: true }))
     await page.waitForURL(/account=/)
-    await page.getByLabel('At most').waitFor()
-    await tabTo(page, page.getByLabel('At most'))
+    await page.getByLabel('Storage limit').waitFor()
+    await tabTo(page, page.getByLabel('Storage limit'))
     await page.keyboard.type('7 MB')
     await page.keyboard.press('Enter')
     await said(page, 'The quota of “keys” is saved')
@@ -164,7 +164,7 @@ describeInBrowser('administration', (browser) => {
     await button(page, 'Take down “bad.txt”').waitFor()
     await enterAt(page, button(page, 'Take down “bad.txt”'))
     await enterAt(page, page.getByRole('dialog').getByRole('button', { name: 'Take down' }))
-    await said(page, '1 file is gone')
+    await said(page, '1 file was taken down')
     await button(page, 'Take down “bad.txt”').waitFor({ state: 'detached' })
     expect(await focus.evaluate('document.activeElement.className')).toBe('paged')
     expect((await fetch(`${host.url}/d/${slug}`)).status).toBe(404)

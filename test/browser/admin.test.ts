@@ -2,11 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { z } from 'zod'
-import { setSample } from '../../src/database/days.ts'
+import { setSample } from '../../src/core/days.rows.ts'
+import { dayOf } from '../../src/core/traffic.ts'
 import { DAY } from '../../src/domain/clock.ts'
-import { dayOf } from '../../src/services/traffic.ts'
-import { administrator, type TestAdministrator } from '../support/administrator.ts'
-import { api as caller } from '../support/api.ts'
 import {
   accessibilityFaults,
   describeInBrowser,
@@ -14,12 +12,15 @@ import {
   openPage,
   PHONE,
   pixelsBeside,
+  readElements,
   smallTargets,
-} from '../support/browser.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS, textBytes, upload } from '../support/public.ts'
-import { openPageAs } from '../support/signed-in-page.ts'
-import { signedIn, type Visitor } from '../support/site-visitor.ts'
+} from '../support/browser/browser.ts'
+import { openPageAs } from '../support/browser/signed-in-page.ts'
+import { api as caller } from '../support/clients/api.ts'
+import { GENEROUS, textBytes, upload } from '../support/clients/public.ts'
+import { signedIn, type Visitor } from '../support/clients/site-visitor.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { administrator, type TestAdministrator } from '../support/sign-in/administrator.ts'
 
 const SECTIONS = ['', '/accounts', '/reports', '/files', '/jobs', '/notice', '/settings', '/audit']
 
@@ -29,7 +30,7 @@ describeInBrowser('administration', (browser) => {
   beforeAll(async () => {
     host = await startHoldfast({ ...GENEROUS, sessionRateLimit: 1_000_000 })
     root = await administrator(host)
-  }, 60_000)
+  }, 120_000)
   afterAll(() => host.stop())
 
   const openAs = (person: Visitor, options: BrowserContextOptions = {}) =>
@@ -89,6 +90,25 @@ describeInBrowser('administration', (browser) => {
     expect(opened.trouble()).toEqual([])
   })
 
+  test('fills the rows of its numbers, on each screen', async () => {
+    await using opened = await openAs(root)
+    const { page } = opened
+    await page.goto('/admin')
+    await page.locator('.figures').waitFor()
+    for (const width of [1440, 768, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      const boxes = await Promise.all(
+        (await page.locator('.figures > li').all()).map((it) => it.boundingBox()),
+      )
+      const all = await page.locator('.figures').boundingBox()
+      const right = (all?.x ?? 0) + (all?.width ?? 0)
+      for (const top of new Set(boxes.map((box) => box?.y))) {
+        const ends = boxes.filter((box) => box?.y === top).map((box) => (box?.x ?? 0) + (box?.width ?? 0))
+        expect(Math.max(...ends)).toBeCloseTo(right, 0)
+      }
+    }
+  })
+
   test('shows how it stands and how it went, and leads to what is behind each number', async () => {
     const { apiKey: key } = await host.addAccount()
     await upload(host, { key, name: 'counted.bin', bytes: new Uint8Array(3 * 1024 ** 2) })
@@ -103,14 +123,14 @@ describeInBrowser('administration', (browser) => {
     await using opened = await openAs(root)
     const { page } = opened
     await page.goto('/admin?days=7')
-    const requests = page.getByRole('figure', { name: 'Requests a day' })
+    const requests = page.getByRole('figure', { name: 'Requests per day' })
     await requests.getByText('As a table').click()
     expect(await requests.getByRole('row').count()).toBe(8)
     const [today = 0] = (await requests.getByRole('row').last().getByRole('cell').allTextContents()).map(
       (text) => Number(text.replaceAll(',', '')),
     )
     expect(today).toBeGreaterThan(0)
-    const traffic = page.getByRole('figure', { name: 'Traffic a day' })
+    const traffic = page.getByRole('figure', { name: 'Traffic per day' })
     await traffic.getByText('As a table').click()
     expect(await traffic.getByRole('row').last().textContent()).toMatch(/3(\.\d)? MB$/)
     const stored = page.getByRole('figure', { name: 'Stored' })
@@ -136,14 +156,14 @@ describeInBrowser('administration', (browser) => {
     const { page } = opened
     await page.goto('/admin/accounts')
     await page.getByLabel('Search by name').fill('quin')
-    await button(page, 'Show').click()
+    await button(page, 'Apply').click()
     await page.getByRole('link', { name: username }).click()
     await page.waitForURL(`${host.url}/admin/accounts?account=${id}`)
 
-    const quota = page.getByLabel('At most')
+    const quota = page.getByLabel('Storage limit')
     await quota.fill('twenty')
     await button(page, 'Save').click()
-    expect(await page.getByRole('alert').textContent()).toContain('no size')
+    expect(await page.getByRole('alert').textContent()).toContain('Enter a number and a unit')
     await quota.fill('1,5 GB')
     await button(page, 'Save').click()
     await said(page, 'The quota of “quincy” is saved')
@@ -164,13 +184,13 @@ describeInBrowser('administration', (browser) => {
     const link = await page.getByRole('dialog').locator('code').textContent()
     expect(await statusOf(new URL(link ?? '').pathname)).toBe(200)
     expect(await accessibilityFaults(page)).toEqual([])
-    await button(page, 'I have it').click()
+    await button(page, 'Done').click()
     expect(await page.content()).not.toContain(link)
     expect((await person.get('/api/v1/session')).error).toBe('NOT_SIGNED_IN')
 
     await button(page, 'Delete the account …').click()
     expect(await button(page, 'Delete for good').isDisabled()).toBe(true)
-    await page.getByLabel('To be sure, type “quincy”').fill('Quincy')
+    await page.getByLabel('Type “quincy” to confirm').fill('Quincy')
     await button(page, 'Delete for good').click()
     await page.waitForURL(`${host.url}/admin/accounts`)
     expect(await statusOf(`/d/${slug}`)).toBe(404)
@@ -185,10 +205,10 @@ describeInBrowser('administration', (browser) => {
     await page.getByRole('dialog').getByRole('button', { name: 'Invite somebody' }).click()
     const link = await page.getByRole('dialog').locator('code').textContent()
     expect(await statusOf(new URL(link ?? '').pathname)).toBe(200)
-    await button(page, 'I have it').click()
+    await button(page, 'Done').click()
     await page.getByRole('link', { name: 'root' }).click()
-    await button(page, 'Remove from administration').click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove from administration' }).click()
+    await button(page, 'Remove administrator rights').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove administrator rights' }).click()
     expect(await page.getByRole('alert').textContent()).toContain('Nobody else administers this server')
     expect(opened.trouble()).toEqual([expect.stringContaining('409 for ')])
   })
@@ -207,9 +227,9 @@ describeInBrowser('administration', (browser) => {
     await said(page, 'The report is dismissed')
     await button(page, 'Take down “stolen.txt”').click()
     const dialog = page.getByRole('dialog')
-    expect(await dialog.textContent()).toContain('gone at once, in all accounts')
+    expect(await dialog.textContent()).toContain('deleted at once, in all accounts')
     await dialog.getByRole('button', { name: 'Take down' }).click()
-    await said(page, '1 file is gone')
+    await said(page, '1 file was taken down')
     await page.getByTitle('stolen.txt').waitFor({ state: 'detached' })
     expect([await statusOf(`/d/${slug}`), await statusOf(`/d/${fine.slug}`)]).toEqual([404, 200])
     const again = () => caller(host, key).upload('what nobody may have')
@@ -225,12 +245,39 @@ describeInBrowser('administration', (browser) => {
     await said(page, 'The content is allowed')
     expect((await again()).status).toBe(200)
 
-    await page.getByLabel('Link of a file').fill(`${host.url}/d/${fine.slug}`)
+    await page.getByLabel('Link to a file').fill(`${host.url}/d/${fine.slug}`)
     await button(page, 'Take down').last().click()
     const answered = page.waitForResponse((response) => response.request().method() === 'POST')
     await dialog.getByRole('button', { name: 'Take down' }).click()
     expect((await answered).ok()).toBe(true)
     expect(await statusOf(`/d/${fine.slug}`)).toBe(404)
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('asks for one icon for all files of a kind, in its lists of files and of reports', async () => {
+    const { apiKey: key } = await host.addAccount()
+    for (const name of ['one.docx', 'two.docx', 'three.docx']) {
+      const { slug } = await upload(host, { key, name })
+      await report(slug, 'spam')
+    }
+    await using opened = await openAs(root)
+    const { page } = opened
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    for (const path of ['/admin/files', '/admin/reports']) {
+      asked.length = 0
+      await page.goto(path)
+      await page.getByTitle('three.docx', { exact: true }).waitFor()
+      const addresses = await readElements(
+        page,
+        '.plain-rows li:has([title$=".docx"]) img',
+        "it.getAttribute('src')",
+        z.string(),
+      )
+      expect(addresses[0]).toMatch(/^\/assets\/icon-\w{8}-document-DOCX\.svg$/)
+      expect(addresses).toEqual(Array.from({ length: 3 }, () => addresses[0] ?? ''))
+      expect(asked.filter((address) => address.startsWith('/t/'))).toEqual([])
+    }
     expect(opened.trouble()).toEqual([])
   })
 
@@ -251,8 +298,8 @@ describeInBrowser('administration', (browser) => {
     await said(page, 'The notice is saved')
     expect(await shown()).toBe('Maintenance <b>tonight</b>')
     expect(await page.getByLabel('Until').inputValue()).toBe('2099-01-31T18:30')
-    await button(page, 'Take it away').click()
-    await said(page, 'The notice is gone')
+    await button(page, 'Remove notice').click()
+    await said(page, 'The notice is removed')
     expect(await shown()).toBe(null)
     expect(opened.trouble()).toEqual([])
   })
@@ -268,8 +315,8 @@ describeInBrowser('administration', (browser) => {
     await using opened = await openAs(root)
     const { page } = opened
     await page.goto('/admin/jobs')
-    await button(page, `Let “${name}” run again`).click()
-    await said(page, 'The job will run again at its next time')
+    await button(page, `Run “${name}” again`).click()
+    await said(page, 'The job will run at its next scheduled time')
     expect(opened.trouble()).toEqual([])
   })
 
@@ -295,18 +342,18 @@ describeInBrowser('administration', (browser) => {
       /^Account enabledquincy/,
       /^Account resetquincy/,
       /^Account deletedquincy/,
-      /^Invitation made/,
+      /^Invitation created/,
       /^Report dismissed/,
       /^Content taken down/,
       /^Content allowed/,
       /^Notice set.*Maintenance <b>tonight<\/b>/,
-      /^Notice taken away/,
+      /^Notice removed/,
       /^Job tried againpurge deleted files/,
     ]) {
       expect(all).toContainEqual(expect.stringMatching(deed))
     }
-    await page.getByLabel('What was done').selectOption({ label: 'Notice taken away' })
-    await button(page, 'Show').click()
+    await page.getByLabel('Action').selectOption({ label: 'Notice removed' })
+    await button(page, 'Apply').click()
     await page.waitForURL(`${host.url}/admin/audit?act=notice.cleared`)
     expect(await shown()).toHaveLength(1)
     expect(opened.trouble()).toEqual([])

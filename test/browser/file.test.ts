@@ -11,9 +11,7 @@ import {
   pixelsBeside,
   smallTargets,
   type Visit,
-} from '../support/browser.ts'
-import { eventually } from '../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
+} from '../support/browser/browser.ts'
 import {
   type Bytes,
   detail,
@@ -22,8 +20,10 @@ import {
   textBytes,
   type Uploaded,
   upload,
-} from '../support/public.ts'
-import { decided } from '../support/thumbnails.ts'
+} from '../support/clients/public.ts'
+import { decided } from '../support/clients/thumbnails.ts'
+import { eventually } from '../support/eventually.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { CODE, film, MARKDOWN, pdf, picture, scan, silence, zip } from './shown-files.ts'
 
 describeInBrowser(
@@ -274,7 +274,7 @@ describeInBrowser(
       ['broken.webm', 'no film', 'This browser cannot play it'],
       ['broken.pdf', 'no document', 'This cannot be shown here'],
       ['broken.zip', 'no archive', 'This cannot be shown here'],
-      ['broken.txt', 'no\0text', 'This is not a text'],
+      ['broken.txt', 'no\0text', 'This is not text'],
       ['empty.txt', '', 'This file is empty'],
     ])('says what is the matter with %s, and offers the download', async (name, content, message) => {
       const file = await put(name, content)

@@ -1,10 +1,10 @@
 /** Files and folders in the file manager whose names would do something if they were more than text. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { describeInBrowser } from '../support/browser.ts'
-import { type FilesOwner, filesOwner, openFilesPage } from '../support/files-page.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { HOSTILE_NAMES } from '../support/hostile-names.ts'
-import { api, GENEROUS, makeFolder, upload } from '../support/public.ts'
+import { describeInBrowser } from '../support/browser/browser.ts'
+import { type FilesOwner, filesOwner, openFilesPage } from '../support/browser/files-page.ts'
+import { api, GENEROUS, makeFolder, upload } from '../support/clients/public.ts'
+import { HOSTILE_NAMES } from '../support/contents/hostile-names.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 const FILES = HOSTILE_NAMES.map((name) => name.normalize('NFC'))
 const FOLDERS = FILES.map((name) => name.slice(0, 100).trim())
@@ -81,7 +81,7 @@ describeInBrowser('a hostile name in the file manager', (browser) => {
     await nameIn(ALL.length - 1).waitFor()
     await rows.first().focus()
     await files.press('Control+a', 'Delete')
-    await files.says(`${ALL.length} entries are in the bin`)
+    await files.says(`${ALL.length} items moved to the bin`)
     await files.button('Bin').click()
     await dialog
       .locator('.name')
@@ -90,5 +90,5 @@ describeInBrowser('a hostile name in the file manager', (browser) => {
     expect((await dialog.locator('.name').allTextContents()).sort()).toEqual(ALL)
     expect(page.context().pages()).toHaveLength(1)
     expect(files.trouble()).toEqual([])
-  }, 60_000)
+  }, 120_000)
 })

@@ -1,12 +1,19 @@
 /** What people expect of a file manager without being told: it asks before what is final, and Back closes what is open. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { describeInBrowser, PHONE, readElements } from '../support/browser.ts'
+import {
+  cutLabels,
+  describeInBrowser,
+  PHONE,
+  pixelsBeside,
+  readElements,
+  smallTargets,
+} from '../support/browser/browser.ts'
+import { filesOwner, openFilesPage } from '../support/browser/files-page.ts'
+import { api, GENEROUS, makeFolder, textBytes, upload } from '../support/clients/public.ts'
+import { PNG } from '../support/contents/picture.ts'
 import { eventually } from '../support/eventually.ts'
-import { filesOwner, openFilesPage } from '../support/files-page.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { PNG } from '../support/picture.ts'
-import { api, GENEROUS, makeFolder, textBytes, upload } from '../support/public.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 /** Of a row: what shows that it is selected or hovered, and its name. */
 const STYLE =
@@ -38,7 +45,7 @@ describeInBrowser('the file manager', (browser) => {
     const undo = page.locator('.notice').getByRole('button', { name: 'Undo' })
     await files.row('one.txt').click()
     await files.press('Delete')
-    await files.says('1 entry is in the bin')
+    await files.says('1 item moved to the bin')
     await files.button('Bin').click()
     await dialog.getByRole('button', { name: 'Delete for good: one.txt' }).click()
     await dialog.getByText('Delete “one.txt” for good?').waitFor()
@@ -60,6 +67,108 @@ describeInBrowser('the file manager', (browser) => {
     await undo.click()
     await files.says('It was deleted for good.')
     expect(files.trouble().filter((trouble) => !trouble.startsWith('404'))).toEqual([])
+  })
+
+  test('names what is in the bin on a phone, and has room for each button', async () => {
+    const owner = await filesOwner(host)
+    const long = 'Minutes of the meeting of the harbour committee, final version.docx'
+    const slugs: string[] = []
+    for (const name of ['Old boat.mp4', long]) {
+      slugs.push((await upload(host, { key: owner.key, name, bytes: textBytes(name) })).slug)
+    }
+    expect((await api(host, owner.key, 'POST', '/api/v1/bin', { files: slugs })).status).toBe(200)
+    await using files = await openFilesPage(browser(), owner, { ...PHONE, locale: 'de-DE' })
+    const { page } = files
+    await page.getByText('Hier ist noch nichts').waitFor()
+    await files.button('Ordner anzeigen').tap()
+    await files.button('Papierkorb').last().tap()
+    const dialog = page.getByRole('dialog', { name: 'Papierkorb' })
+    await dialog.getByText(long.slice(-9)).waitFor()
+    expect(await smallTargets(page)).toEqual([])
+    for (const row of await dialog.locator('.bin-row').all()) {
+      const [name, button] = [
+        await row.locator('.name').boundingBox(),
+        await row.getByRole('button').first().boundingBox(),
+      ]
+      expect(button?.y).toBeGreaterThanOrEqual((name?.y ?? 999) + (name?.height ?? 0))
+    }
+    await dialog.getByRole('button', { name: 'Endgültig löschen: Old boat.mp4' }).tap()
+    await dialog.getByText('„Old boat.mp4“ endgültig löschen?').waitFor()
+    expect([await pixelsBeside(page), await smallTargets(page)]).toEqual([0, []])
+  })
+
+  test('has the link of what is selected in view, beside a name of any length', async () => {
+    const owner = await filesOwner(host)
+    const name = `${'a name that is long and goes on '.repeat(4)}.txt`
+    await upload(host, { key: owner.key, name, bytes: textBytes(name) })
+    for (const screen of [{ viewport: { width: 1440, height: 750 } }, PHONE]) {
+      await using files = await openFilesPage(browser(), owner, screen)
+      const { page } = files
+      await files.row(name).locator('.more').click()
+      await page.getByRole('menuitem', { name: 'Details' }).click()
+      const details = page.getByRole('complementary', { name: 'Details' })
+      const copy = details.getByRole('button', { name: 'Copy link' })
+      await copy.waitFor()
+      const box = await copy.boundingBox()
+      expect((box?.y ?? 999) + (box?.height ?? 0)).toBeLessThanOrEqual(screen.viewport.height)
+      const close = await details.getByRole('button', { name: 'Close' }).boundingBox()
+      const heading = await details.getByRole('heading').boundingBox()
+      // The middle of its first line is the middle of the button.
+      expect((heading?.y ?? 0) + 13).toBeCloseTo((close?.y ?? 0) + (close?.height ?? 0) / 2, 0)
+      expect(await cutLabels(page)).toEqual([])
+    }
+  })
+
+  test('says in words what can be done with a selection where there is room for them', async () => {
+    const own = await account()
+    for (const [locale, copy, labels] of [
+      ['en-GB', 'Copy link', ['Download', 'Move to …', 'Delete']],
+      ['de-DE', 'Link kopieren', ['Herunterladen', 'Verschieben …', 'Löschen']],
+    ] as const) {
+      await using files = await openFilesPage(browser(), own, {
+        path: own.path,
+        locale,
+        viewport: { width: 1440, height: 800 },
+      })
+      const { page } = files
+      await files.row('one.txt').click({ modifiers: ['Control'] })
+      await files.button(copy).waitFor()
+      const shown = page.locator('.selection-label:visible')
+      expect(await shown.allTextContents()).toEqual([...labels])
+      expect([await pixelsBeside(page), await cutLabels(page)]).toEqual([0, []])
+      await page.setViewportSize({ width: 1000, height: 800 })
+      expect(await shown.count()).toBe(0)
+      // The number is said in full, or by the button to copy alone.
+      for (const width of [760, 390, 360]) {
+        await page.setViewportSize({ width, height: 800 })
+        const isCut = 'it.clientWidth > 1 && it.scrollWidth > it.clientWidth'
+        expect(await readElements(page, '.selection-bar p', isCut, z.boolean())).toEqual([false])
+      }
+    }
+  })
+
+  test('keeps the focus in a list of one row, and gives it back when the row has gone and come', async () => {
+    const owner = await filesOwner(host)
+    await upload(host, { key: owner.key, name: 'only.txt' })
+    await using files = await openFilesPage(browser(), owner)
+    const { page } = files
+    const focused = files.row('only.txt').and(page.locator(':focus'))
+    await files.row('only.txt').focus()
+    for (const key of ['ArrowDown', 'ArrowUp', 'Home', 'End', 'PageDown', 'PageUp']) {
+      await files.press(key)
+      expect({ key, hasFocus: await focused.count() }).toEqual({ key, hasFocus: 1 })
+    }
+    expect(await focused.getAttribute('aria-selected')).toBe('true')
+    await files.press('F2')
+    await page.getByRole('dialog').waitFor()
+    await files.press('Escape')
+    await focused.waitFor()
+    await files.press('Delete')
+    await page.getByText('Nothing here yet').waitFor()
+    expect(await page.locator('.empty-list:focus').count()).toBe(1)
+    await files.press('Control+z')
+    await focused.waitFor()
+    expect(files.trouble()).toEqual([])
   })
 
   test('tells selected, hovered and focused rows apart, also together, in both looks and colours', async () => {

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Download, Page } from 'playwright-core'
 import { z } from 'zod'
-import { describeInBrowser } from '../support/browser.ts'
+import { describeInBrowser } from '../support/browser/browser.ts'
+import { type FilesOwner, filesOwner, openFilesPage } from '../support/browser/files-page.ts'
+import { GENEROUS, makeFolder, upload } from '../support/clients/public.ts'
+import { addCopies } from '../support/contents/file-copies.ts'
 import { eventually } from '../support/eventually.ts'
-import { addCopies } from '../support/file-copies.ts'
-import { type FilesOwner, filesOwner, openFilesPage } from '../support/files-page.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS, makeFolder, upload } from '../support/public.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 const MANY = 100_000
 /** From one stop to the next. */
@@ -38,7 +38,7 @@ describeInBrowser('the file manager with many files', (browser) => {
     owner = await filesOwner(host)
     const original = await upload(host, { key: owner.key, name: 'first.txt' })
     await addCopies(host.database, original.file_id, MANY - 1, nameOf)
-  }, 120_000)
+  }, 300_000)
   afterAll(() => host.stop())
 
   /** Scrolls on by half the list: there is something in every frame, and what stays in view has come. */
@@ -71,7 +71,7 @@ describeInBrowser('the file manager with many files', (browser) => {
   test('scrolls, finds and selects as with ten', async () => {
     await using files = await openFilesPage(browser(), owner)
     const { page } = files
-    await page.getByText('100,000 entries').waitFor()
+    await page.getByText('100,000 items').waitFor()
     await scrollHalf(page, 'list')
     await scrollHalf(page, 'list')
     await files.row('first.txt').waitFor()
@@ -100,7 +100,7 @@ describeInBrowser('the file manager with many files', (browser) => {
     await files.button('Name').click()
     await files.row('first.txt').waitFor()
     expect(files.trouble()).toEqual([])
-  }, 60_000)
+  }, 120_000)
 
   test('downloads all of a folder however much it is, and says of how much of it not', async () => {
     const own = await filesOwner(host)
@@ -138,7 +138,7 @@ describeInBrowser('the file manager with many files', (browser) => {
 
     // All that there is may also be selected one by one.
     await page.getByRole('searchbox').fill('')
-    await page.getByText('202 entries').waitFor()
+    await page.getByText('202 items').waitFor()
     await page.locator('[data-row="0"]').click()
     await files.press('Shift+End')
     await page.getByText('202 selected').waitFor()

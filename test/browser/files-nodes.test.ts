@@ -1,9 +1,9 @@
 /** The file manager of one person in two browsers, each at a node of its own. */
 import { expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { describeInBrowser, openPage, PHONE, type Visit } from '../support/browser.ts'
-import { filesPageIn } from '../support/files-page.ts'
-import { onSharedServers, sharedInstallation } from '../support/shared-installation.ts'
+import { describeInBrowser, openPage, PHONE, type Visit } from '../support/browser/browser.ts'
+import { filesPageIn } from '../support/browser/files-page.ts'
+import { onSharedServers, sharedInstallation } from '../support/servers/shared-installation.ts'
 
 const PERSON = { username: 'ada', password: 'correct horse battery' }
 
@@ -51,6 +51,6 @@ onSharedServers('on PostgreSQL and S3', () => {
       await desk.page.reload()
       await atDesk.lists('one.txt', 'two.txt')
       expect([...atDesk.trouble(), ...onPhone.trouble()]).toEqual([])
-    }, 120_000)
+    }, 300_000)
   })
 })

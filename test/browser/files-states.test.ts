@@ -1,13 +1,21 @@
 /** What the file manager shows where there is no list, and in its dialogs. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { api } from '../support/api.ts'
-import { intoBin } from '../support/bin.ts'
-import { describeInBrowser, faultsInBothColours } from '../support/browser.ts'
-import { type FilesOwner, filesOwner, openFilesPage } from '../support/files-page.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS, makeFolder, upload } from '../support/public.ts'
-import { PASSWORD, signedIn } from '../support/site-visitor.ts'
+import { z } from 'zod'
+import {
+  describeInBrowser,
+  faultsInBothColours,
+  PHONE,
+  pixelsBeside,
+  readElements,
+} from '../support/browser/browser.ts'
+import { type FilesOwner, filesOwner, openFilesPage } from '../support/browser/files-page.ts'
+import { api } from '../support/clients/api.ts'
+import { intoBin } from '../support/clients/bin.ts'
+import { GENEROUS, makeFolder, upload } from '../support/clients/public.ts'
+import { PASSWORD, signedIn } from '../support/clients/site-visitor.ts'
+import { tus } from '../support/clients/tus.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 describeInBrowser('the file manager', (browser) => {
   let host: TestHoldfast
@@ -70,6 +78,38 @@ describeInBrowser('the file manager', (browser) => {
     expect(new URL(page.url()).pathname).toBe(`/files/${own.alpha}`)
   })
 
+  test('is whole on a phone: what is found, what cannot be reached, and uploads that were begun elsewhere', async () => {
+    const own = await owner()
+    const name = 'minutes of the meeting of the harbour committee about the western breakwater.txt'
+    await upload(host, { key: own.key, name, folder: own.alpha })
+    await tus(api(host, own.key)).start(1000, { filename: name, folder: own.alpha })
+    await using files = await openFilesPage(browser(), own, PHONE)
+    const { page } = files
+    const cut = async (selector: string) =>
+      await readElements(
+        page,
+        selector,
+        'it.scrollWidth > it.clientWidth || it.scrollHeight > it.clientHeight',
+        z.boolean(),
+      )
+    await files.uploads().click()
+    await files.button(`Discard: ${name}`).waitFor()
+    expect(await readElements(page, 'dialog', 'it.scrollWidth - it.clientWidth', z.number())).toEqual([0])
+    await files.press('Escape')
+    await page.getByRole('searchbox').fill('minutes')
+    await files.lists(name)
+    await files.row(name).getByText('Alpha').waitFor()
+    expect(await cut('.line[data-row]')).toEqual([false])
+    await page.route('**/api/v1/**', (route) => route.abort('connectionreset'))
+    await page.getByRole('searchbox').fill('breakwater')
+    await page.getByRole('heading', { name: 'The server cannot be reached' }).waitFor()
+    expect(await pixelsBeside(page)).toBe(0)
+    expect(await readElements(page, '.selection-bar', 'it.scrollWidth - it.clientWidth', z.number())).toEqual(
+      [0],
+    )
+    expect(files.trouble()).toEqual([])
+  })
+
   test('has no fault in its dialogs and empty places, in light and in dark', async () => {
     const own = await filesOwner(host)
     await using files = await openFilesPage(browser(), own)
@@ -101,13 +141,13 @@ describeInBrowser('the file manager', (browser) => {
     await files.button('New folder').click()
     await page.getByRole('textbox', { name: 'Name' }).fill('Alpha')
     await files.press('Enter')
-    await page.getByText('There is one of that name already.').waitFor()
+    await page.getByText('Something with this name is already there.').waitFor()
     await look('a name that is taken')
     await files.row('one.txt').click()
     await files.press('F2')
     await look('renaming')
     await files.row('Alpha').click()
-    await files.button('Who may see it').click()
+    await files.button('Who can see it').click()
     await page.getByLabel('A new password').check()
     await look('who may see it')
 
@@ -139,5 +179,5 @@ describeInBrowser('the file manager', (browser) => {
     await page.getByText('Nothing here yet').waitFor()
     // The name that was taken.
     expect(files.trouble()).toEqual([expect.stringMatching(/^409 for .*\/api\/v1\/folder$/)])
-  }, 60_000)
+  }, 120_000)
 })

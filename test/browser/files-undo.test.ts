@@ -1,12 +1,12 @@
 /** The file manager where the server refuses, where windows are open beside each other, and where changes are missed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { accessibilityFaults, describeInBrowser, openPage, type Visit } from '../support/browser.ts'
+import { accessibilityFaults, describeInBrowser, openPage, type Visit } from '../support/browser/browser.ts'
+import { filesOwner, filesPageIn, openFilesPage } from '../support/browser/files-page.ts'
+import { bearer, GENEROUS, makeFolder, upload } from '../support/clients/public.ts'
+import { addCopies } from '../support/contents/file-copies.ts'
 import { eventually } from '../support/eventually.ts'
-import { addCopies } from '../support/file-copies.ts'
-import { filesOwner, filesPageIn, openFilesPage } from '../support/files-page.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { bearer, GENEROUS, makeFolder, upload } from '../support/public.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 /** What is dragged, by the types and data that go with it. */
 const dragged = z.array(z.tuple([z.string(), z.string()]))
@@ -26,11 +26,11 @@ describeInBrowser('the file manager', (browser) => {
     await using files = await openFilesPage(browser(), own, { path: `/files/${secret}` })
     await files.row('letter.txt').click()
     await files.press('Delete')
-    await files.says('1 entry is in the bin')
+    await files.says('1 item moved to the bin')
     await own.api.post('/api/v1/bin', { folders: [secret] })
-    const notice = files.page.locator('.notice').filter({ hasText: '1 entry is in the bin' })
+    const notice = files.page.locator('.notice').filter({ hasText: '1 item moved to the bin' })
     await notice.getByRole('button', { name: 'Undo' }).click()
-    await files.says('“letter.txt” was left as it was. The folder is no longer there.')
+    await files.says('“letter.txt” was not changed. The folder is no longer there.')
 
     await files.button('Bin').click()
     const dialog = files.page.getByRole('dialog')
@@ -79,7 +79,7 @@ describeInBrowser('the file manager', (browser) => {
     await drag(here, 'one.txt')
     await dropOnBeta(await drag(there, 'two.txt'))
     await dropOnBeta(await drag(here, 'three.txt'))
-    await here.says('1 entry moved to Beta')
+    await here.says('1 item moved to Beta')
     await here.lists('Beta', 'one.txt', 'two.txt')
     const moved = (await own.api.files()).filter(({ folder }) => folder === beta)
     expect(moved.map(({ name }) => name)).toEqual(['three.txt'])

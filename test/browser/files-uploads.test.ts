@@ -2,14 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdir, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { api } from '../support/api.ts'
-import { describeInBrowser, faultsInBothColours } from '../support/browser.ts'
-import { readBack, sha256 } from '../support/caller.ts'
-import { chance } from '../support/chance.ts'
-import { temporaryFolder } from '../support/child.ts'
-import { type FilesOwner, type FilesPage, filesOwner, openFilesPage } from '../support/files-page.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS, makeFolder } from '../support/public.ts'
+import { describeInBrowser, faultsInBothColours } from '../support/browser/browser.ts'
+import { type FilesOwner, type FilesPage, filesOwner, openFilesPage } from '../support/browser/files-page.ts'
 import {
   chosenFile,
   dropAt,
@@ -18,8 +12,14 @@ import {
   throttle,
   uploadIn,
   uploadRequests,
-} from '../support/start-page.ts'
-import { type Tus, tus } from '../support/tus.ts'
+} from '../support/browser/start-page.ts'
+import { chance } from '../support/chance.ts'
+import { api } from '../support/clients/api.ts'
+import { readBack, sha256 } from '../support/clients/caller.ts'
+import { changeFolder, GENEROUS, makeFolder } from '../support/clients/public.ts'
+import { type Tus, tus } from '../support/clients/tus.ts'
+import { FOR_CHROMIUM, temporaryFolder } from '../support/processes/child.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 const KIB = 1024
 const MIB = 1024 ** 2
@@ -49,7 +49,7 @@ describeInBrowser('uploads in the file manager', (browser) => {
     const owner = await filesOwner(host)
     for (const name of ['Alpha', 'Beta']) await makeFolder(host, owner.key, { name })
     await using files = await openFilesPage(browser(), owner)
-    using temporary = temporaryFolder()
+    using temporary = temporaryFolder(FOR_CHROMIUM)
     const { page } = files
     for (const path of ['album/one.txt', 'album/inner/two.txt', 'album/inner/deep/three.txt', 'letter.txt']) {
       const at = join(temporary.path, path)
@@ -105,6 +105,47 @@ describeInBrowser('uploads in the file manager', (browser) => {
     expect(await placeOf(owner, 'film.mkv')).toBe(folder)
   })
 
+  test('of a private folder say that their links open for nobody else: on the way, stored, and after a reload', async () => {
+    const { owner, files, folder } = await opened()
+    await using _ = files
+    const { page } = files
+    const hidden = await makeFolder(host, owner.key, { name: 'Hidden', parent: folder, public: 0 })
+    const note = (name: string) =>
+      uploadIn(page, name).row.getByText('Private: its link opens for nobody but you.')
+    const put = (name: string) =>
+      page.locator('.upload-field').setInputFiles(chosenFile(name, random.bytes(MIB)))
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('Network.enable')
+    await put('open.bin')
+    await files.row('Hidden').dblclick()
+    await throttle(devtools, 200 * KIB)
+    await put('hidden.bin')
+    await files.uploads().click()
+    await uploadIn(page, 'hidden.bin').link()
+    await uploadIn(page, 'hidden.bin').is('sending')
+    await note('hidden.bin').waitFor()
+    await throttle(devtools, null)
+    await uploadIn(page, 'hidden.bin').is('done')
+    await page.reload()
+    await files.uploads().click()
+    await note('hidden.bin').waitFor()
+    await uploadIn(page, 'open.bin').is('done')
+    expect(await note('open.bin').count()).toBe(0)
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    expect(await faultsInBothColours(page)).toEqual([])
+
+    const elsewhere = await tus(api(host, owner.key)).start(MIB, { filename: 'film.mkv', folder: hidden })
+    await page.reload()
+    await files.uploads().click()
+    await page.locator('[data-again="film.mkv"]').setInputFiles(chosenFile('film.mkv', random.bytes(MIB)))
+    await note('film.mkv').waitFor()
+    await uploadIn(page, 'film.mkv').is('done')
+    expect(slugOf(await uploadIn(page, 'film.mkv').link())).toBe(elsewhere.slug)
+    await changeFolder(host, owner.key, hidden, { public: 1 })
+    await note('film.mkv').waitFor({ state: 'detached' })
+    expect(files.trouble()).toEqual([])
+  }, 120_000)
+
   test('what was begun elsewhere goes on with the same file, and with no other', async () => {
     const { owner, files, folder, program } = await opened()
     await using _ = files
@@ -154,12 +195,12 @@ describeInBrowser('uploads in the file manager', (browser) => {
     // How much it is going to be is not known, so that no file can be told to be the same.
     await program.start(null, { filename: 'stream.ts' })
     await files.uploads().click()
-    await files.button('Give up: stream.ts').waitFor()
+    await files.button('Discard: stream.ts').waitFor()
     expect(await files.button('Choose the file again: stream.ts').count()).toBe(0)
-    await files.button('Give up: film.mkv').click()
-    await files.button('Give up: film.mkv').waitFor({ state: 'detached' })
-    await files.button('Give up: stream.ts').click()
-    await files.button('Give up: stream.ts').waitFor({ state: 'detached' })
+    await files.button('Discard: film.mkv').click()
+    await files.button('Discard: film.mkv').waitFor({ state: 'detached' })
+    await files.button('Discard: stream.ts').click()
+    await files.button('Discard: stream.ts').waitFor({ state: 'detached' })
     await program.remove(lost.path)
     expect(await owner.api.get('/api/v1/uploads')).toEqual({ success: true, data: [] })
     await page

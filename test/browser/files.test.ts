@@ -7,14 +7,14 @@ import {
   PHONE,
   pixelsBeside,
   smallTargets,
-} from '../support/browser.ts'
-import { temporaryFolder } from '../support/child.ts'
+} from '../support/browser/browser.ts'
+import { filesOwner, openFilesPage } from '../support/browser/files-page.ts'
+import { dropAt } from '../support/browser/start-page.ts'
+import { GENEROUS, makeFolder, textBytes, upload } from '../support/clients/public.ts'
+import { PNG } from '../support/contents/picture.ts'
 import { eventually } from '../support/eventually.ts'
-import { filesOwner, openFilesPage } from '../support/files-page.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { PNG } from '../support/picture.ts'
-import { GENEROUS, makeFolder, textBytes, upload } from '../support/public.ts'
-import { dropAt } from '../support/start-page.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 describeInBrowser('the file manager', (browser) => {
   let host: TestHoldfast
@@ -57,7 +57,7 @@ describeInBrowser('the file manager', (browser) => {
     expect(await files.page.locator('[aria-selected="true"][data-row]').count()).toBe(2)
     await files.press('Delete')
     await files.lists('Alpha', 'Beta', 'two.txt')
-    await files.says('2 entries are in the bin')
+    await files.says('2 items moved to the bin')
     expect(await focused()).toBe('two.txt')
     await files.press('Control+z')
     await files.lists('Alpha', 'Beta', 'first.txt', 'three.png', 'two.txt')
@@ -90,7 +90,7 @@ describeInBrowser('the file manager', (browser) => {
     await files.row('two.txt').click({ modifiers: ['Control'] })
     await files.row('one.txt').dragTo(files.row('Beta'))
     await files.lists('Alpha', 'Beta', 'three.png')
-    await files.says('2 entries moved to Beta')
+    await files.says('2 items moved to Beta')
     await files.button('Undo').click()
     await files.lists(...ALL)
     await files.row('Alpha').dragTo(files.page.getByRole('treeitem', { name: 'Beta' }))
@@ -125,10 +125,10 @@ describeInBrowser('the file manager', (browser) => {
       await route.abort('connectionreset')
     })
     await files.row('one.txt').dragTo(files.row('Beta'))
-    await files.says('The server cannot be reached. 0 of 3 are certainly done')
+    await files.says('The server cannot be reached. 0 of 3 are done for certain')
     network = 'works'
     await files.button('Undo').click()
-    await files.says('3 entries moved back')
+    await files.says('3 items moved back')
     expect(await places()).toEqual(before)
 
     network = 'loses requests'
@@ -136,21 +136,21 @@ describeInBrowser('the file manager', (browser) => {
     await files.row('one.txt').click()
     await files.row('two.txt').click({ modifiers: ['Shift'] })
     await files.row('one.txt').dragTo(files.row('Alpha'))
-    await files.says('The server cannot be reached. 0 of 3 are certainly done')
+    await files.says('The server cannot be reached. 0 of 3 are done for certain')
     network = 'works'
-    await files.says('3 entries moved to Alpha')
+    await files.says('3 items moved to Alpha')
     await files.lists('Alpha', 'Beta')
     expect((await own.api.files()).every(({ folder }) => folder === own.alpha)).toBe(true)
 
     network = 'loses answers'
     await files.row('Alpha').click()
     await files.press('Delete')
-    await files.says('The server cannot be reached. 0 of 1 are certainly done')
+    await files.says('The server cannot be reached. 0 of 1 are done for certain')
     network = 'works'
-    await files.says('1 entry is in the bin')
+    await files.says('1 item moved to the bin')
     await files.lists('Beta')
     await files.press('Control+z')
-    await files.says('1 entry is back')
+    await files.says('1 item restored')
     await files.lists('Alpha', 'Beta')
     expect((await own.api.files()).every(({ folder }) => folder === own.alpha)).toBe(true)
     expect(files.trouble()).toEqual([])
@@ -174,13 +174,13 @@ describeInBrowser('the file manager', (browser) => {
     await files.button('New folder').click()
     await page.getByRole('textbox', { name: 'Name' }).fill('Beta')
     await page.keyboard.press('Enter')
-    await page.getByText('There is one of that name already.').waitFor()
+    await page.getByText('Something with this name is already there.').waitFor()
     await page.getByRole('textbox', { name: 'Name' }).fill('Gamma')
     await page.keyboard.press('Enter')
     await files.row('Gamma').waitFor()
 
     await files.row('Gamma').click()
-    await files.button('Who may see it').click()
+    await files.button('Who can see it').click()
     await page.getByLabel('Anyone with the link can see it').uncheck()
     await page.getByLabel('A new password').check()
     await page.getByLabel('New password').last().fill('sesame')
@@ -194,7 +194,7 @@ describeInBrowser('the file manager', (browser) => {
     await eventually('the link is copied', async () =>
       (await page.evaluate<string>('navigator.clipboard.readText()')).endsWith(`/d/${file?.slug}`),
     )
-    await files.button('Open').click()
+    await files.button('Details').click()
     const details = page.getByRole('complementary', { name: 'Details' })
     await details.getByText('Views').waitFor()
     await details.getByRole('img').or(details.locator('img')).first().waitFor()
@@ -235,7 +235,7 @@ describeInBrowser('the file manager', (browser) => {
     // A folder has no ending: all of its name is selected.
     await page.keyboard.type('Beta')
     await files.press('Enter')
-    await page.getByText('There is one of that name already.').waitFor()
+    await page.getByText('Something with this name is already there.').waitFor()
     await page.keyboard.press('Control+a')
     await page.keyboard.type('Gamma')
     await files.press('Enter')

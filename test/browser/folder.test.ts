@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { z } from 'zod'
-import { describeInBrowser, openPage, PHONE, readElements } from '../support/browser.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { PNG } from '../support/picture.ts'
-import { api, GENEROUS, makeFolder, randomBytes, upload } from '../support/public.ts'
+import { describeInBrowser, openPage, PHONE, readElements } from '../support/browser/browser.ts'
+import { api, GENEROUS, makeFolder, randomBytes, upload } from '../support/clients/public.ts'
+import { PNG } from '../support/contents/picture.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 const part = z.object({ text: z.string(), isCut: z.boolean(), left: z.number() })
 /** The two parts of each name. */

@@ -1,10 +1,10 @@
 /** Files that try to do something on the page that shows them. A canary listens; it must never sing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { describeInBrowser, openPage } from '../support/browser.ts'
+import { describeInBrowser, openPage } from '../support/browser/browser.ts'
+import { api, GENEROUS, makeFolder, textBytes, upload } from '../support/clients/public.ts'
+import { MARKUP, PDF_ACTIONS, SCRIPT, SVG } from '../support/contents/hostile-contents.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { MARKUP, PDF_ACTIONS, SCRIPT, SVG } from '../support/hostile-contents.ts'
-import { api, GENEROUS, makeFolder, textBytes, upload } from '../support/public.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { film, pdf, zip } from './shown-files.ts'
 
 const MARKDOWN =

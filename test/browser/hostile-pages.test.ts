@@ -2,12 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { HOUR } from '../../src/domain/clock.ts'
-import { administrator, type TestAdministrator } from '../support/administrator.ts'
-import { api as caller } from '../support/api.ts'
-import { describeInBrowser, openPage } from '../support/browser.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { MARKUP, PDF_ACTIONS, SCRIPT, SVG } from '../support/hostile-contents.ts'
-import { HOSTILE_NAMES } from '../support/hostile-names.ts'
+import { describeInBrowser, openPage } from '../support/browser/browser.ts'
+import { openPageAs } from '../support/browser/signed-in-page.ts'
+import { api as caller } from '../support/clients/api.ts'
 import {
   api,
   GENEROUS,
@@ -16,9 +13,12 @@ import {
   textBytes,
   type Uploaded,
   upload,
-} from '../support/public.ts'
-import { openPageAs } from '../support/signed-in-page.ts'
-import { signedIn, type Visitor } from '../support/site-visitor.ts'
+} from '../support/clients/public.ts'
+import { signedIn, type Visitor } from '../support/clients/site-visitor.ts'
+import { MARKUP, PDF_ACTIONS, SCRIPT, SVG } from '../support/contents/hostile-contents.ts'
+import { HOSTILE_NAMES } from '../support/contents/hostile-names.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { administrator, type TestAdministrator } from '../support/sign-in/administrator.ts'
 import { pdf } from './shown-files.ts'
 
 /** As many folders as the picture of the storage names. */
@@ -54,7 +54,7 @@ describeInBrowser('what is hostile', (browser) => {
     const { slug } = await upload(host, { key, name: 'b.txt', bytes: textBytes('taken down') })
     await api(host, key, 'PATCH', `/api/v1/file/${slug}`, { name: NAMES[0] })
     await root.act('POST', '/take-down', { file: slug })
-  }, 60_000)
+  }, 120_000)
   afterAll(() => host.stop())
 
   /** Expects that the canary has not sung on the page as it is now, and that nobody was led away. */

@@ -1,10 +1,10 @@
 /** Pages whose script asks for what they show: answers that come late move next to nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { administrator, type TestAdministrator } from '../support/administrator.ts'
-import { describeInBrowser } from '../support/browser.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { openPageAs } from '../support/signed-in-page.ts'
+import { describeInBrowser } from '../support/browser/browser.ts'
+import { openPageAs } from '../support/browser/signed-in-page.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { administrator, type TestAdministrator } from '../support/sign-in/administrator.ts'
 
 const PATHS = [
   ...['', '/keys', '/security', '/account'].map((section) => `/settings${section}`),
@@ -31,7 +31,7 @@ describeInBrowser('settings and administration', (browser) => {
   beforeAll(async () => {
     host = await startHoldfast()
     root = await administrator(host)
-  }, 60_000)
+  }, 120_000)
   afterAll(() => host.stop())
 
   test('shift by less than 0.02 while what they show comes late', async () => {

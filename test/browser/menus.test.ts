@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { z } from 'zod'
-import { describeInBrowser, readElements } from '../support/browser.ts'
-import { type FilesOwner, filesOwner, openFilesPage } from '../support/files-page.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS, textBytes, upload } from '../support/public.ts'
-import { openPageAs } from '../support/signed-in-page.ts'
-import { signedIn } from '../support/site-visitor.ts'
+import { describeInBrowser, readElements } from '../support/browser/browser.ts'
+import { type FilesOwner, filesOwner, openFilesPage } from '../support/browser/files-page.ts'
+import { openPageAs } from '../support/browser/signed-in-page.ts'
+import { GENEROUS, textBytes, upload } from '../support/clients/public.ts'
+import { signedIn } from '../support/clients/site-visitor.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 const WIDTHS = [1440, 768, 390]
 const LONG = 'a name that is much longer than the room that a list has for it, wherever it is shown.txt'
@@ -120,6 +120,47 @@ describeInBrowser('a menu', (browser) => {
     await visit.page.locator('#account-button').click()
     await visit.page.getByRole('button', { name: 'Sign out' }).click()
     await visit.page.waitForURL(`${host.url}/`)
+  })
+
+  test('in the file manager closes by Escape, and by a click beside it, each of them', async () => {
+    const viewport = { width: 390, height: 700 }
+    await using files = await openFilesPage(browser(), owner, { viewport })
+    const { page } = files
+    const more = (name: string) => files.row(name).locator('.more')
+    const openings: Readonly<Record<string, () => Promise<void>>> = {
+      account: () => page.locator('#account-button').click(),
+      'of a row': () => more('one.txt').click(),
+      'of a row by a key': async () => {
+        await files.row('one.txt').focus()
+        await files.press('Shift+F10')
+      },
+      'of the selection': async () => {
+        await files.row('one.txt').click()
+        await files.button('More actions').click()
+      },
+      'of a tile': async () => {
+        const tiles = files.button('View: Tiles')
+        if (await tiles.isVisible()) await tiles.click()
+        await more('one.txt').click()
+      },
+    }
+    for (const [which, open] of Object.entries(openings)) {
+      for (const way of ['Escape', 'beside'] as const) {
+        await open()
+        const menu = page.getByRole('menu')
+        await menu.waitFor()
+        const box = await menu.boundingBox()
+        if (box === null) throw new Error(`the menu ${which} is not shown`)
+        const besideIt = box.y > viewport.height / 2 - box.height / 2 ? box.y - 40 : box.y + box.height + 40
+        await (way === 'Escape' ? files.press('Escape') : page.mouse.click(60, besideIt))
+        await menu.waitFor({ state: 'hidden', timeout: 5000 }).catch(() => {
+          throw new Error(`the menu ${which} does not close by ${way}`)
+        })
+        // What a menu alone has selected it gives back by itself.
+        if (which === 'of the selection') await files.button('Clear selection').click()
+      }
+    }
+    expect(files.trouble()).toEqual([])
   })
 
   test.each([

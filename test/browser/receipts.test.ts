@@ -6,10 +6,10 @@ import {
   PHONE,
   pixelsBeside,
   smallTargets,
-} from '../support/browser.ts'
+} from '../support/browser/browser.ts'
+import { chosenFile, isAlive, openStartPage } from '../support/browser/start-page.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { chosenFile, isAlive, openStartPage } from '../support/start-page.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 const MIB = 1024 ** 2
 
@@ -30,6 +30,8 @@ describeInBrowser('a guest', (browser) => {
     const link = await file.link()
     await file.press('Delete')
     expect(await file.row.textContent()).toContain('Its link stops working at once. This cannot be undone.')
+    const buttons = file.row.locator('.upload-actions').getByRole('button')
+    expect(await buttons.allTextContents()).toEqual(['Delete for good', 'Keep the file'])
     await file.press('Keep the file')
     expect(await statusOf(link)).toBe(200)
     await page.reload()
@@ -41,6 +43,22 @@ describeInBrowser('a guest', (browser) => {
     await file.press('Remove from list')
     expect(await page.locator('.upload, .earlier').count()).toBe(0)
     expect(start.trouble()).toEqual([])
+  })
+
+  test('reads every word of every button on a phone, in German too', async () => {
+    for (const [locale, remove] of [
+      ['en-GB', 'Delete'],
+      ['de-DE', 'Löschen'],
+    ] as const) {
+      await using start = await openStartPage(browser(), host.url, { ...PHONE, locale })
+      for (const name of ['one.txt', 'two.txt']) {
+        await start.choose(chosenFile(name, Buffer.from(name)))
+        await start.upload(name).is('done')
+      }
+      await start.upload('two.txt').press(remove)
+      await start.upload('one.txt').row.getByRole('button', { name: /^QR/ }).tap()
+      expect([await pixelsBeside(start.page), await smallTargets(start.page)]).toEqual([0, []])
+    }
   })
 
   test('finds earlier uploads in another tab, and only those that are still there', async () => {

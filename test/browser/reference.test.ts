@@ -8,9 +8,10 @@ import {
   PHONE,
   pixelsBeside,
   smallTargets,
-} from '../support/browser.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { elements } from '../support/public.ts'
+} from '../support/browser/browser.ts'
+import { elements } from '../support/clients/public.ts'
+import { runProgram } from '../support/processes/program.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 describeInBrowser('the reference of the API', (browser) => {
   let host: TestHoldfast
@@ -80,14 +81,13 @@ describeInBrowser('the reference of the API', (browser) => {
   test('gives commands that work as they stand', async () => {
     const commands = await commandsOf(host.url)
     const account = commands.find((command) => command.endsWith("/api/v1/account'"))
-    const run = Bun.spawn(['sh', '-c', account ?? 'false'], {
+    const { output } = await runProgram(['sh', '-c', account ?? 'false'], {
       env: { ...process.env, HOLDFAST_KEY: key },
-      stderr: 'ignore',
     })
-    expect(JSON.parse(await new Response(run.stdout).text())).toMatchObject({ data: { username: 'ada' } })
+    expect(JSON.parse(output)).toMatchObject({ data: { username: 'ada' } })
     for (const command of commands) {
-      const syntax = Bun.spawn(['sh', '-n', '-c', command], { stderr: 'pipe' })
-      expect([command, await new Response(syntax.stderr).text()]).toEqual([command, ''])
+      const { errors } = await runProgram(['sh', '-n', '-c', command])
+      expect([command, errors]).toEqual([command, ''])
     }
   })
 

@@ -13,21 +13,22 @@ import {
   pixelsBeside,
   smallTargets,
   type Visit,
-} from '../support/browser.ts'
-import { codeOf } from '../support/codes.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { tabTo } from '../support/keyboard.ts'
-import { bearer, makeFolder, upload } from '../support/public.ts'
-import { PASSWORD, signedIn } from '../support/site-visitor.ts'
+} from '../support/browser/browser.ts'
+import { tabTo } from '../support/browser/keyboard.ts'
+import { bearer, makeFolder, upload } from '../support/clients/public.ts'
+import { PASSWORD, signedIn } from '../support/clients/site-visitor.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { codesAt } from '../support/sign-in/codes.ts'
 
 const PATHS = ['/settings', '/settings/keys', '/settings/security', '/settings/account']
 const NEW_PASSWORD = 'granite lantern under moss'
 
 describeInBrowser('the settings', (browser) => {
   let host: TestHoldfast
+  const codeOf = codesAt(() => host.clock.now())
   beforeAll(async () => {
     host = await startHoldfast({ signUp: 'open' })
-  }, 60_000)
+  }, 120_000)
   afterAll(() => host.stop())
 
   /** Somebody new who is signed in; `key`: their first. */
@@ -91,18 +92,18 @@ describeInBrowser('the settings', (browser) => {
     host.clock.advance(10 * MINUTE)
     await button(page, 'New key').click()
     await page.getByLabel('Name', { exact: true }).fill('Backup')
-    await button(page, 'Make the key').click()
+    await button(page, 'Create key').click()
     const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
     const password = dialog.getByLabel('Your password')
     await password.fill('not it')
     expect(await faultsInBothColours(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Confirm', exact: true }).click()
-    await dialog.getByText('That is not your password.').waitFor()
+    await dialog.getByText('Wrong password.').waitFor()
     // Who thinks better of it is where they were, with what they have typed.
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await dialog.waitFor({ state: 'detached' })
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Backup')
-    await button(page, 'Make the key').click()
+    await button(page, 'Create key').click()
     await password.fill(PASSWORD)
     await page.setViewportSize(PHONE.viewport)
     expect([await pixelsBeside(page), await smallTargets(page)]).toEqual([0, []])
@@ -125,7 +126,7 @@ describeInBrowser('the settings', (browser) => {
     const lines = await storage.locator('.legend li').allTextContents()
     expect(lines).toContain('Pictures3 KB')
     expect(lines).toContain('Documents1 KB')
-    expect(await storage.locator('dt').allTextContents()).toEqual(['Holidays', 'In no folder'])
+    expect(await storage.locator('dt').allTextContents()).toEqual(['Holidays', 'Not in a folder'])
     expect(await storage.locator('dd').allTextContents()).toEqual(['3 KB', '1 KB'])
     const requests = part(page, 'API requests')
     await requests.getByText('As a table').click()
@@ -151,11 +152,11 @@ describeInBrowser('the settings', (browser) => {
     await page.keyboard.type('Screenshots')
     await tabTo(page, dialog.getByRole('checkbox', { name: /^Read/ }))
     await page.keyboard.press('Space')
-    await tabTo(page, dialog.getByLabel('Where'))
+    await tabTo(page, dialog.getByLabel('Access to'))
     await page.keyboard.type('Shots')
-    await tabTo(page, dialog.getByLabel('How long it works'))
+    await tabTo(page, dialog.getByLabel('Expiration'))
     await page.keyboard.type('90')
-    await tabTo(page, button(page, 'Make the key'))
+    await tabTo(page, button(page, 'Create key'))
     await page.keyboard.press('Enter')
 
     const box = dialog.locator('.code-box').first()
@@ -179,7 +180,7 @@ describeInBrowser('the settings', (browser) => {
       RequestURL: `${host.url}/api/v1/upload`,
       Headers: { Authorization: `Bearer ${key}` },
     })
-    await button(page, 'I have it').click()
+    await button(page, 'Done').click()
     expect(await page.content()).not.toContain(key)
 
     await upload(host, { key, name: 'shot.png' })
@@ -221,11 +222,11 @@ describeInBrowser('the settings', (browser) => {
       await meter.getByText(verdict).waitFor()
     }
     await own(page).fill('not it')
-    await button(page, 'Change the password').click()
-    await password.getByText('That is not your password.').waitFor()
+    await button(page, 'Change password').click()
+    await password.getByText('Wrong password.').waitFor()
     await own(page).fill(PASSWORD)
-    await button(page, 'Change the password').click()
-    await said(page, 'Your password is changed')
+    await button(page, 'Change password').click()
+    await said(page, 'Password changed')
     await page.reload()
     await sessions.getByRole('listitem').first().waitFor()
     expect(await sessions.getByRole('listitem').allTextContents()).toEqual([
@@ -255,7 +256,7 @@ describeInBrowser('the settings', (browser) => {
     const codes = page.locator('.recovery-codes code')
     await codes.first().waitFor()
     const first = await codes.allTextContents()
-    await button(page, 'I have kept them').click()
+    await button(page, 'I have saved them').click()
     await page.getByText('Codes are on.').waitFor()
 
     await button(page, 'New recovery codes').click()
@@ -265,7 +266,7 @@ describeInBrowser('the settings', (browser) => {
     const second = await codes.allTextContents()
     expect(second).toHaveLength(10)
     expect(second.filter((code) => first.includes(code))).toEqual([])
-    await button(page, 'I have kept them').click()
+    await button(page, 'I have saved them').click()
 
     const next = async () => {
       const answer = await fetch(`${host.url}/api/v1/session`, {
@@ -292,11 +293,11 @@ describeInBrowser('the settings', (browser) => {
     await page.getByLabel('Name', { exact: true }).fill('Laptop')
     await own(page).fill(PASSWORD)
     await button(page, 'Continue').click()
-    await said(page, 'The passkey is added')
+    await said(page, 'Passkey added')
     await button(page, 'Rename “Laptop”').click()
     await page.getByLabel('Name', { exact: true }).fill('Old laptop')
     await button(page, 'Save').click()
-    await said(page, 'The passkey has its new name')
+    await said(page, 'Passkey renamed')
 
     await page.getByText(opened.username, { exact: true }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
@@ -305,7 +306,7 @@ describeInBrowser('the settings', (browser) => {
     await page.waitForURL(`${host.url}/settings/security`)
     await button(page, 'Remove “Old laptop”').click()
     await button(page, 'Remove').click()
-    await said(page, 'The passkey is removed')
+    await said(page, 'Passkey removed')
     await part(page, 'Passkeys').getByText('No passkeys yet.').waitFor()
     expect(opened.trouble()).toEqual([])
   })
@@ -317,8 +318,8 @@ describeInBrowser('the settings', (browser) => {
     const name = `${username}-new`
     await page.getByRole('textbox', { name: 'User name' }).fill(name)
     await own(page).fill(PASSWORD)
-    await button(page, 'Change the name').click()
-    await said(page, `Your user name is “${name}” now`)
+    await button(page, 'Change user name').click()
+    await said(page, `Your user name is now “${name}”`)
     expect(await page.locator('.who').first().textContent()).toBe(name)
 
     await button(page, 'Delete the account …').click()
@@ -351,7 +352,7 @@ describeInBrowser('the settings', (browser) => {
     await page.context().clearCookies()
     await button(page, 'New key').click()
     await page.getByLabel('Name', { exact: true }).fill('Too late')
-    await button(page, 'Make the key').click()
-    await page.getByText('You are not signed in any more').waitFor()
+    await button(page, 'Create key').click()
+    await page.getByText('You have been signed out').waitFor()
   })
 })

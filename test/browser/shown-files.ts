@@ -1,9 +1,9 @@
 /** Files of every kind that is shown, small ones, made here. */
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { temporaryFolder } from '../support/child.ts'
-import { runProgram } from '../support/program.ts'
-import { type Bytes, textBytes } from '../support/public.ts'
+import { type Bytes, textBytes } from '../support/clients/public.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
+import { runProgram } from '../support/processes/program.ts'
 
 /** A JPEG of two colours. */
 export async function picture(width: number, height: number): Promise<Bytes> {

@@ -1,9 +1,9 @@
 /** People sign in by way of another server, whose site is another one, as browsers let them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { describeInBrowser, openPage, type Visit } from '../support/browser.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { CLIENT, type OidcServer, startOidcServer } from '../support/oidc-server.ts'
+import { describeInBrowser, openPage, type Visit } from '../support/browser/browser.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { CLIENT, type OidcServer, startOidcServer } from '../support/sign-in/oidc-server.ts'
 
 describeInBrowser('signing in by another server', (browser) => {
   let host: TestHoldfast
@@ -14,7 +14,7 @@ describeInBrowser('signing in by another server', (browser) => {
       (subject) => subject,
     )
     host = await startHoldfast({ oidc: { issuer: other.issuer, name: 'Home', ...CLIENT } })
-  }, 60_000)
+  }, 120_000)
   afterAll(async () => {
     await host.stop()
     await other[Symbol.asyncDispose]()

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page, Response } from 'playwright-core'
 import type { ErrorCode } from '../../src/domain/errors.ts'
-import { statusOf } from '../../src/http/errors.ts'
-import { openBuiltSite } from '../../src/http/site/built-site.ts'
-import { readerOf } from '../../src/http/site/language.ts'
-import { de } from '../../src/http/site/texts/de.ts'
-import { en } from '../../src/http/site/texts/en.ts'
+import { openBuiltSite } from '../../src/pages/built-site.ts'
+import { de } from '../../src/pages/texts/de.ts'
+import { en } from '../../src/pages/texts/en.ts'
+import { statusOf } from '../../src/server/errors.ts'
+import { readerOf } from '../../src/server/requests/language.ts'
 import {
   describeInBrowser,
   faultsInBothColours,
@@ -15,11 +15,19 @@ import {
   pixelsBeside,
   smallTargets,
   type Visit,
-} from '../support/browser.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { HOSTILE_NAMES } from '../support/hostile-names.ts'
-import { PNG } from '../support/picture.ts'
-import { api, elements, GENEROUS, makeFolder, textBytes, type Uploaded, upload } from '../support/public.ts'
+} from '../support/browser/browser.ts'
+import {
+  api,
+  elements,
+  GENEROUS,
+  makeFolder,
+  textBytes,
+  type Uploaded,
+  upload,
+} from '../support/clients/public.ts'
+import { HOSTILE_NAMES } from '../support/contents/hostile-names.ts'
+import { PNG } from '../support/contents/picture.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 const KB = 1000
 const SCREENS: readonly (readonly [string, BrowserContextOptions])[] = [
@@ -71,7 +79,7 @@ describeInBrowser('every page', (browser) => {
     const many = Array.from({ length: 101 }, (_, at) => put(folders.full, `${at}.txt`))
     await Promise.all(many)
     await host.runJobs()
-  }, 60_000)
+  }, 120_000)
   afterAll(() => host.stop())
 
   const places: readonly Place[] = [
@@ -110,7 +118,7 @@ describeInBrowser('every page', (browser) => {
     await page.route(`${host.url}/rendered/*`, (route) => {
       const code = RENDERED.find((each) => route.request().url().endsWith(each)) ?? 'INTERNAL_ERROR'
       const status = statusOf(code)
-      const view = { status, code, retryAfter: 90, path: '/' }
+      const view = { status, code, reason: null, retryAfter: 90, path: '/' }
       const body = pages.errorPage(
         view,
         readerOf(new Request(host.url, { headers: route.request().headers() })),
@@ -254,7 +262,7 @@ describeInBrowser('every page', (browser) => {
     await page.goto(`/f/${'<img src=x onerror=alert(0)>'}`)
     await page.goto(`/d/${encodeURIComponent('"><svg onload=alert(0)>')}?${'<script>alert(0)</script>'}`)
     expect(opened.trouble(2 * HOSTILE_NAMES.length)).toEqual([])
-  }, 60_000)
+  }, 120_000)
 })
 
 /** What the main part says, without what it says to be in another language. */

@@ -2,14 +2,14 @@
 import { expect, test } from 'bun:test'
 import type { BrowserContextOptions } from 'playwright-core'
 import type { Config } from '../../src/config.ts'
-import { describeInBrowser, openPage } from '../support/browser.ts'
-import { type Caller, caller, readBack, sha256 } from '../support/caller.ts'
+import { describeInBrowser, openPage } from '../support/browser/browser.ts'
+import { chosenFile, fileIn, slugOf, startPageIn } from '../support/browser/start-page.ts'
 import { chance } from '../support/chance.ts'
-import { temporaryFolder } from '../support/child.ts'
-import { startHoldfast } from '../support/holdfast.ts'
-import { GENEROUS } from '../support/public.ts'
-import { signedIn } from '../support/site-visitor.ts'
-import { chosenFile, fileIn, slugOf, startPageIn } from '../support/start-page.ts'
+import { type Caller, caller, readBack, sha256 } from '../support/clients/caller.ts'
+import { GENEROUS } from '../support/clients/public.ts'
+import { signedIn } from '../support/clients/site-visitor.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
+import { startHoldfast } from '../support/servers/holdfast.ts'
 
 const MIB = 1024 ** 2
 

@@ -1,11 +1,11 @@
 /** The start page before several nodes: the one that takes an upload dies, and comes again. */
 import { expect, test } from 'bun:test'
-import { describeInBrowser } from '../support/browser.ts'
-import { readBack, sha256 } from '../support/caller.ts'
+import { describeInBrowser } from '../support/browser/browser.ts'
+import { chosenFile, openStartPage, slugOf } from '../support/browser/start-page.ts'
 import { chance } from '../support/chance.ts'
-import { killableNodes } from '../support/killable-servers.ts'
-import { onSharedServers } from '../support/shared-installation.ts'
-import { chosenFile, openStartPage, slugOf } from '../support/start-page.ts'
+import { readBack, sha256 } from '../support/clients/caller.ts'
+import { killableNodes } from '../support/servers/killable-servers.ts'
+import { onSharedServers } from '../support/servers/shared-installation.ts'
 
 const MIB = 1024 ** 2
 /** The others take a node for dead after half a minute. */
@@ -31,6 +31,6 @@ onSharedServers('on PostgreSQL and S3', () => {
       expect(await readBack(url, slugOf(link))).toEqual({ size: bytes.length, sha256: sha256(bytes) })
       await start.page.goto('about:blank')
       expect(await servers.end()).toEqual([])
-    }, 180_000)
+    }, 400_000)
   })
 })

@@ -1,13 +1,13 @@
 /** The start page while files go up: how far they are, how fast, and all of them at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { describeInBrowser, readElements } from '../support/browser.ts'
-import { readBack, sha256 } from '../support/caller.ts'
+import { describeInBrowser, readElements } from '../support/browser/browser.ts'
+import { chosenFile, openStartPage, type StartPage, slugOf } from '../support/browser/start-page.ts'
 import { chance } from '../support/chance.ts'
+import { readBack, sha256 } from '../support/clients/caller.ts'
+import { GENEROUS } from '../support/clients/public.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS } from '../support/public.ts'
-import { chosenFile, openStartPage, type StartPage, slugOf } from '../support/start-page.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 const MIB = 1024 ** 2
 const NAMES = ['a.bin', 'b.bin', 'c.bin', 'd.bin']

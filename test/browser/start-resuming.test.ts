@@ -1,16 +1,23 @@
 /** The start page: what is interrupted goes on, and nothing is sent twice or lost. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { describeInBrowser } from '../support/browser.ts'
-import { readBack, sha256 } from '../support/caller.ts'
+import { describeInBrowser } from '../support/browser/browser.ts'
+import { killableBrowser } from '../support/browser/killable-browser.ts'
+import {
+  chosenFile,
+  fileIn,
+  isAlive,
+  openStartPage,
+  slugOf,
+  startPageIn,
+} from '../support/browser/start-page.ts'
 import { chance } from '../support/chance.ts'
-import { temporaryFolder } from '../support/child.ts'
+import { readBack, sha256 } from '../support/clients/caller.ts'
+import { GENEROUS } from '../support/clients/public.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { killableBrowser } from '../support/killable-browser.ts'
-import { killableServer } from '../support/killable-servers.ts'
-import { GENEROUS } from '../support/public.ts'
-import { startSmallBodies } from '../support/small-bodies.ts'
-import { chosenFile, fileIn, isAlive, openStartPage, slugOf, startPageIn } from '../support/start-page.ts'
+import { startSmallBodies } from '../support/network/small-bodies.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { killableServer } from '../support/servers/killable-servers.ts'
 
 const MIB = 1024 ** 2
 /** More than browsers keep of a file for us. */

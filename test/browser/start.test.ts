@@ -8,16 +8,16 @@ import {
   PHONE,
   pixelsBeside,
   smallTargets,
-} from '../support/browser.ts'
-import { readBack, sha256 } from '../support/caller.ts'
+} from '../support/browser/browser.ts'
+import { goOnAs } from '../support/browser/signed-in-page.ts'
+import { chosenFile, fileIn, isAlive, openStartPage, slugOf } from '../support/browser/start-page.ts'
 import { chance } from '../support/chance.ts'
-import { temporaryFolder } from '../support/child.ts'
+import { readBack, sha256 } from '../support/clients/caller.ts'
+import { GENEROUS } from '../support/clients/public.ts'
+import { signedIn } from '../support/clients/site-visitor.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS } from '../support/public.ts'
-import { goOnAs } from '../support/signed-in-page.ts'
-import { signedIn } from '../support/site-visitor.ts'
-import { chosenFile, fileIn, isAlive, openStartPage, slugOf } from '../support/start-page.ts'
+import { FOR_CHROMIUM, temporaryFolder } from '../support/processes/child.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 const MIB = 1024 ** 2
 const LIMIT = 100 * MIB
@@ -86,7 +86,7 @@ describeInBrowser('the start page', (browser) => {
   })
 
   test('takes files and whole folders that are dropped on it', async () => {
-    using folder = temporaryFolder()
+    using folder = temporaryFolder(FOR_CHROMIUM)
     await using start = await open()
     await mkdir(join(folder.path, 'album/day one'), { recursive: true })
     const contents = new Map([

@@ -1,11 +1,11 @@
 /** What people are told when an upload does not move: the cause, and what helps. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { describeInBrowser } from '../support/browser.ts'
+import { describeInBrowser } from '../support/browser/browser.ts'
+import { filesOwner, openFilesPage } from '../support/browser/files-page.ts'
+import { chosenFile, openStartPage } from '../support/browser/start-page.ts'
 import { eventually } from '../support/eventually.ts'
-import { filesOwner, openFilesPage } from '../support/files-page.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { chosenFile, openStartPage } from '../support/start-page.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 const MIB = 1024 ** 2
 
@@ -18,14 +18,20 @@ describeInBrowser('an upload that does not move', (browser) => {
 
   /** From now on the server answers new uploads so; `works` lets them through. */
   async function answering(page: Page) {
-    let now: { status: number; error: string; retryAfter?: string } | 'dead' | 'silent' | 'works' = 'works'
+    interface Refused {
+      readonly status: number
+      readonly error: string
+      readonly reason?: string
+      readonly retryAfter?: string
+    }
+    let now: Refused | 'dead' | 'silent' | 'works' = 'works'
     await page.route('**/api/v1/uploads', async (route) => {
       if (now === 'works') return route.continue()
       if (now === 'dead') return route.abort('connectionrefused')
       if (now === 'silent') return
-      const { status, error, retryAfter } = now
+      const { status, error, reason, retryAfter } = now
       const headers = { 'Retry-After': retryAfter ?? '0' }
-      await route.fulfill({ status, headers, json: { success: false, message: '', error } })
+      await route.fulfill({ status, headers, json: { success: false, message: '', error, reason } })
     })
     return (next: typeof now) => {
       now = next
@@ -43,9 +49,15 @@ describeInBrowser('an upload that does not move', (browser) => {
       expect(await heading()).toBe('1 upload is waiting')
       expect(await page.title()).toStartWith('1 upload is waiting')
     }
-    answer({ status: 503, error: 'STORAGE_UNAVAILABLE', retryAfter: '60' })
+    answer({ status: 503, error: 'STORAGE_UNAVAILABLE', reason: 'full', retryAfter: '60' })
     await start.choose(chosenFile('film.mkv', Buffer.alloc(5000)))
-    await says('The server has no free space')
+    await says('The server has no free space. It keeps trying by itself')
+    answer({ status: 503, error: 'STORAGE_UNAVAILABLE', reason: 'guests', retryAfter: '60' })
+    await film.press('Try now')
+    await says('The space for uploads without an account is used up.')
+    answer({ status: 503, error: 'STORAGE_UNAVAILABLE', reason: 'away', retryAfter: '60' })
+    await film.press('Try now')
+    await says('The server cannot reach its storage.')
     answer('dead')
     await film.press('Try now')
     await says('The server cannot be reached.')
@@ -65,7 +77,7 @@ describeInBrowser('an upload that does not move', (browser) => {
     answer('silent')
     await start.choose(chosenFile('slow.mkv', Buffer.alloc(10)))
     await start.upload('slow.mkv').row.getByText('Waiting for the server to answer').waitFor()
-  }, 60_000)
+  }, 120_000)
 
   test('is seen in the file manager when it is refused, with the reason and what helps', async () => {
     const owner = await filesOwner(host)

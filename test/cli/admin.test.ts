@@ -1,10 +1,10 @@
 /** Administration from the command line, beside a running server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { keepJob } from '../../src/database/jobs.ts'
+import { keepJob } from '../../src/core/jobs/jobs.rows.ts'
 import { DAY } from '../../src/domain/clock.ts'
-import { type Api, api, refusal, type Uploaded } from '../support/api.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { PASSWORD, visitor } from '../support/site-visitor.ts'
+import { type Api, api, refusal, type Uploaded } from '../support/clients/api.ts'
+import { PASSWORD, visitor } from '../support/clients/site-visitor.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { holdfast, type Outcome } from './command.ts'
 
 let host: TestHoldfast
@@ -45,7 +45,7 @@ describe('holdfast admin', () => {
     ])
     expect(await refused('withdraw', 'root')).toContain('another account an administrator')
     expect(await refused('accounts', 'remove', 'root', '--confirm', 'root')).toContain('administrator')
-    expect(await refused('accounts', 'remove', 'ann', '--confirm', 'root')).toContain('to be sure')
+    expect(await refused('accounts', 'remove', 'ann', '--confirm', 'root')).toContain('to confirm')
     expect((await run('accounts', 'disable', 'ann')).code).toBe(0)
     expect(await caller.get('/api/v1/files')).toMatchObject(refusal('ACCOUNT_DISABLED'))
     expect((await run('accounts', 'enable', 'ann')).code).toBe(0)

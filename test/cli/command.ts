@@ -1,7 +1,7 @@
 /** The command line as people run it: a child process in a folder of its own, with nothing of our environment. */
 import { join } from 'node:path'
-import { logLines } from '../support/child.ts'
-import { type Outcome, runProgram, startProgram, watchProgram } from '../support/program.ts'
+import { logLines } from '../support/processes/child.ts'
+import { type Outcome, runProgram, startProgram, watchProgram } from '../support/processes/program.ts'
 
 export type { Outcome }
 

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryFolder } from '../support/child.ts'
-import { startMailServer } from '../support/mail-server.ts'
-import { runProgram } from '../support/program.ts'
-import { testWith } from '../support/tools.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
+import { runProgram } from '../support/processes/program.ts'
+import { testWith } from '../support/processes/tools.ts'
+import { startMailServer } from '../support/sign-in/mail-server.ts'
 import { holdfast, onlyThese } from './command.ts'
 
 describe('holdfast completion', () => {

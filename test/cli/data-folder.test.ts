@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryFolder } from '../support/child.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
 import { MAIN, serving } from './command.ts'
 
 const SERVER = [process.execPath, '--no-env-file', MAIN]

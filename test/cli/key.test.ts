@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { temporaryFolder } from '../support/child.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
 import { holdfast } from './command.ts'
 
 describe('holdfast key', () => {

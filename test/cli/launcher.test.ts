@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
-import { temporaryFolder } from '../support/child.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
 import { LAUNCHER, outcome, REPOSITORY, serving } from './command.ts'
 
 test('the launcher runs under node and passes output and success on', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { logLines, temporaryFolder } from '../support/child.ts'
+import { logLines, temporaryFolder } from '../support/processes/child.ts'
 import { outcome } from './command.ts'
 
 const LOG = JSON.stringify(join(import.meta.dir, '../../src/log.ts'))

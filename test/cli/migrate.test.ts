@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MIGRATIONS } from '../../src/database/migrate.ts'
 import { initial } from '../../src/database/migrations/001-initial.ts'
-import { temporaryFolder } from '../support/child.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
 import { holdfast, MAIN, serving } from './command.ts'
 
 /** A data folder whose database is of the first version; returns the path of that. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { inconsistencies } from '../support/blob-folder.ts'
-import { startChild, temporaryFolder } from '../support/child.ts'
+import { startChild, temporaryFolder } from '../support/processes/child.ts'
+import { inconsistencies } from '../support/storage/blob-folder.ts'
 import { holdfast } from './command.ts'
 import {
   blobPath,

@@ -4,14 +4,15 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { openS3Blobs } from '../../src/blobs/s3.ts'
 import { systemRandom } from '../../src/domain/random.ts'
-import { finishedBlobs, inconsistencies, unfinishedBlobs } from '../support/blob-folder.ts'
-import { caller } from '../support/caller.ts'
-import { newBucket, whyNoCeph } from '../support/ceph.ts'
-import { picture } from '../support/pictures.ts'
-import { createDatabase, whyNoPostgres } from '../support/postgres.ts'
-import { upload, visit } from '../support/public.ts'
-import { thumbnailOf } from '../support/thumbnails.ts'
-import { guestAt, tus } from '../support/tus.ts'
+import { caller } from '../support/clients/caller.ts'
+import { upload, visit } from '../support/clients/public.ts'
+import { thumbnailOf } from '../support/clients/thumbnails.ts'
+import { guestAt, tus } from '../support/clients/tus.ts'
+import { picture } from '../support/contents/pictures.ts'
+import { createDatabase, whyNoPostgres } from '../support/databases/postgres.ts'
+import { reportNotRun } from '../support/processes/not-run.ts'
+import { finishedBlobs, inconsistencies, unfinishedBlobs } from '../support/storage/blob-folder.ts'
+import { newBucket, whyNoCeph } from '../support/storage/ceph.ts'
 import {
   assertServed,
   blobPath,
@@ -30,7 +31,7 @@ import {
 const noPostgres = whyNoPostgres()
 const noCeph = whyNoCeph()
 const missing = [noPostgres, noCeph].filter((reason) => reason !== null)
-if (missing.length > 0) console.warn(`relocation: some tests are left out, because ${missing.join('; ')}`)
+if (missing.length > 0) reportNotRun('some tests of relocation', missing.join('; '))
 
 const databases: { drop(): Promise<void> }[] = []
 afterAll(async () => {

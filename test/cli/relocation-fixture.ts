@@ -3,22 +3,22 @@ import { expect } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { openAdministration } from '../../src/administration.ts'
 import { startHoldfast } from '../../src/app.ts'
 import { loadConfig, settingsInForce } from '../../src/config.ts'
+import type { Database } from '../../src/database/database.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
-import type { Db } from '../../src/database/schema.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { systemClock } from '../../src/domain/clock.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { SCOPES } from '../../src/domain/scopes.ts'
 import { createLog } from '../../src/log.ts'
-import type { Parts } from '../../src/storage.ts'
-import { type Caller, caller, readBack, sha256 } from '../support/caller.ts'
+import { openAdministration } from '../../src/operations/administration.ts'
+import type { StorageOptions } from '../../src/storage.ts'
 import { chance } from '../support/chance.ts'
-import { type ChildSettings, type TemporaryFolder, temporaryFolder } from '../support/child.ts'
-import { runProgram, startProgram, watchProgram } from '../support/program.ts'
-import { passwordForm } from '../support/public.ts'
+import { type Caller, caller, readBack, sha256 } from '../support/clients/caller.ts'
+import { passwordForm } from '../support/clients/public.ts'
+import { type ChildSettings, type TemporaryFolder, temporaryFolder } from '../support/processes/child.ts'
+import { runProgram, startProgram, watchProgram } from '../support/processes/program.ts'
 import { holdfast, MAIN, type Outcome, onlyThese } from './command.ts'
 
 /** Where an installation lies: what `HOLDFAST_` variables say. The data folder is always named. */
@@ -147,7 +147,7 @@ export async function serve(place: Place): Promise<RunningPlace> {
   return { url, stop: stopOnce, [Symbol.asyncDispose]: stopOnce }
 }
 
-function partsOf(place: Place): Parts {
+function partsOf(place: Place): StorageOptions {
   const settings = { HOST: '127.0.0.1', PORT: '0', RATE_LIMIT: '100000', ...place }
   return { config: loadConfig(variables(settings)), clock: systemClock, random: systemRandom }
 }
@@ -192,7 +192,7 @@ async function idOf(api: Caller, slug: string): Promise<number> {
 }
 
 /** A connection to the place's database, with nothing brought up to date. */
-export async function withDatabase<T>(place: Place, use: (db: Db) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(place: Place, use: (db: Database) => Promise<T>): Promise<T> {
   const db =
     place.DATABASE_URL === undefined
       ? openSqlite(join(place.DATA_DIR, 'holdfast.sqlite'))

@@ -1,7 +1,7 @@
 /** Commands beside a running server, to which three reports have come: the first of them is about a file that is gone. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { askPublic, deleteFile, type Uploaded, upload } from '../support/public.ts'
+import { askPublic, deleteFile, type Uploaded, upload } from '../support/clients/public.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { holdfast, type Outcome } from './command.ts'
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)

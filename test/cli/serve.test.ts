@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { eventually } from '../support/eventually.ts'
 import {
   addAccount,
   type Child,
@@ -8,8 +9,7 @@ import {
   logLines,
   startChild,
   temporaryFolder,
-} from '../support/child.ts'
-import { eventually } from '../support/eventually.ts'
+} from '../support/processes/child.ts'
 import { holdfast, MAIN, onlyThese, serving } from './command.ts'
 
 describe('holdfast serve', () => {

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withEnvFile } from '../../src/cli/env-file.ts'
 import { settings } from '../../src/settings.ts'
-import { temporaryFolder } from '../support/child.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
 import { holdfast, LAUNCHER, MAIN, outcome } from './command.ts'
 
 describe('holdfast config', () => {

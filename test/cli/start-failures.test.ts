@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { newBucket, whyNoCeph } from '../support/ceph.ts'
-import { temporaryFolder } from '../support/child.ts'
-import { freePort } from '../support/free-port.ts'
-import { createDatabase, whyNoPostgres } from '../support/postgres.ts'
+import { createDatabase, whyNoPostgres } from '../support/databases/postgres.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { newBucket, whyNoCeph } from '../support/storage/ceph.ts'
 import { holdfast, MAIN, outcome } from './command.ts'
 
 type Settings = Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryFolder } from '../support/child.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
 import { holdfast, MAIN, serving } from './command.ts'
 
 const PROGRAM = [process.execPath, '--no-env-file', MAIN]
@@ -15,11 +15,15 @@ test('holdfast takeover lets a restored database remove bytes again, and says wh
   const database = join(folder.path, 'data/holdfast.sqlite')
   copyFileSync(database, join(folder.path, 'copy'))
   await serve()
-  expect(await take()).toMatchObject({ code: 0, output: expect.stringContaining('nothing is to be done') })
+  expect(await take()).toMatchObject({ code: 0, output: expect.stringContaining('there is nothing to do') })
   for (const end of ['-wal', '-shm']) rmSync(database + end, { force: true })
   copyFileSync(join(folder.path, 'copy'), database)
   const { lines } = await serve()
   expect(lines.map(({ msg }) => String(msg))).toContainEqual(expect.stringContaining('holdfast takeover'))
   expect(await take()).toMatchObject({ code: 0, output: expect.stringContaining('from now on') })
-  expect(await take()).toMatchObject({ code: 0, output: expect.stringContaining('nothing is to be done') })
+  const audit = await holdfast(folder.path, ['admin', 'audit', '--act', 'store.taken_over', '--json'], {
+    HOLDFAST_DATA_DIR: join(folder.path, 'data'),
+  })
+  expect(JSON.parse(audit.output)).toMatchObject([{ act: 'store.taken_over', account: null }])
+  expect(await take()).toMatchObject({ code: 0, output: expect.stringContaining('there is nothing to do') })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import manifest from '../../package.json' with { type: 'json' }
-import { temporaryFolder } from '../support/child.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
 import { holdfast } from './command.ts'
 
 describe('help', () => {

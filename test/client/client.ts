@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LAUNCHER, MAIN, type Outcome, onlyThese, outcome } from '../cli/command.ts'
 import { eventually } from '../support/eventually.ts'
-import { startProgram } from '../support/program.ts'
+import { startProgram } from '../support/processes/program.ts'
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Api, api } from '../support/api.ts'
+import { type Api, api } from '../support/clients/api.ts'
+import { GENEROUS, randomBytes } from '../support/clients/public.ts'
 import { eventually } from '../support/eventually.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS, randomBytes } from '../support/public.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { type FaultProxy, startFaultProxy } from '../support/storage/fault-proxy.ts'
 import { type Client, lines, newClient } from './client.ts'
 
 const MIB = 1024 * 1024

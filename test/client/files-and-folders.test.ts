@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Api, api } from '../support/api.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS } from '../support/public.ts'
+import { type Api, api } from '../support/clients/api.ts'
+import { GENEROUS } from '../support/clients/public.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { type Client, lines, newClient } from './client.ts'
 
 let host: TestHoldfast

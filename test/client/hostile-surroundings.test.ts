@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { partName } from '../../src/client/local-names.ts'
 import { plainJson } from '../../src/client/plain-text.ts'
 import { parseServer } from '../../src/client/server-address.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS, signedAddress, textBytes, upload } from '../support/public.ts'
+import { GENEROUS, signedAddress, textBytes, upload } from '../support/clients/public.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { newClient } from './client.ts'
 
 /** Clears the screen, renames the window, turns the direction around, and pretends another line. */

@@ -3,9 +3,9 @@ import { truncateSync, writeFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { basename, join } from 'node:path'
-import { FileChanged, type FoundFile, openFile } from '../../src/client/local-file.ts'
-import { temporaryFolder } from '../support/child.ts'
-import { randomBytes } from '../support/public.ts'
+import { FileChanged, type FoundFile, openLocalFile } from '../../src/client/local-file.ts'
+import { randomBytes } from '../support/clients/public.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
 
 const MIB = 1024 * 1024
 const bytes = randomBytes(5 * MIB + 7)
@@ -26,7 +26,7 @@ async function read(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
 
 test('a file is read in ranges, and again where it has to be, and hashed once as a whole', async () => {
   using folder = temporaryFolder()
-  const opened = await openFile(await found(folder.path))
+  const opened = await openLocalFile(await found(folder.path))
   const passed: number[] = []
   expect(await read(opened.stream(0, 3 * MIB + 1, (length) => passed.push(length)))).toEqual(
     Buffer.from(bytes.subarray(0, 3 * MIB + 1)),
@@ -39,7 +39,7 @@ test('a file is read in ranges, and again where it has to be, and hashed once as
 
 test('what was sent in an earlier run is hashed before what is sent now', async () => {
   using folder = temporaryFolder()
-  const opened = await openFile(await found(folder.path))
+  const opened = await openLocalFile(await found(folder.path))
   expect(await read(opened.stream(4 * MIB, bytes.length))).toEqual(Buffer.from(bytes.subarray(4 * MIB)))
   expect(await opened.sha256()).toBe(sha256)
   await opened.close()
@@ -47,7 +47,7 @@ test('what was sent in an earlier run is hashed before what is sent now', async 
 
 test('a reader that leaves in the middle harms neither the next one nor the end', async () => {
   using folder = temporaryFolder()
-  const opened = await openFile(await found(folder.path))
+  const opened = await openLocalFile(await found(folder.path))
   const reader = opened.stream(0, bytes.length).getReader()
   await reader.read()
   await reader.cancel()
@@ -62,7 +62,7 @@ test('a reader that leaves in the middle harms neither the next one nor the end'
 test('a file that has become shorter is told of after what could be read', async () => {
   using folder = temporaryFolder()
   const file = await found(folder.path)
-  const opened = await openFile(file)
+  const opened = await openLocalFile(file)
   truncateSync(file.path, 2 * MIB + 5)
   const passed: number[] = []
   const stream = opened.stream(0, bytes.length, (length) => passed.push(length))
@@ -118,7 +118,7 @@ test('whoever takes it slowly gets every byte as it was read', async () => {
   using folder = temporaryFolder()
   const content = randomBytes(32 * MIB + 5)
   await using receiver = await haltingReceiver(content.length)
-  const opened = await openFile(await found(folder.path, content))
+  const opened = await openLocalFile(await found(folder.path, content))
   const response = await fetch(receiver.url, {
     method: 'PATCH',
     headers: { 'Content-Length': String(content.length) },

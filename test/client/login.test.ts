@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS } from '../support/public.ts'
+import { GENEROUS } from '../support/clients/public.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { newClient } from './client.ts'
 
 let host: TestHoldfast

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { AnswerError, ConnectionError } from '../../src/client/failure.ts'
-import { createRetries, type Patience, type Retries } from '../../src/client/retries.ts'
+import type { RetryPatience } from '../../src/client/policy/retry-policy.ts'
+import { createRetries, type Retries } from '../../src/client/retries.ts'
 import { HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts'
 import { handClock } from '../support/hand-clock.ts'
 
@@ -29,7 +30,7 @@ function trial(chance: () => number = () => 1): Trial {
 const away = () => new ConnectionError('away', { passes: true, isUnsent: false })
 const answered = (status: number, retryAfter: number | null = null) =>
   new AnswerError(`answered ${status}`, status, 'CODE', retryAfter)
-const patient: Patience = { within: 10 * MINUTE, longestWait: 2 * HOUR }
+const patient: RetryPatience = { within: 10 * MINUTE, longestWait: 2 * HOUR }
 
 /** Fails so often, with what `failure` says, and then succeeds. */
 function failing(times: number, failure: () => Error): () => Promise<string> {
@@ -141,6 +142,35 @@ describe('a server that says when to come again', () => {
     await Promise.all([ask(failing(1, () => answered(429, 50))), ask(failing(1, () => answered(429, 50)))])
     expect(asked.slice(-2).every((at) => at >= (101 + 50) * SECOND)).toBe(true)
     expect(said).toEqual(['answered 429 (waiting 100 s)', 'answered 429 (waiting 50 s)'])
+  })
+
+  test('is not asked before, by nothing that begins meanwhile, however soon another answer allows it', async () => {
+    const clock = handClock()
+    const slept: number[] = []
+    const over = Promise.withResolvers<void>()
+    const sleep = (milliseconds: number) => {
+      slept.push(milliseconds)
+      return over.promise
+    }
+    const retries = createRetries({ clock, chance: () => 1, sleep, say: () => {} })
+    let asked = 0
+    const ask = (retryAfter: number) => {
+      const attempt = failing(1, () => answered(429, retryAfter))
+      return retries.persist(patient, () => {
+        asked += 1
+        return attempt()
+      })
+    }
+    const both = [ask(100), ask(1)]
+    await Bun.sleep(0)
+    const another = ask(1)
+    await Bun.sleep(0)
+    expect([asked, slept]).toEqual([2, [101_000, 101_000, 101_000]])
+    clock.advance(101 * SECOND)
+    over.resolve()
+    expect(await Promise.all([...both])).toEqual(['done', 'done'])
+    clock.advance(2 * SECOND)
+    expect(await another).toBe('done')
   })
 
   test('may ask for a limit’s hour again and again, but for no more than is endured', async () => {

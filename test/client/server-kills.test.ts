@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { addAccount, startChild, temporaryFolder } from '../support/child.ts'
+import { randomBytes } from '../support/clients/public.ts'
 import { eventually } from '../support/eventually.ts'
-import { startFaultProxy } from '../support/fault-proxy.ts'
-import { freePort } from '../support/free-port.ts'
-import { randomBytes } from '../support/public.ts'
+import { addAccount, startChild, temporaryFolder } from '../support/processes/child.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { startFaultProxy } from '../support/storage/fault-proxy.ts'
 import { newClient } from './client.ts'
 
 const MIB = 1024 * 1024

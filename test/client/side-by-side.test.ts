@@ -29,6 +29,23 @@ test('so many are worked on at once, never more, and what comes of them is taken
   expect(taken).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
+test('no item is asked for before there is room for it', async () => {
+  let asked = 0
+  async function* items(): AsyncGenerator<number> {
+    for (; asked < 5; asked++) yield asked
+  }
+  const ends: (() => void)[] = []
+  const work = () => new Promise<void>((resolve) => ends.push(resolve))
+  const all = sideBySide(items(), 2, work, () => {})
+  await Bun.sleep(1)
+  expect([asked, ends.length]).toEqual([1, 2])
+  while (asked < 5 || ends.length > 0) {
+    ends.shift()?.()
+    await Bun.sleep(0)
+  }
+  await all
+})
+
 test('what fails first is thrown when what is under way has ended, and nothing more is begun', async () => {
   const begun: number[] = []
   const ended: number[] = []

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { api } from '../support/api.ts'
+import { api } from '../support/clients/api.ts'
+import { GENEROUS, randomBytes } from '../support/clients/public.ts'
 import { eventually } from '../support/eventually.ts'
-import { startFaultProxy } from '../support/fault-proxy.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS, randomBytes } from '../support/public.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { startFaultProxy } from '../support/storage/fault-proxy.ts'
 import { newClient } from './client.ts'
 
 let host: TestHoldfast

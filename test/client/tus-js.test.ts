@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { api } from '../support/api.ts'
-import { readBack, sha256, uploadResult } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import { type TemporaryFolder, temporaryFolder } from '../support/child.ts'
+import { api } from '../support/clients/api.ts'
+import { readBack, sha256, uploadResult } from '../support/clients/caller.ts'
+import { GENEROUS } from '../support/clients/public.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { startProgram, watchProgram } from '../support/program.ts'
-import { GENEROUS } from '../support/public.ts'
+import { type TemporaryFolder, temporaryFolder } from '../support/processes/child.ts'
+import { startProgram, watchProgram } from '../support/processes/program.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 const MIB = 1024 ** 2
 const SIZE = 40 * MIB

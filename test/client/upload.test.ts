@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Api, api } from '../support/api.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { GENEROUS, randomBytes } from '../support/public.ts'
+import { type Api, api } from '../support/clients/api.ts'
+import { GENEROUS, randomBytes } from '../support/clients/public.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { type Client, lines, newClient } from './client.ts'
 import { contentAt, stateFiles } from './uploads.ts'
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
-import { type Config, ConfigError, type Environment, loadConfig, settingsInForce } from '../../src/config.ts'
+import { ConfigError } from '../../src/config/config-problems.ts'
+import type { Environment } from '../../src/config/environment.ts'
+import { type Config, loadConfig, settingsInForce } from '../../src/config.ts'
 import type { MailAddress } from '../../src/domain/mail-address.ts'
 import { type Setting, settings } from '../../src/settings.ts'
 
@@ -38,6 +40,7 @@ describe('settings', () => {
       inactiveDays: 45,
       binDays: 7,
       maxFolderDepth: 256,
+      shutdownGrace: 30,
       thumbnails: true,
       metrics: null,
       logLevel: 'info',
@@ -80,6 +83,7 @@ describe('settings', () => {
       HOLDFAST_INACTIVE_DAYS: '9',
       HOLDFAST_BIN_DAYS: '3',
       HOLDFAST_MAX_FOLDER_DEPTH: '10',
+      HOLDFAST_SHUTDOWN_GRACE: '90',
       HOLDFAST_THUMBNAILS: 'false',
       HOLDFAST_METRICS: 'on',
       HOLDFAST_METRICS_TOKEN: 'a-token-of-some-length',
@@ -133,6 +137,7 @@ describe('settings', () => {
       inactiveDays: 9,
       binDays: 3,
       maxFolderDepth: 10,
+      shutdownGrace: 90,
       thumbnails: false,
       metrics: { token: 'a-token-of-some-length' },
       logLevel: 'debug',
@@ -185,6 +190,7 @@ describe('a value that is not allowed', () => {
     HOLDFAST_MIN_FREE_SPACE: ['-1', 'x'],
     HOLDFAST_INACTIVE_DAYS: ['0', '36501'],
     HOLDFAST_MAX_FOLDER_DEPTH: ['0', '1001'],
+    HOLDFAST_SHUTDOWN_GRACE: ['-1', '3601'],
     HOLDFAST_SMTP_URL: [
       'mail.example.org',
       'http://mail.example.org',

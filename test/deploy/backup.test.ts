@@ -2,10 +2,10 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { finishedBlobs, inconsistencies } from '../support/blob-folder.ts'
-import { type Caller, caller, readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import { addAccount, startChild, temporaryFolder } from '../support/child.ts'
+import { type Caller, caller, readBack, sha256 } from '../support/clients/caller.ts'
+import { addAccount, startChild, temporaryFolder } from '../support/processes/child.ts'
+import { finishedBlobs, inconsistencies } from '../support/storage/blob-folder.ts'
 
 test('what docs/operations/backup.md has copied beside a working server is a whole installation again', async () => {
   using folder = temporaryFolder()

@@ -1,12 +1,12 @@
 import { expect } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryFolder } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/free-port.ts'
-import { startHoldfast } from '../support/holdfast.ts'
-import { startProgram } from '../support/program.ts'
-import { testWith } from '../support/tools.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { startProgram } from '../support/processes/program.ts'
+import { testWith } from '../support/processes/tools.ts'
+import { startHoldfast } from '../support/servers/holdfast.ts'
 
 const DELIVERED = readFileSync(join(import.meta.dir, '../../deploy/Caddyfile'), 'utf8')
 

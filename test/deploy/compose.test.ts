@@ -4,7 +4,7 @@ import { BlockList } from 'node:net'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { loadConfig } from '../../src/config.ts'
-import { temporaryFolder } from '../support/child.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
 import { readCompose } from './compose-file.ts'
 
 const DEPLOY = join(import.meta.dir, '../../deploy')

@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { validate } from 'dockerfile-utils'
-import { startChild, temporaryFolder } from '../support/child.ts'
 import { eventually } from '../support/eventually.ts'
-import { startProgram } from '../support/program.ts'
+import { startChild, temporaryFolder } from '../support/processes/child.ts'
+import { startProgram } from '../support/processes/program.ts'
 import { execForm, type Instruction, parseDockerfile } from './dockerfile.ts'
 
 const REPOSITORY = join(import.meta.dir, '../..')

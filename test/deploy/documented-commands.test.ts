@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
-import { temporaryFolder } from '../support/child.ts'
-import { startHoldfast, type TestAccount, type TestHoldfast } from '../support/holdfast.ts'
-import { PNG } from '../support/picture.ts'
-import { runProgram } from '../support/program.ts'
-import { api, bearer, GENEROUS, makeFolder, textBytes, upload } from '../support/public.ts'
-import { testWith } from '../support/tools.ts'
+import { api, bearer, GENEROUS, makeFolder, textBytes, upload } from '../support/clients/public.ts'
+import { PNG } from '../support/contents/picture.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
+import { runProgram } from '../support/processes/program.ts'
+import { testWith } from '../support/processes/tools.ts'
+import { startHoldfast, type TestAccount, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { EXCEPTED } from './excepted-commands.ts'
 
 const REPOSITORY = join(import.meta.dir, '../..')
@@ -182,8 +182,8 @@ describe('the commands in the documentation', () => {
     expect(idle).toEqual([])
   })
 
-  test('include a loop over a remote folder that writes one link to a line, whatever the names', async () => {
-    if (Bun.which('rclone') === null) return
+  const loop = 'include a loop over a remote folder that writes one link to a line, whatever the names'
+  testWith(['curl', 'rclone'], loop, async () => {
     const lines = readFileSync(join(folder.path, 'work/docs/guide/rclone.md/links.txt'), 'utf8')
       .trim()
       .split('\n')

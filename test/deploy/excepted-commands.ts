@@ -10,7 +10,7 @@ interface Exception {
 
 export const EXCEPTED: readonly Exception[] = [
   {
-    command: /^npm (ci|start|test|install)/m,
+    command: /^npm (ci|start|test|install|run test:all)/m,
     reason: 'installs, serves or tests: what has brought this test here',
   },
   {

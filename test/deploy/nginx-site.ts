@@ -4,9 +4,9 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/free-port.ts'
-import { openFiles } from '../support/open-files.ts'
-import { toolPath, whyNoTools } from '../support/tools.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { openFiles } from '../support/processes/open-files.ts'
+import { toolPath, whyNoTools } from '../support/processes/tools.ts'
 
 const DELIVERED = join(import.meta.dir, '../../deploy/nginx')
 

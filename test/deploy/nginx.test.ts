@@ -3,19 +3,19 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { unfinishedBlobs } from '../support/blob-folder.ts'
-import { caller, sha256, signedAddress, uploadResult } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
+import { caller, sha256, signedAddress, uploadResult } from '../support/clients/caller.ts'
+import { eventually } from '../support/eventually.ts'
+import { openUpload } from '../support/network/raw-upload.ts'
 import {
   addAccount,
   type ChildServer,
   type ChildSettings,
   startChild,
   temporaryFolder,
-} from '../support/child.ts'
-import { eventually } from '../support/eventually.ts'
-import { openUpload } from '../support/raw-upload.ts'
-import { describeWith } from '../support/tools.ts'
+} from '../support/processes/child.ts'
+import { describeWith } from '../support/processes/tools.ts'
+import { unfinishedBlobs } from '../support/storage/blob-folder.ts'
 import { NGINX_TOOLS, type NginxSite, nginxComplaints, startNginxSite } from './nginx-site.ts'
 
 const MIB = 1024 * 1024

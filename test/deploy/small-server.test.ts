@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
-import { temporaryFolder } from '../support/child.ts'
-import { runProgram } from '../support/program.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
+import { runProgram } from '../support/processes/program.ts'
 
 const REPOSITORY = join(import.meta.dir, '../..')
 const PAGE = readFileSync(join(REPOSITORY, 'docs/operations/small-server.md'), 'utf8')

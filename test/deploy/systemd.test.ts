@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
-import { temporaryFolder } from '../support/child.ts'
-import { describeWith } from '../support/tools.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
+import { describeWith } from '../support/processes/tools.ts'
 
 const DEPLOY = join(import.meta.dir, '../../deploy')
 const UNIT = readFileSync(join(DEPLOY, 'holdfast.service'), 'utf8')

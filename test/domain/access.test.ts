@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Asker, type ChainFolder, decideAccess, type Viewer, viewerOf } from '../../src/domain/access.ts'
+import {
+  type Asker,
+  type ChainFolder,
+  decideAccess,
+  decideBelow,
+  isOwnersLook,
+  type Viewer,
+  viewerOf,
+} from '../../src/domain/access.ts'
 import {
   type AccountId,
   type FolderId,
@@ -15,7 +23,7 @@ const folder = (id: number): FolderId => id as FolderId
 const OWNER = account(1)
 const OTHER = account(2)
 
-const open = (id: number): ChainFolder => ({ id: folder(id), isPublic: true, passwordTag: null })
+const open = (id: number): ChainFolder => ({ id: folder(id), isPublic: true, passwordTag: null, closing: id })
 const locked = (id: number, tag = `tag ${id}`): ChainFolder => ({ ...open(id), passwordTag: tag })
 const hidden = (id: number): ChainFolder => ({ ...open(id), isPublic: false })
 
@@ -82,6 +90,7 @@ describe('decideAccess', () => {
       id: fc.integer({ min: 1, max: 6 }).map(folder),
       isPublic: fc.boolean(),
       passwordTag: fc.option(fc.constantFrom('a', 'b')),
+      closing: fc.constant(0),
     })
     const grants = fc.dictionary(fc.constantFrom('1', '2', '3', '4', '5', '6'), fc.constantFrom('a', 'b'))
     fc.assert(
@@ -102,6 +111,52 @@ describe('decideAccess', () => {
   })
 })
 
+describe('an address that an owner signed', () => {
+  const signedBy = (account: AccountId, closed: readonly (readonly [number, number])[]): Viewer => ({
+    ...viewer(null),
+    signed: {
+      account,
+      within: null,
+      closed: new Map(closed.map(([id, closing]) => [folder(id), closing])),
+      closings: 5,
+    },
+  })
+
+  test('leads past what was closed in the same way then, and past nothing else', () => {
+    const rights = signedBy(OWNER, [
+      [1, 1],
+      [3, 3],
+    ])
+    expect(decideAccess(rights, OWNER, [hidden(1), open(2), locked(3)]).kind).toBe('open')
+    expect(decideAccess(rights, OWNER, [hidden(1), hidden(2)]).kind).toBe('hidden')
+    expect(decideAccess(rights, OWNER, [{ ...hidden(1), closing: 4 }]).kind).toBe('hidden')
+    expect(decideAccess(rights, OWNER, [{ ...locked(3), closing: 4 }])).toEqual({
+      kind: 'locked',
+      folder: folder(3),
+    })
+    expect(decideAccess(signedBy(OWNER, []), OWNER, [hidden(1)]).kind).toBe('hidden')
+  })
+
+  test('leads past nothing of another account, nor of what guests uploaded', () => {
+    expect(decideAccess(signedBy(OTHER, [[1, 1]]), OWNER, [hidden(1)]).kind).toBe('hidden')
+    expect(decideAccess(signedBy(GUESTS, [[1, 1]]), GUESTS, [hidden(1)]).kind).toBe('hidden')
+  })
+
+  test('leads into folders below that were closed before it was signed, not since', () => {
+    expect(decideBelow(signedBy(OWNER, []), OWNER, hidden(5)).kind).toBe('open')
+    expect(decideBelow(signedBy(OWNER, []), OWNER, hidden(6)).kind).toBe('hidden')
+    expect(decideBelow(signedBy(OTHER, []), OWNER, hidden(5)).kind).toBe('hidden')
+    expect(decideBelow(viewer(null), OWNER, hidden(5)).kind).toBe('hidden')
+  })
+
+  test('is the owner’s look, whatever it leads past', () => {
+    expect(isOwnersLook(signedBy(OWNER, []), OWNER)).toBe(true)
+    expect(isOwnersLook(signedBy(OTHER, []), OWNER)).toBe(false)
+    expect(isOwnersLook(viewer(OWNER), OWNER)).toBe(true)
+    expect(isOwnersLook(viewer(null), OWNER)).toBe(false)
+  })
+})
+
 describe('viewerOf', () => {
   const named = (name: string) => ({ identifier: name as FolderIdentifier })
   const grants = new Map([[folder(7), 'tag']])
@@ -116,15 +171,26 @@ describe('viewerOf', () => {
 
   test('takes somebody kept to a folder for nobody outside of it', () => {
     const inside = [[named('a')], [named('x'), named('a'), named('y')]]
-    for (const chain of inside) expect(viewerOf(keptTo('a'), chain)).toEqual({ account: OWNER, grants })
+    for (const chain of inside)
+      expect(viewerOf(keptTo('a'), chain)).toEqual({ account: OWNER, grants, signed: null })
     for (const chain of [[], [named('x')]])
-      expect(viewerOf(keptTo('a'), chain)).toEqual({ account: null, grants })
+      expect(viewerOf(keptTo('a'), chain)).toEqual({ account: null, grants, signed: null })
+  })
+
+  test('takes an address that somebody kept to a folder has signed for nobody’s outside of it', () => {
+    const by = { kind: 'key', key: 1 as KeyId } as const
+    const within = 'a' as FolderIdentifier
+    const signed = { account: OWNER, within, by, closed: new Map(), closings: null }
+    const asker: Asker = { reach: null, grants, signed }
+    expect(viewerOf(asker, [named('x'), named('a')])).toEqual({ account: null, grants, signed })
+    for (const chain of [[], [named('x')]])
+      expect(viewerOf(asker, chain)).toEqual({ account: null, grants, signed: null })
   })
 
   test('leaves everybody else who they are', () => {
     for (const chain of [[], [named('x')]]) {
-      expect(viewerOf(keptTo(null), chain)).toEqual({ account: OWNER, grants })
-      expect(viewerOf({ reach: null, grants }, chain)).toEqual({ account: null, grants })
+      expect(viewerOf(keptTo(null), chain)).toEqual({ account: OWNER, grants, signed: null })
+      expect(viewerOf({ reach: null, grants }, chain)).toEqual({ account: null, grants, signed: null })
     }
   })
 })

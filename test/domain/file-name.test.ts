@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cleanFileName, extensionOf, foldName } from '../../src/domain/file-name.ts'
+import { cleanFileName, extensionOf } from '../../src/domain/file-name.ts'
+import { foldName } from '../../src/domain/folded-name.ts'
+import { runsOf } from '../support/cases.ts'
 
 /** Text with what breaks names in it: slashes, dots, controls, direction marks, combining and wide characters. */
 const hostileText = fc
@@ -92,7 +94,7 @@ describe('cleanFileName', () => {
         expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
         expect(cleanFileName(name)).toBe(name)
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     )
   })
 
@@ -193,7 +195,7 @@ describe('foldName', () => {
         expect(folded.normalize('NFC')).toBe(folded)
         expect(foldName(name.normalize('NFD'))).toBe(folded)
       }),
-      { numRuns: 1000 },
+      { numRuns: runsOf(1000) },
     )
   })
 })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Refusal } from '../../src/domain/errors.ts'
-import { parseFolderName } from '../../src/domain/folder-name.ts'
+import { numberedFolderName, parseFolderName } from '../../src/domain/folder-name.ts'
+import { runsOf } from '../support/cases.ts'
 import { refusalOf } from './refusal.ts'
 
 describe('parseFolderName', () => {
@@ -61,7 +62,18 @@ describe('parseFolderName', () => {
         expect(name).not.toMatch(/[/\\\p{Cc}]/u)
         expect([...name].length).toBeLessThanOrEqual(100)
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     )
   })
+})
+
+test('a name with a number is shortened to what a folder may be called', () => {
+  expect(numberedFolderName('Photos', 2)).toBe('Photos (2)')
+  for (const name of ['a'.repeat(100), '😀'.repeat(100), `${'a'.repeat(95)} bcde`]) {
+    const numbered = numberedFolderName(name, 12)
+    expect(numbered).toEndWith(' (12)')
+    expect(numbered).not.toEndWith('  (12)')
+    expect([...numbered].length).toBeLessThanOrEqual(100)
+    expect([...numbered].length).toBeGreaterThan(98)
+  }
 })

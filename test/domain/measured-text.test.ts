@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
+import { isNoPassword, verifyPassword } from '../../src/core/password-hash.ts'
 import { cleanFileName } from '../../src/domain/file-name.ts'
 import { parseFolderName } from '../../src/domain/folder-name.ts'
 import { parseMailAddress } from '../../src/domain/mail-address.ts'
 import { boundedNfc, isLongerThan } from '../../src/domain/measured-text.ts'
 import { parseNotice } from '../../src/domain/notice.ts'
 import { parseReportText } from '../../src/domain/report.ts'
-import { parseRange } from '../../src/http/content/ranges.ts'
-import { parseMetadata } from '../../src/http/uploads/tus-headers.ts'
-import { isNoPassword, verifyPassword } from '../../src/services/passwords.ts'
+import { parseRange } from '../../src/server/answers/ranges.ts'
+import { parseMetadata } from '../../src/uploads/resumable/tus-headers.ts'
 import { refusalOf } from './refusal.ts'
 
 const codeOf = (call: () => unknown) => refusalOf(call).code

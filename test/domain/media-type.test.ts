@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { mediaType } from '../../src/domain/media-type.ts'
 import { isInlineSafe } from '../../src/domain/safe-types.ts'
+import { runsOf } from '../support/cases.ts'
 
 const NOTHING = new Uint8Array()
 const PNG = Uint8Array.from(
@@ -123,7 +124,7 @@ describe('mediaType', () => {
           /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/,
         )
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     )
   })
 })

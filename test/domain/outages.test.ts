@@ -16,7 +16,7 @@ test('what an index finds and what a page says agree to the millisecond, whateve
       moment,
       (all, now, lasts) => {
         const outages = outagesUntil(now, joinOutages(all))
-        const isOut = (time: number) => outages.some(({ began, ended }) => began <= time && time < ended)
+        const isOut = (time: number) => all.some(({ began, ended }) => began <= time && time < ended)
         const cutoff = startBefore(now, lasts, outages)
         for (let start = 0; start <= now; start++) {
           let ran = 0
@@ -27,4 +27,12 @@ test('what an index finds and what a page says agree to the millisecond, whateve
       },
     ),
   )
+})
+
+test('an outage counts that begins with the last moment of a lifetime, and none that ends with its first', () => {
+  const outage = { began: 10, ended: 15 }
+  expect(endAfter(0, 10, [outage])).toBe(15)
+  expect(endAfter(15, 10, [outage])).toBe(25)
+  expect(startBefore(15, 10, [outage])).toBe(0)
+  expect(startBefore(25, 10, [outage])).toBe(10)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from 'bun:test'
-import { makeFolderIdentifier, makeSlug, systemRandom } from '../../src/domain/random.ts'
+import { makeFolderIdentifier, makeSlug, makeUuid, systemRandom } from '../../src/domain/random.ts'
 
 describe('slug randomness:', () => {
   test('random bytes come from the CSPRNG of the system, as many as were asked for', () => {
@@ -26,4 +26,10 @@ describe('slug randomness:', () => {
       expect([...new Set(counts.values())]).toEqual([Math.floor(256 / size)])
     }
   })
+})
+
+test('a UUID is of version 4 and its variant, whatever bytes it is made of', () => {
+  const [all, none] = [0xff, 0].map((byte) => makeUuid((length) => new Uint8Array(length).fill(byte)))
+  expect(all).toBe('ffffffff-ffff-4fff-bfff-ffffffffffff' as typeof all)
+  expect(none).toBe('00000000-0000-4000-8000-000000000000' as typeof none)
 })

@@ -1,10 +1,10 @@
 /** One upload by the command line over a bad line, through nginx that takes so much at a time. */
 import { join } from 'node:path'
 import { newClient } from '../client/client.ts'
-import { startBalancer } from '../support/balancer.ts'
-import { readBack } from '../support/caller.ts'
-import { freePort } from '../support/free-port.ts'
-import type { KillableServers } from '../support/killable-servers.ts'
+import { readBack } from '../support/clients/caller.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { startBalancer } from '../support/servers/balancer.ts'
+import type { KillableServers } from '../support/servers/killable-servers.ts'
 import { type Course, overBadLine } from './bad-line-run.ts'
 
 export interface CommandCourse extends Course {

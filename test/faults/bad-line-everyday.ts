@@ -1,7 +1,8 @@
 /** The uploads over a bad line that the suite makes with a few cuts, and the long tier with many. */
-import { sha256 } from '../support/caller.ts'
+
 import { chance } from '../support/chance.ts'
-import { killableNodes, killableServer } from '../support/killable-servers.ts'
+import { sha256 } from '../support/clients/caller.ts'
+import { killableNodes, killableServer } from '../support/servers/killable-servers.ts'
 import { sendByCommandLine } from './bad-line-command.ts'
 import type { Course } from './bad-line-run.ts'
 import { sendByTusJs } from './bad-line-tus-js.ts'

@@ -1,7 +1,8 @@
 /** One upload over a bad line, to servers that are killed meanwhile. */
-import { type BadLine, startBadLine } from '../support/bad-line.ts'
+
 import { eventually } from '../support/eventually.ts'
-import type { KillableServers } from '../support/killable-servers.ts'
+import { type BadLine, startBadLine } from '../support/network/bad-line.ts'
+import type { KillableServers } from '../support/servers/killable-servers.ts'
 
 export interface Course {
   readonly seed: number

@@ -1,9 +1,10 @@
 /** One upload by tus-js-client over a bad line, as a browser sends it. */
-import { readBack, sha256 } from '../support/caller.ts'
+
 import { chance } from '../support/chance.ts'
-import type { KillableServers } from '../support/killable-servers.ts'
-import { guestAt, tus } from '../support/tus.ts'
-import { sendByTusJs as send } from '../support/tus-js.ts'
+import { readBack, sha256 } from '../support/clients/caller.ts'
+import { guestAt, tus } from '../support/clients/tus.ts'
+import { sendByTusJs as send } from '../support/clients/tus-js.ts'
+import type { KillableServers } from '../support/servers/killable-servers.ts'
 import { type Course, overBadLine } from './bad-line-run.ts'
 
 const CHUNK = 4 * 1024 ** 2

@@ -1,6 +1,6 @@
 /** Uploads by clients as people have them, over lines that break, to servers that are killed; the long tier cuts more often. */
 import { describe, test } from 'bun:test'
-import { onSharedServers } from '../support/shared-installation.ts'
+import { onSharedServers } from '../support/servers/shared-installation.ts'
 import { byCommandLine, byTusJs, byTusJsToNodes } from './bad-line-everyday.ts'
 import { badLineSeed } from './bad-line-run.ts'
 

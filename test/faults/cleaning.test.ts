@@ -2,14 +2,17 @@ import { describe, expect, test } from 'bun:test'
 import { mkdirSync, renameSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { StoreFailure } from '../../src/blobs/blob-store.ts'
-import { discardBlob } from '../../src/database/blobs.ts'
-import type { BlobKey } from '../../src/domain/ids.ts'
-import { createStoreHealth } from '../../src/services/store-health.ts'
-import { api, refusal } from '../support/api.ts'
-import { finishedBlobs } from '../support/blob-folder.ts'
-import { startHoldfast } from '../support/holdfast.ts'
-import { buildParts, type TestParts } from '../support/parts.ts'
-import { visit } from '../support/public.ts'
+import { adoptBlob, discardBlob } from '../../src/core/blobs.rows.ts'
+import { createStoreHealth } from '../../src/core/store/store-health.ts'
+import { inTransaction } from '../../src/database/transactions.ts'
+import type { BlobKey, Sha256 } from '../../src/domain/ids.ts'
+import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
+import { api, refusal } from '../support/clients/api.ts'
+import { visit } from '../support/clients/public.ts'
+import { startHoldfast } from '../support/servers/holdfast.ts'
+import { buildParts, type TestParts } from '../support/servers/parts.ts'
+import { finishedBlobs } from '../support/storage/blob-folder.ts'
+import { overridden } from '../support/storage/overridden.ts'
 
 const GRACE_IS_OVER = 2 * 60_000
 
@@ -47,6 +50,20 @@ describe('purging', () => {
   })
 })
 
+test('contents of one hash and two sizes are two blobs', async () => {
+  await using parts = await buildParts()
+  const sha256 = 'a'.repeat(64) as Sha256
+  const adopt = (size: number) =>
+    inTransaction(parts.db, (trx) =>
+      adoptBlob(trx, { key: makeBlobKey(systemRandom), sha256, crc32: 0, size, created_at: 0 }, 0),
+    )
+  const ids = [await adopt(1), await adopt(2), await adopt(1)]
+  expect(ids[1]).not.toBe(ids[0])
+  expect(ids[2]).toBe(ids[0])
+  expect(await uses(parts)).toEqual([2, 1])
+  expect(await garbage(parts)).toHaveLength(1)
+})
+
 describe('a blob that cannot be removed', () => {
   test.each([1, 60])('does not keep other garbage from going, where there are %d of them', async (count) => {
     await using parts = await buildParts()
@@ -56,7 +73,7 @@ describe('a blob that cannot be removed', () => {
     for (const key of stuck) mkdirSync(join(blobs, '00', key))
     const others = Array.from({ length: 120 }, (_, number) => keyOf('11', number))
     for (const key of others) await Bun.write(join(blobs, '11', key), 'garbage')
-    await parts.db.transaction().execute(async (trx) => {
+    await inTransaction(parts.db, async (trx) => {
       for (const key of stuck) await discardBlob(trx, key, 1)
       for (const key of others) await discardBlob(trx, key, 2)
     })
@@ -90,7 +107,9 @@ describe('a broken store', () => {
       body: { store: 'down', database: 'ok', error: 'STORAGE_UNAVAILABLE' },
     })
     expect(await account.get('/health')).toMatchObject({ status: 200 })
-    expect(await account.upload('hello')).toMatchObject(refusal('STORAGE_UNAVAILABLE'))
+    const refused = await account.upload('hello')
+    expect(refused).toMatchObject(refusal('STORAGE_UNAVAILABLE'))
+    expect(refused.body).toMatchObject({ reason: 'away' })
     await holdfast.runJobs()
     expect(await account.upload('hello')).toMatchObject(refusal('STORAGE_UNAVAILABLE'))
     expect(await account.get('/api/v1/account')).toMatchObject({
@@ -110,14 +129,13 @@ describe('a broken store', () => {
     await using parts = await buildParts()
     const begun = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()
-    const held = {
-      ...parts.blobs,
+    const held = overridden(parts.blobs, {
       async probe() {
         begun.resolve()
         await goOn.promise
         await parts.blobs.probe()
       },
-    }
+    })
     const health = createStoreHealth(held, () => {})
     const probe = health.probe()
     await begun.promise
@@ -131,7 +149,7 @@ describe('a broken store', () => {
 
   test('is told apart from a full one, which is not closed to uploads that fit', async () => {
     await using parts = await buildParts()
-    const full = { ...parts.blobs, probe: () => Promise.reject(new StoreFailure('full')) }
+    const full = overridden(parts.blobs, { probe: () => Promise.reject(new StoreFailure('full')) })
     const health = createStoreHealth(full, () => {})
     await health.probe()
     health.refusalFor(new StoreFailure('full'))
@@ -149,7 +167,7 @@ async function removeGarbage({ cleaning, clock }: TestParts): Promise<void> {
 }
 
 async function uses({ db }: TestParts): Promise<number[]> {
-  return (await db.selectFrom('blobs').select('refs').execute()).map(({ refs }) => refs)
+  return (await db.selectFrom('blobs').select('refs').orderBy('id').execute()).map(({ refs }) => refs)
 }
 
 async function garbage({ db }: TestParts): Promise<string[]> {

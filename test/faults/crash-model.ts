@@ -1,5 +1,5 @@
 /** What must be true of a server after a crash, from what it had acknowledged before. */
-import { type Caller, type ListedFile, readBack, UnexpectedAnswer } from '../support/caller.ts'
+import { type Caller, type ListedFile, readBack, UnexpectedAnswer } from '../support/clients/caller.ts'
 
 export interface ExpectedFile {
   readonly name: string

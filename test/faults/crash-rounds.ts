@@ -1,8 +1,8 @@
 /** Rounds of traffic, SIGKILL and a look at what is left; the suite runs a few of them, the long tier thousands. */
 import { join } from 'node:path'
-import { inconsistencies, unfinishedBlobs } from '../support/blob-folder.ts'
-import { type Caller, caller, UnexpectedAnswer } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
+import { type Caller, caller, UnexpectedAnswer } from '../support/clients/caller.ts'
+import { eventually } from '../support/eventually.ts'
 import {
   addAccount,
   type ChildServer,
@@ -10,8 +10,8 @@ import {
   launchChild,
   startChild,
   temporaryFolder,
-} from '../support/child.ts'
-import { eventually } from '../support/eventually.ts'
+} from '../support/processes/child.ts'
+import { inconsistencies, unfinishedBlobs } from '../support/storage/blob-folder.ts'
 import { type CrashModel, emptyModel, reconcile } from './crash-model.ts'
 import { emptyTally, startTraffic, type Tally } from './crash-traffic.ts'
 

@@ -1,8 +1,8 @@
 /** Clients that upload, move and delete side by side until the server is killed under them. */
 import { z } from 'zod'
-import { type Caller, sha256, UnexpectedAnswer, uploadResult } from '../support/caller.ts'
 import { type Chance, chance } from '../support/chance.ts'
-import { openUpload } from '../support/raw-upload.ts'
+import { type Caller, sha256, UnexpectedAnswer, uploadResult } from '../support/clients/caller.ts'
+import { openUpload } from '../support/network/raw-upload.ts'
 import { crashContent } from './crash-content.ts'
 import type { CrashModel, ExpectedFile } from './crash-model.ts'
 

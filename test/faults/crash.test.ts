@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { crashRounds } from './crash-rounds.ts'
 
-const rounds = number('HOLDFAST_TEST_CRASH_ROUNDS') ?? 25
+const rounds = number('HOLDFAST_TEST_CRASH_ROUNDS') ?? 12
 const seed = number('HOLDFAST_TEST_CRASH_SEED') ?? Math.floor(Math.random() * 1_000_000)
 
 test(
@@ -14,7 +14,7 @@ test(
     expect(figures.uploads).toBeGreaterThan(rounds)
     expect(figures.unanswered).toBeGreaterThan(rounds)
   },
-  60_000 + rounds * 20_000,
+  120_000 + rounds * 40_000,
 )
 
 function number(variable: string): number | null {

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readBack } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import type { ChildAccount, ChildServer } from '../support/child.ts'
+import { readBack } from '../support/clients/caller.ts'
+import { type Attempt, type Load, startLoad } from '../support/clients/upload-load.ts'
+import { type PostgresServer, startPostgres } from '../support/databases/postgres.ts'
 import { eventually } from '../support/eventually.ts'
-import { type PostgresServer, startPostgres } from '../support/postgres.ts'
+import type { ChildAccount, ChildServer } from '../support/processes/child.ts'
 import {
   onSharedServers,
   type SharedInstallation,
   sharedInstallation,
-} from '../support/shared-installation.ts'
-import { roomGivenBack, unsoundness } from '../support/soundness.ts'
-import { type Attempt, type Load, startLoad } from '../support/upload-load.ts'
+} from '../support/servers/shared-installation.ts'
+import { roomGivenBack, unsoundness } from '../support/storage/soundness.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB

@@ -2,19 +2,20 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import type { GuestCaller } from '../../src/core/callers.ts'
+import { createRateLimits } from '../../src/core/rate-limits/rate-limits.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
-import type { GuestCaller } from '../../src/services/caller.ts'
-import { createRateLimits } from '../../src/services/rate-limits.ts'
-import { type Api, api } from '../support/api.ts'
-import { finishedBlobs, unfinishedBlobs } from '../support/blob-folder.ts'
+import { type Api, api } from '../support/clients/api.ts'
+import { visit } from '../support/clients/public.ts'
+import { lossyDatabase } from '../support/databases/lossy-database.ts'
+import { fullDisk, lockedBySomebody, type Outage } from '../support/databases/outage.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast, type TestHoldfast } from '../support/holdfast.ts'
-import { lossyDatabase } from '../support/lossy-database.ts'
-import { fullDisk, lockedBySomebody, type Outage } from '../support/outage.ts'
-import { buildParts, type PartsOptions, type TestParts } from '../support/parts.ts'
-import { visit } from '../support/public.ts'
-import { openUpload } from '../support/raw-upload.ts'
-import { smallDisk, whyNoSmallDisk } from '../support/small-disk.ts'
+import { openUpload } from '../support/network/raw-upload.ts'
+import { reportNotRun } from '../support/processes/not-run.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { buildParts, type PartsOptions, type TestParts } from '../support/servers/parts.ts'
+import { finishedBlobs, unfinishedBlobs } from '../support/storage/blob-folder.ts'
+import { smallDisk, whyNoSmallDisk } from '../support/storage/small-disk.ts'
 
 const MIB = 1024 ** 2
 const HOUR = 3_600_000
@@ -22,7 +23,7 @@ const GUEST: GuestCaller = { kind: 'guest', bucket: '192.0.2.1' }
 
 const obstacle = whyNoSmallDisk()
 if (obstacle !== null) {
-  console.warn(`database-failures: full disks are skipped, because ${obstacle}`)
+  reportNotRun('database failures on a full disk', obstacle)
   test.if(process.env.CI === 'true')('a small disk can be mounted', () => {
     throw new Error(obstacle)
   })
@@ -107,41 +108,46 @@ describe.each(failures)('a database %s', (_, build) => {
     expect(await afterRestart.take('key:2', 0, 10, HOUR)).toMatchObject({ remaining: 9 })
   })
 
-  test('gets back the room of a failed upload later', async () => {
+  test('releases the reservation of a failed upload later', async () => {
     await using parts = await build({ limits: { storageLimit: 10 * MIB } })
-    const room = await parts.rooms.setAside(parts.caller, makeBlobKey(systemRandom), 10 * MIB, 10 * MIB)
+    const reservation = await parts.reservations.reserve(
+      parts.caller,
+      makeBlobKey(systemRandom),
+      10 * MIB,
+      10 * MIB,
+    )
     const end = parts.outage()
-    await room.giveBack()
+    await reservation.release()
     expect(parts.reported).toHaveLength(1)
-    await expect(parts.rooms.endUnended()).rejects.toThrow()
+    await expect(parts.reservations.endFailed()).rejects.toThrow()
     end()
     expect(await reserved(parts)).toEqual({ reservations: 1, bytes: 10 * MIB })
-    await parts.rooms.endUnended()
+    await parts.reservations.endFailed()
     expect(await reserved(parts)).toEqual({ reservations: 0, bytes: 0 })
     // Once, and not again: what it had is free for others, and theirs is not touched.
-    await parts.rooms.setAside(parts.caller, makeBlobKey(systemRandom), 10 * MIB, 10 * MIB)
-    await room.giveBack()
-    await parts.rooms.endUnended()
+    await parts.reservations.reserve(parts.caller, makeBlobKey(systemRandom), 10 * MIB, 10 * MIB)
+    await reservation.release()
+    await parts.reservations.endFailed()
     expect(await reserved(parts)).toEqual({ reservations: 1, bytes: 10 * MIB })
   })
 
-  test('leaves a guest all the bytes of the hour when no room could be set aside', async () => {
+  test('leaves a guest all the bytes of the hour when nothing could be reserved', async () => {
     await using parts = await build({ limits: { guestHourlySize: 1 * MIB } })
     const key = makeBlobKey(systemRandom)
     const end = parts.outage()
     for (let tries = 0; tries < 3; tries++) {
-      await expect(parts.rooms.setAside(GUEST, key, 1 * MIB, 1 * MIB)).rejects.toMatchObject({
+      await expect(parts.reservations.reserve(GUEST, key, 1 * MIB, 1 * MIB)).rejects.toMatchObject({
         code: expect.stringMatching(/^SQLITE_(BUSY|FULL)/),
       })
     }
     end()
-    const room = await parts.rooms.setAside(GUEST, key, MIB / 2, MIB / 2)
+    const reservation = await parts.reservations.reserve(GUEST, key, MIB / 2, MIB / 2)
     const endAgain = parts.outage()
-    await expect(room.cover(MIB)).rejects.toThrow()
-    await room.giveBack()
+    await expect(reservation.cover(MIB)).rejects.toThrow()
+    await reservation.release()
     endAgain()
-    await parts.rooms.endUnended()
-    await parts.rooms.setAside(GUEST, makeBlobKey(systemRandom), 1 * MIB, 1 * MIB)
+    await parts.reservations.endFailed()
+    await parts.reservations.reserve(GUEST, makeBlobKey(systemRandom), 1 * MIB, 1 * MIB)
   })
 
   test('keeps no bytes of an upload that it could not commit, once it takes changes again', async () => {
@@ -253,7 +259,7 @@ describe.skipIf(obstacle !== null)('a server whose disk is full', () => {
     })
   })
 
-  test('gives the room of an upload that broke off back when the jobs can write again', async () => {
+  test('releases the reservation of an upload that broke off when the jobs can write again', async () => {
     using disk = smallDisk(16)
     await using stack = new AsyncDisposableStack()
     const holdfast = stack.adopt(
@@ -269,7 +275,7 @@ describe.skipIf(obstacle !== null)('a server whose disk is full', () => {
     upload.abort()
     await eventually('its bytes are gone', () => unfinishedBlobs(holdfast.dataDir).length === 0)
     end()
-    await eventually('its room is free', async () => {
+    await eventually('its reservation is gone', async () => {
       await holdfast.runJobs()
       return reservations(holdfast) === 0
     })
@@ -280,7 +286,7 @@ describe.skipIf(obstacle !== null)('a server whose disk is full', () => {
 /** What the jobs do, after the time that garbage is left lying. */
 async function clean(parts: TestParts): Promise<void> {
   for (let round = 0; round < 2; round++) {
-    await parts.rooms.endUnended()
+    await parts.reservations.endFailed()
     await parts.cleaning.purgeDeleted()
     await parts.cleaning.removeGarbage()
     parts.clock.advance(2 * 60_000)

@@ -1,22 +1,23 @@
 import { expect, test } from 'bun:test'
-import { discardBlob } from '../../src/database/blobs.ts'
+import { discardBlob } from '../../src/core/blobs.rows.ts'
+import { inTransaction } from '../../src/database/transactions.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
-import { type Caller, caller, readBack, sha256, signedAddress } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
+import { type Caller, caller, readBack, sha256, signedAddress } from '../support/clients/caller.ts'
 import { eventually } from '../support/eventually.ts'
-import { startFaultProxy } from '../support/fault-proxy.ts'
-import { openUpload } from '../support/raw-upload.ts'
+import { openUpload } from '../support/network/raw-upload.ts'
 import {
   onSharedServers,
   type SharedInstallation,
   sharedInstallation,
-} from '../support/shared-installation.ts'
-import { unsoundness } from '../support/soundness.ts'
+} from '../support/servers/shared-installation.ts'
+import { startFaultProxy } from '../support/storage/fault-proxy.ts'
+import { unsoundness } from '../support/storage/soundness.ts'
 
 const MIB = 1024 ** 2
 const random = chance(91)
 /** Milliseconds: half a minute until a node is taken for dead, and then a job's rhythm. */
-const PATIENCE = 180_000
+const PATIENCE = 400_000
 
 onSharedServers('a node that is', () => {
   // Others notice after half a minute; both tests wait for that at the same time.
@@ -43,7 +44,7 @@ onSharedServers('a node that is', () => {
       const writer = await store.create(garbage)
       await writer.write(random.bytes(1000))
       await writer.complete()
-      await db.transaction().execute(async (trx) => {
+      await inTransaction(db, async (trx) => {
         for (const key of keys) await discardBlob(trx, key, 0)
       })
       const jobsOf = async (node: string) => {

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { finishedBlobs, inconsistencies, unfinishedBlobs } from '../support/blob-folder.ts'
-import { caller, readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import { addAccount, type ChildSettings, startChild } from '../support/child.ts'
+import { caller, readBack, sha256 } from '../support/clients/caller.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast } from '../support/holdfast.ts'
-import { openUpload, type RawAnswer } from '../support/raw-upload.ts'
-import { smallDisk, whyNoSmallDisk } from '../support/small-disk.ts'
-import { expectStorageUnavailable, sendWhole } from '../support/whole-upload.ts'
+import { openUpload, type RawAnswer } from '../support/network/raw-upload.ts'
+import { expectStorageUnavailable, sendWhole } from '../support/network/whole-upload.ts'
+import { addAccount, type ChildSettings, startChild } from '../support/processes/child.ts'
+import { reportNotRun } from '../support/processes/not-run.ts'
+import { startHoldfast } from '../support/servers/holdfast.ts'
+import { finishedBlobs, inconsistencies, unfinishedBlobs } from '../support/storage/blob-folder.ts'
+import { smallDisk, whyNoSmallDisk } from '../support/storage/small-disk.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -24,7 +25,7 @@ const SETTINGS: ChildSettings = {
 
 const obstacle = whyNoSmallDisk()
 if (obstacle !== null) {
-  console.warn(`disk-full: skipped, because ${obstacle}`)
+  reportNotRun('a full disk', obstacle)
   test.if(process.env.CI === 'true')('a small disk can be mounted', () => {
     throw new Error(obstacle)
   })
@@ -140,7 +141,7 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
     expect(await account.account()).toMatchObject({ files_count: 2, storage_used: 10 * MIB })
     await server.stop()
     expect(inconsistencies(dataDir, { cleaned: true })).toEqual([])
-  }, 120_000)
+  }, 300_000)
 })
 
 function slugOf(answer: RawAnswer): string {

@@ -1,21 +1,22 @@
 /** Guests who promise bytes and send none, or few: nobody else may be kept out by that. */
 import { describe, expect, test } from 'bun:test'
 import { GUESTS } from '../../src/domain/ids.ts'
-import { GUEST_STEP } from '../../src/services/room.ts'
-import { MOST_EMPTY_OF_ADDRESS } from '../../src/services/upload-room.ts'
-import { type Answer, api, newcomer, refusal, withHoldfast } from '../support/api.ts'
+import { GUEST_STEP } from '../../src/uploads/reservation.ts'
+import { MOST_EMPTY_OF_ADDRESS } from '../../src/uploads/resumable/upload-reservations.ts'
+import { type Answer, api, newcomer, refusal, withHoldfast } from '../support/clients/api.ts'
+import { tus } from '../support/clients/tus.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast } from '../support/holdfast.ts'
-import { openUpload } from '../support/raw-upload.ts'
-import { smallDisk, whyNoSmallDisk } from '../support/small-disk.ts'
-import { tus } from '../support/tus.ts'
+import { openUpload } from '../support/network/raw-upload.ts'
+import { reportNotRun } from '../support/processes/not-run.ts'
+import { startHoldfast } from '../support/servers/holdfast.ts'
+import { smallDisk, whyNoSmallDisk } from '../support/storage/small-disk.ts'
 
 const MB = 1024 * 1024
 const FLOOR = 8 * MB
 
 const obstacle = whyNoSmallDisk()
 if (obstacle !== null) {
-  console.warn(`empty-reservations: skipped, because ${obstacle}`)
+  reportNotRun('empty reservations on a small disk', obstacle)
   test.if(process.env.CI === 'true')('a small disk can be mounted', () => {
     throw new Error(obstacle)
   })

@@ -3,12 +3,12 @@ import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { processFigures, resetPeak } from '../long/process-figures.ts'
-import { addAccount, type ChildServer, startChild, temporaryFolder } from '../support/child.ts'
+import { type Bytes, textBytes, upload, visit } from '../support/clients/public.ts'
+import { decided, expectIcon } from '../support/clients/thumbnails.ts'
+import { blackPng, framesGif, picture, SVG } from '../support/contents/pictures.ts'
 import { eventually } from '../support/eventually.ts'
-import { imageWorkers } from '../support/image-workers.ts'
-import { blackPng, framesGif, picture, SVG } from '../support/pictures.ts'
-import { type Bytes, textBytes, upload, visit } from '../support/public.ts'
-import { decided, expectIcon } from '../support/thumbnails.ts'
+import { addAccount, type ChildServer, startChild, temporaryFolder } from '../support/processes/child.ts'
+import { imageWorkers } from '../support/processes/image-workers.ts'
 
 const MIB = 1024 * 1024
 /** The bytes of the largest of the pictures would be 275 MB when they are unpacked. */

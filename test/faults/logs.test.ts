@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { unfinishedBlobs } from '../support/blob-folder.ts'
-import { caller, signedAddress } from '../support/caller.ts'
+import { caller, signedAddress } from '../support/clients/caller.ts'
+import { eventually } from '../support/eventually.ts'
+import { openUpload } from '../support/network/raw-upload.ts'
 import {
   addAccount,
   type ChildAccount,
@@ -9,9 +10,8 @@ import {
   logLines,
   startChild,
   temporaryFolder,
-} from '../support/child.ts'
-import { eventually } from '../support/eventually.ts'
-import { openUpload } from '../support/raw-upload.ts'
+} from '../support/processes/child.ts'
+import { unfinishedBlobs } from '../support/storage/blob-folder.ts'
 
 const folder = temporaryFolder()
 let server: ChildServer

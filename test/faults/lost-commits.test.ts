@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import { readBack, sha256, uploadResult } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import type { ChildAccount, ChildServer } from '../support/child.ts'
+import { readBack, sha256, uploadResult } from '../support/clients/caller.ts'
+import { type PostgresProxy, startPostgresProxy } from '../support/databases/postgres-proxy.ts'
 import { eventually } from '../support/eventually.ts'
-import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts'
+import type { ChildAccount, ChildServer } from '../support/processes/child.ts'
 import {
   onSharedServers,
   type SharedInstallation,
   sharedInstallation,
-} from '../support/shared-installation.ts'
-import { roomGivenBack, unsoundness } from '../support/soundness.ts'
+} from '../support/servers/shared-installation.ts'
+import { roomGivenBack, unsoundness } from '../support/storage/soundness.ts'
 
 /** The transactions of an upload, by what only they do: the one that stores it, and the one before that. */
 const STORING = 'insert into "files"'

@@ -1,9 +1,13 @@
 import { expect, test } from 'bun:test'
-import { caller, readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import { type ChildSettings, launchChild, temporaryFolder } from '../support/child.ts'
-import { createDatabase } from '../support/postgres.ts'
-import { onSharedServers, sharedInstallation, WITHOUT_BUCKET } from '../support/shared-installation.ts'
+import { caller, readBack, sha256 } from '../support/clients/caller.ts'
+import { createDatabase } from '../support/databases/postgres.ts'
+import { type ChildSettings, launchChild, temporaryFolder } from '../support/processes/child.ts'
+import {
+  onSharedServers,
+  sharedInstallation,
+  WITHOUT_BUCKET,
+} from '../support/servers/shared-installation.ts'
 
 const random = chance(92)
 

@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { openPostgres } from '../../src/database/postgres.ts'
+import { createDatabase, whyNoPostgres } from '../support/databases/postgres.ts'
 import { eventually } from '../support/eventually.ts'
-import { createDatabase, whyNoPostgres } from '../support/postgres.ts'
 
 const STATEMENT = 'select pg_sleep(60)'
 

@@ -1,17 +1,17 @@
 /** Rounds of uploads and crashes of PostgreSQL; the suite runs a few of them, the long tier a hundred. */
 import { join } from 'node:path'
-import { openAdministration } from '../../src/administration.ts'
 import { loadConfig } from '../../src/config.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import { systemClock } from '../../src/domain/clock.ts'
 import { systemRandom } from '../../src/domain/random.ts'
-import { readBack, UnexpectedAnswer } from '../support/caller.ts'
+import { openAdministration } from '../../src/operations/administration.ts'
 import { chance } from '../support/chance.ts'
-import { type ChildServer, startChild, temporaryFolder } from '../support/child.ts'
+import { readBack, UnexpectedAnswer } from '../support/clients/caller.ts'
+import { type Attempt, type Load, startLoad } from '../support/clients/upload-load.ts'
+import { startPostgres } from '../support/databases/postgres.ts'
 import { eventually } from '../support/eventually.ts'
-import { startPostgres } from '../support/postgres.ts'
-import { unsoundTotals } from '../support/soundness.ts'
-import { type Attempt, type Load, startLoad } from '../support/upload-load.ts'
+import { type ChildServer, startChild, temporaryFolder } from '../support/processes/child.ts'
+import { unsoundTotals } from '../support/storage/soundness.ts'
 
 const ACCOUNTS = 12
 const CLIENTS_OF_EACH = 2

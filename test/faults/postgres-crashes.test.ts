@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
-import { whyNoPostgres } from '../support/postgres.ts'
+import { whyNoPostgres } from '../support/databases/postgres.ts'
+import { reportNotRun } from '../support/processes/not-run.ts'
 import { postgresCrashRounds } from './postgres-crash-rounds.ts'
 
 const ROUNDS = 6
 const obstacle = whyNoPostgres()
-if (obstacle !== null) console.warn(`crashes of PostgreSQL: not run, because ${obstacle}`)
+if (obstacle !== null) reportNotRun('crashes of PostgreSQL', obstacle)
 
 test.skipIf(obstacle !== null && process.env.CI !== 'true')(
   `lost commits: PostgreSQL crashes ${ROUNDS} times in slow commits, and every answered upload is there`,
@@ -15,5 +16,5 @@ test.skipIf(obstacle !== null && process.env.CI !== 'true')(
     // Crashes that hit nothing under way prove nothing.
     expect(figures.failed).toBeGreaterThan(ROUNDS)
   },
-  180_000,
+  400_000,
 )

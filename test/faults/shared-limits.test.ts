@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { wholeSum } from '../../src/database/differences.ts'
-import { caller } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import type { ChildAccount, ChildServer } from '../support/child.ts'
+import { caller } from '../support/clients/caller.ts'
 import { eventually } from '../support/eventually.ts'
+import type { ChildAccount, ChildServer } from '../support/processes/child.ts'
 import {
   onSharedServers,
   type SharedInstallation,
   sharedInstallation,
-} from '../support/shared-installation.ts'
-import { unsoundness } from '../support/soundness.ts'
+} from '../support/servers/shared-installation.ts'
+import { unsoundness } from '../support/storage/soundness.ts'
 
 const MIB = 1024 ** 2
 const STORAGE_LIMIT = 10 * MIB
+const TRIES = 5
 const random = chance(55)
 
 onSharedServers('three nodes together', () => {
@@ -47,14 +48,23 @@ onSharedServers('three nodes together', () => {
     async function client(): Promise<void> {
       while (next < count) {
         const index = next++
-        const response = await request(nodeOf(index), index)
-        await response.body?.cancel()
+        const response = await answered(() => request(nodeOf(index), index))
         if (response.status === 429) expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
         seen[response.status] = (seen[response.status] ?? 0) + 1
       }
     }
     await Promise.all(Array.from({ length: 64 }, client))
     return seen
+  }
+
+  /** As programs do, asks again what a busy machine had no time for: what counts is that nothing passes twice. */
+  async function answered(request: () => Promise<Response>): Promise<Response> {
+    for (let tries = 1; ; tries++) {
+      const response = await request()
+      await response.body?.cancel()
+      if (response.status !== 503 || tries === TRIES) return response
+      await Bun.sleep(Number(response.headers.get('retry-after')) * 1000)
+    }
   }
 
   function upload(url: string, size: number, headers: Record<string, string>): Promise<Response> {

@@ -2,22 +2,28 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { finishedBlobs, inconsistencies, unfinishedBlobs } from '../support/blob-folder.ts'
-import { caller, readBack, sha256, signedAddress, uploadResult } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import { addAccount, logLines, startChild, temporaryFolder } from '../support/child.ts'
+import { caller, readBack, sha256, signedAddress, uploadResult } from '../support/clients/caller.ts'
+import { picture } from '../support/contents/pictures.ts'
 import { eventually } from '../support/eventually.ts'
-import { picture } from '../support/pictures.ts'
-import { openUpload } from '../support/raw-upload.ts'
+import { openUpload } from '../support/network/raw-upload.ts'
+import {
+  addAccount,
+  type ChildSettings,
+  logLines,
+  startChild,
+  temporaryFolder,
+} from '../support/processes/child.ts'
+import { finishedBlobs, inconsistencies, unfinishedBlobs } from '../support/storage/blob-folder.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 const CONTENT = chance(1).bytes(300_000)
 const HALF = 150_000
 
 /** A server in the middle of an upload, of which it has half. */
-async function startWithUpload(dataDir: string) {
+async function startWithUpload(dataDir: string, settings: ChildSettings = {}) {
   const { apiKey: key } = await addAccount(dataDir, 'uploads')
-  const server = await startChild(dataDir)
+  const server = await startChild(dataDir, settings)
   const upload = await openUpload(server.url, { key, size: CONTENT.length })
   await upload.send(CONTENT.subarray(0, HALF))
   await eventually('the upload has begun', () => unfinishedBlobs(dataDir).length === 1)
@@ -86,7 +92,7 @@ describe.each(SIGNALS)('%s', (signal) => {
 test.concurrent('an upload that stands still does not keep a stopping server for ever', async () => {
   using folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
-  await using server = await startWithUpload(dataDir)
+  await using server = await startWithUpload(dataDir, { SHUTDOWN_GRACE: '2' })
   const { upload, key } = server
   server.signal('SIGTERM')
   expect(await server.exited).toEqual({ code: 0, signal: null })

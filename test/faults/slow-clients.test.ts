@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { finishedBlobs, unfinishedBlobs } from '../support/blob-folder.ts'
-import { caller, signedAddress } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import { addAccount, startChild, temporaryFolder } from '../support/child.ts'
+import { caller, signedAddress } from '../support/clients/caller.ts'
 import { eventually } from '../support/eventually.ts'
-import { startHoldfast } from '../support/holdfast.ts'
-import { openBlobs, openFiles } from '../support/open-files.ts'
-import { openUpload } from '../support/raw-upload.ts'
+import { openUpload } from '../support/network/raw-upload.ts'
+import { addAccount, startChild, temporaryFolder } from '../support/processes/child.ts'
+import { openBlobs, openFiles } from '../support/processes/open-files.ts'
+import { startHoldfast } from '../support/servers/holdfast.ts'
+import { finishedBlobs, unfinishedBlobs } from '../support/storage/blob-folder.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB

@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { type Caller, caller, readBack, sha256, signedAddress } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import type { ChildAccount, ChildServer } from '../support/child.ts'
+import { type Caller, caller, readBack, sha256, signedAddress } from '../support/clients/caller.ts'
 import { eventually } from '../support/eventually.ts'
-import type { Fault } from '../support/fault-connection.ts'
-import { type FaultProxy, type ProxiedRequest, startFaultProxy } from '../support/fault-proxy.ts'
-import { openUpload } from '../support/raw-upload.ts'
+import { openUpload } from '../support/network/raw-upload.ts'
+import type { ChildAccount, ChildServer } from '../support/processes/child.ts'
 import {
   onSharedServers,
   type SharedInstallation,
   sharedInstallation,
-} from '../support/shared-installation.ts'
-import { unsoundness } from '../support/soundness.ts'
+} from '../support/servers/shared-installation.ts'
+import type { Fault } from '../support/storage/fault-connection.ts'
+import { type FaultProxy, type ProxiedRequest, startFaultProxy } from '../support/storage/fault-proxy.ts'
+import { unsoundness } from '../support/storage/soundness.ts'
 
 const MIB = 1024 ** 2
 const random = chance(77)

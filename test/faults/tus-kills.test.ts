@@ -2,10 +2,10 @@
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
-import { startChild, temporaryFolder } from '../support/child.ts'
-import { guestAt, openPatch, tus } from '../support/tus.ts'
+import { readBack, sha256 } from '../support/clients/caller.ts'
+import { guestAt, openPatch, tus } from '../support/clients/tus.ts'
+import { startChild, temporaryFolder } from '../support/processes/child.ts'
 
 const MIB = 1024 ** 2
 const SEED = 41
@@ -52,7 +52,7 @@ test('an upload through eight kills arrives whole, and no offset is told that is
   expect(await client.look(path)).toMatchObject({ body: { status: 'completed', sha256: sha256(content) } })
   expect(await readBack(server.url, slug)).toEqual({ size: content.length, sha256: sha256(content) })
   await server.stop()
-}, 120_000)
+}, 300_000)
 
 test('a server that is killed after the last byte leaves the file to the next one', async () => {
   using folder = temporaryFolder()
@@ -78,4 +78,4 @@ test('a server that is killed after the last byte leaves the file to the next on
     expect(await client.look(path)).toMatchObject({ body: { status: 'completed', sha256: sha256(content) } })
     await server.stop()
   }
-}, 120_000)
+}, 300_000)

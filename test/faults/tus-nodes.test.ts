@@ -1,17 +1,17 @@
 /** Resumable uploads whose node dies or stands still, taken over by another one. */
 import { expect, test } from 'bun:test'
-import { readBack, sha256 } from '../support/caller.ts'
 import { chance } from '../support/chance.ts'
+import { readBack, sha256 } from '../support/clients/caller.ts'
+import { guestAt, openPatch, type Tus, tus } from '../support/clients/tus.ts'
 import { eventually } from '../support/eventually.ts'
-import { startFaultProxy } from '../support/fault-proxy.ts'
-import { onSharedServers, sharedInstallation } from '../support/shared-installation.ts'
-import { unsoundness } from '../support/soundness.ts'
-import { guestAt, openPatch, type Tus, tus } from '../support/tus.ts'
+import { onSharedServers, sharedInstallation } from '../support/servers/shared-installation.ts'
+import { startFaultProxy } from '../support/storage/fault-proxy.ts'
+import { unsoundness } from '../support/storage/soundness.ts'
 
 const MIB = 1024 ** 2
 const random = chance(92)
 /** Milliseconds: half a minute until a node is taken for dead, and then a job's rhythm. */
-const PATIENCE = 180_000
+const PATIENCE = 400_000
 
 /** Where to go on, once the other nodes know that the writer's is dead. */
 async function offsetAfterDeath(client: Tus, path: string): Promise<number> {

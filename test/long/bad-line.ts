@@ -2,9 +2,9 @@
 import { sendByCommandLine } from '../faults/bad-line-command.ts'
 import { byCommandLine, byTusJs, byTusJsToNodes } from '../faults/bad-line-everyday.ts'
 import { badLineSeed } from '../faults/bad-line-run.ts'
-import { startCeph } from '../support/ceph.ts'
 import { chance } from '../support/chance.ts'
-import { type KillableServers, killableNodes, killableServer } from '../support/killable-servers.ts'
+import { type KillableServers, killableNodes, killableServer } from '../support/servers/killable-servers.ts'
+import { startCeph } from '../support/storage/ceph.ts'
 
 const MIB = 1024 ** 2
 const GB = 1000 ** 3

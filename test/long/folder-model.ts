@@ -1,11 +1,11 @@
 /** Many random walks over folders and files, each step of which is compared with a plain model, on both pairs. */
 import { join } from 'node:path'
-import { runProgram } from '../support/program.ts'
+import { runProgram } from '../support/processes/program.ts'
 
 const REPOSITORY = join(import.meta.dir, '../..')
 
 export async function folderWalks(walks: number): Promise<string> {
-  const command = [process.execPath, 'test/run.ts', 'test/http/folder-model.test.ts']
+  const command = [process.execPath, 'test/run.ts', 'test/files/folders/folder-model.test.ts']
   const { code, output } = await runProgram(command, {
     cwd: REPOSITORY,
     env: { ...process.env, HOLDFAST_TEST_FOLDER_WALKS: String(walks) },

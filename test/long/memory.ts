@@ -1,16 +1,16 @@
 /** How far big uploads raise the peak memory of a server that has already worked. */
 import { join } from 'node:path'
-import { readBack, uploadResult } from '../support/caller.ts'
-import { startCeph } from '../support/ceph.ts'
 import { chance } from '../support/chance.ts'
+import { readBack, uploadResult } from '../support/clients/caller.ts'
+import { openUpload } from '../support/network/raw-upload.ts'
 import {
   addAccount,
   type ChildServer,
   type ChildSettings,
   startChild,
   temporaryFolder,
-} from '../support/child.ts'
-import { openUpload } from '../support/raw-upload.ts'
+} from '../support/processes/child.ts'
+import { startCeph } from '../support/storage/ceph.ts'
 import { megabytes, processFigures, resetPeak } from './process-figures.ts'
 
 const MIB = 1024 * 1024

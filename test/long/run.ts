@@ -8,6 +8,7 @@ import { folderWalks } from './folder-model.ts'
 import { kills } from './kills.ts'
 import { bigUpload, bigUploadToS3, manyUploads } from './memory.ts'
 import { postgresCrashes } from './postgres-crashes.ts'
+import { silentPipes, unsettledFetches } from './runtime.ts'
 import { soak } from './soak.ts'
 
 interface LongTest {
@@ -55,6 +56,18 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'files',
     default: 100_000,
     run: archivePlans,
+  },
+  pipes: {
+    about: 'children of Bun whose output never arrives',
+    measure: 'children',
+    default: 5000,
+    run: silentPipes,
+  },
+  fetches: {
+    about: 'aborted requests of Bun that never settle',
+    measure: 'requests',
+    default: 20_000,
+    run: unsettledFetches,
   },
   soak: {
     about: 'uploads, moves, deletes and downloads without a pause',

@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 import { type CrashModel, emptyModel, reconcile } from '../faults/crash-model.ts'
 import { emptyTally, startTraffic } from '../faults/crash-traffic.ts'
-import { inconsistencies } from '../support/blob-folder.ts'
-import { caller, readBack, signedAddress, UnexpectedAnswer } from '../support/caller.ts'
 import { type Chance, chance } from '../support/chance.ts'
-import { addAccount, type ChildSettings, startChild, temporaryFolder } from '../support/child.ts'
+import { caller, readBack, signedAddress, UnexpectedAnswer } from '../support/clients/caller.ts'
+import { addAccount, type ChildSettings, startChild, temporaryFolder } from '../support/processes/child.ts'
+import { inconsistencies } from '../support/storage/blob-folder.ts'
 import { megabytes, processFigures } from './process-figures.ts'
 
 const MIB = 1024 * 1024

@@ -1,12 +1,22 @@
 /** What the runner of the tests makes of files that hang, and of machines on which a program is missing. */
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { temporaryFolder } from '../support/child.ts'
-import { runFile } from '../support/file-run.ts'
-import { runLanes } from '../support/queue.ts'
+import { dirname, join } from 'node:path'
+import { eventually } from '../support/eventually.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
+import { batchesOf } from './batches.ts'
+import { runFiles } from './file-run.ts'
+import { runQueue } from './queue.ts'
+import { budgetOf, nameOf, recordedSeconds } from './recorded-seconds.ts'
+import { reportOf } from './run-report.ts'
+import { isShort, namedFiles, type Task, tasksOf, testFiles } from './tiers.ts'
 
 const usual = { options: [], variables: {}, limit: 60_000, signal: new AbortController().signal }
+const FIVE_MINUTES = 300
+/** The share of two processors that files can use; the rest goes to the servers that they share, and to the ends of the run. */
+const USABLE = 0.8
+/** As most files take. */
+const UNRECORDED = { seconds: 2, processorSeconds: 2 }
 /** Runs Python and nothing else. */
 const NEEDS_PYTHON = 'test/web/zip-directory.test.ts'
 
@@ -15,17 +25,26 @@ test('a file that hangs is killed at its limit, and said with the last test that
   const file = join(folder.path, 'hanging.test.ts')
   const body = "test('ends', () => {})\ntest('blocks its thread', () => { for (;;); })"
   writeFileSync(file, `import { test } from 'bun:test'\n${body}\n`)
-  const run = await runFile({ ...usual, file, limit: 2000 })
+  const run = await runFiles({ ...usual, files: [file], limit: 2000 })
   expect(run.failed).toBe(1)
   expect(run.failures.join('\n')).toContain(`${file}: killed after 2 s`)
   expect(run.failures.join('\n')).toContain('(pass) ends')
+})
+
+test('the rows of a table are one test of several results', async () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'rows.test.ts')
+  const body = "test.each([1, 2, 3])('%d', () => {})\ntest('another', () => {})"
+  writeFileSync(file, `import { test } from 'bun:test'\n${body}\n`)
+  const { passed, places } = await runFiles({ ...usual, files: [file] })
+  expect([passed, places.size]).toEqual([4, 2])
 })
 
 test('a file that ends without a result has failed', async () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'leaving.test.ts')
   writeFileSync(file, "import { test } from 'bun:test'\ntest('leaves', () => process.exit(0))\n")
-  expect(await runFile({ ...usual, file })).toMatchObject({ passed: 0, failed: 1 })
+  expect(await runFiles({ ...usual, files: [file] })).toMatchObject({ passed: 0, failed: 1 })
 })
 
 test.each([
@@ -35,27 +54,102 @@ test.each([
   using folder = temporaryFolder()
   const nothing = join(folder.path, 'bin')
   mkdirSync(nothing)
-  const run = await runFile({ ...usual, file: NEEDS_PYTHON, variables: { PATH: nothing, CI } })
+  const run = await runFiles({ ...usual, files: [NEEDS_PYTHON], variables: { PATH: nothing, CI } })
   expect(run).toMatchObject({ passed: 0, failed })
   expect(run.skipped).toBeGreaterThan(5)
-  expect(run.output).toContain('python3 is not installed: `apt-get install python3`')
+  expect(run.notRun.length).toBeGreaterThan(0)
+  for (const told of run.notRun) {
+    expect(told).toEndWith('python3 is not installed: `apt-get install python3`')
+  }
+  const batch = { pair: 'folder', files: [NEEDS_PYTHON], seconds: 1 } as const
+  const results = { recorded: new Map(), missing: [], ranTooLong: false, seconds: 1 }
+  const { lines } = reportOf({
+    ...results,
+    runs: [
+      [batch, run],
+      [batch, run],
+    ],
+  })
+  expect(lines.filter((line) => line.startsWith('did not run: '))).toHaveLength(new Set(run.notRun).size)
 })
 
-test('so many tasks of a lane run at once, beside those of the others, and what runs is known', async () => {
-  const most = { a: 0, b: 0 }
-  const { running, done } = runLanes(
-    [
-      { tasks: ['a1', 'a2', 'a3', 'a4'], atOnce: 2 },
-      { tasks: ['b1', 'b2'], atOnce: 1 },
-    ],
-    async () => {
-      await Bun.sleep(1)
-      for (const lane of ['a', 'b'] as const) {
-        most[lane] = Math.max(most[lane], [...running].filter((task) => task.startsWith(lane)).length)
-      }
+test('so many tasks run at once, in their order, one more where there is room, and what runs is known', async () => {
+  const order: string[] = []
+  const { promise: go, resolve } = Promise.withResolvers<void>()
+  const questions = { asked: 0 }
+  const width = { least: 2, most: 3, hasRoom: () => ++questions.asked > 1 }
+  const { running, done } = runQueue(['a', 'b', 'c', 'd', 'e'], { width }, async (task) => {
+    order.push(task)
+    await go
+  })
+  expect([...running]).toEqual(['a', 'b'])
+  await eventually('there is room', () => running.size === 3)
+  await Bun.sleep(0)
+  expect([...running]).toEqual(['a', 'b', 'c'])
+  resolve()
+  await done
+  expect([order.join(''), running.size]).toEqual(['abcde', 0])
+})
+
+test('what is not ready lets others go first and is asked again', async () => {
+  const order: string[] = []
+  let isReady = false
+  const width = { least: 1, most: 1, hasRoom: () => false }
+  const { done } = runQueue(
+    ['later', 'now'],
+    { width, ready: (task) => isReady || task === 'now' },
+    async (task) => {
+      order.push(task)
+      isReady = true
     },
   )
-  expect([...running]).toEqual(['a1', 'a2', 'b1'])
   await done
-  expect([most, running.size]).toEqual([{ a: 2, b: 1 }, 0])
+  expect(order).toEqual(['now', 'later'])
+})
+
+test('work that fails ends the queue with its error', async () => {
+  const width = { least: 1, most: 1, hasRoom: () => false }
+  const { done } = runQueue(['a'], { width }, () => Promise.reject(new Error('broken')))
+  await expect(done).rejects.toThrow('broken')
+})
+
+describe('npm test', () => {
+  test('takes no more of two processors than five minutes allow, by what was recorded', () => {
+    const recorded = recordedSeconds()
+    const short = tasksOf(testFiles()).filter(isShort)
+    const took = short.map((task) => recorded.get(nameOf(task)) ?? UNRECORDED)
+    expect(took.reduce((total, { processorSeconds }) => total + processorSeconds, 0)).toBeLessThan(
+      2 * FIVE_MINUTES * USABLE,
+    )
+    expect(Math.max(...took.map(({ seconds }) => seconds))).toBeLessThan(FIVE_MINUTES / 2)
+  })
+
+  test('is a part of the whole, and every folder of tests has something in it', () => {
+    const all = testFiles()
+    expect(namedFiles().filter((file) => !all.includes(file))).toEqual([])
+    const folders = (tasks: readonly Task[]) => [...new Set(tasks.map(({ file }) => dirname(file)))].sort()
+    const every = tasksOf(all)
+    expect(folders(every.filter(isShort))).toEqual(folders(every))
+  })
+})
+
+test('a file may take so much more of the processors than was recorded, and without a record anything', () => {
+  expect(budgetOf({ seconds: 1, processorSeconds: 10 })).toBe(25)
+  expect(budgetOf(undefined)).toBe(Number.POSITIVE_INFINITY)
+})
+
+test('short files of a pair share a process, and long or unknown ones have their own', () => {
+  const took = (seconds: number) => ({ seconds, processorSeconds: seconds })
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => `test/files/${name}.test.ts`) as [string, string, string]
+  const tasks = [a, b, c].map((file) => ({ pair: 'folder', file }) as const)
+  const files = (seconds: readonly number[], isShared = true) => {
+    const recorded = new Map(tasks.map((task, at) => [nameOf(task), took(seconds[at] ?? 0)]))
+    return batchesOf([...tasks, { pair: 'cluster', file: a }], recorded, { isShared }).map(
+      (batch) => batch.files,
+    )
+  }
+  expect(files([1, 3, 2])).toEqual([[a], [b, c, a]])
+  expect(files([1, 30, 2])).toEqual([[a], [b], [c, a]])
+  expect(files([7, 6, 5])).toEqual([[a], [a, b], [c]])
+  expect(files([1, 3, 2], false)).toEqual([[a], [b], [c], [a]])
 })

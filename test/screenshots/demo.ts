@@ -2,16 +2,17 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { addRequests } from '../../src/database/usage.ts'
+import { inTransaction } from '../../src/database/transactions.ts'
 import { DAY } from '../../src/domain/clock.ts'
 import type { AccountId } from '../../src/domain/ids.ts'
 import type { ReportReason } from '../../src/domain/report.ts'
-import { administrator as administers } from '../support/administrator.ts'
-import { api } from '../support/api.ts'
-import { intoBin } from '../support/bin.ts'
-import type { TestHoldfast } from '../support/holdfast.ts'
-import { type Bytes, makeFolder, textBytes, type Uploaded, upload } from '../support/public.ts'
-import { signedIn } from '../support/site-visitor.ts'
+import { addRequests } from '../../src/files/use-counters.rows.ts'
+import { api } from '../support/clients/api.ts'
+import { intoBin } from '../support/clients/bin.ts'
+import { type Bytes, makeFolder, textBytes, type Uploaded, upload } from '../support/clients/public.ts'
+import { signedIn } from '../support/clients/site-visitor.ts'
+import type { TestHoldfast } from '../support/servers/holdfast.ts'
+import { administrator as administers } from '../support/sign-in/administrator.ts'
 import { landscape } from './landscapes.ts'
 
 export interface Demo {
@@ -96,18 +97,18 @@ async function addMonth({ clock, database }: TestHoldfast, account: AccountId): 
     const many = [0, 6].includes(at.getUTCDay()) ? 12 : 140
     const day = at.toISOString().slice(0, 10)
     const requests = many + ((ago * 37) % 90)
-    await addRequests(database, account, day, requests)
+    await inTransaction(database, (trx) => addRequests(trx, account, day, requests))
     // The server may have counted that day itself.
     await database
       .insertInto('days')
-      .values(dayOf(day, requests))
-      .onConflict((conflict) => conflict.column('day').doUpdateSet(dayOf(day, requests)))
+      .values(dayOf(day, requests, ago))
+      .onConflict((conflict) => conflict.column('day').doUpdateSet(dayOf(day, requests, ago)))
       .execute()
   }
 }
 
 /** What the whole server does while one program makes so many requests. */
-function dayOf(day: string, requests: number) {
+function dayOf(day: string, requests: number, ago: number) {
   return {
     day,
     requests: requests * 61,
@@ -115,9 +116,9 @@ function dayOf(day: string, requests: number) {
     bytes_out: requests * 170e6,
     uploads: requests * 2,
     downloads: requests * 9,
-    accounts: null,
-    files: null,
-    storage_used: null,
+    accounts: ago > 20 ? 1 : 2,
+    files: 25 - Math.floor(ago / 2),
+    storage_used: 63e6 - ago * 1.9e6,
   }
 }
 

@@ -6,11 +6,12 @@
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import sharp from 'sharp'
-import { launchChromium, PHONE } from '../support/browser.ts'
-import { startHoldfast } from '../support/holdfast.ts'
-import { GENEROUS } from '../support/public.ts'
+import { PHONE } from '../support/browser/browser.ts'
+import { GENEROUS } from '../support/clients/public.ts'
+import { startHoldfast } from '../support/servers/holdfast.ts'
 import { fillDemo } from './demo.ts'
-import { type Look, type Scene, SITE, scenes } from './scenes.ts'
+import { type Scene, scenes } from './scenes.ts'
+import { browserAt, type Look, SITE } from './visiting.ts'
 
 const IMAGES = join(import.meta.dir, '../../docs/images')
 
@@ -33,15 +34,6 @@ try {
   }
 } finally {
   await host.stop()
-}
-
-/** One that finds the site at the server, and trusts it as it would over HTTPS. */
-function browserAt({ host: server }: URL): Promise<Browser> {
-  return launchChromium([
-    `--host-resolver-rules=MAP files.example:80 ${server}`,
-    `--unsafely-treat-insecure-origin-as-secure=${SITE}`,
-    '--hide-scrollbars',
-  ])
 }
 
 async function take(

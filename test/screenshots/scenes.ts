@@ -1,12 +1,11 @@
 /** What is shown in docs/images. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { Demo } from './demo.ts'
 import { landscape } from './landscapes.ts'
-
-/** The address that pages show; the browser finds the server behind it. */
-export const SITE = 'http://files.example'
-
-export type Look = 'light' | 'dark' | 'phone'
+import { type Look, open, openBin, openSignedIn, signIn } from './visiting.ts'
 
 export interface Scene {
   readonly name: string
@@ -28,7 +27,9 @@ export const scenes: readonly Scene[] = [
       await open(page, '/')
       const line = await page.context().newCDPSession(page)
       await line.send('Network.emulateNetworkConditions', LINE)
-      await page.locator('.zone-field').setInputFiles(await sentFiles())
+      const folder = await mkdtemp(join(tmpdir(), 'holdfast-sent-'))
+      page.on('close', () => void rm(folder, { recursive: true }))
+      await page.locator('.zone-field').setInputFiles(await sentFiles(folder))
       const film = page.locator('.upload').filter({ hasText: 'Waves' })
       const share = async () => Number(await film.getByRole('progressbar').getAttribute('aria-valuenow'))
       while ((await share()) < 60) await Bun.sleep(50)
@@ -85,8 +86,8 @@ export const scenes: readonly Scene[] = [
     async show(page, demo) {
       await signIn(page, demo)
       await page.goto('/files')
-      await page.getByRole('button', { name: 'Bin', exact: true }).click()
-      await page.getByRole('dialog').getByText('Old boat.mp4').waitFor()
+      await page.locator('[data-row]').first().waitFor()
+      await openBin(page)
     },
   },
   {
@@ -141,27 +142,15 @@ export const scenes: readonly Scene[] = [
 /** Such as people have at home. */
 const LINE = { offline: false, latency: 20, downloadThroughput: -1, uploadThroughput: 6e6 }
 
-/** A picture that is soon there, and a film that is not. */
-async function sentFiles() {
+/**
+ * Paths of a picture that is soon there, and of a film that is not. The browser reads them by itself: sent to it as
+ * bytes, the film takes longer than it waits for.
+ */
+async function sentFiles(folder: string): Promise<string[]> {
   const picture = Buffer.from(await landscape(5))
-  return [
-    { name: 'Kelp forest.jpg', mimeType: 'image/jpeg', buffer: picture },
-    { name: 'Waves at dusk.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(48 * 1024 ** 2, picture) },
-  ]
-}
-
-async function open(page: Page, path: string): Promise<void> {
-  await page.goto(path, { waitUntil: 'networkidle' })
-}
-
-async function openSignedIn(page: Page, path: string, whose: Pick<Demo, 'cookies'>): Promise<void> {
-  await signIn(page, whose)
-  await open(page, path)
-}
-
-async function signIn(page: Page, { cookies }: Pick<Demo, 'cookies'>): Promise<void> {
-  const url = new URL(SITE).href
-  await page.context().addCookies([...cookies].map(([name, value]) => ({ name, value, url })))
+  const files = { 'Kelp forest.jpg': picture, 'Waves at dusk.mp4': Buffer.alloc(48 * 1024 ** 2, picture) }
+  for (const [name, bytes] of Object.entries(files)) await Bun.write(join(folder, name), bytes)
+  return Object.keys(files).map((name) => join(folder, name))
 }
 
 /** Runs in the page. */

@@ -1,14 +1,14 @@
-/** Random numbers and contents that are the same for the same seed. */
+/** Random numbers and contents that are reproducible from a seed. */
 export interface Chance {
-  /** At least 0, under 1. */
+  /** At least 0, less than 1. */
   fraction(): number
-  /** A whole number from `least` up to and including `most`. */
+  /** An integer from `least` to `most`, inclusive. */
   whole(least: number, most: number): number
   pick<T>(values: readonly T[]): T
   bytes(length: number): Uint8Array<ArrayBuffer>
 }
 
-/** mulberry32: small, and good enough to choose with. */
+/** mulberry32: small, and random enough for tests. */
 export function chance(seed: number): Chance {
   let state = seed | 0
   const word = () => {

@@ -1,10 +1,10 @@
 import type { Clock } from '../../src/domain/clock.ts'
 
-/** Time that passes only when it is told to. */
+/** A clock that only a test advances. */
 export interface HandClock extends Clock {
-  /** Both clocks. */
+  /** Advances both clocks. */
   advance(milliseconds: number): void
-  /** Sets the wall clock alone. */
+  /** Sets the wall clock only. */
   leap(milliseconds: number): void
 }
 

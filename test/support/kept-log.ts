@@ -6,7 +6,7 @@ export interface KeptLine {
   readonly message: string
 }
 
-/** A log that keeps its lines. */
+/** A log that keeps its lines in memory. */
 export interface KeptLog extends Log {
   readonly lines: readonly KeptLine[]
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { fromLocalTime, toLocalTime } from '../../web/admin/local-time.ts'
-import { samplesOf } from '../../web/admin/samples.ts'
-import type { Day, Present } from '../../web/admin/shapes.ts'
+import type { StatisticsDay, StatisticsNow } from '../../src/contract/operations.ts'
+import { fromLocalTime, toLocalTime } from '../../web/admin/notice/local-time.ts'
+import { samplesOf } from '../../web/admin/overview/samples.ts'
 
 test('how it stood is told from the first day it was looked at, and stays so while nobody looks', () => {
-  const day = (at: number, files: number | null): Day => ({
+  const day = (at: number, files: number | null): StatisticsDay => ({
     day: `2026-01-0${at}`,
     requests: 0,
     bytes_in: 0,
@@ -15,7 +15,7 @@ test('how it stood is told from the first day it was looked at, and stays so whi
     files,
     storage_used: null,
   })
-  const now: Present = {
+  const now: StatisticsNow = {
     accounts: 2,
     files: 9,
     storage_used: 4096,

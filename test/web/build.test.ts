@@ -3,7 +3,7 @@ import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { followSystem } from '../../web/build/mantine-styles.ts'
 import { outcome, REPOSITORY, serving } from '../cli/command.ts'
-import { temporaryFolder } from '../support/child.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
 
 /** A clone of this repository with its packages, and with the site as it is built there. */
 const clone = temporaryFolder()
@@ -63,7 +63,7 @@ test('a page that loads more than its budget fails the build, which leaves the l
 })
 
 test('servers that start at once in a clone that was changed build it first, and serve the change', async () => {
-  using _ = changed('src/http/site/texts/en.ts', (text) =>
+  using _ = changed('src/pages/texts/en.ts', (text) =>
     text.replace("title: 'This page is not here'", "title: 'Ahoy'"),
   )
   const main = [process.execPath, join(clone.path, 'src/main.ts')]

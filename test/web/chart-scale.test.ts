@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { topOf } from '../../web/shared/chart-scale.ts'
+import { topOf } from '../../web/shared/charts/chart-scale.ts'
 
 const KB = 1024
 

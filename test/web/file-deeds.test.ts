@@ -1,12 +1,13 @@
 /** What the file manager asks the server for, and what it makes of answers that come late, in parts, or not at all. */
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { z } from 'zod'
-import type { BinNumber } from '../../web/files/bin-client.ts'
-import { restoreFromBin } from '../../web/files/bin-client.ts'
-import { type Deed, moving, removing } from '../../web/files/deeds.ts'
+import type { FolderListItem } from '../../src/contract/folders.ts'
+import type { BinNumber } from '../../web/files/bin/bin-client.ts'
+import { restoreFromBin } from '../../web/files/bin/bin-client.ts'
+import { moving, type OperationDone, removing } from '../../web/files/deeds.ts'
 import { type FileEntry, fileKey, type Key, TOP } from '../../web/files/entry.ts'
-import { createManager } from '../../web/files/manager.ts'
-import { createOperations } from '../../web/files/operations.ts'
+import { Manager } from '../../web/files/manager.ts'
+import { Operations } from '../../web/files/operations.ts'
 import { eventually } from '../support/eventually.ts'
 
 const created_at = '2026-01-31T12:00:00.000Z'
@@ -30,19 +31,33 @@ const fileItem = (id: number) => {
   const { uuid, name, size, type, url, downloads, pictureUrl: picture_url } = file(id)
   return { id, uuid, name, size, type, url, folder_id: 'root', created_at, downloads, picture_url }
 }
-const folderItem = (id: string) => ({
+const folderItem = (id: string): FolderListItem => ({
   id,
   name: id,
   public: true,
   file_count: 0,
   created_at,
   parent: null,
+  parent_id: null,
   has_password: false,
+  total_files: 0,
+  total_folders: 0,
+  total_size: 0,
 })
 const filePage = (ids: readonly number[]) => ({
+  success: true,
   data: ids.map(fileItem),
-  pagination: { total: ids.length },
+  pagination: { page: 1, per_page: 100, total: ids.length, pages: 1 },
 })
+/** The answer to a request for several entries, with what it calls those that were done. */
+const batch = (done: string, results: readonly { readonly success: boolean }[]) => {
+  const failed = results.filter(({ success }) => !success).length
+  return {
+    success: failed === 0,
+    message: '',
+    data: { folder: 'root', [done]: results.length - failed, failed, results },
+  }
+}
 
 const body = z.object({ files: z.array(z.number()).optional(), entries: z.array(z.number()).optional() })
 
@@ -68,10 +83,23 @@ function answering(answer: (asked: Asked) => object | Promise<object>): Asked[] 
 /** Puts everything into the bin, under the number of the file and a thousand, and brings everything back. */
 function binAnswer({ path, files, entries }: Asked): object {
   if (path === '/api/v1/bin') {
-    return { data: { results: files.map((id) => ({ success: true, entry: id + 1000 })) } }
+    return batch(
+      'binned',
+      files.map((id) => ({ success: true, entry: id + 1000 })),
+    )
   }
-  if (path === '/api/v1/bin/restore') return { data: { results: entries.map(() => ({ success: true })) } }
-  if (path === '/api/v1/files/move') return { data: { results: files.map(() => ({ success: true })) } }
+  if (path === '/api/v1/bin/restore') {
+    return batch(
+      'restored',
+      entries.map((entry) => ({ entry, success: true })),
+    )
+  }
+  if (path === '/api/v1/files/move') {
+    return batch(
+      'moved',
+      files.map((id) => ({ file: String(id), success: true })),
+    )
+  }
   throw new Error(`nobody answers ${path}`)
 }
 
@@ -86,10 +114,10 @@ describe('the file manager', () => {
       const own = await answer(it)
       if (own !== null) return own
       if (it.path.startsWith('/api/v1/files?')) return filePage(files)
-      if (it.path === '/api/v1/folders') return { data: [folderItem('b')] }
+      if (it.path === '/api/v1/folders') return { success: true, data: [folderItem('b')] }
       return binAnswer(it)
     })
-    const manager = createManager('en', { sort: 'name', order: 'asc' })
+    const manager = new Manager({ sort: 'name', order: 'asc' })
     manager.start(TOP)
     await eventually('it is listed', () => manager.listing.at(1) !== null)
     return { asked, manager }
@@ -132,7 +160,7 @@ describe('the file manager', () => {
     let isStarted = false
     const { manager } = await opened([1, 2], async ({ path }) => {
       if (path !== '/api/v1/folders' || !isStarted) return null
-      return { data: ((await trees.shift()) ?? []).map(folderItem) }
+      return { success: true, data: ((await trees.shift()) ?? []).map(folderItem) }
     })
     await eventually('there is a tree', () => manager.snapshot().tree !== null)
     isStarted = true
@@ -147,7 +175,7 @@ describe('the file manager', () => {
 
 describe('a deed that is stopped', () => {
   const many = Array.from({ length: 1000 }, (_, id) => file(id))
-  const operationsOf = () => createOperations<Deed>(() => () => {})
+  const operationsOf = () => new Operations<OperationDone>(() => () => {})
 
   test.each([
     ['into the bin', removing],
@@ -175,7 +203,7 @@ describe('a deed that is stopped', () => {
       const results = it.files.map((id) =>
         id % 2 === 0 ? { success: true, entry: id } : { success: false, error: 'FILE_NOT_FOUND' },
       )
-      return { data: { results } }
+      return batch('binned', results)
     })
     const operations = operationsOf()
     await operations.start(removing(many.slice(0, 4)))
@@ -195,14 +223,15 @@ test('what cannot come back from the bin is told, and what is there already is b
         const path = String(input)
         asked.push(path)
         if (path.endsWith('/restore')) {
-          return Response.json({ data: { results: codes.map((error) => ({ success: false, error })) } })
+          const results = codes.map((error, entry) => ({ entry, success: false, error }))
+          return Response.json(batch('restored', results))
         }
         // The first is back by other ways; the last is nowhere.
         if (path === '/api/v1/file/3') {
           return Response.json({ success: false, message: '', error: 'FILE_NOT_FOUND' }, { status: 404 })
         }
         const more = { slug: '', has_thumbnail: false, views: 0, sha256: '', expires_at: created_at }
-        return Response.json({ data: { ...fileItem(0), ...more } })
+        return Response.json({ success: true, data: { ...fileItem(0), ...more } })
       },
       { preconnect() {} },
     ),

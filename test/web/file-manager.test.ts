@@ -9,10 +9,11 @@ import {
   folderKey,
   TOP,
 } from '../../web/files/entry.ts'
-import { branches, createFolderTree, treeMove } from '../../web/files/folder-tree.ts'
-import { createListing, type FetchWindow, type Query, WINDOW } from '../../web/files/listing.ts'
-import { createOperations, type Failed, type Work } from '../../web/files/operations.ts'
-import { heightOf, linesOf, rowsInView, scrollTo } from '../../web/files/rows-in-view.ts'
+import { foldersListed } from '../../web/files/folders/folder-order.ts'
+import { branches, createFolderTree, treeMove } from '../../web/files/folders/folder-tree.ts'
+import { type FetchWindow, Listing, type Query, WINDOW } from '../../web/files/list/listing.ts'
+import { heightOf, linesOf, rowsInView, scrollTo } from '../../web/files/list/rows-in-view.ts'
+import { type FailedOperation, Operations, type Work } from '../../web/files/operations.ts'
 import {
   AT_START,
   extendTo,
@@ -24,9 +25,9 @@ import {
   selectedCount,
   selectNone,
   selectOnly,
-  settled,
   toggle,
-} from '../../web/files/selection.ts'
+  withoutGone,
+} from '../../web/files/selection/selection.ts'
 import { eventually } from '../support/eventually.ts'
 
 const file = (id: number): FileEntry => ({
@@ -85,10 +86,10 @@ describe('a selection', () => {
 
   test('loses what is gone, and its focus stays on a row that there is', () => {
     const some = extendTo(focusOn(AT_START, 15), 19, rows.slice(15), false)
-    const left = settled(some, 17, new Set([fileKey(16)]))
+    const left = withoutGone(some, 17, new Set([fileKey(16)]))
     expect(chosen(left)).toEqual([15, 17, 18, 19])
     expect(left.focus).toBe(16)
-    expect(settled(some, 0, new Set()).focus).toBe(0)
+    expect(withoutGone(some, 0, new Set()).focus).toBe(0)
   })
 
   test.each([
@@ -156,16 +157,13 @@ describe('rows in view', () => {
 })
 
 describe('the tree', () => {
-  const tree = createFolderTree(
-    [
-      folder('b', 'a'),
-      folder('a'),
-      folder('c', 'b'),
-      folder('z', TOP, 'Ärger 10'),
-      folder('y', TOP, 'ärger 9'),
-    ],
-    'en',
-  )
+  const tree = createFolderTree([
+    folder('b', 'a'),
+    folder('a'),
+    folder('c', 'b'),
+    folder('z', TOP, 'Ärger 10'),
+    folder('y', TOP, 'ärger 9'),
+  ])
   const ids = (folders: readonly FolderEntry[]) => folders.map(({ id }) => id)
 
   test('knows what is where, by name and number', () => {
@@ -174,6 +172,16 @@ describe('the tree', () => {
     expect(tree.isWithin('c', 'a')).toBe(true)
     expect(tree.isWithin('a', 'c')).toBe(false)
     expect(ids(tree.search('ÄRGER'))).toEqual(['y', 'z'])
+  })
+
+  test('is listed by name in either direction, by age where folders have one, and else by name', () => {
+    const listed = (sort: Query['sort'], order: Query['order'], search = '') =>
+      ids(foldersListed({ place: TOP, search, sort, order }, tree))
+    expect(listed('name', 'asc')).toEqual(['a', 'y', 'z'])
+    expect(listed('name', 'desc')).toEqual(['z', 'y', 'a'])
+    expect(listed('size', 'desc')).toEqual(['a', 'y', 'z'])
+    expect(listed('created_at', 'desc')).toEqual(['a', 'y', 'z'])
+    expect(listed('name', 'desc', 'ärger')).toEqual(['z', 'y'])
   })
 
   test('shows open folders alone, and goes by the arrows', () => {
@@ -210,7 +218,7 @@ describe('a listing', () => {
         total: here.total,
       }
     }
-    return { asked, here, listing: createListing(fetchWindow) }
+    return { asked, here, listing: new Listing(fetchWindow) }
   }
 
   test('fetches what is looked at, wherever that is, and forgets the rest', async () => {
@@ -271,7 +279,7 @@ describe('a listing', () => {
   test('shows what has changed while it was being opened', async () => {
     const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let asked = 0
-    const listing = createListing(async () => {
+    const listing = new Listing(async () => {
       asked += 1
       const total = asked
       await answers[total - 1]?.promise
@@ -286,7 +294,7 @@ describe('a listing', () => {
 
   test('shows nothing of what was asked for before', async () => {
     const answers: PromiseWithResolvers<void>[] = []
-    const listing = createListing(async ({ search }) => {
+    const listing = new Listing(async ({ search }) => {
       const answer = Promise.withResolvers<void>()
       answers.push(answer)
       await answer.promise
@@ -304,7 +312,7 @@ describe('a listing', () => {
 
 describe('an operation', () => {
   /** Moves ten things in two requests, each of which does as the next of `course` says. */
-  function moves(course: ('done' | 'lost' | 'unanswered' | readonly Failed[])[]) {
+  function moves(course: ('done' | 'lost' | 'unanswered' | readonly FailedOperation[])[]) {
     const log: string[] = []
     const batch = (name: string) => ({
       count: 5,
@@ -318,7 +326,7 @@ describe('an operation', () => {
     const back: Work<string> = { kind: 'back', batches: [batch('back')], undo: null }
     const work: Work<string> = { kind: 'move', batches: [batch('first'), batch('second')], undo: () => back }
     const due: (() => void)[] = []
-    const operations = createOperations<string>((act) => {
+    const operations = new Operations<string>((act) => {
       due.push(act)
       return () => {}
     })

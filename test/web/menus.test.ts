@@ -1,7 +1,7 @@
 /** Menus without a page: what keys do in them, and where they open. */
 import { expect, test } from 'bun:test'
-import { createMenuKeys } from '../../web/shared/menu-keys.ts'
-import { menuPlace } from '../../web/shared/menu-place.ts'
+import { createMenuKeys } from '../../web/shared/menus/menu-keys.ts'
+import { menuPlace } from '../../web/shared/menus/menu-place.ts'
 
 const LABELS = ['Open', 'Download', 'Delete', 'Details', 'Äpfel']
 

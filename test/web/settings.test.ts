@@ -33,12 +33,18 @@ test('folders are named by their paths, in the order of these', () => {
     { id: 'b', name: 'Papers', place: 'root' },
     { id: 'a', name: '2026', place: 'd' },
     { id: 'd', name: 'Photos', place: 'root' },
+    { id: 'e', name: 'Photos 2', place: 'root' },
+    { id: 'f', name: 'photos 10', place: 'root' },
+    { id: 'g', name: '999', place: 'd' },
   ]
   expect(pathsOf(folders).map(({ path }) => path)).toEqual([
     'Papers',
     'Photos',
+    'Photos / 999',
     'Photos / 2026',
     'Photos / 2026 / Seals',
+    'Photos 2',
+    'photos 10',
   ])
 })
 

@@ -1,17 +1,18 @@
 /** What the start page decides by rules alone: when to try again, what an answer means, how fast it goes. */
 import { describe, expect, test } from 'bun:test'
-import { answerOf } from '../../web/start/answers.ts'
-import { createLine } from '../../web/start/line.ts'
-import { createPacer } from '../../web/start/pace.ts'
-import { createReceipts } from '../../web/start/receipts.ts'
-import { shortList } from '../../web/start/short-list.ts'
-import { NO_PACE, type UploadItem, type UploadState } from '../../web/start/upload-item.ts'
-import { judge } from '../../web/start/verdict.ts'
+import { answerOf } from '../../web/uploads/answers.ts'
+import { Line } from '../../web/uploads/line.ts'
+import { shortList } from '../../web/uploads/list/short-list.ts'
+import { createPacer } from '../../web/uploads/pace.ts'
+import { openReceiptStore } from '../../web/uploads/receipts.ts'
+import { NO_PACE, type UploadItem, type UploadPhase } from '../../web/uploads/upload-item.ts'
+import { judge } from '../../web/uploads/verdict.ts'
 
 const LIMIT = 1000
 const verdict = (status: number, body = '', retryAfter: string | null = null) =>
   judge(answerOf(status, body, retryAfter), { limit: LIMIT, isOnline: true })
-const refusal = (error: string) => JSON.stringify({ success: false, message: '', error })
+const refusal = (error: string, reason?: string) =>
+  JSON.stringify({ success: false, message: '', error, reason })
 
 describe('an answer', () => {
   test('of 413 is a proxy’s without a code of ours, and else the limit that it names', () => {
@@ -57,7 +58,11 @@ describe('an answer', () => {
 
   test('is called what it is: each cause has its own name, and a busy server is none of them', () => {
     const causes = {
-      '503 STORAGE_UNAVAILABLE': 'full',
+      '503 STORAGE_UNAVAILABLE': 'storage-away',
+      '503 STORAGE_UNAVAILABLE full': 'full',
+      '503 STORAGE_UNAVAILABLE guests': 'guests-full',
+      '503 STORAGE_UNAVAILABLE away': 'storage-away',
+      '503 STORAGE_UNAVAILABLE refused': 'storage-away',
       '503 SHUTTING_DOWN': 'restarting',
       '503 DATABASE_UNAVAILABLE': 'restarting',
       '500 INTERNAL_ERROR': 'broken',
@@ -74,8 +79,8 @@ describe('an answer', () => {
       '400 INVALID_NAME': 'refused',
     }
     for (const [answer, cause] of Object.entries(causes)) {
-      const [status = '', code = ''] = answer.split(' ')
-      const it = verdict(Number(status), refusal(code))
+      const [status = '', code = '', reason] = answer.split(' ')
+      const it = verdict(Number(status), refusal(code, reason))
       const found: string = it.kind === 'again' ? it.reason : it.kind === 'over' ? it.problem.kind : it.kind
       expect([answer, found]).toEqual([answer, cause])
     }
@@ -99,7 +104,7 @@ describe('the line', () => {
   const fixed = () => {
     let time = 0
     return {
-      line: createLine(
+      line: new Line(
         () => time,
         () => 1,
       ),
@@ -170,12 +175,14 @@ describe('the pace', () => {
 })
 
 describe('a list of many uploads', () => {
-  const item = (index: number, state: UploadState): UploadItem => ({
+  const item = (index: number, state: UploadPhase): UploadItem => ({
     id: String(index),
     name: `${index}.txt`,
     size: 1,
     sent: 0,
     link: null,
+    folder: null,
+    path: null,
     state,
   })
 
@@ -212,11 +219,11 @@ describe('receipts', () => {
 
   test('of the latest uploads are kept by the browser, once for each link, until they are of no use', () => {
     const own = storage(false)
-    const receipts = createReceipts(own)
+    const receipts = openReceiptStore(own)
     for (let at = 0; at < 250; at++) receipts.add(one(at))
     receipts.add(one(249))
     expect(receipts.list()).toHaveLength(200)
-    const again = createReceipts(own)
+    const again = openReceiptStore(own)
     expect(again.find('/d/249')).toEqual(one(249))
     expect(again.find('/d/49')).toBeNull()
     again.remove('/d/249')
@@ -227,7 +234,7 @@ describe('receipts', () => {
 
   test('last as long as the page where the browser keeps nothing', () => {
     for (const own of [null, storage(true)]) {
-      const receipts = createReceipts(own)
+      const receipts = openReceiptStore(own)
       receipts.add(one(1))
       expect(receipts.list()).toEqual([one(1)])
     }

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readZipDirectory } from '../../web/file/zip-directory.ts'
-import { describeWith, whyNoTools } from '../support/tools.ts'
+import { describeWith, whyNoTools } from '../support/processes/tools.ts'
 
 const LIMITS = { entries: 1000, bytes: 1024 ** 2 }
 

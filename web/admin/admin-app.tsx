@@ -1,16 +1,18 @@
-import { App } from '../shared/app.tsx'
-import { AccountsSection } from './accounts-section.tsx'
+import { App } from '../shared/app/app.tsx'
+import { AccountList } from './accounts/account-list.tsx'
+import { AccountView } from './accounts/account-view.tsx'
 import { AdminContext } from './admin-context.ts'
 import { AuditSection } from './audit-section.tsx'
-import type { AdminPageData, Section } from './data.ts'
+import type { AdminPageData, AdminSection } from './data.ts'
 import { FilesSection } from './files-section.tsx'
 import { JobsSection } from './jobs-section.tsx'
+import { askedPage, askedText } from './lists/address.ts'
 import { NodesSection } from './nodes-section.tsx'
-import { NoticeSection } from './notice-section.tsx'
-import { OverviewSection } from './overview-section.tsx'
-import { RefusedSection } from './refused-section.tsx'
-import { ReportsSection } from './reports-section.tsx'
-import { SettingsSection } from './settings-section.tsx'
+import { NoticeSection } from './notice/notice-section.tsx'
+import { OverviewSection } from './overview/overview-section.tsx'
+import { RefusedSection } from './reports/refused-section.tsx'
+import { ReportsSection } from './reports/reports-section.tsx'
+import { AdminSettings } from './settings-section.tsx'
 
 /** One page of administration. */
 export function AdminApp({ data }: { data: AdminPageData }) {
@@ -23,12 +25,12 @@ export function AdminApp({ data }: { data: AdminPageData }) {
   )
 }
 
-function SectionOf({ section }: { section: Section }) {
+function SectionOf({ section }: { section: AdminSection }) {
   switch (section) {
     case 'overview':
       return <OverviewSection />
     case 'accounts':
-      return <AccountsSection />
+      return askedText('account') === '' ? <AccountList /> : <AccountView id={askedPage('account')} />
     case 'reports':
       return (
         <>
@@ -48,7 +50,7 @@ function SectionOf({ section }: { section: Section }) {
     case 'notice':
       return <NoticeSection />
     case 'settings':
-      return <SettingsSection />
+      return <AdminSettings />
     case 'audit':
       return <AuditSection />
   }

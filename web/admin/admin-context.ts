@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import { type AppTools, useApp } from '../shared/app-context.ts'
+import { type AppTools, useApp } from '../shared/app/app-context.ts'
 import type { AdminPageData } from './data.ts'
 
 /** What every part of administration works with. */

@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core'
 import { ACTS } from '../../src/domain/audit.ts'
-import { Part } from '../shared/part.tsx'
-import { AccountLink } from './account-link.tsx'
-import { askedChoice } from './address.ts'
+import { PageSection } from '../shared/app/part.tsx'
+import { AccountLink } from './accounts/account-link.tsx'
 import { useAdmin } from './admin-context.ts'
 import { fetchAudit } from './client.ts'
-import { PagedList } from './paged-list.tsx'
-import { SelectField } from './select-field.tsx'
-import type { Deed } from './shapes.ts'
+import type { ShownDeed } from './deeds.ts'
+import { askedChoice } from './lists/address.ts'
+import { PagedList } from './lists/paged-list.tsx'
+import { SelectField } from './lists/select-field.tsx'
 import { useMoments } from './use-moments.ts'
 
 const CHOICES = ['all', ...ACTS] as const
@@ -19,7 +19,7 @@ const fetchPage = (page: number) => fetchAudit(chosen === 'all' ? null : chosen,
 export function AuditSection() {
   const { audit, common } = useAdmin().texts
   return (
-    <Part title={audit.title} why={audit.why}>
+    <PageSection title={audit.title} why={audit.why}>
       <form className="filters" method="get">
         <SelectField
           choices={CHOICES}
@@ -35,11 +35,11 @@ export function AuditSection() {
       <PagedList empty={audit.empty} fetchPage={fetchPage}>
         {(deed) => <DeedRow deed={deed} key={deed.id} />}
       </PagedList>
-    </Part>
+    </PageSection>
   )
 }
 
-function DeedRow({ deed }: { deed: Deed }) {
+function DeedRow({ deed }: { deed: ShownDeed }) {
   const { audit } = useAdmin().texts
   const moment = useMoments()
   const { account, act, object, address, at } = deed

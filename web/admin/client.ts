@@ -1,37 +1,37 @@
+import {
+  type AdminAccount,
+  type AdminAccountDetail,
+  type AnyFile,
+  adminAccountAnswer,
+  adminAccountChangedAnswer,
+  adminAccountsAnswer,
+  allFilesAnswer,
+  type OneTimeLink,
+  oneTimeLinkAnswer,
+  type RefusedContent,
+  type Report,
+  refusedContentsAnswer,
+  reportsAnswer,
+  type TakenDown,
+  takenDownAnswer,
+} from '../../src/contract/administration.ts'
+import { done } from '../../src/contract/fields.ts'
+import { type Notice, noticeAnswer } from '../../src/contract/notice.ts'
+import {
+  type Jobs,
+  jobsAnswer,
+  type Node,
+  nodesAnswer,
+  type SettingInForce,
+  type Statistics,
+  settingsAnswer,
+  statisticsAnswer,
+} from '../../src/contract/operations.ts'
 import type { AccountSort, AccountState, AllFilesSort } from '../../src/domain/administration.ts'
 import type { Act } from '../../src/domain/audit.ts'
-import { ask, sending } from '../files/ask.ts'
-import {
-  type Account,
-  type AccountDetail,
-  type AnyFile,
-  account,
-  accountDetail,
-  accounts,
-  audit,
-  type Deed,
-  done,
-  files,
-  type Jobs,
-  jobs,
-  type Node,
-  type Notice,
-  nodes,
-  notice,
-  type OneTimeLink,
-  oneTimeLink,
-  type Page,
-  type Refused,
-  type Report,
-  refused,
-  reports,
-  type Setting,
-  type Statistics,
-  settings,
-  statistics,
-  type TakenDown,
-  takenDown,
-} from './shapes.ts'
+import { askServer, sending } from '../shared/ask.ts'
+import { deedsAnswer, type ShownDeed } from './deeds.ts'
+import type { Page } from './lists/paged.ts'
 
 /** Every call that administration makes. All throw RequestFailure. Pages are counted from 1. */
 
@@ -45,7 +45,7 @@ function asked(path: string, query: Readonly<Record<string, string | number>>): 
 
 /** The oldest day first; the last one is today. */
 export async function fetchStatistics(days: number): Promise<Statistics> {
-  return (await ask(statistics, asked('statistics', { days }))).data
+  return (await askServer(statisticsAnswer, asked('statistics', { days }))).data
 }
 
 export interface AccountsQuery {
@@ -56,109 +56,112 @@ export interface AccountsQuery {
 }
 
 /** Names from a on, all else from the most on. */
-export function fetchAccounts(query: AccountsQuery, page: number): Promise<Page<Account>> {
+export function fetchAccounts(query: AccountsQuery, page: number): Promise<Page<AdminAccount>> {
   const { search, ...rest } = query
   const order = query.sort === 'username' ? 'asc' : 'desc'
-  return ask(accounts, asked('accounts', { ...rest, ...(search === '' ? {} : { search }), order, page }))
+  return askServer(
+    adminAccountsAnswer,
+    asked('accounts', { ...rest, ...(search === '' ? {} : { search }), order, page }),
+  )
 }
 
-export async function fetchAccount(id: number): Promise<AccountDetail> {
-  return (await ask(accountDetail, `${ADMIN}/account/${id}`)).data
+export async function fetchAnyAccount(id: number): Promise<AdminAccountDetail> {
+  return (await askServer(adminAccountAnswer, `${ADMIN}/account/${id}`)).data
 }
 
-export interface AccountChange {
+export interface AccountChangeFields {
   /** Bytes; null: as much as the setting says. */
   readonly quota?: number | null
   readonly disabled?: boolean
   readonly is_admin?: boolean
 }
 
-export async function changeAccount({ id }: Account, change: AccountChange): Promise<void> {
-  await ask(account, `${ADMIN}/account/${id}`, sending('PATCH', change))
+export async function changeAccount({ id }: AdminAccount, change: AccountChangeFields): Promise<void> {
+  await askServer(adminAccountChangedAnswer, `${ADMIN}/account/${id}`, sending('PATCH', change))
 }
 
 /** What a reset takes away besides the password and all sessions. */
-export interface ResetBesides {
+export interface ResetOptions {
   /** Codes and passkeys. */
   readonly second_factor: boolean
   readonly mail_address: boolean
 }
 
-export async function resetAccount({ id }: Account, body: ResetBesides): Promise<OneTimeLink> {
-  return (await ask(oneTimeLink, `${ADMIN}/account/${id}/reset`, sending('POST', body))).data
+export async function resetAccount({ id }: AdminAccount, body: ResetOptions): Promise<OneTimeLink> {
+  return (await askServer(oneTimeLinkAnswer, `${ADMIN}/account/${id}/reset`, sending('POST', body))).data
 }
 
-export async function removeAccount({ id }: Account, username: string): Promise<void> {
-  await ask(done, `${ADMIN}/account/${id}/delete`, sending('POST', { username }))
+export async function removeAnyAccount({ id }: AdminAccount, username: string): Promise<void> {
+  await askServer(done, `${ADMIN}/account/${id}/delete`, sending('POST', { username }))
 }
 
 export async function invite(): Promise<OneTimeLink> {
-  return (await ask(oneTimeLink, '/api/v1/invitations', { method: 'POST' })).data
+  return (await askServer(oneTimeLinkAnswer, '/api/v1/invitations', { method: 'POST' })).data
 }
 
 export type WhichReports = 'open' | 'closed' | 'all'
 
 export function fetchReports(state: WhichReports, page: number): Promise<Page<Report>> {
-  return ask(reports, asked('reports', { state, page }))
+  return askServer(reportsAnswer, asked('reports', { state, page }))
 }
 
 export async function dismissReport({ id }: Report): Promise<void> {
-  await ask(done, `${ADMIN}/report/${id}/dismiss`, { method: 'POST' })
+  await askServer(done, `${ADMIN}/report/${id}/dismiss`, { method: 'POST' })
 }
 
 export async function takeReportedDown({ id }: Report): Promise<TakenDown> {
-  return (await ask(takenDown, `${ADMIN}/report/${id}/take-down`, { method: 'POST' })).data
+  return (await askServer(takenDownAnswer, `${ADMIN}/report/${id}/take-down`, { method: 'POST' })).data
 }
 
 /** A file by its number, UUID or slug, or a content by its hash. */
-export type Content = { readonly file: string } | { readonly sha256: string }
+export type TakeDownTarget = { readonly file: string } | { readonly sha256: string }
 
-export async function takeDown(content: Content): Promise<TakenDown> {
-  return (await ask(takenDown, `${ADMIN}/take-down`, sending('POST', content))).data
+export async function takeDown(content: TakeDownTarget): Promise<TakenDown> {
+  return (await askServer(takenDownAnswer, `${ADMIN}/take-down`, sending('POST', content))).data
 }
 
-export function fetchRefused(page: number): Promise<Page<Refused>> {
-  return ask(refused, asked('refused', { page }))
+export function fetchRefused(page: number): Promise<Page<RefusedContent>> {
+  return askServer(refusedContentsAnswer, asked('refused', { page }))
 }
 
-export async function allowContent({ sha256 }: Refused): Promise<void> {
-  await ask(done, `${ADMIN}/refused/${sha256}`, { method: 'DELETE' })
+export async function allowRefusedContent({ sha256 }: RefusedContent): Promise<void> {
+  await askServer(done, `${ADMIN}/refused/${sha256}`, { method: 'DELETE' })
 }
 
 export function fetchFiles(sort: AllFilesSort, page: number): Promise<Page<AnyFile>> {
-  return ask(files, asked('files', { sort, page }))
+  return askServer(allFilesAnswer, asked('files', { sort, page }))
 }
 
 export async function fetchJobs(): Promise<Jobs> {
-  return (await ask(jobs, `${ADMIN}/jobs`)).data
+  return (await askServer(jobsAnswer, `${ADMIN}/jobs`)).data
 }
 
-export async function retryJob(job: string): Promise<void> {
-  await ask(done, `${ADMIN}/jobs/retry`, sending('POST', { job }))
+export async function retryFailedJob(job: string): Promise<void> {
+  await askServer(done, `${ADMIN}/jobs/retry`, sending('POST', { job }))
 }
 
 export async function fetchNodes(): Promise<readonly Node[]> {
-  return (await ask(nodes, `${ADMIN}/nodes`)).data
+  return (await askServer(nodesAnswer, `${ADMIN}/nodes`)).data
 }
 
-export async function fetchSettings(): Promise<readonly Setting[]> {
-  return (await ask(settings, `${ADMIN}/settings`)).data
+export async function fetchSettings(): Promise<readonly SettingInForce[]> {
+  return (await askServer(settingsAnswer, `${ADMIN}/settings`)).data
 }
 
 /** Also one that is not due yet, or over. */
 export async function fetchNotice(): Promise<Notice | null> {
-  return (await ask(notice, `${ADMIN}/notice`)).data.notice
+  return (await askServer(noticeAnswer, `${ADMIN}/notice`)).data.notice
 }
 
 export async function setNotice(wanted: Notice): Promise<void> {
-  await ask(notice, `${ADMIN}/notice`, sending('POST', wanted))
+  await askServer(noticeAnswer, `${ADMIN}/notice`, sending('POST', wanted))
 }
 
 export async function clearNotice(): Promise<void> {
-  await ask(done, `${ADMIN}/notice`, { method: 'DELETE' })
+  await askServer(done, `${ADMIN}/notice`, { method: 'DELETE' })
 }
 
 /** The latest first; null: whatever was done. */
-export function fetchAudit(act: Act | null, page: number): Promise<Page<Deed>> {
-  return ask(audit, asked('audit', { ...(act === null ? {} : { act }), page }))
+export function fetchAudit(act: Act | null, page: number): Promise<Page<ShownDeed>> {
+  return askServer(deedsAnswer, asked('audit', { ...(act === null ? {} : { act }), page }))
 }

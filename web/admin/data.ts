@@ -2,7 +2,7 @@ import type { ReportReason } from '../../src/domain/report.ts'
 import type { AdminTexts } from './texts.ts'
 
 /** The pages of administration, each at an address of its own. */
-export const SECTIONS = [
+export const ADMIN_SECTIONS = [
   'overview',
   'accounts',
   'reports',
@@ -13,9 +13,9 @@ export const SECTIONS = [
   'audit',
 ] as const
 
-export type Section = (typeof SECTIONS)[number]
+export type AdminSection = (typeof ADMIN_SECTIONS)[number]
 
-export function pathOf(section: Section): string {
+export function adminPath(section: AdminSection): string {
   return section === 'overview' ? '/admin' : `/admin/${section}`
 }
 
@@ -23,7 +23,7 @@ export function pathOf(section: Section): string {
 export interface AdminPageData {
   readonly locale: string
   readonly texts: AdminTexts
-  readonly section: Section
+  readonly section: AdminSection
   /** Whether an invitation would be of use. */
   readonly canInvite: boolean
   /** What people may have against a file. */

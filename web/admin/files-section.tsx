@@ -1,18 +1,18 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import type { AnyFile } from '../../src/contract/administration.ts'
 import { ALL_FILES_SORTS } from '../../src/domain/administration.ts'
+import { PageSection } from '../shared/app/part.tsx'
 import { FileName } from '../shared/file-name.tsx'
-import { Part } from '../shared/part.tsx'
 import { fill } from '../shared/words.ts'
-import { AccountLink } from './account-link.tsx'
-import { askedChoice } from './address.ts'
+import { AccountLink } from './accounts/account-link.tsx'
 import { useAdmin } from './admin-context.ts'
-import { Choices } from './choices.tsx'
 import { fetchFiles, takeDown } from './client.ts'
-import { PagedList } from './paged-list.tsx'
-import type { AnyFile } from './shapes.ts'
-import { TakeDownDialog } from './take-down-dialog.tsx'
-import { Thumbnail } from './thumbnail.tsx'
+import { askedChoice } from './lists/address.ts'
+import { Choices } from './lists/choices.tsx'
+import { PagedList } from './lists/paged-list.tsx'
+import { TakeDownDialog } from './reports/take-down-dialog.tsx'
+import { ReportThumbnail } from './thumbnail.tsx'
 import { useMoments } from './use-moments.ts'
 
 const sort = askedChoice('sort', ALL_FILES_SORTS)
@@ -22,12 +22,12 @@ const fetchPage = (page: number) => fetchFiles(sort, page)
 export function FilesSection() {
   const { files } = useAdmin().texts
   return (
-    <Part title={files.title}>
+    <PageSection title={files.title}>
       <Choices choices={ALL_FILES_SORTS} chosen={sort} label={files.choose} name="sort" texts={files.sorts} />
       <PagedList empty={files.empty} fetchPage={fetchPage}>
         {(file, changed) => <FileRow changed={changed} file={file} key={file.id} />}
       </PagedList>
-    </Part>
+    </PageSection>
   )
 }
 
@@ -38,7 +38,7 @@ function FileRow({ file, changed }: { file: AnyFile; changed: () => Promise<void
   const [isAsking, setIsAsking] = useState(false)
   return (
     <li>
-      <Thumbnail address={file.thumbnail_url} />
+      <ReportThumbnail address={file.picture_url} />
       <div className="plain-words">
         <a className="row-name row-link" href={file.url}>
           <FileName name={file.name} />
@@ -47,11 +47,7 @@ function FileRow({ file, changed }: { file: AnyFile; changed: () => Promise<void
           {words.size(file.size)} · {moment(file.created_at)} · <AccountLink account={file.account} />
         </p>
         <span className="small quiet">
-          {[
-            words.count(file.views, files.views),
-            words.count(file.downloads, files.downloads),
-            file.type,
-          ].join(' · ')}
+          {[words.count(file.views, files.views), words.count(file.downloads, files.downloads)].join(' · ')}
         </span>
       </div>
       <Button

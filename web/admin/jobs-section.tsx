@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core'
-import { Loaded } from '../shared/loaded.tsx'
-import { Part } from '../shared/part.tsx'
-import { Problem } from '../shared/problem.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
-import { useAttempt } from '../shared/use-attempt.ts'
+import type { BackgroundJob } from '../../src/contract/operations.ts'
+import { Loaded } from '../shared/app/loaded.tsx'
+import { PageSection } from '../shared/app/part.tsx'
+import { ProblemMessage } from '../shared/app/problem.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
+import { useAttempt } from '../shared/app/use-attempt.ts'
 import { fill } from '../shared/words.ts'
 import { useAdmin } from './admin-context.ts'
-import { fetchJobs, retryJob } from './client.ts'
-import type { Job } from './shapes.ts'
+import { fetchJobs, retryFailedJob } from './client.ts'
 import { useMoments } from './use-moments.ts'
 
 /** What runs by itself. */
@@ -15,7 +15,7 @@ export function JobsSection() {
   const { texts, words } = useAdmin()
   const { answered, again } = useAnswer(fetchJobs)
   return (
-    <Part title={texts.jobs.title} why={texts.jobs.why}>
+    <PageSection title={texts.jobs.title} why={texts.jobs.why}>
       <Loaded again={again} answered={answered}>
         {({ jobs, thumbnails_waiting: thumbnails }) => (
           <>
@@ -29,11 +29,11 @@ export function JobsSection() {
           </>
         )}
       </Loaded>
-    </Part>
+    </PageSection>
   )
 }
 
-function JobRow({ job, changed }: { job: Job; changed: () => Promise<void> }) {
+function JobRow({ job, changed }: { job: BackgroundJob; changed: () => Promise<void> }) {
   const { texts, say } = useAdmin()
   const { jobs } = texts
   const moment = useMoments()
@@ -42,7 +42,7 @@ function JobRow({ job, changed }: { job: Job; changed: () => Promise<void> }) {
 
   function retry(): void {
     void attempt(
-      () => retryJob(name),
+      () => retryFailedJob(name),
       () => {
         say(jobs.retried)
         void changed()
@@ -67,7 +67,7 @@ function JobRow({ job, changed }: { job: Job; changed: () => Promise<void> }) {
           {node === null ? null : ` · ${fill(jobs.onNode, { node })}`}
         </span>
         <JobFailure job={job} />
-        <Problem text={problem} />
+        <ProblemMessage text={problem} />
       </div>
       {state === 'set aside' ? (
         <Button
@@ -85,7 +85,7 @@ function JobRow({ job, changed }: { job: Job; changed: () => Promise<void> }) {
 }
 
 /** What went wrong the last time, in the words of the server. */
-function JobFailure({ job }: { job: Job }) {
+function JobFailure({ job }: { job: BackgroundJob }) {
   const { texts, words } = useAdmin()
   const { jobs } = texts
   const moment = useMoments()

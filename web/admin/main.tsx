@@ -1,5 +1,5 @@
 import { createRoot } from 'react-dom/client'
-import { watchNotice } from '../shared/notice.ts'
+import { watchNotice } from '../shared/app/notice.ts'
 import { readPageData } from '../shared/page-data.ts'
 import { AdminApp } from './admin-app.tsx'
 import { ADMIN_APP, type AdminPageData } from './data.ts'

@@ -1,6 +1,6 @@
-import { Loaded } from '../shared/loaded.tsx'
-import { Part } from '../shared/part.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
+import { Loaded } from '../shared/app/loaded.tsx'
+import { PageSection } from '../shared/app/part.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
 import { fill } from '../shared/words.ts'
 import { useAdmin } from './admin-context.ts'
 import { fetchNodes } from './client.ts'
@@ -12,7 +12,7 @@ export function NodesSection() {
   const moment = useMoments()
   const { answered, again } = useAnswer(fetchNodes)
   return (
-    <Part title={jobs.nodes} why={jobs.nodesWhy}>
+    <PageSection title={jobs.nodes} why={jobs.nodesWhy}>
       <Loaded again={again} answered={answered}>
         {(nodes) => (
           <ul className="plain-rows">
@@ -30,6 +30,6 @@ export function NodesSection() {
           </ul>
         )}
       </Loaded>
-    </Part>
+    </PageSection>
   )
 }

@@ -1,16 +1,16 @@
-import { Loaded } from '../shared/loaded.tsx'
-import { Part } from '../shared/part.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
+import type { SettingInForce } from '../../src/contract/operations.ts'
+import { Loaded } from '../shared/app/loaded.tsx'
+import { PageSection } from '../shared/app/part.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
 import { useAdmin } from './admin-context.ts'
 import { fetchSettings } from './client.ts'
-import type { Setting } from './shapes.ts'
 
 /** What this server runs with. */
-export function SettingsSection() {
+export function AdminSettings() {
   const { settings: texts } = useAdmin().texts
   const { answered, again } = useAnswer(fetchSettings)
   return (
-    <Part title={texts.title} why={texts.why}>
+    <PageSection title={texts.title} why={texts.why}>
       <Loaded again={again} answered={answered}>
         {(settings) => (
           <ul className="plain-rows">
@@ -20,11 +20,11 @@ export function SettingsSection() {
           </ul>
         )}
       </Loaded>
-    </Part>
+    </PageSection>
   )
 }
 
-function SettingRow({ setting }: { setting: Setting }) {
+function SettingRow({ setting }: { setting: SettingInForce }) {
   const { settings: texts } = useAdmin().texts
   const { name, value, is_default: isDefault, is_secret: isSecret, description } = setting
   const shown = value === '' ? texts.empty : isSecret ? texts.secret : value

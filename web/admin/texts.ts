@@ -1,10 +1,10 @@
+import type { JobState, StatisticsOutage } from '../../src/contract/operations.ts'
 import type { AccountSort, AccountState, AllFilesSort } from '../../src/domain/administration.ts'
 import type { Act } from '../../src/domain/audit.ts'
 import type { NoticeLevel } from '../../src/domain/notice.ts'
 import type { ReportState } from '../../src/domain/report.ts'
-import type { AppTexts } from '../shared/app-context.ts'
+import type { AppTexts } from '../shared/app/app-context.ts'
 import type { Plural } from '../shared/words.ts'
-import type { JobState, Outage } from './shapes.ts'
 
 /** What administration says. */
 export interface AdminTexts {
@@ -51,7 +51,7 @@ interface OverviewTexts {
   readonly outages: string
   readonly outagesWhy: string
   /** {from}, {to} */
-  readonly outageCauses: Readonly<Record<Outage['cause'], string>>
+  readonly outageCauses: Readonly<Record<StatisticsOutage['cause'], string>>
   readonly time: string
   readonly timeWhy: string
   readonly span: Plural

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import { useApp } from '../shared/app-context.ts'
+import { useApp } from '../shared/app/app-context.ts'
 
 /** Writes an ISO 8601 timestamp as people do where they are, with the time of the day. */
 export function useMoments(): (iso: string) => string {

@@ -1,6 +1,6 @@
 import type { Manifest, ScriptedPage } from '../manifest.ts'
 
-/** Bytes, gzipped, that a page may load before its first use. */
+/** Budget in gzipped bytes for what a page loads before its first use. */
 interface Budget {
   readonly script: number
   readonly style: number
@@ -19,16 +19,19 @@ const budgets: Readonly<Record<ScriptedPage, Budget>> = {
   admin: { script: 160 * KB, style: 45 * KB },
 }
 
-export interface Weight {
+export interface BundleWeight {
   readonly page: ScriptedPage
   readonly kind: keyof Budget
-  /** Bytes, gzipped. */
+  /** Gzipped bytes. */
   readonly weight: number
   readonly budget: number
 }
 
-/** What each page loads before its first use, beside what it may. `sizeOf` tells what an address weighs. */
-export function weigh({ assets }: Manifest, sizeOf: (address: string) => number): Weight[] {
+/**
+ * Weight of what each page loads before its first use, with its budget. `sizeOf` returns the gzipped size of
+ * an asset.
+ */
+export function weigh({ assets }: Manifest, sizeOf: (address: string) => number): BundleWeight[] {
   const pages = Object.keys(budgets) as ScriptedPage[]
   const together = (addresses: readonly string[]) =>
     addresses.reduce((sum, address) => sum + sizeOf(address), 0)
@@ -46,11 +49,11 @@ export function weigh({ assets }: Manifest, sizeOf: (address: string) => number)
   })
 }
 
-export function isTooHeavy({ weight, budget }: Weight): boolean {
+export function isTooHeavy({ weight, budget }: BundleWeight): boolean {
   return weight > budget
 }
 
-export function weightTable(weights: readonly Weight[]): string {
+export function weightTable(weights: readonly BundleWeight[]): string {
   const lines = weights.map((each) =>
     [
       each.page.padEnd(10),

@@ -3,12 +3,12 @@ import type { ScriptedPage, ScriptedPageAssets } from '../manifest.ts'
 import { guides } from './guides.ts'
 import { mantineStyles } from './mantine-styles.ts'
 
-/** The repository. */
+/** Root of the repository. */
 export const ROOT = resolve(import.meta.dir, '../..')
 const WEB = join(ROOT, 'web')
-/** Where assets are on the site. */
+/** Path of the assets on the site. */
 const ADDRESS = '/assets/'
-/** What every bundle is made with. */
+/** Options common to all bundles. */
 const COMMON = {
   root: ROOT,
   minify: true,
@@ -19,7 +19,7 @@ const NAMING = { chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' }
 
 export interface Bundle<Made> {
   readonly made: Made
-  /** Paths in the repository, without those of packages. */
+  /** Paths in the repository, excluding those of packages. */
   readonly sources: readonly string[]
 }
 
@@ -28,7 +28,7 @@ interface Scripts {
   readonly pages: Readonly<Record<ScriptedPage, Omit<ScriptedPageAssets, 'style'>>>
 }
 
-/** The modules that run in pages: `<page>/main.ts(x)`. */
+/** Bundles the scripts of pages: `<page>/main.ts(x)`. */
 export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
   const entries = {
     shared: 'shared/main.ts',
@@ -64,7 +64,10 @@ export async function bundleScripts(folder: string): Promise<Bundle<Scripts>> {
   }
 }
 
-/** The modules that run beside pages: every `<page>/<name>-worker.ts`. Packages give workers code without documents. */
+/**
+ * Bundles the workers of pages: every `<page>/<name>-worker.ts`. The `worker` condition selects package code
+ * that needs no document.
+ */
 export async function bundleWorkers(folder: string): Promise<Bundle<Readonly<Record<string, string>>>> {
   const entries = [...new Bun.Glob('*/*-worker.ts').scanSync(WEB)].sort()
   const { scriptOf, sources } = await bundleModules(folder, entries, ['worker'])
@@ -76,7 +79,7 @@ export async function bundleWorkers(folder: string): Promise<Bundle<Readonly<Rec
   }
 }
 
-/** Bundles modules of `web` for browsers, and tells the names of what came out. */
+/** Bundles modules of `web` for browsers, and returns the names of the outputs. */
 async function bundleModules(folder: string, entries: readonly string[], conditions: readonly string[]) {
   const { metafile } = await built({
     ...COMMON,
@@ -99,7 +102,7 @@ async function bundleModules(folder: string, entries: readonly string[], conditi
       }
       throw new Error(`the bundle holds nothing of ${entry}`)
     },
-    /** What is fetched with a module: its static imports, and theirs. */
+    /** Static imports of a module, transitively, which are preloaded with it. */
     importsOf(name: string): string[] {
       const found = new Set<string>()
       const follow = (from: string) => {
@@ -116,7 +119,7 @@ async function bundleModules(folder: string, entries: readonly string[], conditi
   }
 }
 
-/** The stylesheet of a folder of `web`. */
+/** Bundles the stylesheet of a folder in `web`. */
 export async function bundleStyle(folder: string, of: ScriptedPage | 'shared'): Promise<Bundle<string>> {
   const { metafile, outputs } = await built({
     ...COMMON,
@@ -131,11 +134,14 @@ export async function bundleStyle(folder: string, of: ScriptedPage | 'shared'): 
   return { made: ADDRESS + basename(style.path), sources: sourcesOf(metafile) }
 }
 
-/** The module that renders pages, with all it needs: Bun loads one small file faster than the hundreds of a package. */
+/**
+ * Bundles the module that renders pages with its dependencies: Bun loads one small file faster than a
+ * package's hundreds.
+ */
 export async function bundleRenderer(folder: string): Promise<Bundle<string>> {
   const { metafile, outputs } = await built({
     ...COMMON,
-    entrypoints: [join(ROOT, 'src/http/site/render.ts')],
+    entrypoints: [join(ROOT, 'src/pages/render.ts')],
     outdir: folder,
     target: 'bun',
     plugins: [guides],
@@ -146,7 +152,7 @@ export async function bundleRenderer(folder: string): Promise<Bundle<string>> {
   return { made: basename(renderer.path), sources: sourcesOf(metafile) }
 }
 
-/** Files that are served as they are. */
+/** Copies static files under names with a hash of their content. */
 export async function copyFiles(folder: string): Promise<Bundle<Readonly<Record<string, string>>>> {
   const names = [...new Bun.Glob('*').scanSync(join(WEB, 'static'))].sort()
   const made = await Promise.all(
@@ -161,7 +167,7 @@ export async function copyFiles(folder: string): Promise<Bundle<Readonly<Record<
   return { made: Object.fromEntries(made), sources: names.map((name) => `web/static/${name}`) }
 }
 
-/** As `Bun.build`, with a message that names every error. */
+/** `Bun.build`, which must return a metafile. */
 async function built(config: Parameters<typeof Bun.build>[0]) {
   const { outputs, metafile } = await Bun.build(config)
   if (metafile === undefined) throw new Error('Bun.build has made no metafile')
@@ -176,7 +182,7 @@ function sourcesOf(metafile: Metafile): string[] {
     .filter((path) => !path.includes('node_modules'))
 }
 
-/** Paths there are relative to `root`. */
+/** Resolves a metafile's path, which is relative to `root`. */
 function fromMetafile(path: string): string {
   return resolve(ROOT, path)
 }

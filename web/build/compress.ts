@@ -6,12 +6,12 @@ import { brotliCompress, gzip } from 'node:zlib'
 const brotliOf = promisify(brotliCompress)
 const gzipOf = promisify(gzip)
 
-/** What is as small as it gets, or nearly so, and rarely asked for. */
+/** Files that hardly compress further and are rarely requested. */
 const LEFT_OUT = /\.(bcmap|pfb|ttf|wasm)$|LICENSE/
 
 /**
- * Puts `<name>.gz` and `<name>.br` beside the files of the folder: taken from the folder `earlier` where they are there
- * already, because a name tells the content. Returns how many bytes the gzipped ones have.
+ * Writes `<name>.gz` and `<name>.br` beside the files of the folder; copies them from the folder `earlier` if
+ * they exist there, since names contain a hash of the content. Returns the gzipped sizes.
  */
 export async function compressAll(folder: string, earlier: string): Promise<ReadonlyMap<string, number>> {
   const names = await readdir(folder)
@@ -40,7 +40,7 @@ async function compress(bytes: Uint8Array): Promise<Compressed> {
   return { gzip: gzipped, brotli }
 }
 
-/** What an earlier build has made of that content, or null. Another build may be taking it away. */
+/** Compressed variants of an earlier build, or null. A concurrent build may be deleting them. */
 async function formsOf(folder: string, name: string): Promise<Compressed | null> {
   try {
     const [gzipped, brotli] = await Promise.all([

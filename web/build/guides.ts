@@ -3,7 +3,9 @@ import type { BunPlugin } from 'bun'
 import { micromark } from 'micromark'
 import { gfm, gfmHtml } from 'micromark-extension-gfm'
 
-/** Makes a module of a guide in `docs`: its title, and the rest as HTML. What is HTML in it stays text. */
+/**
+ * Turns a guide in `docs` into a module with its title, and the rest as HTML. HTML in the source is escaped.
+ */
 export const guides: BunPlugin = {
   name: 'guides',
   setup(build) {
@@ -21,7 +23,7 @@ function guideOf(markdown: string): { readonly title: string; readonly html: str
   return { title, html: html.replaceAll(/href="([^":]+)"/g, (_, address) => `href="${onSite(address)}"`) }
 }
 
-/** Where a link between files of `docs` leads on the site: guides are pages, the API is the reference. */
+/** Address on the site for a link between files of `docs`: guides are pages, the API is the reference. */
 function onSite(address: string): string {
   const [path = '', fragment] = address.split('#')
   if (path === '') return address

@@ -2,8 +2,8 @@ import type { BunPlugin } from 'bun'
 import postcss, { type ChildNode, type Rule } from 'postcss'
 
 /**
- * Makes Mantine's stylesheets follow the system's colour scheme without any script: rules that wait for an attribute
- * of the document become media queries. Colours that no page uses are left out.
+ * Makes Mantine's stylesheets follow the system's colour scheme without a script: rules for an attribute of
+ * the document become media queries. Removes colours that no page uses.
  */
 export const mantineStyles: BunPlugin = {
   name: 'mantine-styles',
@@ -16,7 +16,7 @@ export const mantineStyles: BunPlugin = {
 }
 
 const SCHEME = /\[data-mantine-color-scheme(?:=['"](light|dark)['"])?\]/
-/** Families of Mantine's palette besides those that the theme uses. */
+/** Families of Mantine's palette that the theme does not use. */
 const UNUSED = /^--mantine-color-(blue|cyan|grape|green|indigo|lime|orange|pink|teal|violet)-/
 
 export function followSystem(css: string): string {
@@ -33,14 +33,17 @@ export function followSystem(css: string): string {
 }
 
 function inScheme(rule: Rule, scheme: string | null, selectors: readonly string[]): ChildNode {
-  // Nothing here lives in a shadow tree.
+  // Shadow DOM is not used.
   const kept = selectors.filter((selector) => !selector.startsWith(':host('))
   const copy = rule.clone({ selectors: kept.map(withoutScheme) })
   if (scheme === null) return copy
   return postcss.atRule({ name: 'media', params: `(prefers-color-scheme: ${scheme})` }).append(copy)
 }
 
-/** `:root` is as specific as the attribute was, so that the rule wins and loses against the same others. */
+/**
+ * Replaces the attribute selector with `:root`, which has the same specificity, so that the cascade is
+ * unchanged.
+ */
 function withoutScheme(selector: string): string {
   return selector.startsWith(':root[') ? selector.replace(SCHEME, '') : selector.replace(SCHEME, ':root')
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { version } from 'pdfjs-dist/package.json'
 
 const PACKAGE = dirname(fileURLToPath(import.meta.resolve('pdfjs-dist/package.json')))
-/** Tables of encodings, the standard fonts, decoders; and their licences, which go along. */
+/** Character maps, standard fonts and decoders, with their licences. */
 const WANTED = [
   'cmaps/*.bcmap',
   'standard_fonts/*.pfb',
@@ -14,8 +14,8 @@ const WANTED = [
 ]
 
 /**
- * Puts what pdf.js loads for some documents among the assets. The version stands in the names, so that they may be kept
- * for ever. Returns what the addresses begin with.
+ * Copies data that pdf.js loads for some documents to the assets. Names contain the version, so that they may
+ * be cached for ever. Returns the prefix of their addresses.
  */
 export async function copyPdfData(folder: string): Promise<string> {
   const prefix = `pdfjs-${version}-`

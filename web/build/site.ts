@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { describeSources } from '../../src/http/site/sources.ts'
+import { describeSources } from '../../src/pages/sources.ts'
 import type { Manifest } from '../manifest.ts'
 import { isTooHeavy, weigh, weightTable } from './budgets.ts'
 import { bundleRenderer, bundleScripts, bundleStyle, bundleWorkers, copyFiles, ROOT } from './bundles.ts'
@@ -9,16 +9,18 @@ import { copyPdfData } from './pdf-data.ts'
 
 const DIST = join(ROOT, 'web/dist')
 const MANIFEST = join(DIST, 'manifest.json')
-/** What the names of folders begin with in which a build is under way. */
+/** Name prefix of the folders of unfinished builds. */
 const WORK = '.building-'
 const LONGEST_BUILD = 10 * 60_000
 
-/** Builds `web/dist` anew. Returns false, and leaves the last build as it was, when a page is too heavy. */
+/**
+ * Rebuilds `web/dist`. Returns false, and leaves the last build unchanged, when a page exceeds its budget.
+ */
 export async function buildSite(): Promise<boolean> {
-  // What Bun tells of a bundle is relative to where it runs.
+  // Bun's metafile has paths relative to the working directory.
   process.chdir(ROOT)
   await mkdir(DIST, { recursive: true })
-  // Others may build at the same time: each in a folder of its own. Equal sources give equal files.
+  // Concurrent builds use separate folders. Equal sources give equal files.
   const work = await mkdtemp(join(DIST, WORK))
   try {
     const assets = join(work, 'assets')
@@ -122,7 +124,7 @@ async function moveInto(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) await rename(join(from, name), join(to, name))
 }
 
-/** Takes away what earlier builds have left, those included that were killed. */
+/** Deletes the outputs of earlier builds, including those that were killed. */
 async function removeOthers(manifest: Manifest, names: readonly string[]): Promise<void> {
   const kept = new Set([
     ...names.flatMap((name) => [name, `${name}.gz`, `${name}.br`]),
@@ -135,7 +137,7 @@ async function removeOthers(manifest: Manifest, names: readonly string[]): Promi
   }
   for (const name of await readdir(DIST)) {
     if (!name.startsWith(WORK)) continue
-    // Another build may be done with its own just now.
+    // A concurrent build may have removed its own folder just now.
     const work = await stat(join(DIST, name)).catch(() => null)
     if (work !== null && Date.now() - work.mtimeMs > LONGEST_BUILD)
       await rm(join(DIST, name), { recursive: true, force: true })

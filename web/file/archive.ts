@@ -1,12 +1,12 @@
 import { fill } from '../shared/words.ts'
 import { element, foreignText } from './elements.ts'
-import { type Preview, present, presentMessage } from './stage.ts'
+import { type PreviewContext, present, presentMessage } from './stage.ts'
 import { readZipDirectory } from './zip-directory.ts'
 
 const LIMITS = { entries: 1000, bytes: 1024 ** 2 }
 
 /** Shows what is in a ZIP file. Only its list is read: nothing is unpacked, however much it says that there is. */
-export async function show({ stage, source, page, words }: Preview): Promise<void> {
+export async function show({ stage, source, page, words }: PreviewContext): Promise<void> {
   const { texts } = page
   const { entries, total } = await readZipDirectory(source.size, source.read, LIMITS)
   if (entries.length === 0) return presentMessage(stage, page, texts.noEntries)

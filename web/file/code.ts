@@ -1,8 +1,8 @@
 import type { CodeQuestion } from './code-worker.ts'
 import { element, foreignText } from './elements.ts'
 import { rebuilt } from './rebuild.ts'
-import { type Preview, present } from './stage.ts'
-import { readText } from './text-part.ts'
+import { type PreviewContext, present } from './stage.ts'
+import { readTextPart } from './text-part.ts'
 import { askWorker } from './worker-call.ts'
 
 /** Characters. Beyond that the colours cost more than they tell. */
@@ -13,9 +13,9 @@ const LONG_LINE = 2000
 const PATIENCE = 4000
 
 /** Shows source code with numbered lines, at once without colours and then with them. */
-export async function show(preview: Preview): Promise<void> {
+export async function show(preview: PreviewContext): Promise<void> {
   const { stage, source, page } = preview
-  const part = await readText(preview)
+  const part = await readTextPart(preview)
   if (part === null) return
   const lines = part.text.replace(/\n$/, '').split('\n')
   const isWrapped = lines.some((line) => line.length > LONG_LINE)

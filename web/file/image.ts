@@ -1,6 +1,6 @@
 import { element } from './elements.ts'
 import { canShow, isSeeThrough, originalButton } from './picture.ts'
-import { type Preview, presentMessage } from './stage.ts'
+import { type PreviewContext, presentMessage } from './stage.ts'
 import { enableDragging, enablePinching } from './touch.ts'
 
 /** One step of a key or a button. */
@@ -16,7 +16,7 @@ export interface Point {
 }
 
 /** Lets a picture that fits the stage be looked at closely: a frame that scrolls, and a picture that grows in it. */
-export async function show({ stage, source, page, words }: Preview): Promise<void> {
+export async function show({ stage, source, page, words }: PreviewContext): Promise<void> {
   const picture = stage.querySelector<HTMLImageElement>('#picture')
   if (picture === null) throw new Error('there is no picture')
   const isItself = await canShow(picture)

@@ -1,16 +1,16 @@
 import { element, foreignText } from './elements.ts'
 import { rebuilt } from './rebuild.ts'
-import { type Preview, present } from './stage.ts'
-import { readText } from './text-part.ts'
+import { type PreviewContext, present } from './stage.ts'
+import { readTextPart } from './text-part.ts'
 import { askWorker } from './worker-call.ts'
 
 /** Milliseconds. */
 const PATIENCE = 4000
 
 /** Shows Markdown as the document that it means; as text where that takes too long. */
-export async function show(preview: Preview): Promise<void> {
+export async function show(preview: PreviewContext): Promise<void> {
   const { stage, source, page } = preview
-  const part = await readText(preview)
+  const part = await readTextPart(preview)
   if (part === null) return
   const html = await askWorker(page.parts.markdownWorker, part.text, PATIENCE)
   const shown =

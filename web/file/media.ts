@@ -1,6 +1,6 @@
 import type { FilePageData } from './data.ts'
 import { element } from './elements.ts'
-import { type Preview, presentMessage } from './stage.ts'
+import { type PreviewContext, presentMessage } from './stage.ts'
 
 const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
 /** Seconds. */
@@ -9,7 +9,7 @@ const STEP = 5
 const TRIES = 3
 
 /** Adds to the browser's player what it lacks: speeds, keys wherever the focus is, and going on after a broken line. */
-export function show({ stage, page }: Preview): void {
+export function show({ stage, page }: PreviewContext): void {
   const player = stage.querySelector<HTMLMediaElement>('video, audio')
   if (player === null) throw new Error('there is no player')
   stage.querySelector('#speed')?.append(speeds(player, page))

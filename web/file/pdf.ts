@@ -5,7 +5,7 @@ import { element } from './elements.ts'
 import { pdfDataReaders } from './pdf-data.ts'
 import { showPage } from './pdf-page.ts'
 import type { PreviewSource } from './source.ts'
-import { type Preview, present, presentMessage } from './stage.ts'
+import { type PreviewContext, present, presentMessage } from './stage.ts'
 
 /** Enough for any book. Each page that waits costs an element. */
 const MAX_PAGES = 1000
@@ -20,7 +20,7 @@ const PAUSES = [500, 2000]
  * Shows the pages of a PDF, each painted when it comes into sight and let go of when it is far away again. Nothing of
  * the document runs: pdf.js gets no scripting, no evaluation and no forms, and its worker has no network.
  */
-export async function show({ stage, source, page, words }: Preview): Promise<void> {
+export async function show({ stage, source, page, words }: PreviewContext): Promise<void> {
   const document = await open(source, page.parts).catch((error: unknown) => {
     if (error instanceof Error && error.name === 'PasswordException') return null
     throw error

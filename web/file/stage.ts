@@ -4,7 +4,7 @@ import { element } from './elements.ts'
 import type { PreviewSource } from './source.ts'
 
 /** What every previewer gets. */
-export interface Preview {
+export interface PreviewContext {
   /** Where it is shown. What stands there now gives way. */
   readonly stage: HTMLElement
   readonly source: PreviewSource
@@ -13,7 +13,7 @@ export interface Preview {
 }
 
 /** Shows a preview, or throws; then the page says so and offers the download. */
-export type Show = (preview: Preview) => Promise<void> | void
+export type Show = (preview: PreviewContext) => Promise<void> | void
 
 /** Shows the nodes on the stage, and below them what has to be said, such as that this is a part. */
 export function present(stage: HTMLElement, nodes: readonly Node[], note: string | null = null): void {

@@ -1,8 +1,8 @@
 import Papa from 'papaparse'
 import { fill } from '../shared/words.ts'
 import { element, foreignText } from './elements.ts'
-import { type Preview, present } from './stage.ts'
-import { readText } from './text-part.ts'
+import { type PreviewContext, present } from './stage.ts'
+import { readTextPart } from './text-part.ts'
 
 const MAX_ROWS = 1000
 const MAX_COLUMNS = 100
@@ -10,11 +10,13 @@ const MAX_COLUMNS = 100
 const MAX_CELLS = 20_000
 /** Characters of one cell. */
 const MAX_CELL = 500
+/** Characters of a cell, such as a date or an amount, that are never broken into lines. */
+const ONE_LINE = 24
 
 /** Shows comma-separated values, or those separated otherwise, as a table whose first row names the columns. */
-export async function show(preview: Preview): Promise<void> {
+export async function show(preview: PreviewContext): Promise<void> {
   const { stage, source, page, words } = preview
-  const part = await readText(preview)
+  const part = await readTextPart(preview)
   if (part === null) return
   // As arrays: names of columns become no names of properties.
   const { data, meta } = Papa.parse<string[]>(part.text, {
@@ -54,6 +56,7 @@ function row(tag: 'th' | 'td', cells: readonly string[], columns: number): HTMLT
     const text = cells[column] ?? ''
     const cut = text.length > MAX_CELL ? `${text.slice(0, MAX_CELL)}…` : text
     const cell = element(tag, { dir: 'auto' }, foreignText(cut))
+    if (cut.length <= ONE_LINE) cell.className = 'one-line'
     if (tag === 'th') cell.setAttribute('scope', 'col')
     made.append(cell)
   }

@@ -1,6 +1,6 @@
 import { fill } from '../shared/words.ts'
 import { decodeText } from './decode.ts'
-import type { Preview } from './stage.ts'
+import type { PreviewContext } from './stage.ts'
 import { presentMessage } from './stage.ts'
 
 /** As much of a text as is shown of it. Enough for nearly every text, and no browser is troubled by it. */
@@ -15,7 +15,7 @@ export interface TextPart {
 }
 
 /** The beginning of a file as text; null when there is none, and the page has said so. */
-export async function readText({ stage, source, page, words }: Preview): Promise<TextPart | null> {
+export async function readTextPart({ stage, source, page, words }: PreviewContext): Promise<TextPart | null> {
   const bytes = await source.read(0, SHOWN)
   const { text, isBinary } = decodeText(bytes)
   if (source.size === 0 || isBinary) {

@@ -1,16 +1,16 @@
 import { element, foreignText } from './elements.ts'
-import { type Preview, present } from './stage.ts'
-import { readText } from './text-part.ts'
+import { type PreviewContext, present } from './stage.ts'
+import { readTextPart } from './text-part.ts'
 
 /** Shows plain text as it is. */
-export async function show(preview: Preview): Promise<void> {
-  const part = await readText(preview)
+export async function show(preview: PreviewContext): Promise<void> {
+  const part = await readTextPart(preview)
   if (part === null) return
   present(preview.stage, [plainText(preview, part.text)], part.note)
 }
 
 /** Scrolls by itself, and so can be reached by keyboard. */
-function plainText({ source }: Preview, text: string): HTMLElement {
+function plainText({ source }: PreviewContext, text: string): HTMLElement {
   return element(
     'pre',
     { class: 'text', tabindex: '0', role: 'region', 'aria-label': source.name },

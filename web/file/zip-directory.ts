@@ -1,15 +1,15 @@
 /** Reads the list of entries at the end of a ZIP file (APPNOTE 6.3.10), and nothing else of it. */
-import { fileName } from './zip-names.ts'
+import { zipEntryName } from './zip-names.ts'
 
-export interface ZipEntry {
+export interface ListedZipEntry {
   readonly path: string
   /** Bytes when unpacked, as the list says. */
   readonly size: number
   readonly isFolder: boolean
 }
 
-export interface ZipDirectory {
-  readonly entries: readonly ZipEntry[]
+export interface ListedZipDirectory {
+  readonly entries: readonly ListedZipEntry[]
   /** How many the file says there are. */
   readonly total: number
 }
@@ -33,7 +33,11 @@ const UTF8_NAME = 1 << 11
 const SIZES_64 = 0x0001
 
 /** Throws when there is no list where it should be. */
-export async function readZipDirectory(size: number, read: Read, limits: ZipLimits): Promise<ZipDirectory> {
+export async function readZipDirectory(
+  size: number,
+  read: Read,
+  limits: ZipLimits,
+): Promise<ListedZipDirectory> {
   const tailStart = Math.max(0, size - END.length - MAX_COMMENT - LOCATOR.length)
   const tail = await read(tailStart, size)
   const view = viewOf(tail)
@@ -88,9 +92,9 @@ function large(view: DataView, at: number): number {
 }
 
 /** As many as there are whole ones, up to `limit`. */
-function entriesOf(bytes: Uint8Array, limit: number): ZipEntry[] {
+function entriesOf(bytes: Uint8Array, limit: number): ListedZipEntry[] {
   const view = viewOf(bytes)
-  const entries: ZipEntry[] = []
+  const entries: ListedZipEntry[] = []
   let at = 0
   while (entries.length < limit && at + RECORD.length <= bytes.length) {
     if (view.getUint32(at, true) !== RECORD.signature) break
@@ -98,7 +102,7 @@ function entriesOf(bytes: Uint8Array, limit: number): ZipEntry[] {
     const extraEnd = nameEnd + view.getUint16(at + 30, true)
     if (extraEnd > bytes.length) break
     const isUtf8 = (view.getUint16(at + 8, true) & UTF8_NAME) !== 0
-    const path = fileName(bytes.subarray(at + RECORD.length, nameEnd), isUtf8)
+    const path = zipEntryName(bytes.subarray(at + RECORD.length, nameEnd), isUtf8)
     const size = view.getUint32(at + 24, true)
     entries.push({
       path,

@@ -1,18 +1,16 @@
-import { ask, refusalOf, sending } from './ask.ts'
-import type { Entry, FileEntry, FolderEntry, Place } from './entry.ts'
-import type { FetchWindow } from './listing.ts'
-import { WINDOW } from './listing.ts'
-import type { Failed } from './operations.ts'
 import {
+  archiveAddressAnswer,
   type FileDetail,
   fileAnswer,
-  filePage,
-  filesMoved,
-  folderAnswer,
-  folderCreated,
-  folderList,
-  signedArchive,
-} from './shapes.ts'
+  filesMovedAnswer,
+} from '../../src/contract/files.ts'
+import { folderCreatedAnswer, foldersMovedAnswer } from '../../src/contract/folders.ts'
+import { askServer, refusedRequest, sending } from '../shared/ask.ts'
+import type { Entry, FileEntry, FolderEntry, Place } from './entry.ts'
+import type { FetchWindow } from './list/listing.ts'
+import { WINDOW } from './list/listing.ts'
+import type { FailedOperation } from './operations.ts'
+import { filePage, folderEntries, folderEntryAnswer } from './shapes.ts'
 
 /** Every call that the file manager makes, but for uploads. All throw RequestFailure. */
 
@@ -24,35 +22,38 @@ export const fetchWindow: FetchWindow = async (query, index, signal) => {
     asked.set('search', search)
     asked.set('totals', 'bounded')
   }
-  const { data, pagination } = await ask(filePage, `/api/v1/files?${asked}`, { signal })
+  const { data, pagination } = await askServer(filePage, `/api/v1/files?${asked}`, { signal })
   return { files: data, total: pagination.total, isAtLeast: pagination.total_exact === false }
 }
 
 /** All of the account. */
 export async function fetchFolders(): Promise<readonly FolderEntry[]> {
-  return (await ask(folderList, '/api/v1/folders')).data
+  return (await askServer(folderEntries, '/api/v1/folders')).data
 }
 
 export async function fetchDetail(file: FileEntry, signal: AbortSignal): Promise<FileDetail> {
-  return (await ask(fileAnswer, `/api/v1/file/${file.id}`, { signal })).data
+  return (await askServer(fileAnswer, `/api/v1/file/${file.id}`, { signal })).data
 }
 
 /** How many one request may move. */
-export const BATCH = 200
+export const BATCH_SIZE = 200
 
 /** Returns those that were not moved. */
-export async function moveFiles(files: readonly FileEntry[], to: Place): Promise<readonly Failed[]> {
+export async function moveFiles(files: readonly FileEntry[], to: Place): Promise<readonly FailedOperation[]> {
   const body = { files: files.map(({ id }) => id), folder: to }
   return refusedOf(files, async () => {
-    return (await ask(filesMoved, '/api/v1/files/move', sending('POST', body))).data.results
+    return (await askServer(filesMovedAnswer, '/api/v1/files/move', sending('POST', body))).data.results
   })
 }
 
 /** Returns those that were not moved. */
-export async function moveFolders(folders: readonly FolderEntry[], to: Place): Promise<readonly Failed[]> {
+export async function moveFolders(
+  folders: readonly FolderEntry[],
+  to: Place,
+): Promise<readonly FailedOperation[]> {
   const body = { folders: folders.map(({ id }) => id), parent: to }
   return refusedOf(folders, async () => {
-    return (await ask(filesMoved, '/api/v1/folders/move', sending('POST', body))).data.results
+    return (await askServer(foldersMovedAnswer, '/api/v1/folders/move', sending('POST', body))).data.results
   })
 }
 
@@ -65,7 +66,7 @@ interface Result {
 async function refusedOf(
   entries: readonly Entry[],
   act: () => Promise<readonly Result[]>,
-): Promise<readonly Failed[]> {
+): Promise<readonly FailedOperation[]> {
   try {
     const results = await act()
     return entries.flatMap(({ name }, index) => {
@@ -73,19 +74,20 @@ async function refusedOf(
       return result?.success === true ? [] : [{ name, code: result?.error ?? 'INTERNAL_ERROR' }]
     })
   } catch (error) {
-    const code = refusalOf(error)
+    const code = refusedRequest(error)
     if (code === null) throw error
     return entries.map(({ name }) => ({ name, code }))
   }
 }
 
 export async function renameEntry(entry: Entry, name: string): Promise<void> {
-  if (entry.kind === 'file') await ask(fileAnswer, `/api/v1/file/${entry.id}`, sending('PATCH', { name }))
+  if (entry.kind === 'file')
+    await askServer(fileAnswer, `/api/v1/file/${entry.id}`, sending('PATCH', { name }))
   else await changeFolder(entry, { name })
 }
 
 export async function createFolder(name: string, parent: Place): Promise<Place> {
-  const { data } = await ask(folderCreated, '/api/v1/folder', sending('POST', { name, parent }))
+  const { data } = await askServer(folderCreatedAnswer, '/api/v1/folder', sending('POST', { name, parent }))
   return data.identifier
 }
 
@@ -97,7 +99,7 @@ export interface FolderChange {
 }
 
 export async function changeFolder({ id }: FolderEntry, change: FolderChange): Promise<FolderEntry> {
-  return (await ask(folderAnswer, `/api/v1/folder/${id}`, sending('PATCH', change))).data
+  return (await askServer(folderEntryAnswer, `/api/v1/folder/${id}`, sending('PATCH', change))).data
 }
 
 /** The address of a zip of files and folders, for a few minutes. */
@@ -106,7 +108,7 @@ export async function archiveOf(
   folders: readonly FolderEntry[],
 ): Promise<string> {
   const body = { files: files.map(({ id }) => id), folders: folders.map(({ id }) => id) }
-  return (await ask(signedArchive, '/api/v1/files/download', sending('POST', body))).data.url
+  return (await askServer(archiveAddressAnswer, '/api/v1/files/download', sending('POST', body))).data.url
 }
 
 /** What a browser is sent to for a zip of all that is in a place. */

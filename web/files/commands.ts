@@ -1,14 +1,15 @@
 import { toClipboard } from '../shared/clipboard.ts'
 import { fill, type Words } from '../shared/words.ts'
-import { archiveOf, BATCH, folderArchive } from './client.ts'
+import type { Target } from '../uploads/upload-item.ts'
+import { archiveOf, BATCH_SIZE, folderArchive } from './client.ts'
 import type { FilesPageData } from './data.ts'
 import { type Entry, type FolderEntry, filesOf, foldersOf, type Place, TOP } from './entry.ts'
-import type { FolderTree } from './folder-tree.ts'
+import type { FolderTree } from './folders/folder-tree.ts'
 import type { Manager } from './manager.ts'
-import { selectedCount } from './selection.ts'
+import { selectedCount } from './selection/selection.ts'
 
 /** What stands over the page. */
-export type Dialog =
+export type OpenDialog =
   | { readonly kind: 'new folder' | 'uploads' | 'bin' | 'folders' }
   | { readonly kind: 'rename'; readonly entry: Entry }
   | { readonly kind: 'move'; readonly entries: readonly Entry[] }
@@ -19,7 +20,7 @@ export interface Commands {
   go(place: Place): void
   /** A folder is gone into; of a file the details are shown. */
   open(entry: Entry): void
-  show(dialog: Dialog): void
+  show(dialog: OpenDialog): void
   showDetails(isShown: boolean): void
   /** What is selected: a file as it is, all else as one zip. */
   download(): Promise<void>
@@ -40,7 +41,7 @@ export function createCommands(parts: {
   readonly data: FilesPageData
   readonly words: Words
   readonly go: (place: Place) => void
-  readonly show: (dialog: Dialog) => void
+  readonly show: (dialog: OpenDialog) => void
   readonly showDetails: (isShown: boolean) => void
   readonly say: (text: string) => void
 }): Commands {
@@ -57,7 +58,7 @@ export function createCommands(parts: {
     const count = selectedCount(selection, manager.listing.total() ?? 0)
     // A folder's own zip has no limit.
     if (count > 1 && (await manager.isAllChosen())) return folderArchive(query.place)
-    if (count > BATCH) return null
+    if (count > BATCH_SIZE) return null
     const entries = await manager.chosen()
     const [first, another] = entries
     if (first === undefined || another !== undefined) return archiveOf(filesOf(entries), foldersOf(entries))
@@ -75,7 +76,7 @@ export function createCommands(parts: {
     async download() {
       try {
         const address = await addressOfChosen()
-        if (address === null) say(fill(texts.dialogs.tooManyForZip, { most: words.number(BATCH) }))
+        if (address === null) say(fill(texts.dialogs.tooManyForZip, { most: words.number(BATCH_SIZE) }))
         else startDownload(address)
       } catch {
         say(texts.dialogs.notReached)
@@ -105,6 +106,19 @@ export function createCommands(parts: {
 export function isOwnersAlone(tree: FolderTree | null, entry: Entry): boolean {
   const above = tree?.path(entry.place) ?? []
   return (entry.kind === 'folder' && !entry.isPublic) || above.some(({ isPublic }) => !isPublic)
+}
+
+/** The same of what is being uploaded, or was, as long as it stays there. */
+export function isPrivateTarget(tree: FolderTree | null, { folder, path }: Target): boolean {
+  if (tree === null) return false
+  let place = folder ?? TOP
+  for (const name of path?.split('/').slice(0, -1) ?? []) {
+    const inner = tree.children(place).find((child) => child.name === name.normalize('NFC'))
+    // It is yet to be made, and is then as open as the one around it.
+    if (inner === undefined) break
+    place = inner.id
+  }
+  return tree.path(place).some(({ isPublic }) => !isPublic)
 }
 
 function startDownload(address: string): void {

@@ -1,4 +1,4 @@
-import type { StartAppTexts } from '../start/texts.ts'
+import type { StartAppTexts } from '../uploads/texts.ts'
 import type { FilesTexts } from './texts.ts'
 
 /** What the server tells the script of the page, as JSON in `#page-data`. */

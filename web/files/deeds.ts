@@ -1,10 +1,10 @@
-import { type BinNumber, putIntoBin, restoreFromBin } from './bin-client.ts'
-import { BATCH, moveFiles, moveFolders } from './client.ts'
+import { type BinNumber, putIntoBin, restoreFromBin } from './bin/bin-client.ts'
+import { BATCH_SIZE, moveFiles, moveFolders } from './client.ts'
 import { type Entry, filesOf, foldersOf, type Key, type Place } from './entry.ts'
 import type { Batch, Work } from './operations.ts'
 
 /** What an operation does, as it is told to the person. */
-export type Deed =
+export type OperationDone =
   /** `to`: where to. */
   | { readonly kind: 'move'; readonly to: Place }
   /** Into the bin, where each has a number. */
@@ -12,7 +12,7 @@ export type Deed =
   | { readonly kind: 'restore' }
 
 /** Moves entries to a place, and those that were sent there back to where each of them was. */
-export function moving(entries: readonly Entry[], to: Place): Work<Deed> {
+export function moving(entries: readonly Entry[], to: Place): Work<OperationDone> {
   const sent = new Set<Entry>()
   return {
     kind: { kind: 'move', to },
@@ -48,7 +48,7 @@ function noting(some: readonly Entry[], sent: Set<Entry>, run: Batch['run']): Ba
 }
 
 /** Puts entries into the bin, and brings back those that are there. */
-export function removing(entries: readonly Entry[]): Work<Deed> {
+export function removing(entries: readonly Entry[]): Work<OperationDone> {
   const binned = new Map<Key, BinNumber>()
   const sent = new Set<Entry>()
   return {
@@ -77,13 +77,13 @@ export function removing(entries: readonly Entry[]): Work<Deed> {
 }
 
 function inBatches<T>(all: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(all.length / BATCH) }, (_, index) =>
-    all.slice(index * BATCH, (index + 1) * BATCH),
+  return Array.from({ length: Math.ceil(all.length / BATCH_SIZE) }, (_, index) =>
+    all.slice(index * BATCH_SIZE, (index + 1) * BATCH_SIZE),
   )
 }
 
 /** Whether nothing of it is left in the bin once these are deleted for good; null: all that are there. */
-export function isLostWith(deed: Deed, deleted: BinNumber | null): boolean {
+export function isLostWith(deed: OperationDone, deleted: BinNumber | null): boolean {
   if (deed.kind !== 'remove') return false
   return deleted === null || [...deed.binned.values()].every((number) => number === deleted)
 }

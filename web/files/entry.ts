@@ -5,6 +5,11 @@ export type Place = string
 
 export const TOP: Place = 'root'
 
+/** A place as uploads name it: null for the top level. */
+export function uploadFolder(place: Place): string | null {
+  return place === TOP ? null : place
+}
+
 export interface FolderEntry {
   readonly kind: 'folder'
   readonly key: Key

@@ -1,29 +1,29 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
 import { createWords } from '../shared/words.ts'
-import type { Engine } from '../start/engine.ts'
-import { createCommands, type Dialog } from './commands.ts'
+import type { UploadEngine } from '../uploads/engine.ts'
+import { createCommands, type OpenDialog } from './commands.ts'
 import type { FilesPageData } from './data.ts'
-import { DetailsPanel } from './details-panel.tsx'
-import { DialogOf } from './dialog-of.tsx'
-import { EntryList } from './entry-list.tsx'
+import { DetailsPanel } from './details/details-panel.tsx'
+import { DialogOf } from './dialogs/dialog-of.tsx'
 import { FilesContext } from './files-context.ts'
-import { FolderPane } from './folder-pane.tsx'
+import { FolderPane } from './folders/folder-pane.tsx'
+import { PathBar } from './folders/path-bar.tsx'
+import { EntryList } from './list/entry-list.tsx'
+import { Toolbar } from './list/toolbar.tsx'
+import { useDrops } from './list/use-drops.ts'
+import { isTouchDevice } from './list/use-entry-events.ts'
 import type { Manager } from './manager.ts'
-import { Notices, type Saying } from './notices.tsx'
-import { PathBar } from './path-bar.tsx'
+import { NoticeList, type Saying } from './notices.tsx'
 import type { Preferences } from './preferences.ts'
-import { Toolbar } from './toolbar.tsx'
-import { UploadsButton } from './uploads-button.tsx'
-import { useDrops } from './use-drops.ts'
-import { isTouchDevice } from './use-entry-events.ts'
+import { UploadsButton } from './uploads/uploads-button.tsx'
 import { useLayers } from './use-layers.ts'
 import { usePlace } from './use-place.ts'
 import { useRefresh } from './use-refresh.ts'
 
 interface FilesAppProps {
   readonly data: FilesPageData
-  readonly engine: Engine
+  readonly engine: UploadEngine
   readonly manager: Manager
   readonly preferences: Preferences
 }
@@ -32,7 +32,7 @@ interface FilesAppProps {
 export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) {
   const shown = useSyncExternalStore(manager.subscribe, manager.snapshot)
   const [look, setLook] = useState(() => preferences.read().look)
-  const [dialog, setDialog] = useState<Dialog | null>(null)
+  const [dialog, setDialog] = useState<OpenDialog | null>(null)
   const [hasDetails, showDetails] = useState(false)
   const [said, setSaid] = useState<Saying>({ text: '' })
   const go = usePlace(manager)
@@ -85,7 +85,7 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
           </section>
           {hasDetails ? <DetailsPanel close={closeDetails} /> : null}
         </div>
-        <Notices said={said} />
+        <NoticeList said={said} />
         {dialog === null ? null : <DialogOf close={() => setDialog(null)} dialog={dialog} engine={engine} />}
       </FilesContext>
     </ThemeProvider>

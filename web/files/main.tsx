@@ -1,17 +1,17 @@
 import { createRoot } from 'react-dom/client'
-import { watchNotice } from '../shared/notice.ts'
+import { watchNotice } from '../shared/app/notice.ts'
 import { readPageData } from '../shared/page-data.ts'
-import { createEngine } from '../start/engine.ts'
+import { createEngine } from '../uploads/engine.ts'
 import { FILES_APP, type FilesPageData } from './data.ts'
 import { FilesApp } from './files-app.tsx'
-import { createManager } from './manager.ts'
+import { Manager } from './manager.ts'
 import { createPreferences } from './preferences.ts'
 
 const data = readPageData<FilesPageData>()
 const preferences = createPreferences()
-const manager = createManager(data.locale, preferences.read())
+const manager = new Manager(preferences.read())
 const engine = createEngine(async () => {
-  const { openUploadList } = await import('../start/uploads.ts')
+  const { openUploadList } = await import('../uploads/uploads.ts')
   return openUploadList({ to: { headers: {}, keepsFolders: true }, sort: 'account', limit: data.maxFileSize })
 })
 

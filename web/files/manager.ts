@@ -1,11 +1,11 @@
 import { fetchFolders, fetchWindow } from './client.ts'
-import { type Deed, moving, removing } from './deeds.ts'
+import { moving, type OperationDone, removing } from './deeds.ts'
 import { type Entry, type FolderEntry, type Key, type Place, TOP } from './entry.ts'
-import { foldersListed } from './folder-order.ts'
-import { createFolderTree, type FolderTree } from './folder-tree.ts'
-import { createListing, type Listing, type Query, type Sort } from './listing.ts'
-import { createOperations, type Operations, type Work } from './operations.ts'
-import { type Problem, problemOf } from './problem.ts'
+import { foldersListed } from './folders/folder-order.ts'
+import { createFolderTree, type FolderTree } from './folders/folder-tree.ts'
+import { Listing, type Query, type Sort } from './list/listing.ts'
+import { Operations, type Work } from './operations.ts'
+import { type ListProblem, problemOf } from './problem.ts'
 import {
   AT_START,
   extendTo,
@@ -17,12 +17,12 @@ import {
   selectNone,
   selectOnly,
   selectThese,
-  settled,
   toggle,
-} from './selection.ts'
+  withoutGone,
+} from './selection/selection.ts'
 
 /** What the page shows, and nothing of how. */
-export interface Shown {
+export interface ManagerView {
   readonly query: Query
   /** null before the first answer. */
   readonly tree: FolderTree | null
@@ -31,36 +31,7 @@ export interface Shown {
   readonly version: number
   /** Entries that something is being done with. */
   readonly busy: ReadonlySet<Key>
-  readonly problem: Problem | null
-}
-
-export interface Manager {
-  /** The same object as long as nothing has changed. */
-  snapshot(): Shown
-  subscribe(changed: () => void): () => void
-  readonly listing: Pick<Listing, 'at' | 'total' | 'need' | 'rowOf' | 'isOpening'>
-  readonly operations: Operations<Deed>
-  /** Loads what there is. */
-  start(place: Place): void
-  open(place: Place): void
-  search(part: string): void
-  sortBy(sort: Sort, order: 'asc' | 'desc'): void
-  /** Asks again for everything that is shown. */
-  refresh(): Promise<void>
-  /** A click, an arrow or a touch on a row. While something else is opening nothing can be selected. */
-  pick(row: number, how: Picking): void
-  selectAll(): void
-  selectNone(): void
-  /** All that is selected, wherever it is. Rejects when it cannot be had. */
-  chosen(): Promise<readonly Entry[]>
-  /** Whether that is everything in the place that is listed. Rejects when it cannot be said. */
-  isAllChosen(): Promise<boolean>
-  move(entries: readonly Entry[], to: Place): Promise<void>
-  /** Into the bin. */
-  remove(entries: readonly Entry[]): Promise<void>
-  /** Takes an operation back. */
-  undo(operation: number): Promise<void>
-  undoLast(): Promise<void>
+  readonly problem: ListProblem | null
 }
 
 export interface Picking {
@@ -73,194 +44,245 @@ export interface Picking {
 /** Milliseconds until what failed for the network is asked for again. */
 const LATER = 5000
 
-export function createManager(locale: string, first: Pick<Query, 'sort' | 'order'>): Manager {
-  const listeners = new Set<() => void>()
-  const listing = createListing(fetchWindow)
-  const operations = createOperations<Deed>((act, wait) => {
-    const timer = setTimeout(act, wait)
-    return () => clearTimeout(timer)
-  })
-  const busy = new Map<Key, number>()
-  let extending = new AbortController()
+export class Manager {
+  readonly listing = new Listing(fetchWindow)
+  readonly operations = new Operations<OperationDone>(later)
+  readonly #listeners = new Set<() => void>()
+  /** How many operations each entry is part of. */
+  readonly #busy = new Map<Key, number>()
+  /** Of the rows that a selection is being extended over. */
+  #extending = new AbortController()
   /** How often the tree was asked for, and which of these answers is shown. */
-  const trees = { asked: 0, shown: 0 }
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let treeProblem: Problem | null = null
-  let shown: Shown = {
-    query: { place: TOP, search: '', ...first },
-    tree: null,
-    selection: AT_START,
-    version: 0,
-    busy: new Set(),
-    problem: null,
+  readonly #trees = { asked: 0, shown: 0 }
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #treeProblem: ListProblem | null = null
+  #shown: ManagerView
+
+  constructor(first: Pick<Query, 'sort' | 'order'>) {
+    this.#shown = {
+      query: { place: TOP, search: '', ...first },
+      tree: null,
+      selection: AT_START,
+      version: 0,
+      busy: new Set(),
+      problem: null,
+    }
+    this.listing.subscribe(() => this.#listed())
   }
 
-  function show(change: Partial<Shown>): void {
-    shown = { ...shown, ...change }
-    for (const changed of listeners) changed()
+  /** The same object as long as nothing has changed. */
+  readonly snapshot = (): ManagerView => this.#shown
+
+  /** Returns what ends it. */
+  readonly subscribe = (changed: () => void): (() => void) => {
+    this.#listeners.add(changed)
+    return () => this.#listeners.delete(changed)
+  }
+
+  /** Loads what there is. */
+  start(place: Place): void {
+    this.#list({ ...this.#shown.query, place })
+    void this.#loadTree()
+  }
+
+  open(place: Place): void {
+    this.#list({ ...this.#shown.query, place, search: '' })
+  }
+
+  search(part: string): void {
+    this.#list({ ...this.#shown.query, search: part })
+  }
+
+  sortBy(sort: Sort, order: 'asc' | 'desc'): void {
+    this.#list({ ...this.#shown.query, sort, order })
+  }
+
+  /** Asks again for everything that is shown. */
+  async refresh(): Promise<void> {
+    clearTimeout(this.#timer)
+    await Promise.all([this.#loadTree(), this.listing.refresh()])
+  }
+
+  /** A click, an arrow or a touch on a row. While something else is opening nothing can be selected. */
+  pick(row: number, { ctrl, shift, isFocusAlone = false }: Picking): void {
+    // The rows are still those of the list before.
+    if (this.listing.isOpening()) return
+    if (shift) {
+      void this.#extend(row, ctrl)
+      return
+    }
+    this.#extending.abort()
+    const { selection } = this.#shown
+    const entry = this.listing.at(row)
+    if (isFocusAlone || entry === null) this.#select(focusOn(selection, row))
+    else this.#select(ctrl ? toggle(selection, row, entry) : selectOnly(row, entry))
+  }
+
+  selectAll(): void {
+    if (!this.listing.isOpening()) this.#select(selectAll(this.#shown.selection))
+  }
+
+  selectNone(): void {
+    this.#select(selectNone(this.#shown.selection))
+  }
+
+  /** All that is selected, wherever it is. Rejects when it cannot be had. */
+  async chosen(): Promise<readonly Entry[]> {
+    const { selection } = this.#shown
+    if (selection.selected.kind === 'these') return [...selection.selected.entries.values()]
+    const all = await this.#everything()
+    return all.filter(({ key }) => isSelected(selection, key))
+  }
+
+  /** Whether that is everything in the place that is listed. Rejects when it cannot be said. */
+  async isAllChosen(): Promise<boolean> {
+    const { selection, query } = this.#shown
+    if (query.search !== '' || selectedCount(selection, this.#total()) !== this.#total()) return false
+    if (selection.selected.kind === 'all') return true
+    const all = await this.#everything()
+    return all.every(({ key }) => isSelected(selection, key))
+  }
+
+  async move(entries: readonly Entry[], to: Place): Promise<void> {
+    const moved = entries.filter(({ place }) => place !== to)
+    if (moved.length > 0) await this.#perform(moved, moving(moved, to))
+  }
+
+  /** Into the bin. */
+  async remove(entries: readonly Entry[]): Promise<void> {
+    await this.#perform(entries, removing(entries))
+  }
+
+  /** Takes an operation back. */
+  async undo(operation: number): Promise<void> {
+    await this.operations.undo(operation)
+    await this.refresh()
+  }
+
+  async undoLast(): Promise<void> {
+    await this.operations.undoLast()
+    await this.refresh()
+  }
+
+  #show(change: Partial<ManagerView>): void {
+    this.#shown = { ...this.#shown, ...change }
+    for (const changed of this.#listeners) changed()
+  }
+
+  #select(selection: Selection): void {
+    this.#show({ selection })
+  }
+
+  #total(): number {
+    return this.listing.total() ?? 0
+  }
+
+  #everything(): Promise<readonly Entry[]> {
+    return this.listing.fetch({ first: 0, end: this.#total() }, new AbortController().signal)
+  }
+
+  /** The list has something else to show. */
+  #listed(): void {
+    const { listing } = this
+    const failure = listing.failure()
+    this.#show({
+      version: listing.version(),
+      problem: this.#problemNow(),
+      selection: withoutGone(this.#shown.selection, listing.total() ?? Number.MAX_SAFE_INTEGER, new Set()),
+    })
+    if (failure !== null) this.#refreshLater(problemOf(failure))
   }
 
   /** The list and the tree answer in any order. */
-  function problemNow(): Problem | null {
-    const failure = listing.failure()
-    return failure === null ? treeProblem : problemOf(failure)
+  #problemNow(): ListProblem | null {
+    const failure = this.listing.failure()
+    return failure === null ? this.#treeProblem : problemOf(failure)
   }
 
-  listing.subscribe(() => {
-    const failure = listing.failure()
-    show({
-      version: listing.version(),
-      problem: problemNow(),
-      selection: settled(shown.selection, listing.total() ?? Number.MAX_SAFE_INTEGER, new Set()),
-    })
-    if (failure !== null) refreshLater(problemOf(failure))
-  })
-
-  function refreshLater(problem: Problem): void {
-    clearTimeout(timer)
+  #refreshLater(problem: ListProblem): void {
+    clearTimeout(this.#timer)
     if (problem !== 'network') return
-    timer = setTimeout(() => void refresh(), LATER)
+    this.#timer = setTimeout(() => void this.refresh(), LATER)
   }
 
-  function list(query: Query): void {
-    extending.abort()
-    treeProblem = null
-    show({ query, selection: AT_START, problem: null })
-    listing.open(query, foldersListed(query, shown.tree, locale))
+  #list(query: Query): void {
+    this.#extending.abort()
+    this.#treeProblem = null
+    this.#show({ query, selection: AT_START, problem: null })
+    this.listing.open(query, foldersListed(query, this.#shown.tree))
   }
 
   /** null when something that was asked for later came sooner. */
-  async function newestFolders(): Promise<readonly FolderEntry[] | null> {
-    trees.asked += 1
-    const turn = trees.asked
+  async #newestFolders(): Promise<readonly FolderEntry[] | null> {
+    this.#trees.asked += 1
+    const turn = this.#trees.asked
     try {
       const folders = await fetchFolders()
-      if (turn < trees.shown) return null
-      trees.shown = turn
+      if (turn < this.#trees.shown) return null
+      this.#trees.shown = turn
       return folders
     } catch (error) {
-      if (turn < trees.shown) return null
+      if (turn < this.#trees.shown) return null
       throw error
     }
   }
 
-  async function loadTree(): Promise<void> {
+  async #loadTree(): Promise<void> {
     try {
-      const folders = await newestFolders()
+      const folders = await this.#newestFolders()
       if (folders === null) return
-      const tree = createFolderTree(folders, locale)
-      const { place } = shown.query
+      const tree = createFolderTree(folders)
+      const { place } = this.#shown.query
       const isGone = place !== TOP && tree.find(place) === null
-      treeProblem = isGone ? 'missing' : null
-      show({ tree, problem: problemNow() })
-      listing.setFolders(foldersListed(shown.query, tree, locale))
+      this.#treeProblem = isGone ? 'missing' : null
+      this.#show({ tree, problem: this.#problemNow() })
+      this.listing.setFolders(foldersListed(this.#shown.query, tree))
     } catch (error) {
-      treeProblem = problemOf(error)
-      show({ problem: problemNow() })
-      refreshLater(treeProblem)
+      this.#treeProblem = problemOf(error)
+      this.#show({ problem: this.#problemNow() })
+      this.#refreshLater(this.#treeProblem)
     }
-  }
-
-  async function refresh(): Promise<void> {
-    clearTimeout(timer)
-    await Promise.all([loadTree(), listing.refresh()])
   }
 
   /** Does it, with the entries marked until the list shows what has come of it. */
-  async function perform(entries: readonly Entry[], work: Work<Deed>): Promise<void> {
-    mark(entries, 1)
+  async #perform(entries: readonly Entry[], work: Work<OperationDone>): Promise<void> {
+    this.#mark(entries, 1)
+    const { selection } = this.#shown
     // What comes later is not among what it was asked for.
-    if (shown.selection.selected.kind === 'all') show({ selection: selectThese(shown.selection, entries) })
-    await operations.start(work)
-    await refresh()
-    const gone = entries.filter(({ key }) => listing.rowOf(key) === null).map(({ key }) => key)
-    show({ selection: settled(shown.selection, listing.total() ?? 0, new Set(gone)) })
-    mark(entries, -1)
+    if (selection.selected.kind === 'all') this.#select(selectThese(selection, entries))
+    await this.operations.start(work)
+    await this.refresh()
+    const gone = entries.filter(({ key }) => this.listing.rowOf(key) === null).map(({ key }) => key)
+    this.#select(withoutGone(this.#shown.selection, this.#total(), new Set(gone)))
+    this.#mark(entries, -1)
   }
 
-  function mark(entries: readonly Entry[], by: 1 | -1): void {
+  #mark(entries: readonly Entry[], by: 1 | -1): void {
     for (const { key } of entries) {
-      const times = (busy.get(key) ?? 0) + by
-      if (times > 0) busy.set(key, times)
-      else busy.delete(key)
+      const times = (this.#busy.get(key) ?? 0) + by
+      if (times > 0) this.#busy.set(key, times)
+      else this.#busy.delete(key)
     }
-    show({ busy: new Set(busy.keys()) })
+    this.#show({ busy: new Set(this.#busy.keys()) })
   }
 
-  async function extend(row: number, adds: boolean): Promise<void> {
-    extending.abort()
-    extending = new AbortController()
-    const { signal } = extending
-    const { anchor } = shown.selection
-    show({ selection: { ...shown.selection, focus: row } })
+  async #extend(row: number, adds: boolean): Promise<void> {
+    this.#extending.abort()
+    this.#extending = new AbortController()
+    const { signal } = this.#extending
+    const { anchor } = this.#shown.selection
+    this.#select({ ...this.#shown.selection, focus: row })
     const rows = { first: Math.min(anchor, row), end: Math.max(anchor, row) + 1 }
     try {
-      const between = await listing.fetch(rows, signal)
-      if (!signal.aborted) show({ selection: extendTo(shown.selection, row, between, adds) })
+      const between = await this.listing.fetch(rows, signal)
+      if (!signal.aborted) this.#select(extendTo(this.#shown.selection, row, between, adds))
     } catch (error) {
-      if (!signal.aborted) show({ problem: problemOf(error) })
+      if (!signal.aborted) this.#show({ problem: problemOf(error) })
     }
   }
+}
 
-  return {
-    snapshot: () => shown,
-    subscribe(changed) {
-      listeners.add(changed)
-      return () => listeners.delete(changed)
-    },
-    listing,
-    operations,
-    start(place) {
-      list({ ...shown.query, place })
-      void loadTree()
-    },
-    open: (place) => list({ ...shown.query, place, search: '' }),
-    search: (part) => list({ ...shown.query, search: part }),
-    sortBy: (sort, order) => list({ ...shown.query, sort, order }),
-    refresh,
-    pick(row, { ctrl, shift, isFocusAlone = false }) {
-      // The rows are still those of the list before.
-      if (listing.isOpening()) return
-      if (shift) {
-        void extend(row, ctrl)
-        return
-      }
-      extending.abort()
-      const entry = listing.at(row)
-      if (isFocusAlone || entry === null) show({ selection: focusOn(shown.selection, row) })
-      else show({ selection: ctrl ? toggle(shown.selection, row, entry) : selectOnly(row, entry) })
-    },
-    selectAll() {
-      if (!listing.isOpening()) show({ selection: selectAll(shown.selection) })
-    },
-    selectNone: () => show({ selection: selectNone(shown.selection) }),
-    async chosen() {
-      const { selection } = shown
-      if (selection.selected.kind === 'these') return [...selection.selected.entries.values()]
-      const rows = { first: 0, end: listing.total() ?? 0 }
-      const all = await listing.fetch(rows, new AbortController().signal)
-      return all.filter(({ key }) => isSelected(selection, key))
-    },
-    async isAllChosen() {
-      const { selection, query } = shown
-      const total = listing.total() ?? 0
-      if (query.search !== '' || selectedCount(selection, total) !== total) return false
-      if (selection.selected.kind === 'all') return true
-      const all = await listing.fetch({ first: 0, end: total }, new AbortController().signal)
-      return all.every(({ key }) => isSelected(selection, key))
-    },
-    async move(entries, to) {
-      const moved = entries.filter(({ place }) => place !== to)
-      if (moved.length > 0) await perform(moved, moving(moved, to))
-    },
-    remove: (entries) => perform(entries, removing(entries)),
-    async undo(operation) {
-      await operations.undo(operation)
-      await refresh()
-    },
-    async undoLast() {
-      await operations.undoLast()
-      await refresh()
-    },
-  }
+function later(act: () => void, wait: number): () => void {
+  const timer = setTimeout(act, wait)
+  return () => clearTimeout(timer)
 }

@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { Drawing } from '../shared/drawing.tsx'
+import { Drawing } from '../shared/drawings/drawing.tsx'
 import { fill } from '../shared/words.ts'
-import type { Deed } from './deeds.ts'
+import type { OperationDone } from './deeds.ts'
+import { reasonOf } from './dialogs/use-attempt.ts'
 import { type Place, TOP } from './entry.ts'
-import { type Files, useFiles } from './files-context.ts'
-import type { Operation } from './operations.ts'
-import { reasonOf } from './use-attempt.ts'
+import { type FilesContextValue, useFiles } from './files-context.ts'
+import type { FileOperation } from './operations.ts'
 
 /** Milliseconds for which it is said that all went well. */
 const SAID_FOR = 10_000
@@ -18,7 +18,7 @@ export interface Saying {
 }
 
 /** What is being done and what was done, with what takes it back; and anything else there is to say. */
-export function Notices({ said }: { said: Saying }) {
+export function NoticeList({ said }: { said: Saying }) {
   const { texts, manager } = useFiles()
   const operations = useSyncExternalStore(manager.operations.subscribe, manager.operations.snapshot)
   return (
@@ -31,7 +31,7 @@ export function Notices({ said }: { said: Saying }) {
   )
 }
 
-function Notice({ operation }: { operation: Operation<Deed> }) {
+function Notice({ operation }: { operation: FileOperation<OperationDone> }) {
   const files = useFiles()
   const { texts, manager, commands } = files
   const { id, state, failed, canUndo } = operation
@@ -60,7 +60,7 @@ function Notice({ operation }: { operation: Operation<Deed> }) {
       </div>
       <div className="notice-actions">
         {state === 'waiting' ? (
-          <Button onClick={manager.operations.retry} variant="subtle">
+          <Button onClick={() => manager.operations.retry()} variant="subtle">
             {texts.operations.retry}
           </Button>
         ) : null}
@@ -99,7 +99,10 @@ function Said({ saying }: { saying: Saying }) {
   )
 }
 
-function sentence({ kind, state, done, total, isUndo }: Operation<Deed>, files: Files): string {
+function sentence(
+  { kind, state, done, total, isUndo }: FileOperation<OperationDone>,
+  files: FilesContextValue,
+): string {
   const { texts, words } = files
   const { operations } = texts
   const isOver = state === 'over'
@@ -116,18 +119,21 @@ function sentence({ kind, state, done, total, isUndo }: Operation<Deed>, files: 
   }
 }
 
-function progress({ done, total }: Operation<Deed>, { texts, words }: Files): string {
+function progress(
+  { done, total }: FileOperation<OperationDone>,
+  { texts, words }: FilesContextValue,
+): string {
   return fill(texts.operations.waiting, { done: words.number(done), total: words.number(total) })
 }
 
 /** The first of what was refused, and why; of the others how many there are. */
-function failure({ failed }: Operation<Deed>, { texts, words }: Files): string {
+function failure({ failed }: FileOperation<OperationDone>, { texts, words }: FilesContextValue): string {
   const [first] = failed
   if (first === undefined) return ''
   const sentence = fill(words.count(failed.length, texts.operations.failed), { name: first.name })
   return `${sentence} ${reasonOf(first.code, texts)}`
 }
 
-function nameOf(place: Place, { texts, shown }: Files): string {
+function nameOf(place: Place, { texts, shown }: FilesContextValue): string {
   return place === TOP ? texts.top : (shown.tree?.find(place)?.name ?? '')
 }

@@ -7,11 +7,11 @@
 export interface Batch {
   readonly count: number
   /** Resolves with what the server refused; rejects when it is not known whether it was done. */
-  run(): Promise<readonly Failed[]>
+  run(): Promise<readonly FailedOperation[]>
 }
 
 /** What the server refused, by name, and its code. */
-export interface Failed {
+export interface FailedOperation {
   readonly name: string
   readonly code: string
 }
@@ -23,39 +23,20 @@ export interface Work<Kind> {
   readonly undo: (() => Work<Kind>) | null
 }
 
-export interface Operation<Kind> {
+export interface FileOperation<Kind> {
   readonly id: number
   readonly kind: Kind
   readonly isUndo: boolean
   readonly total: number
   readonly done: number
-  readonly failed: readonly Failed[]
+  readonly failed: readonly FailedOperation[]
   readonly canUndo: boolean
   /** `waiting`: nobody answered; it is tried again by itself. */
   readonly state: 'running' | 'waiting' | 'over'
 }
 
-export interface Operations<Kind> {
-  /** The same object as long as nothing has changed. The latest is last. */
-  snapshot(): readonly Operation<Kind>[]
-  /** Returns what ends it. */
-  subscribe(changed: () => void): () => void
-  /** Resolves when it is over, one way or the other. */
-  start(work: Work<Kind>): Promise<void>
-  /** Tries at once what waits. */
-  retry(): void
-  /** Stops it where it is, and takes back what may have been done. */
-  undo(id: number): Promise<void>
-  /** The latest that can be, as long as it is on the list; none that came before one that has left it. */
-  undoLast(): Promise<void>
-  /** What these did cannot be taken back any more. */
-  withdrawUndo(which: (kind: Kind) => boolean): void
-  /** Takes it off the list. What is not over is not. */
-  dismiss(id: number): void
-}
-
 interface Listed<Kind> {
-  shown: Operation<Kind>
+  shown: FileOperation<Kind>
   readonly work: Work<Kind>
   isStopped: boolean
   readonly ended: PromiseWithResolvers<void>
@@ -64,126 +45,138 @@ interface Listed<Kind> {
 /** Longest pause before what failed is tried again, milliseconds. */
 const PATIENCE = 15_000
 
-/** `later` calls it after so many milliseconds; what it returns calls that off. */
-export function createOperations<Kind>(
-  later: (act: () => void, wait: number) => () => void,
-): Operations<Kind> {
-  const listeners = new Set<() => void>()
-  const listed = new Map<number, Listed<Kind>>()
-  const waiting = new Set<() => void>()
-  let count = 0
-  /** The latest that has left the list and could have been taken back. */
-  let left = 0
-  let snapshot: readonly Operation<Kind>[] = []
+/** `act` is called after so many milliseconds; what it returns calls that off. */
+export type Later = (act: () => void, wait: number) => () => void
 
-  function publish(): void {
-    snapshot = [...listed.values()].map(({ shown }) => shown)
-    for (const changed of listeners) changed()
+export class Operations<Kind> {
+  readonly #later: Later
+  readonly #listeners = new Set<() => void>()
+  readonly #listed = new Map<number, Listed<Kind>>()
+  /** Ends of the pauses that batches wait for. */
+  readonly #waiting = new Set<() => void>()
+  #count = 0
+  /** The latest that has left the list and could have been taken back. */
+  #left = 0
+  #snapshot: readonly FileOperation<Kind>[] = []
+
+  constructor(later: Later) {
+    this.#later = later
   }
 
-  function show(it: Listed<Kind>, change: Partial<Operation<Kind>>): void {
+  /** The same object as long as nothing has changed. The latest is last. */
+  readonly snapshot = (): readonly FileOperation<Kind>[] => this.#snapshot
+
+  /** Returns what ends it. */
+  readonly subscribe = (changed: () => void): (() => void) => {
+    this.#listeners.add(changed)
+    return () => this.#listeners.delete(changed)
+  }
+
+  /** Resolves when it is over, one way or the other. */
+  start(work: Work<Kind>): Promise<void> {
+    return this.#begin(work, false)
+  }
+
+  /** Tries at once what waits. */
+  retry(): void {
+    for (const end of [...this.#waiting]) end()
+  }
+
+  /** Stops it where it is, and takes back what may have been done. */
+  async undo(id: number): Promise<void> {
+    const it = this.#listed.get(id)
+    if (it === undefined || it.work.undo === null || !it.shown.canUndo) return
+    it.isStopped = it.shown.state !== 'over'
+    this.#listed.delete(id)
+    // A request that is on its way would come after what takes it back.
+    this.retry()
+    const back = it.work.undo()
+    this.#publish()
+    await it.ended.promise
+    await this.#begin(back, true)
+  }
+
+  /** The latest that can be, as long as it is on the list; none that came before one that has left it. */
+  async undoLast(): Promise<void> {
+    const last = this.#snapshot.findLast(({ canUndo, isUndo }) => canUndo && !isUndo)
+    if (last !== undefined && last.id > this.#left) await this.undo(last.id)
+  }
+
+  /** What these did cannot be taken back any more. */
+  withdrawUndo(which: (kind: Kind) => boolean): void {
+    for (const it of this.#listed.values()) if (which(it.shown.kind)) this.#show(it, { canUndo: false })
+  }
+
+  /** Takes it off the list. What is not over is not. */
+  dismiss(id: number): void {
+    const shown = this.#listed.get(id)?.shown
+    if (shown?.state !== 'over') return
+    if (shown.canUndo) this.#left = Math.max(this.#left, id)
+    this.#listed.delete(id)
+    this.#publish()
+  }
+
+  #publish(): void {
+    this.#snapshot = [...this.#listed.values()].map(({ shown }) => shown)
+    for (const changed of this.#listeners) changed()
+  }
+
+  #show(it: Listed<Kind>, change: Partial<FileOperation<Kind>>): void {
     it.shown = { ...it.shown, ...change }
-    publish()
+    this.#publish()
   }
 
   /** Until it is time to try again. */
-  function pause(wait: number): Promise<void> {
+  #pause(wait: number): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
         callOff()
-        waiting.delete(end)
+        this.#waiting.delete(end)
         resolve()
       }
-      const callOff = later(end, wait)
-      waiting.add(end)
+      const callOff = this.#later(end, wait)
+      this.#waiting.add(end)
     })
   }
 
   /** null when it was stopped. */
-  async function insist(it: Listed<Kind>, batch: Batch): Promise<readonly Failed[] | null> {
+  async #insist(it: Listed<Kind>, batch: Batch): Promise<readonly FailedOperation[] | null> {
     for (let wait = 1000; ; wait = Math.min(PATIENCE, wait * 2)) {
       if (it.isStopped) return null
       try {
         return await batch.run()
       } catch {
         if (it.isStopped) return null
-        show(it, { state: 'waiting' })
-        await pause(wait)
-        if (!it.isStopped) show(it, { state: 'running' })
+        this.#show(it, { state: 'waiting' })
+        await this.#pause(wait)
+        if (!it.isStopped) this.#show(it, { state: 'running' })
       }
     }
   }
 
-  function begin(work: Work<Kind>, isUndo: boolean): Promise<void> {
-    count += 1
+  #begin(work: Work<Kind>, isUndo: boolean): Promise<void> {
+    this.#count += 1
     const total = work.batches.reduce((sum, batch) => sum + batch.count, 0)
-    const shown: Operation<Kind> = {
-      id: count,
-      kind: work.kind,
-      isUndo,
-      total,
-      done: 0,
-      failed: [],
-      canUndo: work.undo !== null,
-      state: 'running',
-    }
+    const { kind } = work
+    const progress = { total, done: 0, failed: [], state: 'running' } as const
+    const shown = { id: this.#count, kind, isUndo, ...progress, canUndo: work.undo !== null }
     const it: Listed<Kind> = { shown, work, isStopped: false, ended: Promise.withResolvers() }
-    listed.set(shown.id, it)
-    publish()
-    void bring(it)
+    this.#listed.set(shown.id, it)
+    this.#publish()
+    void this.#bring(it)
     return it.ended.promise
   }
 
-  async function bring(it: Listed<Kind>): Promise<void> {
+  async #bring(it: Listed<Kind>): Promise<void> {
     for (const batch of it.work.batches) {
-      const failed = await insist(it, batch)
+      const failed = await this.#insist(it, batch)
       if (failed === null) break
-      show(it, {
+      this.#show(it, {
         done: it.shown.done + batch.count - failed.length,
         failed: [...it.shown.failed, ...failed],
       })
     }
-    if (!it.isStopped) show(it, { state: 'over', canUndo: it.shown.canUndo && it.shown.done > 0 })
+    if (!it.isStopped) this.#show(it, { state: 'over', canUndo: it.shown.canUndo && it.shown.done > 0 })
     it.ended.resolve()
-  }
-
-  async function undo(id: number): Promise<void> {
-    const it = listed.get(id)
-    if (it === undefined || it.work.undo === null || !it.shown.canUndo) return
-    it.isStopped = it.shown.state !== 'over'
-    listed.delete(id)
-    // A request that is on its way would come after what takes it back.
-    for (const end of [...waiting]) end()
-    const back = it.work.undo()
-    publish()
-    await it.ended.promise
-    await begin(back, true)
-  }
-
-  return {
-    snapshot: () => snapshot,
-    subscribe(changed) {
-      listeners.add(changed)
-      return () => listeners.delete(changed)
-    },
-    start: (work) => begin(work, false),
-    retry() {
-      for (const end of [...waiting]) end()
-    },
-    undo,
-    async undoLast() {
-      const last = snapshot.findLast(({ canUndo, isUndo }) => canUndo && !isUndo)
-      if (last !== undefined && last.id > left) await undo(last.id)
-    },
-    withdrawUndo(which) {
-      for (const it of listed.values()) if (which(it.shown.kind)) show(it, { canUndo: false })
-    },
-    dismiss(id) {
-      const shown = listed.get(id)?.shown
-      if (shown?.state !== 'over') return
-      if (shown.canUndo) left = Math.max(left, id)
-      listed.delete(id)
-      publish()
-    },
   }
 }

@@ -1,4 +1,4 @@
-import type { Sort } from './listing.ts'
+import type { Sort } from './list/listing.ts'
 
 /** How a person likes to see lists. */
 export interface Preferred {

@@ -1,14 +1,14 @@
-import { RequestFailure } from '../start/answers.ts'
+import { RequestFailure } from '../uploads/answers.ts'
 
 /** Why there is no list, or an old one. */
-export type Problem =
+export type ListProblem =
   /** Nobody answers; it is tried again. */
   | 'network'
   | 'signed out'
   /** The folder is not there, or no longer. */
   | 'missing'
 
-export function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown): ListProblem {
   const answer = error instanceof RequestFailure ? error.answer : null
   if (answer?.code === 'FOLDER_NOT_FOUND') return 'missing'
   const isOut = answer?.code === 'ACCOUNT_DISABLED' || (answer?.status === 401 && answer.code !== null)

@@ -1,21 +1,12 @@
 import * as z from 'zod/mini'
+import { fileListItem, filesAnswer } from '../../src/contract/files.ts'
+import { folderChangedAnswer, folderListItem, foldersAnswer } from '../../src/contract/folders.ts'
 import { type FileEntry, type FolderEntry, fileKey, folderKey, TOP } from './entry.ts'
 
-/** The server's answers, as far as the file manager reads them. */
+/** The server's answers, with files and folders as the file manager has them. */
 
-export const fileItem = z.pipe(
-  z.object({
-    id: z.number(),
-    uuid: z.string(),
-    name: z.string(),
-    size: z.number(),
-    type: z.string(),
-    url: z.string(),
-    folder_id: z.string(),
-    created_at: z.string(),
-    downloads: z.number(),
-    picture_url: z.string(),
-  }),
+const fileItem = z.pipe(
+  fileListItem,
   z.transform(
     (file): FileEntry => ({
       kind: 'file',
@@ -34,16 +25,8 @@ export const fileItem = z.pipe(
   ),
 )
 
-export const folderItem = z.pipe(
-  z.object({
-    id: z.string(),
-    name: z.string(),
-    public: z.boolean(),
-    file_count: z.number(),
-    created_at: z.string(),
-    parent: z.nullable(z.string()),
-    has_password: z.boolean(),
-  }),
+const folderItem = z.pipe(
+  folderListItem,
   z.transform(
     (folder): FolderEntry => ({
       kind: 'folder',
@@ -59,39 +42,6 @@ export const folderItem = z.pipe(
   ),
 )
 
-export const filePage = z.object({
-  data: z.array(fileItem),
-  pagination: z.object({ total: z.number(), total_exact: z.optional(z.boolean()) }),
-})
-
-export const folderList = z.object({ data: z.array(folderItem) })
-export const folderAnswer = z.object({ data: folderItem })
-export const folderCreated = z.object({ data: z.object({ identifier: z.string() }) })
-
-const detail = z.object({
-  id: z.number(),
-  uuid: z.string(),
-  slug: z.string(),
-  name: z.string(),
-  size: z.number(),
-  type: z.string(),
-  url: z.string(),
-  has_thumbnail: z.boolean(),
-  created_at: z.string(),
-  downloads: z.number(),
-  views: z.number(),
-  sha256: z.string(),
-  expires_at: z.string(),
-})
-
-export type FileDetail = z.infer<typeof detail>
-
-export const fileAnswer = z.object({ data: detail })
-
-export const filesMoved = z.object({
-  data: z.object({
-    results: z.array(z.object({ success: z.boolean(), error: z.optional(z.string()) })),
-  }),
-})
-
-export const signedArchive = z.object({ data: z.object({ url: z.string() }) })
+export const filePage = z.extend(filesAnswer, { data: z.array(fileItem) })
+export const folderEntries = z.extend(foldersAnswer, { data: z.array(folderItem) })
+export const folderEntryAnswer = z.extend(folderChangedAnswer, { data: folderItem })

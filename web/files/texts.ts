@@ -1,5 +1,5 @@
 import type { Plural } from '../shared/words.ts'
-import type { Sort } from './listing.ts'
+import type { Sort } from './list/listing.ts'
 
 /** What the file manager says. */
 export interface FilesTexts {

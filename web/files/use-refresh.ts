@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import type { Engine } from '../start/engine.ts'
+import type { UploadEngine } from '../uploads/engine.ts'
 import type { Manager } from './manager.ts'
 import { watchChanges } from './watch.ts'
 
@@ -10,7 +10,7 @@ const GATHERED = 300
  * Shows what has changed elsewhere: when the server says so, an upload is done, the network is back, or the person
  * comes back.
  */
-export function useRefresh(manager: Manager, engine: Engine): void {
+export function useRefresh(manager: Manager, engine: UploadEngine): void {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     const soon = () => {
@@ -52,6 +52,6 @@ export function useRefresh(manager: Manager, engine: Engine): void {
   }, [manager, engine])
 }
 
-function doneCount(engine: Engine): number {
+function doneCount(engine: UploadEngine): number {
   return engine.snapshot().items.filter(({ state }) => state.kind === 'done').length
 }

@@ -2,14 +2,14 @@ import { useMemo } from 'react'
 import { useFiles } from './files-context.ts'
 
 /** Moments as people write them where they are. */
-export interface Times {
+export interface ShownTimes {
   /** `12 Mar 2026`. */
   short(iso: string): string
   /** With the time of the day. */
   long(iso: string): string
 }
 
-export function useTimes(): Times {
+export function useTimes(): ShownTimes {
   const { locale } = useFiles().data
   return useMemo(() => {
     const short = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })

@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { Loaded } from '../shared/loaded.tsx'
-import { Part } from '../shared/part.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
+import type { Session } from '../../src/contract/session.ts'
+import { Loaded } from '../shared/app/loaded.tsx'
+import { PageSection } from '../shared/app/part.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
 import { fetchSession } from './client.ts'
-import { MailPart } from './mail-part.tsx'
+import { MailSection } from './mail-part.tsx'
 import { RemoveAccountDialog } from './remove-account-dialog.tsx'
 import { useSettings } from './settings-context.ts'
-import type { Session } from './shapes.ts'
 import { UsernamePart } from './username-part.tsx'
 
 /** The name of the account, where its mail goes, and its end. */
@@ -19,7 +19,7 @@ export function AccountSection() {
       {(session) => (
         <>
           <UsernamePart changed={again} session={session} />
-          {hasMail ? <MailPart session={session} /> : null}
+          {hasMail ? <MailSection session={session} /> : null}
           <RemovePart session={session} />
         </>
       )}
@@ -31,11 +31,11 @@ function RemovePart({ session }: { session: Session }) {
   const { account } = useSettings().texts
   const [isAsking, setIsAsking] = useState(false)
   return (
-    <Part title={account.remove} why={account.removeWhy}>
+    <PageSection title={account.remove} why={account.removeWhy}>
       <Button className="add" color="red" onClick={() => setIsAsking(true)} variant="light">
         {account.removeButton}
       </Button>
       {isAsking ? <RemoveAccountDialog close={() => setIsAsking(false)} session={session} /> : null}
-    </Part>
+    </PageSection>
   )
 }

@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { Part } from '../shared/part.tsx'
+import type { Session } from '../../src/contract/session.ts'
+import { PageSection } from '../shared/app/part.tsx'
 import { endCodes, renewRecoveryCodes } from './client.ts'
 import { OwnerDialog } from './owner-dialog.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
 import { SetUpCodesDialog } from './set-up-codes-dialog.tsx'
 import { useSettings } from './settings-context.ts'
-import type { Session } from './shapes.ts'
 
 type Shown =
   | { readonly kind: 'set up' | 'renew' | 'turn off' }
@@ -25,7 +25,7 @@ export function CodesPart({ session, changed }: CodesPartProps) {
   const close = () => show(null)
 
   return (
-    <Part title={codes.title} why={codes.why}>
+    <PageSection title={codes.title} why={codes.why}>
       <p>{session.has_codes ? codes.on : codes.off}</p>
       <div className="buttons">
         {session.has_codes ? (
@@ -80,6 +80,6 @@ export function CodesPart({ session, changed }: CodesPartProps) {
           why={codes.turnOffWhy}
         />
       ) : null}
-    </Part>
+    </PageSection>
   )
 }

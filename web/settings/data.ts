@@ -1,11 +1,11 @@
 import type { SettingsTexts } from './texts.ts'
 
 /** The pages of the settings, each at an address of its own. */
-export const SECTIONS = ['storage', 'keys', 'security', 'account'] as const
+export const SETTINGS_SECTIONS = ['storage', 'keys', 'security', 'account'] as const
 
-export type Section = (typeof SECTIONS)[number]
+export type SettingsSection = (typeof SETTINGS_SECTIONS)[number]
 
-export function pathOf(section: Section): string {
+export function settingsPath(section: SettingsSection): string {
   return section === 'storage' ? '/settings' : `/settings/${section}`
 }
 
@@ -13,7 +13,7 @@ export function pathOf(section: Section): string {
 export interface SettingsPageData {
   readonly locale: string
   readonly texts: SettingsTexts
-  readonly section: Section
+  readonly section: SettingsSection
   readonly username: string
   /** Whether there is anything to set about mail: the server sends it, or the account has an address. */
   readonly hasMail: boolean

@@ -1,13 +1,13 @@
 import { useId } from 'react'
-import type { Expiry } from './expiry.ts'
+import type { KeyExpiry } from './expiry.ts'
 import { useSettings } from './settings-context.ts'
 
 /** In days. */
 const CHOICES = [30, 90, 365] as const
 
 interface ExpiryFieldProps {
-  readonly chosen: Expiry
-  readonly choose: (expiry: Expiry) => void
+  readonly chosen: KeyExpiry
+  readonly choose: (expiry: KeyExpiry) => void
 }
 
 export function ExpiryField({ chosen, choose }: ExpiryFieldProps) {

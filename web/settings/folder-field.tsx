@@ -1,7 +1,7 @@
 import { useId } from 'react'
 import { fetchFolders } from '../files/client.ts'
-import { Problem } from '../shared/problem.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
+import { ProblemMessage } from '../shared/app/problem.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
 import { pathsOf } from './folder-paths.ts'
 import { useSettings } from './settings-context.ts'
 
@@ -36,7 +36,7 @@ export function FolderField({ chosen, choose }: FolderFieldProps) {
           </option>
         ))}
       </select>
-      <Problem text={answered.kind === 'failed' ? common.noFolders : null} />
+      <ProblemMessage text={answered.kind === 'failed' ? common.noFolders : null} />
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { sortedByName } from '../../src/domain/sort-key.ts'
 import type { FolderEntry } from '../files/entry.ts'
 
 export interface FolderPath {
@@ -6,24 +7,24 @@ export interface FolderPath {
   readonly path: string
 }
 
-/** Where each folder is, in the order of the paths. */
-export function pathsOf(folders: readonly Pick<FolderEntry, 'id' | 'name' | 'place'>[]): FolderPath[] {
-  const known = new Map(folders.map((folder) => [folder.id, folder]))
-  const paths = new Map<string, string>()
+type Folder = Pick<FolderEntry, 'id' | 'name' | 'place'>
 
-  function pathOf(id: string): string {
-    const folder = known.get(id)
-    if (folder === undefined) return ''
-    const earlier = paths.get(id)
-    if (earlier !== undefined) return earlier
-    const above = pathOf(folder.place)
-    const path = above === '' ? folder.name : `${above} / ${folder.name}`
-    paths.set(id, path)
-    return path
+/** Where each folder is: by name, and what is in a folder behind it. */
+export function pathsOf(folders: readonly Folder[]): FolderPath[] {
+  const known = new Set(folders.map(({ id }) => id))
+  const byName = sortedByName(folders, ({ name }) => name)
+  const inside = Map.groupBy(byName, ({ place }) => place)
+
+  function pathsIn(siblings: readonly Folder[], above: string): FolderPath[] {
+    return siblings.flatMap(({ id, name }) => {
+      const path = above + name
+      return [{ id, path }, ...pathsIn(inside.get(id) ?? [], `${path} / `)]
+    })
   }
 
-  const order = new Intl.Collator(undefined, { numeric: true })
-  return folders
-    .map(({ id }) => ({ id, path: pathOf(id) }))
-    .sort((one, other) => order.compare(one.path, other.path))
+  // Those whose parents are not among them are outermost, as a caller kept to one folder sees them.
+  return pathsIn(
+    byName.filter(({ place }) => !known.has(place)),
+    '',
+  )
 }

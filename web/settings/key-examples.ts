@@ -1,6 +1,6 @@
-import type { MadeKey } from './shapes.ts'
+import type { NewApiKey } from '../../src/contract/keys.ts'
 
-type Key = Pick<MadeKey, 'api_key' | 'scopes'>
+type Key = Pick<NewApiKey, 'api_key' | 'scopes'>
 
 /** What the key is good for in one command. */
 export function curlExample(publicUrl: string, { api_key: key, scopes }: Key): string {

@@ -1,15 +1,15 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { ConfirmDialog } from '../shared/confirm-dialog.tsx'
-import { Drawing } from '../shared/drawing.tsx'
-import { Loaded } from '../shared/loaded.tsx'
-import { Part } from '../shared/part.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
+import type { ApiKey } from '../../src/contract/keys.ts'
+import { Loaded } from '../shared/app/loaded.tsx'
+import { PageSection } from '../shared/app/part.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
+import { ConfirmDialog } from '../shared/dialogs/confirm-dialog.tsx'
+import { Drawing } from '../shared/drawings/drawing.tsx'
 import { fill } from '../shared/words.ts'
 import { fetchKeys, revokeKey } from './client.ts'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import { useSettings } from './settings-context.ts'
-import type { ApiKey } from './shapes.ts'
 
 /** What programs sign in with. */
 export function KeysSection() {
@@ -19,7 +19,7 @@ export function KeysSection() {
   const [isMaking, setIsMaking] = useState(false)
   const [revoked, setRevoked] = useState<ApiKey | null>(null)
   return (
-    <Part title={keys.title} why={keys.why}>
+    <PageSection title={keys.title} why={keys.why}>
       <Loaded again={again} answered={answered}>
         {(all) => <KeyList keys={all} revoke={setRevoked} />}
       </Loaded>
@@ -47,7 +47,7 @@ export function KeysSection() {
           why={keys.revokeWhy}
         />
       )}
-    </Part>
+    </PageSection>
   )
 }
 

@@ -1,13 +1,12 @@
 import { Button } from '@mantine/core'
-import { CodeBox } from '../shared/code-box.tsx'
-import { Drawing } from '../shared/drawing.tsx'
+import type { NewApiKey } from '../../src/contract/keys.ts'
+import { CodeBox } from '../shared/app/code-box.tsx'
+import { Drawing } from '../shared/drawings/drawing.tsx'
 import { curlExample, programExample, sharexFile } from './key-examples.ts'
-import { saveText } from './save-text.ts'
 import { useSettings } from './settings-context.ts'
-import type { MadeKey } from './shapes.ts'
 
 /** A new key, the only time that it can be seen, and what to do with it. */
-export function MadeKeyView({ made, close }: { made: MadeKey; close: () => void }) {
+export function MadeKeyView({ made, close }: { made: NewApiKey; close: () => void }) {
   const { data, texts } = useSettings()
   const { newKey } = texts
   const { publicUrl } = data
@@ -46,4 +45,15 @@ export function MadeKeyView({ made, close }: { made: MadeKey; close: () => void 
       </div>
     </>
   )
+}
+
+/** Gives the person a file that was made here. */
+function saveText(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  // The browser has taken it by then.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }

@@ -1,16 +1,17 @@
 import { Button, Switch, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { Loaded } from '../shared/loaded.tsx'
-import { Part } from '../shared/part.tsx'
-import { Problem } from '../shared/problem.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
-import { useAttempt } from '../shared/use-attempt.ts'
+import type { MailSettings } from '../../src/contract/account.ts'
+import type { Session } from '../../src/contract/session.ts'
+import { Loaded } from '../shared/app/loaded.tsx'
+import { PageSection } from '../shared/app/part.tsx'
+import { ProblemMessage } from '../shared/app/problem.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
+import { useAttempt } from '../shared/app/use-attempt.ts'
 import { fill } from '../shared/words.ts'
 import { changeWarnings, fetchMail, removeMailAddress, setMailAddress } from './client.ts'
 import { OwnerDialog } from './owner-dialog.tsx'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
-import type { MailSettings, Session } from './shapes.ts'
 
 interface MailPartProps {
   readonly session: Session
@@ -22,11 +23,11 @@ interface AddressProps extends MailPartProps {
 }
 
 /** Where the owner gets mail. A server that sends none shows it to those who have an address from before. */
-export function MailPart({ session }: MailPartProps) {
+export function MailSection({ session }: MailPartProps) {
   const { mail: texts } = useSettings().texts
   const { answered, again } = useAnswer(fetchMail)
   return (
-    <Part title={texts.title} why={texts.why}>
+    <PageSection title={texts.title} why={texts.why}>
       <Loaded again={again} answered={answered} isShort>
         {(mail) => (
           <>
@@ -37,7 +38,7 @@ export function MailPart({ session }: MailPartProps) {
           </>
         )}
       </Loaded>
-    </Part>
+    </PageSection>
   )
 }
 
@@ -84,7 +85,7 @@ function AddressForm({ session, changed }: AddressProps) {
         withAsterisk={false}
       />
       <PresentPassword {...present} />
-      <Problem text={problem} />
+      <ProblemMessage text={problem} />
       <Button className="add" disabled={isBusy} type="submit">
         {mail.send}
       </Button>
@@ -109,7 +110,7 @@ function Warnings({ mail: { warnings }, changed }: Pick<AddressProps, 'mail' | '
           )
         }
       />
-      <Problem text={problem} />
+      <ProblemMessage text={problem} />
     </>
   )
 }

@@ -1,5 +1,5 @@
 import { createRoot } from 'react-dom/client'
-import { watchNotice } from '../shared/notice.ts'
+import { watchNotice } from '../shared/app/notice.ts'
 import { readPageData } from '../shared/page-data.ts'
 import { SETTINGS_APP, type SettingsPageData } from './data.ts'
 import { SettingsApp } from './settings-app.tsx'

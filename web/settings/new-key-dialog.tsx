@@ -1,14 +1,14 @@
 import { useState } from 'react'
-import { Dialog } from '../shared/dialog.tsx'
+import type { NewApiKey } from '../../src/contract/keys.ts'
+import { Dialog } from '../shared/dialogs/dialog.tsx'
 import { MadeKeyView } from './made-key.tsx'
 import { NewKeyForm } from './new-key-form.tsx'
 import { useSettings } from './settings-context.ts'
-import type { MadeKey } from './shapes.ts'
 
 /** Makes a key, and shows it this once. */
 export function NewKeyDialog({ close }: { close: () => void }) {
   const { common, newKey } = useSettings().texts
-  const [made, setMade] = useState<MadeKey | null>(null)
+  const [made, setMade] = useState<NewApiKey | null>(null)
   return (
     <Dialog
       close={close}

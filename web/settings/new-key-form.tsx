@@ -1,18 +1,19 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import type { NewApiKey } from '../../src/contract/keys.ts'
+import type { Scope } from '../../src/domain/scopes.ts'
 import { SCOPES } from '../../src/domain/scopes.ts'
-import { Problem } from '../shared/problem.tsx'
-import { useAttempt } from '../shared/use-attempt.ts'
+import { ProblemMessage } from '../shared/app/problem.tsx'
+import { useAttempt } from '../shared/app/use-attempt.ts'
 import { createKey } from './client.ts'
-import { type Expiry, endOf } from './expiry.ts'
+import { endOf, type KeyExpiry } from './expiry.ts'
 import { ExpiryField } from './expiry-field.tsx'
 import { FolderField } from './folder-field.tsx'
 import { useSettings } from './settings-context.ts'
-import type { MadeKey, Scope } from './shapes.ts'
 
 interface NewKeyFormProps {
   readonly cancel: () => void
-  readonly made: (key: MadeKey) => void
+  readonly made: (key: NewApiKey) => void
 }
 
 export function NewKeyForm({ cancel, made }: NewKeyFormProps) {
@@ -20,7 +21,7 @@ export function NewKeyForm({ cancel, made }: NewKeyFormProps) {
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<readonly Scope[]>(['upload'])
   const [folder, setFolder] = useState<string | null>(null)
-  const [expiry, setExpiry] = useState<Expiry>({ kind: 'never' })
+  const [expiry, setExpiry] = useState<KeyExpiry>({ kind: 'never' })
   const { problem, isBusy, attempt } = useAttempt()
 
   function toggle(scope: Scope): void {
@@ -59,7 +60,7 @@ export function NewKeyForm({ cancel, made }: NewKeyFormProps) {
       </fieldset>
       <FolderField choose={setFolder} chosen={folder} />
       <ExpiryField choose={setExpiry} chosen={expiry} />
-      <Problem text={problem} />
+      <ProblemMessage text={problem} />
       <div className="dialog-actions">
         <Button onClick={cancel} type="button" variant="default">
           {common.cancel}

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
 import type { FormEvent } from 'react'
-import { Dialog } from '../shared/dialog.tsx'
-import { Problem } from '../shared/problem.tsx'
-import { useAttempt } from '../shared/use-attempt.ts'
+import type { Session } from '../../src/contract/session.ts'
+import { ProblemMessage } from '../shared/app/problem.tsx'
+import { useAttempt } from '../shared/app/use-attempt.ts'
+import { Dialog } from '../shared/dialogs/dialog.tsx'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
-import type { Session } from './shapes.ts'
 
 interface OwnerDialogProps<T> {
   readonly session: Session
@@ -37,7 +37,7 @@ export function OwnerDialog<T>(props: OwnerDialogProps<T>) {
       <form className="dialog-form" onSubmit={submit}>
         <p>{why}</p>
         <PresentPassword {...present} />
-        <Problem text={problem} />
+        <ProblemMessage text={problem} />
         <div className="dialog-actions">
           <Button onClick={close} type="button" variant="default">
             {common.cancel}

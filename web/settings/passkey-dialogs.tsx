@@ -1,13 +1,13 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { Dialog } from '../shared/dialog.tsx'
-import { Problem } from '../shared/problem.tsx'
-import { Hindrance, useAttempt } from '../shared/use-attempt.ts'
+import type { Passkey, Session } from '../../src/contract/session.ts'
+import { ProblemMessage } from '../shared/app/problem.tsx'
+import { Hindrance, useAttempt } from '../shared/app/use-attempt.ts'
+import { Dialog } from '../shared/dialogs/dialog.tsx'
 import { fill } from '../shared/words.ts'
 import { addPasskey, beginPasskey, renamePasskey } from './client.ts'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
-import type { Passkey, Session } from './shapes.ts'
 import type { SettingsTexts } from './texts.ts'
 
 interface DialogProps {
@@ -35,7 +35,7 @@ export function AddPasskeyDialog({ session, close, then }: DialogProps & { reado
       <form className="dialog-form" onSubmit={submit}>
         <NameField hint={passkeys.nameHint} name={name} setName={setName} />
         <PresentPassword {...present} />
-        <Problem text={problem} />
+        <ProblemMessage text={problem} />
         <Actions close={close} isBusy={isBusy} verb={passkeys.make} />
       </form>
     </Dialog>
@@ -73,7 +73,7 @@ export function RenamePasskeyDialog({ passkey, close, then }: DialogProps & { re
     <Dialog close={close} closeText={common.close} title={title}>
       <form className="dialog-form" onSubmit={submit}>
         <NameField name={name} setName={setName} />
-        <Problem text={problem} />
+        <ProblemMessage text={problem} />
         <Actions close={close} isBusy={isBusy} verb={common.save} />
       </form>
     </Dialog>

@@ -1,15 +1,15 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { ConfirmDialog } from '../shared/confirm-dialog.tsx'
-import { Drawing } from '../shared/drawing.tsx'
-import { Loaded } from '../shared/loaded.tsx'
-import { Part } from '../shared/part.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
+import type { Passkey, Session } from '../../src/contract/session.ts'
+import { Loaded } from '../shared/app/loaded.tsx'
+import { PageSection } from '../shared/app/part.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
+import { ConfirmDialog } from '../shared/dialogs/confirm-dialog.tsx'
+import { Drawing } from '../shared/drawings/drawing.tsx'
 import { fill } from '../shared/words.ts'
 import { fetchPasskeys, removePasskey } from './client.ts'
 import { AddPasskeyDialog, RenamePasskeyDialog } from './passkey-dialogs.tsx'
 import { useSettings } from './settings-context.ts'
-import type { Passkey, Session } from './shapes.ts'
 
 type Shown =
   | { readonly kind: 'add' }
@@ -30,7 +30,7 @@ export function PasskeysPart({ session }: { session: Session }) {
   }
 
   return (
-    <Part title={passkeys.title} why={passkeys.why}>
+    <PageSection title={passkeys.title} why={passkeys.why}>
       <Loaded again={again} answered={answered}>
         {(all) => <PasskeyList passkeys={all} show={show} />}
       </Loaded>
@@ -57,7 +57,7 @@ export function PasskeysPart({ session }: { session: Session }) {
           why={passkeys.removeWhy}
         />
       ) : null}
-    </Part>
+    </PageSection>
   )
 }
 

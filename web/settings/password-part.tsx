@@ -1,13 +1,13 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import type { Session } from '../../src/contract/session.ts'
 import { LONGEST } from '../../src/domain/password-grade.ts'
-import { Part } from '../shared/part.tsx'
-import { Problem } from '../shared/problem.tsx'
-import { useAttempt } from '../shared/use-attempt.ts'
+import { PageSection } from '../shared/app/part.tsx'
+import { ProblemMessage } from '../shared/app/problem.tsx'
+import { useAttempt } from '../shared/app/use-attempt.ts'
 import { changePassword } from './client.ts'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
-import type { Session } from './shapes.ts'
 import { StrengthMeter } from './strength-meter.tsx'
 
 interface PasswordPartProps {
@@ -36,7 +36,7 @@ export function PasswordPart({ session, changed }: PasswordPartProps) {
   }
 
   return (
-    <Part title={password.title} why={session.has_password ? password.why : password.none}>
+    <PageSection title={password.title} why={session.has_password ? password.why : password.none}>
       <form className="dialog-form" onSubmit={submit}>
         {/* Tells password managers whose password it is. */}
         <input autoComplete="username" hidden readOnly value={session.username} />
@@ -54,11 +54,11 @@ export function PasswordPart({ session, changed }: PasswordPartProps) {
           />
           <StrengthMeter known={[session.username]} password={next} />
         </div>
-        <Problem text={problem} />
+        <ProblemMessage text={problem} />
         <Button className="add" disabled={isBusy} type="submit">
           {password.change}
         </Button>
       </form>
-    </Part>
+    </PageSection>
   )
 }

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
+import type { Session } from '../../src/contract/session.ts'
 import { useSettings } from './settings-context.ts'
-import type { Session } from './shapes.ts'
 
 /** Shows that it is the owner who sits there. `given`: what the server is sent; null for who has no password. */
 export function usePresentPassword({ has_password: isThere }: Session) {

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import { Dialog } from '../shared/dialog.tsx'
-import { CopyButton } from '../start/link-actions.tsx'
+import { Dialog } from '../shared/dialogs/dialog.tsx'
+import { CopyButton } from '../uploads/list/link-actions.tsx'
 import { useSettings } from './settings-context.ts'
 
 interface RecoveryCodesProps {

@@ -1,15 +1,15 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { Dialog } from '../shared/dialog.tsx'
-import { Loaded } from '../shared/loaded.tsx'
-import { Problem } from '../shared/problem.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
-import { useAttempt } from '../shared/use-attempt.ts'
+import type { Session } from '../../src/contract/session.ts'
+import { Loaded } from '../shared/app/loaded.tsx'
+import { ProblemMessage } from '../shared/app/problem.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
+import { useAttempt } from '../shared/app/use-attempt.ts'
+import { Dialog } from '../shared/dialogs/dialog.tsx'
 import { fill } from '../shared/words.ts'
-import { fetchAccount, removeAccount } from './client.ts'
+import { fetchOwnAccount, removeOwnAccount } from './client.ts'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
-import type { Session } from './shapes.ts'
 
 interface RemoveAccountDialogProps {
   readonly session: Session
@@ -20,7 +20,7 @@ interface RemoveAccountDialogProps {
 export function RemoveAccountDialog({ session, close }: RemoveAccountDialogProps) {
   const { texts, words } = useSettings()
   const { account, common } = texts
-  const { answered, again } = useAnswer(fetchAccount)
+  const { answered, again } = useAnswer(fetchOwnAccount)
   const [name, setName] = useState('')
   const { given, ...present } = usePresentPassword(session)
   const { problem, isBusy, attempt } = useAttempt()
@@ -28,7 +28,7 @@ export function RemoveAccountDialog({ session, close }: RemoveAccountDialogProps
   function submit(event: FormEvent): void {
     event.preventDefault()
     void attempt(
-      () => removeAccount(given, name),
+      () => removeOwnAccount(given, name),
       () => location.assign('/'),
     )
   }
@@ -55,7 +55,7 @@ export function RemoveAccountDialog({ session, close }: RemoveAccountDialogProps
           withAsterisk={false}
         />
         <PresentPassword {...present} />
-        <Problem text={problem} />
+        <ProblemMessage text={problem} />
         <div className="dialog-actions">
           <Button onClick={close} type="button" variant="default">
             {common.cancel}

@@ -1,22 +1,22 @@
-import { Chart } from '../shared/chart.tsx'
-import { Loaded } from '../shared/loaded.tsx'
-import { Part } from '../shared/part.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
-import { useShortDays } from '../shared/use-short-days.ts'
+import type { DayOfRequests } from '../../src/contract/account.ts'
+import { Loaded } from '../shared/app/loaded.tsx'
+import { PageSection } from '../shared/app/part.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
+import { Chart } from '../shared/charts/chart.tsx'
+import { useShortDays } from '../shared/charts/use-short-days.ts'
 import { fetchRequests } from './client.ts'
 import { useSettings } from './settings-context.ts'
-import type { DayOfRequests } from './shapes.ts'
 
 /** How many requests were made, today and before. */
 export function RequestsSection() {
   const { requests } = useSettings().texts
   const { answered, again } = useAnswer(fetchRequests)
   return (
-    <Part title={requests.title} why={requests.why}>
+    <PageSection title={requests.title} why={requests.why}>
       <Loaded again={again} answered={answered}>
         {(days) => <Requests days={days} />}
       </Loaded>
-    </Part>
+    </PageSection>
   )
 }
 

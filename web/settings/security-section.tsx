@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { Loaded } from '../shared/loaded.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
+import { Loaded } from '../shared/app/loaded.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
 import { fetchSession } from './client.ts'
 import { CodesPart } from './codes-part.tsx'
 import { PasskeysPart } from './passkeys-part.tsx'

@@ -1,14 +1,14 @@
 import { Button } from '@mantine/core'
-import { Loaded } from '../shared/loaded.tsx'
-import { Part } from '../shared/part.tsx'
-import { Problem } from '../shared/problem.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
-import { useAttempt } from '../shared/use-attempt.ts'
+import type { SignedInBrowser } from '../../src/contract/session.ts'
+import { Loaded } from '../shared/app/loaded.tsx'
+import { PageSection } from '../shared/app/part.tsx'
+import { ProblemMessage } from '../shared/app/problem.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
+import { useAttempt } from '../shared/app/use-attempt.ts'
 import { fill } from '../shared/words.ts'
 import { browserName } from './browser-name.ts'
-import { endOtherSessions, endSession, fetchSessions } from './client.ts'
+import { endOneSession, endOtherSessions, fetchSessions } from './client.ts'
 import { useSettings } from './settings-context.ts'
-import type { SignedInBrowser } from './shapes.ts'
 
 /** Where somebody is signed in. */
 export function SessionsPart() {
@@ -19,7 +19,7 @@ export function SessionsPart() {
 
   function end(browser: SignedInBrowser): void {
     void attempt(
-      () => endSession(browser),
+      () => endOneSession(browser),
       () => {
         say(sessions.ended)
         void again()
@@ -35,7 +35,7 @@ export function SessionsPart() {
   }
 
   return (
-    <Part title={sessions.title} why={sessions.why}>
+    <PageSection title={sessions.title} why={sessions.why}>
       <Loaded again={again} answered={answered}>
         {(browsers) => (
           <>
@@ -44,7 +44,7 @@ export function SessionsPart() {
                 <BrowserRow browser={browser} end={() => end(browser)} isBusy={isBusy} key={browser.id} />
               ))}
             </ul>
-            <Problem text={problem} />
+            <ProblemMessage text={problem} />
             {browsers.length > 1 ? (
               <Button className="add" disabled={isBusy} onClick={endOthers} variant="default">
                 {sessions.endOthers}
@@ -53,7 +53,7 @@ export function SessionsPart() {
           </>
         )}
       </Loaded>
-    </Part>
+    </PageSection>
   )
 }
 

@@ -1,15 +1,15 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useMemo, useState } from 'react'
-import { CodeBox } from '../shared/code-box.tsx'
-import { Dialog } from '../shared/dialog.tsx'
-import { Problem } from '../shared/problem.tsx'
-import { useAttempt } from '../shared/use-attempt.ts'
-import { modulesOf } from '../start/qr-code.ts'
+import type { NewSecondFactor, Session } from '../../src/contract/session.ts'
+import { CodeBox } from '../shared/app/code-box.tsx'
+import { ProblemMessage } from '../shared/app/problem.tsx'
+import { useAttempt } from '../shared/app/use-attempt.ts'
+import { Dialog } from '../shared/dialogs/dialog.tsx'
+import { modulesOf } from '../uploads/list/qr-code.ts'
 import { beginCodes, confirmCodes } from './client.ts'
 import { OwnerDialog } from './owner-dialog.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
 import { useSettings } from './settings-context.ts'
-import type { NewCodes, Session } from './shapes.ts'
 
 interface SetUpCodesDialogProps {
   readonly session: Session
@@ -19,7 +19,7 @@ interface SetUpCodesDialogProps {
 /** The password, the secret for the app, its first code, and then the recovery codes. */
 export function SetUpCodesDialog({ session, close }: SetUpCodesDialogProps) {
   const { codes } = useSettings().texts
-  const [made, setMade] = useState<NewCodes | null>(null)
+  const [made, setMade] = useState<NewSecondFactor | null>(null)
   const [isConfirmed, setIsConfirmed] = useState(false)
   if (made === null) {
     return (
@@ -39,7 +39,7 @@ export function SetUpCodesDialog({ session, close }: SetUpCodesDialogProps) {
 }
 
 interface FirstCodeProps {
-  readonly made: NewCodes
+  readonly made: NewSecondFactor
   readonly close: () => void
   readonly then: () => void
 }
@@ -80,7 +80,7 @@ function FirstCode({ made, close, then }: FirstCodeProps) {
           value={code}
           withAsterisk={false}
         />
-        <Problem text={problem} />
+        <ProblemMessage text={problem} />
         <div className="dialog-actions">
           <Button onClick={close} type="button" variant="default">
             {common.cancel}

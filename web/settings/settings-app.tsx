@@ -1,6 +1,6 @@
-import { App } from '../shared/app.tsx'
+import { App } from '../shared/app/app.tsx'
 import { AccountSection } from './account-section.tsx'
-import type { Section, SettingsPageData } from './data.ts'
+import type { SettingsPageData, SettingsSection } from './data.ts'
 import { KeysSection } from './keys-section.tsx'
 import { RequestsSection } from './requests-section.tsx'
 import { SecuritySection } from './security-section.tsx'
@@ -18,7 +18,7 @@ export function SettingsApp({ data }: { data: SettingsPageData }) {
   )
 }
 
-function SectionOf({ section }: { section: Section }) {
+function SectionOf({ section }: { section: SettingsSection }) {
   switch (section) {
     case 'storage':
       return (

@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
-import { Loaded } from '../shared/loaded.tsx'
-import { Part } from '../shared/part.tsx'
-import { PartsBar, PartsList, type Part as Share } from '../shared/parts.tsx'
-import { useAnswer } from '../shared/use-answer.ts'
+import type { Account, StorageShares } from '../../src/contract/account.ts'
+import { Loaded } from '../shared/app/loaded.tsx'
+import { PageSection } from '../shared/app/part.tsx'
+import { useAnswer } from '../shared/app/use-answer.ts'
+import { PartsBar, PartsList, type ChartPart as Share } from '../shared/charts/parts.tsx'
 import { fill } from '../shared/words.ts'
-import { fetchAccount, fetchStorage } from './client.ts'
+import { fetchOwnAccount, fetchStorage } from './client.ts'
 import { useSettings } from './settings-context.ts'
-import type { Account, StorageShares } from './shapes.ts'
 
 interface Stored {
   readonly account: Account
@@ -14,7 +14,7 @@ interface Stored {
 }
 
 async function fetchStored(): Promise<Stored> {
-  const [account, shares] = await Promise.all([fetchAccount(), fetchStorage()])
+  const [account, shares] = await Promise.all([fetchOwnAccount(), fetchStorage()])
   return { account, shares }
 }
 
@@ -23,11 +23,11 @@ export function StorageSection() {
   const { texts } = useSettings()
   const { answered, again } = useAnswer(fetchStored)
   return (
-    <Part title={texts.storage.title}>
+    <PageSection title={texts.storage.title}>
       <Loaded again={again} answered={answered}>
         {(stored) => <Storage {...stored} />}
       </Loaded>
-    </Part>
+    </PageSection>
   )
 }
 

@@ -1,5 +1,5 @@
 import type { StorageKind } from '../../src/domain/storage-kind.ts'
-import type { AppTexts } from '../shared/app-context.ts'
+import type { AppTexts } from '../shared/app/app-context.ts'
 import type { StrengthTexts } from '../shared/strength.ts'
 import type { Plural } from '../shared/words.ts'
 

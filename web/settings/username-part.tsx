@@ -1,13 +1,13 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { Part } from '../shared/part.tsx'
-import { Problem } from '../shared/problem.tsx'
-import { useAttempt } from '../shared/use-attempt.ts'
+import type { Session } from '../../src/contract/session.ts'
+import { PageSection } from '../shared/app/part.tsx'
+import { ProblemMessage } from '../shared/app/problem.tsx'
+import { useAttempt } from '../shared/app/use-attempt.ts'
 import { fill } from '../shared/words.ts'
 import { changeUsername } from './client.ts'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
-import type { Session } from './shapes.ts'
 
 interface UsernamePartProps {
   readonly session: Session
@@ -36,7 +36,7 @@ export function UsernamePart({ session, changed }: UsernamePartProps) {
   }
 
   return (
-    <Part title={account.name} why={account.nameWhy}>
+    <PageSection title={account.name} why={account.nameWhy}>
       <form className="dialog-form" onSubmit={submit}>
         <TextInput
           autoCapitalize="none"
@@ -51,12 +51,12 @@ export function UsernamePart({ session, changed }: UsernamePartProps) {
           withAsterisk={false}
         />
         <PresentPassword {...present} />
-        <Problem text={problem} />
+        <ProblemMessage text={problem} />
         <Button className="add" disabled={isBusy || name === session.username} type="submit">
           {account.change}
         </Button>
       </form>
-    </Part>
+    </PageSection>
   )
 }
 

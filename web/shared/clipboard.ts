@@ -1,4 +1,7 @@
-/** Pages that came by plain HTTP have no clipboard; the old way works there. Whether it is done. */
+/**
+ * Copies text; returns whether it worked. Falls back to a hidden field on pages over plain HTTP, which have
+ * no clipboard API.
+ */
 export async function toClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

@@ -1,9 +1,11 @@
 import { toClipboard } from './clipboard.ts'
 
-/** Milliseconds for which a button says that it worked. */
+/** Milliseconds for which a button shows its success. */
 const SAID_FOR = 2000
 
-/** Makes every button with `data-copy` put that into the clipboard and say so, in the words of its other attributes. */
+/**
+ * Makes every button with `data-copy` copy that value and confirm it with the texts in its other attributes.
+ */
 export function enableCopy(page: Document): void {
   for (const button of page.querySelectorAll<HTMLButtonElement>('button[data-copy]')) enable(button)
 }

@@ -1,3 +1,3 @@
-import { watchAccountMenu } from './account-menu.ts'
+import { watchAccountMenu } from './menus/account-menu.ts'
 
 watchAccountMenu()

@@ -1,7 +1,7 @@
-/** The id of the element that holds the data of the page as JSON. */
+/** Id of the element with the page's data as JSON. */
 export const PAGE_DATA = 'page-data'
 
-/** What the server has told this page; the same build wrote it, so that its shape is known. */
+/** Data from the server for this page. Not validated, because the same build produced it. */
 export function readPageData<Data>(): Data {
   return JSON.parse(document.getElementById(PAGE_DATA)?.textContent ?? 'null')
 }

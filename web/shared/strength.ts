@@ -1,20 +1,23 @@
 import { gradeOf, SHORTEST, STRONG_ENOUGH } from '../../src/domain/password-grade.ts'
 
-/** How good a password is, as it is shown while it is typed. Those from `good` on are taken. */
+/** Strength of a password as shown while typing. `good` and better are accepted. */
 export type Strength = 'short' | 'weak' | 'nearly' | 'good' | 'strong'
 
 export type StrengthTexts = Readonly<Record<Strength, string>>
 
-/** How many of the four parts of the meter are filled. */
+/** Number of filled segments of the meter, of four. */
 export const fillingOf = { short: 1, weak: 1, nearly: 2, good: 3, strong: 4 } as const satisfies Record<
   Strength,
   number
 >
 
-/** How long nothing is typed before it is judged. */
+/** Milliseconds without input before the password is graded. */
 export const PAUSE = 250
 
-/** `known`: what everybody knows of its owner. Null for no password, or where the words to compare with are out of reach. */
+/**
+ * `known`: facts about its owner that an attacker would try first. Null for an empty password, or when the
+ * dictionaries cannot be loaded.
+ */
 export async function strengthOf(password: string, known: readonly string[]): Promise<Strength | null> {
   if (password === '') return null
   if (password.length < SHORTEST) return 'short'

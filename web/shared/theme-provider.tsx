@@ -2,7 +2,9 @@ import { MantineProvider } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { theme } from './theme.ts'
 
-/** Without what Mantine would write into the page by itself: its variables are in theme.css, where no script is needed. */
+/**
+ * Mantine's provider without its injected styles: the CSS variables are in theme.css, which needs no script.
+ */
 export function ThemeProvider({ children }: { children: ReactNode }) {
   return (
     <MantineProvider
@@ -18,7 +20,7 @@ export function ThemeProvider({ children }: { children: ReactNode }) {
   )
 }
 
-/** The stylesheets ask the system themselves; nothing is kept. */
+/** The stylesheets follow the system themselves, so no scheme is stored. */
 const systemScheme = {
   get: () => 'auto' as const,
   set() {},

@@ -1,6 +1,9 @@
 import { createTheme, defaultVariantColorsResolver, type MantineColorsTuple } from '@mantine/core'
 
-/** Light to dark; the shades that pages use by name are in theme.css, where they follow the colour scheme. */
+/**
+ * Shades from light to dark; those that pages use by name are in theme.css, where they follow the colour
+ * scheme.
+ */
 const accent: MantineColorsTuple = [
   '#f0fdfa',
   '#ccfbf1',
@@ -14,7 +17,7 @@ const accent: MantineColorsTuple = [
   '#134e4a',
 ]
 
-/** What components must know of the look; all else is in theme.css. */
+/** Mantine's theme, limited to what its components need; the rest of the style is in theme.css. */
 export const theme = createTheme({
   primaryColor: 'accent',
   primaryShade: { light: 7, dark: 4 },
@@ -27,7 +30,7 @@ export const theme = createTheme({
   },
   variantColorResolver(input) {
     const colors = defaultVariantColorsResolver(input)
-    // Filled parts are light in the dark scheme, so that white would not stand out from them.
+    // In the dark scheme filled elements are light, so white text would lack contrast.
     return input.variant === 'filled' ? { ...colors, color: filledText(input.color) } : colors
   },
 })

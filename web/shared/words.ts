@@ -1,20 +1,20 @@
 import { scaleSize } from '../../src/domain/sizes.ts'
 
 /**
- * A text that depends on a number, by the plural categories of CLDR that its language has. `{count}` stands for the
+ * A text that depends on a number, by CLDR's plural categories of its language. `{count}` stands for the
  * number: `{ one: '{count} file', other: '{count} files' }`.
  */
 export type Plural = { readonly other: string } & Partial<Readonly<Record<Intl.LDMLPluralRule, string>>>
 
-/** Numbers, sizes and days as people write them in one locale. */
+/** Formatters for numbers, sizes and dates in one locale. */
 export interface Words {
   /** `1,204 files`. */
   count(number: number, forms: Plural): string
-  /** A whole number with its thousands marked. */
+  /** An integer with separated thousands. */
   number(number: number): string
   /** `1.5 GB`, in units of 1024. */
   size(bytes: number): string
-  /** The day of an ISO 8601 timestamp, in UTC: `12 March 2026`. */
+  /** Date of an ISO 8601 timestamp, in UTC: `12 March 2026`. */
   day(iso: string): string
 }
 

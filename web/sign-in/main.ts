@@ -1,16 +1,13 @@
 /** What a form cannot do: signing in with a passkey, and telling how good a new password is while it is typed. */
 import { readPageData } from '../shared/page-data.ts'
+import { knowsPasskeys } from '../shared/passkey-support.ts'
 import { PASSKEY_BUTTON, PASSKEY_PROBLEM, type SignInPageData, STRENGTH } from './data.ts'
 
 const { next, texts } = readPageData<SignInPageData>()
 const button = document.getElementById(PASSKEY_BUTTON)
 const problem = document.getElementById(PASSKEY_PROBLEM)
 
-if (
-  button !== null &&
-  'PublicKeyCredential' in window &&
-  'parseRequestOptionsFromJSON' in PublicKeyCredential
-) {
+if (button !== null && knowsPasskeys()) {
   button.hidden = false
   button.addEventListener('click', () => void signIn())
 }
@@ -24,25 +21,11 @@ if (meter !== null) {
 async function signIn(): Promise<void> {
   if (problem !== null) problem.textContent = ''
   try {
-    const { data } = await ask('/api/v1/session/passkey/options', {})
-    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(data)
-    const credential = await navigator.credentials.get({ publicKey })
-    if (!(credential instanceof PublicKeyCredential)) return
-    await ask('/api/v1/session/passkey', { answer: credential.toJSON() })
-    location.assign(next)
+    const { signInByPasskey } = await import('./passkey.ts')
+    if (await signInByPasskey()) location.assign(next)
   } catch (error) {
     // Somebody who has changed their mind is told nothing.
     if (error instanceof DOMException && error.name === 'NotAllowedError') return
     if (problem !== null) problem.textContent = texts.passkeyFailed
   }
-}
-
-async function ask(path: string, body: object) {
-  const response = await fetch(path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  if (!response.ok) throw new Error(`${path} answered ${response.status}`)
-  return response.json()
 }

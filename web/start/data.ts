@@ -1,4 +1,4 @@
-import type { StartAppTexts } from './texts.ts'
+import type { StartAppTexts } from '../uploads/texts.ts'
 
 /** What the server tells the script of the page, as JSON in `#page-data`. */
 export interface StartPageData {

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
 import { type ChangeEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
-import { Drawing } from '../shared/drawing.tsx'
-import { hasPicker, pickFiles } from './file-picker.ts'
-import { byItself, type Picked } from './picked.ts'
-import type { StartAppTexts } from './texts.ts'
+import { Drawing } from '../shared/drawings/drawing.tsx'
+import { hasPicker, pickFiles } from '../uploads/file-picker.ts'
+import { byItself, type Picked } from '../uploads/picked.ts'
+import type { StartAppTexts } from '../uploads/texts.ts'
 
 interface DropZoneProps {
   readonly texts: StartAppTexts

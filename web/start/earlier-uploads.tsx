@@ -1,14 +1,14 @@
 import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { Drawing } from '../shared/drawing.tsx'
+import { Drawing } from '../shared/drawings/drawing.tsx'
 import { FileName } from '../shared/file-name.tsx'
 import { fill } from '../shared/words.ts'
-import type { Receipt, Receipts } from './receipts.ts'
-import { deleteByReceipt } from './server.ts'
-import type { View } from './view.ts'
+import type { View } from '../uploads/list/view.ts'
+import type { KeptReceipt, ReceiptStore } from '../uploads/receipts.ts'
+import { deleteWithReceipt } from '../uploads/server.ts'
 
 interface EarlierUploadsProps {
-  readonly receipts: Receipts
+  readonly receipts: ReceiptStore
   /** Those that the page lists anyway. */
   readonly listed: readonly string[]
   readonly view: View
@@ -20,13 +20,13 @@ const MOST = 50
 /** What this browser has uploaded before, for whoever wants a link again or the file gone. */
 export function EarlierUploads({ receipts, listed, view }: EarlierUploadsProps) {
   const { texts, words } = view
-  const [all, setAll] = useState<readonly Receipt[]>([])
+  const [all, setAll] = useState<readonly KeptReceipt[]>([])
   // What is listed changes with what is uploaded and deleted there.
   const links = listed.join('\n')
   useEffect(() => setAll(receipts.list()), [receipts, links])
   const shown = all.filter(({ link }) => !listed.includes(link)).slice(0, MOST)
 
-  function forget({ link }: Receipt): void {
+  function forget({ link }: KeptReceipt): void {
     receipts.remove(link)
     setAll(receipts.list())
   }
@@ -60,7 +60,7 @@ export function EarlierUploads({ receipts, listed, view }: EarlierUploadsProps) 
 }
 
 interface EarlierUploadProps {
-  readonly receipt: Receipt
+  readonly receipt: KeptReceipt
   readonly forget: () => void
   readonly view: View
 }
@@ -72,7 +72,7 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
 
   function carryOut(): void {
     setStep('under way')
-    deleteByReceipt(receipt).then(forget, () => setStep('failed'))
+    deleteWithReceipt(receipt).then(forget, () => setStep('failed'))
   }
 
   return (

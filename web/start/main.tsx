@@ -1,23 +1,23 @@
 import { hydrateRoot } from 'react-dom/client'
 import { readPageData } from '../shared/page-data.ts'
+import { createEngine } from '../uploads/engine.ts'
+import { byItself } from '../uploads/picked.ts'
+import { openReceiptStore } from '../uploads/receipts.ts'
+import { storage } from '../uploads/storage.ts'
 import { START_APP, type StartPageData } from './data.ts'
-import { createEngine } from './engine.ts'
-import { byItself } from './picked.ts'
-import { createReceipts } from './receipts.ts'
 import { StartApp } from './start-app.tsx'
-import { storage } from './storage.ts'
 
 const data = readPageData<StartPageData>()
 const guests = { headers: {}, keepsFolders: false }
 const engine = createEngine(async () => {
-  const { openUploadList } = await import('./uploads.ts')
+  const { openUploadList } = await import('../uploads/uploads.ts')
   return openUploadList({ to: guests, sort: 'guest', limit: data.maxFileSize })
 })
 
 const root = document.getElementById(START_APP)
 if (root !== null && data.guestUploads) {
   takeEarlyFiles(root)
-  hydrateRoot(root, <StartApp data={data} engine={engine} receipts={createReceipts(storage())} />)
+  hydrateRoot(root, <StartApp data={data} engine={engine} receipts={openReceiptStore(storage())} />)
   whenIdle(engine.open)
 }
 

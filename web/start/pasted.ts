@@ -1,4 +1,4 @@
-import { byItself, type Picked } from './picked.ts'
+import { byItself, type Picked } from '../uploads/picked.ts'
 
 /** The names that pasted things get. */
 export interface PastedNames {

@@ -1,30 +1,30 @@
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
 import { createWords } from '../shared/words.ts'
-import { Announcements } from './announcements.tsx'
+import { NOTHING, type UploadEngine } from '../uploads/engine.ts'
+import { Announcements } from '../uploads/list/announcements.tsx'
+import { UploadListView } from '../uploads/list/upload-list.tsx'
+import { View } from '../uploads/list/view.ts'
+import type { Picked } from '../uploads/picked.ts'
+import { openReceiptStore, type ReceiptStore } from '../uploads/receipts.ts'
+import type { Uploads } from '../uploads/upload-item.ts'
 import type { StartPageData } from './data.ts'
 import { DropZone } from './drop-zone.tsx'
 import { EarlierUploads } from './earlier-uploads.tsx'
-import { type Engine, NOTHING } from './engine.ts'
 import { pastedFiles } from './pasted.ts'
-import type { Picked } from './picked.ts'
-import { createReceipts, type Receipts } from './receipts.ts'
-import type { Uploads } from './upload-item.ts'
-import { UploadListView } from './upload-list.tsx'
 import { useDrop } from './use-drop.ts'
-import { createView } from './view.ts'
 
 interface StartAppProps {
   readonly data: StartPageData
-  readonly engine: Engine
-  readonly receipts: Receipts
+  readonly engine: UploadEngine
+  readonly receipts: ReceiptStore
 }
 
 /** The start page: a place to drop files, which becomes the list of uploads. */
 export function StartApp({ data, engine, receipts }: StartAppProps) {
   const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot, () => NOTHING)
   const { items, total } = uploads
-  const view = useMemo(() => createView(data, createWords(data.locale)), [data])
+  const view = useMemo(() => new View(data, createWords(data.locale)), [data])
   const add = useCallback((picked: readonly Picked[]) => engine.add(picked), [engine])
   const isOver = useDrop(add)
   usePaste(data, add)
@@ -48,10 +48,10 @@ function linksOf({ items }: Uploads): readonly string[] {
 }
 
 /** On the server there are none. */
-export const noReceipts = createReceipts(null)
+export const noReceipts = openReceiptStore(null)
 
 /** Without its script the page has no list: the zone alone, as a form. */
-export const noUploads: Engine = {
+export const noUploads: UploadEngine = {
   snapshot: () => NOTHING,
   subscribe: () => () => {},
   add() {},

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
-import { droppedFiles } from './dropped.ts'
-import type { Picked } from './picked.ts'
+import { droppedFiles } from '../uploads/dropped.ts'
+import type { Picked } from '../uploads/picked.ts'
 
 /** Takes what is dropped anywhere on the page. Whether something is held over it just now. */
 export function useDrop(add: (picked: readonly Picked[]) => void): boolean {

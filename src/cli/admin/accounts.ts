@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { Environment } from '../../config.ts'
+import type { Environment } from '../../config/environment.ts'
 import { ACCOUNT_STATES, type AccountState } from '../../domain/administration.ts'
 import { COMMAND_LINE } from '../../domain/audit.ts'
 import { timestamp } from '../../domain/clock.ts'
@@ -8,26 +8,26 @@ import { withAdministration } from '../administration.ts'
 import { printJson, printLines, printTable } from '../output.ts'
 import { linkAddress } from '../places.ts'
 
-/** `holdfast admin accounts …`: what `holdfast account …` does by its own names. */
+/** `holdfast admin accounts …`: earlier names of the commands under `holdfast account`. */
 export function accountsCommand(accounts: Command, environment: Environment): void {
-  accounts.description('list accounts, and say what each may')
+  accounts.description('list and manage accounts')
   accounts
     .command('list')
     .description('list the accounts, the oldest first')
-    .option('--search <text>', 'only those whose name has this in it', '')
+    .option('--search <text>', 'only accounts whose name contains this', '')
     .addOption(new Option('--state <state>', 'only these').choices([...ACCOUNT_STATES]).default('all'))
     .option('--json', 'print a JSON array')
     .action((options: ListOptions) => list(environment, options))
   changeCommands(accounts, environment)
 }
 
-/** What changes an account that is there. */
+/** Commands that change an existing account. */
 export function changeCommands(accounts: Command, environment: Environment): void {
   accounts
     .command('quota')
-    .description('say how much the files of an account may take together')
+    .description('set how much an account may store')
     .argument('<username>')
-    .argument('<size>', 'such as 50GB, or "default" for what the setting says', readQuota)
+    .argument('<size>', 'such as 50GB, or "default" for the limit in the settings', readQuota)
     .action((username: string, quota: Quota) =>
       change(environment, username, { quota: quota.bytes }, `The quota of ${username} is set.`),
     )
@@ -48,7 +48,7 @@ export function changeCommands(accounts: Command, environment: Environment): voi
   accounts
     .command('reset')
     .description(
-      'end the password and all sessions of an account, and print a one-time link to set a new one',
+      'remove the password of an account, end its sessions, and print a one-time link to set a new one',
     )
     .argument('<username>')
     .option('--second-factor', 'turn off its codes and passkeys as well')
@@ -75,12 +75,12 @@ interface ResetOptions {
   readonly json?: true
 }
 
-/** `bytes` null: as much as the setting says. */
+/** `bytes` null: the limit from the settings. */
 interface Quota {
   readonly bytes: number | null
 }
 
-/** Commander shows what it throws. */
+/** Parses a quota. Throws InvalidArgumentError, which commander shows. */
 function readQuota(text: string): Quota {
   if (text === 'default') return { bytes: null }
   const bytes = parseSize(text)
@@ -88,7 +88,7 @@ function readQuota(text: string): Quota {
   return { bytes }
 }
 
-/** More than anybody reads. */
+/** Page size that returns all rows at once. */
 const ALL = 1_000_000
 
 function list(environment: Environment, { search, state, json }: ListOptions): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Environment } from '../../config.ts'
+import type { Environment } from '../../config/environment.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { GUESTS } from '../../domain/ids.ts'
 import { formatSize } from '../../domain/sizes.ts'
@@ -19,8 +19,8 @@ const LAST = 20
 export function filesCommand(files: Command, environment: Environment): void {
   files
     .description('list the newest files of everybody')
-    .option('--largest', 'the largest instead')
-    .option('--last <number>', 'so many at most', readNumber, LAST)
+    .option('--largest', 'list the largest files instead')
+    .option('--last <number>', 'at most this many', readNumber, LAST)
     .option('--json', 'print a JSON array')
     .action((options: Options) => list(environment, options))
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Environment } from '../../config.ts'
+import type { Environment } from '../../config/environment.ts'
 import { COMMAND_LINE } from '../../domain/audit.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { withAdministration } from '../administration.ts'

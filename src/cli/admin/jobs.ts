@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Environment } from '../../config.ts'
+import type { Environment } from '../../config/environment.ts'
 import { COMMAND_LINE } from '../../domain/audit.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { withAdministration } from '../administration.ts'
@@ -7,15 +7,15 @@ import { printJson, printLines, printTable } from '../output.ts'
 
 /** `holdfast admin jobs …` */
 export function jobsCommand(jobs: Command, environment: Environment): void {
-  jobs.description('see what runs by itself, and try again what failed')
+  jobs.description('list background jobs, and retry those that failed')
   jobs
     .command('list')
-    .description('list background jobs; of a server that is alone with its database those that fail')
+    .description('list background jobs; with SQLite, only those that fail')
     .option('--json', 'print a JSON array')
     .action(({ json }: { json?: true }) => list(environment, json === true))
   jobs
     .command('retry')
-    .description('let a job that was set aside run again')
+    .description('retry a job that was set aside')
     .argument('<name>', 'as the list shows it')
     .action((name: string) => retry(environment, name))
 }

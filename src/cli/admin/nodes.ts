@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Environment } from '../../config.ts'
+import type { Environment } from '../../config/environment.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { withAdministration } from '../administration.ts'
 import { printJson, printTable } from '../output.ts'

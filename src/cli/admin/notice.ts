@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { Environment } from '../../config.ts'
+import type { Environment } from '../../config/environment.ts'
 import { COMMAND_LINE } from '../../domain/audit.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { NOTICE_LEVELS, type Notice, type NoticeLevel } from '../../domain/notice.ts'
@@ -14,15 +14,15 @@ interface SetOptions {
 
 /** `holdfast admin notice …` */
 export function noticeCommand(notice: Command, environment: Environment): void {
-  notice.description('tell everybody something on all pages')
+  notice.description('show or remove a notice on all pages')
   notice
     .command('show')
-    .description('print the notice there is')
+    .description('print the current notice')
     .option('--json', 'print {"text","level","from","until"}, or null')
     .action(({ json }: { json?: true }) => show(environment, json === true))
   notice
     .command('set')
-    .description('show a notice, in the place of any other')
+    .description('show a notice, replacing any other')
     .argument('<text>', 'plain text, 500 characters at most')
     .addOption(new Option('--level <level>', 'how it looks').choices([...NOTICE_LEVELS]).default('info'))
     .option('--from <time>', 'show it from then on, such as 2030-01-31T20:00Z', readTime)
@@ -30,11 +30,11 @@ export function noticeCommand(notice: Command, environment: Environment): void {
     .action((text: string, options: SetOptions) => set(environment, text, options))
   notice
     .command('clear')
-    .description('take the notice away')
+    .description('remove the notice')
     .action(() => clear(environment))
 }
 
-/** Milliseconds since the epoch. Commander shows what it throws. */
+/** Parses a time to milliseconds since the epoch. Throws InvalidArgumentError, which commander shows. */
 function readTime(text: string): number {
   const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text)
     ? Date.parse(text)
@@ -66,13 +66,13 @@ function show(environment: Environment, json: boolean): Promise<void> {
 function set(environment: Environment, text: string, { level, from, until }: SetOptions): Promise<void> {
   return withAdministration(environment, async ({ notices }) => {
     await notices.set(COMMAND_LINE, { text, level, from: from ?? null, until: until ?? null })
-    printLines('The notice is on all pages within some seconds of its time.')
+    printLines('The notice appears on all pages within a few seconds of its time.')
   })
 }
 
 function clear(environment: Environment): Promise<void> {
   return withAdministration(environment, async ({ notices }) => {
     await notices.clear(COMMAND_LINE)
-    printLines('There is no notice any more.')
+    printLines('The notice is removed.')
   })
 }

@@ -1,17 +1,18 @@
 import type { Command } from 'commander'
-import { type Environment, loadConfig, settingsInForce } from '../../config.ts'
+import type { Environment } from '../../config/environment.ts'
+import { loadConfig, settingsInForce } from '../../config.ts'
 import { printJson, printTable } from '../output.ts'
 
 /** `holdfast admin settings` */
 export function settingsCommand(command: Command, environment: Environment): void {
   command
-    .description('list the settings in force; nothing that is secret is shown')
+    .description('list the settings in force; secrets are not shown')
     .option('--json', 'print a JSON array')
     .action(({ json }: { json?: true }) => list(environment, json === true))
 }
 
 function list(environment: Environment, json: boolean): void {
-  // What is not allowed is not in force.
+  // Validates first: an invalid setting is not in force.
   loadConfig(environment)
   const settings = settingsInForce(environment)
   if (json) {

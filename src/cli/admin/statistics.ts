@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Environment } from '../../config.ts'
+import type { Environment } from '../../config/environment.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { withAdministration } from '../administration.ts'
@@ -14,12 +14,12 @@ interface Options {
 export function statisticsCommand(statistics: Command, environment: Environment): void {
   statistics
     .description('print what the server holds, and what it did day by day')
-    .option('--days <number>', 'so many days, today included', readDays, 30)
+    .option('--days <number>', 'the number of days, including today', readDays, 30)
     .option('--json', 'print {"now","days","outages"}')
     .action((options: Options) => print(environment, options))
 }
 
-/** Commander shows what it throws. */
+/** Parses a number of days. Throws InvalidArgumentError, which commander shows. */
 function readDays(text: string): number {
   const days = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (days >= 1 && days <= 366) return days

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Administration } from '../../administration.ts'
-import type { Environment } from '../../config.ts'
+import type { Environment } from '../../config/environment.ts'
 import { COMMAND_LINE } from '../../domain/audit.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { isSha256, parseFileIdentifier, type ReportId, type Sha256 } from '../../domain/ids.ts'
+import type { Administration } from '../../operations/administration.ts'
 import { withAdministration } from '../administration.ts'
 import { readNumber } from '../options.ts'
 import { printJson, printLines, printTable } from '../output.ts'
@@ -23,10 +23,10 @@ interface What {
 /** `holdfast admin take-down`, and `holdfast report take-down`. */
 export function takeDownCommand(takeDown: Command, environment: Environment): void {
   takeDown
-    .description('take contents away from everybody, and refuse them from then on')
+    .description('remove every file with these contents, and refuse the contents from then on')
     .argument('[number...]', 'reports, as the list shows them', readNumbers)
     .option('--file <file>', 'the content of a file: its slug, UUID or number')
-    .option('--sha256 <hash>', 'a content that need not be here', readSha256)
+    .option('--sha256 <hash>', 'a content by its SHA-256, on this server or not', readSha256)
     .option('--json', 'print a JSON array of {"sha256","files"}')
     .action((reports: readonly ReportId[], what: What) => takeAllDown(environment, reports, what))
 }
@@ -40,7 +40,7 @@ export function refusedCommands(admin: Command, environment: Environment): void 
     .action(({ json }: { json?: true }) => listRefused(environment, json === true))
   admin
     .command('allow')
-    .description('let a content be uploaded again; its files stay gone')
+    .description('let a content be uploaded again; files that were removed are not restored')
     .argument('<hash>', 'its SHA-256', readSha256)
     .action((sha256: Sha256) => allow(environment, sha256))
 }
@@ -49,7 +49,7 @@ function readNumbers(text: string, before: readonly ReportId[] | undefined): rea
   return [...(before ?? []), readNumber(text) as ReportId]
 }
 
-/** Commander shows what it throws. */
+/** Parses a SHA-256. Throws InvalidArgumentError, which commander shows. */
 function readSha256(text: string): Sha256 {
   const lower = text.toLowerCase()
   if (isSha256(lower)) return lower
@@ -81,7 +81,7 @@ function takeAllDown(environment: Environment, reports: readonly ReportId[], wha
   })
 }
 
-/** More than anybody reads. */
+/** Page size that returns all rows at once. */
 const ALL = 1_000_000
 
 function listRefused(environment: Environment, json: boolean): Promise<void> {

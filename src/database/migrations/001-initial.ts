@@ -1,4 +1,4 @@
-/** The first schema. Frozen: what is wrong here is mended by a later migration. */
+/** The first schema. Frozen: mistakes are corrected by a later migration. */
 export const initial: readonly string[] = [
   `create table accounts (
     id integer primary key autoincrement,

@@ -1,6 +1,6 @@
 /**
- * Sums over each folder's tree, deletion in steps, nodes, and PostgreSQL, which begins here. Frozen: what is wrong
- * here is mended by a later migration.
+ * Sums over each folder's tree, deletion in steps, nodes, and PostgreSQL, whose schema begins here. Frozen:
+ * mistakes are corrected by a later migration.
  */
 export const manyNodes = {
   sqlite: [
@@ -9,7 +9,7 @@ export const manyNodes = {
     'alter table folders add column tree_folders integer not null default 0 check (tree_folders >= 0)',
     'alter table folders add column tree_height integer not null default 0 check (tree_height >= 0)',
     'alter table folders add column cleared_at integer',
-    // Until now a deletion was through with everything below before it answered.
+    // Before this version, a deletion removed all descendants before it answered.
     'update folders set cleared_at = deleted_at where deleted_at is not null',
     `with recursive up (folder, ancestor, distance) as (
       select id, id, 0 from folders where deleted_at is null
@@ -39,7 +39,7 @@ export const manyNodes = {
   ],
 
   postgres: [
-    // Names are folded by the program and compared by their bytes, so that both databases agree on every order.
+    // Names are folded by the program and compared bytewise, so that both databases agree on every order.
     'create extension if not exists pg_trgm',
 
     `create table accounts (

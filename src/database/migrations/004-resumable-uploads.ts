@@ -1,4 +1,4 @@
-/** Uploads that go on after a break, and keys that keep a repeated upload from being stored twice. Not released yet. */
+/** Resumable uploads, and idempotency keys that keep a repeated upload from being stored twice. */
 export const resumableUploads = {
   sqlite: [
     `create table uploads (

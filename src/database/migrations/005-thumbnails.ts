@@ -1,6 +1,6 @@
 /**
- * Thumbnails, made of contents. A content that came before has no row until somebody asks for its thumbnail. Frozen
- * once released: what is wrong here is mended by a later migration.
+ * Thumbnails of contents. An existing content has no row until its thumbnail is requested. Frozen once
+ * released: mistakes are corrected by a later migration.
  */
 export const thumbnails = {
   sqlite: [

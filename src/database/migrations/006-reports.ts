@@ -1,4 +1,4 @@
-/** What people have against files. Not released yet. */
+/** Reports against files. */
 const indexes = [
   'create index reports_open on reports (id) where closed_at is null',
   'create index reports_closed on reports (closed_at) where closed_at is not null',

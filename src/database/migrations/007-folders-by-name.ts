@@ -1,6 +1,6 @@
 /**
- * The folders in a folder by their names, without regard to the case of A to Z: that is what both databases' `lower`
- * knows. Whether they are private is in the index too, so that counting and late pages look at no rows. Not released yet.
+ * Index of subfolders by name, ignoring the case of A to Z: both databases' `lower` handle those alone alike.
+ * Includes `is_public`, so that counts and late pages are answered from the index alone.
  */
 export const foldersByName = {
   sqlite: [

@@ -1,7 +1,7 @@
 /**
- * What an API key is good for. Keys that are there already keep everything. The folder is kept by its identifier, which
- * is never given twice, and points to no row: when the folder is gone the key must not become one for the whole account.
- * When a key was last used is a column of the first version. Not released yet.
+ * Scopes, folder and expiry of API keys. Existing keys keep every scope. The folder is stored by its
+ * identifier, which is never reused, without a foreign key: deleting the folder must not turn the key into
+ * one for the whole account. `last_used_at` exists since the first version.
  */
 export const keyScopes = {
   sqlite: [

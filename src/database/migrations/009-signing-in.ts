@@ -1,4 +1,4 @@
-/** People who sign in: sessions, what proves who they are, and links that work once. Not released yet. */
+/** Sign-in: sessions, credentials, and one-time links. */
 const accountColumns = [
   'alter table accounts add column is_admin integer not null default 0',
   'alter table accounts add column two_factor integer not null default 0',

@@ -1,4 +1,4 @@
-/** The bin: what owners have put away and may still want back. Not released yet. */
+/** The bin: deleted files and folders that owners may still restore. */
 const accounts = (integer: string) => [
   `alter table accounts add column bin_bytes ${integer} not null default 0 check (bin_bytes >= 0)`,
   `alter table accounts add column bin_entries ${integer} not null default 0 check (bin_entries >= 0)`,

@@ -1,4 +1,4 @@
-/** What has changed in accounts lately, for those who watch. Not released yet. */
+/** Log of recent changes in accounts, for event streams. */
 const index = 'create index changes_of_account on changes (account_id, id)'
 
 export const changes = {

@@ -1,4 +1,4 @@
-/** What administrators need to see and do: quotas, days, refused contents, jobs that fail, and their log. Not released yet. */
+/** Administration: quotas, daily statistics, blocked contents, job failures, and the audit log. */
 const columns = (integer: string, text: string) => [
   `alter table accounts add column quota ${integer}`,
   `alter table jobs add column failure ${text}`,
@@ -88,7 +88,7 @@ export const administration = {
      for each row execute function refuse_to_change_the_audit_log()`,
     `create trigger audit_log_is_not_emptied before truncate on audit_log
      for each statement execute function refuse_to_change_the_audit_log()`,
-    // In SQLite every index has the order of the rows within.
+    // SQLite's indexes end with the rowid, so only PostgreSQL needs another one.
     'create index files_of_blob_in_order on files (blob_id, id)',
     'drop index files_of_blob',
     ...indexes,

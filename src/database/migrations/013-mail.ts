@@ -1,4 +1,4 @@
-/** Addresses of accounts, mails that wait to be sent, and what was told of files that go. Not released yet. */
+/** Mail addresses of accounts, the outbox, and warnings about files that will be deleted. */
 const indexes = [
   'create index mails_due on mails (due_at, id)',
   'create index mails_of_account on mails (account_id)',

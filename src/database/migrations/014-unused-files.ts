@@ -1,8 +1,8 @@
 /**
- * Gives the index of the unused files of an account a condition that always holds. It keeps SQLite from reading names by
- * way of an index that has none.
+ * Makes the index of an account's unused files partial, with a condition that always holds. This keeps
+ * SQLite from using this index for queries that read names, which it does not contain.
  */
-export const unusedFiles = {
+export const addUnusedFiles = {
   sqlite: [
     'drop index files_unused_of_account',
     `create index files_unused_of_account on files (account_id, last_used_at)

@@ -1,6 +1,6 @@
 /**
- * Tells what became of a transaction whose answer was lost: a row that only it wrote is there or not. SQLite has nobody
- * between itself and the program, and needs none.
+ * Outcomes of transactions whose answer was lost: a row that only that transaction writes exists or not.
+ * SQLite runs in this process and needs none.
  */
 export const transactionOutcomes = {
   sqlite: [],

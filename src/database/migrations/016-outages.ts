@@ -1,4 +1,4 @@
-/** The times in which the whole service did not run, which prolong what lasts for days. */
+/** Outages of the whole service, which prolong lifetimes that are counted in days. */
 export const outages = {
   sqlite: [
     `create table outages (

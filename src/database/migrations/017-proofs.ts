@@ -1,7 +1,4 @@
-/**
- * When the person of a session has last shown who they are, and the half minute of the last code that an authenticator
- * app was taken by.
- */
+/** Time of a session's last re-authentication, and the TOTP time step of the last accepted code. */
 const columns = (integer: string) => [
   `alter table sessions add column proved_at ${integer}`,
   `alter table two_factors add column last_step ${integer}`,

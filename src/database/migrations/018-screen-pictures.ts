@@ -1,6 +1,6 @@
 /**
- * Pictures as large as a screen, beside their thumbnails. Those of contents that have thumbnails already are not made.
- * Frozen once released: what is wrong here is mended by a later migration.
+ * Screen-sized pictures beside thumbnails. None are made for contents that have thumbnails already. Frozen
+ * once released: mistakes are corrected by a later migration.
  */
 export const screenPictures = {
   sqlite: ['alter table thumbnails add column screen integer not null default 0'],

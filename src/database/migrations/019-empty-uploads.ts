@@ -1,4 +1,4 @@
-/** Uploads that wait for their first byte, counted by account and by the address of a guest. */
+/** Uploads without a byte so far, counted by account and by the address of a guest. */
 const index = `create index uploads_empty on uploads (account_id, address)
   where ended_at is null and joined_into is null and received = 0`
 

@@ -1,6 +1,4 @@
-/** Runs in the browser: sends the file that is picked by the client that the address names, and tells the test how far it is. */
-import Uppy from '@uppy/core'
-import Tus from '@uppy/tus'
+/** Runs in the browser: sends the file that is picked by tus-js-client, and tells the test how far it is. */
 import { Upload } from 'tus-js-client'
 import type { Told } from '../told.ts'
 
@@ -11,11 +9,6 @@ const asked = new URLSearchParams(location.search)
 const endpoint = asked.get('endpoint') ?? ''
 const key = asked.get('key')
 const headers: Record<string, string> = key === null ? {} : { Authorization: `Bearer ${key}` }
-
-const clients: Readonly<Record<string, (file: File) => void>> = {
-  'tus-js-client': (file) => void byTusJs(file),
-  Uppy: byUppy,
-}
 
 async function byTusJs(file: File): Promise<void> {
   const upload = new Upload(file, {
@@ -31,18 +24,9 @@ async function byTusJs(file: File): Promise<void> {
   upload.start()
 }
 
-function byUppy(file: File): void {
-  const uppy = new Uppy({ autoProceed: true })
-  uppy.use(Tus, { endpoint, headers })
-  uppy.on('upload-progress', (_, { bytesUploaded }) => void tell({ kind: 'sent', bytes: bytesUploaded }))
-  uppy.on('upload-success', (_, { uploadURL }) => void tell({ kind: 'done', url: uploadURL ?? '' }))
-  uppy.on('upload-error', (_, { message }) => void tell({ kind: 'failed', message }))
-  uppy.addFile({ name: file.name, type: file.type, data: file })
-}
-
 const input = document.querySelector('input')
 input?.addEventListener('change', () => {
   const file = input.files?.item(0)
-  if (file) clients[asked.get('client') ?? '']?.(file)
+  if (file) void byTusJs(file)
 })
 void tell({ kind: 'ready' })

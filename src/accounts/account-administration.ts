@@ -1,0 +1,164 @@
+import {
+  findAccount,
+  findAccountByName,
+  setAccountDisabled,
+  setAdmin,
+  setQuota,
+} from '../core/accounts.rows.ts'
+import { recordAuditEntry } from '../core/audit-log.ts'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { lockAccount } from '../database/differences.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Actor, AuditedAction } from '../domain/audit.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { type AccountId, GUESTS } from '../domain/ids.ts'
+import { dropMailAddress, dropPendingAddress } from '../mail/mail-addresses.rows.ts'
+import { assertNotLastAdmin, removeAccount } from './account-removal.ts'
+import { type AccountInfo, accountInfo } from './accounts.ts'
+import {
+  type AccountQuery,
+  type AccountWays,
+  accountWays,
+  countAccounts,
+  pageOfAccounts,
+} from './all-accounts.rows.ts'
+import { type MakeLink, makePasswordLink, type OneTimeLink } from './link-making.ts'
+import { dropLinks } from './one-time-links.rows.ts'
+import { dropPassword, dropSecondFactors } from './sign-in/identities.rows.ts'
+import { endSessions } from './sign-in/sessions.rows.ts'
+
+export interface AccountChange {
+  /** Bytes; null: the limit from the settings. */
+  readonly quota?: number | null | undefined
+  readonly disabled?: boolean | undefined
+  readonly isAdmin?: boolean | undefined
+}
+
+/** Credentials that a reset removes besides the password. */
+export interface ResetBesides {
+  /** Authenticator codes and passkeys. */
+  readonly secondFactor: boolean
+  /** The mail address, since anybody who reads its mails can set a new password. */
+  readonly mailAddress: boolean
+}
+
+/** Administrators' actions on accounts. Each throws Refusal NOT_FOUND for an account that does not exist. */
+export interface AccountAdministration {
+  list(query: AccountQuery): Promise<{ readonly accounts: readonly AccountInfo[]; readonly total: number }>
+  get(id: AccountId): Promise<{ readonly account: AccountInfo; readonly ways: AccountWays }>
+  /** Id of the account with that name. */
+  named(username: string): Promise<AccountId>
+  /**
+   * Applies the whole change or nothing. Keys and sessions of a disabled account get 403 from then on; its
+   * public links keep working. Open invitations of an account end when it loses administration. Throws
+   * Refusal LAST_ADMINISTRATOR.
+   */
+  change(actor: Actor, id: AccountId, change: AccountChange): Promise<AccountInfo>
+  /**
+   * Creates the link with which the owner sets a new password. Ends the old password, every session, pending
+   * mail addresses, and what `besides` names. API keys stay.
+   */
+  reset(actor: Actor, id: AccountId, besides: ResetBesides): Promise<OneTimeLink>
+  /**
+   * Deletes the account as its owner would. Throws Refusal INVALID_REQUEST if the name differs, and
+   * LAST_ADMINISTRATOR.
+   */
+  remove(actor: Actor, id: AccountId, username: string): Promise<void>
+}
+
+export function createAccountAdministration(
+  db: Database,
+  clock: Clock,
+  makeLink: MakeLink,
+): AccountAdministration {
+  async function known(db: Queryable, id: AccountId): Promise<AccountInfo> {
+    const row = id === GUESTS ? undefined : await findAccount(db, id)
+    if (row === undefined || row.removed_at !== null) throw unknown(`number ${id}`)
+    return accountInfo(row)
+  }
+
+  async function apply(trx: Trx, account: AccountInfo, change: AccountChange): Promise<AuditedAction[]> {
+    const { id, username: object } = account
+    const actions: AuditedAction[] = []
+    const { quota, disabled, isAdmin } = change
+    if (quota !== undefined && quota !== account.quota) {
+      await setQuota(trx, id, quota)
+      actions.push({ act: 'account.quota', object, details: { quota, before: account.quota } })
+    }
+    if (disabled !== undefined && disabled !== (account.disabledAt !== null)) {
+      await setAccountDisabled(trx, id, disabled ? clock.now() : null)
+      actions.push({ act: disabled ? 'account.disabled' : 'account.enabled', object })
+    }
+    if (isAdmin !== undefined && isAdmin !== account.isAdmin) {
+      await setAdmin(trx, id, isAdmin ? 1 : 0)
+      actions.push({ act: isAdmin ? 'admin.made' : 'admin.unmade', object })
+    }
+    // Only enabled administrators may have open invitations.
+    if (disabled === true || isAdmin === false) await dropLinks(trx, 'invitation', id)
+    return actions
+  }
+
+  return {
+    async list(query) {
+      const rows = await pageOfAccounts(db, query)
+      return { accounts: rows.map(accountInfo), total: await countAccounts(db, query) }
+    },
+
+    async get(id) {
+      return { account: await known(db, id), ways: await accountWays(db, id, clock.now()) }
+    },
+
+    async named(username) {
+      const row = await findAccountByName(db, username.toLowerCase())
+      if (row === undefined) throw unknown(`"${username}"`)
+      return row.id
+    },
+
+    change: (actor, id, change) =>
+      inTransaction(db, async (trx) => {
+        if (change.disabled === true || change.isAdmin === false) await assertNotLastAdmin(trx, id)
+        await lockAccount(trx, id)
+        for (const action of await apply(trx, await known(trx, id), change)) {
+          await recordAuditEntry(trx, clock, actor, action)
+        }
+        return known(trx, id)
+      }),
+
+    reset: (actor, id, { secondFactor, mailAddress }) =>
+      inTransaction(db, async (trx) => {
+        await lockAccount(trx, id)
+        const { username } = await known(trx, id)
+        // Password first and sessions last, so that a concurrent sign-in either sees the password gone or has
+        // its session ended.
+        await dropPassword(trx, id)
+        if (secondFactor) await dropSecondFactors(trx, id)
+        await endSessions(trx, id, null)
+        await dropLinks(trx, 'mail', id)
+        await (mailAddress ? dropMailAddress : dropPendingAddress)(trx, id)
+        const details = { second_factor: secondFactor, mail_address: mailAddress }
+        await recordAuditEntry(trx, clock, actor, { act: 'account.reset', object: username, details })
+        return makePasswordLink(trx, makeLink, id)
+      }),
+
+    remove: (actor, id, username) =>
+      inTransaction(db, async (trx) => {
+        await assertNotLastAdmin(trx, id)
+        await lockAccount(trx, id)
+        const account = await known(trx, id)
+        if (account.username !== username.toLowerCase()) {
+          throw new Refusal('INVALID_REQUEST', '"username": must be the name of that account, to confirm')
+        }
+        await removeAccount(trx, id, clock.now())
+        await recordAuditEntry(trx, clock, actor, {
+          act: 'account.removed',
+          object: account.username,
+          details: { id, files: account.filesCount, storage_used: account.storageUsed },
+        })
+      }),
+  }
+}
+
+function unknown(what: string): Refusal {
+  return new Refusal('NOT_FOUND', `There is no account ${what}; the list of accounts shows them all`)
+}

@@ -1,0 +1,65 @@
+import type { Core } from '../core/core.ts'
+import type { Job } from '../core/jobs/jobs.ts'
+import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import type { FilesPart } from '../files/files.part.ts'
+import type { MailPart } from '../mail/mail.part.ts'
+import { type AccountAdministration, createAccountAdministration } from './account-administration.ts'
+import { type Accounts, createAccounts } from './accounts.ts'
+import { createWarningEnd, type WarningEnd } from './expiry-warning-end.ts'
+import { createFileWarnings } from './expiry-warnings.job.ts'
+import { createKeys, type Keys } from './keys/keys.ts'
+import { createOwnKeys, type OwnKeys } from './keys/own-keys.ts'
+import { createLinkMaking } from './link-making.ts'
+import { createMailAddresses, type MailAddresses } from './mail-addresses.ts'
+import { createOneTimeLinks, type OneTimeLinks } from './one-time-links.ts'
+import { createOwnAccount, type OwnAccount } from './own-account.ts'
+import type { SignInPart } from './sign-in.part.ts'
+import { createWarnedFiles, type WarnedFiles } from './warned-files.ts'
+
+/** Accounts, their keys and mail addresses, and the mails that warn of expiring files. */
+export interface AccountsPart extends Accounts {
+  readonly administration: AccountAdministration
+  readonly keys: Keys
+  readonly mailAddresses: MailAddresses
+  readonly oneTimeLinks: OneTimeLinks
+  readonly own: OwnAccount
+  readonly ownKeys: OwnKeys
+  readonly warnedFiles: WarnedFiles
+  readonly warningEnd: WarningEnd
+  readonly jobs: readonly Job[]
+}
+
+export function createAccountsPart(
+  core: Core,
+  needs: {
+    readonly files: Pick<FilesPart, 'lifetime'>
+    readonly mail: Pick<MailPart, 'outbox'>
+    readonly signIn: Pick<SignInPart, 'proofs'>
+  },
+): AccountsPart {
+  const { db, clock, random, rates, signing, config } = core
+  const { outbox } = needs.mail
+  const { proofs } = needs.signIn
+  const { lifetime } = needs.files
+  const accounts = createAccounts(db, clock, random)
+  const makeLink = createLinkMaking(clock, random)
+  const warningEnd = createWarningEnd(db, signing)
+  const warnedFiles = createWarnedFiles(core)
+  const fileWarnings = createFileWarnings({ ...core, outbox, warningEnd, warnedFiles, lifetime })
+  return {
+    ...accounts,
+    administration: createAccountAdministration(db, clock, makeLink),
+    keys: createKeys(db, clock, random),
+    mailAddresses: createMailAddresses({ ...core, proofs, outbox, makeLink }),
+    oneTimeLinks: createOneTimeLinks(db, clock, makeLink, config.signUp),
+    own: createOwnAccount({ ...core, outbox, proofs }),
+    ownKeys: createOwnKeys(db, rates, clock, random),
+    warnedFiles,
+    warningEnd,
+    jobs: [
+      { name: 'keep warned files', on: 'one node', every: 10 * SECOND, run: warnedFiles.keepRest },
+      { name: 'warn of unused files', on: 'one node', every: HOUR, run: fileWarnings.warn },
+      { name: 'forget removed accounts', on: 'one node', every: MINUTE, run: accounts.dropRemoved },
+    ],
+  }
+}

@@ -1,0 +1,118 @@
+import {
+  type AccountRow,
+  dropRemovedAccounts,
+  findAccount,
+  insertAccount,
+  listAccounts,
+} from '../core/accounts.rows.ts'
+import { recordAuditEntry } from '../core/audit-log.ts'
+import type { Database } from '../database/database.ts'
+import { isUniqueViolation } from '../database/differences.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { AccountId } from '../domain/ids.ts'
+import type { Random } from '../domain/random.ts'
+import type { Reach } from '../domain/reach.ts'
+import { SCOPES } from '../domain/scopes.ts'
+import { parseUsername } from '../domain/username.ts'
+import { sumBin } from '../files/bin/bin.rows.ts'
+import { findFolder } from '../files/folders/folders.rows.ts'
+import { issueKey } from './keys/key-issuing.ts'
+
+export interface AccountInfo {
+  readonly id: AccountId
+  readonly username: string
+  readonly createdAt: number
+  readonly disabledAt: number | null
+  /** Bytes of stored files, including those in the bin. */
+  readonly storageUsed: number
+  readonly storageInBin: number
+  readonly filesCount: number
+  readonly foldersCount: number
+  readonly isAdmin: boolean
+  /** Whether sign-in with the password also requires a code. */
+  readonly hasCodes: boolean
+  /** Storage limit in bytes; null: the limit from the settings. */
+  readonly quota: number | null
+}
+
+export interface Accounts {
+  /**
+   * For the command line: creates the account with its first key. Throws Refusal INVALID_NAME or
+   * DUPLICATE_NAME.
+   */
+  add(username: string): Promise<{ id: AccountId; username: string; apiKey: string }>
+  /**
+   * The account, with totals of the part within reach. Throws for an unknown account, which cannot happen to
+   * an authenticated caller.
+   */
+  get(reach: Reach): Promise<AccountInfo>
+  list(): Promise<AccountInfo[]>
+  /** Deletes the remains of accounts that their owners have deleted. */
+  dropRemoved(mayGoOn: () => boolean): Promise<void>
+}
+
+/** Account rows deleted per statement. */
+const STEP = 50
+
+export function createAccounts(db: Database, clock: Clock, random: Random): Accounts {
+  return {
+    async add(name) {
+      const username = parseUsername(name)
+      try {
+        return await inTransaction(db, async (trx) => {
+          const id = await insertAccount(trx, random, { username, created_at: clock.now() })
+          const everything = { scopes: SCOPES, folder: null, expiresAt: null }
+          const { apiKey } = await issueKey(trx, clock, random, id, { name: 'first key', ...everything })
+          await recordAuditEntry(trx, clock, COMMAND_LINE, { act: 'account.added', object: username })
+          return { id, username, apiKey }
+        })
+      } catch (error) {
+        if (!isUniqueViolation(error)) throw error
+        throw new Refusal('DUPLICATE_NAME', `An account "${username}" already exists`)
+      }
+    },
+
+    async get({ account, within }) {
+      const row = await findAccount(db, account)
+      if (row === undefined) throw new Error(`account ${account} is gone`)
+      if (within === null) return accountInfo(row)
+      const top = await findFolder(db, within)
+      const isBinEmpty = top === undefined || row.bin_entries === 0
+      const storageInBin = isBinEmpty ? 0 : (await sumBin(db, { account, tree: top.id })).bytes
+      return {
+        ...accountInfo(row),
+        storageUsed: (top?.tree_bytes ?? 0) + storageInBin,
+        storageInBin,
+        filesCount: top?.tree_files ?? 0,
+        foldersCount: top === undefined ? 0 : top.tree_folders + 1,
+      }
+    },
+
+    async list() {
+      return (await listAccounts(db)).map(accountInfo)
+    },
+
+    async dropRemoved(mayGoOn) {
+      while (mayGoOn() && (await dropRemovedAccounts(db, STEP)) === STEP);
+    },
+  }
+}
+
+export function accountInfo(row: AccountRow): AccountInfo {
+  return {
+    id: row.id,
+    username: row.username,
+    createdAt: row.created_at,
+    disabledAt: row.disabled_at,
+    storageUsed: row.storage_used,
+    storageInBin: row.bin_bytes,
+    filesCount: row.files_count,
+    foldersCount: row.folders_count,
+    isAdmin: row.is_admin === 1,
+    hasCodes: row.two_factor === 1,
+    quota: row.quota,
+  }
+}

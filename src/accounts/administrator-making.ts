@@ -1,0 +1,44 @@
+import { findAccountByName, insertAccount, setAdmin } from '../core/accounts.rows.ts'
+import { recordAuditEntry } from '../core/audit-log.ts'
+import type { Database } from '../database/database.ts'
+import { lockMigrations } from '../database/differences.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Random } from '../domain/random.ts'
+import { parseUsername } from '../domain/username.ts'
+import { dropLinks } from './one-time-links.rows.ts'
+
+export interface AdministratorMaking {
+  /**
+   * For the command line: makes the account an administrator, creating it if it does not exist; true if it
+   * was created. Throws Refusal INVALID_NAME, and ACCOUNT_DISABLED for an account that cannot sign in.
+   */
+  make(username: string): Promise<boolean>
+}
+
+export function createAdministratorMaking(db: Database, clock: Clock, random: Random): AdministratorMaking {
+  return {
+    async make(name) {
+      const username = parseUsername(name)
+      return inTransaction(db, async (trx) => {
+        await lockMigrations(trx)
+        const known = await findAccountByName(trx, username)
+        if (known !== undefined && known.disabled_at !== null) {
+          throw new Refusal('ACCOUNT_DISABLED', `the account "${username}" is disabled; enable it first`)
+        }
+        await dropLinks(trx, 'welcome', 'all')
+        if (known?.is_admin !== 1) {
+          await recordAuditEntry(trx, clock, COMMAND_LINE, { act: 'admin.made', object: username })
+        }
+        if (known !== undefined) {
+          await setAdmin(trx, known.id)
+          return false
+        }
+        await insertAccount(trx, random, { username, created_at: clock.now(), is_admin: 1 })
+        return true
+      })
+    },
+  }
+}

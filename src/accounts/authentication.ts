@@ -1,0 +1,155 @@
+import type { Config } from '../config.ts'
+import { type AccountCaller, assertScope, type Caller, type SessionCaller } from '../core/callers.ts'
+import { type KeyVerdict, takeForKey } from '../core/rate-limits/key-rates.ts'
+import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
+import type { Viewer } from '../domain/access.ts'
+import { HOUR } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Usage } from '../files/use-counters.ts'
+import type { Authentication } from '../server/authentication.ts'
+import { bearerKey, type Call, FOLDER_COOKIE } from '../server/call.ts'
+import { cookieValue } from '../server/requests/cookies.ts'
+import { createBrowserSessions } from './browser-sessions.ts'
+import type { Keys } from './keys/keys.ts'
+import { sessionToken } from './sign-in/session-cookie.ts'
+import { type Sessions, signedOut } from './sign-in/sessions.ts'
+import { sessionCookie } from './sign-in/sign-in-terms.ts'
+
+/** Dependencies of authentication. */
+export interface AuthenticationNeeds {
+  readonly config: Pick<Config, 'rateLimit' | 'accountRateFactor' | 'sessionRateLimit'>
+  readonly rates: RateLimits
+  readonly keys: Keys
+  readonly sessions: Sessions
+  readonly usage: Usage
+  /** Set-Cookie headers that clear the session cookie. */
+  forgetSession(): readonly string[]
+  /** Folders that the cookie unlocks. */
+  grants(cookie: string | null): Viewer['grants']
+}
+
+export function createAuthentication(needs: AuthenticationNeeds): Authentication {
+  const { keys, usage } = needs
+  const browsers = createBrowserSessions(needs)
+
+  /** Authenticates by API key or, without an Authorization header, by session. */
+  async function callerOf(call: Call): Promise<AccountCaller> {
+    const key = bearerKey(call.request)
+    if (key !== null) return keys.authenticate(key)
+    const session = await browsers.ofApi(call)
+    if (session !== null) return session
+    throw new Refusal('INVALID_API_KEY', 'An API key is needed: send it as "Authorization: Bearer <API key>"')
+  }
+
+  async function keyed(call: Call): Promise<AccountCaller> {
+    const caller = await callerOf(call)
+    await countRequest(needs, call, caller)
+    usage.requested(caller)
+    assertNeed(call, caller)
+    return caller
+  }
+
+  async function signedIn(call: Call): Promise<SessionCaller> {
+    const caller = await browsers.ofApi(call)
+    if (caller === null) throw signedOut()
+    await countRequest(needs, call, caller)
+    return caller
+  }
+
+  const isKnown = (call: Call) => call.request.headers.has('authorization') || sessionToken(call) !== null
+
+  return {
+    keyed,
+    signedIn,
+
+    async administrator(call) {
+      const { account, username, by } = await signedIn(call)
+      if (!by.isAdmin) throw new Refusal('ADMIN_NEEDED', 'Only administrators of this server can do this')
+      return { kind: 'administrator', account, username, address: call.address }
+    },
+
+    keyedOrGuest: async (call) => (isKnown(call) ? keyed(call) : asGuest(call)),
+    keyOrGuest: async (call) => (call.request.headers.has('authorization') ? keyed(call) : asGuest(call)),
+
+    async ofBytes(call) {
+      if (!isKnown(call)) return asGuest(call)
+      const caller = await callerOf(call)
+      await takeRate(needs, call, caller, 0)
+      usage.used(caller)
+      assertNeed(call, caller)
+      return caller
+    },
+
+    isStillLetIn: (call) => refusedAs(false, async () => (await callerOf(call)) !== null),
+
+    async asker(call) {
+      const grants = needs.grants(cookieValue(call.request, FOLDER_COOKIE))
+      const reach = await refusedAs(null, async () => {
+        const key = bearerKey(call.request)
+        const caller = key === null ? await browsers.ofPage(call) : await keys.authenticate(key)
+        if (caller === null) return null
+        call.caller = caller
+        usage.used(caller)
+        return caller.scopes.includes('read') ? caller : null
+      })
+      return { reach, grants }
+    },
+
+    pageSession: browsers.ofPage,
+    sessionCookie,
+    sendsSession: (call) => sessionToken(call) !== null,
+    endSession: browsers.end,
+  }
+}
+
+function asGuest(call: Call): Caller {
+  const guest = { kind: 'guest', bucket: call.bucket } as const
+  call.caller = guest
+  return guest
+}
+
+/** Checks the scope. A route that accepts keys without declaring a scope is a bug and fails for everybody. */
+function assertNeed({ need }: Call, caller: AccountCaller): void {
+  if (need === null) throw new Error('a route that accepts API keys declares no scope')
+  if (need !== 'any') assertScope(caller, need)
+}
+
+/** Counts one request. Throws Refusal RATE_LIMITED. */
+async function countRequest(needs: AuthenticationNeeds, call: Call, caller: AccountCaller): Promise<void> {
+  const verdict = await takeRate(needs, call, caller, 1)
+  if (!verdict.allowed) throw rateLimited(caller, verdict)
+}
+
+/** Counts `requests` for the caller and returns what is left of the rate limit. */
+async function takeRate(
+  { rates, config }: AuthenticationNeeds,
+  call: Call,
+  caller: AccountCaller,
+  requests: 0 | 1,
+): Promise<KeyVerdict> {
+  const { account, by } = caller
+  const { rateLimit: limit, accountRateFactor: factor, sessionRateLimit } = config
+  call.caller = caller
+  const verdict =
+    by.kind === 'key'
+      ? await takeForKey(rates, { key: by.key, account }, requests, { limit, factor })
+      : { ...(await rates.take(`sessions:${account}`, requests, sessionRateLimit, HOUR)), ceiling: null }
+  call.rate = verdict
+  return verdict
+}
+
+function rateLimited({ by }: AccountCaller, { limit, resetsIn, ceiling }: KeyVerdict): Refusal {
+  const who = ceiling !== null ? 'All keys of this account together' : by.kind === 'key' ? 'This key' : 'You'
+  const most = ceiling ?? limit
+  return new Refusal('RATE_LIMITED', `${who} may make ${most} requests an hour; try again later`, resetsIn)
+}
+
+/** Result of the work, or `otherwise` when it throws a Refusal. */
+async function refusedAs<T>(otherwise: T, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Refusal) return otherwise
+    throw error
+  }
+}

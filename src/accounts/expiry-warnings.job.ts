@@ -1,0 +1,128 @@
+import { yieldToEventLoop } from '../core/batches.ts'
+import type { ClockGuard } from '../core/clock-guard.ts'
+import type { Lifetime, Outages } from '../core/outages.ts'
+import { hashToken } from '../core/token-hash.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { type Clock, DAY, HOUR } from '../domain/clock.ts'
+import { type AccountId, GUESTS } from '../domain/ids.ts'
+import type { Random } from '../domain/random.ts'
+import {
+  type AccountToWarn,
+  accountsToWarn,
+  forgetWarnedAfter,
+  noteWarned,
+} from '../mail/mail-addresses.rows.ts'
+import type { Outbox } from '../mail/outbox.ts'
+import type { WarningEnd } from './expiry-warning-end.ts'
+import { countUnused, insertFileWarning, longestUnused, type UnusedFiles } from './expiry-warnings.rows.ts'
+import { DAYS_AHEAD, type WarnedFiles } from './warned-files.ts'
+
+/** Warns owners of files that expire within a week. */
+export interface FileWarnings {
+  /** Sends each owner at most one mail a day, and names each file in one mail only while nobody uses it. */
+  warn(mayGoOn: () => boolean): Promise<void>
+}
+
+const AHEAD = DAYS_AHEAD * DAY
+/** How long the clocks must have agreed, because a wrong clock would warn of files that do not expire yet. */
+const CLOCKS_AGREED = HOUR
+/** Files that a mail names; it counts the others. */
+const MOST_NAMES = 20
+/** Accounts of one query. */
+const ACCOUNTS = 50
+
+interface FileWarningParts {
+  readonly db: Database
+  readonly clock: Clock
+  readonly random: Random
+  readonly guard: ClockGuard
+  readonly outbox: Outbox
+  readonly warningEnd: WarningEnd
+  readonly warnedFiles: Pick<WarnedFiles, 'dropOld'>
+  readonly outages: Pick<Outages, 'settle'>
+  readonly lifetime: Lifetime
+}
+
+export function createFileWarnings(parts: FileWarningParts): FileWarnings {
+  const { db, clock, guard, outbox, warnedFiles, outages, lifetime } = parts
+  return {
+    async warn(mayGoOn) {
+      await outages.settle()
+      await warnedFiles.dropOld()
+      if (!outbox.isOpen || lifetime.days <= DAYS_AHEAD || guard.agreedFor() < CLOCKS_AGREED) return
+      const until = lifetime.cutoff(clock.now() + AHEAD)
+      await forgetWarnedAfter(db, until)
+      let after: AccountId = GUESTS
+      while (mayGoOn()) {
+        const owners = await accountsToWarn(db, after, clock.now() - DAY, ACCOUNTS)
+        for (const owner of owners) {
+          await warnOwner(parts, owner, until)
+          after = owner.account_id
+          await yieldToEventLoop()
+        }
+        if (owners.length < ACCOUNTS) break
+      }
+    },
+  }
+}
+
+/** `until`: files that were last used at this moment or before are warned of. */
+async function warnOwner(parts: FileWarningParts, owner: AccountToWarn, until: number): Promise<void> {
+  const { db, clock, random, lifetime } = parts
+  const unused = { account_id: owner.account_id, used_after: owner.warned_until ?? 0, used_until: until }
+  const first = await longestUnused(db, unused, MOST_NAMES)
+  const [next] = first
+  if (next === undefined) return
+  const count = first.length < MOST_NAMES ? first.length : await countUnused(db, unused)
+  const warning: Warning = {
+    unused,
+    names: first.map(({ name }) => name),
+    more: Math.max(0, count - first.length),
+    expiresAt: lifetime.endOf(next.last_used_at),
+    token: Buffer.from(random(16)).toString('base64url'),
+    warnedAt: clock.now(),
+  }
+  await inTransaction(db, (trx) => send(trx, parts, owner, warning))
+}
+
+interface Warning {
+  readonly unused: UnusedFiles
+  /** Of the files that expire first, and how many there are besides. */
+  readonly names: readonly string[]
+  readonly more: number
+  /** When the first file expires. */
+  readonly expiresAt: number
+  /** Of the link by which the files are kept. */
+  readonly token: string
+  readonly warnedAt: number
+}
+
+/** Sends nothing when another node has warned the owner meanwhile. */
+async function send(
+  trx: Trx,
+  parts: FileWarningParts,
+  owner: AccountToWarn,
+  warning: Warning,
+): Promise<void> {
+  const { outbox, warningEnd, lifetime } = parts
+  const { unused, names, more, expiresAt, token, warnedAt } = warning
+  if (!(await noteWarned(trx, owner, warnedAt, unused.used_until))) return
+  await insertFileWarning(trx, { ...unused, token_hash: hashToken(token), warned_at: warnedAt })
+  await outbox.put(trx, {
+    account: owner.account_id,
+    to: owner.address,
+    language: owner.language,
+    letter: {
+      kind: 'files going',
+      username: owner.username,
+      names,
+      more,
+      goAt: expiresAt,
+      days: lifetime.days,
+      keepPath: `/keep/${token}`,
+      unsubscribePath: warningEnd.pathOf(owner.account_id),
+    },
+    lasts: AHEAD,
+  })
+}

@@ -1,0 +1,126 @@
+import type { Insertable } from 'kysely'
+import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { prepared } from '../../database/prepared.ts'
+import type { Tables } from '../../database/schema.ts'
+import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../../domain/ids.ts'
+
+export interface KeyRow {
+  readonly id: KeyId
+  readonly account_id: AccountId
+  readonly name: string
+  readonly prefix: string
+  readonly created_at: number
+  readonly last_used_at: number | null
+  readonly revoked_at: number | null
+  readonly scopes: string
+  readonly folder: FolderIdentifier | null
+  /** Null for a key without a folder restriction, or when the folder was deleted. */
+  readonly folder_name: string | null
+  readonly expires_at: number | null
+}
+
+export function insertKey(
+  db: Queryable,
+  key: Omit<Insertable<Tables['api_keys']>, 'id' | 'last_used_at' | 'revoked_at'>,
+): Promise<{ id: KeyId }> {
+  return db.insertInto('api_keys').values(key).returning('id').executeTakeFirstOrThrow()
+}
+
+export interface KeyHolder {
+  readonly key: KeyId
+  readonly account: AccountId
+  readonly username: string
+  readonly disabled_at: number | null
+  readonly scopes: string
+  readonly folder: FolderIdentifier | null
+  readonly expires_at: number | null
+}
+
+const keyHolder = prepared((db, hash: Sha256) =>
+  db
+    .selectFrom('api_keys')
+    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .select([
+      'api_keys.id as key',
+      'api_keys.account_id as account',
+      'accounts.username',
+      'accounts.disabled_at',
+      'api_keys.scopes',
+      'api_keys.folder',
+      'api_keys.expires_at',
+    ])
+    .where('api_keys.hash', '=', hash)
+    .where('api_keys.revoked_at', 'is', null),
+)
+
+/** Holder of the key, unless it was revoked. */
+export async function findKeyHolder(db: Database, hash: Sha256): Promise<KeyHolder | undefined> {
+  return (await keyHolder(db, hash))[0]
+}
+
+const keyHolderById = prepared((db, key: KeyId) =>
+  db
+    .selectFrom('api_keys')
+    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .select(['api_keys.account_id as account', 'api_keys.expires_at'])
+    .where('api_keys.id', '=', key)
+    .where('api_keys.revoked_at', 'is', null)
+    .where('accounts.disabled_at', 'is', null),
+)
+
+/** Holder of the key while it is valid: not revoked, not expired, account enabled. Null otherwise. */
+export async function keyHolderNow(db: Database, key: KeyId, now: number): Promise<AccountId | null> {
+  const [row] = await keyHolderById(db, key)
+  return row === undefined || (row.expires_at !== null && row.expires_at <= now) ? null : row.account
+}
+
+export function listKeys(db: Database, account: AccountId): Promise<KeyRow[]> {
+  return db
+    .selectFrom('api_keys')
+    .select((key) => [
+      'id',
+      'account_id',
+      'name',
+      'prefix',
+      'created_at',
+      'last_used_at',
+      'revoked_at',
+      'scopes',
+      'folder',
+      'expires_at',
+      key
+        .selectFrom('folders')
+        .whereRef('folders.identifier', '=', 'api_keys.folder')
+        .where('folders.deleted_at', 'is', null)
+        .select('folders.name')
+        .as('folder_name'),
+    ])
+    .where('account_id', '=', account)
+    .orderBy('id')
+    .execute()
+}
+
+/** Number of the account's keys that were not revoked. */
+export async function countKeys(db: Queryable, account: AccountId): Promise<number> {
+  const { keys } = await db
+    .selectFrom('api_keys')
+    .select((row) => row.fn.countAll<number>().as('keys'))
+    .where('account_id', '=', account)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return keys
+}
+
+/** Deletes all keys of the account. */
+export async function dropKeys(trx: Trx, account: AccountId): Promise<void> {
+  await trx.deleteFrom('api_keys').where('account_id', '=', account).execute()
+}
+
+export async function setKeyRevoked(db: Queryable, id: KeyId, at: number): Promise<void> {
+  await db
+    .updateTable('api_keys')
+    .set({ revoked_at: at })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .execute()
+}

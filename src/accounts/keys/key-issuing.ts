@@ -1,0 +1,74 @@
+import type { Queryable } from '../../database/database.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../../domain/ids.ts'
+import { boundedNfc } from '../../domain/measured-text.ts'
+import type { Random } from '../../domain/random.ts'
+import { formatScopes, parseScopes, type Scope } from '../../domain/scopes.ts'
+import { insertKey } from './api-keys.rows.ts'
+
+/** Permissions of a key. */
+export interface KeyGrant {
+  readonly scopes: readonly Scope[]
+  /** Folder to which the key is restricted, with its descendants; null: the whole account. */
+  readonly folder: FolderIdentifier | null
+  /** Milliseconds since the epoch; null: never expires. */
+  readonly expiresAt: number | null
+}
+
+export interface KeyRequest extends KeyGrant {
+  readonly name: string
+}
+
+export interface NewKey extends KeyGrant {
+  readonly id: KeyId
+  readonly name: string
+  readonly prefix: string
+  readonly createdAt: number
+  /** The key itself, available only now: only its SHA-256 is stored. */
+  readonly apiKey: string
+}
+
+const PREFIX_LENGTH = 11
+const LONGEST_NAME = 100
+
+/**
+ * Creates a key of 256 random bits for the account. The caller must have checked that the folder is the
+ * account's. Throws Refusal INVALID_NAME, or INVALID_REQUEST for a key without scopes or already expired.
+ */
+export async function issueKey(
+  db: Queryable,
+  clock: Clock,
+  random: Random,
+  account: AccountId,
+  { name, scopes: wanted, folder, expiresAt }: KeyRequest,
+): Promise<NewKey> {
+  const label = boundedNfc(name.trim(), LONGEST_NAME) ?? ''
+  if (label === '') {
+    throw new Refusal('INVALID_NAME', `The name of a key has 1 to ${LONGEST_NAME} characters`)
+  }
+  const createdAt = clock.now()
+  const scopes = formatScopes(wanted)
+  if (scopes === '') throw new Refusal('INVALID_REQUEST', 'A key needs at least one scope')
+  if (expiresAt !== null && expiresAt <= createdAt) {
+    throw new Refusal('INVALID_REQUEST', 'A key must expire in the future; choose a later time')
+  }
+  const apiKey = `hf_${Buffer.from(random(32)).toString('base64url')}`
+  const prefix = apiKey.slice(0, PREFIX_LENGTH)
+  const { id } = await insertKey(db, {
+    account_id: account,
+    name: label,
+    prefix,
+    hash: hashKey(apiKey),
+    created_at: createdAt,
+    scopes,
+    folder,
+    expires_at: expiresAt,
+  })
+  return { id, name: label, prefix, createdAt, scopes: parseScopes(scopes), folder, expiresAt, apiKey }
+}
+
+/** Hash under which a key is stored. */
+export function hashKey(secret: string): Sha256 {
+  return Bun.SHA256.hash(secret, 'hex') as Sha256
+}

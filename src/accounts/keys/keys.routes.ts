@@ -1,0 +1,85 @@
+import { z } from '@hono/zod-openapi'
+import { doneWithMessage } from '../../contract/fields.ts'
+import { type ApiKey, keyCreatedAnswer, keysAnswer } from '../../contract/keys.ts'
+import { timestamp } from '../../domain/clock.ts'
+import { type KeyId, parseFolderPlace } from '../../domain/ids.ts'
+import { SCOPES } from '../../domain/scopes.ts'
+import { keyedEndpoint } from '../../server/endpoint.ts'
+import { rowNumber } from '../../server/requests/fields.ts'
+import type { AccountsPart } from '../accounts.part.ts'
+import { assertProved } from '../sign-in/proof-check.ts'
+import type { SignInPart } from '../sign-in.part.ts'
+import type { KeyInfo } from './key-info.ts'
+
+const scopes = z
+  .array(z.enum(SCOPES, `must be of ${SCOPES.join(', ')}`), `must be a list of ${SCOPES.join(', ')}`)
+  .min(1, 'must hold at least one scope')
+
+function toKey(info: Omit<KeyInfo, 'revokedAt'>): ApiKey {
+  return {
+    id: info.id,
+    name: info.name,
+    prefix: info.prefix,
+    scopes: [...info.scopes],
+    folder: info.folder,
+    folder_name: info.folderName,
+    expires_at: optionalTime(info.expiresAt),
+    created_at: timestamp(info.createdAt),
+    last_used_at: optionalTime(info.lastUsedAt),
+  }
+}
+
+const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
+
+export const listKeysEndpoint = keyedEndpoint({
+  summary: 'List the API keys of your account that can do no more than yours, oldest first',
+  tag: 'Account',
+  answer: keysAnswer,
+  async handle({ caller }, { accounts }: { accounts: AccountsPart }) {
+    const keys = await accounts.ownKeys.list(caller)
+    return { success: true, data: keys.map(toKey) }
+  },
+})
+
+export const createKeyEndpoint = keyedEndpoint({
+  summary: 'Create an API key that can do no more than yours; it is shown this once',
+  tag: 'Account',
+  body: z.object({
+    name: z.string('must be the name of the key'),
+    scopes,
+    folder: z.string('must be a folder identifier or "root"').nullish().openapi({
+      description:
+        'The one folder it is good for; "root", empty, null or missing mean all that your key reaches',
+    }),
+    expires_at: z.iso
+      .datetime({ offset: true, error: 'must be a time such as 2027-01-31T12:00:00Z' })
+      .nullish()
+      .openapi({ description: 'null or missing: with your key, or never' }),
+  }),
+  status: 201,
+  answer: keyCreatedAnswer,
+  errors: [400, 404, 413],
+  async handle({ call, caller, body }, { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart }) {
+    if (caller.by.kind === 'session') assertProved(call, signIn.proofs)
+    const { apiKey, ...made } = await accounts.ownKeys.add(caller, {
+      name: body.name,
+      scopes: body.scopes,
+      folder: parseFolderPlace(body.folder),
+      expiresAt: typeof body.expires_at === 'string' ? Date.parse(body.expires_at) : null,
+    })
+    const data = { ...toKey({ ...made, lastUsedAt: null }), api_key: apiKey }
+    return { success: true, message: 'Key created', data }
+  },
+})
+
+export const revokeKeyEndpoint = keyedEndpoint({
+  summary: 'Refuse every request with a key from now on',
+  tag: 'Account',
+  params: z.object({ id: z.string().openapi({ description: 'The number of the key' }) }),
+  answer: doneWithMessage,
+  errors: [404],
+  async handle({ caller, params }, { accounts }: { accounts: AccountsPart }) {
+    await accounts.ownKeys.revoke(caller, rowNumber(params.id) as KeyId)
+    return { success: true, message: 'Key revoked' }
+  },
+})

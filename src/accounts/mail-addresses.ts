@@ -1,0 +1,166 @@
+import { findAccount } from '../core/accounts.rows.ts'
+import type { SessionCaller } from '../core/callers.ts'
+import { countTry } from '../core/rate-limits/attempts.ts'
+import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
+import { hashToken } from '../core/token-hash.ts'
+import type { Database, Queryable } from '../database/database.ts'
+import { isUniqueViolation } from '../database/differences.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { type Clock, DAY } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { AccountId } from '../domain/ids.ts'
+import type { Language } from '../domain/language.ts'
+import { foldMailAddress, type MailAddress, parseMailAddress } from '../domain/mail-address.ts'
+import {
+  dropMailAddress,
+  findMailAddress,
+  type MailAddressRow,
+  setPendingAddress,
+  setVerifiedAddress,
+  setWarnings,
+} from '../mail/mail-addresses.rows.ts'
+import type { Outbox } from '../mail/outbox.ts'
+import type { MakeLink } from './link-making.ts'
+import { dropLinks, findLink, takeLink } from './one-time-links.rows.ts'
+import { invalidLink } from './one-time-links.ts'
+import type { Proofs } from './sign-in/proofs.ts'
+
+export interface MailAddressState {
+  /** Whether this server sends mail. */
+  readonly isOn: boolean
+  /** The verified address. */
+  readonly address: MailAddress | null
+  /** The unverified address, which is used for nothing but its verification. */
+  readonly pending: MailAddress | null
+  /** Whether the owner wants warnings about files that will be deleted. */
+  readonly warnings: boolean
+}
+
+/** An address and the account that it would be verified for. */
+export interface WaitingAddress {
+  readonly username: string
+  readonly address: MailAddress
+}
+
+/** Mail addresses of accounts: at most one verified address each. */
+export interface MailAddresses {
+  get(caller: SessionCaller): Promise<MailAddressState>
+  /**
+   * Sends a verification link to the address, which replaces the current one once the link is used. Throws
+   * what `Proofs.confirm` throws, and Refusal INVALID_REQUEST, MAIL_DISABLED or RATE_LIMITED.
+   */
+  set(caller: SessionCaller, password: string | null, address: string, language: Language): Promise<void>
+  /** Removes the address and notifies it. Throws what `Proofs.confirm` throws. */
+  remove(caller: SessionCaller, password: string | null): Promise<void>
+  setWarnings(caller: SessionCaller, warnings: boolean, language: Language): Promise<void>
+  /** The address that the link would verify, without using the link. Throws Refusal INVALID_LINK. */
+  waiting(token: string): Promise<WaitingAddress>
+  /** Uses the link. Throws Refusal INVALID_LINK, and ADDRESS_TAKEN when another account has the address. */
+  verify(token: string): Promise<WaitingAddress>
+}
+
+const MAILS_PER_ACCOUNT = 10
+const MAILS_PER_ADDRESS = 5
+
+export function createMailAddresses(parts: {
+  db: Database
+  clock: Clock
+  rates: RateLimits
+  proofs: Proofs
+  outbox: Outbox
+  makeLink: MakeLink
+}): MailAddresses {
+  const { db, clock, rates, proofs, outbox, makeLink } = parts
+
+  /** Limits mails per account and per address, so that the server cannot be used to flood an address. */
+  async function countMail(account: AccountId, folded: string): Promise<void> {
+    const windows = [
+      { subject: `mail-of:${account}`, limit: MAILS_PER_ACCOUNT, length: DAY },
+      { subject: `mail-to:${Bun.SHA256.hash(folded, 'hex')}`, limit: MAILS_PER_ADDRESS, length: DAY },
+    ]
+    await countTry(rates, windows, 'Too many mails were sent for this already; try again later')
+  }
+
+  async function waitingOf(db: Queryable, account: AccountId | null | undefined) {
+    if (account === null || account === undefined) throw invalidLink()
+    const [row, owner] = [await findMailAddress(db, account), await findAccount(db, account)]
+    if (row === undefined || row.pending === null || owner === undefined) throw invalidLink()
+    return { account, row, waiting: { username: owner.username, address: row.pending } }
+  }
+
+  return {
+    async get({ account }) {
+      const row = await findMailAddress(db, account)
+      return {
+        isOn: outbox.isOpen,
+        address: row?.address ?? null,
+        pending: row?.pending ?? null,
+        warnings: row?.warnings !== 0,
+      }
+    },
+
+    async set(caller, password, text, language) {
+      if (!outbox.isOpen) throw new Refusal('MAIL_DISABLED', 'This server sends no email')
+      const address = parseMailAddress(text.trim())
+      if (address === null) {
+        throw new Refusal('INVALID_REQUEST', '"address": must be an email address such as ada@example.org')
+      }
+      await proofs.confirm(caller, password)
+      const { account, username } = caller
+      const present = await findMailAddress(db, account)
+      const pending = isSame(present, address) ? null : address
+      if (pending !== null) await countMail(account, foldMailAddress(pending))
+      await inTransaction(db, async (trx) => {
+        await setPendingAddress(trx, account, pending, language)
+        await dropLinks(trx, 'mail', account)
+        if (pending === null) return
+        const { path } = await makeLink(trx, 'mail', account)
+        const letter = { kind: 'verify', username, path } as const
+        await outbox.put(trx, { account, to: pending, language, letter, lasts: DAY })
+      })
+    },
+
+    async remove(caller, password) {
+      await proofs.confirm(caller, password)
+      const { account } = caller
+      await inTransaction(db, async (trx) => {
+        await outbox.tell(trx, account, 'address removed')
+        await dropMailAddress(trx, account)
+        await dropLinks(trx, 'mail', account)
+        await dropLinks(trx, 'password', account)
+      })
+    },
+
+    setWarnings: ({ account }, warnings, language) => setWarnings(db, account, warnings ? 1 : 0, language),
+
+    async waiting(token) {
+      const link = await findLink(db, hashToken(token), 'mail', clock.now())
+      return (await waitingOf(db, link?.account_id)).waiting
+    },
+
+    async verify(token) {
+      try {
+        return await inTransaction(db, async (trx) => {
+          const link = await takeLink(trx, hashToken(token), 'mail', clock.now())
+          const { account, row, waiting } = await waitingOf(trx, link?.account_id)
+          if (row.address !== null) {
+            await outbox.tell(trx, account, 'address changed')
+            // Reset links sent to the old address end.
+            await dropLinks(trx, 'password', account)
+          }
+          await setVerifiedAddress(trx, account, waiting.address)
+          return waiting
+        })
+      } catch (error) {
+        if (!isUniqueViolation(error)) throw error
+        throw new Refusal('ADDRESS_TAKEN', 'Another account has this address; remove it there first')
+      }
+    },
+  }
+}
+
+function isSame(row: MailAddressRow | undefined, address: MailAddress): boolean {
+  return (
+    row !== undefined && row.address !== null && foldMailAddress(row.address) === foldMailAddress(address)
+  )
+}

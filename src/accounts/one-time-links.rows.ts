@@ -1,0 +1,57 @@
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import type { LinkPurpose } from '../database/schema.ts'
+import type { AccountId, Sha256 } from '../domain/ids.ts'
+
+export interface OneTimeLinkRow {
+  readonly token_hash: Sha256
+  readonly purpose: LinkPurpose
+  readonly account_id: AccountId | null
+  readonly created_at: number
+  readonly expires_at: number
+}
+
+export async function insertLink(db: Queryable, link: OneTimeLinkRow): Promise<void> {
+  await db.insertInto('one_time_links').values(link).execute()
+}
+
+/** The link with that purpose, unless it has expired. */
+export function findLink(
+  db: Database,
+  hash: Sha256,
+  purpose: LinkPurpose,
+  now: number,
+): Promise<OneTimeLinkRow | undefined> {
+  return db
+    .selectFrom('one_time_links')
+    .selectAll()
+    .where('token_hash', '=', hash)
+    .where('purpose', '=', purpose)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+}
+
+/** Consumes the link; undefined when it has expired or was used before. */
+export function takeLink(
+  trx: Trx,
+  hash: Sha256,
+  purpose: LinkPurpose,
+  now: number,
+): Promise<OneTimeLinkRow | undefined> {
+  return trx
+    .deleteFrom('one_time_links')
+    .where('token_hash', '=', hash)
+    .where('purpose', '=', purpose)
+    .where('expires_at', '>', now)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Deletes links with that purpose: those of one account, or all. */
+export async function dropLinks(trx: Trx, purpose: LinkPurpose, account: AccountId | 'all'): Promise<void> {
+  const links = trx.deleteFrom('one_time_links').where('purpose', '=', purpose)
+  await (account === 'all' ? links : links.where('account_id', '=', account)).execute()
+}
+
+export async function dropLinksOver(db: Queryable, now: number): Promise<void> {
+  await db.deleteFrom('one_time_links').where('expires_at', '<=', now).execute()
+}

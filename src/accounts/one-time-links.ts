@@ -1,0 +1,76 @@
+import type { SignUp as Mode } from '../config.ts'
+import { findAccountByName, hasAdmin } from '../core/accounts.rows.ts'
+import { recordAuditEntry } from '../core/audit-log.ts'
+import { hashToken } from '../core/token-hash.ts'
+import type { Database } from '../database/database.ts'
+import { lockMigrations } from '../database/differences.ts'
+import type { LinkPurpose } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { type Actor, COMMAND_LINE } from '../domain/audit.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { type MakeLink, makePasswordLink, type OneTimeLink } from './link-making.ts'
+import { findLink } from './one-time-links.rows.ts'
+
+export interface OneTimeLinks {
+  /** Creates a link for the first administrator; null when one exists. */
+  welcome(): Promise<OneTimeLink | null>
+  /** Creates an invitation. Throws Refusal SIGN_UP_CLOSED where it could not be used. */
+  invitation(by: Actor): Promise<OneTimeLink>
+  /**
+   * For the command line: creates a link that sets an account's first or new password; replaces an earlier
+   * link. Throws Refusal NOT_FOUND.
+   */
+  password(username: string): Promise<OneTimeLink>
+  /** Whether the link is valid, without using it. */
+  works(purpose: LinkPurpose, token: string): Promise<boolean>
+}
+
+export function createOneTimeLinks(db: Database, clock: Clock, make: MakeLink, mode: Mode): OneTimeLinks {
+  return {
+    welcome: () =>
+      inTransaction(db, async (trx) => {
+        await lockMigrations(trx)
+        return (await hasAdmin(trx)) ? null : make(trx, 'welcome', null)
+      }),
+
+    async invitation(by) {
+      assertOpen(mode)
+      return inTransaction(db, async (trx) => {
+        await recordAuditEntry(trx, clock, by, { act: 'invitation.made', object: null })
+        return make(trx, 'invitation', by.kind === 'administrator' ? by.account : null)
+      })
+    },
+
+    async password(username) {
+      const account = await findAccountByName(db, username.toLowerCase())
+      if (account === undefined) {
+        throw new Refusal('NOT_FOUND', `there is no account "${username}"; "account list" shows them all`)
+      }
+      return inTransaction(db, async (trx) => {
+        await recordAuditEntry(trx, clock, COMMAND_LINE, { act: 'account.linked', object: account.username })
+        return makePasswordLink(trx, make, account.id)
+      })
+    },
+
+    works: async (purpose, token) =>
+      (await findLink(db, hashToken(token), purpose, clock.now())) !== undefined,
+  }
+}
+
+/** Throws Refusal SIGN_UP_CLOSED where accounts cannot be created even with an invitation. */
+export function assertOpen(mode: Mode): void {
+  if (mode === 'closed')
+    throw new Refusal(
+      'SIGN_UP_CLOSED',
+      'Sign-up is closed on this server; ask its administrators for an account',
+    )
+}
+
+export function invitationNeeded(): Refusal {
+  return new Refusal('INVITATION_NEEDED', 'You need an invitation from an administrator to sign up')
+}
+
+export function invalidLink(): Refusal {
+  return new Refusal('INVALID_LINK', 'This link was used before, or is too old; ask for a new one')
+}

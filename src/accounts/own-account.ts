@@ -1,0 +1,121 @@
+import { findAccount, setUsername } from '../core/accounts.rows.ts'
+import { recordAuditEntry } from '../core/audit-log.ts'
+import type { SessionCaller } from '../core/callers.ts'
+import { hashPassword } from '../core/password-hash.ts'
+import { countTry } from '../core/rate-limits/attempts.ts'
+import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
+import type { Database } from '../database/database.ts'
+import { isUniqueViolation, lockAccount } from '../database/differences.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { type Clock, HOUR } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { parseUsername } from '../domain/username.ts'
+import type { Outbox } from '../mail/outbox.ts'
+import { assertNotLastAdmin, removeAccount } from './account-removal.ts'
+import { dropLinks } from './one-time-links.rows.ts'
+import { findPassword, setPassword } from './sign-in/identities.rows.ts'
+import { assertStrong } from './sign-in/password-strength.ts'
+import type { Proofs } from './sign-in/proofs.ts'
+import { endSessions } from './sign-in/sessions.rows.ts'
+
+export interface OwnChange {
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+}
+
+/** Changes by signed-in owners to their account. `password` is the current one; null: none given. */
+export interface OwnAccount {
+  /** Whether the account has a password. */
+  hasPassword(caller: SessionCaller): Promise<boolean>
+  /**
+   * Applies the whole change or nothing; a new password ends all other sessions. Throws what `Proofs.confirm`
+   * throws, and Refusal PASSWORD_REQUIRED, INVALID_NAME, DUPLICATE_NAME or WEAK_PASSWORD. Returns the
+   * resulting name.
+   */
+  change(caller: SessionCaller, password: string | null, change: OwnChange): Promise<string>
+  /**
+   * Deletes the account with its content, effective at once; rows and bytes are removed later. Throws what
+   * `Proofs.confirm` throws, and Refusal LAST_ADMINISTRATOR.
+   */
+  remove(caller: SessionCaller, password: string | null): Promise<void>
+}
+
+/**
+ * New passwords per hour: grading and hashing costs the server far more than the request costs the client.
+ */
+const NEW_PASSWORDS = 10
+
+export function createOwnAccount(parts: {
+  db: Database
+  rates: RateLimits
+  clock: Clock
+  outbox: Outbox
+  proofs: Proofs
+}): OwnAccount {
+  const { db, rates, clock, outbox, proofs } = parts
+
+  /**
+   * A new password requires the current one, however recent the last proof: otherwise a stolen session could
+   * lock out its owner.
+   */
+  async function confirmChange(
+    caller: SessionCaller,
+    present: string | null,
+    change: OwnChange,
+  ): Promise<void> {
+    if (
+      present === null &&
+      change.password !== undefined &&
+      (await findPassword(db, caller.account)) !== null
+    ) {
+      throw new Refusal('PASSWORD_REQUIRED', 'Give the password of your account for this')
+    }
+    await proofs.confirm(caller, present)
+  }
+
+  async function hashOf(caller: SessionCaller, username: string | null, next: string): Promise<string> {
+    const windows = [{ subject: `new-password:${caller.account}`, limit: NEW_PASSWORDS, length: HOUR }]
+    await countTry(rates, windows, 'Too many new passwords; wait a while and try again')
+    await assertStrong(next, [caller.username, ...(username === null ? [] : [username])])
+    return hashPassword(next)
+  }
+
+  return {
+    hasPassword: async ({ account }) => (await findPassword(db, account)) !== null,
+
+    async change(caller, present, change) {
+      const { account } = caller
+      const username = change.username === undefined ? null : parseUsername(change.username)
+      await confirmChange(caller, present, change)
+      const hash = change.password === undefined ? null : await hashOf(caller, username, change.password)
+      try {
+        await inTransaction(db, async (trx) => {
+          if (username !== null) await setUsername(trx, account, username)
+          if (hash === null) return
+          await setPassword(trx, account, hash, clock.now())
+          await endSessions(trx, account, caller.by.session)
+          await dropLinks(trx, 'password', account)
+          await outbox.tell(trx, account, 'password changed')
+        })
+      } catch (error) {
+        if (!isUniqueViolation(error)) throw error
+        throw new Refusal('DUPLICATE_NAME', `An account "${username}" already exists`)
+      }
+      return username ?? caller.username
+    },
+
+    async remove(caller, password) {
+      await proofs.confirm(caller, password)
+      const { account, username, by } = caller
+      await inTransaction(db, async (trx) => {
+        await assertNotLastAdmin(trx, account)
+        await lockAccount(trx, account)
+        if ((await findAccount(trx, account))?.removed_at === null) {
+          await removeAccount(trx, account, clock.now())
+          const owner = { kind: 'owner', account, username, address: by.address } as const
+          await recordAuditEntry(trx, clock, owner, { act: 'account.removed', object: username })
+        }
+      })
+    },
+  }
+}

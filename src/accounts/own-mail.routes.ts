@@ -1,0 +1,58 @@
+import { z } from '@hono/zod-openapi'
+import { mailAnswer } from '../contract/account.ts'
+import { done } from '../contract/fields.ts'
+import { sessionEndpoint } from '../server/endpoint.ts'
+import { presentPassword } from '../server/requests/fields.ts'
+import { readerOf } from '../server/requests/language.ts'
+import type { AccountsPart } from './accounts.part.ts'
+
+export const getMailEndpoint = sessionEndpoint({
+  summary: 'Where your mail goes, and whether this server sends any',
+  tag: 'Signing in',
+  answer: mailAnswer,
+  async handle({ caller }, { accounts }: { accounts: AccountsPart }) {
+    const { isOn, ...mail } = await accounts.mailAddresses.get(caller)
+    return { success: true, data: { is_on: isOn, ...mail } }
+  },
+})
+
+export const setMailAddressEndpoint = sessionEndpoint({
+  summary: 'Send a link to an address; who opens it and confirms makes it yours',
+  tag: 'Signing in',
+  body: z.object({
+    address: z.string('must be a mail address').max(254),
+    password: presentPassword,
+  }),
+  answer: done,
+  errors: [400, 413],
+  async handle({ call, caller, body }, { accounts }: { accounts: AccountsPart }) {
+    const { language } = readerOf(call.request)
+    await accounts.mailAddresses.set(caller, body.password ?? null, body.address, language)
+    return { success: true }
+  },
+})
+
+export const changeMailEndpoint = sessionEndpoint({
+  summary: 'Say whether you are told before unused files go',
+  tag: 'Signing in',
+  body: z.object({ warnings: z.boolean('must be true or false') }),
+  answer: done,
+  errors: [400, 413],
+  async handle({ call, caller, body }, { accounts }: { accounts: AccountsPart }) {
+    const { language } = readerOf(call.request)
+    await accounts.mailAddresses.setWarnings(caller, body.warnings, language)
+    return { success: true }
+  },
+})
+
+export const removeMailEndpoint = sessionEndpoint({
+  summary: 'Forget your address; no more mail is sent to you',
+  tag: 'Signing in',
+  body: z.object({ password: presentPassword }),
+  answer: done,
+  errors: [400, 413],
+  async handle({ caller, body }, { accounts }: { accounts: AccountsPart }) {
+    await accounts.mailAddresses.remove(caller, body.password ?? null)
+    return { success: true }
+  },
+})

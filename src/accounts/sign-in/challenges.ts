@@ -1,0 +1,84 @@
+import type * as z from 'zod'
+import { hashToken } from '../../core/token-hash.ts'
+import type { Database, Queryable } from '../../database/database.ts'
+import { type Clock, SECOND } from '../../domain/clock.ts'
+import type { Random } from '../../domain/random.ts'
+import { findChallenge, insertChallenge, swapChallenge, takeChallenge } from './challenges.rows.ts'
+import { type Browser, browserCookie, cookieFlags, cookiePrefix } from './sign-in-terms.ts'
+
+/**
+ * Pending steps of sign-in flows. A cookie holds a secret; the row found by its hash holds the content of the
+ * step. Any node can accept the answer, once, until it expires.
+ */
+export interface Challenges<T> {
+  /** Starts a challenge. Returns the Set-Cookie header that ties the answer to it. */
+  begin(db: Queryable, content: T): Promise<string>
+  /** Content of the browser's challenge; null when there is none, or it has expired. */
+  find(browser: Browser): Promise<T | null>
+  /** Changes the content; concurrent changes are serialized. Returns the new content; null as in `find`. */
+  change(browser: Browser, edit: (content: T) => T): Promise<T | null>
+  /** Ends the challenge and returns its content; null as in `find`, and when another request has ended it. */
+  take(db: Queryable, browser: Browser): Promise<T | null>
+  /** The Set-Cookie header that clears the cookie. */
+  forget(): string
+}
+
+export interface ChallengeKind<T> {
+  /** Part of the cookie's name. */
+  readonly name: string
+  /** Lifetime in milliseconds. */
+  readonly lasts: number
+  /** Must differ between kinds, so that no challenge is accepted as one of another kind. */
+  readonly content: z.ZodType<T>
+}
+
+export type MakeChallenges = <T>(kind: ChallengeKind<T>) => Challenges<T>
+
+export function createChallenges(parts: {
+  db: Database
+  clock: Clock
+  random: Random
+  publicUrl: () => string
+}): MakeChallenges {
+  const { db, clock, random, publicUrl } = parts
+  return ({ name, lasts, content }) => {
+    const cookieName = () => `${cookiePrefix(publicUrl())}.${name}`
+    const cookie = (value: string, seconds: number) =>
+      `${cookieName()}=${value}; Max-Age=${seconds}${cookieFlags(publicUrl())}`
+    const hashOf = (browser: Browser) => hashToken(browserCookie(browser, cookieName()) ?? '')
+    const read = (text: string | undefined) =>
+      text === undefined ? null : (content.safeParse(JSON.parse(text)).data ?? null)
+
+    return {
+      async begin(trx, about) {
+        const token = Buffer.from(random(24)).toString('base64url')
+        const now = clock.now()
+        await insertChallenge(trx, {
+          identifier_hash: hashToken(token),
+          value: JSON.stringify(about),
+          created_at: now,
+          expires_at: now + lasts,
+        })
+        return cookie(token, lasts / SECOND)
+      },
+
+      find: async (browser) => read(await findChallenge(db, hashOf(browser), clock.now())),
+
+      async change(browser, edit) {
+        for (;;) {
+          const now = clock.now()
+          const before = await findChallenge(db, hashOf(browser), now)
+          const found = read(before)
+          if (before === undefined || found === null) return null
+          const edited = edit(found)
+          const after = JSON.stringify(edited)
+          if (await swapChallenge(db, hashOf(browser), { before, after, now })) return edited
+        }
+      },
+
+      take: async (trx, browser) => read(await takeChallenge(trx, hashOf(browser), clock.now())),
+
+      forget: () => cookie('', 0),
+    }
+  }
+}

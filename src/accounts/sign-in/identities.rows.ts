@@ -1,0 +1,128 @@
+import type { Database, Trx } from '../../database/database.ts'
+import { forUpdate } from '../../database/differences.ts'
+import type { AccountId } from '../../domain/ids.ts'
+
+/** Hash of the account's password, or null when it has none. */
+export async function findPassword(db: Database, account: AccountId): Promise<string | null> {
+  const row = await db
+    .selectFrom('identities')
+    .select('password_hash')
+    .where('provider', '=', 'credential')
+    .where('subject', '=', String(account))
+    .executeTakeFirst()
+  return row?.password_hash ?? null
+}
+
+/** Account and password hash for a username, or null when there is no such account or it has no password. */
+export async function findPasswordOf(
+  db: Database,
+  username: string,
+): Promise<{ readonly account: AccountId; readonly hash: string } | null> {
+  const row = await db
+    .selectFrom('identities')
+    .innerJoin('accounts', 'accounts.id', 'identities.account_id')
+    .select(['accounts.id as account', 'identities.password_hash as hash'])
+    .where('accounts.username', '=', username)
+    .where('identities.provider', '=', 'credential')
+    .executeTakeFirst()
+  return row === undefined || row.hash === null ? null : { account: row.account, hash: row.hash }
+}
+
+/**
+ * `findPassword` with a row lock. A concurrent change of the password either commits before, or waits and
+ * then also ends sessions that were started under this lock.
+ */
+export async function findSettledPassword(trx: Trx, account: AccountId): Promise<string | null> {
+  const row = await trx
+    .selectFrom('identities')
+    .select('password_hash')
+    .where('provider', '=', 'credential')
+    .where('subject', '=', String(account))
+    .modifyEnd(forUpdate(trx))
+    .executeTakeFirst()
+  return row?.password_hash ?? null
+}
+
+/** Sets the password, replacing an existing one. */
+export async function setPassword(trx: Trx, account: AccountId, hash: string, now: number): Promise<void> {
+  await trx
+    .insertInto('identities')
+    .values({
+      account_id: account,
+      provider: 'credential',
+      subject: String(account),
+      password_hash: hash,
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['provider', 'subject']).doUpdateSet({ password_hash: hash, updated_at: now }),
+    )
+    .execute()
+}
+
+/** Account that is linked to the OpenID Connect subject. */
+export async function findSubject(db: Database, subject: string): Promise<AccountId | null> {
+  const row = await db
+    .selectFrom('identities')
+    .select('account_id')
+    .where('provider', '=', 'oidc')
+    .where('subject', '=', subject)
+    .executeTakeFirst()
+  return row?.account_id ?? null
+}
+
+/** Whether the account is linked to an OpenID Connect subject. */
+export async function hasSubject(db: Database, account: AccountId): Promise<boolean> {
+  const row = await db
+    .selectFrom('identities')
+    .select('id')
+    .where('account_id', '=', account)
+    .where('provider', '=', 'oidc')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Links the subject to the account. Throws a unique violation when it is linked already. */
+export async function insertSubject(
+  trx: Trx,
+  account: AccountId,
+  subject: string,
+  now: number,
+): Promise<void> {
+  await trx
+    .insertInto('identities')
+    .values({
+      account_id: account,
+      provider: 'oidc',
+      subject,
+      password_hash: null,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+}
+
+/** Deletes all credentials of the account. */
+export async function dropIdentities(trx: Trx, account: AccountId): Promise<void> {
+  for (const table of ['identities', 'passkeys', 'two_factors', 'one_time_links'] as const) {
+    await trx.deleteFrom(table).where('account_id', '=', account).execute()
+  }
+}
+
+/** Deletes the password; sign-in with one fails until another is set. */
+export async function dropPassword(trx: Trx, account: AccountId): Promise<void> {
+  await trx
+    .deleteFrom('identities')
+    .where('provider', '=', 'credential')
+    .where('account_id', '=', account)
+    .execute()
+}
+
+/** Deletes codes and passkeys, so that sign-in requires only the password. */
+export async function dropSecondFactors(trx: Trx, account: AccountId): Promise<void> {
+  for (const table of ['passkeys', 'two_factors'] as const) {
+    await trx.deleteFrom(table).where('account_id', '=', account).execute()
+  }
+  await trx.updateTable('accounts').set({ two_factor: 0 }).where('id', '=', account).execute()
+}

@@ -1,0 +1,78 @@
+import { countTry } from '../../core/rate-limits/attempts.ts'
+import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
+import { isDatabaseFailure } from '../../database/differences.ts'
+import { MINUTE } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { OidcExchange } from './oidc-exchange.ts'
+
+/** Rate-limited access to the OpenID Connect provider. */
+export interface OtherServer {
+  /** Whether a provider is configured. */
+  readonly isSet: boolean
+  /**
+   * Runs the exchange. Throws Refusal NOT_FOUND when no provider is configured, RATE_LIMITED, and
+   * NOT_IDENTIFIED for any failure of the exchange. `step`: the rate window within the address.
+   */
+  ask<T>(bucket: string, step: string, work: (exchange: OidcExchange) => Promise<T>): Promise<T>
+}
+
+/**
+ * Sign-ins that an address may begin, and may end, in a quarter of an hour: each sends requests to the
+ * provider.
+ */
+const BY_ADDRESS = 60
+/** Concurrent sign-ins that wait for the provider. */
+const AT_ONCE = 50
+
+const TOO_MANY = 'Too many tries to sign in; wait a while and try again'
+
+export function createOtherServer(parts: {
+  rates: RateLimits
+  /** Null where no provider is configured. */
+  exchange: OidcExchange | null
+  /** Logs for the operator why the sign-in failed. */
+  report: (reason: string) => void
+}): OtherServer {
+  const { rates, exchange, report } = parts
+  let running = 0
+
+  return {
+    isSet: exchange !== null,
+
+    async ask(bucket, step, work) {
+      if (exchange === null)
+        throw new Refusal('NOT_FOUND', 'This server offers no way to sign in by another server')
+      await countTry(
+        rates,
+        [{ subject: `${step}:${bucket}`, limit: BY_ADDRESS, length: 15 * MINUTE }],
+        TOO_MANY,
+      )
+      if (running >= AT_ONCE) throw new Refusal('RATE_LIMITED', TOO_MANY, 5)
+      running++
+      try {
+        return await work(exchange)
+      } catch (error) {
+        if (error instanceof Refusal || isDatabaseFailure(error)) throw error
+        report(reasonOf(error))
+        throw notIdentified()
+      } finally {
+        running--
+      }
+    },
+  }
+}
+
+/** Messages of an error and its causes, without the tokens that the errors hold. */
+function reasonOf(error: unknown): string {
+  const reasons: string[] = []
+  for (let each = error; each instanceof Error && reasons.length < 5; each = each.cause)
+    reasons.push(each.message)
+  return reasons.join(': ')
+}
+
+export function notIdentified(): Refusal {
+  return new Refusal(
+    'NOT_IDENTIFIED',
+    'The other server did not say who you are; try again, or sign in another way',
+  )
+}

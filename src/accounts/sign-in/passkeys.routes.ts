@@ -1,0 +1,146 @@
+import { z } from '@hono/zod-openapi'
+import { type Done, done } from '../../contract/fields.ts'
+import { type PasskeyOptionsAnswer, passkeyOptionsAnswer, passkeysAnswer } from '../../contract/session.ts'
+import { timestamp } from '../../domain/clock.ts'
+import type { PasskeyId } from '../../domain/ids.ts'
+import type { Authentication } from '../../server/authentication.ts'
+import { openEndpoint, sessionEndpoint } from '../../server/endpoint.ts'
+import { presentPassword, rowId, rowNumber } from '../../server/requests/fields.ts'
+import type { SignInPart } from '../sign-in.part.ts'
+import type { Ceremony } from './passkey-questions.ts'
+import { browserOf, jsonWithCookies } from './session-cookie.ts'
+
+/** Transport between browser and authenticator. */
+const transport = z
+  .string()
+  .regex(/^[\w-]{1,50}$/)
+  .openapi({ example: 'internal' })
+
+const extensions = z.looseObject({})
+
+function optionsOf({ options }: Ceremony): PasskeyOptionsAnswer {
+  return { success: true, data: { ...options } }
+}
+
+export const listPasskeysEndpoint = sessionEndpoint({
+  summary: 'List your passkeys',
+  tag: 'Signing in',
+  answer: passkeysAnswer,
+  async handle({ caller }, { signIn }: { signIn: SignInPart }) {
+    const passkeys = await signIn.passkeys.list(caller)
+    return {
+      success: true,
+      data: passkeys.map(({ id, name, createdAt }) => ({ id, name, created_at: timestamp(createdAt) })),
+    }
+  },
+})
+
+export const beginPasskeyEndpoint = sessionEndpoint({
+  summary: 'Ask what the browser is to make a passkey by',
+  tag: 'Signing in',
+  body: z.object({ password: presentPassword }),
+  answer: passkeyOptionsAnswer,
+  errors: [400, 413],
+  async handle({ caller, body }, { signIn }: { signIn: SignInPart }) {
+    const ceremony = await signIn.passkeys.beginAdding(caller, body.password ?? null)
+    return jsonWithCookies(optionsOf(ceremony), ceremony.cookies)
+  },
+})
+
+export const addPasskeyEndpoint = sessionEndpoint({
+  summary: 'Keep the passkey that the browser has made',
+  tag: 'Signing in',
+  body: z.object({
+    name: z.string('must be a name').max(200),
+    answer: z.looseObject({
+      id: z.string(),
+      type: z.literal('public-key'),
+      response: z.looseObject({ transports: z.array(transport).optional() }),
+    }),
+  }),
+  answer: done,
+  errors: [400, 413],
+  async handle({ call, caller, body }, { signIn }: { signIn: SignInPart }) {
+    await signIn.passkeys.add(caller, browserOf(call), body.answer, body.name)
+    return { success: true }
+  },
+})
+
+export const renamePasskeyEndpoint = sessionEndpoint({
+  summary: 'Give a passkey another name',
+  tag: 'Signing in',
+  params: z.object({ id: rowId }),
+  body: z.object({ name: z.string('must be a name').max(200) }),
+  answer: done,
+  errors: [400, 404, 413],
+  async handle({ caller, params, body }, { signIn }: { signIn: SignInPart }) {
+    await signIn.passkeys.rename(caller, rowNumber(params.id) as PasskeyId, body.name)
+    return { success: true }
+  },
+})
+
+export const removePasskeyEndpoint = sessionEndpoint({
+  summary: 'Remove a passkey',
+  tag: 'Signing in',
+  params: z.object({ id: rowId }),
+  answer: done,
+  errors: [404],
+  async handle({ caller, params }, { signIn }: { signIn: SignInPart }) {
+    await signIn.passkeys.remove(caller, rowNumber(params.id) as PasskeyId)
+    return { success: true }
+  },
+})
+
+export const beginPasskeySignInEndpoint = openEndpoint({
+  summary: 'Ask what the browser is to sign in by',
+  tag: 'Signing in',
+  answer: passkeyOptionsAnswer,
+  errors: [403, 429],
+  async handle({ call }, { signIn }: { signIn: SignInPart }) {
+    const ceremony = await signIn.passkeys.beginSignIn(call.bucket)
+    return jsonWithCookies(optionsOf(ceremony), ceremony.cookies)
+  },
+})
+
+/** Browser's response to an authentication. */
+const answerBody = z.object({
+  answer: z.object({
+    id: z.string(),
+    rawId: z.string(),
+    type: z.literal('public-key'),
+    response: z.object({
+      clientDataJSON: z.string(),
+      authenticatorData: z.string(),
+      signature: z.string(),
+    }),
+    clientExtensionResults: extensions,
+  }),
+})
+
+export const signInWithPasskeyEndpoint = openEndpoint({
+  summary: 'Sign in with a passkey',
+  tag: 'Signing in',
+  body: answerBody,
+  answer: done,
+  errors: [400, 403, 413],
+  async handle(
+    { call, body },
+    { authentication, signIn }: { authentication: Authentication; signIn: SignInPart },
+  ) {
+    const { cookies } = await signIn.passkeys.signIn(browserOf(call), body.answer)
+    await authentication.endSession(call)
+    return jsonWithCookies({ success: true } satisfies Done, cookies)
+  },
+})
+
+export const proveByPasskeyEndpoint = sessionEndpoint({
+  summary: 'Show by a passkey that it is still you; its options are those for signing in',
+  tag: 'Signing in',
+  body: answerBody,
+  answer: done,
+  errors: [400, 403, 413],
+  async handle({ call, caller, body }, { signIn }: { signIn: SignInPart }) {
+    await signIn.passkeys.prove(caller, browserOf(call), body.answer)
+    return { success: true }
+  },
+})

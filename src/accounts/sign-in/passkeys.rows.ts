@@ -1,0 +1,111 @@
+import type { Database, Queryable } from '../../database/database.ts'
+import type { AccountId, PasskeyId } from '../../domain/ids.ts'
+
+export interface PasskeyRow {
+  readonly id: PasskeyId
+  readonly name: string | null
+  readonly created_at: number
+}
+
+export function listPasskeys(db: Database, account: AccountId): Promise<PasskeyRow[]> {
+  return db
+    .selectFrom('passkeys')
+    .select(['id', 'name', 'created_at'])
+    .where('account_id', '=', account)
+    .orderBy('id')
+    .execute()
+}
+
+/** Existing credential, sent to the browser so that it registers no second passkey on the same device. */
+export interface PasskeyHandle {
+  /** Base64url. */
+  readonly credential_id: string
+  /** Comma-separated transports to the authenticator; may be empty. */
+  readonly transports: string | null
+}
+
+export function listPasskeyHandles(db: Database, account: AccountId): Promise<PasskeyHandle[]> {
+  return db
+    .selectFrom('passkeys')
+    .select(['credential_id', 'transports'])
+    .where('account_id', '=', account)
+    .orderBy('id')
+    .execute()
+}
+
+/** The columns that verify a passkey's response. */
+export interface PasskeyKey {
+  readonly id: PasskeyId
+  readonly account_id: AccountId
+  readonly credential_id: string
+  /** COSE key in base64. */
+  readonly public_key: string
+  /** Signature counter of the authenticator; 0 for one that does not count. */
+  readonly counter: number
+}
+
+export function findPasskey(db: Database, credential: string): Promise<PasskeyKey | undefined> {
+  return db
+    .selectFrom('passkeys')
+    .select(['id', 'account_id', 'credential_id', 'public_key', 'counter'])
+    .where('credential_id', '=', credential)
+    .executeTakeFirst()
+}
+
+export interface NewPasskeyRow {
+  readonly account_id: AccountId
+  readonly name: string | null
+  readonly credential_id: string
+  readonly public_key: string
+  readonly counter: number
+  readonly device_type: string
+  readonly backed_up: 0 | 1
+  readonly transports: string
+  readonly aaguid: string
+  readonly created_at: number
+}
+
+/** Inserts the passkey. Throws a unique violation for one that is registered already. */
+export async function insertPasskey(db: Database, passkey: NewPasskeyRow): Promise<void> {
+  await db.insertInto('passkeys').values(passkey).execute()
+}
+
+/**
+ * Stores the new signature counter. False when the passkey is gone or its counter is not lower: then the key
+ * was cloned, or a response is being replayed.
+ */
+export async function advanceCounter(db: Queryable, id: PasskeyId, counter: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('passkeys')
+    .set({ counter })
+    .where('id', '=', id)
+    .where((row) => (counter === 0 ? row('counter', '=', 0) : row('counter', '<', counter)))
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Renames a passkey of the account; false when it has none with that id. */
+export async function namePasskey(
+  db: Database,
+  account: AccountId,
+  id: PasskeyId,
+  name: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('passkeys')
+    .set({ name })
+    .where('account_id', '=', account)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Deletes a passkey of the account; false when it has none with that id. */
+export async function dropPasskey(db: Database, account: AccountId, id: PasskeyId): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('passkeys')
+    .where('account_id', '=', account)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}

@@ -1,0 +1,24 @@
+import type { Database } from '../../database/database.ts'
+import { type Clock, HOUR } from '../../domain/clock.ts'
+import type { Log } from '../../log.ts'
+import { dropMailsOver } from '../../mail/mails.rows.ts'
+import { dropResetRequests } from './reset-requests.rows.ts'
+
+/**
+ * Deletes expired reset requests and mails, also where mail has since been switched off, to minimize stored
+ * data.
+ */
+export interface MailForgetting {
+  run(): Promise<void>
+}
+
+export function createMailForgetting(db: Database, clock: Clock, log: Log): MailForgetting {
+  return {
+    async run() {
+      const now = clock.now()
+      await dropResetRequests(db, now - HOUR)
+      const mails = await dropMailsOver(db, now)
+      if (mails > 0) log.warn({ mails }, 'mails could not be sent in time and were dropped')
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import { findAccount, findAccountByName } from '../../core/accounts.rows.ts'
+import { countTry } from '../../core/rate-limits/attempts.ts'
+import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type Clock, HOUR } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { AccountId } from '../../domain/ids.ts'
+import type { MailAddress } from '../../domain/mail-address.ts'
+import { RAW_FACTOR } from '../../domain/measured-text.ts'
+import { findAccountByAddress, findMailAddress, type MailAddressRow } from '../../mail/mail-addresses.rows.ts'
+import type { Outbox } from '../../mail/outbox.ts'
+import type { MakeLink } from '../link-making.ts'
+import { findPassword } from './identities.rows.ts'
+import {
+  insertResetRequest,
+  nextResetRequest,
+  type ResetRequestRow,
+  takeResetRequest,
+} from './reset-requests.rows.ts'
+
+/** Password reset by mail. */
+export interface PasswordResets {
+  /**
+   * Queues a reset request for a user name or address. Does the same work for every input, so neither the
+   * response nor its timing reveals whether an account exists. Throws Refusal MAIL_DISABLED or RATE_LIMITED.
+   */
+  request(asked: string, bucket: string): Promise<void>
+  /** Processes queued requests: mails a link to each that matches an account with a verified address. */
+  answerAll(mayGoOn: () => boolean): Promise<void>
+}
+
+const REQUESTS_OF_ADDRESS = 10
+const MAILS_OF_ACCOUNT = 3
+/** Lifetime of the link in the mail, and of the mail in the outbox. */
+const LASTS = HOUR
+const LONGEST = 254
+
+export function createPasswordResets(parts: {
+  db: Database
+  clock: Clock
+  rates: RateLimits
+  outbox: Outbox
+  makeLink: MakeLink
+}): PasswordResets {
+  const { db, clock, rates, outbox, makeLink } = parts
+
+  /**
+   * Recipient of the mail; null when there is no such account, and for accounts that sign in through OpenID
+   * Connect.
+   */
+  async function recipient(asked: string): Promise<Recipient | null> {
+    const id = asked.includes('@')
+      ? await findAccountByAddress(db, asked)
+      : (await findAccountByName(db, asked))?.id
+    if (id === null || id === undefined) return null
+    const [owner, mail] = [await findAccount(db, id), await findMailAddress(db, id)]
+    if (owner === undefined || owner.disabled_at !== null || mail === undefined) return null
+    if (mail.address === null || (await findPassword(db, id)) === null) return null
+    const { allowed } = await rates.take(`forgotten-of:${id}`, 1, MAILS_OF_ACCOUNT, HOUR)
+    return allowed
+      ? { account: id, username: owner.username, to: mail.address, language: mail.language }
+      : null
+  }
+
+  async function answer({ id, asked, created_at }: ResetRequestRow): Promise<void> {
+    const isOver = created_at + LASTS <= clock.now()
+    const somebody = isOver ? null : await recipient(asked)
+    await inTransaction(db, async (trx) => {
+      if (!(await takeResetRequest(trx, id)) || somebody === null) return
+      const { username, ...whom } = somebody
+      const { path } = await makeLink(trx, 'password', whom.account, LASTS)
+      await outbox.put(trx, { ...whom, letter: { kind: 'reset', username, path }, lasts: LASTS })
+    })
+  }
+
+  return {
+    async request(asked, bucket) {
+      if (!outbox.isOpen) throw new Refusal('MAIL_DISABLED', 'This server sends no email')
+      const windows = [{ subject: `forgotten:${bucket}`, limit: REQUESTS_OF_ADDRESS, length: HOUR }]
+      await countTry(rates, windows, 'Too many requests for a new password; wait a while and try again')
+      await insertResetRequest(db, nameOf(asked), clock.now())
+    },
+
+    async answerAll(mayGoOn) {
+      while (mayGoOn()) {
+        const request = await nextResetRequest(db)
+        if (request === undefined) break
+        await answer(request)
+      }
+    },
+  }
+}
+
+interface Recipient extends Pick<MailAddressRow, 'language'> {
+  readonly account: AccountId
+  readonly username: string
+  readonly to: MailAddress
+}
+
+/**
+ * Normalizes the input like stored names and addresses. Removes control characters, which must not reach the
+ * database.
+ */
+function nameOf(asked: string): string {
+  return asked
+    .slice(0, RAW_FACTOR * LONGEST)
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim()
+    .slice(0, LONGEST)
+    .toLowerCase()
+}

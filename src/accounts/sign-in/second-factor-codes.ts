@@ -1,0 +1,90 @@
+import * as z from 'zod'
+import type { Trx } from '../../database/database.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { AccountId } from '../../domain/ids.ts'
+import { makeRecoveryCode, type Random } from '../../domain/random.ts'
+import { createSecretBox } from './secret-box.ts'
+import { base32Of, makeTotpSecret, totpStep } from './totp.ts'
+import { type CodeSecrets, setRecoveryCodes, type TwoFactorRow, takeCodeStep } from './two-factors.rows.ts'
+
+/** TOTP codes of authenticator apps, and recovery codes. */
+export interface SecondFactorCodes {
+  /** Creates a secret in base32, and recovery codes. `sealed` is their encrypted form for the database. */
+  make(): { readonly secret: string; readonly recoveryCodes: readonly string[]; readonly sealed: CodeSecrets }
+  makeRecoveryCodes(): { readonly recoveryCodes: readonly string[]; readonly sealed: string }
+  /**
+   * Consumes an app's code. `kept` must be locked in the transaction. As RFC 6238, 5.2 requires, each code is
+   * accepted once, at whichever node, and earlier ones not afterwards. Throws Refusal WRONG_CODE.
+   */
+  useAppCode(trx: Trx, account: AccountId, kept: TwoFactorRow, code: string): Promise<void>
+  /** Consumes an app's code or a recovery code. Throws Refusal WRONG_CODE. */
+  useAnyCode(trx: Trx, account: AccountId, kept: TwoFactorRow, code: string): Promise<void>
+}
+
+const RECOVERY_CODES = 10
+const recoveryList = z.array(z.string())
+
+export function createSecondFactorCodes(parts: {
+  clock: Clock
+  random: Random
+  /** Key for the encryption of stored secrets. */
+  secret: string
+}): SecondFactorCodes {
+  const { clock, random } = parts
+  const box = createSecretBox(parts.secret, random)
+
+  function makeRecoveryCodes() {
+    const recoveryCodes = Array.from({ length: RECOVERY_CODES }, () => makeRecoveryCode(random))
+    return { recoveryCodes, sealed: box.seal(JSON.stringify(recoveryCodes)) }
+  }
+
+  async function useAppCode(trx: Trx, account: AccountId, kept: TwoFactorRow, code: string): Promise<void> {
+    const step = totpStep(box.open(kept.secret), code, clock.now())
+    if (step === null) throw wrongCode()
+    if (!(await takeCodeStep(trx, account, step))) {
+      throw new Refusal('WRONG_CODE', 'This code was used before; wait for the next one')
+    }
+  }
+
+  async function useRecoveryCode(
+    trx: Trx,
+    account: AccountId,
+    { recovery_codes }: TwoFactorRow,
+    code: string,
+  ): Promise<void> {
+    const codes = recoveryList.parse(JSON.parse(box.open(recovery_codes)))
+    if (!codes.includes(code)) throw wrongCode()
+    const left = box.seal(JSON.stringify(codes.filter((each) => each !== code)))
+    if (!(await setRecoveryCodes(trx, account, left))) throw codesNotSetUp()
+  }
+
+  return {
+    make() {
+      const secret = makeTotpSecret(random)
+      const { recoveryCodes, sealed } = makeRecoveryCodes()
+      return {
+        secret: base32Of(secret),
+        recoveryCodes,
+        sealed: { secret: box.seal(secret), recovery_codes: sealed },
+      }
+    },
+
+    makeRecoveryCodes,
+    useAppCode,
+
+    useAnyCode: (trx, account, kept, code) =>
+      (/^\d{6}$/.test(code) ? useAppCode : useRecoveryCode)(trx, account, kept, code),
+  }
+}
+
+function wrongCode(): Refusal {
+  return new Refusal('WRONG_CODE', 'Wrong code; enter the one that your app shows now')
+}
+
+export function codesNotSetUp(): Refusal {
+  return new Refusal(
+    'INVALID_REQUEST',
+    'Authenticator codes are not set up for this account; set them up first',
+  )
+}

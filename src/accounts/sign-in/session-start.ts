@@ -1,0 +1,47 @@
+import { type AccountRow, findAccount } from '../../core/accounts.rows.ts'
+import { hashToken } from '../../core/token-hash.ts'
+import type { Trx } from '../../database/database.ts'
+import { type Clock, SECOND } from '../../domain/clock.ts'
+import type { AccountId } from '../../domain/ids.ts'
+import type { Random } from '../../domain/random.ts'
+import { insertSession } from './sessions.rows.ts'
+import { accountDisabled } from './sessions.ts'
+import { type Browser, COOKIE_LASTS, cookieFlags, SESSION_LASTS, sessionCookie } from './sign-in-terms.ts'
+
+/**
+ * Starts a session, in the transaction that has verified the credentials. Returns its Set-Cookie header.
+ * Throws Refusal ACCOUNT_DISABLED.
+ */
+export type BeginSession = (trx: Trx, account: AccountId, browser: Browser) => Promise<string>
+
+/** Maximum length of a stored User-Agent. */
+const LONGEST_AGENT = 300
+
+export function createSessionStart(parts: {
+  clock: Clock
+  random: Random
+  publicUrl: () => string
+}): BeginSession {
+  const { clock, random, publicUrl } = parts
+  return async (trx, account, { userAgent }) => {
+    await enabledAccount(trx, account)
+    const token = Buffer.from(random(24)).toString('base64url')
+    const now = clock.now()
+    await insertSession(trx, {
+      account_id: account,
+      token_hash: hashToken(token),
+      user_agent: (userAgent ?? '').slice(0, LONGEST_AGENT),
+      created_at: now,
+      updated_at: now,
+      expires_at: now + SESSION_LASTS,
+    })
+    return `${sessionCookie(publicUrl())}=${token}; Max-Age=${COOKIE_LASTS / SECOND}${cookieFlags(publicUrl())}`
+  }
+}
+
+/** The account. Throws Refusal ACCOUNT_DISABLED. */
+export async function enabledAccount(trx: Trx, account: AccountId): Promise<AccountRow> {
+  const row = await findAccount(trx, account)
+  if (row === undefined || row.disabled_at !== null) throw accountDisabled()
+  return row
+}

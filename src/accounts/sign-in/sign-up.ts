@@ -1,0 +1,163 @@
+import type { SignUp as Mode } from '../../config.ts'
+import { findAccount, hasAdmin, insertAccount } from '../../core/accounts.rows.ts'
+import { recordAuditEntry } from '../../core/audit-log.ts'
+import { hashPassword } from '../../core/password-hash.ts'
+import { countTry } from '../../core/rate-limits/attempts.ts'
+import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
+import { hashToken } from '../../core/token-hash.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { isUniqueViolation, lockMigrations } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type Clock, HOUR } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { AccountId } from '../../domain/ids.ts'
+import type { Random } from '../../domain/random.ts'
+import { parseUsername } from '../../domain/username.ts'
+import type { Outbox } from '../../mail/outbox.ts'
+import { dropLinks, takeLink } from '../one-time-links.rows.ts'
+import { assertOpen, invalidLink, invitationNeeded } from '../one-time-links.ts'
+import { setPassword } from './identities.rows.ts'
+import { LinkTries } from './link-tries.ts'
+import { assertStrong } from './password-strength.ts'
+import { endSessions } from './sessions.rows.ts'
+
+export interface NewAccount {
+  readonly username: string
+  readonly password: string
+}
+
+/** The network that a request comes from. `bucket`: the key of its rate limits. */
+export interface RequestOrigin {
+  readonly address: string
+  readonly bucket: string
+}
+
+/** Creates accounts with passwords, and sets passwords by link. A request that fails uses up no link. */
+export interface SignUpRules {
+  /** Throws Refusal SIGN_UP_CLOSED, INVITATION_NEEDED, INVALID_LINK, INVALID_NAME, DUPLICATE_NAME, WEAK_PASSWORD or RATE_LIMITED. */
+  join(account: NewAccount, invitation: string | null, from: RequestOrigin): Promise<void>
+  /** Creates the first administrator; of concurrent requests one succeeds. Throws what `join` throws. */
+  first(account: NewAccount, token: string, from: RequestOrigin): Promise<void>
+  /**
+   * Sets the password of the link's account and ends the sessions of the account; returns its user name. Throws Refusal
+   * INVALID_LINK, WEAK_PASSWORD or RATE_LIMITED.
+   */
+  setPassword(token: string, password: string): Promise<string>
+}
+
+/** New passwords that an address may try in an hour: to check and hash one costs the server far more than the client. */
+const TRIES_PER_ADDRESS = 10
+
+interface SignUpParts {
+  readonly db: Database
+  readonly rates: RateLimits
+  readonly clock: Clock
+  readonly random: Random
+  readonly outbox: Outbox
+  readonly mode: Mode
+}
+
+export function createSignUp(parts: SignUpParts): SignUpRules {
+  return new PasswordSignUp(parts)
+}
+
+/** A user name that is allowed, and the hash of a strong password. */
+interface PreparedAccount {
+  readonly username: string
+  readonly hash: string
+}
+
+class PasswordSignUp implements SignUpRules {
+  readonly #parts: SignUpParts
+  readonly #links: LinkTries
+
+  constructor(parts: SignUpParts) {
+    this.#parts = parts
+    this.#links = new LinkTries(parts.db, parts.rates, parts.clock)
+  }
+
+  async join(account: NewAccount, invitation: string | null, { bucket }: RequestOrigin): Promise<void> {
+    const { mode, rates } = this.#parts
+    assertOpen(mode)
+    if (mode === 'invitation') {
+      if (invitation === null) throw invitationNeeded()
+      return this.#links.attempt('invitation', invitation, () => this.#join(account, invitation))
+    }
+    const windows = [{ subject: `sign-up:${bucket}`, limit: TRIES_PER_ADDRESS, length: HOUR }]
+    const message = 'Too many new passwords from your network; wait a while and try again'
+    await countTry(rates, windows, message)
+    await this.#join(account, invitation)
+  }
+
+  async #join(account: NewAccount, invitation: string | null): Promise<void> {
+    const { mode, clock } = this.#parts
+    const prepared = await prepare(account)
+    await this.#unlessTaken(prepared.username, async (trx) => {
+      const link =
+        invitation === null ? null : await takeLink(trx, hashToken(invitation), 'invitation', clock.now())
+      if (mode === 'invitation' && link === undefined) throw invalidLink()
+      await this.#insert(trx, prepared, 0)
+    })
+  }
+
+  async first(account: NewAccount, token: string, { address }: RequestOrigin): Promise<void> {
+    const { clock } = this.#parts
+    await this.#links.attempt('welcome', token, async () => {
+      const prepared = await prepare(account)
+      const { username } = prepared
+      await this.#unlessTaken(username, async (trx) => {
+        await lockMigrations(trx)
+        const link = await takeLink(trx, hashToken(token), 'welcome', clock.now())
+        if (link === undefined || (await hasAdmin(trx))) throw invalidLink()
+        await dropLinks(trx, 'welcome', 'all')
+        const id = await this.#insert(trx, prepared, 1)
+        const actor = { kind: 'administrator', account: id, username, address } as const
+        await recordAuditEntry(trx, clock, actor, { act: 'admin.made', object: username })
+      })
+    })
+  }
+
+  async setPassword(token: string, password: string): Promise<string> {
+    const { db, clock, outbox } = this.#parts
+    const { account_id: account } = await this.#links.find('password', token)
+    const owner = account === null ? undefined : await findAccount(db, account)
+    if (account === null || owner === undefined) throw invalidLink()
+    await this.#links.attempt('password', token, async () => {
+      await assertStrong(password, [owner.username])
+      const hash = await hashPassword(password)
+      await inTransaction(db, async (trx) => {
+        const link = await takeLink(trx, hashToken(token), 'password', clock.now())
+        if (link === undefined) throw invalidLink()
+        await setPassword(trx, account, hash, clock.now())
+        await dropLinks(trx, 'password', account)
+        await endSessions(trx, account, null)
+        await outbox.tell(trx, account, 'password changed')
+      })
+    })
+    return owner.username
+  }
+
+  async #insert(trx: Trx, { username, hash }: PreparedAccount, is_admin: 0 | 1): Promise<AccountId> {
+    const { clock, random } = this.#parts
+    const now = clock.now()
+    const id = await insertAccount(trx, random, { username, created_at: now, is_admin })
+    await setPassword(trx, id, hash, now)
+    return id
+  }
+
+  /** Runs a transaction that inserts the account. Throws Refusal DUPLICATE_NAME when the name is taken. */
+  async #unlessTaken(username: string, work: (trx: Trx) => Promise<void>): Promise<void> {
+    try {
+      await inTransaction(this.#parts.db, work)
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      throw new Refusal('DUPLICATE_NAME', `An account "${username.toLowerCase()}" already exists`)
+    }
+  }
+}
+
+async function prepare({ username, password }: NewAccount): Promise<PreparedAccount> {
+  const name = parseUsername(username)
+  await assertStrong(password, [name])
+  return { username: name, hash: await hashPassword(password) }
+}

@@ -1,0 +1,169 @@
+import type { AuthenticatorTransportFuture, RegistrationResponseJSON } from '@simplewebauthn/server'
+import * as z from 'zod'
+import type { PasskeyHandle, PasskeyKey } from './passkeys.rows.ts'
+
+/** WebAuthn options with their challenge. */
+export interface WebAuthnQuestion {
+  readonly options: object
+  readonly challenge: string
+}
+
+/** Browser's response to an authentication, in WebAuthn's JSON form. */
+export interface PasskeyAnswer {
+  readonly id: string
+  readonly rawId: string
+  readonly type: 'public-key'
+  readonly response: {
+    readonly clientDataJSON: string
+    readonly authenticatorData: string
+    readonly signature: string
+  }
+}
+
+/** A new passkey in the form of its row. */
+export interface MadePasskey {
+  readonly credential_id: string
+  readonly public_key: string
+  readonly counter: number
+  readonly device_type: string
+  readonly backed_up: 0 | 1
+  readonly transports: string
+  readonly aaguid: string
+}
+
+/** Both ceremonies of WebAuthn for one origin. User verification is required. */
+export interface WebAuthn {
+  askToMake(username: string, present: readonly PasskeyHandle[]): Promise<WebAuthnQuestion>
+  /** Verifies a registration; null when challenge, origin or signature do not match. */
+  made(answer: object, challenge: string): Promise<MadePasskey | null>
+  askToUse(): Promise<WebAuthnQuestion>
+  /**
+   * Verifies an authentication and returns the new signature counter; null when a check fails or the counter
+   * has not grown.
+   */
+  used(answer: PasskeyAnswer, challenge: string, passkey: PasskeyKey): Promise<number | null>
+}
+
+const TRANSPORTS: ReadonlySet<string> = new Set<AuthenticatorTransportFuture>([
+  'ble',
+  'cable',
+  'hybrid',
+  'internal',
+  'nfc',
+  'smart-card',
+  'usb',
+])
+
+/** The fields used of a registration response. */
+const madeAnswer = z.object({
+  id: z.string(),
+  rawId: z.string(),
+  type: z.literal('public-key'),
+  response: z.object({
+    clientDataJSON: z.string(),
+    attestationObject: z.string(),
+    transports: z.array(z.string()).optional(),
+  }),
+})
+
+/** Loads the library on first use, because that takes 0.1 s. */
+export function createWebAuthn(publicUrl: () => string): WebAuthn {
+  const site = () => {
+    const { origin, hostname } = new URL(publicUrl())
+    return { expectedOrigin: origin, expectedRPID: hostname, requireUserVerification: true }
+  }
+
+  return {
+    async askToMake(username, present) {
+      const { generateRegistrationOptions } = await import('@simplewebauthn/server')
+      const options = await generateRegistrationOptions({
+        rpName: 'Holdfast',
+        rpID: site().expectedRPID,
+        userName: username,
+        userDisplayName: username,
+        attestationType: 'none',
+        excludeCredentials: present.map(({ credential_id, transports }) => ({
+          id: credential_id,
+          transports: (transports ?? '').split(',').filter(isTransport),
+        })),
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      })
+      return { options, challenge: options.challenge }
+    },
+
+    async made(answer, challenge) {
+      const read = madeAnswer.safeParse(answer)
+      if (!read.success) return null
+      const { transports = [], ...response } = read.data.response
+      const asked: RegistrationResponseJSON = { ...read.data, response, clientExtensionResults: {} }
+      const info = await madeBy(asked, challenge, site())
+      if (info === null) return null
+      return {
+        credential_id: info.credential.id,
+        public_key: Buffer.from(info.credential.publicKey).toString('base64'),
+        counter: info.credential.counter,
+        device_type: info.credentialDeviceType,
+        backed_up: info.credentialBackedUp ? 1 : 0,
+        transports: transports.join(','),
+        aaguid: info.aaguid,
+      }
+    },
+
+    async askToUse() {
+      const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
+      const options = await generateAuthenticationOptions({
+        rpID: site().expectedRPID,
+        userVerification: 'required',
+      })
+      return { options, challenge: options.challenge }
+    },
+
+    async used(answer, challenge, passkey) {
+      const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        response: { ...answer, clientExtensionResults: {} },
+        expectedChallenge: challenge,
+        ...site(),
+        credential: {
+          id: passkey.credential_id,
+          publicKey: new Uint8Array(Buffer.from(passkey.public_key, 'base64')),
+          counter: passkey.counter,
+        },
+      }).catch(notVerified)
+      return verified ? authenticationInfo.newCounter : null
+    },
+  }
+}
+
+/** The library throws for every invalid response. */
+const notVerified = () => ({ verified: false, authenticationInfo: null }) as const
+
+async function madeBy(
+  response: RegistrationResponseJSON,
+  expectedChallenge: string,
+  site: { expectedOrigin: string; expectedRPID: string; requireUserVerification: boolean },
+) {
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
+  try {
+    if (!(await isOfAcceptedFormat(response))) return null
+    const { registrationInfo } = await verifyRegistrationResponse({ response, expectedChallenge, ...site })
+    return registrationInfo ?? null
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Accepts only attestations of format `none` and `packed`. None is requested, so browsers send `none`, or
+ * `packed` for self-attestation. For those of Apple and Android the library would fetch certificate lists
+ * from addresses in the response, which would allow server-side request forgery.
+ */
+async function isOfAcceptedFormat({ response }: RegistrationResponseJSON): Promise<boolean> {
+  const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers')
+  const format = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject)).get('fmt')
+  return format === 'none' || format === 'packed'
+}
+
+function isTransport(text: string): text is AuthenticatorTransportFuture {
+  return TRANSPORTS.has(text)
+}

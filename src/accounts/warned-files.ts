@@ -1,0 +1,110 @@
+import { findAccount } from '../core/accounts.rows.ts'
+import { yieldToEventLoop } from '../core/batches.ts'
+import type { Outages } from '../core/outages.ts'
+import { hashToken } from '../core/token-hash.ts'
+import type { Database } from '../database/database.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Clock } from '../domain/clock.ts'
+import { addFileUse } from '../files/use-counters.rows.ts'
+import {
+  countToKeep,
+  dropFileWarnings,
+  type FileWarningRow,
+  findFileWarning,
+  longestToKeep,
+  nextKept,
+  setKept,
+} from './expiry-warnings.rows.ts'
+import { invalidLink } from './one-time-links.ts'
+
+/** The files of one warning. */
+export interface FilesOfWarning {
+  readonly username: string
+  /** How many of the files nobody has used since the warning; 0 when they are kept already. */
+  readonly files: number
+}
+
+/** Keeps the files of a warning for everyone who has its link. */
+export interface WarnedFiles {
+  /** Changes nothing. Throws Refusal INVALID_LINK. */
+  look(token: string): Promise<FilesOfWarning>
+  /**
+   * Counts as a use of each file, which also brings expired files back that are only hidden yet. Of very many files,
+   * `keepRest` keeps the last ones. Throws Refusal INVALID_LINK.
+   */
+  keep(token: string): Promise<void>
+  keepRest(mayGoOn: () => boolean): Promise<void>
+  /** Deletes warnings whose links have ended. */
+  dropOld(): Promise<void>
+}
+
+/** Days between a warning and the expiry of its files. */
+export const DAYS_AHEAD = 7
+/** A link works one day longer, until expired files are deleted for good. */
+const LINK_DAYS = DAYS_AHEAD + 1
+/** Files of one transaction. */
+const STEP = 250
+/** Files that the request keeps itself. */
+const FILES_OF_REQUEST = 8 * STEP
+
+export function createWarnedFiles(parts: {
+  db: Database
+  clock: Clock
+  outages: Pick<Outages, 'lifetime'>
+}): WarnedFiles {
+  const { db, clock, outages } = parts
+  const links = outages.lifetime(LINK_DAYS)
+
+  async function find(token: string): Promise<FileWarningRow> {
+    const warning = await findFileWarning(db, hashToken(token))
+    if (warning === undefined || links.endOf(warning.warned_at) <= clock.now()) throw invalidLink()
+    return warning
+  }
+
+  return {
+    async look(token) {
+      const warning = await find(token)
+      const owner = await findAccount(db, warning.account_id)
+      if (owner === undefined || owner.removed_at !== null) throw invalidLink()
+      return {
+        username: owner.username,
+        files: warning.kept_at === null ? await countToKeep(db, warning) : 0,
+      }
+    },
+
+    async keep(token) {
+      const warning = await find(token)
+      const at = clock.now()
+      // Recorded first, so that all files are kept even if this request ends early.
+      await setKept(db, warning.id, at)
+      for (let kept = 0; kept < FILES_OF_REQUEST; kept += STEP) {
+        if (!(await keepStep(db, warning, at))) break
+        await yieldToEventLoop()
+      }
+    },
+
+    async keepRest(mayGoOn) {
+      while (mayGoOn()) {
+        const warning = await nextKept(db)
+        if (warning === undefined) break
+        await keepStep(db, warning, warning.kept_at ?? clock.now())
+        await yieldToEventLoop()
+      }
+    },
+
+    async dropOld() {
+      await dropFileWarnings(db, links.cutoff())
+    },
+  }
+}
+
+/** Keeps some files of the warning, those that expire first before the others. Returns whether there may be more. */
+async function keepStep(db: Database, warning: FileWarningRow, at: number): Promise<boolean> {
+  const ids = (await longestToKeep(db, warning, STEP)).sort((a, b) => a - b)
+  if (ids.length > 0) {
+    await inTransaction(db, (trx) => addFileUse(trx, ids, { views: 0, downloads: 0, lastUsedAt: at }))
+  }
+  if (ids.length === STEP) return true
+  await setKept(db, warning.id, null)
+  return false
+}

@@ -1,0 +1,67 @@
+import { lstat, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BlobKey } from '../domain/ids.ts'
+import { type Modes, syncDirectory } from './disk-files.ts'
+
+/** Names of the folders for complete blobs: the first two characters of their keys. */
+const SHARDS = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padStart(2, '0'))
+
+/** Paths inside the folder of a store. */
+export class DiskLayout {
+  readonly folder: string
+  /** Folder of blobs that are written in one session. */
+  readonly unfinished: string
+  /** Folder of resumable blobs. */
+  readonly resumable: string
+  /** File with the mark. */
+  readonly mark: string
+
+  constructor(folder: string) {
+    this.folder = folder
+    this.unfinished = join(folder, 'tmp')
+    this.resumable = join(folder, 'resumable')
+    this.mark = join(folder, 'mark')
+  }
+
+  /** Every folder that may hold blobs: those of unfinished ones first. */
+  get folders(): readonly string[] {
+    return [this.unfinished, this.resumable, ...SHARDS.map((shard) => join(this.folder, shard))]
+  }
+
+  temporary(key: BlobKey): string {
+    return join(this.unfinished, key)
+  }
+
+  growing(key: BlobKey): string {
+    return join(this.resumable, key)
+  }
+
+  shard(key: BlobKey): string {
+    return join(this.folder, key.slice(0, 2))
+  }
+
+  finished(key: BlobKey): string {
+    return join(this.shard(key), key)
+  }
+}
+
+/** A folder inside the store is a symbolic link. The store's own folder may be one. */
+export class LinkInStore extends Error {
+  override readonly name = 'LinkInStore'
+
+  constructor(path: string) {
+    super(
+      `${path} is a symbolic link, and Holdfast follows none inside the store; put the folder itself there, or make the whole data folder a link`,
+    )
+  }
+}
+
+/** Creates every folder and makes its name durable, so that a completed blob needs the sync of one folder only. Throws LinkInStore. */
+export async function makeFolders({ folder, folders }: DiskLayout, modes: Modes): Promise<void> {
+  for (const path of folders) {
+    await mkdir(path, { recursive: true, mode: modes.folder })
+    if ((await lstat(path)).isSymbolicLink()) throw new LinkInStore(path)
+  }
+  await syncDirectory(folder)
+  await syncDirectory(join(folder, '..'))
+}

@@ -1,0 +1,39 @@
+import { rm } from 'node:fs/promises'
+import type { BlobKey } from '../domain/ids.ts'
+import type { BlobWriter } from './blob-store.ts'
+import { diskStoreFailure } from './disk-files.ts'
+import type { DiskLayout } from './disk-layout.ts'
+import type { GrowingFile } from './growing-file.ts'
+
+/** Writes a blob in one session: as a temporary file, which is renamed when it is complete. */
+export class DiskWriter implements BlobWriter {
+  readonly #layout: DiskLayout
+  readonly #key: BlobKey
+  readonly #file: GrowingFile
+
+  constructor(layout: DiskLayout, key: BlobKey, file: GrowingFile) {
+    this.#layout = layout
+    this.#key = key
+    this.#file = file
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    return this.#file.write(chunk)
+  }
+
+  async complete(): Promise<number> {
+    await this.#file.sync()
+    try {
+      return await this.#file.publish(this.#layout, this.#key)
+    } catch (error) {
+      // Also a damaged blob: nothing of it is recorded, and what else the disk says cannot be trusted.
+      throw diskStoreFailure(error)
+    }
+  }
+
+  async abort(): Promise<void> {
+    await this.#file.close()
+    await rm(this.#layout.temporary(this.#key), { force: true })
+    await rm(this.#layout.finished(this.#key), { force: true })
+  }
+}

@@ -1,0 +1,95 @@
+import type { BlobKey } from '../domain/ids.ts'
+import { assertSize, type BlobBody, BlobMissing } from './blob-store.ts'
+import { s3Body, s3Bytes, s3Fill } from './s3-body.ts'
+import type { S3Client, S3Stream } from './s3-client.ts'
+import { asS3Failures, S3Failure } from './s3-failure.ts'
+import { isNoSuchKey, objectOf, objectSize } from './s3-objects.ts'
+
+/** Smaller ranges are read in one piece: that takes less time, and a connection that breaks is retried. */
+const LARGEST_WHOLE_READ = 512 * 1024
+
+/** The bytes `start` to `end` (exclusive) of a blob, whose size is known or not. */
+interface BlobRange {
+  readonly key: BlobKey
+  readonly start: number
+  readonly end: number
+  readonly size: number | undefined
+}
+
+/** As `BlobStore.read`. */
+export async function readRange(client: S3Client, range: BlobRange): Promise<BlobBody> {
+  const length = range.end - range.start
+  const { stall } = client.timeouts
+  if (length <= 0) {
+    await assertStored(client, range)
+    return new Blob([])
+  }
+  return openRange(client, range, async (answer) =>
+    length > LARGEST_WHOLE_READ
+      ? s3Body(answer, length, stall)
+      : new Blob([await s3Bytes(answer, length, stall)]),
+  )
+}
+
+/** As `BlobStore.readInto`; the target is as long as the range. */
+export async function readRangeInto(client: S3Client, range: BlobRange, target: Uint8Array): Promise<void> {
+  if (target.length === 0) return assertStored(client, range)
+  await openRange(client, range, (answer) => s3Fill(answer, target, client.timeouts.stall))
+}
+
+/** Requests a range that is not empty. */
+function openRange<T>(
+  client: S3Client,
+  { key, start, end, size }: BlobRange,
+  take: (answer: S3Stream) => Promise<T>,
+): Promise<T> {
+  const headers = { Range: `bytes=${start}-${end - 1}` }
+  return asS3Failures(async () => {
+    try {
+      return await client.open({ method: 'GET', object: objectOf(key), headers }, (answer) => {
+        const stored = wholeSize(answer.status, answer.headers)
+        if (size !== undefined && stored !== null) assertSize(key, stored, size)
+        assertRange(answer.status, answer.headers, start, end)
+        return take(answer)
+      })
+    } catch (error) {
+      if (isNoSuchKey(error)) throw new BlobMissing(key, { cause: error })
+      // Status 416 shows that the object is too short, but not its size.
+      if (size !== undefined && error instanceof S3Failure && error.status === 416)
+        await assertSizeInStore(client, key, size)
+      throw error
+    }
+  })
+}
+
+/** Throws BlobMissing, BlobDamaged or StoreFailure. */
+function assertStored(client: S3Client, { key, size }: BlobRange): Promise<void> {
+  return asS3Failures(() => assertSizeInStore(client, key, size))
+}
+
+/** Throws BlobMissing, BlobDamaged or S3Failure. */
+async function assertSizeInStore(client: S3Client, key: BlobKey, size: number | undefined): Promise<void> {
+  const stored = await objectSize(client, objectOf(key))
+  if (stored === null) throw new BlobMissing(key)
+  if (size !== undefined) assertSize(key, stored, size)
+}
+
+/** Size of the object whose bytes an answer has; null when the answer does not tell. */
+function wholeSize(status: number, headers: Headers): number | null {
+  const [, text] = /^bytes [^/]*\/(\d+)$/.exec(headers.get('Content-Range') ?? '') ?? []
+  if (text !== undefined) return Number(text)
+  const length = headers.get('Content-Length')
+  return status === 200 && length !== null ? Number(length) : null
+}
+
+/** Throws S3Failure for the answer of a store that ignores ranges, unless the range is the whole object. */
+function assertRange(status: number, headers: Headers, start: number, end: number): void {
+  const range = headers.get('Content-Range') ?? ''
+  const isAll = status === 200 && start === 0 && headers.get('Content-Length') === String(end)
+  if (isAll || (status === 206 && range.startsWith(`bytes ${start}-${end - 1}/`))) return
+  throw new S3Failure(
+    status,
+    '',
+    `bytes ${start} to ${end - 1} were asked for, ${range === '' ? 'no range' : range} came`,
+  )
+}

@@ -1,0 +1,103 @@
+import { unlessAborted } from '../domain/abort.ts'
+import type { StoreRetryPolicy } from './retries.ts'
+import { noAnswer, S3Failure } from './s3-failure.ts'
+import type { S3Signing } from './s3-signing.ts'
+import { outgoing, readAnswerText } from './s3-transfer.ts'
+import { Stalled } from './watchdog.ts'
+
+export interface S3Request {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
+  /** Name of the object; without it the request is about the bucket. */
+  readonly object?: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Uint8Array<ArrayBuffer>
+  readonly signal?: AbortSignal
+  readonly retries?: StoreRetryPolicy
+  /** Timeout for the head of the answer in milliseconds, where the usual one does not fit. */
+  readonly answerWithin?: number
+}
+
+/** One try of a request. */
+export interface S3Try extends S3Request {
+  /** Number of the try, from 1. */
+  readonly tries: number
+}
+
+/** A try that its signal aborts when it makes no progress. */
+export interface WatchedTry extends S3Try {
+  readonly signal: AbortSignal
+  /** Called when bytes were sent or received. */
+  readonly moved: () => void
+}
+
+/** The head of an answer, whatever its status. The body is read by one call of `text` or `takeBody`. */
+export interface S3Reply {
+  /** Names the request, for the log. */
+  readonly what: string
+  readonly status: number
+  readonly headers: Headers
+  /** The whole body, which has to be small. Throws S3Failure when it is incomplete. */
+  text(): Promise<string>
+  /** The body, whose reader has to watch its progress; null when there is none. */
+  takeBody(): ReadableStream<Uint8Array> | null
+  /** Closes the connection. */
+  close(): void
+}
+
+/**
+ * The port to the store: performs one request, and settles as `use` does, which gets the answer as soon as its head has
+ * arrived. Throws S3Failure when there is no answer, and the reason of the request's signal when that is aborted.
+ * Retries, watchdog, metrics and refusals are wrappers around it; the types determine their order.
+ */
+export interface S3Requests<Request extends S3Request = S3Request> {
+  perform<T>(request: Request, use: (reply: S3Reply) => Promise<T>): Promise<T>
+}
+
+/** Signs each request and sends it once. */
+export function signedRequests(signing: S3Signing): S3Requests<WatchedTry> {
+  return {
+    async perform(request, use) {
+      const { method, body, signal, moved, tries } = request
+      const { url, headers } = await signing.sign(request)
+      const what = `${method} ${new URL(url).pathname}`
+      const sending = body === undefined ? null : outgoing(body, moved)
+      if (sending !== null && sending.length !== null) headers.set('Content-Length', String(sending.length))
+      const sent = fetch(url, {
+        method,
+        headers,
+        signal,
+        redirect: 'manual',
+        decompress: false,
+        // A connection that broke while it was idle fails only when it is used: a retry opens a new one.
+        keepalive: tries === 1,
+        ...(sending === null ? {} : { body: sending.body }),
+      })
+      const response = await translating(request, what, () => unlessAborted(signal, sent))
+      return use({
+        what,
+        status: response.status,
+        headers: response.headers,
+        text: () => translating(request, what, () => readAnswerText(response, what, signal, moved)),
+        takeBody: () => response.body,
+        close() {},
+      })
+    },
+  }
+}
+
+/** Throws S3Failure for errors of the connection, and the reason of the signal when it was aborted. */
+async function translating<T>({ signal }: WatchedTry, what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (signal.aborted) throw signal.reason instanceof Stalled ? noAnswer(what, signal.reason) : signal.reason
+    if (error instanceof S3Failure || !isConnectionError(error)) throw error
+    throw noAnswer(what, error)
+  }
+}
+
+/** Bun's fetch reports them with a code such as `ECONNRESET`. */
+function isConnectionError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+}

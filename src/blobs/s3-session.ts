@@ -1,0 +1,147 @@
+import type { BlobKey } from '../domain/ids.ts'
+import { assertInvariant } from '../domain/invariants.ts'
+import type { Random } from '../domain/random.ts'
+import { assertAllKept } from './all-kept.ts'
+import { BlobMissing, type KeptBlob, type ResumableWriter } from './blob-store.ts'
+import type { PartMemory } from './part-memory.ts'
+import type { S3Client } from './s3-client.ts'
+import { asS3Failures } from './s3-failure.ts'
+import { deleteObject, objectOf, putObject, UPLOAD_RETRIES } from './s3-objects.ts'
+import type { PlanPart, S3Part } from './s3-part.ts'
+import { ObjectParts, type Written } from './s3-parts.ts'
+import { printOf, progressText, type S3Progress } from './s3-progress.ts'
+import { sizeOf } from './s3-stored-parts.ts'
+import { dropTails, tailOf } from './s3-tails.ts'
+import { dropUploadsOf, isInvalidPart } from './s3-uploads.ts'
+
+export interface S3SessionParts {
+  readonly client: S3Client
+  readonly memory: PartMemory
+  readonly random: Random
+  readonly planPart?: PlanPart
+}
+
+/** State that an earlier session has left. */
+interface KeptState {
+  readonly kept: KeptBlob
+  readonly progress: S3Progress
+  readonly written: Written
+}
+
+/**
+ * A session of a resumable blob. Bytes that do not fill a part are kept as an object of their own, the tail, with a new
+ * name each time: what was recorded is never overwritten.
+ */
+export class S3Session implements ResumableWriter {
+  readonly #client: S3Client
+  readonly #random: Random
+  readonly #key: BlobKey
+  readonly #parts: ObjectParts
+  #kept: KeptBlob | null
+  /** Tail of the bytes that were kept last. */
+  #tail: string | null
+  /** Tail of the bytes that were kept before: needed until the later ones are recorded. */
+  #tailBefore: string | null
+  /** Tails that nobody needs. */
+  #unwanted: string[] = []
+
+  constructor(parts: S3SessionParts, key: BlobKey, before: KeptState | null) {
+    const { client, memory, planPart } = parts
+    this.#client = client
+    this.#random = parts.random
+    this.#key = key
+    const object = objectOf(key)
+    this.#parts = new ObjectParts({ client, object, memory, planPart, before: before?.written })
+    this.#kept = before?.kept ?? null
+    this.#tail = before?.progress.tail ?? null
+    this.#tailBefore = before?.progress.tailBefore ?? null
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    return asS3Failures(() => this.#parts.write(chunk))
+  }
+
+  keep(): Promise<KeptBlob> {
+    return asS3Failures(async () => {
+      this.#parts.signal.throwIfAborted()
+      this.#discardTailBefore()
+      const { total } = this.#parts
+      if (this.#kept?.offset === total) return this.#kept
+      await this.#parts.settle()
+      const { written } = this.#parts
+      const [name] = await Promise.all([
+        written.tail === null ? null : this.#putTail(written.tail),
+        this.#deleteUnwanted(),
+      ])
+      const kept = this.#keep(written, name)
+      assertInvariant('kept-is-written', kept.offset === total, () => `${kept.offset} kept, ${total} written`)
+      return kept
+    })
+  }
+
+  safe(): KeptBlob | null {
+    const { upload, parts } = this.#parts.written
+    if (sizeOf(parts) <= (this.#kept?.offset ?? 0)) return null
+    this.#discardTailBefore()
+    return this.#keep({ upload, parts, tail: null }, null)
+  }
+
+  complete(): Promise<number> {
+    return asS3Failures(async () => {
+      assertAllKept(this.#kept, this.#parts.total)
+      try {
+        await this.#parts.finish()
+      } catch (error) {
+        // A killed session has overwritten a part, or has added one, which not every store ignores.
+        throw isInvalidPart(error) ? new BlobMissing(this.#key, { cause: error }) : error
+      }
+      if (this.#kept !== null) await dropLeftovers(this.#client, this.#key)
+      return this.#parts.total
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#parts.halt(new Error('the session was closed'))
+  }
+
+  /** For when the bytes that were kept last are recorded. */
+  #discardTailBefore(): void {
+    if (this.#tailBefore !== null) this.#unwanted.push(this.#tailBefore)
+    this.#tailBefore = null
+  }
+
+  /** Never throws: the completion or the removal of the blob deletes what is left. */
+  async #deleteUnwanted(): Promise<void> {
+    const names = this.#unwanted
+    this.#unwanted = []
+    const remove = (name: string) => deleteObject(this.#client, tailOf(this.#key, name)).catch(() => {})
+    await Promise.all(names.map(remove))
+  }
+
+  /** Returns the tail's name. */
+  async #putTail(tail: S3Part): Promise<string> {
+    const name = Buffer.from(this.#random(8)).toString('hex')
+    const options = { signal: this.#parts.signal, retries: UPLOAD_RETRIES }
+    await putObject(this.#client, tailOf(this.#key, name), tail.seal(), options)
+    return name
+  }
+
+  #keep({ upload, parts, tail }: Written, name: string | null): KeptBlob {
+    this.#tailBefore = this.#tail
+    this.#tail = name
+    const progress = progressText({
+      upload: upload?.id ?? null,
+      parts: parts.length,
+      tail: this.#tail,
+      tailBefore: this.#tailBefore,
+      print: printOf(parts, tail?.seal().md5 ?? null),
+    })
+    this.#kept = { offset: sizeOf(parts) + (tail?.filled ?? 0), progress }
+    return this.#kept
+  }
+}
+
+/** Removes what a complete blob does not need, also what killed sessions have left. */
+export async function dropLeftovers(client: S3Client, key: BlobKey): Promise<void> {
+  await Promise.all([dropUploadsOf(client, objectOf(key)), dropTails(client, key)])
+}

@@ -1,0 +1,47 @@
+import type { S3Requests, S3Try, WatchedTry } from './s3-requests.ts'
+import { isStreamed } from './s3-transfer.ts'
+import { Watchdog } from './watchdog.ts'
+
+/** Milliseconds. */
+export interface S3Timeouts {
+  /** From a request without a body to the head of its answer. */
+  readonly answer: number
+  /** Between two chunks of a body, in either direction. */
+  readonly stall: number
+}
+
+export const usualTimeouts: S3Timeouts = { answer: 10_000, stall: 30_000 }
+
+/**
+ * Aborts tries that make no progress, with S3Failure: also one that the runtime does not end when its signal is aborted.
+ * After `takeBody` the reader of the body has to watch over it.
+ */
+export function watchedRequests(requests: S3Requests<WatchedTry>, timeouts: S3Timeouts): S3Requests<S3Try> {
+  return {
+    async perform(request, use) {
+      const { body, answerWithin } = request
+      const watchdog = new Watchdog(request.signal)
+      let isTaken = false
+      watchdog.arm(
+        isStreamed(body) ? Math.max(timeouts.stall, answerWithin ?? 0) : (answerWithin ?? timeouts.answer),
+      )
+      try {
+        const watched = { ...request, signal: watchdog.signal, moved: () => watchdog.restart() }
+        return await requests.perform(watched, (reply) => {
+          watchdog.arm(timeouts.stall)
+          const takeBody = () => {
+            isTaken = true
+            watchdog.disarm()
+            return reply.takeBody()
+          }
+          return use({ ...reply, takeBody, close: () => watchdog.abort('the reader has gone') })
+        })
+      } catch (error) {
+        watchdog.abort('it was given up')
+        throw error
+      } finally {
+        if (!isTaken) watchdog.release()
+      }
+    },
+  }
+}

@@ -1,0 +1,100 @@
+/** Settings that make one value together. Each reader takes all of its settings, so that every wrong one is told. */
+import { resolve } from 'node:path'
+import { type MailAddress, parseSender } from '../domain/mail-address.ts'
+import { settings } from '../settings.ts'
+import type { SettingsReader } from './environment.ts'
+
+export interface S3Config {
+  /** Without a trailing slash. */
+  readonly endpoint: string
+  readonly bucket: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  /** Whether addresses carry the bucket in their path, not in front of the host. */
+  readonly pathStyle: boolean
+}
+
+/** Null keeps blobs in the data folder. */
+export function readS3(reader: SettingsReader): S3Config | null {
+  const endpoint = reader.value(settings.s3Endpoint)
+  const s3 = {
+    bucket: reader.value(settings.s3Bucket),
+    region: reader.value(settings.s3Region),
+    accessKeyId: reader.value(settings.s3AccessKeyId),
+    secretAccessKey: reader.value(settings.s3SecretAccessKey),
+    pathStyle: reader.value(settings.s3PathStyle),
+  }
+  return endpoint === null ? null : { endpoint, ...s3 }
+}
+
+/** The metrics at `/metrics`. `token`: null lets everybody read them. */
+export interface MetricsConfig {
+  readonly token: string | null
+}
+
+export function readMetrics(reader: SettingsReader): MetricsConfig | null {
+  const isOn = reader.value(settings.metrics)
+  const token = reader.value(settings.metricsToken)
+  return isOn ? { token: token === '' ? null : token } : null
+}
+
+/** Where the secret of the installation is. */
+export type SecretSource =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file'; readonly path: string }
+
+/** Null keeps the secret in the database. */
+export function readSecretSource(reader: SettingsReader): SecretSource | null {
+  const [text, path] = [reader.value(settings.secret), reader.value(settings.secretFile)]
+  if (text !== '') return { kind: 'text', text }
+  return path === '' ? null : { kind: 'file', path: resolve(path) }
+}
+
+/** An OpenID Connect server whose users may sign in. */
+export interface OidcConfig {
+  /** Without a trailing slash. */
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** The name of the server on the sign-in page. */
+  readonly name: string
+}
+
+export function readOidc(reader: SettingsReader): OidcConfig | null {
+  const issuer = reader.value(settings.oidcIssuer)
+  const oidc = {
+    clientId: reader.value(settings.oidcClientId),
+    clientSecret: reader.value(settings.oidcClientSecret),
+    name: reader.value(settings.oidcName),
+  }
+  return issuer === null ? null : { issuer, ...oidc }
+}
+
+/** The SMTP server that takes mails, and their sender. */
+export interface MailConfig {
+  readonly host: string
+  readonly port: number
+  /** Whether the connection begins with TLS. Otherwise it switches to TLS where the server offers STARTTLS. */
+  readonly secure: boolean
+  /** Null sends without authentication. */
+  readonly login: { readonly user: string; readonly password: string } | null
+  /** The name may be empty. */
+  readonly from: { readonly name: string; readonly address: MailAddress }
+}
+
+/** Null also when one of server and sender is missing, which is refused as a contradiction. */
+export function readMail(reader: SettingsReader): MailConfig | null {
+  const [address, from] = [reader.value(settings.smtpUrl), parseSender(reader.value(settings.mailFrom))]
+  if (address === null || from === null) return null
+  const { protocol, hostname, port, username, password } = new URL(address)
+  const secure = protocol === 'smtps:'
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (secure ? 465 : 587) : Number(port),
+    secure,
+    login:
+      username === '' ? null : { user: decodeURIComponent(username), password: decodeURIComponent(password) },
+    from,
+  }
+}

@@ -1,0 +1,68 @@
+import * as z from 'zod/mini'
+import { component, described, extended } from './documentation.ts'
+
+/** The parts that answers are made of. Readers ignore fields that they do not know. */
+
+export const timestampField = described(z.string(), {
+  format: 'date-time',
+  example: '2026-01-31T12:00:00.000Z',
+})
+
+export const optionalTimestamp = z.nullable(timestampField)
+
+/** A day in UTC. */
+export const dayField = described(z.string(), { format: 'date' })
+
+export const uuidField = described(z.string(), { format: 'uuid' })
+
+export const sizeField = described(z.int(), { description: 'Bytes' })
+
+export const pictureField = described(z.string(), {
+  description:
+    'A relative address: the thumbnail where there is or may be one, otherwise the icon of the type, which all files of a kind share and which may be cached for ever',
+})
+
+export const secondsField = described(z.int(), { description: 'Seconds' })
+
+export const success = described(z.boolean(), { description: 'Whether all of the request was done' })
+
+/** The answer to a request that returns nothing. */
+export const done = z.object({ success: z.literal(true) })
+export type Done = z.infer<typeof done>
+
+export const doneWithMessage = z.object({ success: z.literal(true), message: z.string() })
+
+export const pagination = component(
+  'Pagination',
+  z.object({ page: z.int(), per_page: z.int(), total: z.int(), pages: z.int() }),
+)
+export type Pagination = z.infer<typeof pagination>
+
+/** The pagination of a search that may stop counting. */
+export const boundedPagination = component(
+  'BoundedPagination',
+  extended(pagination, {
+    total_exact: described(z.optional(z.boolean()), {
+      description: 'With "totals=bounded": whether there are no more than "total"',
+    }),
+  }),
+)
+
+export function dataOf<Data extends z.ZodMiniType>(data: Data) {
+  return z.object({ success: z.literal(true), data })
+}
+
+/** One page of a list. */
+export function pageOf<Item extends z.ZodMiniType>(item: Item) {
+  return z.object({ success: z.literal(true), data: z.array(item), pagination })
+}
+
+/** All of a list, or one page of it where the request asked for pages. */
+export function listOf<Item extends z.ZodMiniType>(item: Item) {
+  return z.object({ success: z.literal(true), data: z.array(item), pagination: z.optional(pagination) })
+}
+
+/** What became of a request for several entries. `data` counts them, and says of each whether it was done. */
+export function batchOf<Data extends z.ZodMiniType>(data: Data) {
+  return z.object({ success, message: z.string(), data })
+}

@@ -1,0 +1,104 @@
+import * as z from 'zod/mini'
+import { component, described } from './documentation.ts'
+import { dataOf, dayField, optionalTimestamp, sizeField, timestampField } from './fields.ts'
+
+/** The answers to administrators about the server itself. */
+
+const sampled = z.nullable(z.int())
+
+const day = z.object({
+  day: described(dayField, { example: '2026-01-31', description: 'In UTC' }),
+  requests: z.int(),
+  bytes_in: sizeField,
+  bytes_out: sizeField,
+  uploads: z.int(),
+  downloads: z.int(),
+  accounts: described(sampled, { description: 'These three as they were last looked at on that day' }),
+  files: sampled,
+  storage_used: sampled,
+})
+export type StatisticsDay = z.infer<typeof day>
+
+const now = z.object({
+  accounts: z.int(),
+  files: z.int(),
+  storage_used: sizeField,
+  storage_reserved: described(sizeField, { description: 'Set aside for uploads under way' }),
+  storage_in_bins: sizeField,
+  guests: z.object({ files: z.int(), storage_used: sizeField }),
+  disk_free: z.nullable(sizeField),
+  reports_open: z.int(),
+})
+export type StatisticsNow = z.infer<typeof now>
+
+const outage = z.object({
+  began_at: timestampField,
+  ended_at: timestampField,
+  cause: z.enum(['stopped', 'clock set ahead', 'clock set back']),
+})
+export type StatisticsOutage = z.infer<typeof outage>
+
+const statistics = component(
+  'Statistics',
+  z.object({
+    now,
+    days: z.array(day),
+    outages: described(z.array(outage), {
+      description:
+        'The last five times of over an hour in which the service did not run, the latest first. Every file is kept that much longer',
+    }),
+  }),
+)
+export type Statistics = z.infer<typeof statistics>
+
+export const statisticsAnswer = dataOf(statistics)
+
+const nodeId = described(z.string(), { example: 'b7Qk2mXw9sLr' })
+
+const backgroundJob = component(
+  'BackgroundJob',
+  z.object({
+    name: described(z.string(), { example: 'purge deleted files' }),
+    state: z.enum(['waiting', 'running', 'set aside']),
+    node: described(z.nullable(nodeId), { description: 'Where it runs' }),
+    ended_at: optionalTimestamp,
+    failures: described(z.int(), { description: 'In a row' }),
+    failure: described(z.nullable(z.string()), { example: 'Error: the store does not answer' }),
+    failed_at: optionalTimestamp,
+  }),
+)
+export type BackgroundJob = z.infer<typeof backgroundJob>
+export type JobState = BackgroundJob['state']
+
+const jobs = z.object({ jobs: z.array(backgroundJob), thumbnails_waiting: z.int() })
+export type Jobs = z.infer<typeof jobs>
+
+export const jobsAnswer = dataOf(jobs)
+
+const node = component(
+  'Node',
+  z.object({
+    id: nodeId,
+    started_at: timestampField,
+    is_this: described(z.boolean(), { description: 'Whether it is the one that answers' }),
+  }),
+)
+export type Node = z.infer<typeof node>
+
+export const nodesAnswer = dataOf(z.array(node))
+
+const settingInForce = component(
+  'SettingInForce',
+  z.object({
+    name: described(z.string(), { example: 'HOLDFAST_STORAGE_LIMIT' }),
+    value: described(z.string(), { example: '10GB' }),
+    is_default: z.boolean(),
+    is_secret: z.boolean(),
+    description: described(z.string(), {
+      example: 'What the files of one account may take together.',
+    }),
+  }),
+)
+export type SettingInForce = z.infer<typeof settingInForce>
+
+export const settingsAnswer = dataOf(z.array(settingInForce))

@@ -1,0 +1,103 @@
+import * as z from 'zod/mini'
+import { UPLOAD_STATUSES } from '../domain/upload-status.ts'
+import { component, described, extended } from './documentation.ts'
+import { dataOf, timestampField, uuidField } from './fields.ts'
+
+const uploadStatuses = z.enum(UPLOAD_STATUSES)
+
+const receiptField = described(z.optional(z.string()), {
+  description: 'Of a guest’s upload: DELETE /api/v1/receipt/{receipt} deletes it',
+})
+const receivedField = described(z.int(), { description: 'Bytes that are safe' })
+const totalField = described(z.nullable(z.int()), { description: 'null while nobody has said it' })
+
+/** The answer to an upload that is stored. */
+export const uploadResult = component(
+  'UploadResult',
+  z.object({
+    success: z.literal(true),
+    message: z.string(),
+    slug: z.string(),
+    url: z.string(),
+    file_id: z.int(),
+    thumbnail_url: z.string(),
+    uuid: uuidField,
+    size: z.int(),
+    sha256: z.string(),
+    receipt: receiptField,
+  }),
+)
+export type UploadResult = z.infer<typeof uploadResult>
+
+/** An upload that is not over. */
+export const unfinishedUpload = component(
+  'UnfinishedUpload',
+  z.object({
+    status: uploadStatuses,
+    name: z.string(),
+    received: receivedField,
+    size: totalField,
+    slug: described(z.string(), { description: 'Also names a part, to whoever cancels it' }),
+    url: described(z.optional(z.string()), { description: 'The public page; a part never gets one' }),
+    last_modified: described(z.nullable(z.int()), {
+      description:
+        'When the file was last changed, in milliseconds since 1970, as the metadata said; null where it did not',
+    }),
+    created_at: timestampField,
+    expires_at: timestampField,
+  }),
+)
+export type UnfinishedUpload = z.infer<typeof unfinishedUpload>
+
+/** The answer to who starts a resumable upload. */
+export const startedUpload = extended(unfinishedUpload, {
+  success: z.literal(true),
+  location: z.string(),
+  receipt: receiptField,
+})
+export type StartedUpload = z.infer<typeof startedUpload>
+
+const completedUpload = extended(uploadResult, { status: z.literal('completed'), received: z.int() })
+export type CompletedUpload = z.infer<typeof completedUpload>
+
+const presentUpload = extended(unfinishedUpload, { success: z.literal(true) })
+export type PresentUpload = z.infer<typeof presentUpload>
+
+/** The answer at the address of a resumable upload. */
+export const uploadAnswer = z.union([completedUpload, presentUpload])
+
+export const listedUpload = component(
+  'ListedUpload',
+  extended(unfinishedUpload, {
+    location: described(z.string(), {
+      description:
+        'Where the upload goes on, for its owner: with the scopes "upload" and "manage" the same as the address that it began with',
+    }),
+    folder: described(z.nullable(z.string()), {
+      description: 'Identifier of the folder that the metadata named; null for the top level',
+    }),
+    path: described(z.nullable(z.string()), {
+      description: 'Path inside that folder, as the metadata said (`relativePath`); null where it did not',
+    }),
+  }),
+)
+export type ListedUpload = z.infer<typeof listedUpload>
+
+export const uploadsAnswer = dataOf(z.array(listedUpload))
+
+export const uploadStatus = component(
+  'UploadStatus',
+  z.object({
+    slug: z.string(),
+    status: uploadStatuses,
+    received: receivedField,
+    size: totalField,
+    upload_date: timestampField,
+    thumbnail_url: z.string(),
+    has_thumbnail: z.boolean(),
+    thumbnail: described(z.enum(['pending', 'ready', 'none']), {
+      description: 'Whether a thumbnail is there, may still come, or will not',
+    }),
+  }),
+)
+export type UploadStatus = z.infer<typeof uploadStatus>

@@ -1,0 +1,102 @@
+import type { Insertable } from 'kysely'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { forUpdate } from '../database/differences.ts'
+import { prepared, preparedInsert } from '../database/prepared.ts'
+import type { Tables } from '../database/schema.ts'
+import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
+import { dropThumbnail } from './thumbnails.rows.ts'
+
+/**
+ * Inserts the newly written blob with one reference. When the same content exists already, the new copy,
+ * which was just verified, replaces it and the old copy becomes garbage.
+ */
+export async function adoptBlob(
+  trx: Trx,
+  blob: { key: BlobKey; sha256: Sha256; crc32: number; size: number; created_at: number },
+  garbageDueAt: number,
+): Promise<BlobId> {
+  const { key, sha256, crc32, size, created_at } = blob
+  const [known] = await sameContent(trx, sha256, size)
+  if (known === undefined) {
+    const [added] = await insertBlob(trx, { key, sha256, crc32, size, created_at, refs: 1 })
+    if (added === undefined) throw new Error('inserting a blob returned no id')
+    return added.id
+  }
+  await trx
+    .updateTable('blobs')
+    .set((row) => ({ key: blob.key, refs: row('refs', '+', 1) }))
+    .where('id', '=', known.id)
+    .execute()
+  await discardBlob(trx, known.key, garbageDueAt)
+  return known.id
+}
+
+/** Locks the row until the transaction ends. */
+const sameContent = prepared((trx: Trx, sha256: Sha256, size: number) =>
+  trx
+    .selectFrom('blobs')
+    .select(['id', 'key'])
+    .where('sha256', '=', sha256)
+    .where('size', '=', size)
+    .modifyEnd(forUpdate(trx)),
+)
+
+const insertBlob = preparedInsert((db, blob: Omit<Insertable<Tables['blobs']>, 'id'>) =>
+  db.insertInto('blobs').values(blob).returning('id'),
+)
+
+/** Drops one reference; dropping the last one turns the blob and its thumbnail into garbage. */
+export async function releaseBlob(trx: Trx, id: BlobId, garbageDueAt: number): Promise<void> {
+  const row = await trx
+    .updateTable('blobs')
+    .set((blob) => ({ refs: blob('refs', '-', 1) }))
+    .where('id', '=', id)
+    .returning(['refs', 'key'])
+    .executeTakeFirstOrThrow()
+  if (row.refs > 0) return
+  const thumbnail = await dropThumbnail(trx, id)
+  if (thumbnail !== null) await discardBlob(trx, thumbnail, garbageDueAt)
+  await trx.deleteFrom('blobs').where('id', '=', id).execute()
+  await discardBlob(trx, row.key, garbageDueAt)
+}
+
+/** Queues bytes that no row references for removal. */
+export async function discardBlob(db: Queryable, key: BlobKey, dueAt: number): Promise<void> {
+  await db
+    .insertInto('blob_garbage')
+    .values({ key, due_at: dueAt })
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .execute()
+}
+
+export async function blobExists(db: Queryable, key: BlobKey): Promise<boolean> {
+  return (await db.selectFrom('blobs').select('id').where('key', '=', key).executeTakeFirst()) !== undefined
+}
+
+/** Keys of garbage that is due, at most `limit`. */
+export async function dueGarbage(db: Database, now: number, limit: number): Promise<BlobKey[]> {
+  const rows = await db
+    .selectFrom('blob_garbage')
+    .select('key')
+    .where('due_at', '<=', now)
+    .orderBy('due_at')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.key)
+}
+
+/** Postpones garbage that could not be removed, so that it does not block the rest of the queue. */
+export async function postponeGarbage(db: Database, keys: readonly BlobKey[], dueAt: number): Promise<void> {
+  if (keys.length === 0) return
+  await db.updateTable('blob_garbage').set({ due_at: dueAt }).where('key', 'in', keys).execute()
+}
+
+export async function forgetGarbage(db: Database, keys: readonly BlobKey[]): Promise<void> {
+  if (keys.length > 0) await db.deleteFrom('blob_garbage').where('key', 'in', keys).execute()
+}
+
+/** Takes bytes out of the garbage queue; false when they may have been removed already. */
+export async function keepGarbage(trx: Trx, key: BlobKey): Promise<boolean> {
+  const kept = await trx.deleteFrom('blob_garbage').where('key', '=', key).executeTakeFirst()
+  return kept.numDeletedRows > 0n
+}

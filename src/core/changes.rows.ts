@@ -1,0 +1,151 @@
+/**
+ * Log of recent changes in accounts. A change is inserted by the transaction that makes it, which holds the
+ * account's lock: so the ids of one account's changes grow in the order in which they become visible.
+ */
+import { sql } from 'kysely'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { preparedChange } from '../database/prepared.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { ChangeKind } from '../domain/change.ts'
+import {
+  type AccountId,
+  type ChangeId,
+  type FileId,
+  type FolderId,
+  type FolderIdentifier,
+  type FolderPlace,
+  GUESTS,
+} from '../domain/ids.ts'
+import { metaOf, setMeta } from './meta.rows.ts'
+
+export interface ChangeRow {
+  readonly id: ChangeId
+  readonly account_id: AccountId
+  readonly kind: ChangeKind
+  readonly file_id: FileId | null
+  readonly folder: FolderIdentifier | null
+  readonly place: FolderPlace | null
+  readonly from_place: FolderPlace | null
+}
+
+const columns = ['id', 'account_id', 'kind', 'file_id', 'folder', 'place', 'from_place'] as const
+
+/** Appends the change. Changes of guests are not logged: nobody can watch them. */
+export async function noteChange(
+  trx: Trx,
+  account: AccountId,
+  change: {
+    readonly kind: ChangeKind
+    readonly file?: FileId
+    readonly folder?: FolderIdentifier
+    /** Current folder, or the last one for something that was deleted. */
+    readonly place?: FolderId | null
+    /** Folder before a move. */
+    readonly from?: FolderId | null
+  },
+): Promise<void> {
+  if (account === GUESTS) return
+  const { kind, file = null, folder = null, place = null, from = null } = change
+  await insertChange(trx, account, kind, file, folder, place, from)
+}
+
+const insertChange = preparedChange(
+  (
+    db,
+    account_id: AccountId,
+    kind: ChangeKind,
+    file_id: FileId | null,
+    folder: FolderIdentifier | null,
+    place: FolderId | null,
+    from: FolderId | null,
+  ) =>
+    db.insertInto('changes').values({
+      account_id,
+      kind,
+      file_id,
+      folder,
+      place: placeOfFolder(place),
+      from_place: placeOfFolder(from),
+    }),
+)
+
+/** Public identifier of the folder; null without a folder. */
+function placeOfFolder(id: FolderId | null) {
+  return sql<FolderPlace | null>`(
+    select case when parent_id is null then 'root' else identifier end from folders where id = ${id}
+  )`
+}
+
+export interface WatchedAccount {
+  readonly account: AccountId
+  /** Cursor: the last change that is known. */
+  readonly after: ChangeId
+}
+
+/** Changes in those accounts after each one's cursor, from oldest to newest, at most `limit`. */
+export async function changesAfter(
+  db: Database,
+  watched: readonly WatchedAccount[],
+  limit: number,
+): Promise<ChangeRow[]> {
+  if (watched.length === 0) return []
+  const rows = watched.map(
+    ({ account, after }) => sql`(cast(${account} as bigint), cast(${after} as bigint))`,
+  )
+  const found = await sql<ChangeRow>`
+    with watched (account, after) as (values ${sql.join(rows)})
+    select ${sql.join(columns.map((column) => sql.ref(`changes.${column}`)))}
+    from watched join changes on changes.account_id = watched.account and changes.id > watched.after
+    order by changes.id limit ${limit}`.execute(db)
+  return found.rows
+}
+
+/**
+ * Cursor at the end of the account's log, or at the last forgotten change if that is later: a reader with it
+ * has missed nothing.
+ */
+export async function lastChange(db: Database, account: AccountId): Promise<ChangeId> {
+  const forgotten = await forgottenChanges(db)
+  const { last } = await db
+    .selectFrom('changes')
+    .select((change) => change.fn.max('id').as('last'))
+    .where('account_id', '=', account)
+    .executeTakeFirstOrThrow()
+  return last !== null && last > forgotten ? last : forgotten
+}
+
+const FORGOTTEN = 'changes_forgotten'
+const TO_FORGET = 'changes_to_forget'
+
+/** Highest id, over all accounts, up to which changes may have been deleted. */
+export function forgottenChanges(db: Database): Promise<ChangeId> {
+  return markOf(db, FORGOTTEN)
+}
+
+async function markOf(db: Queryable, key: string): Promise<ChangeId> {
+  return Number((await metaOf(db, key)) ?? 0) as ChangeId
+}
+
+/**
+ * Allows the deletion of the changes that existed at the previous call, and remembers the newest one for the
+ * next call: so each change is kept for at least one interval between two calls, independent of any clock.
+ */
+export async function ageChanges(db: Database): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const old = await markOf(trx, TO_FORGET)
+    const newest = await trx
+      .selectFrom('changes')
+      .select((change) => change.fn.max('id').as('last'))
+      .executeTakeFirstOrThrow()
+    await setMeta(trx, FORGOTTEN, String(old))
+    await setMeta(trx, TO_FORGET, String(newest.last ?? old))
+  })
+}
+
+/** Deletes at most `limit` changes that may be forgotten; returns how many. */
+export async function dropForgotten(db: Database, limit: number): Promise<number> {
+  const forgotten = await forgottenChanges(db)
+  const old = db.selectFrom('changes').select('id').where('id', '<=', forgotten).orderBy('id').limit(limit)
+  const { numDeletedRows } = await db.deleteFrom('changes').where('id', 'in', old).executeTakeFirst()
+  return Number(numDeletedRows)
+}

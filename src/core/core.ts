@@ -1,0 +1,141 @@
+import type { BlobStore } from '../blobs/blob-store.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../database/database.ts'
+import type { PoolUse } from '../database/postgres.ts'
+import { type Clock, MINUTE, SECOND, systemClock } from '../domain/clock.ts'
+import type { Random } from '../domain/random.ts'
+import type { Log } from '../log.ts'
+import { type AuditLog, createAuditLog } from './audit-log.ts'
+import { createChanges } from './changes.job.ts'
+import { type ClockGuard, createClockGuard } from './clock-guard.ts'
+import type { Closing } from './closing.ts'
+import { createSigning, type Signing } from './hmac.ts'
+import {
+  type Claims,
+  createLocalClaims,
+  createSharedClaims,
+  keptFailures,
+  type LocalClaims,
+} from './jobs/job-leases.ts'
+import { dropJobs } from './jobs/jobs.rows.ts'
+import type { Job } from './jobs/jobs.ts'
+import { BEAT, joinNodes, type Nodes } from './nodes/nodes.ts'
+import { createOutages, type Outages } from './outages.ts'
+import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts'
+import { createSharedRateLimits } from './rate-limits/shared-rate-limits.ts'
+import { createReadiness, type Readiness } from './readiness.ts'
+import { countStart, createRemoving, guardRemovals, type Removing } from './store/generations.ts'
+import { assertPaired } from './store/pairing.ts'
+import { createStoreHealth, type StoreHealth } from './store/store-health.ts'
+import { createTrafficCounter, type TrafficCounter } from './traffic.ts'
+
+/** Dependencies of the core: settings, clock, and resources that are open already. */
+export interface CoreNeeds {
+  readonly config: Config
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly closing: Closing
+  readonly db: Database
+  /**
+   * Connection for writes that may lose the last moment and must not delay a request: rate windows, counters.
+   */
+  readonly light: Database
+  /** Whether other nodes may use the database at the same time. */
+  readonly isShared: boolean
+  pools(): Readonly<Record<string, PoolUse>>
+  /** Free bytes on the disk of the database; null when that is on another machine. */
+  freeSpace(): Promise<number | null>
+  /** The blob store; refuses removals while the database is older than the store's generation. */
+  readonly blobs: BlobStore
+  readonly removing: Removing
+  /** Key for the HMACs of addresses, receipts and folder cookies. */
+  readonly secret: string
+  /** Public address without a trailing slash. Must not be called before the server listens. */
+  publicUrl(): string
+}
+
+/** Services that every capability may use. */
+export interface Core extends Omit<CoreNeeds, 'secret'> {
+  readonly nodes: Nodes
+  readonly health: StoreHealth
+  readonly readiness: Readiness
+  readonly rates: RateLimits
+  readonly traffic: TrafficCounter
+  readonly signing: Signing
+  readonly auditLog: AuditLog
+  readonly guard: ClockGuard
+  readonly outages: Outages
+  readonly claims: Claims
+  /** Job history in memory; undefined when the database is shared. */
+  readonly history: LocalClaims['history'] | undefined
+  /** Returns a handler that logs errors under that message. */
+  failed(message: string): (error: unknown) => void
+  readonly jobs: readonly Job[]
+}
+
+/**
+ * Increments the pair's generation. Throws WrongStore when the database and the store do not belong together.
+ */
+export async function pairUp(
+  store: BlobStore,
+  { db, clock, random, log }: Pick<CoreNeeds, 'db' | 'clock' | 'random' | 'log'>,
+): Promise<Pick<CoreNeeds, 'blobs' | 'removing'>> {
+  await assertPaired(db, store, random)
+  const atStart = await countStart(db, store)
+  const removing = createRemoving({ db, blobs: store, clock, log, atStart })
+  return { blobs: guardRemovals(store, removing), removing }
+}
+
+export async function createCore(needs: CoreNeeds): Promise<Core> {
+  const { clock, random, log, closing, db, light, isShared, blobs, secret } = needs
+  const failed = (message: string) => (error: unknown) => log.error({ err: error }, message)
+  // Heartbeats are sent by timers, so their age is measured with the system's monotonic clock.
+  const beats = { now: clock.now, monotonic: systemClock.monotonic }
+  const nodes = await joinNodes({ db, clock: beats, random, log, alone: !isShared })
+  closing.add('leaving the other nodes', nodes.leave)
+  const health = createStoreHealth(blobs, failed('the blob store failed'))
+  const rates = isShared ? createSharedRateLimits(light, clock) : await createRateLimits(db, clock)
+  // Job rows of an earlier process that was alone are stale.
+  if (!isShared) await dropJobs(db, 'all')
+  const localClaims = isShared ? null : createLocalClaims(clock, keptFailures(db))
+  const outages = await createOutages({ db, clock, timers: systemClock, log })
+  closing.add('noting when the service stopped', () =>
+    outages.note().catch(failed('the time of the stop could not be recorded')),
+  )
+  const built = { nodes, health, rates, traffic: createTrafficCounter(light, clock), outages }
+  return {
+    ...needs,
+    ...built,
+    readiness: createReadiness(db, health, clock),
+    signing: createSigning(secret),
+    auditLog: createAuditLog(db),
+    guard: createClockGuard(clock),
+    claims: localClaims ?? createSharedClaims(db, nodes, clock),
+    history: localClaims?.history,
+    failed,
+    jobs: coreJobs(db, built),
+  }
+}
+
+function coreJobs(
+  db: Database,
+  {
+    nodes,
+    outages,
+    traffic,
+    rates,
+    health,
+  }: Pick<Core, 'nodes' | 'outages' | 'traffic' | 'rates' | 'health'>,
+): readonly Job[] {
+  const changes = createChanges(db)
+  return [
+    { name: 'beat', on: 'every node', every: BEAT, run: () => nodes.beat() },
+    { name: 'watch other nodes', on: 'every node', every: BEAT, run: () => nodes.removeDead() },
+    { name: 'note that the service runs', on: 'every node', every: MINUTE, run: () => outages.note() },
+    { name: 'write traffic', on: 'every node', every: 10 * SECOND, run: () => traffic.flush() },
+    { name: 'write rate windows', on: 'every node', every: SECOND, run: () => rates.flush() },
+    { name: 'probe a broken store', on: 'every node', every: 10 * SECOND, run: () => health.recover() },
+    { name: 'forget old changes', on: 'one node', every: 10 * MINUTE, run: () => changes.forgetOld() },
+  ]
+}

@@ -1,0 +1,54 @@
+/** Statistics of the whole server, one row per day in UTC. */
+import { type Selectable, sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import type { Tables } from '../database/schema.ts'
+
+export type DayRow = Readonly<Selectable<Tables['days']>>
+
+/** Counters, incremented as events happen. */
+export interface Traffic {
+  readonly requests: number
+  readonly bytes_in: number
+  readonly bytes_out: number
+  readonly uploads: number
+  readonly downloads: number
+}
+
+/** Gauges, sampled from time to time. */
+export interface Sample {
+  readonly accounts: number
+  readonly files: number
+  readonly storage_used: number
+}
+
+/** Adds to the day's counters. */
+export async function addTraffic(db: Database, day: string, traffic: Traffic): Promise<void> {
+  const added = (column: keyof Traffic) => sql<number>`${sql.ref(`days.${column}`)} + ${traffic[column]}`
+  await db
+    .insertInto('days')
+    .values({ day, ...traffic })
+    .onConflict((conflict) =>
+      conflict.column('day').doUpdateSet({
+        requests: added('requests'),
+        bytes_in: added('bytes_in'),
+        bytes_out: added('bytes_out'),
+        uploads: added('uploads'),
+        downloads: added('downloads'),
+      }),
+    )
+    .execute()
+}
+
+/** Replaces the day's earlier sample. */
+export async function setSample(db: Database, day: string, sample: Sample): Promise<void> {
+  await db
+    .insertInto('days')
+    .values({ day, ...sample })
+    .onConflict((conflict) => conflict.column('day').doUpdateSet({ ...sample }))
+    .execute()
+}
+
+/** Rows of that day and later, where there are any. */
+export function daysSince(db: Database, day: string): Promise<DayRow[]> {
+  return db.selectFrom('days').selectAll().where('day', '>=', day).orderBy('day').execute()
+}

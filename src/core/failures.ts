@@ -1,0 +1,20 @@
+import { StoreFailure } from '../blobs/blob-store.ts'
+import { isDatabaseFailure } from '../database/differences.ts'
+import { Refusal } from '../domain/errors.ts'
+import { unavailable } from './store/store-health.ts'
+
+/** The refusal for a failure of the store or the database; null for any other error. */
+export function outageRefusal(error: unknown): Refusal | null {
+  if (error instanceof StoreFailure) return unavailable(error.reason, error)
+  if (!isDatabaseFailure(error)) return null
+  return new Refusal('DATABASE_UNAVAILABLE', 'The database cannot answer at the moment; try again', 10)
+}
+
+/**
+ * For batch work: reports the failure of one item, so that the next ones still run. Rethrows an outage, which
+ * would fail all of them.
+ */
+export function reportOne(error: unknown, report: (error: unknown) => void): void {
+  if (outageRefusal(error) !== null) throw error
+  report(error)
+}

@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { wholeSum } from '../database/differences.ts'
+
+export interface AccountTotals {
+  /** Count and bytes of live files. */
+  readonly files: number
+  readonly bytes: number
+  /** Bytes reserved by uploads under way. */
+  readonly reserved: number
+}
+
+/** Sums over all accounts of the totals that each row keeps; costs one row per account. */
+export async function accountTotals(db: Database): Promise<AccountTotals> {
+  const [row] = await db.readPool.rows(
+    db
+      .selectFrom('accounts')
+      .select([
+        wholeSum(db, 'files_count').as('files'),
+        wholeSum(db, 'storage_used').as('bytes'),
+        wholeSum(db, 'storage_reserved').as('reserved'),
+      ]),
+  )
+  return { files: row?.files ?? 0, bytes: row?.bytes ?? 0, reserved: row?.reserved ?? 0 }
+}
+
+/** Number of contents whose thumbnail is still to be made; a partial index of those answers it. */
+export async function thumbnailsWaiting(db: Database): Promise<number> {
+  const [row] = await db.readPool.rows(
+    db
+      .selectFrom('thumbnails')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('state', '=', sql.lit('wanted')),
+  )
+  return row?.count ?? 0
+}
+
+/** Names of jobs that have failed at least `times` times in a row. */
+export async function jobsFailing(db: Database, times: number): Promise<readonly string[]> {
+  const rows = await db.selectFrom('jobs').select('name').where('failures', '>=', times).execute()
+  return rows.map(({ name }) => name)
+}

@@ -1,0 +1,182 @@
+import type { Database } from '../../database/database.ts'
+import { type Clock, DAY } from '../../domain/clock.ts'
+import { jobsFailing } from '../figures.rows.ts'
+import type { Nodes } from '../nodes/nodes.ts'
+import { dropJobs, findJob, type JobNote, keepJob, releaseJob, takeJob } from './jobs.rows.ts'
+
+/** Leases for jobs that run on one node at a time. */
+export interface Claims {
+  /**
+   * Acquires the lease of a job. Null while a run is under way, less than `every` milliseconds after the last
+   * one ended, and for a day after `SET_ASIDE_AFTER` consecutive failures. With `every` null only a run under
+   * way prevents it.
+   */
+  claim(job: string, every: number | null): Promise<Claim | null>
+  /** Names of the jobs that are currently set aside for a day. */
+  setAside(): Promise<readonly string[]>
+}
+
+export interface Claim {
+  /** Consecutive failures before this run. */
+  readonly failures: number
+  /**
+   * False when this node may have been declared dead and the job claimed by another. Must be asked between
+   * steps.
+   */
+  isHeld(): boolean
+  /**
+   * Releases the lease, once. Has no effect on a lease that another node took over. `failure`: what went
+   * wrong.
+   */
+  end(outcome: JobOutcome, failure?: string): Promise<void>
+}
+
+/**
+ * `done` and `failed` are results of the job itself. `postponed`: an outage that the job did not cause; it
+ * runs again at its next time. `left`: interrupted between steps; it may be continued at once.
+ */
+export type JobOutcome = 'done' | 'failed' | 'postponed' | 'left'
+
+/** Consecutive failures after which a job is set aside for a day, so that it cannot keep every node busy. */
+export const SET_ASIDE_AFTER = 5
+
+/** Factor that tolerates small differences between timers and wall clocks. */
+const TIMER_TOLERANCE = 0.9
+
+type History = Pick<JobNote, 'ended_at' | 'failures'>
+
+/** An end time in the future was written by a wrong clock and is ignored. */
+function isDue({ ended_at, failures }: History, every: number | null, now: number): boolean {
+  if (every === null || ended_at === null || ended_at > now) return true
+  return now - ended_at >= (failures >= SET_ASIDE_AFTER ? DAY : every * TIMER_TOLERANCE)
+}
+
+function noted(outcome: JobOutcome, failures: number, now: number, failure: string): Partial<JobNote> {
+  switch (outcome) {
+    case 'done':
+      return { ended_at: now, failures: 0, failure: null, failed_at: null }
+    case 'failed':
+      return { ended_at: now, failures: failures + 1, failure, failed_at: now }
+    case 'postponed':
+      return { ended_at: now, failure, failed_at: now }
+    case 'left':
+      return {}
+  }
+}
+
+/** Persists the job failures of a single node for the command line, which can request a retry. */
+export interface KeptFailures {
+  keep(job: string, note: JobNote): Promise<void>
+  forget(job: string): Promise<void>
+  /** Whether a retry was requested. */
+  isRetried(job: string): Promise<boolean>
+}
+
+export function keptFailures(db: Database): KeptFailures {
+  return {
+    keep: (job, note) => keepJob(db, job, note),
+    forget: (job) => dropJobs(db, job),
+    isRetried: async (job) => (await findJob(db, job))?.failures === 0,
+  }
+}
+
+const keptNowhere: KeptFailures = { async keep() {}, async forget() {}, isRetried: async () => false }
+
+const NEVER_RUN: JobNote = { ended_at: null, failures: 0, failure: null, failed_at: null }
+
+/** Leases of a single node, kept in memory. */
+export interface LocalClaims extends Claims {
+  history(): readonly (JobNote & { readonly name: string; readonly isRunning: boolean })[]
+}
+
+/**
+ * Leases in memory for a single node, so that an idle server writes nothing to disk. Only failures are
+ * written.
+ */
+export function createLocalClaims(clock: Clock, failures: KeptFailures = keptNowhere): LocalClaims {
+  const histories = new Map<string, JobNote>()
+  const running = new Set<string>()
+
+  /** The history of a job that is due; null when it is not. */
+  async function historyOfDue(job: string, every: number | null): Promise<JobNote | null> {
+    const history = histories.get(job) ?? NEVER_RUN
+    if (isDue(history, every, clock.now())) return history
+    const isSetAside = history.failures >= SET_ASIDE_AFTER
+    return isSetAside && (await failures.isRetried(job)) ? { ...history, failures: 0 } : null
+  }
+
+  return {
+    async claim(job, every) {
+      if (running.has(job)) return null
+      running.add(job)
+      const history = await historyOfDue(job, every).catch((error: unknown) => {
+        running.delete(job)
+        throw error
+      })
+      if (history === null) {
+        running.delete(job)
+        return null
+      }
+      return {
+        failures: history.failures,
+        isHeld: () => true,
+        async end(outcome, failure = '') {
+          running.delete(job)
+          const next = { ...history, ...noted(outcome, history.failures, clock.now(), failure) }
+          histories.set(job, next)
+          if (next.failure !== null) await failures.keep(job, next)
+          else if (history.failure !== null) await failures.forget(job)
+        },
+      }
+    },
+
+    history: () =>
+      [...new Set([...histories.keys(), ...running])].map((name) => ({
+        name,
+        ...(histories.get(name) ?? NEVER_RUN),
+        isRunning: running.has(name),
+      })),
+
+    async setAside() {
+      const failing = [...histories].filter(([, { failures }]) => failures >= SET_ASIDE_AFTER)
+      return failing.map(([job]) => job)
+    },
+  }
+}
+
+/** Leases for nodes that share a database. A lease lasts as long as its node is considered alive. */
+export function createSharedClaims(db: Database, nodes: Nodes, clock: Clock): Claims {
+  /**
+   * Jobs running here. A lease in the database under this node's id without an entry here was never released.
+   */
+  const running = new Set<string>()
+
+  return {
+    async claim(job, every) {
+      if (running.has(job) || !nodes.isSurelyAlive()) return null
+      running.add(job)
+      let isOurs = false
+      try {
+        const node = nodes.id()
+        const row = await findJob(db, job)
+        const isFree = row === undefined || row.holder === null || row.holder === node
+        const history = row ?? { ended_at: null, failures: 0 }
+        if (!isFree || !isDue(history, every, clock.now())) return null
+        isOurs = await takeJob(db, job, node, row)
+        if (!isOurs) return null
+        return {
+          failures: history.failures,
+          isHeld: () => nodes.id() === node && nodes.isSurelyAlive(),
+          async end(outcome, failure = '') {
+            running.delete(job)
+            await releaseJob(db, job, node, noted(outcome, history.failures, clock.now(), failure))
+          },
+        }
+      } finally {
+        if (!isOurs) running.delete(job)
+      }
+    },
+
+    setAside: () => jobsFailing(db, SET_ASIDE_AFTER),
+  }
+}

@@ -1,0 +1,119 @@
+import type { Database, Trx } from '../../database/database.ts'
+import type { NodeId } from '../../domain/ids.ts'
+
+export interface JobRow {
+  /** Node that claimed the job and has not released it, alive or dead. */
+  readonly node: NodeId | null
+  /** `node`, if it is alive. */
+  readonly holder: NodeId | null
+  readonly ended_at: number | null
+  readonly failures: number
+}
+
+export function findJob(db: Database, name: string): Promise<JobRow | undefined> {
+  return db
+    .selectFrom('jobs')
+    .leftJoin('nodes', 'nodes.id', 'jobs.node')
+    .select(['jobs.node', 'nodes.id as holder', 'jobs.ended_at', 'jobs.failures'])
+    .where('jobs.name', '=', name)
+    .executeTakeFirst()
+}
+
+/**
+ * Claims the job for the node if it is still as `seen` (undefined: no row yet), in one atomic statement, so
+ * that of several nodes that saw the same row one succeeds. A dead holder does not come back: node ids are
+ * never reused.
+ */
+export async function takeJob(
+  db: Database,
+  name: string,
+  node: NodeId,
+  seen: JobRow | undefined,
+): Promise<boolean> {
+  if (seen === undefined) {
+    const made = await db
+      .insertInto('jobs')
+      .values({ name, node })
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .executeTakeFirst()
+    return (made.numInsertedOrUpdatedRows ?? 0n) > 0n
+  }
+  const taken = await db
+    .updateTable('jobs')
+    .set({ node })
+    .where('name', '=', name)
+    .where('node', 'is not distinct from', seen.node)
+    .where('ended_at', 'is not distinct from', seen.ended_at)
+    .executeTakeFirst()
+  return taken.numUpdatedRows > 0n
+}
+
+/** Releases the job and stores `noted`. Does nothing when another node holds it by now. */
+export async function releaseJob(
+  db: Database,
+  name: string,
+  node: NodeId,
+  noted: Partial<JobNote>,
+): Promise<void> {
+  await db
+    .updateTable('jobs')
+    .set({ node: null, ...noted })
+    .where('name', '=', name)
+    .where('node', '=', node)
+    .execute()
+}
+
+/** Result of a run. */
+export interface JobNote {
+  readonly ended_at: number | null
+  readonly failures: number
+  /** Error message and time of the last failure; null after a success. */
+  readonly failure: string | null
+  readonly failed_at: number | null
+}
+
+export interface JobStatusRow extends JobNote {
+  readonly name: string
+  /** Node that runs the job, if it is alive. */
+  readonly holder: NodeId | null
+}
+
+export function listJobs(db: Database): Promise<JobStatusRow[]> {
+  return db
+    .selectFrom('jobs')
+    .leftJoin('nodes', 'nodes.id', 'jobs.node')
+    .select([
+      'jobs.name',
+      'nodes.id as holder',
+      'jobs.ended_at',
+      'jobs.failures',
+      'jobs.failure',
+      'jobs.failed_at',
+    ])
+    .execute()
+}
+
+/** Makes a job with at least that many failures due again; false for any other. */
+export async function retryJob(trx: Trx, name: string, failures: number): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('jobs')
+    .set({ failures: 0, ended_at: null })
+    .where('name', '=', name)
+    .where('failures', '>=', failures)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Stores the failures of a job where leases are kept in memory, so that the command line can read them. */
+export async function keepJob(db: Database, name: string, note: JobNote): Promise<void> {
+  await db
+    .insertInto('jobs')
+    .values({ name, ...note })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ ...note }))
+    .execute()
+}
+
+export async function dropJobs(db: Database, name: string | 'all'): Promise<void> {
+  const jobs = db.deleteFrom('jobs')
+  await (name === 'all' ? jobs : jobs.where('name', '=', name)).execute()
+}

@@ -1,0 +1,149 @@
+import type { Log } from '../../log.ts'
+import { outageRefusal } from '../failures.ts'
+import { type Claim, type Claims, type JobOutcome, SET_ASIDE_AFTER } from './job-leases.ts'
+
+/** Periodic background work: idempotent, and never run twice concurrently on one node. */
+export interface Job {
+  readonly name: string
+  /** Whether every node runs the job for itself, or one node at a time on behalf of all. */
+  readonly on: 'every node' | 'one node'
+  /** Milliseconds between the end of one run and the next. */
+  readonly every: number
+  /** Long runs must ask `mayGoOn` between steps and stop when it returns false. */
+  readonly run: (mayGoOn: () => boolean) => Promise<void>
+}
+
+export interface Runner {
+  /**
+   * Runs every job once, now, one after another, regardless of when it last ran. Waits for runs on other
+   * nodes and then runs those jobs again.
+   */
+  runAll(): Promise<void>
+  /** Starts no more jobs; resolves when running ones have stopped. */
+  stop(): Promise<void>
+}
+
+/** Called when a run begins here; the returned function receives its outcome. */
+export type JobWatch = (job: string) => (outcome: JobOutcome) => void
+
+const unwatched: JobWatch = () => () => {}
+
+/** Milliseconds between two attempts to claim a job that another node runs. */
+const CLAIM_RETRY = 20
+
+/**
+ * Runs each job at its interval, and shared jobs only when this node gets the lease. A failure is logged and
+ * the job retried at its next time, or a day later when it keeps failing.
+ */
+export function startJobs(
+  jobs: readonly Job[],
+  claims: Claims,
+  log: Log,
+  watch: JobWatch = unwatched,
+): Runner {
+  let stopped = false
+  const running = new Map<string, Promise<boolean>>()
+  const timers = new Map<string, Timer>()
+  async function runHere(job: Job): Promise<void> {
+    const ended = watch(job.name)
+    try {
+      await job.run(() => !stopped)
+      ended('done')
+    } catch (error) {
+      ended(outageRefusal(error) === null ? 'failed' : 'postponed')
+      throw error
+    }
+  }
+
+  /** Runs the job if it is due; false when the lease was not granted. Never throws. */
+  async function attempt(job: Job, every: number | null): Promise<boolean> {
+    try {
+      if (job.on === 'every node') {
+        await runHere(job)
+        return true
+      }
+      const claim = await claims.claim(job.name, every)
+      if (claim === null) return false
+      const ended = watch(job.name)
+      const { outcome, failure } = await runClaimed(log, job, claim, () => !stopped && claim.isHeld())
+      ended(outcome)
+      await claim.end(outcome, failure)
+    } catch (error) {
+      logFailure(log, job, error)
+    }
+    return true
+  }
+
+  /** Joins a run under way instead of starting a second one. */
+  function once(job: Job, every: number | null): Promise<boolean> {
+    const present = running.get(job.name)
+    if (present !== undefined) return present
+    const run = attempt(job, every).finally(() => running.delete(job.name))
+    running.set(job.name, run)
+    return run
+  }
+
+  function schedule(job: Job): void {
+    const timer = setTimeout(async () => {
+      await once(job, job.every)
+      if (!stopped) schedule(job)
+    }, job.every)
+    timers.set(job.name, timer)
+  }
+
+  for (const job of jobs) schedule(job)
+
+  return {
+    async runAll() {
+      for (const job of jobs) {
+        await running.get(job.name)
+        while (!(await once(job, null)) && !stopped) await Bun.sleep(CLAIM_RETRY)
+      }
+    },
+
+    async stop() {
+      stopped = true
+      for (const timer of timers.values()) clearTimeout(timer)
+      await Promise.all(running.values())
+    },
+  }
+}
+
+/** Runs the job under its lease. Never throws: a failure is logged and returned. */
+async function runClaimed(
+  log: Log,
+  job: Job,
+  { failures }: Claim,
+  mayGoOn: () => boolean,
+): Promise<{ outcome: JobOutcome; failure?: string }> {
+  if (failures >= SET_ASIDE_AFTER) {
+    log.warn({ job: job.name, failures }, 'a background job that was set aside is tried again')
+  }
+  try {
+    await job.run(mayGoOn)
+    return { outcome: mayGoOn() ? 'done' : 'left' }
+  } catch (error) {
+    const failure = told(error)
+    if (outageRefusal(error) !== null) {
+      logFailure(log, job, error)
+      return { outcome: 'postponed', failure }
+    }
+    if (failures + 1 < SET_ASIDE_AFTER) logFailure(log, job, error)
+    else {
+      const fields = { job: job.name, failures: failures + 1, err: error }
+      log.error(fields, 'a background job failed too often in a row and is set aside for a day')
+    }
+    return { outcome: 'failed', failure }
+  }
+}
+
+function logFailure(log: Log, job: Job, error: unknown): void {
+  log.error({ job: job.name, err: error }, 'a background job failed')
+}
+
+const LONGEST_FAILURE = 500
+
+/** First line of the error, for administrators; the log has all of it. */
+function told(error: unknown): string {
+  return String(error).split('\n', 1)[0]?.slice(0, LONGEST_FAILURE) ?? ''
+}

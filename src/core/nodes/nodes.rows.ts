@@ -1,0 +1,57 @@
+import type { Database, Queryable, Trx } from '../../database/database.ts'
+import type { NodeId } from '../../domain/ids.ts'
+
+export async function insertNode(db: Queryable, id: NodeId, startedAt: number): Promise<void> {
+  await db.insertInto('nodes').values({ id, started_at: startedAt }).execute()
+}
+
+/** Records a heartbeat of the node; false when its row is gone. */
+export async function countBeat(db: Database, id: NodeId): Promise<boolean> {
+  const result = await db
+    .updateTable('nodes')
+    .set((row) => ({ beats: row('beats', '+', 1) }))
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+export function otherNodes(db: Database, id: NodeId): Promise<{ id: NodeId; beats: number }[]> {
+  return db.selectFrom('nodes').select(['id', 'beats']).where('id', '!=', id).execute()
+}
+
+export interface NodeRow {
+  readonly id: NodeId
+  readonly beats: number
+  readonly started_at: number
+}
+
+/** All nodes, including dead ones that were not removed yet. */
+export function listNodes(db: Database): Promise<NodeRow[]> {
+  return db.selectFrom('nodes').select(['id', 'beats', 'started_at']).orderBy('started_at').execute()
+}
+
+export async function removeNode(db: Database, id: NodeId): Promise<void> {
+  await db.deleteFrom('nodes').where('id', '=', id).execute()
+}
+
+/**
+ * Removes a node that was seen with that many heartbeats, unless it has sent another since, in one atomic
+ * statement. True when this call removed it.
+ */
+export async function removeQuietNode(db: Database, id: NodeId, beats: number): Promise<boolean> {
+  const result = await db
+    .deleteFrom('nodes')
+    .where('id', '=', id)
+    .where('beats', '=', beats)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+export async function removeAllNodes(trx: Trx): Promise<void> {
+  await trx.deleteFrom('nodes').execute()
+}
+
+/** False for a node that was declared dead or has left. */
+export async function nodeExists(db: Database, id: NodeId): Promise<boolean> {
+  return (await db.selectFrom('nodes').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+}

@@ -1,0 +1,89 @@
+import { Refusal } from '../../domain/errors.ts'
+import type { RateLimits } from './rate-limits.ts'
+
+/** A rate window in which attempts at guessing are counted. */
+export interface TryWindow {
+  readonly subject: string
+  readonly limit: number
+  /** Milliseconds. */
+  readonly length: number
+}
+
+/**
+ * Counts an attempt before it is made, so that concurrent guesses are counted too. The returned function
+ * takes the attempt back. Throws Refusal RATE_LIMITED, with `message`, after too many.
+ */
+export async function countTry(
+  rates: RateLimits,
+  windows: readonly TryWindow[],
+  message: string,
+): Promise<() => Promise<void>> {
+  const counted: { readonly subject: string; readonly openedAt: number }[] = []
+  const takeBack = async () => {
+    for (const { subject, openedAt } of counted) await rates.giveBack(subject, 1, openedAt)
+  }
+  try {
+    for (const { subject, limit, length } of windows) {
+      const verdict = await rates.take(subject, 1, limit, length)
+      if (!verdict.allowed) throw new Refusal('RATE_LIMITED', message, verdict.resetsIn)
+      counted.push({ subject, openedAt: verdict.openedAt })
+    }
+    return takeBack
+  } catch (error) {
+    await takeBack()
+    throw error
+  }
+}
+
+/** Concurrent attempts of one subject per node. */
+const MAX_CONCURRENT = 2
+/** Attempts of one subject that may queue for those; more are refused. */
+const MAX_QUEUED = 200
+/** Seconds suggested for a retry when the queue is full. */
+const RETRY_AFTER = 5
+
+interface Queue {
+  running: number
+  readonly waiting: (() => void)[]
+}
+
+const queues = new Map<string, Queue>()
+
+/**
+ * Makes an attempt, which counts in each window unless `work` succeeds: only wrong guesses use up a limit.
+ * Few attempts of the first window's subject run concurrently, so that many correct ones at once, as from one
+ * network, are not mistaken for guesses while they run. Throws what `work` throws, and Refusal RATE_LIMITED,
+ * with `message`.
+ */
+export async function tryOnce<T>(
+  rates: RateLimits,
+  windows: readonly [TryWindow, ...TryWindow[]],
+  message: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const [{ subject }] = windows
+  const leave = await enter(subject, message)
+  try {
+    const takeBack = await countTry(rates, windows, message)
+    const result = await work()
+    await takeBack()
+    return result
+  } finally {
+    leave()
+  }
+}
+
+async function enter(subject: string, message: string): Promise<() => void> {
+  const queue = queues.get(subject) ?? { running: 0, waiting: [] }
+  queues.set(subject, queue)
+  if (queue.running < MAX_CONCURRENT) queue.running++
+  else if (queue.waiting.length >= MAX_QUEUED) throw new Refusal('RATE_LIMITED', message, RETRY_AFTER)
+  else await new Promise<void>((resolve) => queue.waiting.push(resolve))
+  return () => {
+    const next = queue.waiting.shift()
+    // This slot passes to the next attempt, so `running` does not change.
+    if (next !== undefined) return next()
+    queue.running--
+    if (queue.running === 0) queues.delete(subject)
+  }
+}

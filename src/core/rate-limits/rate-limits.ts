@@ -1,0 +1,130 @@
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { dropWindow, listWindows, saveWindow } from './rate-windows.rows.ts'
+
+export interface Verdict {
+  readonly allowed: boolean
+  readonly limit: number
+  readonly remaining: number
+  /** Whole seconds until the window ends, at least 1. */
+  readonly resetsIn: number
+  /** Opening time of the window, which identifies it. */
+  readonly openedAt: number
+}
+
+/** Fixed-window counters per subject. A window opens with its first use. */
+export interface RateLimits {
+  /**
+   * Takes `amount` if no more than `limit` is then used in the window, which is `length` milliseconds long. A
+   * refused take is not counted and opens no window. Concurrent takes never exceed the limit together. Where
+   * windows are shared, throws what the database throws.
+   */
+  take(subject: string, amount: number, limit: number, length: number): Promise<Verdict>
+  /** The verdict that `take` would give now. Takes nothing and opens no window. */
+  look(subject: string, amount: number, limit: number, length: number): Promise<Verdict>
+  /**
+   * Returns an amount that was taken and not used, unless its window is over. Never throws: a failed return
+   * is retried by `flush`.
+   */
+  giveBack(subject: string, amount: number, openedAt: number): Promise<void>
+  /** Writes pending changes and drops windows that are over. Must be called periodically. */
+  flush(): Promise<void>
+}
+
+export interface RateWindow {
+  readonly openedAt: number
+  readonly endsAt: number
+  readonly used: number
+}
+
+/** The verdict on a window of `length` milliseconds at the time `now`. */
+export function verdictOf(
+  window: RateWindow,
+  allowed: boolean,
+  limit: number,
+  length: number,
+  now: number,
+): Verdict {
+  return {
+    allowed,
+    limit,
+    remaining: Math.max(0, limit - window.used),
+    openedAt: window.openedAt,
+    // Another node's clock may be ahead, which would make the window seem longer than `length`.
+    resetsIn: Math.max(1, Math.ceil(Math.min(window.endsAt - now, length) / 1000)),
+  }
+}
+
+interface KeptWindow extends RateWindow {
+  used: number
+  unsaved: boolean
+}
+
+/**
+ * Rate limits for a single node: windows are kept in memory and written by `flush`, so that they survive a
+ * restart. `take` and `giveBack` do not use the database.
+ */
+export async function createRateLimits(db: Database, clock: Clock): Promise<RateLimits> {
+  const windows = new Map<string, KeptWindow>()
+  for (const row of await listWindows(db)) {
+    windows.set(row.subject, { openedAt: row.opened_at, endsAt: row.ends_at, used: row.used, unsaved: false })
+  }
+
+  // A window that opens in the future was written by a wrong clock.
+  const isOver = (window: RateWindow, now: number) => now >= window.endsAt || now < window.openedAt
+
+  function windowAt(now: number, subject: string, length: number): KeptWindow {
+    const present = windows.get(subject)
+    return present === undefined || isOver(present, now)
+      ? { openedAt: now, endsAt: now + length, used: 0, unsaved: false }
+      : present
+  }
+
+  return {
+    async look(subject, amount, limit, length) {
+      const now = clock.now()
+      const window = windowAt(now, subject, length)
+      return verdictOf(window, window.used + amount <= limit, limit, length, now)
+    },
+
+    async take(subject, amount, limit, length) {
+      const now = clock.now()
+      const window = windowAt(now, subject, length)
+      const allowed = window.used + amount <= limit
+      if (allowed) {
+        window.used += amount
+        window.unsaved = true
+        windows.set(subject, window)
+      }
+      return verdictOf(window, allowed, limit, length, now)
+    },
+
+    async giveBack(subject, amount, openedAt) {
+      const window = windows.get(subject)
+      if (window?.openedAt !== openedAt) return
+      window.used = Math.max(0, window.used - amount)
+      window.unsaved = true
+    },
+
+    async flush() {
+      const now = clock.now()
+      const over = [...windows].filter(([, window]) => isOver(window, now))
+      const changed = [...windows]
+        .filter(([, window]) => window.unsaved && !isOver(window, now))
+        .map(([subject, window]) => [subject, window, window.used] as const)
+      if (over.length + changed.length === 0) return
+      await inTransaction(db, async (trx) => {
+        for (const [subject] of over) await dropWindow(trx, subject)
+        for (const [subject, { openedAt: opened_at, endsAt: ends_at }, used] of changed) {
+          await saveWindow(trx, { subject, opened_at, ends_at, used })
+        }
+      })
+      for (const [subject, window] of over) {
+        // A new window may have been opened meanwhile.
+        if (windows.get(subject) === window) windows.delete(subject)
+      }
+      for (const [, window, used] of changed) window.unsaved = window.used !== used
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { type Clock, SECOND } from '../domain/clock.ts'
+import type { StoreHealth } from './store/store-health.ts'
+
+export interface Readiness {
+  /**
+   * Whether database and store work, at most a few seconds old. Checked at most once a second and never
+   * concurrently, so that frequent calls can neither wear out the disk nor exhaust the connections.
+   */
+  check(): Promise<{ readonly database: boolean; readonly store: boolean }>
+}
+
+const FRESH_FOR = SECOND
+
+/** Shorter than the ordinary database timeout, so that a hanging database is reported early. */
+const ANSWERS_WITHIN = 5 * SECOND
+
+export function createReadiness(db: Database, health: StoreHealth, clock: Clock): Readiness {
+  let last: { readonly at: number; isOpen: boolean; readonly result: ReturnType<Readiness['check']> } | null =
+    null
+
+  async function answers(): Promise<boolean> {
+    const silence = Promise.withResolvers<boolean>()
+    const timer = setTimeout(() => silence.resolve(false), ANSWERS_WITHIN)
+    const answer = sql`select 1`.execute(db).then(
+      () => true,
+      () => false,
+    )
+    try {
+      return await Promise.race([answer, silence.promise])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  return {
+    check() {
+      const now = clock.monotonic()
+      if (last !== null && (last.isOpen || now - last.at < FRESH_FOR)) return last.result
+      const result = Promise.all([answers(), health.probe()]).then(([database, store]) => ({
+        database,
+        store,
+      }))
+      const asked = { at: now, isOpen: true, result }
+      const close = () => {
+        asked.isOpen = false
+      }
+      result.then(close, close)
+      last = asked
+      return result
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import { sql } from 'kysely'
+import type { Database, Trx } from '../database/database.ts'
+import { preparedChange } from '../database/prepared.ts'
+import type { AccountId, BlobKey, NodeId } from '../domain/ids.ts'
+
+/**
+ * Reserves space in one atomic statement, so that concurrent uploads cannot exceed the limit together: the
+ * account's quota, or without one the given limit. False when there is not enough space.
+ */
+export async function reserveStorage(
+  trx: Trx,
+  account: AccountId,
+  bytes: number,
+  limit: number,
+): Promise<boolean> {
+  return (await addReserved(trx, bytes, account, bytes, limit)).changed > 0
+}
+
+const addReserved = preparedChange((db, bytes: number, account: AccountId, needed: number, limit: number) =>
+  db
+    .updateTable('accounts')
+    .set((row) => ({ storage_reserved: row('storage_reserved', '+', bytes) }))
+    .where('id', '=', account)
+    .where(
+      sql<number>`storage_used + storage_reserved + ${needed}`,
+      '<=',
+      sql<number>`coalesce(quota, ${limit})`,
+    ),
+)
+
+export async function insertReservation(
+  trx: Trx,
+  reservation: { key: BlobKey; account_id: AccountId; bytes: number; created_at: number; node: NodeId },
+): Promise<void> {
+  const { key, account_id, bytes, created_at, node } = reservation
+  await addReservation(trx, key, account_id, bytes, created_at, node)
+}
+
+const addReservation = preparedChange(
+  (db, key: BlobKey, account_id: AccountId, bytes: number, created_at: number, node: NodeId) =>
+    db.insertInto('reservations').values({ key, account_id, bytes, created_at, node }),
+)
+
+/** Enlarges the reservation; false when it is gone. */
+export async function growReservation(trx: Trx, key: BlobKey, bytes: number): Promise<boolean> {
+  const result = await trx
+    .updateTable('reservations')
+    .set((row) => ({ bytes: row('bytes', '+', bytes) }))
+    .where('key', '=', key)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/**
+ * Ends the reservation and returns its space; false, without any effect, when it is gone. When an upload
+ * commits while a cleaner declares it dead, the one that gets true wins.
+ */
+export async function endReservation(trx: Trx, key: BlobKey): Promise<boolean> {
+  const [row] = (await removeReservation(trx, key)).rows
+  if (row === undefined) return false
+  await takeReserved(trx, row.bytes, row.account_id)
+  return true
+}
+
+const removeReservation = preparedChange((db, key: BlobKey) =>
+  db.deleteFrom('reservations').where('key', '=', key).returning(['account_id', 'bytes']),
+)
+
+const takeReserved = preparedChange((db, bytes: number, account: AccountId) =>
+  db
+    .updateTable('accounts')
+    .set((row) => ({ storage_reserved: row('storage_reserved', '-', bytes) }))
+    .where('id', '=', account),
+)
+
+export interface DeadReservation {
+  readonly key: BlobKey
+  readonly account_id: AccountId
+}
+
+/** At most `limit` reservations whose node is dead. */
+export function deadReservations(db: Database, limit: number): Promise<DeadReservation[]> {
+  return db
+    .selectFrom('reservations')
+    .leftJoin('nodes', 'nodes.id', 'reservations.node')
+    .select(['reservations.key', 'reservations.account_id'])
+    .where('nodes.id', 'is', null)
+    .limit(limit)
+    .execute()
+}

@@ -1,0 +1,155 @@
+/**
+ * Generations tell the current database of a store from a restored copy. Each start increments the generation
+ * in the database and then in the store. A database with a lower generation than its store was restored from
+ * an earlier time: it serves, but removes no bytes, which the newer one may reference.
+ */
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import { StoreFailure } from '../../blobs/blob-store.ts'
+import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { lockMigrations } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type Clock, SECOND } from '../../domain/clock.ts'
+import type { Log } from '../../log.ts'
+import { metaOf, setMeta } from '../meta.rows.ts'
+import { pairMeta } from './pairing.ts'
+import { readStoreMark, writeStoreMark } from './store-mark.ts'
+
+export interface Generations {
+  readonly database: number
+  readonly store: number
+}
+
+export function isBehind({ database, store }: Generations): boolean {
+  return database < store
+}
+
+/** Both generations. The store is read first: any generation that it has, the database had before. */
+export async function generationsOf(db: Queryable, blobs: BlobStore): Promise<Generations> {
+  const store = (await readStoreMark(blobs))?.generation ?? 0
+  return { database: await databaseGeneration(db), store }
+}
+
+async function databaseGeneration(db: Queryable): Promise<number> {
+  return Number((await metaOf(db, pairMeta.generation)) ?? 0)
+}
+
+/** Increments both generations at a start. A database that is behind its store changes nothing. */
+export async function countStart(db: Database, blobs: BlobStore): Promise<Generations> {
+  return raise(db, blobs, (present) => !isBehind(present))
+}
+
+/**
+ * Makes the database current for its store, even when it was behind; `note` logs that in the same
+ * transaction.
+ */
+export function takeOver(
+  db: Database,
+  blobs: BlobStore,
+  note: (trx: Trx, generation: number) => Promise<void>,
+): Promise<Generations> {
+  return raise(db, blobs, () => true, note)
+}
+
+/**
+ * Writes the database first: an interruption in between leaves it ahead of its store, which is harmless.
+ * Nodes that do so concurrently are serialized, and the store's generation only grows.
+ */
+async function raise(
+  db: Database,
+  blobs: BlobStore,
+  may: (present: Generations) => boolean,
+  note: (trx: Trx, generation: number) => Promise<void> = async () => {},
+): Promise<Generations> {
+  const refused = await inTransaction(db, async (trx) => {
+    await lockMigrations(trx)
+    const present = await generationsOf(trx, blobs)
+    if (!may(present)) return present
+    const next = Math.max(present.database, present.store) + 1
+    await setMeta(trx, pairMeta.generation, String(next))
+    await note(trx, next)
+    return null
+  })
+  return (
+    refused ??
+    inTransaction(db, async (trx) => {
+      await lockMigrations(trx)
+      const generation = await databaseGeneration(trx)
+      const present = await readStoreMark(blobs)
+      if (present === null) throw new Error('the paired store has no mark')
+      if (present.generation < generation) await writeStoreMark(blobs, { mark: present.mark, generation })
+      return { database: generation, store: Math.max(present.generation, generation) }
+    })
+  )
+}
+
+/** Guards the removal of bytes. */
+export interface Removing {
+  /**
+   * False while the database is behind its store. Re-checked every few seconds, because a database may be
+   * restored, or another copy of it started, while nodes run. Throws what database and store throw.
+   */
+  isAllowed(): Promise<boolean>
+}
+
+const FRESH_FOR = 5 * SECOND
+
+/**
+ * `atStart` holds the generations found at the start. Falling behind, and no longer being behind, is logged.
+ */
+export function createRemoving(parts: {
+  db: Database
+  blobs: BlobStore
+  clock: Clock
+  log: Log
+  atStart: Generations
+}): Removing {
+  const { db, blobs, clock, log, atStart } = parts
+  let known = isBehind(atStart)
+  let askedAt = clock.monotonic()
+  if (known) tell(atStart)
+
+  function tell(generations: Generations): void {
+    log.error(
+      { ...generations },
+      'this database is older than what the store has seen, so it may be a copy: files are served and taken in, but no bytes are removed until "holdfast takeover"; see docs/operations/backup.md',
+    )
+  }
+
+  return {
+    async isAllowed() {
+      const now = clock.monotonic()
+      if (now - askedAt < FRESH_FOR) return !known
+      const present = await generationsOf(db, blobs)
+      askedAt = now
+      const before = known
+      known = isBehind(present)
+      if (known && !before) tell(present)
+      if (before && !known) log.info({ ...present }, 'this database is current for its store again')
+      return !known
+    },
+  }
+}
+
+/** Wraps the store: `remove` throws StoreFailure while removals are not allowed. */
+export function guardRemovals(blobs: BlobStore, removing: Removing): BlobStore {
+  return {
+    create: (key) => blobs.create(key),
+    resume: (key, kept) => blobs.resume(key, kept),
+    read: (key, start, end, size) => blobs.read(key, start, end, size),
+    open: (key, size) => blobs.open(key, size),
+    readInto: (key, start, target, size) => blobs.readInto(key, start, target, size),
+    size: (key) => blobs.size(key),
+    list: () => blobs.list(),
+    freeSpace: () => blobs.freeSpace(),
+    probe: () => blobs.probe(),
+    readMark: () => blobs.readMark(),
+    writeMark: (mark) => blobs.writeMark(mark),
+    link: (key, options) => blobs.link(key, options),
+    async remove(key) {
+      if (await removing.isAllowed()) return blobs.remove(key)
+      throw new StoreFailure('refused', {
+        cause: new Error('the database is older than what the store has seen, so no bytes are removed'),
+      })
+    },
+  }
+}

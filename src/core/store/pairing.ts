@@ -1,0 +1,77 @@
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import type { Database } from '../../database/database.ts'
+import { lockMigrations } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { Random } from '../../domain/random.ts'
+import { metaOf, metaValue, setMeta } from '../meta.rows.ts'
+import { readStoreMark, writeStoreMark } from './store-mark.ts'
+
+export class WrongStore extends Error {
+  override readonly name = 'WrongStore'
+}
+
+/** Keys in `meta` that tie a database to its store. */
+export const pairMeta = {
+  /** Mark that the store has to carry. */
+  mark: 'store_mark',
+  /** Mark that the store was seen to carry. Set after `mark`: a start may be interrupted between the two. */
+  marked: 'store_marked',
+  /** Generation of the database: see generations.ts. */
+  generation: 'generation',
+  /** Mark that a relocation leaves on the store from which it has moved the bytes away. */
+  former: 'former_store_mark',
+  /** Present while a relocation fills this database: the mark of the pair that it copies. */
+  relocating: 'relocating',
+  /**
+   * Present while a relocation that ends in this database is under way: the mark that the store will have to
+   * carry.
+   */
+  next: 'next_store_mark',
+} as const
+
+/** A random mark, so that no two pairs share one. */
+export function makeMark(random: Random): string {
+  return Buffer.from(random(16)).toString('hex')
+}
+
+/** Throws Refusal PRECONDITION_FAILED for a database that an unfinished relocation is filling. */
+export async function assertWhole(db: Database): Promise<void> {
+  if ((await metaOf(db, pairMeta.relocating)) === null) return
+  throw new Refusal(
+    'PRECONDITION_FAILED',
+    'the database that is configured is being filled by "holdfast relocate" and is not whole yet; run that again with the settings it began with, and it goes on',
+  )
+}
+
+/**
+ * Makes sure that database and store belong together: both carry the same random mark, written when they
+ * first meet. Nodes that start together are serialized. Throws WrongStore, and Refusal for a database that is
+ * not whole.
+ */
+export async function assertPaired(db: Database, blobs: BlobStore, random: Random): Promise<void> {
+  await assertWhole(db)
+  const wanted = await metaValue(db, pairMeta.mark, () => makeMark(random))
+  await inTransaction(db, async (trx) => {
+    await lockMigrations(trx)
+    const present = (await readStoreMark(blobs))?.mark ?? null
+    if (present === wanted) return
+    if (present !== null && present === (await metaOf(trx, pairMeta.former))) {
+      throw new WrongStore(
+        'the files of this database were moved away from the store that is configured; configure the one that they were moved to',
+      )
+    }
+    if (present !== null) {
+      throw new WrongStore(
+        'the store that is configured belongs to another database; configure that database, or an empty store',
+      )
+    }
+    if ((await metaOf(trx, pairMeta.marked)) !== null) {
+      throw new WrongStore(
+        'the store that is configured is not the one in which this database keeps its files; configure that one, or move the files with "holdfast relocate"',
+      )
+    }
+    await writeStoreMark(blobs, { mark: wanted, generation: 0 })
+    await setMeta(trx, pairMeta.marked, wanted)
+  })
+}

@@ -1,0 +1,19 @@
+import type { BlobStore } from '../../blobs/blob-store.ts'
+
+/** Contents of the store's mark: the random mark that ties it to its database, and the generation. */
+export interface StoreMark {
+  readonly mark: string
+  readonly generation: number
+}
+
+/** Null for a store without a mark. A mark without a generation was written before generations existed. */
+export async function readStoreMark(blobs: BlobStore): Promise<StoreMark | null> {
+  const text = await blobs.readMark()
+  if (text === null) return null
+  const [mark = '', generation = '0'] = text.trim().split(' ')
+  return { mark, generation: Number(generation) || 0 }
+}
+
+export function writeStoreMark(blobs: BlobStore, { mark, generation }: StoreMark): Promise<void> {
+  return blobs.writeMark(generation === 0 ? mark : `${mark} ${generation}`)
+}

@@ -1,0 +1,191 @@
+import { sql } from 'kysely'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { forUpdate } from '../database/differences.ts'
+import { prepared, preparedChange } from '../database/prepared.ts'
+import type { ThumbnailState } from '../database/schema.ts'
+import type { BlobId, BlobKey, FileId, NodeId } from '../domain/ids.ts'
+
+/** Inserts the initial state for a content. Does nothing where a row exists. */
+export async function noteThumbnail(
+  trx: Trx,
+  blob: BlobId,
+  state: 'wanted' | 'none',
+  now: number,
+): Promise<void> {
+  await insertThumbnail(trx, blob, state, now)
+}
+
+const insertThumbnail = preparedChange((db, blob_id: BlobId, state: 'wanted' | 'none', due_at: number) =>
+  db
+    .insertInto('thumbnails')
+    .values({ blob_id, state, due_at })
+    .onConflict((conflict) => conflict.column('blob_id').doNothing()),
+)
+
+/**
+ * Requests a thumbnail for a content without a row, or one that another node could not make. The content may
+ * be gone.
+ */
+export async function wantThumbnail(trx: Trx, blob: BlobId, now: number): Promise<void> {
+  // Locks the blob against a concurrent removal, so that no row references a missing one.
+  const present = await trx
+    .selectFrom('blobs')
+    .select('id')
+    .where('id', '=', blob)
+    .modifyEnd(forUpdate(trx))
+    .executeTakeFirst()
+  if (present === undefined) return
+  await noteThumbnail(trx, blob, 'wanted', now)
+  await trx
+    .updateTable('thumbnails')
+    .set({ state: 'wanted', tries: 0, due_at: now })
+    .where('blob_id', '=', blob)
+    .where('state', '=', 'unsupported')
+    .execute()
+}
+
+export interface MadeThumbnail {
+  readonly key: BlobKey
+  /** Sizes in bytes of the small picture and of the optional large and screen pictures. */
+  readonly small: number
+  readonly large: number
+  readonly screen: number
+}
+
+export async function findThumbnail(db: Database, blob: BlobId): Promise<MadeThumbnail | null> {
+  const row = await db
+    .selectFrom('thumbnails')
+    .select(['key', 'small', 'large', 'screen'])
+    .where('blob_id', '=', blob)
+    .where('state', '=', 'made')
+    .executeTakeFirst()
+  if (row === undefined || row.key === null) return null
+  return { key: row.key, small: row.small, large: row.large, screen: row.screen }
+}
+
+/** States for the contents of these files; null for contents without a row. */
+export async function thumbnailStates(
+  db: Database,
+  files: readonly FileId[],
+): Promise<ReadonlyMap<FileId, ThumbnailState | null>> {
+  if (files.length === 0) return new Map()
+  const states = STATES[files.length]
+  const rows = await (states === undefined ? db.read.rows(statesOf(db, files)) : states(db, ...files))
+  return new Map(rows.map(({ id, state }) => [id, state]))
+}
+
+function statesOf(db: Queryable, files: readonly FileId[]) {
+  return db
+    .selectFrom('files')
+    .leftJoin('thumbnails', 'thumbnails.blob_id', 'files.blob_id')
+    .select(['files.id', 'thumbnails.state'])
+    .where('files.id', 'in', files)
+}
+
+/** By the number of files, for all that a page of a list can have. */
+const STATES = Array.from({ length: 101 }, () => prepared((db, ...files: FileId[]) => statesOf(db, files)))
+
+/** Requests the thumbnail again because its bytes are lost. Does nothing when another one has replaced it. */
+export async function remakeThumbnail(
+  db: Queryable,
+  blob: BlobId,
+  lost: BlobKey,
+  now: number,
+): Promise<void> {
+  await db
+    .updateTable('thumbnails')
+    .set({ state: 'wanted', key: null, tries: 0, due_at: now })
+    .where('blob_id', '=', blob)
+    .where('key', '=', lost)
+    .execute()
+}
+
+/** A wanted thumbnail that this node has claimed. */
+export interface ClaimedThumbnail {
+  readonly blob: BlobId
+  /** Key of the content. */
+  readonly key: BlobKey
+  readonly size: number
+  /** Number of attempts including this one. */
+  readonly tries: number
+}
+
+/**
+ * Claims the longest-waiting due thumbnail that no living node has claimed; null when there is none. Of
+ * several nodes one gets it. A node claims one at a time, so an earlier claim under its id was abandoned.
+ */
+export async function claimThumbnail(
+  db: Database,
+  node: NodeId,
+  now: number,
+): Promise<ClaimedThumbnail | null> {
+  for (;;) {
+    const found = await db
+      .selectFrom('thumbnails')
+      .innerJoin('blobs', 'blobs.id', 'thumbnails.blob_id')
+      .leftJoin('nodes', (join) => join.onRef('nodes.id', '=', 'thumbnails.node').on('nodes.id', '!=', node))
+      .select([
+        'thumbnails.blob_id as blob',
+        'thumbnails.node',
+        'thumbnails.tries',
+        'blobs.key',
+        'blobs.size',
+      ])
+      // A literal instead of a parameter, so that the planner can use the partial index.
+      .where('thumbnails.state', '=', sql.lit('wanted'))
+      .where('thumbnails.due_at', '<=', now)
+      .where('nodes.id', 'is', null)
+      .orderBy('thumbnails.due_at')
+      .orderBy('thumbnails.blob_id')
+      .limit(1)
+      .executeTakeFirst()
+    if (found === undefined) return null
+    const { blob, key, size, tries } = found
+    const taken = await db
+      .updateTable('thumbnails')
+      .set({ node, tries: tries + 1 })
+      .where('blob_id', '=', blob)
+      .where('state', '=', 'wanted')
+      .where('node', 'is not distinct from', found.node)
+      .where('tries', '=', tries)
+      .executeTakeFirst()
+    if (taken.numUpdatedRows > 0n) return { blob, key, size, tries: tries + 1 }
+  }
+}
+
+/** Ends a claim. False when the node has lost the claim or the content is gone. */
+export async function endThumbnail(
+  db: Queryable,
+  blob: BlobId,
+  node: NodeId,
+  end:
+    | ({ readonly state: 'made' } & MadeThumbnail)
+    | { readonly state: Exclude<ThumbnailState, 'wanted' | 'made'> }
+    | { readonly state: 'wanted'; readonly tries: number; readonly due_at: number },
+): Promise<boolean> {
+  const ended = await db
+    .updateTable('thumbnails')
+    .set({ ...end, node: null })
+    .where('blob_id', '=', blob)
+    .where('state', '=', 'wanted')
+    .where('node', '=', node)
+    .executeTakeFirst()
+  return ended.numUpdatedRows > 0n
+}
+
+/**
+ * Deletes the row, which must go before that of its content. Returns the key of the stored pictures, or null.
+ */
+export async function dropThumbnail(trx: Trx, blob: BlobId): Promise<BlobKey | null> {
+  const row = await trx
+    .deleteFrom('thumbnails')
+    .where('blob_id', '=', blob)
+    .returning('key')
+    .executeTakeFirst()
+  return row?.key ?? null
+}
+
+/** Deletes all rows: every content counts as not looked at. */
+export async function forgetThumbnails(trx: Trx): Promise<void> {
+  await trx.deleteFrom('thumbnails').execute()
+}

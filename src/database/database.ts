@@ -1,0 +1,99 @@
+import { type Compilable, type CompiledQuery, type Dialect, Kysely, type Transaction } from 'kysely'
+import type { AccountId } from '../domain/ids.ts'
+import type { Tables } from './schema.ts'
+
+/** A source of answers to read-only queries. */
+export interface Reader {
+  rows<Row>(query: Compilable<Row> | CompiledQuery<Row>): Promise<Row[]>
+}
+
+/** A reader of committed rows that notices commits. */
+export interface CommittedReader extends Reader {
+  /**
+   * Changes whenever anything was committed, by this process or another; null when the database cannot tell.
+   */
+  version(): number | null
+}
+
+/** Readers of committed rows. On PostgreSQL all of them are the pool of connections. */
+export interface Readers {
+  /** Answers immediately, on a connection that waits for no transaction. */
+  readonly read: CommittedReader
+  /** For many queries in one pass over a large table: does not evict the page cache. */
+  readonly scan: Reader
+  /**
+   * For queries that may scan a large table: SQLite runs them on other threads, so that the event loop is not
+   * blocked.
+   */
+  readonly readPool: Reader
+}
+
+/**
+ * An open database. Kysely's methods use its connection for writing or its pool; `read`, `scan` and `readPool`
+ * see committed rows.
+ */
+export class Database extends Kysely<Tables> implements Readers {
+  readonly read: CommittedReader
+  readonly scan: Reader
+  readonly readPool: Reader
+
+  /** Without readers, all queries use the dialect's own connections. */
+  constructor(dialect: Dialect, readers?: Readers) {
+    super({ dialect })
+    const own = { ...readerThrough(this), version: () => null }
+    this.read = readers?.read ?? own
+    this.scan = readers?.scan ?? own
+    this.readPool = readers?.readPool ?? own
+  }
+}
+
+/**
+ * Identifies a PostgreSQL transaction, so that its outcome can be queried when the answer to the commit is
+ * lost.
+ */
+export interface TransactionOutcome {
+  /** Id of the row that the transaction has inserted. */
+  readonly id: string
+  /** Start of the transaction in seconds, by the database's clock. */
+  readonly began: number
+}
+
+/** A transaction started by `inTransaction`. */
+export type Trx = Transaction<Tables> & {
+  /** Reads that include the transaction's own changes. */
+  readonly read: Reader
+  /** Null until the transaction has inserted its outcome row. */
+  outcome: TransactionOutcome | null
+  /** Accounts that the transaction has locked. */
+  readonly locked: Set<AccountId>
+}
+
+/** A database, or a transaction whose own changes must be visible. */
+export type Queryable = Database | Trx
+
+export function asTrx(transaction: Transaction<Tables>): Trx {
+  return Object.assign(transaction, {
+    read: readerThrough(transaction),
+    outcome: null,
+    locked: new Set<AccountId>(),
+  })
+}
+
+function readerThrough(db: Kysely<Tables>): Reader {
+  return {
+    async rows(query) {
+      return (await db.executeQuery(query)).rows
+    },
+  }
+}
+
+/**
+ * Index entries that can be skipped within a few milliseconds; queries that skip or count more belong on
+ * `readPool`.
+ */
+export const FAR = 100_000
+
+/** The query in the compiled form that a connection executes. */
+export function compiledQuery<Row>(query: Compilable<Row> | CompiledQuery<Row>): CompiledQuery<Row> {
+  return 'compile' in query ? query.compile() : query
+}

@@ -1,0 +1,2 @@
+/** How far an upload is. `processing`: all bytes are here, and the file is not stored yet. */
+export const UPLOAD_STATUSES = ['uploading', 'processing', 'completed', 'failed'] as const

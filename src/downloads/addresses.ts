@@ -1,0 +1,24 @@
+import type { Asker } from '../domain/access.ts'
+import { extensionOf } from '../domain/file-name.ts'
+import type { FileDetail } from '../files/files.ts'
+import type { Site } from '../server/call.ts'
+import type { Opened } from '../sharing/access.ts'
+import type { ContentTokens, ContentUse } from './content-tokens.ts'
+
+/** `<uuid>.<ext>`, or the UUID alone when the name has no plain extension. */
+export function contentName(file: FileDetail): string {
+  const extension = extensionOf(file.name)
+  return /^[a-z0-9]{1,16}$/.test(extension) ? `${file.uuid}.${extension}` : file.uuid
+}
+
+/** A signed address of the bytes, for whoever asks. */
+export function contentAddress(
+  { contentUrl }: Pick<Site, 'contentUrl'>,
+  tokens: ContentTokens,
+  asker: Asker,
+  seen: Pick<Opened<FileDetail>, 'item' | 'closed'>,
+  use: ContentUse & { readonly download: boolean },
+): string {
+  const token = tokens.issue(asker, seen, use)
+  return `${contentUrl}/v2/${contentName(seen.item)}?token=${token}${use.download ? '&download=true' : ''}`
+}

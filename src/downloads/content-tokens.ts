@@ -1,0 +1,78 @@
+import * as z from 'zod'
+import type { Signing } from '../core/hmac.ts'
+import type { Asker } from '../domain/access.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { FolderId, Uuid } from '../domain/ids.ts'
+import type { Opened } from '../sharing/access.ts'
+import { rightsFields, rightsIn, rightsOf } from './token-rights.ts'
+
+/** Seconds a signed content address is good for. */
+export const CONTENT_TOKEN_LIFETIME = 1800
+/** Seconds the addresses in a page are good for: a film that is left in its middle can be gone on with. */
+export const PAGE_TOKEN_LIFETIME = 12 * 3600
+
+/** What an address is signed for, besides its file and whoever asked. */
+export interface ContentUse {
+  /** The page that shows the bytes has been counted as the view already. */
+  readonly counted: boolean
+  /** The bytes come from here even where the store could give them out: scripts may not read them there. */
+  readonly proxied: boolean
+  /** Seconds. */
+  readonly lifetime: number
+}
+
+/**
+ * A signed address names one file, who asked for it, and which of their rights that took, so that access can be decided
+ * again at every request: what was made private or locked since is not served.
+ */
+export interface ContentTokens {
+  issue(asker: Asker, seen: SignedFile, use: ContentUse): string
+  /** Throws Refusal INVALID_TOKEN when it was changed, is for another file or is too old. */
+  read(token: string, file: Uuid): { readonly asker: Asker } & Omit<ContentUse, 'lifetime'>
+}
+
+/** A file that is open to whoever asks, and what had to be passed on the way. */
+export interface SignedFile extends Pick<Opened<unknown>, 'closed'> {
+  readonly item: { readonly uuid: Uuid }
+}
+
+const PURPOSE = 'content'
+
+const payload = z.object({
+  f: z.string(),
+  e: z.number(),
+  c: z.boolean(),
+  p: z.boolean().default(false),
+  ...rightsFields,
+  g: z.array(z.tuple([z.number(), z.string()])),
+})
+
+export function createContentTokens(signing: Signing, clock: Clock): ContentTokens {
+  return {
+    issue({ reach, grants }, { item, closed }, { counted, proxied, lifetime }) {
+      const expires = Math.floor(clock.now() / 1000) + lifetime
+      return signing.sign(PURPOSE, {
+        f: item.uuid,
+        e: expires,
+        c: counted,
+        p: proxied,
+        ...rightsOf(reach, { closed, closings: null }),
+        g: [...grants],
+      })
+    },
+
+    read(token, file) {
+      const found = payload.safeParse(signing.verify(PURPOSE, token))
+      if (!found.success || found.data.f !== file) {
+        throw new Refusal('INVALID_TOKEN', 'This address is not valid; open the page of the file again')
+      }
+      if (clock.now() / 1000 >= found.data.e) {
+        throw new Refusal('INVALID_TOKEN', 'This address has expired; open the page of the file again')
+      }
+      const { g, c, p } = found.data
+      const grants = new Map(g.map(([folder, tag]) => [folder as FolderId, tag] as const))
+      return { asker: { reach: null, grants, signed: rightsIn(found.data) }, counted: c, proxied: p }
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import { z } from '@hono/zod-openapi'
+import { signedAddress } from '../contract/public.ts'
+import { type Asker, isOwnersLook } from '../domain/access.ts'
+import { Refusal } from '../domain/errors.ts'
+import { parseFileIdentifier, type Slug } from '../domain/ids.ts'
+import type { FilesPart } from '../files/files.part.ts'
+import { fileNotFound } from '../files/own-file.ts'
+import type { Authentication } from '../server/authentication.ts'
+import { bytesOf, endpoint, openEndpoint } from '../server/endpoint.ts'
+import { opened } from '../sharing/access.ts'
+import type { SharingPart } from '../sharing/sharing.part.ts'
+import { contentName } from './addresses.ts'
+import { CONTENT_TOKEN_LIFETIME } from './content-tokens.ts'
+import type { DownloadsPart } from './downloads.part.ts'
+import { isToRunHere } from './running.ts'
+import { sendFile } from './send.ts'
+
+const FILE = '8d5f3c1e-2a47-4b8c-9f60-1e7d3b5a9c24.jpg'
+
+function signing(summary: string) {
+  return openEndpoint({
+    summary,
+    tag: 'Public',
+    body: z.object({ file_slug: z.string('must be the slug of the file') }),
+    answer: signedAddress,
+    errors: [400, 403, 404, 413],
+    async handle(
+      { call, body },
+      {
+        authentication,
+        downloads,
+        sharing,
+      }: { authentication: Authentication; downloads: DownloadsPart; sharing: SharingPart },
+    ) {
+      const asker = await authentication.asker(call)
+      const seen = opened(await sharing.access.file(asker, { kind: 'slug', slug: body.file_slug as Slug }))
+      const file = seen.item
+      return {
+        success: true,
+        expires_in: CONTENT_TOKEN_LIFETIME,
+        file: contentName(file),
+        name: file.name,
+        server: call.site.contentUrl,
+        token: downloads.contentTokens.issue(asker, seen, {
+          counted: false,
+          proxied: false,
+          lifetime: CONTENT_TOKEN_LIFETIME,
+        }),
+      }
+    },
+  })
+}
+
+export const signDownloadEndpoint = signing(
+  'Get a signed address to download a file; the bytes are at <server>/v2/<file>?token=…&download=true',
+)
+
+export const signViewEndpoint = signing(
+  'Get a signed address to show a file; the bytes are at <server>/v2/<file>?token=…',
+)
+
+export const getContentEndpoint = endpoint({
+  documentation: {
+    summary: 'The bytes of a file at its signed address',
+    tag: 'Public',
+    params: z.object({ file: z.string().openapi({ description: '<uuid>.<ext>', example: FILE }) }),
+    query: z.object({ token: z.string(), download: z.enum(['true']).optional() }),
+    answers: {
+      200: bytesOf('*/*', 'The file, of its own type'),
+      206: bytesOf('*/*', 'The range asked for'),
+      304: { description: 'Not changed' },
+    },
+    errors: [400, 403, 404, 412, 416],
+  },
+  streams: 'out of S3',
+  async handle(
+    call,
+    {
+      authentication,
+      downloads,
+      files,
+      sharing,
+    }: { authentication: Authentication; downloads: DownloadsPart; files: FilesPart; sharing: SharingPart },
+  ) {
+    if (isToRunHere(call.request)) {
+      throw new Refusal(
+        'INVALID_REQUEST',
+        'Uploaded files cannot be loaded as scripts or styles of this site',
+      )
+    }
+    const [uuid] = (call.params.file ?? '').split('.')
+    const identifier = parseFileIdentifier(uuid ?? '')
+    if (identifier.kind !== 'uuid') throw fileNotFound()
+    const token = call.url.searchParams.get('token') ?? ''
+    const { asker: signed, counted, proxied } = downloads.contentTokens.read(token, identifier.uuid)
+    const asker = together(await sharing.access.signed(signed), await authentication.asker(call))
+    const { item: file, viewer } = opened(await sharing.access.file(asker, identifier))
+    const download = call.url.searchParams.get('download') === 'true'
+    return sendFile(call, downloads.content, file, {
+      disposition: download ? 'attachment' : 'inline',
+      proxied,
+      began() {
+        const isOwner = isOwnersLook(viewer, file.account_id)
+        return files.usage.fileUsed(file.id, isOwner || counted ? null : download ? 'download' : 'view')
+      },
+    })
+  },
+})
+
+/** What the token grants, and what the request itself brings besides. */
+function together(signed: Asker, present: Asker): Asker {
+  return {
+    reach: present.reach,
+    grants: new Map([...signed.grants, ...present.grants]),
+    signed: signed.signed ?? null,
+  }
+}

@@ -1,0 +1,57 @@
+import { type BlobStore, isLost, type OpenBlob } from '../blobs/blob-store.ts'
+import { readingFailure } from '../core/file-damaged.ts'
+import type { Database } from '../database/database.ts'
+import type { BlobKey, Uuid } from '../domain/ids.ts'
+import { type FileDetailRow, findFile } from '../files/files.rows.ts'
+import { fileNotFound } from '../files/own-file.ts'
+
+/** The bytes of files, for those whom the access rule has let in. */
+export interface Content {
+  /**
+   * The open blob, which the caller closes; bytes `start` to `end` (exclusive) from a store that has streams alone. Throws
+   * Refusal FILE_NOT_FOUND when the file went meanwhile, and FileDamaged when the store has not all of its bytes any more.
+   */
+  read(file: FileDetailRow, start: number, end: number): Promise<OpenBlob | ReadableStream<Uint8Array>>
+  /**
+   * An address where the store gives the bytes out by itself, for a minute; null where it does not, or is not meant
+   * to. Whoever has it needs no other permission.
+   */
+  link(
+    file: FileDetailRow,
+    headers: { readonly type: string; readonly disposition: string },
+  ): Promise<string | null>
+}
+
+/** Seconds. Short, so that a file that is taken down is gone. */
+const LINK_LIFETIME = 60
+
+export function createContent(db: Database, blobs: BlobStore, redirects: boolean): Content {
+  async function opened(key: BlobKey, size: number, start: number, end: number) {
+    const blob = await blobs.open(key, size)
+    if (blob !== null) return blob
+    const body = await blobs.read(key, start, end, size)
+    return body instanceof Blob ? body.stream() : body
+  }
+
+  return {
+    async link(file, headers) {
+      return redirects ? blobs.link(file.blob_key, { seconds: LINK_LIFETIME, ...headers }) : null
+    },
+
+    async read(file, start, end) {
+      try {
+        return await opened(file.blob_key, file.size, start, end)
+      } catch (error) {
+        if (!isLost(error)) throw error
+      }
+      // The same content was uploaded again and its newer copy has taken this one's place: ask for the row anew.
+      const present = await findFile(db, { kind: 'uuid', uuid: file.uuid satisfies Uuid })
+      if (present === undefined) throw fileNotFound()
+      try {
+        return await opened(present.blob_key, file.size, start, end)
+      } catch (error) {
+        throw readingFailure(file, error)
+      }
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import type { Core } from '../core/core.ts'
+import type { SharingPart } from '../sharing/sharing.part.ts'
+import { type Content, createContent } from './content.ts'
+import { type ContentTokens, createContentTokens } from './content-tokens.ts'
+import { type ArchiveTokens, createArchiveTokens } from './zip/archive-tokens.ts'
+import { Archives } from './zip/archives.ts'
+
+/** Bytes out: ranges, signed addresses, zip. */
+export interface DownloadsPart {
+  readonly content: Content
+  readonly contentTokens: ContentTokens
+  readonly archives: Archives
+  readonly archiveTokens: ArchiveTokens
+}
+
+export function createDownloadsPart(
+  { db, blobs, signing, clock, config }: Core,
+  { sharing }: { sharing: Pick<SharingPart, 'access'> },
+): DownloadsPart {
+  return {
+    content: createContent(db, blobs, config.s3Redirect),
+    contentTokens: createContentTokens(signing, clock),
+    archives: new Archives(db, blobs, sharing.access),
+    archiveTokens: createArchiveTokens(signing, clock),
+  }
+}

@@ -1,0 +1,111 @@
+import { FileDamaged, readingFailure } from '../core/file-damaged.ts'
+import { timestamp } from '../domain/clock.ts'
+import { isInlineSafe } from '../domain/safe-types.ts'
+import type { FileDetail } from '../files/files.ts'
+import { storedResponse } from '../server/answers/known-body.ts'
+import { partToSend } from '../server/answers/part-to-send.ts'
+import type { Call } from '../server/call.ts'
+import { type BodySource, StoredBody } from '../server/connections/stored-body.ts'
+import type { Content } from './content.ts'
+import { contentDisposition } from './disposition.ts'
+
+export interface Sending {
+  readonly disposition: 'inline' | 'attachment'
+  /** Whether the bytes come from here even where the store could give them out. */
+  readonly proxied: boolean
+  /**
+   * Called when bytes from the beginning of the file are on their way, which makes it a view or a download. The function
+   * that comes back is called when they could not be sent to their end, which takes that back.
+   */
+  readonly began: () => () => void
+}
+
+/** Answers a GET or HEAD for the bytes of a file: conditions, then ranges (RFC 9110), then the store streams. */
+export async function sendFile(
+  call: Call,
+  content: Content,
+  file: FileDetail,
+  sending: Sending,
+): Promise<Response> {
+  const validators = { etag: `"${file.sha256}"`, lastModified: file.created_at }
+  const headers = contentHeaders(file, sending, validators)
+  const part = partToSend(call, file.size, validators, headers)
+  if (part instanceof Response) return part
+  const { status, start, end } = part
+  const link = sending.proxied
+    ? null
+    : await content.link(file, {
+        type: headers.get('Content-Type') ?? file.type,
+        disposition: headers.get('Content-Disposition') ?? 'attachment',
+      })
+  if (link !== null) {
+    if (start === 0) sending.began()
+    return new Response(null, {
+      status: 302,
+      headers: { Location: link, 'Cache-Control': 'private, no-store' },
+    })
+  }
+  const body = end > start ? await content.read(file, start, end) : null
+  const takeBack = start === 0 ? sending.began() : () => {}
+  const failed = (error: unknown) => {
+    takeBack()
+    call.site.report(new FileDamaged(file, error), call.id)
+  }
+  if (body === null || body instanceof ReadableStream) {
+    return new Response(body && watched(body, failed), { status, headers })
+  }
+  const source: BodySource = {
+    readInto: (from, target) =>
+      body.readInto(from, target).catch((error: unknown) => {
+        failed(error)
+        throw readingFailure(file, error)
+      }),
+    close: () => body.close(),
+  }
+  return storedResponse(new StoredBody(source, start, end), { status, headers })
+}
+
+/** The same bytes; `failed` is told when they break off, and so does whatever they are sent in. */
+function watched(
+  body: ReadableStream<Uint8Array>,
+  failed: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        } catch (error) {
+          failed(error)
+          throw error
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function contentHeaders(
+  file: FileDetail,
+  sending: Sending,
+  validators: { readonly etag: string; readonly lastModified: number },
+): Headers {
+  const disposition = isInlineSafe(file.type) ? sending.disposition : 'attachment'
+  // What a text is encoded in is not known, and nearly all of it is UTF-8.
+  const type = file.type === 'text/plain' ? 'text/plain; charset=utf-8' : file.type
+  return new Headers({
+    'Content-Type': type,
+    'Content-Disposition': contentDisposition(disposition, file.name),
+    'Accept-Ranges': 'bytes',
+    ETag: validators.etag,
+    'Last-Modified': new Date(timestamp(validators.lastModified)).toUTCString(),
+    'Repr-Digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
+    'Cache-Control': 'private, max-age=0, must-revalidate',
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+  })
+}

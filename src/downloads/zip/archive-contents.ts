@@ -1,0 +1,51 @@
+import { type BlobStore, isLost } from '../../blobs/blob-store.ts'
+import { readingFailure } from '../../core/file-damaged.ts'
+import type { Database } from '../../database/database.ts'
+import type { BlobKey } from '../../domain/ids.ts'
+import { findFile } from '../../files/files.rows.ts'
+import { presentBlobKey } from './archive.rows.ts'
+import type { PlannedFile } from './archive-plan.ts'
+
+/** The contents of planned files, by whatever key they are kept now. */
+export class ArchiveContents {
+  readonly #db: Database
+  readonly #blobs: BlobStore
+
+  constructor(db: Database, blobs: BlobStore) {
+    this.#db = db
+    this.#blobs = blobs
+  }
+
+  /** Fills the target with the bytes from `start` on. */
+  fill(file: PlannedFile | null, start: number, target: Uint8Array): Promise<void> {
+    return this.#read(file, (key, size) => this.#blobs.readInto(key, start, target, size))
+  }
+
+  /** The bytes `start` to `end` (exclusive), or null where filling is as good. */
+  async stream(
+    file: PlannedFile | null,
+    start: number,
+    end: number,
+  ): Promise<ReadableStream<Uint8Array> | null> {
+    const body = await this.#read(file, (key, size) => this.#blobs.read(key, start, end, size))
+    return body instanceof Blob ? null : body
+  }
+
+  async #read<T>(file: PlannedFile | null, read: (key: BlobKey, size: number) => Promise<T>): Promise<T> {
+    if (file === null) throw new Error('a folder has no content')
+    try {
+      return await read(file.blobKey, file.size)
+    } catch (error) {
+      if (!isLost(error)) throw error
+      // The same content was uploaded again and its newer copy has taken this one's place, or it has gone.
+      const key = await presentBlobKey(this.#db, file.blobId)
+      if (key === undefined) throw error
+      return read(key, file.size).catch((failure: unknown) => this.#fail(file, failure))
+    }
+  }
+
+  async #fail({ id }: PlannedFile, error: unknown): Promise<never> {
+    const file = await findFile(this.#db, { kind: 'id', id })
+    throw file === undefined ? error : readingFailure(file, error)
+  }
+}

@@ -1,0 +1,62 @@
+import * as z from 'zod'
+import type { Signing } from '../../core/hmac.ts'
+import type { Asker, SignedRights } from '../../domain/access.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { FileId, FolderId } from '../../domain/ids.ts'
+import { rightsFields, rightsIn, rightsOf } from '../token-rights.ts'
+import type { ArchiveSelection } from './archives.ts'
+
+/** Seconds a signed address of an archive is good for. */
+export const ARCHIVE_TOKEN_LIFETIME = 1800
+
+/**
+ * A signed address names the files and folders, who asked for them, and which of their rights that took, so that access
+ * can be decided again at every request.
+ */
+export interface ArchiveTokens {
+  issue(
+    reach: NonNullable<Asker['reach']>,
+    rights: Pick<SignedRights, 'closed' | 'closings'>,
+    selection: ArchiveSelection,
+  ): string
+  /** Throws Refusal INVALID_TOKEN when it was changed or is too old. */
+  read(token: string): { readonly asker: Asker; readonly selection: ArchiveSelection }
+}
+
+const PURPOSE = 'archive'
+
+const payload = z.object({
+  ...rightsFields,
+  e: z.number(),
+  f: z.array(z.number()),
+  d: z.array(z.number()).default([]),
+})
+
+export function createArchiveTokens(signing: Signing, clock: Clock): ArchiveTokens {
+  return {
+    issue: (reach, rights, { files, folders }) =>
+      signing.sign(PURPOSE, {
+        ...rightsOf(reach, rights),
+        e: Math.floor(clock.now() / 1000) + ARCHIVE_TOKEN_LIFETIME,
+        f: files,
+        d: folders,
+      }),
+
+    read(token) {
+      const found = payload.safeParse(signing.verify(PURPOSE, token))
+      if (!found.success) throw new Refusal('INVALID_TOKEN', 'This address is not valid; ask for a new one')
+      const { e, f, d } = found.data
+      if (clock.now() / 1000 >= e) {
+        throw new Refusal('INVALID_TOKEN', 'This address has expired; ask for a new one')
+      }
+      return {
+        asker: { reach: null, grants: new Map(), signed: rightsIn(found.data) },
+        selection: {
+          files: f.map((file) => file as FileId),
+          folders: d.map((folder) => folder as FolderId),
+        },
+      }
+    },
+  }
+}

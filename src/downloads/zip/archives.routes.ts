@@ -1,0 +1,91 @@
+import { z } from '@hono/zod-openapi'
+import type { FilesPart } from '../../files/files.part.ts'
+import type { Usage } from '../../files/use-counters.ts'
+import { type ByteRangeToSend, partToSend } from '../../server/answers/part-to-send.ts'
+import type { Call } from '../../server/call.ts'
+import { bytesOf, type Documentation, endpoint } from '../../server/endpoint.ts'
+import type { SharingPart } from '../../sharing/sharing.part.ts'
+import { contentDisposition } from '../disposition.ts'
+import type { DownloadsPart } from '../downloads.part.ts'
+import type { ArchiveReader } from './archive-turns.ts'
+import type { Archive } from './archives.ts'
+
+/** What the OpenAPI document says of an archive. */
+export const archiveAnswers: Documentation['answers'] = {
+  200: bytesOf('application/zip', 'A ZIP file'),
+  206: bytesOf('application/zip', 'The range asked for'),
+  304: { description: 'Not changed' },
+}
+
+/** Who waits for an archive and reads it. */
+export function archiveReader({ bucket, request }: Call): ArchiveReader {
+  return { address: bucket, gone: request.signal }
+}
+
+/** The name of an archive that is not of one folder. */
+const FILES = 'files'
+
+/** Answers a GET or HEAD for an archive. `folder`: the name of the folder it is of, or null. */
+export function sendArchive(
+  call: Call,
+  usage: Pick<Usage, 'archiveUsed'>,
+  archive: Archive,
+  whose: { readonly folder: string | null; readonly isOwner: boolean },
+): Response {
+  const { site } = call
+  // Nothing here has a date that changes whenever the archive does.
+  const validators = { etag: archive.etag, lastModified: null }
+  const headers = archiveHeaders(archive.etag, `${whose.folder ?? FILES}.zip`)
+  let part: ByteRangeToSend | Response
+  try {
+    part = partToSend(call, archive.size, validators, headers)
+  } catch (error) {
+    archive.close()
+    throw error
+  }
+  if (part instanceof Response) {
+    archive.close()
+    return part
+  }
+  const body = archive.read(part.start, part.end, {
+    began: usage.archiveUsed(whose.isOwner ? null : 'download'),
+    failed: (error) => site.report(error, call.id),
+  })
+  return new Response(body, { status: part.status, headers })
+}
+
+function archiveHeaders(etag: string, name: string): Headers {
+  return new Headers({
+    'Content-Type': 'application/zip',
+    'Content-Disposition': contentDisposition('attachment', name),
+    'Accept-Ranges': 'bytes',
+    ETag: etag,
+    'Cache-Control': 'private, max-age=0, must-revalidate',
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+  })
+}
+
+export const getArchiveEndpoint = endpoint({
+  documentation: {
+    summary: 'Several files and folders as one ZIP file, at its signed address',
+    tag: 'Public',
+    params: z.object({ token: z.string() }),
+    answers: archiveAnswers,
+    errors: [403, 404, 412, 416],
+  },
+  streams: 'out',
+  async handle(
+    call,
+    { downloads, files, sharing }: { downloads: DownloadsPart; files: FilesPart; sharing: SharingPart },
+  ) {
+    const { asker, selection } = downloads.archiveTokens.read(call.params.token ?? '')
+    const archive = await downloads.archives.selection(
+      archiveReader(call),
+      await sharing.access.signed(asker),
+      selection,
+    )
+    // Only owners get such an address, so whoever uses it looks in their name.
+    return sendArchive(call, files.usage, archive, { folder: null, isOwner: true })
+  },
+})

@@ -1,0 +1,195 @@
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import type { Database } from '../../database/database.ts'
+import type { Asker, Viewer } from '../../domain/access.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { FileId, FolderId } from '../../domain/ids.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { folderChain } from '../../files/folders/folders.rows.ts'
+import { folderNotFound, placeOf } from '../../files/folders/places.ts'
+import { fileNotFound } from '../../files/own-file.ts'
+import { type AccessControl, opened, unlocked } from '../../sharing/access.ts'
+import { type ArchiveFolderRow, archiveFilesByIds, archiveFolder, folderIdentifier } from './archive.rows.ts'
+import { ArchiveContents } from './archive-contents.ts'
+import { type ArchivePlan, type PlanBuilder, planBuilder } from './archive-plan.ts'
+import { archiveStream } from './archive-stream.ts'
+import { type ArchiveReader, ArchiveTurns } from './archive-turns.ts'
+import { planTree } from './archive-walk.ts'
+import { ZIP_TOP } from './zip-entries.ts'
+import { zipNames } from './zip-names.ts'
+
+/** What was chosen for one archive. */
+export interface ArchiveSelection {
+  readonly files: readonly FileId[]
+  readonly folders: readonly FolderId[]
+}
+
+export interface Archive {
+  /** Bytes. */
+  readonly size: number
+  /** A strong entity tag as it is sent. */
+  readonly etag: string
+  /** The bytes `start` to `end` (exclusive). */
+  read(start: number, end: number, watch: ArchiveWatch): ReadableStream<Uint8Array>
+  /** Lets go of it where nothing is read. */
+  close(): void
+}
+
+export interface ArchiveWatch {
+  /** The file is being sent from its first byte on, and its first bytes could be read. */
+  began(file: FileId): void
+  /** The stream broke off because of this. */
+  failed(error: unknown): void
+}
+
+/**
+ * Files and folders as one ZIP file, for those whom the access rule has let in. An archive is a snapshot: what is
+ * renamed, moved or put in while it is sent changes nothing in it, and when a content has gone for good the stream
+ * fails. Each waits for its turn, and throws Refusal SERVER_BUSY as `ArchiveTurns` does; the reader keeps it until it has
+ * gone, or `close` is called.
+ */
+export class Archives {
+  readonly #db: Database
+  readonly #access: AccessControl
+  readonly #turns: ArchiveTurns
+  readonly #contents: ArchiveContents
+
+  constructor(
+    db: Database,
+    blobs: BlobStore,
+    access: AccessControl,
+    turns: ArchiveTurns = new ArchiveTurns(),
+  ) {
+    this.#db = db
+    this.#access = access
+    this.#turns = turns
+    this.#contents = new ArchiveContents(db, blobs)
+  }
+
+  /**
+   * What is in the folder, which the viewer may see, with its subfolders; those that the viewer may not see or has not
+   * unlocked are left out.
+   */
+  async folder(reader: ArchiveReader, viewer: Viewer, folder: FolderId): Promise<Archive> {
+    const row = await archiveFolder(this.#db, folder)
+    const enter = (below: ArchiveFolderRow) => this.#access.opens(viewer, below)
+    return this.#planned(reader, entriesBelow(row), (plan) =>
+      planTree(this.#db, { row, entry: ZIP_TOP }, enter, plan, reader.gone),
+    )
+  }
+
+  /** All that is within reach. Throws Refusal FOLDER_NOT_FOUND when that was one folder and it is gone. */
+  async everything(reader: ArchiveReader, reach: Reach): Promise<Archive> {
+    const viewer = { account: reach.account, grants: new Map() }
+    return this.folder(reader, viewer, await placeOf(this.#db, reach, 'root'))
+  }
+
+  /**
+   * The files and folders, side by side, each folder with what is in it; a folder that lies in another one of them is there
+   * with that one alone. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND when one of them has gone or the asker may not
+   * see it, PASSWORD_REQUIRED when one is locked, and INVALID_TOKEN when a folder below them is closed to the asker:
+   * owners asked for all of it, and must not take a part for the whole.
+   */
+  async selection(
+    reader: ArchiveReader,
+    asker: Asker,
+    { files, folders }: ArchiveSelection,
+  ): Promise<Archive> {
+    const trees = await this.#outermost(asker, folders)
+    for (const id of files) unlocked(await this.#access.file(asker, { kind: 'id', id }))
+    const entries = trees.reduce((sum, { row }) => sum + 1 + entriesBelow(row), files.length)
+    return this.#planned(reader, entries, async (plan) => {
+      const names = zipNames()
+      for (const tree of trees) {
+        const entry = plan.addFolder(ZIP_TOP, names.take(tree.row.name), tree.row.created_at)
+        const enter = (below: ArchiveFolderRow) => this.#entered(tree.viewer, below)
+        await planTree(this.#db, { row: tree.row, entry }, enter, plan, reader.gone)
+      }
+      // PostgreSQL knows no empty list.
+      const rows = files.length === 0 ? [] : await archiveFilesByIds(this.#db, files)
+      if (rows.length < files.length) throw fileNotFound()
+      for (const row of rows) plan.addFile(ZIP_TOP, names.take(row.name, row.name_folded), row)
+    })
+  }
+
+  /** Throws Refusal INVALID_TOKEN for a folder that is closed to the viewer. */
+  #entered(viewer: Viewer, folder: ArchiveFolderRow): true {
+    if (this.#access.opens(viewer, folder)) return true
+    throw closedSince()
+  }
+
+  /** Makes the plan in the reader's turn, which ends with the reader, or when making it fails. */
+  async #planned(
+    reader: ArchiveReader,
+    entries: number,
+    make: (plan: PlanBuilder) => Promise<void>,
+  ): Promise<Archive> {
+    const turn = await this.#turns.take(reader, entries)
+    try {
+      const plan = planBuilder()
+      await make(plan)
+      const finished = plan.finish()
+      const over = () => {
+        turn.end()
+        finished.free()
+      }
+      const archive = this.#archiveOf(finished, over)
+      reader.gone.addEventListener('abort', over, { once: true })
+      reader.gone.throwIfAborted()
+      turn.planned()
+      return archive
+    } catch (error) {
+      turn.end()
+      throw error
+    }
+  }
+
+  #archiveOf({ layout, etag, file }: ArchivePlan, over: () => void): Archive {
+    return {
+      size: layout.size,
+      etag,
+      close: over,
+      read: (start, end, watch) =>
+        archiveStream(layout.segments(start, end), {
+          fill: (entry, from, target) => this.#contents.fill(file(entry), from, target),
+          stream: (entry, from, to) => this.#contents.stream(file(entry), from, to),
+          began(entry) {
+            const begun = file(entry)
+            if (begun !== null) watch.began(begun.id)
+          },
+          failed: watch.failed,
+          over,
+        }),
+    }
+  }
+
+  /** The chosen folders that the asker may see, without those that lie in another one of them. */
+  async #outermost(asker: Asker, folders: readonly FolderId[]): Promise<Tree[]> {
+    const chosen = new Set(folders)
+    const trees: Tree[] = []
+    for (const id of folders) {
+      const identifier = await folderIdentifier(this.#db, id)
+      if (identifier === undefined) throw folderNotFound()
+      const { viewer } = opened(await this.#access.folder(asker, identifier))
+      const above = (await folderChain(this.#db, id)).filter((step) => step.id !== id)
+      if (above.some((step) => chosen.has(step.id))) continue
+      trees.push({ viewer, row: await archiveFolder(this.#db, id) })
+    }
+    return trees
+  }
+}
+
+interface Tree {
+  readonly viewer: Viewer
+  readonly row: ArchiveFolderRow
+}
+
+function closedSince(): Refusal {
+  return new Refusal(
+    'INVALID_TOKEN',
+    'A folder in it was made private or got a password since; ask for a new address',
+  )
+}
+
+function entriesBelow({ tree_files, tree_folders }: ArchiveFolderRow): number {
+  return tree_files + tree_folders
+}

@@ -1,0 +1,63 @@
+import { markedName } from '../../domain/file-name.ts'
+import { foldName } from '../../domain/folded-name.ts'
+
+/** What an unpacking program could take for a way to another place: Windows reads a colon as a drive or a stream. */
+const LEADS_ELSEWHERE = /[/\\:]/g
+
+/** The names of one folder in an archive. */
+export interface ZipNames {
+  /**
+   * The name that stands in the archive for `name`: a single path component of at most 255 bytes of UTF-8, never `.`
+   * or `..`, and different from those taken before also where upper and lower case are one. The second of a name gets
+   * ` (2)` before its extension. `folded` is `foldName(name)`, for those who have it already.
+   */
+  take(name: string, folded?: string): string
+}
+
+export function zipNames(): ZipNames {
+  /** Digests of folded names, each with the number that the next one of that name tries first. */
+  const taken = new Map<number, number>()
+
+  return {
+    take(name, folded) {
+      const clean = cleanComponent(name)
+      const base = digest(clean === name && folded !== undefined ? folded : foldName(clean))
+      const next = taken.get(base)
+      if (next === undefined) {
+        taken.set(base, 2)
+        return clean
+      }
+      for (let number = next; ; number++) {
+        const marked = markedName(clean, ` (${number})`)
+        const key = digest(foldName(marked))
+        if (taken.has(key)) continue
+        taken.set(base, number + 1)
+        taken.set(key, 2)
+        return marked
+      }
+    },
+  }
+}
+
+/**
+ * 53 bits that stand for the text, so that nothing holds on to the names of a folder with very many. Two names that
+ * share them, which hardly happens, are told apart by a number that they would not need.
+ */
+function digest(text: string): number {
+  let high = 0xdeadbeef
+  let low = 0x41c6ce57
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    high = Math.imul(high ^ unit, 0x9e3779b1)
+    low = Math.imul(low ^ unit, 0x5f356495)
+  }
+  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35)
+  low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35)
+  return (low & 0x1fffff) * 2 ** 32 + (high >>> 0)
+}
+
+function cleanComponent(name: string): string {
+  const plain = name.replace(LEADS_ELSEWHERE, '_')
+  if (plain === '' || plain === '.' || plain === '..') return '_'
+  return Buffer.byteLength(plain) <= 255 ? plain : markedName(plain, '')
+}

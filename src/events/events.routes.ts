@@ -1,0 +1,91 @@
+import { z } from '@hono/zod-openapi'
+import { type ChangeEvent, change } from '../contract/events.ts'
+import type { AccountCaller } from '../core/callers.ts'
+import type { ChangeId } from '../domain/ids.ts'
+import type { Authentication } from '../server/authentication.ts'
+import { endpoint } from '../server/endpoint.ts'
+import type { EventsPart } from './events.part.ts'
+import type { Told, Watcher } from './watcher.ts'
+
+export const watchEventsEndpoint = endpoint({
+  documentation: {
+    summary: 'What changes in your account, as server-sent events',
+    tag: 'Account',
+    headers: z.object({
+      'Last-Event-ID': z
+        .string()
+        .optional()
+        .openapi({ description: 'The id of the last event that was received: those after it are sent' }),
+    }),
+    answers: {
+      200: { description: 'Events as they happen', schema: change, type: 'text/event-stream' },
+    },
+    errors: [],
+  },
+  streams: 'out',
+  async handle(
+    call,
+    { authentication, events }: { authentication: Authentication; events: EventsPart },
+    caller: AccountCaller,
+  ) {
+    // Nobody would take what it is told, nor end it.
+    if (call.request.method === 'HEAD') return new Response(null, { headers: HEADERS })
+    const after = lastEventId(call.request.headers.get('last-event-id'))
+    const watcher = await events.watch(caller, after, () => authentication.isStillLetIn(call))
+    return new Response(eventStream(watcher), { headers: HEADERS })
+  },
+})
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  // A proxy that waits for more before it passes something on would keep events for itself.
+  'X-Accel-Buffering': 'no',
+}
+
+/** Null without one. What never was an id is one that nobody remembers. */
+function lastEventId(header: string | null): ChangeId | null {
+  if (header === null || header === '') return null
+  return (/^\d{1,15}$/.test(header) ? Number(header) : -1) as ChangeId
+}
+
+function eventStream(watcher: Watcher): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let isOver = false
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const told = await watcher.next()
+        if (isOver) return
+        if (told === null) controller.close()
+        else controller.enqueue(encoder.encode(eventText(told)))
+      },
+      cancel() {
+        isOver = true
+        watcher.end()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** As https://html.spec.whatwg.org/multipage/server-sent-events.html has it. */
+function eventText(told: Told): string {
+  switch (told.kind) {
+    case 'ready':
+    case 'reload':
+      return `event: ${told.kind}\nid: ${told.at}\nretry: 2000\ndata: {}\n\n`
+    case 'still':
+      return ': still here\n\n'
+    case 'change': {
+      const { kind, file_id, folder, place, from_place } = told.change
+      const data: ChangeEvent = {
+        kind,
+        ...(file_id === null ? {} : { file: file_id }),
+        ...(folder === null ? {} : { folder }),
+        ...(place === null ? {} : { place }),
+        ...(from_place === null ? {} : { from: from_place }),
+      }
+      return `event: change\nid: ${told.at}\ndata: ${JSON.stringify(data)}\n\n`
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import type { ChangeRow } from '../core/changes.rows.ts'
+import { type Clock, SECOND } from '../domain/clock.ts'
+import type { ChangeId } from '../domain/ids.ts'
+
+/**
+ * What a watcher is told. `ready`: from now on it is told of all that changes after `at`. `reload`: so it is, but
+ * something before may have been missed. `still`: nothing has happened for a while.
+ */
+export type Told =
+  | { readonly kind: 'ready' | 'reload' | 'still'; readonly at: ChangeId }
+  | { readonly kind: 'change'; readonly at: ChangeId; readonly change: ChangeRow }
+
+/** Somebody who watches an account. */
+export interface Watcher {
+  /** Waits for what comes next; null at the end. Asked for one after another. */
+  next(): Promise<Told | null>
+  /** Nothing more is wanted. */
+  end(): void
+}
+
+/** The same, for those who know what there is to tell. */
+export interface OwnWatcher extends Watcher {
+  /** One that was told before is not told again. */
+  tell(change: ChangeRow): void
+  /** Everything up to `at` may have been missed. */
+  reload(at: ChangeId): void
+  /** Says that all is still well, when nothing else was told for a while. */
+  beat(now: number): void
+  /** Ends it when it is not allowed any more. */
+  ask(): Promise<void>
+}
+
+/** What a slow reader has not taken may not become more than this. */
+const MOST_WAITING = 256
+
+/** Milliseconds of silence after which it is said that all is well: shorter than what stands between closes connections. */
+const SILENCE = 15 * SECOND
+
+export function createWatcher(parts: {
+  clock: Clock
+  isAllowed: () => Promise<boolean>
+  first: Told
+  onEnd: () => void
+}): OwnWatcher {
+  const { clock, isAllowed, first, onEnd } = parts
+  const waiting: Told[] = [first]
+  let seen = first.at
+  let toldAt = clock.monotonic()
+  let isOver = false
+  let wanted: ((told: Told | null) => void) | null = null
+
+  function push(told: Told): void {
+    toldAt = clock.monotonic()
+    if (wanted === null) {
+      waiting.push(told)
+      return
+    }
+    const give = wanted
+    wanted = null
+    give(told)
+  }
+
+  const watcher: OwnWatcher = {
+    next() {
+      const told = waiting.shift()
+      if (told !== undefined) return Promise.resolve(told)
+      if (isOver) return Promise.resolve(null)
+      return new Promise((resolve) => {
+        wanted = resolve
+      })
+    },
+
+    end() {
+      if (isOver) return
+      isOver = true
+      waiting.length = 0
+      wanted?.(null)
+      wanted = null
+      onEnd()
+    },
+
+    tell(change) {
+      if (isOver || change.id <= seen) return
+      if (waiting.length >= MOST_WAITING) return watcher.reload(change.id)
+      seen = change.id
+      push({ kind: 'change', at: seen, change })
+    },
+
+    reload(at) {
+      if (isOver) return
+      seen = at
+      waiting.length = 0
+      push({ kind: 'reload', at })
+    },
+
+    beat(now) {
+      if (isOver || waiting.length > 0 || now - toldAt < SILENCE) return
+      push({ kind: 'still', at: seen })
+    },
+
+    async ask() {
+      if (isOver) return
+      const mayGoOn = await isAllowed().catch(() => false)
+      if (!mayGoOn) watcher.end()
+    },
+  }
+  return watcher
+}

@@ -1,0 +1,133 @@
+import { changesAfter, forgottenChanges, lastChange } from '../core/changes.rows.ts'
+import type { Database } from '../database/database.ts'
+import { type Clock, MINUTE, SECOND } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { ChangeId } from '../domain/ids.ts'
+import type { Reach } from '../domain/reach.ts'
+import { keptWatcher } from './kept-watcher.ts'
+import { WatchedAccounts } from './watched-accounts.ts'
+import { createWatcher, type Watcher } from './watcher.ts'
+
+/** Milliseconds between two looks, while somebody watches. */
+const LOOK = SECOND / 2
+/** Changes are kept for longer than twice this, so whoever has looked since then has missed none. */
+const SURE_FOR = 4 * MINUTE
+/** How often a watcher is asked whether it still may. */
+const ASK = 5 * SECOND
+const ASKED_AT_ONCE = 8
+/** Accounts, and changes, of one query. */
+const ACCOUNTS = 500
+const CHANGES = 1000
+
+/** Tells those who watch an account what changes in it within their reach, by whatever node. */
+export class Watching {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #report: (error: unknown) => void
+  readonly #accounts = new WatchedAccounts()
+  #timer: Timer | null = null
+  #isStopped = false
+  #lookedAt = 0
+  #askedAt = 0
+  /** Of the database at the last look that read all there was; null when the next one has to read. */
+  #version: number | null = null
+  #isFailing = false
+
+  constructor(db: Database, clock: Clock, report: (error: unknown) => void) {
+    this.#db = db
+    this.#clock = clock
+    this.#report = report
+  }
+
+  /**
+   * Watches from the change `after` on, or from now. `isAllowed` is asked again and again; once it says no, or fails,
+   * the watching ends. Throws Refusal RATE_LIMITED when the account is watched by too many.
+   */
+  async watch(reach: Reach, after: ChangeId | null, isAllowed: () => Promise<boolean>): Promise<Watcher> {
+    const { account } = reach
+    if (this.#isStopped) throw new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
+    this.#accounts.assertRoom(account)
+    const last = await lastChange(this.#db, account)
+    const forgotten = await forgottenChanges(this.#db)
+    const isKnown = after !== null && after >= forgotten && after <= last
+    const from = isKnown ? after : last
+    // Others may have begun meanwhile.
+    this.#accounts.assertRoom(account)
+    const watcher = createWatcher({
+      clock: this.#clock,
+      isAllowed,
+      first: { kind: after === null || isKnown ? 'ready' : 'reload', at: from },
+      onEnd: () => this.#accounts.remove(account, watcher),
+    })
+    if (this.#isStopped) watcher.end()
+    else {
+      if (this.#accounts.isEmpty()) this.#lookedAt = this.#clock.monotonic()
+      this.#accounts.add(account, watcher, from)
+      this.#version = null
+      this.#schedule()
+    }
+    return keptWatcher(this.#db, reach, watcher)
+  }
+
+  /** Ends all watching, and lets nobody begin. */
+  stop(): void {
+    this.#isStopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    for (const watcher of this.#accounts.watchers()) watcher.end()
+  }
+
+  #schedule(): void {
+    if (this.#isStopped || this.#timer !== null || this.#accounts.isEmpty()) return
+    this.#timer = setTimeout(async () => {
+      await this.#round()
+      this.#timer = null
+      this.#schedule()
+    }, LOOK)
+  }
+
+  async #round(): Promise<void> {
+    try {
+      await this.#look()
+      this.#isFailing = false
+    } catch (error) {
+      if (!this.#isFailing) this.#report(error)
+      this.#isFailing = true
+    }
+    for (const watcher of this.#accounts.watchers()) watcher.beat(this.#clock.monotonic())
+    if (this.#clock.monotonic() - this.#askedAt < ASK) return
+    this.#askedAt = this.#clock.monotonic()
+    const all = this.#accounts.watchers()
+    for (let at = 0; at < all.length; at += ASKED_AT_ONCE) {
+      await Promise.all(all.slice(at, at + ASKED_AT_ONCE).map((watcher) => watcher.ask()))
+    }
+  }
+
+  async #look(): Promise<void> {
+    const began = this.#clock.monotonic()
+    const present = this.#db.read.version()
+    if (present !== null && present === this.#version) {
+      this.#lookedAt = began
+      return
+    }
+    if (began - this.#lookedAt > SURE_FOR) await this.#reloadAll()
+    const known = this.#accounts.positions()
+    const asked = [...known].map(([account, after]) => ({ account, after }))
+    const before = this.#accounts.joined
+    for (let at = 0; at < asked.length; at += ACCOUNTS) {
+      const rows = await changesAfter(this.#db, asked.slice(at, at + ACCOUNTS), CHANGES)
+      for (const row of rows) this.#accounts.tell(row, known)
+      // What is left is asked for next time.
+      if (rows.length === CHANGES) return
+    }
+    // Who has joined meanwhile may have missed what was not asked for.
+    this.#version = this.#accounts.joined === before ? present : null
+    this.#lookedAt = began
+  }
+
+  /** Nobody has looked for so long that changes may be forgotten which were not told. */
+  async #reloadAll(): Promise<void> {
+    for (const account of this.#accounts.ids()) {
+      this.#accounts.reload(account, await lastChange(this.#db, account))
+    }
+  }
+}

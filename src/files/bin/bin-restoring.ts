@@ -1,0 +1,132 @@
+import { changeTotals } from '../../core/accounts.rows.ts'
+import { unhurried, yieldToEventLoop } from '../../core/batches.ts'
+import { noteChange } from '../../core/changes.rows.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import type { Clock } from '../../domain/clock.ts'
+import type { BinEntryId, FileId, FolderId, FolderPlace } from '../../domain/ids.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { updateFolder } from '../folders/folder-changes.rows.ts'
+import { tooDeep } from '../folders/folder-moving.ts'
+import { changeFiles, folderById, folderChain } from '../folders/folders.rows.ts'
+import { placeOf } from '../folders/places.ts'
+import { type BinEntryRow, countBin, dropBinEntry, placeOfEntry, returnFile } from './bin.rows.ts'
+import { type BinOutcome, eachByItself } from './bin.ts'
+import { assertOldPlace, isTooDeep, placeForFile } from './bin-places.ts'
+import { beginReturn, returningEntry } from './bin-returning.rows.ts'
+import { createFolderReturn } from './bin-returning.ts'
+import { ownEntry } from './own-entry.ts'
+
+/** Restores entries of the bin. */
+export interface BinRestoring {
+  /**
+   * Restores each entry by itself, in the order asked: to `place`, or with null to its old place, or to the top level when
+   * the old place is gone. A key that is limited to a folder cannot use the top level, and has to name a place instead.
+   * A small folder is back when this returns; a large one appears later, all of it at once.
+   * Throws Refusal FOLDER_NOT_FOUND when the place is unknown.
+   */
+  restore(reach: Reach, entries: readonly BinEntryId[], place: FolderPlace | null): Promise<BinOutcome[]>
+  /** Continues with returning folders until all are back or `mayGoOn` says no. */
+  run(mayGoOn?: () => boolean): Promise<void>
+}
+
+/** Steps of a returning folder that the request makes itself. */
+const STEPS_OF_REQUEST = 10
+
+export function createBinRestoring(db: Database, clock: Clock, maxDepth: number): BinRestoring {
+  const folders = createFolderReturn(db, clock, maxDepth)
+  const begin = (reach: Reach, entry: BinEntryId, place: FolderPlace | null) =>
+    inTransaction(db, (trx) => beginRestoring(trx, { clock, maxDepth }, reach, entry, place))
+
+  return {
+    async restore(reach, entries, place) {
+      if (place !== null) await placeOf(db, reach, place)
+      return eachByItself(entries, async (entry) => {
+        let isReturning = await begin(reach, entry, place)
+        for (let steps = 0; isReturning && steps < STEPS_OF_REQUEST; steps++) {
+          await yieldToEventLoop()
+          isReturning = await folders.step(reach.account, entry)
+        }
+        return entry
+      })
+    },
+
+    async run(mayGoOn = () => true) {
+      while (mayGoOn()) {
+        const entry = await returningEntry(db)
+        if (entry === undefined) return
+        while (mayGoOn() && (await unhurried(() => folders.step(entry.account_id, entry.id))));
+      }
+    },
+  }
+}
+
+interface RestoringLimits {
+  readonly clock: Clock
+  readonly maxDepth: number
+}
+
+/** Restores a file, or lets a folder begin to return. Returns whether a folder has steps left. */
+async function beginRestoring(
+  trx: Trx,
+  { clock, maxDepth }: RestoringLimits,
+  reach: Reach,
+  id: BinEntryId,
+  place: FolderPlace | null,
+): Promise<boolean> {
+  const { account } = reach
+  await lockAccount(trx, account)
+  const entry = await ownEntry(trx, reach, id)
+  if (entry.restoring === 1) return true
+  const destination = place === null ? null : await placeOf(trx, reach, place)
+  if (destination === null && reach.within !== null) {
+    await assertOldPlace(trx, entry, await placeOfEntry(trx, entry), maxDepth)
+  }
+  await countBin(trx, account, -entry.bytes, -1)
+  if (entry.file_id !== null) {
+    await restoreFile(trx, entry, entry.file_id, destination, clock.now())
+    return false
+  }
+  if (entry.folder_id === null) throw new Error(`entry ${id} of the bin is nothing`)
+  if (destination !== null) await redirect(trx, entry, entry.folder_id, destination, maxDepth)
+  await beginReturn(trx, entry, entry.folder_id)
+  await noteChange(trx, account, { kind: 'bin' })
+  return true
+}
+
+/** `destination`: null restores to the old place, or to the top level. */
+async function restoreFile(
+  trx: Trx,
+  entry: BinEntryRow,
+  file: FileId,
+  destination: FolderId | null,
+  now: number,
+): Promise<void> {
+  const row = await trx
+    .selectFrom('files')
+    .select('folder_id')
+    .where('id', '=', file)
+    .executeTakeFirstOrThrow()
+  const folder = destination ?? (await placeForFile(trx, entry.account_id, row.folder_id))
+  await returnFile(trx, file, folder, now)
+  await changeFiles(trx, folder, 1, entry.bytes)
+  await changeTotals(trx, entry.account_id, { files: 1 })
+  await dropBinEntry(trx, entry.id)
+  await noteChange(trx, entry.account_id, { kind: 'file.added', file, place: folder })
+  await noteChange(trx, entry.account_id, { kind: 'bin' })
+}
+
+/** Sets the parent to which the folder, still in the bin, will return. Throws Refusal MAX_DEPTH_EXCEEDED. */
+async function redirect(
+  trx: Trx,
+  entry: BinEntryRow,
+  id: FolderId,
+  parent: FolderId,
+  maxDepth: number,
+): Promise<void> {
+  const folder = await folderById(trx, id)
+  const ancestors = await folderChain(trx, parent)
+  if (await isTooDeep(trx, folder, ancestors, maxDepth, entry.id)) throw tooDeep(maxDepth)
+  await updateFolder(trx, id, { parent_id: parent })
+}

@@ -1,0 +1,137 @@
+import { z } from '@hono/zod-openapi'
+import {
+  binAnswer,
+  binnedAnswer,
+  deletedFromBinAnswer,
+  emptiedAnswer,
+  restoredAnswer,
+} from '../../contract/bin.ts'
+import {
+  type BinEntryId,
+  type FolderIdentifier,
+  parseFileIdentifier,
+  parseFolderPlace,
+} from '../../domain/ids.ts'
+import { keyedEndpoint } from '../../server/endpoint.ts'
+import {
+  filesAndFolders,
+  folderPlace,
+  MAX_PAGE,
+  MOST_OF_BATCH,
+  paginationOf,
+  queryNumber,
+} from '../../server/requests/fields.ts'
+import type { FilesPart } from '../files.part.ts'
+import { toBinEntry, toEntryResults } from './bin-answers.ts'
+
+const entries = z
+  .array(z.number().int().min(1), 'must be a list of numbers of entries')
+  .min(1, 'must hold at least one number')
+  .max(MOST_OF_BATCH, `may hold ${MOST_OF_BATCH} numbers at most`)
+
+export const putIntoBinEndpoint = keyedEndpoint({
+  summary: 'Put up to 200 files and folders into the bin, from which they can be restored',
+  tag: 'Bin',
+  body: filesAndFolders,
+  answer: binnedAnswer,
+  errors: [400, 413],
+  async handle({ caller, body }, { files }: { files: FilesPart }) {
+    const fileIds = [...new Set(body.files)]
+    const folderIds = [...new Set(body.folders)]
+    const outcomes = await files.bin.put(caller, [
+      ...fileIds.map((file) => ({ kind: 'file', file: parseFileIdentifier(file) }) as const),
+      ...folderIds.map((folder) => ({ kind: 'folder', folder: folder as FolderIdentifier }) as const),
+    ])
+    const named = [...fileIds.map((file) => ({ file })), ...folderIds.map((folder) => ({ folder }))]
+    const results = named.map((name, index) => {
+      const outcome = outcomes[index]
+      if (outcome?.done === true) return { ...name, success: true, entry: outcome.entry }
+      return { ...name, success: false, error: outcome?.error }
+    })
+    const binned = outcomes.filter((outcome) => outcome.done).length
+    return {
+      success: binned === results.length,
+      message: `Put ${binned} of ${results.length} into the bin`,
+      data: { binned, failed: results.length - binned, results },
+    }
+  },
+})
+
+export const listBinEndpoint = keyedEndpoint({
+  summary: 'List what is in your bin, what came last first',
+  tag: 'Bin',
+  query: z.object({ page: queryNumber(1, MAX_PAGE).optional(), per_page: queryNumber(1, 100).optional() }),
+  answer: binAnswer,
+  errors: [400],
+  async handle({ caller, query }, { files }: { files: FilesPart }) {
+    const page = query.page ?? 1
+    const perPage = query.per_page ?? 20
+    const found = await files.bin.list(caller, page, perPage)
+    return {
+      success: true,
+      data: found.entries.map((entry) => toBinEntry(files.bin, entry)),
+      pagination: paginationOf(page, perPage, found.total),
+    }
+  },
+})
+
+export const restoreFromBinEndpoint = keyedEndpoint({
+  summary: 'Bring up to 200 things back from the bin',
+  tag: 'Bin',
+  body: z.object({
+    entries,
+    folder: folderPlace.openapi({
+      description: 'Where to; without it, to where they were. A folder identifier, or "root"',
+    }),
+  }),
+  answer: restoredAnswer,
+  errors: [400, 404, 413],
+  async handle({ caller, body }, { files }: { files: FilesPart }) {
+    const place = body.folder === undefined || body.folder === null ? null : parseFolderPlace(body.folder)
+    const ids = entryIds(body.entries)
+    const outcomes = await files.binRestoring.restore(caller, ids, place)
+    const { done, failed, results } = toEntryResults(ids, outcomes)
+    return {
+      success: failed === 0,
+      message: `Restored ${done} of ${results.length}`,
+      data: { restored: done, failed, results },
+    }
+  },
+})
+
+export const deleteFromBinEndpoint = keyedEndpoint({
+  summary: 'Delete up to 200 things in the bin, for good',
+  tag: 'Bin',
+  body: z.object({ entries }),
+  answer: deletedFromBinAnswer,
+  errors: [400, 413],
+  async handle({ caller, body }, { files }: { files: FilesPart }) {
+    const ids = entryIds(body.entries)
+    const outcomes = await files.binEmptying.remove(caller, ids)
+    const { done, failed, results } = toEntryResults(ids, outcomes)
+    return {
+      success: failed === 0,
+      message: `Deleted ${done} of ${results.length}`,
+      data: { deleted: done, failed, results },
+    }
+  },
+})
+
+export const emptyBinEndpoint = keyedEndpoint({
+  summary: 'Delete all that is in the bin, for good',
+  tag: 'Bin',
+  answer: emptiedAnswer,
+  errors: [400],
+  async handle({ caller }, { files }: { files: FilesPart }) {
+    const emptied = await files.binEmptying.empty(caller)
+    return {
+      success: true,
+      message: 'The bin is empty',
+      data: { deleted: emptied.entries, size: emptied.bytes },
+    }
+  },
+})
+
+function entryIds(numbers: readonly number[]): BinEntryId[] {
+  return [...new Set(numbers)].map((number) => number as BinEntryId)
+}

@@ -1,0 +1,144 @@
+import { changeTotals, findAccount } from '../../core/accounts.rows.ts'
+import { yieldToEventLoop } from '../../core/batches.ts'
+import { noteChange } from '../../core/changes.rows.ts'
+import type { Lifetime } from '../../core/outages.ts'
+import type { Database } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { type ErrorCode, Refusal } from '../../domain/errors.ts'
+import type { BinEntryId, FileIdentifier, FolderIdentifier } from '../../domain/ids.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { setRemoved } from '../file-removal.rows.ts'
+import { changeFiles, changeTree, findFolder, markFolderDeleted, takenAway } from '../folders/folders.rows.ts'
+import { ownFolder } from '../folders/places.ts'
+import { ownFile } from '../own-file.ts'
+import { type BinListRow, goneAmong, insertBinEntry, listBin, sumBin } from './bin.rows.ts'
+
+/** Something to be put into the bin. */
+export type BinThing =
+  | { readonly kind: 'file'; readonly file: FileIdentifier }
+  | { readonly kind: 'folder'; readonly folder: FolderIdentifier }
+
+/** What became of one thing of several. */
+export type BinOutcome =
+  | { readonly done: true; readonly entry: BinEntryId }
+  | { readonly done: false; readonly error: ErrorCode }
+
+/** An entry, and whether the place it was in is still there. */
+export interface BinEntry extends BinListRow {
+  readonly placeIsThere: boolean
+}
+
+/**
+ * What owners have put away and may want back. It is gone for everybody at once, from every list, link and count but
+ * that of storage, and is deleted for good after some days.
+ */
+export interface Bin {
+  /**
+   * Each by itself, in the order asked; a folder with all that is in it as one entry. The folder that somebody is kept to
+   * is its parent's to put away.
+   */
+  put(reach: Reach, things: readonly BinThing[]): Promise<BinOutcome[]>
+  /** A page of the entries of what was within reach, the newest first. One past the end is empty. */
+  list(
+    reach: Reach,
+    page: number,
+    perPage: number,
+  ): Promise<{ readonly entries: readonly BinEntry[]; readonly total: number }>
+  /** When the entry is deleted for good, milliseconds since the epoch. */
+  expiresAt(entry: BinEntry): number
+}
+
+export function createBin(db: Database, clock: Clock, lifetime: Lifetime): Bin {
+  function putFile(reach: Reach, identifier: FileIdentifier): Promise<BinEntryId> {
+    return inTransaction(db, async (trx) => {
+      const { account } = reach
+      await lockAccount(trx, account)
+      const file = await ownFile(trx, reach, identifier)
+      const now = clock.now()
+      await setRemoved(trx, [file], 'binned', now)
+      await changeFiles(trx, file.folder_id, -1, -file.size)
+      await changeTotals(trx, account, { files: -1 })
+      await noteChange(trx, account, { kind: 'file.removed', file: file.id, place: file.folder_id })
+      await noteChange(trx, account, { kind: 'bin' })
+      return insertBinEntry(trx, {
+        account_id: account,
+        file_id: file.id,
+        folder_id: null,
+        bytes: file.size,
+        files: 1,
+        binned_at: now,
+      })
+    })
+  }
+
+  async function putFolder(reach: Reach, identifier: FolderIdentifier): Promise<BinEntryId> {
+    if (identifier === reach.within) {
+      throw new Refusal('INVALID_REQUEST', 'This key is limited to this folder and cannot move it to the bin')
+    }
+    return inTransaction(db, async (trx) => {
+      const { account } = reach
+      await lockAccount(trx, account)
+      const folder = await ownFolder(trx, reach, identifier)
+      const { tree_files: files, tree_bytes: bytes } = folder
+      const folders = folder.tree_folders + 1
+      const now = clock.now()
+      const entry = await insertBinEntry(trx, {
+        account_id: account,
+        file_id: null,
+        folder_id: folder.id,
+        bytes,
+        files,
+        binned_at: now,
+      })
+      await markFolderDeleted(trx, folder.id, now, entry)
+      if (folder.parent_id !== null) {
+        await changeTree(trx, folder.parent_id, takenAway({ files, bytes, folders }))
+      }
+      await changeTotals(trx, account, { files: -files, folders: -folders })
+      const change = { kind: 'folder.removed', folder: identifier, place: folder.parent_id } as const
+      await noteChange(trx, account, change)
+      await noteChange(trx, account, { kind: 'bin' })
+      return entry
+    })
+  }
+
+  return {
+    put: (reach, things) =>
+      eachByItself(things, (thing) =>
+        thing.kind === 'file' ? putFile(reach, thing.file) : putFolder(reach, thing.folder),
+      ),
+
+    async list({ account, within }, page, perPage) {
+      const top = within === null ? null : await findFolder(db, within)
+      if (top === undefined) return { entries: [], total: 0 }
+      const where = { account, tree: top === null ? null : top.id }
+      const rows = await listBin(db, where, (page - 1) * perPage, perPage)
+      const gone = await goneAmong(db, [...new Set(rows.map((row) => row.place_id))])
+      const entries = rows.map((row) => ({ ...row, placeIsThere: !gone.has(row.place_id) }))
+      if (top !== null) return { entries, total: (await sumBin(db, where)).entries }
+      return { entries, total: (await findAccount(db, account))?.bin_entries ?? 0 }
+    },
+
+    expiresAt: ({ binned_at }) => lifetime.endOf(binned_at),
+  }
+}
+
+/** Does the work for each, one after another, and says what became of it. */
+export async function eachByItself<Thing>(
+  things: readonly Thing[],
+  work: (thing: Thing) => Promise<BinEntryId>,
+): Promise<BinOutcome[]> {
+  const outcomes: BinOutcome[] = []
+  for (const thing of things) {
+    try {
+      outcomes.push({ done: true, entry: await work(thing) })
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      outcomes.push({ done: false, error: error.code })
+    }
+    await yieldToEventLoop()
+  }
+  return outcomes
+}

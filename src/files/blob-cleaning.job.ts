@@ -1,0 +1,158 @@
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { unhurried } from '../core/batches.ts'
+import {
+  blobExists,
+  discardBlob,
+  dueGarbage,
+  forgetGarbage,
+  postponeGarbage,
+  releaseBlob,
+} from '../core/blobs.rows.ts'
+import { type DeadReservation, deadReservations, endReservation } from '../core/reservations.rows.ts'
+import type { Removing } from '../core/store/generations.ts'
+import type { Database } from '../database/database.ts'
+import { isPostgres, lockAccount } from '../database/differences.ts'
+import { dropOldOutcomes } from '../database/outcomes.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { type Clock, MINUTE } from '../domain/clock.ts'
+import type { BlobKey, FileId } from '../domain/ids.ts'
+import { deletedFiles, dropFile } from './file-removal.rows.ts'
+import { dropDeletedFolders } from './folders/folders.rows.ts'
+
+/** A blob that nothing points to any more stays this long, for those who are still reading it. */
+export const GARBAGE_GRACE = MINUTE
+
+/** When a blob that could not be removed is tried again. */
+const TRY_AGAIN = MINUTE
+
+/** Rows go in steps, so that no transaction holds up the requests beside it. */
+const STEP = 50
+
+/** Outcomes are small, and nobody waits for the database while they go. */
+const MANY_OUTCOMES = 5000
+
+/** Bytes that the store is asked to remove at the same time. */
+const AT_ONCE = 8
+
+/** What takes long goes in steps, and stops between two of them when `mayGoOn` says no. */
+export interface Cleaning {
+  /**
+   * Clears at once what a killed process left: unfinished uploads, bytes and room. Before serving, by a node that has
+   * just joined a database that nobody else has.
+   */
+  afterStart(): Promise<void>
+  /**
+   * Ends the uploads of dead nodes: gives back their room and leaves their bytes as garbage. A node that only stood
+   * still has that time to notice and to stop writing.
+   */
+  sweepDead(mayGoOn?: () => boolean): Promise<void>
+  /** Rows of deleted files and folders go. */
+  purgeDeleted(mayGoOn?: () => boolean): Promise<void>
+  /** Bytes that no row points to go. */
+  removeGarbage(mayGoOn?: () => boolean): Promise<void>
+  /** Outcomes of transactions on PostgreSQL go once nobody asks for them. */
+  forgetOutcomes(mayGoOn?: () => boolean): Promise<void>
+  /** Drops the rows and leaves their bytes as garbage. */
+  purge(files: readonly FileId[], mayGoOn?: () => boolean): Promise<void>
+}
+
+const always = () => true
+
+export function createCleaning(
+  db: Database,
+  blobs: Pick<BlobStore, 'remove'>,
+  clock: Clock,
+  report: (error: unknown) => void,
+  removing: Removing = { isAllowed: async () => true },
+): Cleaning {
+  const cleaning: Cleaning = {
+    async afterStart() {
+      for (;;) {
+        const dead = await deadReservations(db, STEP)
+        const left: BlobKey[] = []
+        for (const upload of dead) if (await endDead(upload, clock.now())) left.push(upload.key)
+        if (await removing.isAllowed()) await forgetGarbage(db, await removeEach(left))
+        if (dead.length < STEP) break
+      }
+    },
+
+    async sweepDead(mayGoOn = always) {
+      while (mayGoOn()) {
+        const dead = await deadReservations(db, STEP)
+        for (const upload of dead) if (mayGoOn()) await endDead(upload, clock.now() + GARBAGE_GRACE)
+        if (dead.length < STEP) break
+      }
+    },
+
+    async purge(files, mayGoOn = always) {
+      const dueAt = clock.now() + GARBAGE_GRACE
+      for (let at = 0; at < files.length && mayGoOn(); at += STEP) {
+        await unhurried(() => drop(files.slice(at, at + STEP), dueAt))
+      }
+    },
+
+    async purgeDeleted(mayGoOn = always) {
+      while (mayGoOn()) {
+        const files = await deletedFiles(db, STEP)
+        if (files.length === 0) break
+        await cleaning.purge(files, mayGoOn)
+      }
+      while (mayGoOn() && (await unhurried(() => dropDeletedFolders(db, STEP))) > 0);
+    },
+
+    async forgetOutcomes(mayGoOn = always) {
+      if (!isPostgres(db)) return
+      while (mayGoOn() && (await dropOldOutcomes(db, MANY_OUTCOMES)) === MANY_OUTCOMES);
+    },
+
+    async removeGarbage(mayGoOn = always) {
+      while (mayGoOn() && (await removing.isAllowed())) {
+        const keys = await dueGarbage(db, clock.now(), STEP)
+        const removed = await removeEach(keys)
+        await forgetGarbage(db, removed)
+        const stuck = keys.filter((key) => !removed.includes(key))
+        await postponeGarbage(db, stuck, clock.now() + TRY_AGAIN)
+        if (keys.length < STEP) break
+      }
+    },
+  }
+
+  async function drop(files: readonly FileId[], dueAt: number): Promise<void> {
+    await inTransaction(db, async (trx) => {
+      for (const file of files) {
+        const blob = await dropFile(trx, file)
+        if (blob !== null) await releaseBlob(trx, blob, dueAt)
+      }
+    })
+  }
+
+  /** Says whether that has made garbage of the upload's bytes. */
+  function endDead(upload: DeadReservation, dueAt: number): Promise<boolean> {
+    const { key, account_id } = upload
+    return inTransaction(db, async (trx) => {
+      await lockAccount(trx, account_id)
+      // Whoever ends the reservation decides: an upload that finds it gone brings no row in any more.
+      if (!(await endReservation(trx, key)) || (await blobExists(trx, key))) return false
+      await discardBlob(trx, key, dueAt)
+      return true
+    })
+  }
+
+  async function removeEach(keys: readonly BlobKey[]): Promise<BlobKey[]> {
+    const removed: BlobKey[] = []
+    const remove = async (key: BlobKey) => {
+      try {
+        await blobs.remove(key)
+        removed.push(key)
+      } catch (error) {
+        report(error)
+      }
+    }
+    for (let at = 0; at < keys.length; at += AT_ONCE) {
+      await Promise.all(keys.slice(at, at + AT_ONCE).map(remove))
+    }
+    return removed
+  }
+
+  return cleaning
+}

@@ -1,0 +1,65 @@
+import type { FileDetail as FileDetailAnswer, FileListItem } from '../contract/files.ts'
+import type { FolderFileItem } from '../contract/folders.ts'
+import type { Lifetime } from '../core/outages.ts'
+import { timestamp } from '../domain/clock.ts'
+import type { Slug, Uuid } from '../domain/ids.ts'
+import type { Site } from '../server/call.ts'
+import type { Thumbnails } from '../thumbnails/thumbnails.ts'
+import type { FileDetail, ListedFile } from './files.ts'
+
+export function toFileListItem(site: Site, file: ListedFile, pictureUrl: string): FileListItem {
+  return {
+    id: file.id,
+    uuid: file.uuid,
+    name: file.name,
+    size: file.size,
+    type: file.type,
+    url: fileUrl(site, file.slug),
+    folder_id: file.folder_identifier ?? 'root',
+    created_at: timestamp(file.created_at),
+    downloads: file.downloads,
+    picture_url: pictureUrl,
+  }
+}
+
+export function toFileDetail(
+  site: Site,
+  { files, thumbnails }: { files: { lifetime: Lifetime }; thumbnails: Pick<Thumbnails, 'progress'> },
+  file: FileDetail,
+): FileDetailAnswer {
+  return {
+    id: file.id,
+    uuid: file.uuid,
+    slug: file.slug,
+    name: file.name,
+    size: file.size,
+    type: file.type,
+    url: fileUrl(site, file.slug),
+    has_thumbnail: thumbnails.progress(file) === 'ready',
+    created_at: timestamp(file.created_at),
+    downloads: file.downloads,
+    views: file.views,
+    folder_id: file.folder_identifier ?? 'root',
+    sha256: file.sha256,
+    expires_at: timestamp(files.lifetime.endOf(file.last_used_at)),
+  }
+}
+
+export function toFolderFileItem(site: Site, file: ListedFile): FolderFileItem {
+  return {
+    id: file.id,
+    name: file.name,
+    size: file.size,
+    type: file.type,
+    url: fileUrl(site, file.slug),
+    created_at: timestamp(file.created_at),
+  }
+}
+
+export function fileUrl(site: Site, slug: Slug): string {
+  return `${site.publicUrl}/d/${slug}`
+}
+
+export function thumbnailPath(uuid: Uuid): string {
+  return `/t/${uuid}`
+}

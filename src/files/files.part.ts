@@ -1,0 +1,78 @@
+import type { Core } from '../core/core.ts'
+import type { Job } from '../core/jobs/jobs.ts'
+import { createNameKeys } from '../core/name-keys.job.ts'
+import type { Lifetime } from '../core/outages.ts'
+import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import { type Bin, createBin } from './bin/bin.ts'
+import { type BinEmptying, createBinEmptying } from './bin/bin-emptying.ts'
+import { type BinRestoring, createBinRestoring } from './bin/bin-restoring.ts'
+import { createCleaning } from './blob-cleaning.job.ts'
+import { createExpiry } from './expiry.job.ts'
+import { createFiles, type Files } from './files.ts'
+import { createFolderClearing } from './folders/folder-clearing.job.ts'
+import { createFolderMoves, type FolderMoves } from './folders/folder-moves.ts'
+import { createFolders, type Folders } from './folders/folders.ts'
+import { createStorageShares, type StorageShares } from './folders/storage-shares.ts'
+import { createRemovals, type Removals } from './removals.ts'
+import { createUsage, type Usage } from './use-counters.ts'
+
+/** Files, folders and the bin. */
+export interface FilesPart extends Files {
+  readonly folders: Folders
+  readonly folderMoves: FolderMoves
+  readonly storageShares: StorageShares
+  readonly removals: Removals
+  readonly bin: Bin
+  readonly binRestoring: BinRestoring
+  readonly binEmptying: BinEmptying
+  readonly usage: Usage
+  /** How long a file stays that nobody uses. */
+  readonly lifetime: Lifetime
+  readonly jobs: readonly Job[]
+}
+
+export async function createFilesPart(core: Core): Promise<FilesPart> {
+  const { db, light, isShared, blobs, removing, traffic, guard, outages, clock, random, config, failed } =
+    core
+  const usage = createUsage(light, clock, traffic.downloaded)
+  const cleaning = createCleaning(db, blobs, clock, failed('a blob could not be removed'), removing)
+  // Where others may be at work, their uploads are told from dead ones by a job.
+  if (!isShared) await cleaning.afterStart()
+  const lifetime = outages.lifetime(config.inactiveDays)
+  const binLifetime = outages.lifetime(config.binDays)
+  const expiry = createExpiry({ db, cleaning, usage, clock, guard, outages, lifetime })
+  const clearing = createFolderClearing(db, clock)
+  const nameKeys = createNameKeys(db)
+  const binRestoring = createBinRestoring(db, clock, config.maxFolderDepth)
+  const binEmptying = createBinEmptying({ db, clock, guard, outages, lifetime: binLifetime })
+  return {
+    ...createFiles(db, usage),
+    folders: createFolders(db, clock, random, config.maxFolderDepth),
+    folderMoves: createFolderMoves(db, config.maxFolderDepth),
+    storageShares: createStorageShares(db, clock),
+    removals: createRemovals(db, clock),
+    bin: createBin(db, clock, binLifetime),
+    binRestoring,
+    binEmptying,
+    usage,
+    lifetime,
+    jobs: [
+      { name: 'write counters', on: 'every node', every: SECOND, run: () => usage.flush() },
+      { name: 'end uploads of dead nodes', on: 'one node', every: 10 * SECOND, run: cleaning.sweepDead },
+      { name: 'hide unused files', on: 'one node', every: 20 * SECOND, run: expiry.mark },
+      { name: 'purge unused files', on: 'one node', every: HOUR, run: expiry.purge },
+      { name: 'bring back from bins', on: 'one node', every: SECOND, run: binRestoring.run },
+      { name: 'empty bins', on: 'one node', every: 10 * SECOND, run: binEmptying.run },
+      { name: 'clear deleted folders', on: 'one node', every: SECOND, run: clearing.run },
+      { name: 'fill in the order of names', on: 'one node', every: 5 * SECOND, run: nameKeys.run },
+      { name: 'purge deleted files', on: 'one node', every: 5 * SECOND, run: cleaning.purgeDeleted },
+      { name: 'remove garbage', on: 'one node', every: MINUTE / 4, run: cleaning.removeGarbage },
+      {
+        name: 'forget outcomes of transactions',
+        on: 'one node',
+        every: MINUTE,
+        run: cleaning.forgetOutcomes,
+      },
+    ],
+  }
+}

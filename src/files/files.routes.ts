@@ -1,0 +1,173 @@
+import { z } from '@hono/zod-openapi'
+import {
+  deletion,
+  fileAnswer,
+  fileDetail,
+  fileListItem,
+  fileMovedAnswer,
+  filesAnswer,
+  filesMovedAnswer,
+} from '../contract/files.ts'
+import { Refusal } from '../domain/errors.ts'
+import { parseFileIdentifier, parseFolderPlace } from '../domain/ids.ts'
+import { keyedEndpoint } from '../server/endpoint.ts'
+import {
+  assertKnownFields,
+  batch,
+  fileIdentifier,
+  folderPlace,
+  MAX_PAGE,
+  paginationOf,
+  queryNumber,
+  READ_ONLY_ALLOWED,
+} from '../server/requests/fields.ts'
+import type { Thumbnails } from '../thumbnails/thumbnails.ts'
+import { toDeletion } from './deletion.ts'
+import { toFileDetail, toFileListItem } from './file-answers.ts'
+import type { FilesPart } from './files.part.ts'
+import { pictureAddresses } from './picture-addresses.ts'
+
+const idParameter = z.object({
+  id: z.string().openapi({ description: 'Slug, UUID or numeric id', example: 'Kx3RmP7vTq2a' }),
+})
+
+export const listFilesEndpoint = keyedEndpoint({
+  summary: 'List your files',
+  tag: 'Files',
+  query: z.object({
+    page: queryNumber(1, MAX_PAGE).optional(),
+    per_page: queryNumber(1, 100).optional(),
+    folder: z
+      .string()
+      .optional()
+      .openapi({ description: 'Folder identifier, or "root"; all files without it' }),
+    search: z.string().optional().openapi({ description: 'Part of the name, in upper or lower case' }),
+    sort: z.enum(['created_at', 'name', 'size', 'downloads']).optional().openapi({
+      description: 'By name: naturally, so "file 2" before "file 10", without regard to case and accents',
+    }),
+    order: z.enum(['asc', 'desc']).optional(),
+    totals: z.enum(['exact', 'bounded']).optional().openapi({
+      description:
+        'With "bounded" the hits of a search are counted to 10,000; beyond that the total is a lower bound',
+    }),
+  }),
+  answer: filesAnswer,
+  errors: [400, 404],
+  async handle({ call, caller, query }, { files, thumbnails }: { files: FilesPart; thumbnails: Thumbnails }) {
+    const page = query.page ?? 1
+    const perPage = query.per_page ?? 20
+    const isBounded = query.totals === 'bounded'
+    const {
+      files: found,
+      total,
+      isExact,
+    } = await files.list(caller, {
+      page,
+      perPage,
+      folder: query.folder === undefined || query.folder === '' ? null : parseFolderPlace(query.folder),
+      search: query.search ?? '',
+      sort: query.sort ?? 'created_at',
+      order: query.order ?? 'desc',
+      boundsTotal: isBounded,
+    })
+    const pictureOf = await pictureAddresses(thumbnails, found)
+    return {
+      success: true,
+      data: found.map((file) => toFileListItem(call.site, file, pictureOf(file))),
+      pagination: {
+        ...paginationOf(page, perPage, total),
+        ...(isBounded ? { total_exact: isExact } : {}),
+      },
+    }
+  },
+})
+
+export const getFileEndpoint = keyedEndpoint({
+  summary: 'Read one of your files',
+  tag: 'Files',
+  params: idParameter,
+  answer: fileAnswer,
+  errors: [404],
+  async handle({ call, caller, params }, parts: { files: FilesPart; thumbnails: Thumbnails }) {
+    const file = await parts.files.get(caller, parseFileIdentifier(params.id ?? ''))
+    return { success: true, data: toFileDetail(call.site, parts, file) }
+  },
+})
+
+export const renameFileEndpoint = keyedEndpoint({
+  summary: 'Rename a file, move it to a folder, or both',
+  tag: 'Files',
+  params: idParameter,
+  body: z
+    .looseObject({
+      name: z.string('must be the new name').min(1, 'must not be empty').optional(),
+      folder: folderPlace,
+    })
+    .openapi({ description: READ_ONLY_ALLOWED }),
+  answer: fileAnswer,
+  errors: [400, 404, 413],
+  async handle({ call, caller, params, body }, parts: { files: FilesPart; thumbnails: Thumbnails }) {
+    assertKnownFields(body, ['folder', ...Object.keys({ ...fileDetail.shape, ...fileListItem.shape })])
+    if (Object.keys(body).length === 0) {
+      throw new Refusal('INVALID_REQUEST', 'Send "name" to rename the file, "folder" to move it, or both')
+    }
+    const file = await parts.files.change(caller, parseFileIdentifier(params.id ?? ''), {
+      ...(body.name === undefined ? {} : { name: body.name }),
+      ...(body.folder === undefined ? {} : { folder: parseFolderPlace(body.folder) }),
+    })
+    return { success: true, data: toFileDetail(call.site, parts, file) }
+  },
+})
+
+export const moveFileEndpoint = keyedEndpoint({
+  summary: 'Move a file to a folder',
+  tag: 'Files',
+  body: z.object({ file: fileIdentifier, folder: folderPlace }),
+  answer: fileMovedAnswer,
+  errors: [400, 404, 413],
+  async handle({ caller, body }, { files }: { files: FilesPart }) {
+    const folder = parseFolderPlace(body.folder)
+    await files.move(caller, parseFileIdentifier(body.file), folder)
+    return { success: true, message: 'File moved', data: { file: body.file, folder } }
+  },
+})
+
+export const moveFilesEndpoint = keyedEndpoint({
+  summary: 'Move up to 200 files to a folder',
+  tag: 'Files',
+  body: z.object({ files: batch(fileIdentifier), folder: folderPlace }),
+  answer: filesMovedAnswer,
+  errors: [400, 404, 413],
+  async handle({ caller, body }, { files }: { files: FilesPart }) {
+    const folder = parseFolderPlace(body.folder)
+    const identifiers = body.files.map(parseFileIdentifier)
+    const outcomes = await files.moveMany(caller, identifiers, folder)
+    const results = body.files.map((file, index) => {
+      const error = outcomes[index]?.error ?? null
+      return error === null ? { file, success: true } : { file, success: false, error }
+    })
+    const moved = results.filter((result) => result.success).length
+    return {
+      success: moved === results.length,
+      message: `Moved ${moved} of ${results.length} files`,
+      data: { folder, moved, failed: results.length - moved, results },
+    }
+  },
+})
+
+export const deleteFilesEndpoint = keyedEndpoint({
+  summary: 'Delete files, for good',
+  tag: 'Files',
+  body: z.object({
+    identifiers: z
+      .array(fileIdentifier, 'must be a list of identifiers')
+      .min(1, 'must hold at least one identifier'),
+  }),
+  answer: deletion,
+  errors: [400, 413],
+  async handle({ caller, body }, { files }: { files: FilesPart }) {
+    const identifiers = [...new Set(body.identifiers)].map(parseFileIdentifier)
+    const counts = await files.removals.files(caller, identifiers)
+    return toDeletion(counts, 'files')
+  },
+})

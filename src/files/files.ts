@@ -1,0 +1,223 @@
+import { findAccount } from '../core/accounts.rows.ts'
+import { yieldToEventLoop } from '../core/batches.ts'
+import { noteChange } from '../core/changes.rows.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { lockAccount } from '../database/differences.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { type ErrorCode, Refusal } from '../domain/errors.ts'
+import { cleanFileName, LONGEST_SEARCH } from '../domain/file-name.ts'
+import { foldName } from '../domain/folded-name.ts'
+import type { FileIdentifier, FolderId, FolderPlace } from '../domain/ids.ts'
+import { boundedNfc } from '../domain/measured-text.ts'
+import type { Reach } from '../domain/reach.ts'
+import { searchFiles } from './file-search.rows.ts'
+import {
+  type FileDetailRow,
+  type FileListRow,
+  type FileOrder,
+  filesBefore,
+  listFiles,
+  placeFile,
+  renameFile,
+} from './files.rows.ts'
+import { changeFiles, fileCount, findFolder } from './folders/folders.rows.ts'
+import { placeOf } from './folders/places.ts'
+import { ownFile } from './own-file.ts'
+import type { Usage } from './use-counters.ts'
+
+/** A file with its content's hash and key. */
+export type FileDetail = FileDetailRow
+/** A file as lists show it. */
+export type ListedFile = FileListRow
+
+export type { FileOrder }
+
+export interface FileChange {
+  readonly name?: string
+  /** Where to move it. */
+  readonly folder?: FolderPlace
+}
+
+export interface FileListQuery extends FileOrder {
+  readonly page: number
+  readonly perPage: number
+  /** null: all files within reach. */
+  readonly folder: FolderPlace | null
+  /** '' for every name. */
+  readonly search: string
+  /** Whether hits beyond `COUNTED_EXACTLY` need not be counted. */
+  readonly boundsTotal?: boolean
+}
+
+/** Hits that a bounded total counts exactly. */
+export const COUNTED_EXACTLY = 10_000
+
+export interface FilePage {
+  readonly files: readonly FileListRow[]
+  readonly total: number
+  /** Whether there are no more than `total`. */
+  readonly isExact: boolean
+}
+
+export interface FileMoveResult {
+  readonly file: FileIdentifier
+  readonly error: ErrorCode | null
+}
+
+/** What owners do with their files. What is out of reach is FILE_NOT_FOUND, just as what is not there. */
+export interface Files {
+  get(reach: Reach, identifier: FileIdentifier): Promise<FileDetailRow>
+  /** Throws Refusal FOLDER_NOT_FOUND. A page past the end is empty. */
+  list(reach: Reach, query: FileListQuery): Promise<FilePage>
+  /** All files directly in the place, newest first, in steps. */
+  walk(reach: Reach, place: FolderPlace): Promise<AsyncIterable<FileListRow>>
+  /** All of it or nothing. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND. */
+  change(reach: Reach, identifier: FileIdentifier, change: FileChange): Promise<FileDetailRow>
+  /** Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND. */
+  move(reach: Reach, identifier: FileIdentifier, place: FolderPlace): Promise<void>
+  /** Each by itself, in the order asked. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
+  moveMany(
+    reach: Reach,
+    identifiers: readonly FileIdentifier[],
+    place: FolderPlace,
+  ): Promise<FileMoveResult[]>
+}
+
+const STEP = 500
+
+export function createFiles(db: Database, usage: Usage): Files {
+  const counted = <T extends FileListRow>(file: T): T => {
+    const { views, downloads } = usage.pending(file.id)
+    return { ...file, views: file.views + views, downloads: file.downloads + downloads }
+  }
+
+  const files: Files = {
+    get: async (reach, identifier) => counted(await ownFile(db, reach, identifier)),
+
+    async list(reach, query) {
+      const place = await listedPlace(db, reach, query.folder)
+      if (place === null) return { files: [], total: 0, isExact: true }
+      const found = {
+        account: reach.account,
+        folder: place.folder,
+        ...(place.tree === null ? {} : { tree: place.tree }),
+        sort: query.sort,
+        order: query.order,
+        offset: (query.page - 1) * query.perPage,
+        limit: query.perPage,
+      }
+      if (query.search !== '') {
+        const hits = await searchFiles(db, {
+          ...found,
+          needle: needleOf(query.search),
+          ...(query.boundsTotal === true ? { countedTo: COUNTED_EXACTLY } : {}),
+        })
+        return { ...hits, files: hits.files.map(counted) }
+      }
+      const rows = await listFiles(db, found)
+      return { files: rows.map(counted), total: await place.count(), isExact: true }
+    },
+
+    async walk(reach, place) {
+      return walkFolder(db, await placeOf(db, reach, place))
+    },
+
+    async change(reach, identifier, change) {
+      const name = change.name === undefined ? null : cleanFileName(change.name)
+      await inTransaction(db, async (trx) => {
+        await lockAccount(trx, reach.account)
+        const file = await ownFile(trx, reach, identifier)
+        if (change.folder !== undefined) await placeWithin(trx, reach, file, change.folder)
+        if (name === null) return
+        await renameFile(trx, file.id, name)
+        const { folder_id } = await ownFile(trx, reach, identifier)
+        await noteChange(trx, reach.account, { kind: 'file.changed', file: file.id, place: folder_id })
+      })
+      return files.get(reach, identifier)
+    },
+
+    async move(reach, identifier, place) {
+      await inTransaction(db, async (trx) => {
+        await lockAccount(trx, reach.account)
+        await placeWithin(trx, reach, await ownFile(trx, reach, identifier), place)
+      })
+    },
+
+    async moveMany(reach, identifiers, place) {
+      await placeOf(db, reach, place)
+      const results: FileMoveResult[] = []
+      for (const file of identifiers) {
+        try {
+          await files.move(reach, file, place)
+          results.push({ file, error: null })
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error
+          results.push({ file, error: error.code })
+        }
+        await yieldToEventLoop()
+      }
+      return results
+    },
+  }
+  return files
+}
+
+async function placeWithin(trx: Trx, reach: Reach, file: FileDetailRow, place: FolderPlace): Promise<void> {
+  const folder = await placeOf(trx, reach, place)
+  if (folder === file.folder_id) return
+  await placeFile(trx, file.id, folder)
+  await changeFiles(trx, file.folder_id, -1, -file.size)
+  await changeFiles(trx, folder, 1, file.size)
+  const change = { kind: 'file.moved', file: file.id, place: folder, from: file.folder_id } as const
+  await noteChange(trx, reach.account, change)
+}
+
+/** The files of a folder of any size, newest first, never more than one step of them in memory. */
+export async function* walkFolder(db: Database, folder: FolderId): AsyncGenerator<FileListRow> {
+  let before: FileListRow | null = null
+  for (;;) {
+    const step: FileListRow[] = await filesBefore(db, folder, before, STEP)
+    yield* step
+    before = step.at(-1) ?? null
+    if (before === null || step.length < STEP) return
+  }
+}
+
+/** Throws Refusal INVALID_REQUEST for a text that is longer than any name. */
+function needleOf(search: string): string {
+  const text = boundedNfc(search, LONGEST_SEARCH)
+  if (text !== null) return foldName(text)
+  throw new Refusal('INVALID_REQUEST', `"search": may have ${LONGEST_SEARCH} characters at most`)
+}
+
+interface ListedPlace {
+  /** null: all of the account. */
+  readonly folder: FolderId | null
+  /** null: only what is directly there. */
+  readonly tree: 'small' | 'large' | null
+  /** How many files there are. */
+  count(): Promise<number>
+}
+
+/** A tree that holds more than one of so many files of the account is a large part of it. */
+const LARGE_PART = 4
+
+/** What is to be listed; null where nothing is left within reach. Throws Refusal FOLDER_NOT_FOUND. */
+async function listedPlace(
+  db: Database,
+  reach: Reach,
+  place: FolderPlace | null,
+): Promise<ListedPlace | null> {
+  if (place !== null) {
+    const folder = await placeOf(db, reach, place)
+    return { folder, tree: null, count: () => fileCount(db, folder) }
+  }
+  const all = async () => (await findAccount(db, reach.account))?.files_count ?? 0
+  if (reach.within === null) return { folder: null, tree: null, count: all }
+  const top = await findFolder(db, reach.within)
+  if (top === undefined) return null
+  const count = async () => top.tree_files
+  if (top.tree_folders === 0) return { folder: top.id, tree: null, count }
+  const isLarge = top.tree_files * LARGE_PART > (await all())
+  return { folder: top.id, tree: isLarge ? 'large' : 'small', count }
+}

@@ -1,0 +1,135 @@
+import { changeTotals } from '../../core/accounts.rows.ts'
+import { noteChange } from '../../core/changes.rows.ts'
+import { hashPassword } from '../../core/password-hash.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { parseFolderName } from '../../domain/folder-name.ts'
+import type { FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
+import { makeFolderIdentifier, type Random } from '../../domain/random.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { insertFolder, updateFolder } from './folder-changes.rows.ts'
+import { type FolderMove, moveFolder, refusingDuplicates, tooDeep } from './folder-moving.ts'
+import { changeTree, type FolderListRow, findFolder, folderChain } from './folders.rows.ts'
+import { asSeen, ownFolder, placeOf } from './places.ts'
+
+export interface NewFolder {
+  readonly name: string
+  readonly parent: FolderPlace
+  readonly isPublic: boolean
+  /** Null sets none. */
+  readonly password: string | null
+}
+
+export interface WantedFolderChange {
+  readonly name?: string
+  /** The folder to move it into. */
+  readonly parent?: FolderPlace
+  readonly isPublic?: boolean
+  /** Null removes the password. */
+  readonly password?: string | null
+}
+
+/** Creates folders, and changes their names, places, visibility and passwords. */
+export interface FolderChanges {
+  /** Throws Refusal INVALID_NAME, FOLDER_NOT_FOUND, DUPLICATE_NAME or MAX_DEPTH_EXCEEDED. */
+  create(reach: Reach, folder: NewFolder): Promise<FolderListRow>
+  /**
+   * Makes all of the change or none of it. Throws Refusal as `create` does, and INVALID_DESTINATION. A key that is limited
+   * to a folder cannot rename that folder, whose name belongs to its parent.
+   */
+  change(reach: Reach, identifier: FolderIdentifier, change: WantedFolderChange): Promise<FolderListRow>
+}
+
+interface FolderParts {
+  readonly db: Database
+  readonly clock: Clock
+  readonly random: Random
+  readonly maxDepth: number
+}
+
+export function createFolderChanges(parts: FolderParts): FolderChanges {
+  const { db, random, maxDepth } = parts
+  return {
+    async create(reach, folder) {
+      const name = parseFolderName(folder.name)
+      // Before the password is hashed, which costs far more than this query.
+      await placeOf(db, reach, folder.parent)
+      const password_hash = folder.password === null ? null : await hashPassword(folder.password)
+      const identifier = makeFolderIdentifier(random)
+      const row = { identifier, name, is_public: folder.isPublic ? 1 : 0, password_hash } as const
+      await refusingDuplicates(name, () =>
+        inTransaction(db, (trx) => insert(trx, parts, reach, folder.parent, row)),
+      )
+      return read(db, reach, identifier)
+    },
+
+    async change(reach, identifier, change) {
+      const wanted = change.name === undefined ? null : parseFolderName(change.name)
+      const before = await ownFolder(db, reach, identifier)
+      const name = wanted ?? before.name
+      const isTop = identifier === reach.within
+      if (isTop && name !== before.name) {
+        throw new Refusal('INVALID_REQUEST', 'This key is limited to this folder and cannot rename it')
+      }
+      const columns = { ...(wanted === null ? {} : { name }), ...(await accessColumns(change)) }
+      // A key that is limited to the folder reads its parent as `root`, and may send that back without moving it.
+      const parent = isTop && change.parent === 'root' ? undefined : change.parent
+      await refusingDuplicates(name, () =>
+        inTransaction(db, (trx) =>
+          update(trx, reach, { folder: identifier, parent, maxDepth, change: columns }),
+        ),
+      )
+      return read(db, reach, identifier)
+    },
+  }
+}
+
+type NewRow = Pick<Parameters<typeof insertFolder>[1], 'identifier' | 'name' | 'is_public' | 'password_hash'>
+
+async function insert(
+  trx: Trx,
+  { clock, maxDepth }: FolderParts,
+  reach: Reach,
+  place: FolderPlace,
+  row: NewRow,
+): Promise<void> {
+  const account_id = reach.account
+  await lockAccount(trx, account_id)
+  const parent_id = await placeOf(trx, reach, place)
+  if ((await folderChain(trx, parent_id)).length + 1 > maxDepth) throw tooDeep(maxDepth)
+  await insertFolder(trx, { ...row, account_id, parent_id, created_at: clock.now() })
+  await changeTree(trx, parent_id, { folders: 1, height: 1 })
+  await changeTotals(trx, account_id, { folders: 1 })
+  await noteChange(trx, account_id, { kind: 'folder.added', folder: row.identifier, place: parent_id })
+}
+
+/** The columns that a change of visibility or password sets. */
+async function accessColumns({ isPublic, password }: WantedFolderChange) {
+  const password_hash = typeof password === 'string' ? await hashPassword(password) : password
+  return {
+    ...(isPublic === undefined ? {} : { is_public: isPublic ? (1 as const) : (0 as const) }),
+    ...(password_hash === undefined ? {} : { password_hash }),
+  }
+}
+
+/** A move to `parent`, which is undefined for a folder that stays where it is. */
+type FolderUpdate = Omit<FolderMove, 'parent'> & { readonly parent: FolderPlace | undefined }
+
+/** Notes one change: a move alone is no other change of the folder. */
+async function update(trx: Trx, reach: Reach, { parent, ...update }: FolderUpdate): Promise<void> {
+  await lockAccount(trx, reach.account)
+  const moved = parent === undefined ? 0 : await moveFolder(trx, reach, { ...update, parent })
+  if (moved > 0 && Object.keys(update.change).length === 0) return
+  const { id, parent_id: place } = await ownFolder(trx, reach, update.folder)
+  await updateFolder(trx, id, update.change)
+  await noteChange(trx, reach.account, { kind: 'folder.changed', folder: update.folder, place })
+}
+
+async function read(db: Database, reach: Reach, identifier: FolderIdentifier): Promise<FolderListRow> {
+  const row = await findFolder(db, identifier)
+  if (row === undefined) throw new Refusal('FOLDER_NOT_FOUND', 'The folder was deleted in the meantime')
+  return asSeen(reach, row)
+}

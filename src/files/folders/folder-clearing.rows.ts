@@ -1,0 +1,117 @@
+/** What is below a deleted folder gets its mark, some rows at a time. What went into the bin gets another. */
+import { sql } from 'kysely'
+import type { Queryable, Trx } from '../../database/database.ts'
+import type { Removal } from '../../database/schema.ts'
+import type { AccountId, BinEntryId, FolderId } from '../../domain/ids.ts'
+
+export interface FoldersToClear {
+  readonly account: AccountId
+  /** The entry of the bin that all of them are in, or null: they are deleted for good. */
+  readonly entry: BinEntryId | null
+  readonly folders: readonly FolderId[]
+}
+
+/** Deleted folders below which something may not be marked, at most `limit`; nothing of what is coming back. */
+export async function foldersToClear(
+  db: Queryable,
+  limit: number,
+  account: AccountId | null = null,
+): Promise<FoldersToClear | null> {
+  const all = db
+    .selectFrom('folders')
+    .where('deleted_at', 'is not', null)
+    .where('cleared_at', 'is', null)
+    .where((folder) =>
+      folder.not(
+        folder.exists(
+          folder
+            .selectFrom('bin')
+            .select('bin.id')
+            .whereRef('bin.id', '=', 'folders.bin_id')
+            .where('bin.restoring', '=', 1),
+        ),
+      ),
+    )
+    .select(['id', 'account_id', 'bin_id'])
+  const uncleared = account === null ? all : all.where('account_id', '=', account)
+  const first = await uncleared.limit(1).executeTakeFirst()
+  if (first === undefined) return null
+  const { account_id, bin_id: entry } = first
+  const alike = uncleared
+    .where('account_id', '=', account_id)
+    .where('bin_id', entry === null ? 'is' : '=', entry)
+  const rows = await alike.limit(limit).execute()
+  return { account: account_id, entry, folders: rows.map((row) => row.id) }
+}
+
+/**
+ * Marks at most `limit` folders directly below those as they are marked; returns how many. What is in the bin by an
+ * entry of its own stays there.
+ */
+export async function markChildren(
+  trx: Trx,
+  { folders, entry }: FoldersToClear,
+  at: number,
+  limit: number,
+): Promise<number> {
+  const below = trx.selectFrom('folders').select('id').where('parent_id', 'in', folders)
+  const live = below.where('deleted_at', 'is', null)
+  const binnedAlong = below.where('bin_id', 'is not', null).where((child) => {
+    const own = child.selectFrom('bin').select('bin.id').whereRef('bin.folder_id', '=', 'folders.id')
+    return child.not(child.exists(own))
+  })
+  let marked = 0
+  // Each kind by an index of its own, which no longer has what is marked.
+  for (const children of entry === null ? [live, binnedAlong] : [live]) {
+    if (marked === limit) break
+    const { numUpdatedRows } = await trx
+      .updateTable('folders')
+      .set({ deleted_at: at, cleared_at: null, bin_id: entry })
+      .where('id', 'in', children.limit(limit - marked))
+      .executeTakeFirstOrThrow()
+    marked += Number(numUpdatedRows)
+  }
+  return marked
+}
+
+/** Marks one folder below those in the bin before its turn, unless it is marked already; what is in it is not. */
+export async function markAlong(trx: Trx, folder: FolderId, entry: BinEntryId, at: number): Promise<void> {
+  await trx
+    .updateTable('folders')
+    .set({ deleted_at: at, cleared_at: null, bin_id: entry })
+    .where('id', '=', folder)
+    .where('deleted_at', 'is', null)
+    .execute()
+}
+
+/** What a deleted folder takes along, besides live files. */
+const ALONG: readonly Removal[] = ['folder binned', 'expired']
+
+/** Marks at most `limit` files directly in those folders; returns how many. The totals have left them out. */
+export async function markFiles(
+  trx: Trx,
+  { folders, entry }: FoldersToClear,
+  at: number,
+  limit: number,
+): Promise<number> {
+  const removal = entry === null ? 'deleted' : 'folder binned'
+  const inside = trx.selectFrom('files').select('id').where('folder_id', 'in', folders)
+  // That a file was made at some time makes SQLite take an index of live files alone, which gets shorter with each step.
+  const live = inside.where('removed_at', 'is', null).where('created_at', '>=', 0)
+  const along = ALONG.map((kind) => inside.where('removal', '=', sql.lit(kind)))
+  let marked = 0
+  for (const files of entry === null ? [live, ...along] : [live]) {
+    if (marked === limit) break
+    const { numUpdatedRows } = await trx
+      .updateTable('files')
+      .set({ removed_at: at, removal })
+      .where('id', 'in', files.limit(limit - marked))
+      .executeTakeFirstOrThrow()
+    marked += Number(numUpdatedRows)
+  }
+  return marked
+}
+
+export async function markCleared(trx: Trx, ids: readonly FolderId[], at: number): Promise<void> {
+  await trx.updateTable('folders').set({ cleared_at: at }).where('id', 'in', ids).execute()
+}

@@ -1,0 +1,84 @@
+import { z } from '@hono/zod-openapi'
+import { folderFilesAnswer } from '../../contract/folders.ts'
+import { type AccountId, parseFolderPlace } from '../../domain/ids.ts'
+import type { Call } from '../../server/call.ts'
+import { keyedEndpoint } from '../../server/endpoint.ts'
+import { identifierParameter, MAX_PAGE, paginationOf, queryNumber } from '../../server/requests/fields.ts'
+import { toFolderFileItem } from '../file-answers.ts'
+import type { FilesPart } from '../files.part.ts'
+import type { ListedFile } from '../files.ts'
+
+export const listFolderFilesEndpoint = keyedEndpoint({
+  summary: 'List the files directly in a folder: all of them, or page by page',
+  tag: 'Folders',
+  params: identifierParameter,
+  query: z.object({ page: queryNumber(1, MAX_PAGE).optional(), per_page: queryNumber(1, 100).optional() }),
+  answer: folderFilesAnswer,
+  errors: [400, 404],
+  async handle({ call, caller, params, query }, { files }: { files: FilesPart }) {
+    const folder = parseFolderPlace(params.identifier)
+    if (query.page === undefined && query.per_page === undefined) {
+      return streamed(call, caller.account, await files.walk(caller, folder))
+    }
+    const page = query.page ?? 1
+    const perPage = query.per_page ?? 20
+    const found = await files.list(caller, {
+      page,
+      perPage,
+      folder,
+      search: '',
+      sort: 'created_at',
+      order: 'desc',
+    })
+    return {
+      success: true,
+      data: found.files.map((file) => toFolderFileItem(call.site, file)),
+      pagination: paginationOf(page, perPage, found.total),
+    }
+  },
+})
+
+const CHUNK = 64 * 1024
+
+/**
+ * The answer in constant memory, however many files there are. Throws Refusal RATE_LIMITED or SERVER_BUSY when too many are
+ * under way.
+ */
+function streamed({ site, request }: Call, account: AccountId, files: AsyncIterable<ListedFile>): Response {
+  // What HEAD asks for is never read, and so never over.
+  const end = request.method === 'HEAD' ? () => {} : site.wholeListings.begin(String(account))
+  request.signal.addEventListener('abort', end, { once: true })
+
+  async function* json(): AsyncGenerator<Uint8Array> {
+    const encoder = new TextEncoder()
+    let text = '{"success":true,"data":['
+    let separator = ''
+    for await (const file of files) {
+      text += separator + JSON.stringify(toFolderFileItem(site, file))
+      separator = ','
+      if (text.length < CHUNK) continue
+      yield encoder.encode(text)
+      text = ''
+    }
+    yield encoder.encode(`${text}]}`)
+  }
+  const chunks = json()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await chunks.next()
+        if (!done) return controller.enqueue(value)
+        end()
+        controller.close()
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
+    async cancel() {
+      end()
+      await chunks.return(undefined)
+    },
+  })
+  return new Response(body, { headers: { 'Content-Type': 'application/json' } })
+}

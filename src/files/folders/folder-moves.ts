@@ -1,0 +1,58 @@
+import { yieldToEventLoop } from '../../core/batches.ts'
+import type { Database } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type ErrorCode, Refusal } from '../../domain/errors.ts'
+import type { FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { moveFolder } from './folder-moving.ts'
+import { placeOf } from './places.ts'
+
+export interface FolderMoveResult {
+  readonly folder: FolderIdentifier
+  readonly outcome:
+    | { readonly moved: true; readonly foldersUpdated: number }
+    | { readonly moved: false; readonly error: ErrorCode }
+}
+
+export interface FolderMoves {
+  /**
+   * Moves the folder with everything inside it; returns how many folders that were, 0 when it was there already.
+   * Throws Refusal FOLDER_NOT_FOUND, INVALID_DESTINATION, DUPLICATE_NAME or MAX_DEPTH_EXCEEDED.
+   */
+  move(reach: Reach, folder: FolderIdentifier, parent: FolderPlace): Promise<number>
+  /** Each by itself, in the order asked. Throws Refusal FOLDER_NOT_FOUND when the destination is unknown. */
+  moveMany(
+    reach: Reach,
+    folders: readonly FolderIdentifier[],
+    parent: FolderPlace,
+  ): Promise<FolderMoveResult[]>
+}
+
+export function createFolderMoves(db: Database, maxDepth: number): FolderMoves {
+  const moves: FolderMoves = {
+    async move(reach, identifier, parent) {
+      return inTransaction(db, async (trx) => {
+        await lockAccount(trx, reach.account)
+        return moveFolder(trx, reach, { folder: identifier, parent, maxDepth, change: {} })
+      })
+    },
+
+    async moveMany(reach, folders, parent) {
+      await placeOf(db, reach, parent)
+      const results: FolderMoveResult[] = []
+      for (const folder of folders) {
+        try {
+          const foldersUpdated = await moves.move(reach, folder, parent)
+          results.push({ folder, outcome: { moved: true, foldersUpdated } })
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error
+          results.push({ folder, outcome: { moved: false, error: error.code } })
+        }
+        await yieldToEventLoop()
+      }
+      return results
+    },
+  }
+  return moves
+}

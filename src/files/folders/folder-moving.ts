@@ -1,0 +1,70 @@
+import { noteChange } from '../../core/changes.rows.ts'
+import type { Trx } from '../../database/database.ts'
+import { isUniqueViolation } from '../../database/differences.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { updateFolder } from './folder-changes.rows.ts'
+import { changeTree, folderChain, isDeeperThan, takenAway } from './folders.rows.ts'
+import { ownFolder, placeOf } from './places.ts'
+
+export interface FolderMove {
+  readonly folder: FolderIdentifier
+  readonly parent: FolderPlace
+  readonly maxDepth: number
+  /** What else changes of its row, at the same time: the name must be free in the new place, not in the old one. */
+  readonly change: Omit<Parameters<typeof updateFolder>[2], 'parent_id'>
+}
+
+/**
+ * Moves the folder with everything inside it, in a transaction that holds the account's lock. Returns how many folders
+ * that were; 0, and nothing has changed, when it was there already. Throws Refusal FOLDER_NOT_FOUND, INVALID_DESTINATION,
+ * DUPLICATE_NAME or MAX_DEPTH_EXCEEDED.
+ */
+export async function moveFolder(trx: Trx, reach: Reach, move: FolderMove): Promise<number> {
+  const { maxDepth, change } = move
+  const folder = await ownFolder(trx, reach, move.folder)
+  const destination = await placeOf(trx, reach, move.parent)
+  if (folder.parent_id === destination) return 0
+  const way = await folderChain(trx, destination)
+  if (way.some((step) => step.id === folder.id)) {
+    throw new Refusal('INVALID_DESTINATION', 'A folder cannot be moved into itself or below itself')
+  }
+  const levelsLeft = maxDepth - way.length
+  // No tree is higher than its folder knows, so most need not be walked.
+  if (folder.tree_height + 1 > levelsLeft && (await isDeeperThan(trx, folder.id, levelsLeft))) {
+    throw tooDeep(maxDepth)
+  }
+  await refusingDuplicates(change.name ?? folder.name, () =>
+    updateFolder(trx, folder.id, { ...change, parent_id: destination }),
+  )
+  const moved = {
+    files: folder.tree_files,
+    bytes: folder.tree_bytes,
+    folders: folder.tree_folders + 1,
+    height: folder.tree_height + 1,
+  }
+  if (folder.parent_id !== null) await changeTree(trx, folder.parent_id, takenAway(moved))
+  await changeTree(trx, destination, moved)
+  await noteChange(trx, reach.account, {
+    kind: 'folder.moved',
+    folder: move.folder,
+    place: destination,
+    from: folder.parent_id,
+  })
+  return moved.folders
+}
+
+/** Runs work that may give a folder a name that a sibling has. Throws Refusal DUPLICATE_NAME. */
+export async function refusingDuplicates<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    throw new Refusal('DUPLICATE_NAME', `A folder named "${name}" already exists there; choose another name`)
+  }
+}
+
+export function tooDeep(maxDepth: number): Refusal {
+  return new Refusal('MAX_DEPTH_EXCEEDED', `Folders may be nested ${maxDepth} levels deep at most`)
+}

@@ -1,0 +1,183 @@
+import { z } from '@hono/zod-openapi'
+import { deletion } from '../../contract/files.ts'
+import {
+  folderChangedAnswer,
+  folderCreatedAnswer,
+  folderDetail,
+  folderMovedAnswer,
+  foldersMovedAnswer,
+} from '../../contract/folders.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { type FolderIdentifier, type FolderPlace, parseFolderPlace } from '../../domain/ids.ts'
+import { boundedNfc } from '../../domain/measured-text.ts'
+import { keyedEndpoint } from '../../server/endpoint.ts'
+import {
+  assertKnownFields,
+  batch,
+  folderPlace,
+  identifierParameter,
+  READ_ONLY_ALLOWED,
+} from '../../server/requests/fields.ts'
+import { toDeletion } from '../deletion.ts'
+import type { FilesPart } from '../files.part.ts'
+import { toFolderListItem } from './folder-answers.ts'
+
+const publicFlag = z
+  .union([z.boolean(), z.literal([1, 0]), z.literal(['1', '0'])], 'must be 1 (public) or 0 (private)')
+  .transform((flag) => flag === true || flag === 1 || flag === '1')
+  .openapi({ enum: [1, 0, '1', '0', true, false] })
+
+const LONGEST_PASSWORD = 128
+
+const password = z
+  .string('must be text')
+  .refine(
+    (text) => boundedNfc(text, LONGEST_PASSWORD) !== null,
+    `may have ${LONGEST_PASSWORD} characters at most`,
+  )
+  .nullish()
+  .transform((text) => (text === '' ? null : text))
+
+export const createFolderEndpoint = keyedEndpoint({
+  summary: 'Create a folder',
+  tag: 'Folders',
+  body: z.object({
+    name: z.string('must be the name of the folder'),
+    parent: folderPlace,
+    parent_id: folderPlace,
+    public: publicFlag.optional(),
+    password,
+  }),
+  status: 201,
+  answer: folderCreatedAnswer,
+  errors: [400, 404, 409, 413],
+  async handle({ caller, body }, { files }: { files: FilesPart }) {
+    const folder = await files.folders.create(caller, {
+      name: body.name,
+      parent: parseFolderPlace(body.parent ?? body.parent_id),
+      isPublic: body.public ?? true,
+      password: body.password ?? null,
+    })
+    return {
+      success: true,
+      message: 'Folder created',
+      data: {
+        identifier: folder.identifier,
+        name: folder.name,
+        hasPassword: folder.password_hash !== null,
+        parent: folder.parent_identifier ?? 'root',
+      },
+    }
+  },
+})
+
+/** Fields of a folder, however a program got it: created, listed or by itself. */
+const CHANGE_FIELDS = [
+  'password',
+  ...Object.keys(folderDetail.shape),
+  ...Object.keys(folderCreatedAnswer.shape.data.shape),
+]
+
+export const changeFolderEndpoint = keyedEndpoint({
+  summary: 'Rename a folder, move it, publish or hide it, set or remove its password',
+  tag: 'Folders',
+  params: identifierParameter,
+  body: z
+    .looseObject({
+      name: z.string('must be the name of the folder').optional(),
+      parent: folderPlace,
+      parent_id: folderPlace,
+      public: publicFlag.optional(),
+      password,
+    })
+    .openapi({ description: READ_ONLY_ALLOWED }),
+  answer: folderChangedAnswer,
+  errors: [400, 404, 409, 413],
+  async handle({ caller, params, body }, { files }: { files: FilesPart }) {
+    assertKnownFields(body, CHANGE_FIELDS)
+    const identifier = (params.identifier ?? '') as FolderIdentifier
+    const places = [body.parent, body.parent_id].filter((place) => place !== undefined).map(parseFolderPlace)
+    const parent = await newParent(
+      places,
+      async () => (await files.folders.get(caller, identifier)).parent_identifier,
+    )
+    const folder = await files.folders.change(caller, identifier, {
+      ...(body.name === undefined ? {} : { name: body.name }),
+      ...(parent === undefined ? {} : { parent }),
+      ...(body.public === undefined ? {} : { isPublic: body.public }),
+      ...(body.password === undefined ? {} : { password: body.password }),
+    })
+    return { success: true, data: toFolderListItem(folder) }
+  },
+})
+
+/**
+ * Where to, by the two names that the field has. Whoever sends back a folder with one of them changed means that one. Throws
+ * Refusal INVALID_REQUEST when both name another place than the present one.
+ */
+async function newParent(
+  places: readonly FolderPlace[],
+  present: () => Promise<FolderIdentifier | null>,
+): Promise<FolderPlace | undefined> {
+  const [first, second = first] = places
+  if (first === second) return first
+  const old = (await present()) ?? 'root'
+  const others = places.filter((place) => place !== old)
+  if (others.length === 1) return others[0]
+  throw new Refusal('INVALID_REQUEST', '"parent" and "parent_id" name different folders; send one of them')
+}
+
+export const moveFolderEndpoint = keyedEndpoint({
+  summary: 'Move a folder with everything inside it',
+  tag: 'Folders',
+  body: z.object({ folder: z.string('must be a folder identifier'), parent: folderPlace }),
+  answer: folderMovedAnswer,
+  errors: [400, 404, 409, 413],
+  async handle({ caller, body }, { files }: { files: FilesPart }) {
+    const parent = parseFolderPlace(body.parent)
+    const folder = body.folder as FolderIdentifier
+    const folders_updated = await files.folderMoves.move(caller, folder, parent)
+    return { success: true, message: 'Folder moved', data: { folder, parent, folders_updated } }
+  },
+})
+
+export const moveFoldersEndpoint = keyedEndpoint({
+  summary: 'Move up to 200 folders with everything inside them',
+  tag: 'Folders',
+  body: z.object({ folders: batch(z.string('must be a folder identifier')), parent: folderPlace }),
+  answer: foldersMovedAnswer,
+  errors: [400, 404, 413],
+  async handle({ caller, body }, { files }: { files: FilesPart }) {
+    const parent = parseFolderPlace(body.parent)
+    const folders = body.folders.map((folder) => folder as FolderIdentifier)
+    const outcomes = await files.folderMoves.moveMany(caller, folders, parent)
+    const results = outcomes.map(({ folder, outcome }) =>
+      outcome.moved
+        ? { folder, success: true, folders_updated: outcome.foldersUpdated }
+        : { folder, success: false, error: outcome.error },
+    )
+    const moved = results.filter((result) => result.success).length
+    return {
+      success: moved === results.length,
+      message: `Moved ${moved} of ${results.length} folders`,
+      data: { parent, moved, failed: results.length - moved, results },
+    }
+  },
+})
+
+export const deleteFoldersEndpoint = keyedEndpoint({
+  summary: 'Delete folders and all files inside them, for good',
+  tag: 'Folders',
+  body: z.object({
+    identifiers: z
+      .array(z.string('must be a folder identifier'), 'must be a list of identifiers')
+      .min(1, 'must hold at least one identifier'),
+  }),
+  answer: deletion,
+  errors: [400, 413],
+  async handle({ caller, body }, { files }: { files: FilesPart }) {
+    const identifiers = [...new Set(body.identifiers)].map((identifier) => identifier as FolderIdentifier)
+    const counts = await files.removals.folders(caller, identifiers)
+    return toDeletion(counts, 'folders')
+  },
+})

@@ -1,0 +1,299 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { prepared, preparedChange } from '../../database/prepared.ts'
+import type { AccountId, BinEntryId, FolderId, FolderIdentifier } from '../../domain/ids.ts'
+
+export interface FolderRow {
+  readonly id: FolderId
+  readonly identifier: FolderIdentifier
+  readonly account_id: AccountId
+  readonly parent_id: FolderId | null
+  readonly name: string
+  readonly is_public: 0 | 1
+  readonly password_hash: string | null
+  readonly closing: number
+  readonly file_count: number
+  readonly tree_files: number
+  readonly tree_bytes: number
+  readonly tree_folders: number
+  readonly tree_height: number
+  readonly created_at: number
+}
+
+/** A folder with its parent's identifier, which is null at top level. */
+export interface FolderListRow extends FolderRow {
+  readonly parent_identifier: FolderIdentifier | null
+}
+
+const columns = [
+  'folders.id',
+  'folders.identifier',
+  'folders.account_id',
+  'folders.parent_id',
+  'folders.name',
+  'folders.is_public',
+  'folders.password_hash',
+  'folders.closing',
+  'folders.file_count',
+  'folders.tree_files',
+  'folders.tree_bytes',
+  'folders.tree_folders',
+  'folders.tree_height',
+  'folders.created_at',
+] as const
+
+/** Folders that are not deleted themselves; one above them may be. */
+export function liveFolders(db: Queryable) {
+  // A top level has no parent and no identifier that anybody knows: it is never found by one.
+  return db
+    .selectFrom('folders')
+    .innerJoin('folders as parents', 'parents.id', 'folders.parent_id')
+    .select(columns)
+    .select((row) =>
+      row
+        .case()
+        .when('parents.parent_id', 'is', null)
+        .then(null)
+        .else(row.ref('parents.identifier'))
+        .end()
+        .as('parent_identifier'),
+    )
+    .where('folders.deleted_at', 'is', null)
+}
+
+const SHAPE = /^[a-z][a-z0-9]{15}$/
+
+/** The live folder of that identifier, whoever owns it. */
+export async function findFolder(
+  db: Queryable,
+  identifier: FolderIdentifier,
+): Promise<FolderListRow | undefined> {
+  if (!SHAPE.test(identifier)) return undefined
+  const row = await liveFolders(db).where('folders.identifier', '=', identifier).executeTakeFirst()
+  return row === undefined || (await isGone(db, row.id)) ? undefined : row
+}
+
+/** The folder, deleted or not. */
+export function folderById(db: Queryable, id: FolderId): Promise<FolderRow> {
+  return db.selectFrom('folders').select(columns).where('id', '=', id).executeTakeFirstOrThrow()
+}
+
+/** The number of that folder, deleted or not. */
+export async function folderIdOf(db: Database, identifier: FolderIdentifier): Promise<FolderId | undefined> {
+  const folders = db.selectFrom('folders').select('id').where('identifier', '=', identifier)
+  return (await folders.executeTakeFirst())?.id
+}
+
+/** All live folders of the account, or those directly in the live folder `parent`, oldest first. */
+export async function listFolders(
+  db: Database,
+  account: AccountId,
+  parent: FolderId | null,
+): Promise<FolderListRow[]> {
+  const folders = liveFolders(db).where('folders.account_id', '=', account).orderBy('folders.id')
+  if (parent !== null) return folders.where('folders.parent_id', '=', parent).execute()
+  if (!(await isClearing(db, account))) return folders.execute()
+  return folders.where('folders.id', 'not in', goingFolders(account)).execute()
+}
+
+/** The live folder of that name directly in the live folder `parent`. */
+export async function childNamed(trx: Trx, parent: FolderId, name: string): Promise<FolderId | undefined> {
+  const row = await trx
+    .selectFrom('folders')
+    .select('id')
+    .where('parent_id', '=', parent)
+    .where('name', '=', name)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return row?.id
+}
+
+export interface ChainRow {
+  readonly id: FolderId
+  readonly identifier: FolderIdentifier
+  readonly name: string
+  readonly is_public: 0 | 1
+  readonly password_hash: string | null
+  readonly closing: number
+  readonly deleted_at: number | null
+  /** Not null where it is deleted and may come back. */
+  readonly bin_id: BinEntryId | null
+}
+
+/**
+ * The folder and all above it, the outermost first. The account's top level is there only when it is deleted, with the
+ * whole account.
+ */
+export const folderChain: (db: Queryable, id: FolderId) => Promise<ChainRow[]> = prepared(
+  (db, id: FolderId) => ({
+    compile: () =>
+      sql<ChainRow>`
+      with recursive chain as (
+        select id, parent_id, 0 as height from folders where id = ${id}
+        union all
+        select folders.id, folders.parent_id, chain.height + 1
+        from folders join chain on folders.id = chain.parent_id
+      )
+      select folders.id, identifier, name, is_public, password_hash, closing, deleted_at, bin_id
+      from chain join folders on folders.id = chain.id
+      where folders.parent_id is not null or folders.deleted_at is not null
+      order by chain.height desc`.compile(db),
+  }),
+)
+
+/** Whether the folder or one above it is deleted. */
+export async function isGone(db: Queryable, id: FolderId): Promise<boolean> {
+  return (await folderChain(db, id)).some((step) => step.deleted_at !== null)
+}
+
+/** Whether something below a deleted folder of the account is not marked as deleted yet. */
+export async function isClearing(db: Database, account: AccountId): Promise<boolean> {
+  return (await oneToClear(db, account)).length > 0
+}
+
+const oneToClear = prepared((db, account: AccountId) =>
+  db
+    .selectFrom('folders')
+    .select('id')
+    .where('account_id', '=', account)
+    .where('deleted_at', 'is not', null)
+    .where('cleared_at', 'is', null)
+    .limit(sql.lit(1)),
+)
+
+/** The account's folders that are deleted, or below a deleted one, and not cleared yet: ids in parentheses. */
+export function goingFolders(account: AccountId): RawBuilder<FolderId> {
+  return sql<FolderId>`(
+    with recursive going (id) as (
+      select id from folders where account_id = ${account} and deleted_at is not null and cleared_at is null
+      union
+      select folders.id from folders join going on folders.parent_id = going.id
+    )
+    select id from going
+  )`
+}
+
+/**
+ * Whether some folder stands more than `levels` below the folder, which itself is level 1. Given the entry of the bin
+ * that the folder is in, what is in there with it counts as well.
+ * Walked a level at a time, because a tree may be larger than one statement should look at.
+ */
+export async function isDeeperThan(
+  trx: Trx,
+  id: FolderId,
+  levels: number,
+  entry: BinEntryId | null = null,
+): Promise<boolean> {
+  let present: FolderId[] = [id]
+  for (let level = 1; present.length > 0; level++) {
+    if (level > levels) return true
+    const below: FolderId[] = []
+    for (let at = 0; at < present.length; at += WALK_STEP) {
+      const rows = await trx
+        .selectFrom('folders')
+        .select('id')
+        .where('parent_id', 'in', present.slice(at, at + WALK_STEP))
+        .where((folder) =>
+          folder.or([
+            folder('deleted_at', 'is', null),
+            ...(entry === null ? [] : [folder('bin_id', '=', entry)]),
+          ]),
+        )
+        .execute()
+      for (const row of rows) below.push(row.id)
+    }
+    present = below
+  }
+  return false
+}
+
+const WALK_STEP = 500
+
+/** What is added to a tree, or with negative numbers taken away. */
+export interface TreeChange {
+  readonly files?: number
+  readonly bytes?: number
+  readonly folders?: number
+  /** How many levels the added folders are high, the highest of them included. */
+  readonly height?: number
+}
+
+/** The change that undoes this one, but for the height, which may still be there through another folder. */
+export function takenAway({ files = 0, bytes = 0, folders = 0 }: TreeChange): TreeChange {
+  return { files: -files, bytes: -bytes, folders: -folders }
+}
+
+/** Adds to the sums of the folder and of all above it. */
+export async function changeTree(trx: Trx, id: FolderId, change: TreeChange): Promise<void> {
+  const { files = 0, bytes = 0, folders = 0, height = 0 } = change
+  await addToTrees(trx, height, id, files, bytes, folders, height)
+}
+
+const addToTrees = preparedChange(
+  (db, height: number, id: FolderId, files: number, bytes: number, folders: number, added: number) => ({
+    compile: () =>
+      sql`
+        with recursive chain (id, parent_id, height) as (
+          select id, parent_id, cast(${height} as bigint) from folders where id = ${id}
+          union all
+          select folders.id, folders.parent_id, chain.height + 1
+          from folders join chain on folders.id = chain.parent_id
+        )
+        update folders
+        set
+          tree_files = tree_files + ${files},
+          tree_bytes = tree_bytes + ${bytes},
+          tree_folders = tree_folders + ${folders},
+          tree_height = case
+            when ${added} > 0 and chain.height > tree_height then chain.height else tree_height
+          end
+        from chain where chain.id = folders.id`.compile(db),
+  }),
+)
+
+/** Counts files in or out of the folder itself, and of the trees it is in. */
+export async function changeFiles(trx: Trx, id: FolderId, files: number, bytes: number): Promise<void> {
+  await addToCount(trx, files, id)
+  await changeTree(trx, id, { files, bytes })
+}
+
+const addToCount = preparedChange((db, files: number, id: FolderId) =>
+  db
+    .updateTable('folders')
+    .set((row) => ({ file_count: row('file_count', '+', files) }))
+    .where('id', '=', id),
+)
+
+/** Live files directly in the folder, which may be the account's top level. */
+export async function fileCount(db: Database, id: FolderId): Promise<number> {
+  const row = await db.selectFrom('folders').select('file_count').where('id', '=', id).executeTakeFirst()
+  return row?.file_count ?? 0
+}
+
+/** Deletes the folder, and with it all below. Given an entry of the bin, it may come back. */
+export async function markFolderDeleted(
+  trx: Trx,
+  id: FolderId,
+  at: number,
+  entry: BinEntryId | null = null,
+): Promise<void> {
+  await trx.updateTable('folders').set({ deleted_at: at, bin_id: entry }).where('id', '=', id).execute()
+}
+
+/**
+ * Removes the rows of deleted folders that nothing points to any more, at most `limit`; returns how many.
+ * Leaves of a deleted tree go first, so it takes as many calls as the tree has levels.
+ */
+export async function dropDeletedFolders(db: Database, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from folders where id in (
+      select id from folders as gone
+      where gone.deleted_at is not null and gone.cleared_at is not null
+        and gone.bin_id is null
+        and not exists (select 1 from folders as child where child.parent_id = gone.id)
+        and not exists (select 1 from files where files.folder_id = gone.id)
+        and not exists (select 1 from uploads where uploads.folder_id = gone.id)
+      limit ${limit}
+    )`.execute(db)
+  return Number(numAffectedRows ?? 0n)
+}

@@ -1,0 +1,60 @@
+import { topFolder } from '../../core/accounts.rows.ts'
+import type { Queryable, Trx } from '../../database/database.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { FolderId, FolderIdentifier, FolderPlace } from '../../domain/ids.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { type FolderListRow, findFolder, folderChain } from './folders.rows.ts'
+
+/**
+ * The live folder, if it is within reach. Throws Refusal FOLDER_NOT_FOUND, for a foreign one just as for a missing one.
+ */
+export async function ownFolder(
+  db: Queryable,
+  reach: Reach,
+  identifier: FolderIdentifier,
+): Promise<FolderListRow> {
+  const folder = await findFolder(db, identifier)
+  if (folder === undefined || folder.account_id !== reach.account) throw folderNotFound()
+  if (identifier !== reach.within && !(await isWithin(db, reach, folder.id))) throw folderNotFound()
+  return asSeen(reach, folder)
+}
+
+/** The folder as it is shown: what is above the folder that somebody is kept to does not exist for them. */
+export function asSeen(reach: Reach, folder: FolderListRow): FolderListRow {
+  return folder.identifier === reach.within ? { ...folder, parent_identifier: null } : folder
+}
+
+/** Whether what lies in the folder is within reach, as far as folders decide. Asks nothing for a whole account. */
+export async function isWithin(db: Queryable, { within }: Reach, folder: FolderId): Promise<boolean> {
+  if (within === null) return true
+  const chain = await folderChain(db, folder)
+  return chain.some((step) => step.identifier === within) && chain.every((step) => step.deleted_at === null)
+}
+
+/** The same of what was in it: the folder, and those between it and the one that somebody is kept to, may be deleted. */
+export async function wasWithin(db: Queryable, { within }: Reach, folder: FolderId): Promise<boolean> {
+  if (within === null) return true
+  const chain = await folderChain(db, folder)
+  const top = chain.findIndex((step) => step.identifier === within)
+  return top !== -1 && chain.slice(0, top + 1).every((step) => step.deleted_at === null)
+}
+
+/**
+ * The row of a place. `root` is the top of what is within reach: that of the account, or the one folder. Throws Refusal
+ * FOLDER_NOT_FOUND.
+ */
+export async function placeOf(db: Queryable, reach: Reach, place: FolderPlace): Promise<FolderId> {
+  if (place !== 'root') return (await ownFolder(db, reach, place)).id
+  if (reach.within === null) return topFolder(db, reach.account)
+  return (await ownFolder(db, reach, reach.within)).id
+}
+
+/** Throws Refusal FOLDER_NOT_FOUND when the folder, found before, was deleted since. */
+export async function assertPlaceLives(trx: Trx, folder: FolderId): Promise<void> {
+  const chain = await folderChain(trx, folder)
+  if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()
+}
+
+export function folderNotFound(): Refusal {
+  return new Refusal('FOLDER_NOT_FOUND', 'There is no such folder')
+}

@@ -1,0 +1,60 @@
+/** What takes up the storage of an account. */
+
+import type { Database } from '../../database/database.ts'
+import { wholeSum } from '../../database/differences.ts'
+import type { AccountId, FolderId, FolderIdentifier } from '../../domain/ids.ts'
+import { goingFolders, isClearing } from './folders.rows.ts'
+import { treeOf } from './trees.rows.ts'
+
+export interface Weight {
+  readonly files: number
+  readonly bytes: number
+}
+
+/** The live files of the account by media type, or those in a tree of it. Looks at every one of them. */
+export async function weightByType(
+  db: Database,
+  { account, tree }: { readonly account: AccountId; readonly tree: FolderId | null },
+): Promise<(Weight & { readonly type: string })[]> {
+  const files = db
+    .selectFrom('files')
+    .select((row) => ['type', row.fn.countAll<number>().as('files'), wholeSum(db, 'size').as('bytes')])
+    .where('account_id', '=', account)
+    .where('removed_at', 'is', null)
+    .groupBy('type')
+  const placed = tree === null ? files : files.where('folder_id', 'in', treeOf(tree))
+  const isComplete = tree !== null || !(await isClearing(db, account))
+  return db.readPool.rows(isComplete ? placed : placed.where('folder_id', 'not in', goingFolders(account)))
+}
+
+export interface HeavyFolder extends Weight {
+  readonly identifier: FolderIdentifier
+  readonly name: string
+}
+
+/** Those of the live folders directly in a live one that weigh most, with all that is below them. */
+export function heaviestFolders(db: Database, parent: FolderId, limit: number): Promise<HeavyFolder[]> {
+  return db.readPool.rows(
+    db
+      .selectFrom('folders')
+      .select(['identifier', 'name', 'tree_files as files', 'tree_bytes as bytes'])
+      .where('parent_id', '=', parent)
+      .where('deleted_at', 'is', null)
+      .where('tree_bytes', '>', 0)
+      .orderBy('tree_bytes', 'desc')
+      .orderBy('id')
+      .limit(limit),
+  )
+}
+
+/** All of the live folders directly in a live one together, with all that is below them. */
+export async function weightOfFolders(db: Database, parent: FolderId): Promise<Weight> {
+  const [row] = await db.readPool.rows(
+    db
+      .selectFrom('folders')
+      .select([wholeSum(db, 'tree_files').as('files'), wholeSum(db, 'tree_bytes').as('bytes')])
+      .where('parent_id', '=', parent)
+      .where('deleted_at', 'is', null),
+  )
+  return row ?? { files: 0, bytes: 0 }
+}

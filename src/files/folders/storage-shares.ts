@@ -1,0 +1,106 @@
+import type { Database } from '../../database/database.ts'
+import { type Clock, MINUTE } from '../../domain/clock.ts'
+import type { FolderId } from '../../domain/ids.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { STORAGE_KINDS, type StorageKind, storageKindOf } from '../../domain/storage-kind.ts'
+import { folderById } from './folders.rows.ts'
+import { placeOf } from './places.ts'
+import {
+  type HeavyFolder,
+  heaviestFolders,
+  type Weight,
+  weightByType,
+  weightOfFolders,
+} from './storage-shares.rows.ts'
+
+export interface KindWeights {
+  /** When they were counted. */
+  readonly at: number
+  /** Of every kind, in the order of `STORAGE_KINDS`. */
+  readonly kinds: readonly (Weight & { readonly kind: StorageKind })[]
+}
+
+export interface FolderWeights {
+  /** The heaviest folders at the top of what is within reach, with all that is below them. */
+  readonly heaviest: readonly HeavyFolder[]
+  /** All other folders there. */
+  readonly others: Weight
+  /** The files there that are in no folder. */
+  readonly loose: Weight
+}
+
+/** What takes up somebody's storage. What is in the bin is none of it. */
+export interface StorageShares {
+  /** Throws Refusal FOLDER_NOT_FOUND when the folder is gone that the caller is kept to. */
+  byKind(reach: Reach): Promise<KindWeights>
+  /** Throws Refusal FOLDER_NOT_FOUND in the same case. */
+  byFolder(reach: Reach): Promise<FolderWeights>
+}
+
+const MOST_FOLDERS = 10
+/** So many files are counted anew for everybody who asks. */
+const FEW_FILES = 10_000
+/** How long the answer counts where there are more. */
+const FRESH_FOR = MINUTE
+
+export function createStorageShares(db: Database, clock: Clock): StorageShares {
+  /** Counts of large trees, by the folder at their top. */
+  const counts = new Map<FolderId, Count>()
+
+  async function count(reach: Reach, top: FolderId): Promise<KindWeights> {
+    const at = clock.now()
+    const tree = reach.within === null ? null : top
+    const sums = new Map<StorageKind, Weight>()
+    for (const { type, files, bytes } of await weightByType(db, { account: reach.account, tree })) {
+      const kind = storageKindOf(type)
+      sums.set(kind, sum(sums.get(kind) ?? NOTHING, { files, bytes }))
+    }
+    return { at, kinds: STORAGE_KINDS.map((kind) => ({ kind, ...(sums.get(kind) ?? NOTHING) })) }
+  }
+
+  function counted(reach: Reach, top: FolderId): Promise<KindWeights> {
+    const now = clock.monotonic()
+    for (const [tree, { startedAt }] of counts) {
+      if (now - startedAt >= FRESH_FOR) counts.delete(tree)
+    }
+    const earlier = counts.get(top)
+    if (earlier !== undefined) return earlier.weights
+    const weights = count(reach, top)
+    counts.set(top, { startedAt: now, weights })
+    weights.catch(() => counts.delete(top))
+    return weights
+  }
+
+  return {
+    async byKind(reach) {
+      const top = await folderById(db, await placeOf(db, reach, 'root'))
+      return top.tree_files > FEW_FILES ? counted(reach, top.id) : count(reach, top.id)
+    },
+
+    async byFolder(reach) {
+      const top = await folderById(db, await placeOf(db, reach, 'root'))
+      const [heaviest, folders] = await Promise.all([
+        heaviestFolders(db, top.id, MOST_FOLDERS),
+        weightOfFolders(db, top.id),
+      ])
+      const all = { files: top.tree_files, bytes: top.tree_bytes }
+      return { heaviest, others: less(folders, heaviest.reduce(sum, NOTHING)), loose: less(all, folders) }
+    },
+  }
+}
+
+interface Count {
+  readonly startedAt: number
+  readonly weights: Promise<KindWeights>
+}
+
+const NOTHING: Weight = { files: 0, bytes: 0 }
+
+function sum(a: Weight, b: Weight): Weight {
+  return { files: a.files + b.files, bytes: a.bytes + b.bytes }
+}
+
+/** What was changed between two questions never leaves less than nothing. */
+function less(all: Weight, part: Weight): Weight {
+  return { files: Math.max(0, all.files - part.files), bytes: Math.max(0, all.bytes - part.bytes) }
+}

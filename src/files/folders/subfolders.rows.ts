@@ -1,0 +1,103 @@
+/** What is below a folder, as its page shows it. */
+
+import { sql } from 'kysely'
+import { type Database, FAR } from '../../database/database.ts'
+import { wholeSum } from '../../database/differences.ts'
+import type { AccountId, FolderId } from '../../domain/ids.ts'
+import { type FolderListRow, liveFolders } from './folders.rows.ts'
+
+export interface SubfolderOrder {
+  /** By name: naturally, see `sortKey`. */
+  readonly sort: 'created_at' | 'name'
+  readonly order: 'asc' | 'desc'
+}
+
+/** The live folders directly in a live one that a viewer may see, a page of them. */
+export function subfolderPage(
+  db: Database,
+  query: SubfolderOrder & {
+    readonly parent: FolderId
+    readonly publicOnly: boolean
+    readonly offset: number
+    readonly limit: number
+  },
+): Promise<FolderListRow[]> {
+  const columns = query.sort === 'name' ? ['name_sort', 'name', 'id'] : ['id']
+  const direction = sql.raw(query.order)
+  const order = sql.join(columns.map((column) => sql`${sql.ref(`folders.${column}`)} ${direction}`))
+  const page = shown(db, [query.parent], query.publicOnly)
+    .select('folders.id')
+    .orderBy(order)
+    .limit(query.limit)
+    .offset(query.offset)
+  const folders = liveFolders(db).where('folders.id', 'in', page).orderBy(order)
+  return query.offset > FAR ? db.readPool.rows(folders) : folders.execute()
+}
+
+/** How many there are. `atMost`: no fewer than that, known beforehand. */
+export async function countSubfolders(
+  db: Database,
+  query: { readonly parent: FolderId; readonly publicOnly: boolean; readonly atMost: number },
+): Promise<number> {
+  if (query.atMost === 0) return 0
+  const folders = shown(db, [query.parent], query.publicOnly).select((row) =>
+    row.fn.countAll<number>().as('folders'),
+  )
+  const [row] = await (query.atMost > FAR ? db.readPool.rows(folders) : folders.execute())
+  return row?.folders ?? 0
+}
+
+export interface PublicSubfolder extends TreeTotals {
+  readonly id: FolderId
+  readonly account_id: AccountId
+  readonly is_public: 0 | 1
+  readonly password_hash: string | null
+  readonly closing: number
+  readonly tree_folders: number
+}
+
+export interface TreeTotals {
+  readonly tree_files: number
+  readonly tree_bytes: number
+}
+
+/** Live folders, and at most how many there are in their trees, known beforehand. */
+export interface Parents {
+  readonly ids: readonly FolderId[]
+  readonly atMost: number
+}
+
+/** For these sums rows are looked at, not only an index. */
+const MANY_ROWS = 10_000
+
+/** The live public folders directly in any of the parents, at most `limit` of them. */
+export function publicSubfolders(db: Database, parents: Parents, limit: number): Promise<PublicSubfolder[]> {
+  const folders = shown(db, parents.ids, true)
+    .select(['id', 'account_id', 'is_public', 'password_hash', 'closing'])
+    .select(['tree_files', 'tree_bytes', 'tree_folders'])
+    .limit(limit)
+  return parents.atMost > MANY_ROWS ? db.readPool.rows(folders) : folders.execute()
+}
+
+/** What is in the trees of the live private folders directly in any of the parents. */
+export async function privateTotals(db: Database, parents: Parents): Promise<TreeTotals> {
+  const sums = shown(db, parents.ids, false)
+    .where('folders.is_public', '=', 0)
+    .select([
+      wholeSum(db, 'folders.tree_files').as('tree_files'),
+      wholeSum(db, 'folders.tree_bytes').as('tree_bytes'),
+    ])
+  const [row] = await (parents.atMost > MANY_ROWS ? db.readPool.rows(sums) : sums.execute())
+  return row ?? { tree_files: 0, tree_bytes: 0 }
+}
+
+function shown(db: Database, parents: readonly FolderId[], publicOnly: boolean) {
+  const live = db.selectFrom('folders').where('folders.deleted_at', 'is', null)
+  const [parent, another] = parents
+  // A list of one would be sorted anew, where the index has the order already.
+  const placed =
+    parent !== undefined && another === undefined
+      ? live.where('folders.parent_id', '=', parent)
+      : live.where('folders.parent_id', 'in', parents)
+  return publicOnly ? placed.where('folders.is_public', '=', 1) : placed
+}

@@ -1,0 +1,22 @@
+import type { Queryable } from '../database/database.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { FileIdentifier } from '../domain/ids.ts'
+import type { Reach } from '../domain/reach.ts'
+import { type FileDetailRow, findFile } from './files.rows.ts'
+import { isWithin } from './folders/places.ts'
+
+/** The live file, if it is within reach. Throws Refusal FILE_NOT_FOUND, for a foreign one just as for a missing one. */
+export async function ownFile(
+  db: Queryable,
+  reach: Reach,
+  identifier: FileIdentifier,
+): Promise<FileDetailRow> {
+  const file = await findFile(db, identifier)
+  if (file === undefined || file.account_id !== reach.account) throw fileNotFound()
+  if (!(await isWithin(db, reach, file.folder_id))) throw fileNotFound()
+  return file
+}
+
+export function fileNotFound(): Refusal {
+  return new Refusal('FILE_NOT_FOUND', 'There is no such file')
+}

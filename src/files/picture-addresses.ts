@@ -1,0 +1,18 @@
+import type { Uuid } from '../domain/ids.ts'
+import { iconAddress } from '../thumbnails/icons.ts'
+import type { Shownable, Thumbnails } from '../thumbnails/thumbnails.ts'
+import { thumbnailPath } from './file-answers.ts'
+
+type Pictured = Shownable & { readonly uuid: Uuid; readonly name: string }
+
+/**
+ * Relative addresses of pictures for these files: the thumbnail where there is or may be one, otherwise the icon, which
+ * browsers keep and all files of a kind share.
+ */
+export async function pictureAddresses(
+  thumbnails: Pick<Thumbnails, 'without'>,
+  files: readonly Pictured[],
+): Promise<(file: Pictured) => string> {
+  const iconsOnly = await thumbnails.without(files)
+  return (file) => (iconsOnly.has(file) ? iconAddress(file.type, file.name) : thumbnailPath(file.uuid))
+}

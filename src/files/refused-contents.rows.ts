@@ -1,0 +1,113 @@
+/** Contents that were taken down, and the files that go with them. */
+import { type Selectable, sql } from 'kysely'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
+import type { Removal, Tables } from '../database/schema.ts'
+import type { AccountId, BlobId, FileId, FolderId, Sha256 } from '../domain/ids.ts'
+
+export type RefusedContentRow = Readonly<Selectable<Tables['refused_contents']>>
+
+/** Whether it may not be taken in. In the transaction that does so, `lockContent` has to come first. */
+export async function isRefused(db: Queryable, sha256: Sha256): Promise<boolean> {
+  return (await refusedCalled(db, sha256)).length > 0
+}
+
+const refusedCalled = prepared((db, sha256: Sha256) =>
+  db.selectFrom('refused_contents').select('sha256').where('sha256', '=', sha256),
+)
+
+/** Refuses it from now on. Where it was refused already, its files are looked for once more. */
+export async function refuseContent(trx: Trx, sha256: Sha256, at: number): Promise<void> {
+  await trx
+    .insertInto('refused_contents')
+    .values({ sha256, refused_at: at })
+    .onConflict((conflict) => conflict.column('sha256').doUpdateSet({ cleared: 0 }))
+    .execute()
+}
+
+/** False when it was not refused. */
+export async function allowContent(trx: Trx, sha256: Sha256): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('refused_contents')
+    .where('sha256', '=', sha256)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+/** The newest first. */
+export function listRefused(db: Database, offset: number, limit: number): Promise<RefusedContentRow[]> {
+  const all = db.selectFrom('refused_contents').selectAll()
+  const page = all.orderBy('refused_at', 'desc').orderBy('sha256', 'desc').limit(limit).offset(offset)
+  return db.readPool.rows(page)
+}
+
+export async function countRefused(db: Database): Promise<number> {
+  const all = db.selectFrom('refused_contents').select((row) => row.fn.countAll<number>().as('count'))
+  return (await db.readPool.rows(all))[0]?.count ?? 0
+}
+
+/** A content of which files may be left: the first, or the first after that one. */
+export async function refusedToClear(db: Database, after: Sha256 | null): Promise<Sha256 | undefined> {
+  const first = db
+    .selectFrom('refused_contents')
+    .select('sha256')
+    .where('cleared', '=', sql.lit(0))
+    .orderBy('sha256')
+    .limit(1)
+  const row = await (after === null ? first : first.where('sha256', '>', after)).executeTakeFirst()
+  return row?.sha256
+}
+
+export async function setCleared(db: Queryable, sha256: Sha256): Promise<void> {
+  await db.updateTable('refused_contents').set({ cleared: 1 }).where('sha256', '=', sha256).execute()
+}
+
+export async function countTakenDown(trx: Trx, sha256: Sha256, files: number): Promise<void> {
+  await trx
+    .updateTable('refused_contents')
+    .set((row) => ({ files: row('files', '+', files) }))
+    .where('sha256', '=', sha256)
+    .execute()
+}
+
+/** A file that has a content, alive, hidden or in the bin. */
+export interface FileOfContent {
+  readonly id: FileId
+  readonly account_id: AccountId
+  readonly folder_id: FolderId
+  readonly size: number
+  readonly removal: Removal | null
+}
+
+/** The blobs that have the content: one, unless two contents have the same hash. */
+export async function blobsOf(db: Database, sha256: Sha256): Promise<BlobId[]> {
+  const rows = await db.selectFrom('blobs').select('id').where('sha256', '=', sha256).execute()
+  return rows.map((row) => row.id)
+}
+
+/** Files that use the blob, the oldest first, after that one, at most `limit`; what is deleted for good is not among them. */
+export function filesOfBlob(
+  db: Database,
+  blob: BlobId,
+  after: FileId,
+  limit: number,
+): Promise<FileOfContent[]> {
+  return notDeleted(db)
+    .where('blob_id', '=', blob)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** Those of the files that are still to go. Their account is locked. */
+export function filesToTakeDown(trx: Trx, ids: readonly FileId[]): Promise<FileOfContent[]> {
+  return notDeleted(trx).where('id', 'in', ids).execute()
+}
+
+function notDeleted(db: Queryable) {
+  return db
+    .selectFrom('files')
+    .select(['id', 'account_id', 'folder_id', 'size', 'removal'])
+    .where((file) => file.or([file('removal', 'is', null), file('removal', '<>', sql.lit('deleted'))]))
+}

@@ -1,7 +1,0 @@
-/** On to another page, by GET. */
-export function seeOther(location: string): Response {
-  return new Response(null, {
-    status: 303,
-    headers: { Location: location, 'Cache-Control': 'private, no-store' },
-  })
-}

@@ -1,0 +1,48 @@
+import type { Job } from './core/jobs/jobs.ts'
+
+/** All jobs, in the order in which one may feed the next: they come from many parts, and only here is it seen. */
+const ORDER = [
+  'beat',
+  'watch other nodes',
+  'watch the disk',
+  'note that the service runs',
+  'write counters',
+  'write traffic',
+  'read the notice',
+  'write rate windows',
+  'probe a broken store',
+  'give back room',
+  'release uploads',
+  'finish uploads',
+  'make thumbnails',
+  'end uploads of dead nodes',
+  'give up unused uploads',
+  'forget old idempotency keys',
+  'go on with taking down',
+  'note totals',
+  'keep warned files',
+  'warn of unused files',
+  'hide unused files',
+  'purge unused files',
+  'bring back from bins',
+  'empty bins',
+  'clear deleted folders',
+  'fill in the order of names',
+  'purge deleted files',
+  'forget removed accounts',
+  'forget ended sessions',
+  'forget old changes',
+  'forget old reports',
+  'remove garbage',
+  'forget outcomes of transactions',
+  'forget old mails',
+  'send mails',
+]
+
+/** The jobs of these parts in their order. Throws for a job that the order does not name. */
+export function jobsOf(parts: readonly { readonly jobs: readonly Job[] }[]): readonly Job[] {
+  const jobs = parts.flatMap((part) => part.jobs)
+  const unknown = jobs.find(({ name }) => !ORDER.includes(name))
+  if (unknown !== undefined) throw new Error(`job-order.ts does not name the job "${unknown.name}"`)
+  return jobs.toSorted((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name))
+}

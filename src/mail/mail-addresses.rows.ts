@@ -1,0 +1,149 @@
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import type { AccountId } from '../domain/ids.ts'
+import type { Language } from '../domain/language.ts'
+import { foldMailAddress, type MailAddress } from '../domain/mail-address.ts'
+
+export interface MailAddressRow {
+  readonly account_id: AccountId
+  readonly address: MailAddress | null
+  readonly pending: MailAddress | null
+  readonly language: Language
+  readonly warnings: 0 | 1
+  readonly warned_at: number | null
+  readonly warned_until: number | null
+}
+
+const columns = [
+  'account_id',
+  'address',
+  'pending',
+  'language',
+  'warnings',
+  'warned_at',
+  'warned_until',
+] as const
+
+export function findMailAddress(db: Queryable, account: AccountId): Promise<MailAddressRow | undefined> {
+  return db.selectFrom('mail_addresses').select(columns).where('account_id', '=', account).executeTakeFirst()
+}
+
+/** Account with that verified address. */
+export async function findAccountByAddress(db: Database, folded: string): Promise<AccountId | null> {
+  const row = await db
+    .selectFrom('mail_addresses')
+    .select('account_id')
+    .where('address_folded', '=', folded)
+    .executeTakeFirst()
+  return row?.account_id ?? null
+}
+
+/** Sets the unverified address, beside the verified one. Null clears it. */
+export async function setPendingAddress(
+  trx: Trx,
+  account: AccountId,
+  pending: MailAddress | null,
+  language: Language,
+): Promise<void> {
+  await trx
+    .insertInto('mail_addresses')
+    .values({ account_id: account, pending, language })
+    .onConflict((conflict) => conflict.column('account_id').doUpdateSet({ pending, language }))
+    .execute()
+}
+
+/** Stores a verified address. Throws a unique violation when another account has it. */
+export async function setVerifiedAddress(trx: Trx, account: AccountId, address: MailAddress): Promise<void> {
+  await trx
+    .updateTable('mail_addresses')
+    .set({ address, address_folded: foldMailAddress(address), pending: null })
+    .where('account_id', '=', account)
+    .execute()
+}
+
+/**
+ * Stores whether the account wants warnings about files that will be deleted, even before it has an address.
+ */
+export async function setWarnings(
+  db: Database,
+  account: AccountId,
+  warnings: 0 | 1,
+  language: Language,
+): Promise<void> {
+  await db
+    .insertInto('mail_addresses')
+    .values({ account_id: account, warnings, language })
+    .onConflict((conflict) => conflict.column('account_id').doUpdateSet({ warnings }))
+    .execute()
+}
+
+/** Turns warnings off for a request without a session, from the link in a mail. */
+export async function endWarnings(db: Database, account: AccountId): Promise<void> {
+  await db.updateTable('mail_addresses').set({ warnings: 0 }).where('account_id', '=', account).execute()
+}
+
+/** Clears the unverified address. */
+export async function dropPendingAddress(trx: Trx, account: AccountId): Promise<void> {
+  await trx.updateTable('mail_addresses').set({ pending: null }).where('account_id', '=', account).execute()
+}
+
+export async function dropMailAddress(trx: Trx, account: AccountId): Promise<void> {
+  await trx.deleteFrom('mail_addresses').where('account_id', '=', account).execute()
+}
+
+export interface AccountToWarn extends MailAddressRow {
+  readonly address: MailAddress
+  readonly username: string
+}
+
+/** Accounts after `after`, by id, that want warnings and got none since `before`. */
+export async function accountsToWarn(
+  db: Database,
+  after: AccountId,
+  before: number,
+  limit: number,
+): Promise<AccountToWarn[]> {
+  const rows = await db
+    .selectFrom('mail_addresses')
+    .innerJoin('accounts', 'accounts.id', 'mail_addresses.account_id')
+    .select(columns)
+    .select('accounts.username')
+    .where('account_id', '>', after)
+    .where('address', 'is not', null)
+    .where('warnings', '=', 1)
+    .where((row) => row.or([row('warned_at', 'is', null), row('warned_at', '<=', before)]))
+    .where('accounts.disabled_at', 'is', null)
+    .orderBy('account_id')
+    .limit(limit)
+    .$narrowType<{ address: MailAddress }>()
+    .execute()
+  return rows
+}
+
+/** Records a warning; false when another node has warned the account meanwhile. */
+export async function noteWarned(
+  trx: Trx,
+  seen: MailAddressRow,
+  now: number,
+  until: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('mail_addresses')
+    .set({ warned_at: now, warned_until: until })
+    .where('account_id', '=', seen.account_id)
+    .where('warned_at', 'is not distinct from', seen.warned_at)
+    .where('warnings', '=', 1)
+    .where('address', '=', seen.address)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/**
+ * Lowers the point up to which files were warned about: their deletion was postponed, or the clock was wrong.
+ */
+export async function forgetWarnedAfter(db: Database, until: number): Promise<void> {
+  await db
+    .updateTable('mail_addresses')
+    .set({ warned_until: until })
+    .where('warned_until', '>', until)
+    .execute()
+}

@@ -1,0 +1,128 @@
+import type { Database } from '../database/database.ts'
+import { type Clock, DAY, MINUTE, SECOND } from '../domain/clock.ts'
+import type { Letter } from '../domain/letter.ts'
+import type { Random } from '../domain/random.ts'
+import type { Log } from '../log.ts'
+import { claimMail, dropMail, type MailRow, nextMail, postponeMail } from './mails.rows.ts'
+import { MailRefused, MailServerAway, type Postman } from './postman.ts'
+
+/** Sends the mails in the outbox. One that could not be sent before it became useless is dropped. */
+export interface MailSending {
+  run(mayGoOn: () => boolean): Promise<void>
+  /** Aborts the mail under way and leaves it to the next run. */
+  stop(): void
+}
+
+/**
+ * Time limit for one mail, and the duration of its claim: longer, so that a stalled node does not send it a
+ * second time.
+ */
+const MAY_TAKE = MINUTE
+const CLAIMED_FOR = 5 * MINUTE
+
+const FIRST_WAIT = 30 * SECOND
+/** Upper bound of the backoff of a mail, reached at about the twelfth attempt. */
+const LONGEST_WAIT = DAY
+/** Upper bound of the backoff of the server, so that mails go out soon after an outage. */
+const LONGEST_REST = MINUTE
+
+export function createMailSending(parts: {
+  db: Database
+  clock: Clock
+  random: Random
+  postman: Postman
+  log: Log
+}): MailSending {
+  const { db, clock, random, postman, log } = parts
+  const stopping = new AbortController()
+  /** Consecutive outages of the server, and the end of the current backoff. */
+  let outage = { times: 0, until: 0 }
+
+  /**
+   * Exponential backoff with jitter between half and all of the delay, so that mails that failed together do
+   * not retry together.
+   */
+  function wait(first: number, times: number, longest: number): number {
+    const nominal = Math.min(longest, first * 2 ** Math.min(times, 30))
+    return Math.round((nominal / 2) * (1 + (random(1)[0] ?? 0) / 255))
+  }
+
+  async function send(row: MailRow): Promise<void> {
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(MAY_TAKE)])
+    const mail = {
+      messageId: row.message_id,
+      to: row.recipient,
+      language: row.language,
+      letter: letterOf(row),
+      writtenAt: row.created_at,
+    }
+    await postman.send(mail, signal)
+  }
+
+  function serverAnswers(): void {
+    if (outage.times > 0) log.info({}, 'the mail server accepts mails again')
+    outage = { times: 0, until: 0 }
+  }
+
+  async function refused(row: MailRow, { forGood, reply }: MailRefused): Promise<void> {
+    const fields = { mail: row.message_id, account: row.account_id, reply }
+    if (forGood) {
+      log.warn(fields, 'the mail server rejected a mail permanently; it is dropped')
+      return dropMail(db, row.id)
+    }
+    log.warn(
+      { ...fields, tries: row.tries + 1 },
+      'the mail server rejected a mail temporarily; it will be retried',
+    )
+    const due = clock.now() + wait(FIRST_WAIT, row.tries, LONGEST_WAIT)
+    await postponeMail(db, row.id, due, row.tries + 1)
+  }
+
+  async function serverAway(row: MailRow, error: MailServerAway): Promise<void> {
+    if (outage.times === 0 && !stopping.signal.aborted) {
+      log.error(
+        { reason: error.message, setting: 'HOLDFAST_SMTP_URL' },
+        'the mail server takes no mails; they wait and are tried again',
+      )
+    }
+    const rest = wait(SECOND, outage.times, LONGEST_REST)
+    outage = { times: outage.times + 1, until: clock.monotonic() + rest }
+    await postponeMail(db, row.id, clock.now(), row.tries)
+  }
+
+  /** Whether the next mail may be tried. */
+  async function attempt(row: MailRow): Promise<boolean> {
+    if (!(await claimMail(db, row, clock.now() + CLAIMED_FOR))) return true
+    try {
+      await send(row)
+    } catch (error) {
+      if (error instanceof MailServerAway) {
+        await serverAway(row, error)
+        return false
+      }
+      if (!(error instanceof MailRefused)) throw error
+      serverAnswers()
+      await refused(row, error)
+      return true
+    }
+    serverAnswers()
+    await dropMail(db, row.id)
+    return true
+  }
+
+  return {
+    async run(mayGoOn) {
+      while (mayGoOn() && !stopping.signal.aborted && clock.monotonic() >= outage.until) {
+        const row = await nextMail(db, clock.now())
+        if (row === undefined || !(await attempt(row))) break
+      }
+    },
+
+    stop: () => stopping.abort(),
+  }
+}
+
+/** The letter, as the outbox has serialized it. */
+function letterOf({ letter }: MailRow): Letter {
+  return JSON.parse(letter)
+}

@@ -1,0 +1,41 @@
+import type { Core } from '../core/core.ts'
+import type { Job } from '../core/jobs/jobs.ts'
+import { SECOND } from '../domain/clock.ts'
+import { createMailSending } from './mail-sending.job.ts'
+import { createOutbox, type Outbox } from './outbox.ts'
+import { createSmtpPostman } from './smtp.ts'
+
+/** The outbox and, where one is configured, delivery through an SMTP server. */
+export interface MailPart {
+  readonly outbox: Outbox
+  readonly jobs: readonly Job[]
+  /** Stops sending; no further mail is begun. */
+  stop(): void
+}
+
+/** `before` runs before each round of sending and may add mails to the outbox. */
+export function createMailPart(
+  core: Core,
+  { before }: { before: (mayGoOn: () => boolean) => Promise<void> },
+): MailPart {
+  const { config, clock, random } = core
+  const outbox = createOutbox(clock, random, config.mail?.from.address ?? null)
+  if (config.mail === null || config.publicUrl === null) return { outbox, jobs: [], stop: () => {} }
+  const sending = createMailSending({ ...core, postman: createSmtpPostman(config.mail, config.publicUrl) })
+  return {
+    outbox,
+    jobs: [
+      {
+        name: 'send mails',
+        on: 'one node',
+        // Short, because a person may be waiting for the mail.
+        every: SECOND,
+        async run(mayGoOn) {
+          await before(mayGoOn)
+          await sending.run(mayGoOn)
+        },
+      },
+    ],
+    stop: () => sending.stop(),
+  }
+}

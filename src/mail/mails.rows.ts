@@ -1,0 +1,63 @@
+import type { Database, Trx } from '../database/database.ts'
+import type { AccountId, MailId } from '../domain/ids.ts'
+import type { Language } from '../domain/language.ts'
+import type { MailAddress } from '../domain/mail-address.ts'
+
+export interface MailRow {
+  readonly id: MailId
+  readonly message_id: string
+  readonly account_id: AccountId
+  readonly recipient: MailAddress
+  readonly language: Language
+  readonly letter: string
+  readonly created_at: number
+  readonly ends_at: number
+  readonly due_at: number
+  readonly tries: number
+}
+
+export async function insertMail(trx: Trx, mail: Omit<MailRow, 'id' | 'tries'>): Promise<void> {
+  await trx.insertInto('mails').values(mail).execute()
+}
+
+/** The longest-due mail that is not over. */
+export function nextMail(db: Database, now: number): Promise<MailRow | undefined> {
+  return db
+    .selectFrom('mails')
+    .selectAll()
+    .where('due_at', '<=', now)
+    .where('ends_at', '>', now)
+    .orderBy('due_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** Claims the mail until then. False when another node has claimed it first. */
+export async function claimMail(db: Database, { id, due_at }: MailRow, until: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('mails')
+    .set({ due_at: until })
+    .where('id', '=', id)
+    .where('due_at', '=', due_at)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function postponeMail(db: Database, id: MailId, due_at: number, tries: number): Promise<void> {
+  await db.updateTable('mails').set({ due_at, tries }).where('id', '=', id).execute()
+}
+
+export async function dropMail(db: Database, id: MailId): Promise<void> {
+  await db.deleteFrom('mails').where('id', '=', id).execute()
+}
+
+export async function dropMailsOf(trx: Trx, account: AccountId): Promise<void> {
+  await trx.deleteFrom('mails').where('account_id', '=', account).execute()
+}
+
+/** Deletes mails that are over; returns how many. */
+export async function dropMailsOver(db: Database, now: number): Promise<number> {
+  const { numDeletedRows } = await db.deleteFrom('mails').where('ends_at', '<=', now).executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,169 @@
+import { z } from '@hono/zod-openapi'
+import type { AccountsPart } from '../accounts/accounts.part.ts'
+import type { AccountInfo } from '../accounts/accounts.ts'
+import { assertProved } from '../accounts/sign-in/proof-check.ts'
+import type { SignInPart } from '../accounts/sign-in.part.ts'
+import {
+  type AdminAccount,
+  type AdminAccountDetail,
+  adminAccountAnswer,
+  adminAccountChangedAnswer,
+  adminAccountsAnswer,
+  oneTimeLinkAnswer,
+} from '../contract/administration.ts'
+import { done } from '../contract/fields.ts'
+import { ACCOUNT_SORTS, ACCOUNT_STATES } from '../domain/administration.ts'
+import { timestamp } from '../domain/clock.ts'
+import type { AccountId } from '../domain/ids.ts'
+import type { FilesPart } from '../files/files.part.ts'
+import type { Site } from '../server/call.ts'
+import { adminEndpoint } from '../server/endpoint.ts'
+import { rowId } from '../server/requests/fields.ts'
+import { optionalTime, pageFields, pageQuery, toList } from './fields.ts'
+
+function toAccount({ config }: Site, info: AccountInfo): AdminAccount {
+  return {
+    id: info.id,
+    username: info.username,
+    created_at: timestamp(info.createdAt),
+    disabled_at: optionalTime(info.disabledAt),
+    is_admin: info.isAdmin,
+    has_codes: info.hasCodes,
+    storage_used: info.storageUsed,
+    storage_in_bin: info.storageInBin,
+    storage_limit: info.quota ?? config.storageLimit,
+    quota: info.quota,
+    files_count: info.filesCount,
+    folders_count: info.foldersCount,
+  }
+}
+
+const params = z.object({ id: rowId })
+
+export const listAccountsEndpoint = adminEndpoint({
+  summary: 'List the accounts',
+  query: z.object({
+    ...pageQuery,
+    search: z.string().max(100).optional().openapi({ description: 'Part of the name' }),
+    state: z.enum(ACCOUNT_STATES).optional(),
+    sort: z.enum(ACCOUNT_SORTS).optional(),
+    order: z.enum(['asc', 'desc']).optional(),
+  }),
+  answer: adminAccountsAnswer,
+  errors: [400],
+  async handle({ call, query }, { accounts }: { accounts: AccountsPart }) {
+    const page = pageFields(query)
+    const { accounts: found, total } = await accounts.administration.list({
+      search: (query.search ?? '').toLowerCase(),
+      state: query.state ?? 'all',
+      sort: query.sort ?? 'created_at',
+      order: query.order ?? 'desc',
+      offset: (page.page - 1) * page.perPage,
+      limit: page.perPage,
+    })
+    return toList(
+      page,
+      found.map((info) => toAccount(call.site, info)),
+      total,
+    )
+  },
+})
+
+export const getAnyAccountEndpoint = adminEndpoint({
+  summary: 'Read an account, and how its owner signs in',
+  params,
+  answer: adminAccountAnswer,
+  errors: [404],
+  async handle({ call, params }, { accounts, files }: { accounts: AccountsPart; files: FilesPart }) {
+    const { account, ways } = await accounts.administration.get(idOf(params))
+    const data: AdminAccountDetail = {
+      ...toAccount(call.site, account),
+      has_password: ways.passwords > 0,
+      has_mail: ways.addresses > 0,
+      passkeys: ways.passkeys,
+      keys: ways.keys,
+      sessions: ways.sessions,
+      last_seen_at: optionalTime(ways.seen_at),
+      api_requests_today: await files.usage.requestsToday(account.id),
+    }
+    return { success: true, data }
+  },
+})
+
+export const changeAnyAccountEndpoint = adminEndpoint({
+  summary: 'Change the quota of an account, disable or enable it, or say whether it administers the server',
+  params,
+  body: z.object({
+    quota: z
+      .number('must be a number of bytes, or null')
+      .int('must be a whole number of bytes')
+      .min(0, 'must not be negative')
+      .max(Number.MAX_SAFE_INTEGER, 'must be a number that can be counted')
+      .nullish()
+      .openapi({ description: 'Bytes; null: as much as the setting says. What is there already stays' }),
+    disabled: z.boolean('must be true or false').optional(),
+    is_admin: z.boolean('must be true or false').optional(),
+  }),
+  answer: adminAccountChangedAnswer,
+  errors: [400, 404, 409, 413],
+  async handle(
+    { call, caller, params, body },
+    { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart },
+  ) {
+    const { quota, disabled, is_admin: isAdmin } = body
+    if (isAdmin === true) assertProved(call, signIn.proofs)
+    const change = { quota, disabled, isAdmin }
+    const info = await accounts.administration.change(caller, idOf(params), change)
+    return { success: true, data: toAccount(call.site, info) }
+  },
+})
+
+export const resetAccountEndpoint = adminEndpoint({
+  summary: 'Make a link that sets the password of an account; the old one and all sessions end',
+  params,
+  body: z.object({
+    second_factor: z
+      .boolean('must be true or false')
+      .optional()
+      .openapi({ description: 'Whether codes and passkeys are turned off as well' }),
+    mail_address: z
+      .boolean('must be true or false')
+      .optional()
+      .openapi({ description: 'Whether the mail address is removed as well' }),
+  }),
+  answer: oneTimeLinkAnswer,
+  errors: [400, 404, 413],
+  async handle(
+    { call, caller, params, body },
+    { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart },
+  ) {
+    assertProved(call, signIn.proofs)
+    const link = await accounts.administration.reset(caller, idOf(params), {
+      secondFactor: body.second_factor === true,
+      mailAddress: body.mail_address === true,
+    })
+    const data = { url: call.site.publicUrl + link.path, expires_at: timestamp(link.expiresAt) }
+    return { success: true, data }
+  },
+})
+
+export const removeAnyAccountEndpoint = adminEndpoint({
+  summary: 'Delete an account with every file in it, for good',
+  params,
+  body: z.object({ username: z.string('must be the name of the account, to be sure').max(100) }),
+  answer: done,
+  errors: [400, 404, 409, 413],
+  async handle(
+    { call, caller, params, body },
+    { accounts, signIn }: { accounts: AccountsPart; signIn: SignInPart },
+  ) {
+    assertProved(call, signIn.proofs)
+    await accounts.administration.remove(caller, idOf(params), body.username)
+    return { success: true }
+  },
+})
+
+/** Anything but a number becomes the id 0, which no listed account has. */
+function idOf(params: Readonly<Record<string, string>>): AccountId {
+  return (/^\d{1,15}$/.test(params.id ?? '') ? Number(params.id) : 0) as AccountId
+}

@@ -1,0 +1,91 @@
+import { recordAuditEntry } from '../core/audit-log.ts'
+import { thumbnailsWaiting } from '../core/figures.rows.ts'
+import { type LocalClaims, SET_ASIDE_AFTER } from '../core/jobs/job-leases.ts'
+import { type JobStatusRow, listJobs, retryJob } from '../core/jobs/jobs.rows.ts'
+import { listNodes, type NodeRow } from '../core/nodes/nodes.rows.ts'
+import type { Nodes } from '../core/nodes/nodes.ts'
+import type { Database } from '../database/database.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Actor } from '../domain/audit.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { NodeId } from '../domain/ids.ts'
+
+/** A job that runs on one node at a time on behalf of all. */
+export interface JobStatus {
+  readonly name: string
+  readonly state: 'waiting' | 'running' | 'set aside'
+  /** Node that runs it. */
+  readonly node: NodeId | null
+  readonly endedAt: number | null
+  /** Consecutive failures. */
+  readonly failures: number
+  /** Error message and time of the last failure; null after a success. */
+  readonly failure: string | null
+  readonly failedAt: number | null
+}
+
+/** Background jobs, for administrators. */
+export interface BackgroundJobs {
+  /**
+   * Jobs that have run at least once. Where leases are in memory, only failures are visible to other
+   * processes.
+   */
+  list(): Promise<readonly JobStatus[]>
+  /** Number of thumbnails still to be made. */
+  thumbnailsWaiting(): Promise<number>
+  /** Makes a job that is set aside due again. Throws Refusal NOT_FOUND when it is not set aside. */
+  retry(actor: Actor, job: string): Promise<void>
+  /** Nodes that share the database. */
+  nodes(): Promise<readonly (NodeRow & { readonly isThis: boolean })[]>
+}
+
+/** `own`: job history that this process keeps in memory. */
+export function createBackgroundJobs(
+  db: Database,
+  nodes: Nodes | null,
+  clock: Clock,
+  own: LocalClaims['history'] = () => [],
+): BackgroundJobs {
+  return {
+    async list() {
+      const rows = new Map((await listJobs(db)).map((row) => [row.name, row]))
+      for (const { isRunning, ...note } of own()) {
+        const { failures = note.failures } = rows.get(note.name) ?? {}
+        // The row may hold a requested retry, which this process reads when the job is next due.
+        rows.set(note.name, { ...note, failures, holder: isRunning && nodes !== null ? nodes.id() : null })
+      }
+      return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(statusOf)
+    },
+
+    thumbnailsWaiting: () => thumbnailsWaiting(db),
+
+    retry: (actor, job) =>
+      inTransaction(db, async (trx) => {
+        // PostgreSQL stores no NUL in texts, so no job name contains one.
+        if (job.includes('\0') || !(await retryJob(trx, job, SET_ASIDE_AFTER))) {
+          throw new Refusal('NOT_FOUND', `The job "${job}" is not set aside; nothing is to be done`)
+        }
+        await recordAuditEntry(trx, clock, actor, { act: 'job.retried', object: job })
+      }),
+
+    async nodes() {
+      const rows = await listNodes(db)
+      return rows.map((row) => ({ ...row, isThis: row.id === nodes?.id() }))
+    },
+  }
+}
+
+function statusOf(row: JobStatusRow): JobStatus {
+  const { name, holder, ended_at, failures, failure, failed_at } = row
+  const isSetAside = failures >= SET_ASIDE_AFTER
+  return {
+    name,
+    state: holder !== null ? 'running' : isSetAside ? 'set aside' : 'waiting',
+    node: holder,
+    endedAt: ended_at,
+    failures,
+    failure,
+    failedAt: failed_at,
+  }
+}

@@ -1,0 +1,116 @@
+import { type Clock, SECOND } from '../domain/clock.ts'
+import { formatSize } from '../domain/sizes.ts'
+import type { Log } from '../log.ts'
+
+/** Whether the disk has space for uploads. */
+export interface DiskSpace {
+  /** Free bytes on the disk that uploads need; null when that is on another machine. */
+  readonly free: number | null
+  readonly floor: number
+  readonly takesUploads: boolean
+  /** Uploads of guests stop earlier, so that the remaining space is left to accounts. */
+  readonly takesGuests: boolean
+}
+
+export interface DiskWatch {
+  /** Measures at most once a second. */
+  look(): Promise<DiskSpace>
+  /** Logs when uploads stop for lack of space and when they resume. Must be called every few seconds. */
+  watch(): Promise<void>
+}
+
+/** First reservation of an upload in bytes; with less than that above the floor hardly any upload fits. */
+const STEP = 8 * 1024 * 1024
+/** Multiple of the floor that uploads of guests leave free. */
+const GUEST_FLOORS = 2
+/**
+ * Hysteresis: factor by which free space must exceed the threshold before the end of a shortage is logged.
+ */
+const HYSTERESIS = 1.05
+
+const FRESH_FOR = SECOND
+
+interface Line {
+  readonly begins: string
+  readonly ends: string
+}
+
+const ALL: Line = {
+  begins: 'the disk is full: uploads are refused until more than HOLDFAST_MIN_FREE_SPACE is free',
+  ends: 'the disk has room again: uploads are taken',
+}
+const GUESTS: Line = {
+  begins: "the disk is getting full: guests' uploads are refused below twice HOLDFAST_MIN_FREE_SPACE",
+  ends: "the disk has room for guests' uploads again",
+}
+
+export function createDiskWatch(parts: {
+  /** Free bytes on the disks of blobs and database; null for another machine's disk. */
+  blobSpace: () => Promise<number | null>
+  databaseSpace: () => Promise<number | null>
+  floor: number
+  /** Whether guests may upload at all. */
+  guests: boolean
+  clock: Clock
+  log: Log
+}): DiskWatch {
+  const { blobSpace, databaseSpace, floor, guests, clock, log } = parts
+  const isTold = new Map<Line, boolean>()
+  let last: { readonly at: number; readonly space: Promise<DiskSpace> } | null = null
+
+  async function measure(): Promise<DiskSpace> {
+    const ofBlobs = await blobSpace()
+    const free = ofBlobs ?? (await databaseSpace())
+    const isBelow = (limit: number) => free !== null && free < limit + STEP
+    return {
+      free,
+      floor,
+      takesUploads: floor === 0 || !isBelow(floor),
+      // Where blobs are on another machine, guests need as little of this disk as accounts.
+      takesGuests: guests && (floor === 0 || !isBelow(ofBlobs === null ? floor : GUEST_FLOORS * floor)),
+    }
+  }
+
+  function look(): Promise<DiskSpace> {
+    const now = clock.monotonic()
+    if (last === null || now - last.at >= FRESH_FOR) last = { at: now, space: measure() }
+    return last.space
+  }
+
+  function tell(line: Line, isRefused: boolean, { free }: DiskSpace): void {
+    const wasRefused = isTold.get(line) === true
+    if (isRefused === wasRefused) return
+    if (!isRefused && free !== null && free < floor * (line === ALL ? 1 : GUEST_FLOORS) * HYSTERESIS) return
+    isTold.set(line, isRefused)
+    const fields = { free: formatSize(free ?? 0), floor: formatSize(floor) }
+    if (isRefused) log.warn(fields, line.begins)
+    else log.info(fields, line.ends)
+  }
+
+  return {
+    look,
+
+    async watch() {
+      const space = await look()
+      tell(ALL, !space.takesUploads, space)
+      if (guests) tell(GUESTS, !space.takesGuests, space)
+    },
+  }
+}
+
+/** Warns at startup when the disk is too small for the floor. */
+export function warnOfFloor(log: Log, floor: number, disk: number): void {
+  if (floor === 0) return
+  const fields = { floor: formatSize(floor), disk: formatSize(disk) }
+  if (floor + STEP > disk) {
+    log.warn(
+      fields,
+      'HOLDFAST_MIN_FREE_SPACE is more than the disk under HOLDFAST_DATA_DIR has: no upload can be taken; set it lower',
+    )
+  } else if (GUEST_FLOORS * floor + STEP > disk) {
+    log.warn(
+      fields,
+      "twice HOLDFAST_MIN_FREE_SPACE is more than the disk under HOLDFAST_DATA_DIR has: no guest's upload can be taken; set it lower",
+    )
+  }
+}

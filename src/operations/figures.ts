@@ -1,0 +1,84 @@
+import { type AccountTotals, accountTotals, thumbnailsWaiting } from '../core/figures.rows.ts'
+import type { Claims } from '../core/jobs/job-leases.ts'
+import type { Database } from '../database/database.ts'
+import { type Clock, SECOND } from '../domain/clock.ts'
+
+/** Totals of the whole installation, equal on every node. */
+export interface InstallationFigures extends AccountTotals {
+  readonly thumbnailsWaiting: number
+  readonly jobsSetAside: readonly string[]
+}
+
+/** Connections of one pool. */
+export interface PoolFigures {
+  readonly busy: number
+  readonly idle: number
+  /** Queries and transactions waiting for a connection. */
+  readonly waiting: number
+  readonly most: number
+}
+
+/** Metrics of the installation and of this node's connections. */
+export interface OperationFigures {
+  /**
+   * Queried at most once in ten seconds and never concurrently, so that frequent calls cannot overload the
+   * database. Null when it does not answer within five seconds.
+   */
+  installation(): Promise<InstallationFigures | null>
+  /** Connections to the database by pool; none for SQLite. */
+  pools(): Readonly<Record<string, PoolFigures>>
+}
+
+const FRESH_FOR = 10 * SECOND
+const ANSWERS_WITHIN = 5 * SECOND
+
+export function createFigures(parts: {
+  readonly db: Database
+  readonly claims: Claims
+  readonly pools: OperationFigures['pools']
+  readonly clock: Clock
+}): OperationFigures {
+  const { db, claims, pools, clock } = parts
+  let last: Question | null = null
+
+  async function ask(): Promise<InstallationFigures> {
+    const [totals, waiting, jobsSetAside] = await Promise.all([
+      accountTotals(db),
+      thumbnailsWaiting(db),
+      claims.setAside(),
+    ])
+    return { ...totals, thumbnailsWaiting: waiting, jobsSetAside }
+  }
+
+  function asked(): Question {
+    const now = clock.monotonic()
+    if (last !== null && (last.isOpen || now - last.at < FRESH_FOR)) return last
+    // An error counts as no answer; other users of the database report it.
+    const question: Question = { at: now, isOpen: true, figures: ask().catch(() => null) }
+    question.figures.then((figures) => {
+      question.isOpen = false
+      if (figures === null && last === question) last = null
+    })
+    last = question
+    return question
+  }
+
+  return {
+    pools,
+    async installation() {
+      const silence = Promise.withResolvers<null>()
+      const timer = setTimeout(() => silence.resolve(null), ANSWERS_WITHIN)
+      try {
+        return await Promise.race([asked().figures, silence.promise])
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+  }
+}
+
+interface Question {
+  readonly at: number
+  isOpen: boolean
+  readonly figures: Promise<InstallationFigures | null>
+}

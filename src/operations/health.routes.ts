@@ -1,0 +1,42 @@
+import type { ErrorBody } from '../contract/errors.ts'
+import { type Health, health, type Readiness, readiness } from '../contract/health.ts'
+import { jsonResponse } from '../server/answers/json.ts'
+import { openEndpoint } from '../server/endpoint.ts'
+import type { OperationsPart } from './operations.part.ts'
+
+export const getHealthEndpoint = openEndpoint({
+  summary: 'Whether the process is alive',
+  tag: 'Health',
+  answer: health,
+  async handle({ call }): Promise<Health> {
+    return { status: 'ok', timestamp: Math.floor(call.site.clock.now() / 1000), service: 'holdfast' }
+  },
+})
+
+export const getReadinessEndpoint = openEndpoint({
+  summary: 'Whether the database and the blob store answer; 503 while they do not',
+  tag: 'Health',
+  answer: readiness,
+  async handle(_, { operations }: { operations: OperationsPart }) {
+    const { database, store } = await operations.readiness.check()
+    // A disk whose space cannot be measured shows as a failing store.
+    const space = await operations.diskWatch.look().catch(() => null)
+    const ready = database && store
+    const body: Readiness = {
+      status: ready ? 'ready' : 'not ready',
+      database: database ? 'ok' : 'down',
+      store: store ? 'ok' : 'down',
+      uploads: ready && space?.takesUploads === true,
+      guest_uploads: ready && space?.takesGuests === true,
+      removals: ready && (await operations.removing.isAllowed().catch(() => false)),
+    }
+    if (ready) return body
+    const message = `Not ready: ${[database ? '' : 'database', store ? '' : 'store'].filter(Boolean).join(' and ')} down`
+    const refusal: ErrorBody = {
+      success: false,
+      message,
+      error: store ? 'DATABASE_UNAVAILABLE' : 'STORAGE_UNAVAILABLE',
+    }
+    return jsonResponse({ ...refusal, ...body }, { status: 503, headers: { 'Retry-After': '10' } })
+  },
+})

@@ -1,0 +1,56 @@
+import { z } from '@hono/zod-openapi'
+import { done } from '../contract/fields.ts'
+import { type BackgroundJob, jobsAnswer, nodesAnswer } from '../contract/operations.ts'
+import { timestamp } from '../domain/clock.ts'
+import { adminEndpoint } from '../server/endpoint.ts'
+import { optionalTime } from './fields.ts'
+import type { OperationsPart } from './operations.part.ts'
+
+export const listJobsEndpoint = adminEndpoint({
+  summary: 'List what runs by itself, and what fails',
+  answer: jobsAnswer,
+  async handle(_, { operations }: { operations: OperationsPart }) {
+    const jobs = (await operations.backgroundJobs.list()).map(
+      ({ name, state, node, endedAt, failures, failure, failedAt }): BackgroundJob => ({
+        name,
+        state,
+        node,
+        ended_at: optionalTime(endedAt),
+        failures,
+        failure,
+        failed_at: optionalTime(failedAt),
+      }),
+    )
+    return {
+      success: true,
+      data: { jobs, thumbnails_waiting: await operations.backgroundJobs.thumbnailsWaiting() },
+    }
+  },
+})
+
+export const retryJobEndpoint = adminEndpoint({
+  summary: 'Let a job that was set aside run again',
+  body: z.object({
+    job: z.string('must be the name of a job').max(100).openapi({ example: 'purge deleted files' }),
+  }),
+  answer: done,
+  errors: [400, 404, 413],
+  async handle({ caller, body }, { operations }: { operations: OperationsPart }) {
+    await operations.backgroundJobs.retry(caller, body.job)
+    return { success: true }
+  },
+})
+
+export const listNodesEndpoint = adminEndpoint({
+  summary: 'List the servers that share the database',
+  answer: nodesAnswer,
+  async handle(_, { operations }: { operations: OperationsPart }) {
+    const nodes = await operations.backgroundJobs.nodes()
+    const data = nodes.map(({ id, started_at, isThis }) => ({
+      id,
+      started_at: timestamp(started_at),
+      is_this: isThis,
+    }))
+    return { success: true, data }
+  },
+})

@@ -1,0 +1,99 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import * as z from 'zod/mini'
+import { described } from '../../contract/documentation.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { bearerKey, type Site } from '../../server/call.ts'
+import { endpoint } from '../../server/endpoint.ts'
+import type { OperationsPart } from '../operations.part.ts'
+import { EXPOSITION_TYPE, type Family } from './exposition.ts'
+
+export const getMetricsEndpoint = endpoint({
+  documentation: {
+    summary: 'How this node does, for Prometheus; 404 unless it is switched on',
+    tag: 'Health',
+    answers: {
+      200: {
+        description: 'Prometheus’ text format',
+        type: 'text/plain',
+        schema: described(z.string(), { example: '# TYPE holdfast_files gauge\nholdfast_files 12\n' }),
+      },
+    },
+    errors: [401, 404],
+  },
+  async handle({ site, request }, { operations }: { operations: OperationsPart }) {
+    const { metrics } = operations
+    const { config } = site
+    if (metrics === null || config.metrics === null) {
+      throw new Refusal('NOT_FOUND', 'There is nothing at this address')
+    }
+    const { token } = config.metrics
+    if (token !== null && !isSame(bearerKey(request) ?? '', token)) {
+      throw new Refusal('INVALID_API_KEY', 'The token of HOLDFAST_METRICS_TOKEN is needed here')
+    }
+    const text = await metrics.text(() => presentFamilies(site, operations))
+    return new Response(text, { headers: { 'Content-Type': EXPOSITION_TYPE, 'Cache-Control': 'no-store' } })
+  },
+})
+
+/** Compares in constant time. */
+function isSame(given: string, wanted: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(wanted))
+}
+
+/** Metrics that are sampled on request. Those from the database are omitted when it is unavailable. */
+async function presentFamilies(
+  { uploadsUnderWay }: Site,
+  { figures: installation, diskWatch }: OperationsPart,
+): Promise<readonly Family[]> {
+  const figures = await installation.installation()
+  const space = await diskWatch.look().catch(() => null)
+  const pools = Object.entries(installation.pools())
+  const ofPools = (key: 'busy' | 'idle' | 'waiting' | 'most') =>
+    pools.map(([pool, use]) => ({ labels: { pool }, value: use[key] }))
+  const always: Family[] = [
+    gauge('holdfast_uploads_in_progress', 'Requests that bring bytes of files to this node now.', [
+      { value: uploadsUnderWay.count() },
+    ]),
+    gauge('holdfast_database_up', '1 while the database answers.', [{ value: figures === null ? 0 : 1 }]),
+    gauge('holdfast_database_connections_busy', 'Connections in use, by pool.', ofPools('busy')),
+    gauge('holdfast_database_connections_idle', 'Open connections that nobody uses.', ofPools('idle')),
+    gauge('holdfast_database_connections_max', 'Connections there may be.', ofPools('most')),
+    gauge('holdfast_database_waiting', 'Queries that wait for a connection.', ofPools('waiting')),
+  ]
+  const { free = null, floor = 0 } = space ?? {}
+  // Without a local disk the gauge has no samples.
+  always.push(
+    gauge(
+      'holdfast_disk_free_bytes',
+      'Left on the disk that uploads need.',
+      free === null ? [] : [{ value: free }],
+    ),
+    gauge(
+      'holdfast_disk_floor_bytes',
+      'What uploads leave free: HOLDFAST_MIN_FREE_SPACE.',
+      free === null ? [] : [{ value: floor }],
+    ),
+  )
+  if (figures === null) return always
+  return [
+    ...always,
+    gauge('holdfast_files', 'Files of all accounts and guests.', [{ value: figures.files }]),
+    gauge('holdfast_storage_used_bytes', 'What they weigh.', [{ value: figures.bytes }]),
+    gauge('holdfast_storage_reserved_bytes', 'Set aside for uploads under way.', [
+      { value: figures.reserved },
+    ]),
+    gauge('holdfast_thumbnails_waiting', 'Contents whose thumbnail is still to be made.', [
+      { value: figures.thumbnailsWaiting },
+    ]),
+    gauge(
+      'holdfast_jobs_set_aside',
+      'Background jobs that failed too often in a row and wait for a day.',
+      figures.jobsSetAside.map((job) => ({ labels: { task: job }, value: 1 })),
+    ),
+  ]
+}
+
+function gauge(name: string, help: string, samples: Family['samples']): Family {
+  return { name, help, type: 'gauge', samples }
+}

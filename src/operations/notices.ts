@@ -1,0 +1,69 @@
+import { recordAuditEntry } from '../core/audit-log.ts'
+import { dropMeta, metaOf, setMeta } from '../core/meta.rows.ts'
+import type { Database } from '../database/database.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Actor } from '../domain/audit.ts'
+import { type Clock, timestamp } from '../domain/clock.ts'
+import { isDue, type Notice, parseNotice } from '../domain/notice.ts'
+
+/** Notices of the administrators. Stored in the database; each node reads changes within seconds. */
+export interface NoticeBoard {
+  /** The notice that pages show now. Answered from memory, so that error pages can show it too. */
+  shown(): Notice | null
+  /** The stored notice, due or not. */
+  get(): Promise<Notice | null>
+  /** Replaces the notice. Throws Refusal INVALID_REQUEST. */
+  set(actor: Actor, notice: Notice): Promise<Notice>
+  clear(actor: Actor): Promise<void>
+  /** Reads changes made by other nodes or the command line. */
+  refresh(): Promise<void>
+}
+
+const KEY = 'notice'
+
+export function createNotices(db: Database, clock: Clock): NoticeBoard {
+  let known: Notice | null = null
+
+  async function get(): Promise<Notice | null> {
+    const text = await metaOf(db, KEY)
+    return text === null ? null : parseKept(text)
+  }
+
+  return {
+    shown: () => (known !== null && isDue(known, clock.now()) ? known : null),
+    get,
+
+    async set(actor, given) {
+      const notice = parseNotice(given)
+      await inTransaction(db, async (trx) => {
+        await setMeta(trx, KEY, JSON.stringify(notice))
+        const { text, level, from, until } = notice
+        const time = (at: number | null) => (at === null ? null : timestamp(at))
+        const details = { text, level, from: time(from), until: time(until) }
+        await recordAuditEntry(trx, clock, actor, { act: 'notice.set', object: null, details })
+      })
+      known = notice
+      return notice
+    },
+
+    async clear(actor) {
+      await inTransaction(db, async (trx) => {
+        const before = await metaOf(trx, KEY)
+        if (before === null) return
+        await dropMeta(trx, [KEY])
+        const details = { text: parseKept(before).text }
+        await recordAuditEntry(trx, clock, actor, { act: 'notice.cleared', object: null, details })
+      })
+      known = null
+    },
+
+    async refresh() {
+      known = await get()
+    },
+  }
+}
+
+/** The notice as `set` has serialized it. */
+function parseKept(text: string): Notice {
+  return JSON.parse(text)
+}

@@ -1,0 +1,75 @@
+import type { SettingInForce } from '../config.ts'
+import type { AuditLog } from '../core/audit-log.ts'
+import type { Core } from '../core/core.ts'
+import type { Job } from '../core/jobs/jobs.ts'
+import type { Readiness } from '../core/readiness.ts'
+import type { Removing } from '../core/store/generations.ts'
+import { MINUTE, SECOND } from '../domain/clock.ts'
+import { dataDiskSize } from '../storage.ts'
+import { type AllFiles, createAllFiles } from './all-files.ts'
+import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
+import { createDiskWatch, type DiskWatch, warnOfFloor } from './disk-space.ts'
+import { createFigures, type OperationFigures } from './figures.ts'
+import type { Metrics } from './metrics/metrics.ts'
+import { createNotices, type NoticeBoard } from './notices.ts'
+import { createStatistics, type Statistics } from './statistics.ts'
+
+/** Administration and monitoring of the server as a whole. */
+export interface OperationsPart {
+  readonly allFiles: AllFiles
+  readonly auditLog: AuditLog
+  readonly backgroundJobs: BackgroundJobs
+  readonly diskWatch: DiskWatch
+  readonly figures: OperationFigures
+  /** Null where metrics are off. */
+  readonly metrics: Metrics | null
+  readonly notices: NoticeBoard
+  readonly readiness: Readiness
+  readonly removing: Removing
+  /** Settings without secrets, for administrators. */
+  readonly settings: readonly SettingInForce[]
+  readonly statistics: Statistics
+  readonly jobs: readonly Job[]
+}
+
+export async function createOperationsPart(
+  core: Core,
+  { settings, metrics }: Pick<OperationsPart, 'settings' | 'metrics'>,
+): Promise<OperationsPart> {
+  const { db, blobs, freeSpace, nodes, clock, config, log, failed } = core
+  const diskWatch = createDiskWatch({
+    blobSpace: () => blobs.freeSpace(),
+    databaseSpace: freeSpace,
+    floor: config.minFreeSpace,
+    guests: config.guestUploads,
+    clock,
+    log,
+  })
+  const disk = await dataDiskSize(config)
+  if (disk !== null) warnOfFloor(log, config.minFreeSpace, disk)
+  const notices = createNotices(db, clock)
+  await notices.refresh()
+  const statistics = createStatistics({
+    ...core,
+    freeSpace: async () => (await blobs.freeSpace()) ?? freeSpace(),
+    report: failed('traffic could not be written'),
+  })
+  return {
+    allFiles: createAllFiles(db),
+    auditLog: core.auditLog,
+    backgroundJobs: createBackgroundJobs(db, nodes, clock, core.history),
+    diskWatch,
+    figures: createFigures(core),
+    metrics,
+    notices,
+    readiness: core.readiness,
+    removing: core.removing,
+    settings,
+    statistics,
+    jobs: [
+      { name: 'watch the disk', on: 'every node', every: 10 * SECOND, run: () => diskWatch.watch() },
+      { name: 'read the notice', on: 'every node', every: 2 * SECOND, run: () => notices.refresh() },
+      { name: 'note totals', on: 'one node', every: 10 * MINUTE, run: () => statistics.sample() },
+    ],
+  }
+}

@@ -1,0 +1,243 @@
+/** Copies all rows of one database to another, of either dialect. */
+import { sql } from 'kysely'
+import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { emptyTables, holdStill, lastId, setLastId, withParentsLater } from '../../database/differences.ts'
+import type { Tables } from '../../database/schema.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { GUESTS } from '../../domain/ids.ts'
+
+type Row = Readonly<Record<string, string | number | null>>
+
+interface CopiedTable {
+  /** Columns of the primary key, in whose order the table is copied. */
+  readonly key: readonly string[]
+  /** Whether the database assigns the ids. */
+  readonly hasIds?: true
+  /**
+   * Whether the table rejects deletions: rows from an interrupted copy stay, and the copy continues after
+   * them.
+   */
+  readonly isOnlyAddedTo?: true
+  /** Changes a row while it is copied. */
+  readonly change?: (row: Row) => Row
+}
+
+/**
+ * Tables that are not copied. The target has its own schema version; other keys of `meta` are copied
+ * individually. Nodes, jobs, uploads under way (resumable ones too) and pending sign-ins end with the
+ * servers. The database maintains its search index itself.
+ */
+type NotCopied = 'meta' | 'nodes' | 'jobs' | 'reservations' | 'uploads' | 'verifications' | 'file_names'
+
+/** Referenced tables come before those that reference them. */
+const copied = {
+  // No upload is under way, so nothing is reserved.
+  accounts: { key: ['id'], hasIds: true, change: (row) => ({ ...row, storage_reserved: 0 }) },
+  api_keys: { key: ['id'], hasIds: true },
+  folders: { key: ['id'], hasIds: true },
+  blobs: { key: ['id'], hasIds: true },
+  // The node that works on it ends with the servers.
+  thumbnails: { key: ['blob_id'], change: (row) => ({ ...row, node: null }) },
+  files: { key: ['id'], hasIds: true },
+  bin: { key: ['id'], hasIds: true },
+  changes: { key: ['id'], hasIds: true },
+  blob_garbage: { key: ['key'] },
+  rate_windows: { key: ['subject'] },
+  request_days: { key: ['account_id', 'day'] },
+  idempotency_keys: { key: ['caller', 'hash'] },
+  reports: { key: ['id'], hasIds: true },
+  days: { key: ['day'] },
+  outages: { key: ['id'], hasIds: true },
+  refused_contents: { key: ['sha256'] },
+  audit_log: { key: ['id'], hasIds: true, isOnlyAddedTo: true },
+  sessions: { key: ['id'], hasIds: true },
+  identities: { key: ['id'], hasIds: true },
+  passkeys: { key: ['id'], hasIds: true },
+  two_factors: { key: ['id'], hasIds: true },
+  one_time_links: { key: ['token_hash'] },
+  mail_addresses: { key: ['account_id'] },
+  mails: { key: ['id'], hasIds: true },
+  reset_requests: { key: ['id'], hasIds: true },
+  file_warnings: { key: ['id'], hasIds: true },
+} as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
+
+const emptied = Object.entries<CopiedTable>(copied)
+  .filter(([, { isOnlyAddedTo }]) => isOnlyAddedTo !== true)
+  .map(([table]) => table)
+  .reverse()
+
+const tables: readonly (readonly [string, CopiedTable])[] = Object.entries(copied)
+
+/** Tables of uploads under way, which reference copied tables. */
+const unfinished = ['reservations', 'uploads']
+
+/** Rows per batch: even for the widest table below the limit of parameters in one statement. */
+const BATCH = 500
+
+export interface Copying {
+  readonly from: Database
+  readonly to: Database
+  /** Keys of `meta` that each database keeps for itself. */
+  readonly ownMeta: readonly string[]
+  /**
+   * Whether the store is not moved, so that rows about its other content are copied: thumbnails and garbage.
+   */
+  readonly sameStore: boolean
+  /** Called with every batch. May throw to stop the copy. */
+  readonly onRows: (step: 'copied' | 'compared', count: number) => Promise<void>
+}
+
+/**
+ * Replaces the rows of `to` with those of `from`, then compares them one by one. `from` is locked against
+ * changes meanwhile. An interrupted copy must be repeated from its beginning.
+ */
+export async function copyRows(copying: Copying): Promise<void> {
+  const { from, to } = copying
+  await inTransaction(from, async (source) => {
+    await holdStill(source, ['meta', ...unfinished, ...Object.keys(copied)])
+    await inTransaction(to, (trx) => emptyTables(trx, [...unfinished, ...emptied]))
+    for (const [table, { hasIds }] of tables) {
+      await copyTable({ ...copying, from: source }, table)
+      const last = hasIds ? await lastId(source, table) : null
+      if (last !== null) await inTransaction(to, (trx) => setLastId(trx, table, last))
+    }
+    await copyMeta({ ...copying, from: source })
+    for (const [table] of tables) await compareTable({ ...copying, from: source }, table)
+    if (copying.sameStore) await uploadsToGarbage(source, to)
+  })
+}
+
+/** Copying with `from` as the transaction that locks its tables. */
+type CopyingStep = Omit<Copying, 'from'> & { readonly from: Trx }
+
+/** Number of rows to copy. */
+export async function countRows(db: Database, { sameStore }: Pick<Copying, 'sameStore'>): Promise<number> {
+  let count = 0
+  for (const [table] of tables) {
+    if (isLeftOut(table, sameStore)) continue
+    const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(
+      db,
+    )
+    count += rows[0]?.count ?? 0
+  }
+  return count
+}
+
+/** Whether the database contains nothing but its initial rows. */
+export async function holdsNothing(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ count: number }>`
+    select
+      (select count(*) from (select 1 from files limit 1) as f)
+      + (select count(*) from (select 1 from blobs limit 1) as b)
+      + (select count(*) from (select 1 from blob_garbage limit 1) as g)
+      + (select count(*) from (select 1 from folders where parent_id is not null limit 1) as d)
+      + (select count(*) from (select 1 from accounts where id <> ${GUESTS} limit 1) as a)
+      + (select count(*) from (select 1 from audit_log limit 1) as l)
+      as count`.execute(db)
+  return rows[0]?.count === 0
+}
+
+/** Rows of thumbnails and garbage are only useful with the store that holds the bytes. */
+function isLeftOut(table: string, sameStore: boolean): boolean {
+  return (table === 'blob_garbage' || table === 'thumbnails') && !sameStore
+}
+
+async function copyTable({ from, to, sameStore, onRows }: CopyingStep, name: string): Promise<void> {
+  if (isLeftOut(name, sameStore)) return
+  const isKept = tables.find(([table]) => table === name)?.[1].isOnlyAddedTo === true
+  const present = isKept ? await lastRow(to, name) : undefined
+  const copy = async (write: (rows: readonly Row[]) => Promise<void>) => {
+    for await (const rows of batches(from, name, present)) {
+      await write(rows)
+      await onRows('copied', rows.length)
+    }
+  }
+  if (name !== 'folders') return copy((rows) => inTransaction(to, (trx) => insertRows(trx, name, rows)))
+  // A folder that was moved may have a parent with a higher id.
+  await inTransaction(to, (trx) => withParentsLater(trx, () => copy((rows) => insertRows(trx, name, rows))))
+}
+
+async function compareTable({ from, to, sameStore, onRows }: CopyingStep, name: string): Promise<void> {
+  if (isLeftOut(name, sameStore)) return
+  const arrived = batches(to, name)
+  let isMore = false
+  for await (const rows of batches(from, name)) {
+    const { value: others = [] } = await arrived.next()
+    for (const [at, row] of rows.entries()) assertSame(name, row, others[at])
+    isMore ||= others.length > rows.length
+    await onRows('compared', rows.length)
+  }
+  isMore ||= (await arrived.next()).done !== true
+  if (isMore) throw new Error(`the copy of the table ${name} has unexpected rows`)
+}
+
+function assertSame(name: string, row: Row, other: Row | undefined): void {
+  const wrong = Object.keys(row).filter((column) => other?.[column] !== row[column])
+  if (wrong.length === 0) return
+  const key = keyOf(name).map((column) => row[column])
+  throw new Error(`the row ${key.join(' ')} of ${name} arrived with another ${wrong.join(', ')}`)
+}
+
+/** The row with the greatest key. */
+async function lastRow(db: Database, name: string): Promise<Row | undefined> {
+  const key = sql.join(keyOf(name).map((column) => sql`${sql.ref(column)} desc`))
+  const { rows } = await sql<Row>`select * from ${sql.table(name)} order by ${key} limit 1`.execute(db)
+  return rows[0]
+}
+
+/** Rows of a table with `change` applied, in batches in key order, optionally after a given row. */
+async function* batches(db: Queryable, name: string, after?: Row): AsyncGenerator<readonly Row[], undefined> {
+  const columns = keyOf(name)
+  const key = sql.join(columns.map((column) => sql.ref(column)))
+  const change = tables.find(([table]) => table === name)?.[1].change ?? ((row: Row) => row)
+  const beyond = (row: Row) => sql`where (${key}) > (${sql.join(columns.map((column) => row[column]))})`
+  let where = after === undefined ? sql`` : beyond(after)
+  for (;;) {
+    const { rows } = await sql<Row>`
+      select * from ${sql.table(name)} ${where} order by ${key} limit ${BATCH}`.execute(db)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield rows.map(change)
+    if (rows.length < BATCH) return
+    where = beyond(last)
+  }
+}
+
+function keyOf(name: string): readonly string[] {
+  return tables.find(([table]) => table === name)?.[1].key ?? []
+}
+
+async function insertRows(trx: Trx, name: string, rows: readonly Row[]): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {})
+  const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`)
+  const names = sql.join(columns.map((column) => sql.ref(column)))
+  await sql`insert into ${sql.table(name)} (${names}) values ${sql.join(values)}`.execute(trx)
+}
+
+async function copyMeta({ from, to, ownMeta }: CopyingStep): Promise<void> {
+  const own = ['version', ...ownMeta]
+  const rows = await from.selectFrom('meta').selectAll().where('key', 'not in', own).execute()
+  await inTransaction(to, async (trx) => {
+    await trx.deleteFrom('meta').where('key', 'not in', own).execute()
+    if (rows.length > 0) await trx.insertInto('meta').values(rows).execute()
+  })
+}
+
+/** Queues bytes of unfinished uploads for removal by the database that will own the store. */
+async function uploadsToGarbage(from: Trx, to: Database): Promise<void> {
+  for (const table of ['reservations', 'uploads'] as const) {
+    const left = await from
+      .selectFrom(table)
+      .leftJoin('blobs', 'blobs.key', `${table}.key`)
+      .select(`${table}.key`)
+      .where('blobs.key', 'is', null)
+      .execute()
+    for (let at = 0; at < left.length; at += BATCH) {
+      await to
+        .insertInto('blob_garbage')
+        .values(left.slice(at, at + BATCH).map(({ key }) => ({ key, due_at: 0 })))
+        .onConflict((conflict) => conflict.column('key').doNothing())
+        .execute()
+    }
+  }
+}

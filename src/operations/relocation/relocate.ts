@@ -1,0 +1,54 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Config } from '../../config.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { StorageOptions } from '../../storage.ts'
+import { connect, databaseExists, holdDataFolder, openBlobs } from '../../storage.ts'
+import { relocateBlobs as moveInstallation, type Relocated, type RelocationParts } from './relocation.ts'
+
+export type { Relocated, RelocationStep, RelocationWatch } from './relocation.ts'
+
+/** Which parts have different locations in the two configurations. */
+export function whatMoves(from: Config, to: Config): { readonly rows: boolean; readonly bytes: boolean } {
+  const database = ({ databaseUrl, dataDir }: Config) => databaseUrl ?? dataDir
+  const store = ({ s3, dataDir }: Config) => (s3 === null ? dataDir : `${s3.endpoint}/${s3.bucket}`)
+  return { rows: database(from) !== database(to), bytes: store(from) !== store(to) }
+}
+
+/**
+ * Relocates an installation from the configuration's locations to those of `target`. Locks both data folders
+ * against servers. Throws DataFolderInUse, and what `relocation.ts` throws.
+ */
+export async function relocate(
+  parts: StorageOptions &
+    Pick<RelocationParts, 'signal' | 'watch' | 'skipDamaged'> & { readonly target: Config },
+): Promise<Relocated> {
+  const { config, target } = parts
+  const moves = whatMoves(config, target)
+  if (!databaseExists(config)) {
+    throw new Refusal('PRECONDITION_FAILED', `there is nothing to move: no database is in ${config.dataDir}`)
+  }
+  /** Open resources, closed in reverse order. */
+  const open = new AsyncDisposableStack()
+  const partsOf = (its: Config) => ({ ...parts, config: its, report() {} })
+  const connected = async (its: Config) => {
+    const { db, isShared, close } = await connect(partsOf(its))
+    open.defer(close)
+    return { db, isShared }
+  }
+  try {
+    open.defer(await holdDataFolder(config))
+    if (moves.rows) open.defer(await holdDataFolder(target))
+    const source = { ...(await connected(config)), blobs: await openBlobs(partsOf(config), false) }
+    return await moveInstallation({
+      ...parts,
+      source,
+      target: {
+        ...(moves.rows ? await connected(target) : source),
+        blobs: moves.bytes ? await openBlobs(partsOf(target), false) : source.blobs,
+      },
+      pause: (milliseconds) => setTimeout(milliseconds),
+    })
+  } finally {
+    await open.disposeAsync()
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Remembers which blobs a relocation has verified in the new store, so that a resumed one need not read them
+ * again. The table exists only during a relocation, in the database that will reference the blobs; it is not
+ * part of the schema.
+ */
+
+import type { Database, Trx } from '../../database/database.ts'
+import { wholeSum } from '../../database/differences.ts'
+import type { BlobId, BlobKey, Sha256 } from '../../domain/ids.ts'
+
+type WithRelocated = { relocated_blobs: { key: BlobKey } }
+
+/** A blob as its row describes it. */
+export interface BlobToMove {
+  readonly id: BlobId
+  readonly key: BlobKey
+  readonly sha256: Sha256
+  readonly size: number
+}
+
+export async function makeRelocatedBlobs(trx: Trx): Promise<void> {
+  await trx.schema
+    .createTable('relocated_blobs')
+    .ifNotExists()
+    .addColumn('key', 'text', (column) => column.primaryKey())
+    .execute()
+}
+
+export async function dropRelocatedBlobs(trx: Trx): Promise<void> {
+  await trx.schema.dropTable('relocated_blobs').ifExists().execute()
+}
+
+export async function rememberRelocated(db: Database, keys: readonly BlobKey[]): Promise<void> {
+  if (keys.length === 0) return
+  await db
+    .withTables<WithRelocated>()
+    .insertInto('relocated_blobs')
+    .values(keys.map((key) => ({ key })))
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .execute()
+}
+
+/** The subset of the keys that is remembered. */
+export async function relocatedAmong(db: Database, keys: readonly BlobKey[]): Promise<Set<BlobKey>> {
+  if (keys.length === 0) return new Set()
+  const rows = await db
+    .withTables<WithRelocated>()
+    .selectFrom('relocated_blobs')
+    .select('key')
+    .where('key', 'in', keys)
+    .execute()
+  return new Set(rows.map((row) => row.key))
+}
+
+/** Up to `limit` keys of blobs after the given one, in order, that are not remembered. */
+export async function blobsNotRelocated(
+  db: Database,
+  after: BlobKey | null,
+  limit: number,
+): Promise<BlobKey[]> {
+  const rows = await db
+    .withTables<WithRelocated>()
+    .selectFrom('blobs')
+    .leftJoin('relocated_blobs', 'relocated_blobs.key', 'blobs.key')
+    .select('blobs.key')
+    .where('relocated_blobs.key', 'is', null)
+    .$if(after !== null, (query) => query.where('blobs.key', '>', after))
+    .orderBy('blobs.key')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.key)
+}
+
+/** Up to `limit` blobs after the given id, in order of ids. */
+export function blobsToMove(db: Database, after: BlobId | null, limit: number): Promise<BlobToMove[]> {
+  return db
+    .selectFrom('blobs')
+    .select(['id', 'key', 'sha256', 'size'])
+    .$if(after !== null, (query) => query.where('id', '>', after))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** Number of blobs, and their total bytes. */
+export function sumOfBlobs(db: Database): Promise<{ count: number; bytes: number }> {
+  return db
+    .selectFrom('blobs')
+    .select((row) => [row.fn.countAll<number>().as('count'), wholeSum(db, 'size').as('bytes')])
+    .executeTakeFirstOrThrow()
+}
+
+/** The subset of the keys that blob rows have. */
+export async function blobsAmong(db: Database, keys: readonly BlobKey[]): Promise<Set<BlobKey>> {
+  if (keys.length === 0) return new Set()
+  const rows = await db.selectFrom('blobs').select('key').where('key', 'in', keys).execute()
+  return new Set(rows.map((row) => row.key))
+}
+
+export interface FileOfBlob {
+  readonly slug: string
+  readonly name: string
+  readonly username: string
+  /** Whether the file has expired or was deleted, and is not purged yet. */
+  readonly isRemoved: boolean
+}
+
+/** Files with that blob as their content. */
+export async function relocatedFilesOfBlob(db: Database, blob: BlobId): Promise<FileOfBlob[]> {
+  const rows = await db
+    .selectFrom('files')
+    .innerJoin('accounts', 'accounts.id', 'files.account_id')
+    .select(['files.slug', 'files.name', 'accounts.username', 'files.removed_at'])
+    .where('files.blob_id', '=', blob)
+    .orderBy('files.id')
+    .execute()
+  return rows.map(({ slug, name, username, removed_at }) => ({
+    slug,
+    name,
+    username,
+    isRemoved: removed_at !== null,
+  }))
+}

@@ -1,0 +1,191 @@
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import { yieldToEventLoop } from '../../core/batches.ts'
+import { dropMeta, metaOf, setMeta } from '../../core/meta.rows.ts'
+import { assertNobodyServes, type Quiet } from '../../core/nodes/nodes-quiet.ts'
+import { type Move, movesOf } from '../../core/store/installation.ts'
+import { pairMeta } from '../../core/store/pairing.ts'
+import { writeStoreMark } from '../../core/store/store-mark.ts'
+import { forgetThumbnails } from '../../core/thumbnails.rows.ts'
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { BlobKey } from '../../domain/ids.ts'
+import type { Random } from '../../domain/random.ts'
+import { endEveryUpload } from '../../uploads/resumable/upload-ends.rows.ts'
+import { copyRows, countRows } from './copying.rows.ts'
+import { blobsAmong, blobsNotRelocated, dropRelocatedBlobs, sumOfBlobs } from './relocated-blobs.rows.ts'
+import { carryBytes, type Damage } from './relocation-bytes.ts'
+import { claimTarget } from './relocation-claim.ts'
+
+export type RelocationStep = 'watch' | 'bytes' | 'rows' | 'compare' | 'switch'
+
+/** Observer of the progress. */
+export interface RelocationWatch {
+  /** A step with that total begins. */
+  begin(step: RelocationStep, total: { readonly count: number; readonly bytes: number }): void
+  /** Progress within the step. `wasThere`: done by an earlier run. */
+  advance(done: { readonly count: number; readonly bytes: number; readonly wasThere: boolean }): void
+}
+
+export interface RelocationParts extends Move {
+  readonly clock: Clock
+  readonly random: Random
+  readonly pause: (milliseconds: number) => Promise<void>
+  /**
+   * Aborts the relocation, which then throws the signal's reason; without effect once the switch has begun.
+   */
+  readonly signal: AbortSignal
+  readonly watch: RelocationWatch
+  /** Whether to switch even if the bytes of some files cannot be copied. */
+  readonly skipDamaged: boolean
+}
+
+export interface Relocated {
+  /** False when damage was found and not skipped: then nothing has changed. */
+  readonly isSwitched: boolean
+  readonly damaged: readonly Damage[]
+}
+
+/**
+ * Relocates an installation that is not served: copies every blob and verifies its SHA-256 in the target,
+ * then copies every row and compares them one by one. Until the final step the source is unchanged and the
+ * target refuses to be served. An interrupted run is resumed by the next one.
+ *
+ * Database and store of the target end up with a mark of their own, so that neither can be paired with the
+ * remains of the source.
+ *
+ * Throws Refusal PRECONDITION_FAILED when a server runs or the target is in use.
+ */
+export async function relocateBlobs(parts: RelocationParts): Promise<Relocated> {
+  const { source, target, watch, signal, random } = parts
+  const moves = movesOf(parts)
+  if (!moves.rows && !moves.bytes) throw new Refusal('INVALID_REQUEST', 'everything is there already')
+
+  const quiet = await watchForServers(parts)
+  const claim = await claimTarget(parts, random)
+  if (claim === 'only the last step is missing') {
+    await switchOver(parts)
+    return { isSwitched: true, damaged: [] }
+  }
+  const goesOn = claim === 'goes on'
+  const damaged = moves.bytes ? await moveBytes(parts, goesOn) : []
+  if (damaged.length > 0 && !parts.skipDamaged) return { isSwitched: false, damaged }
+  if (goesOn) await removeStrays(source.db, target.blobs)
+  // Rows are copied last, because commands for accounts and keys may change the source until then.
+  if (moves.rows) await moveRows(parts)
+  if (moves.bytes) await assertAllThere(target.db, damaged)
+  for (const stillQuiet of quiet) await stillQuiet()
+  signal.throwIfAborted()
+  watch.begin('switch', { count: 1, bytes: 0 })
+  await switchOver(parts)
+  return { isSwitched: true, damaged }
+}
+
+async function watchForServers({
+  source,
+  target,
+  clock,
+  pause,
+  signal,
+  watch,
+}: RelocationParts): Promise<Quiet[]> {
+  const shared = [source, target].filter(({ isShared, db }, at, both) => {
+    return isShared && (at === 0 || both[0]?.db !== db)
+  })
+  if (shared.length > 0) watch.begin('watch', { count: shared.length, bytes: 0 })
+  return Promise.all(shared.map(({ db }) => assertNobodyServes(db, { clock, pause, signal })))
+}
+
+async function moveBytes({ source, target, ...parts }: RelocationParts, goesOn: boolean): Promise<Damage[]> {
+  const { watch, signal, pause } = parts
+  watch.begin('bytes', await sumOfBlobs(source.db))
+  return carryBytes({
+    rows: source.db,
+    memory: target.db,
+    from: source.blobs,
+    to: target.blobs,
+    goesOn,
+    signal,
+    pause,
+    onBytes: (bytes) => watch.advance({ count: 0, bytes, wasThere: false }),
+    onBlob: ({ size }, wasThere) => watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere }),
+  })
+}
+
+async function moveRows(parts: RelocationParts): Promise<void> {
+  const { source, target, watch, signal } = parts
+  const sameStore = !movesOf(parts).bytes
+  const count = await countRows(source.db, { sameStore })
+  let step: 'copied' | 'compared' = 'copied'
+  watch.begin('rows', { count, bytes: 0 })
+  await copyRows({
+    from: source.db,
+    to: target.db,
+    ownMeta: Object.values(pairMeta),
+    sameStore,
+    async onRows(present, rows) {
+      signal.throwIfAborted()
+      if (present !== step) watch.begin('compare', { count, bytes: 0 })
+      step = present
+      watch.advance({ count: rows, bytes: 0, wasThere: false })
+      await yieldToEventLoop()
+    },
+  })
+}
+
+/** Throws when a row references a blob that was not copied, because the source was changed meanwhile. */
+async function assertAllThere(db: Database, damaged: readonly Damage[]): Promise<void> {
+  const known = new Set(damaged.map(({ key }) => key))
+  let after: BlobKey | null = null
+  for (;;) {
+    const missing: BlobKey[] = await blobsNotRelocated(db, after, STEP)
+    if (missing.some((key) => !known.has(key))) {
+      throw new Refusal(
+        'PRECONDITION_FAILED',
+        'files were uploaded while they were moved: stop every server, then start this again, and it goes on',
+      )
+    }
+    after = missing.at(-1) ?? null
+    if (after === null) return
+  }
+}
+
+const STEP = 500
+
+/** Removes blobs from the target that were copied by an earlier run and deleted at the source since. */
+async function removeStrays(db: Database, blobs: BlobStore): Promise<void> {
+  const remove = async (keys: readonly BlobKey[]) => {
+    const wanted = await blobsAmong(db, keys)
+    for (const key of keys) if (!wanted.has(key)) await blobs.remove(key)
+  }
+  const keys: BlobKey[] = []
+  for await (const key of blobs.list()) {
+    keys.push(key)
+    if (keys.length === STEP) await remove(keys.splice(0))
+  }
+  await remove(keys)
+}
+
+/** The atomic switch: before it the source is the one to serve, after it the target. */
+async function switchOver(move: Move & Pick<RelocationParts, 'clock'>): Promise<void> {
+  const { source, target, clock } = move
+  const moves = movesOf(move)
+  const next = await metaOf(target.db, pairMeta.next)
+  if (next === null) throw new Error('the target has no mark to switch to')
+  // A store that is not moved is taken from the old database first: two databases on one store would remove
+  // each other's files.
+  if (!moves.bytes) await writeStoreMark(source.blobs, { mark: next, generation: 0 })
+  await inTransaction(target.db, async (trx) => {
+    const former = await metaOf(trx, pairMeta.mark)
+    if (!moves.rows && former !== null) await setMeta(trx, pairMeta.former, former)
+    await setMeta(trx, pairMeta.mark, next)
+    await setMeta(trx, pairMeta.marked, next)
+    await dropMeta(trx, [pairMeta.relocating, pairMeta.next])
+    await dropRelocatedBlobs(trx)
+    if (moves.rows) return
+    // Resumable uploads and thumbnails stay behind in the old store; thumbnails are made again.
+    await endEveryUpload(trx, clock.now())
+    await forgetThumbnails(trx)
+  })
+}

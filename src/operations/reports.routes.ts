@@ -1,0 +1,107 @@
+import { z } from '@hono/zod-openapi'
+import { type Report, reportAnswer, reportsAnswer, takenDownAnswer } from '../contract/administration.ts'
+import { done } from '../contract/fields.ts'
+import { timestamp } from '../domain/clock.ts'
+import type { ReportId } from '../domain/ids.ts'
+import { fileUrl, thumbnailPath } from '../files/file-answers.ts'
+import { pictureAddresses } from '../files/picture-addresses.ts'
+import type { Site } from '../server/call.ts'
+import { adminEndpoint } from '../server/endpoint.ts'
+import { rowId } from '../server/requests/fields.ts'
+import type { JudgedReport } from '../sharing/reports.ts'
+import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { Thumbnails } from '../thumbnails/thumbnails.ts'
+import { optionalTime, pageFields, pageQuery, toList } from './fields.ts'
+
+/** Returns a function that builds the response for each of these reports. */
+async function reportAnswers(
+  site: Site,
+  thumbnails: Pick<Thumbnails, 'without'>,
+  reports: readonly JudgedReport[],
+): Promise<(judged: JudgedReport) => Report> {
+  const files = new Map(
+    reports.flatMap(({ file: { id, name }, present }) =>
+      present === null ? [] : [[id, { ...present, id, name }] as const],
+    ),
+  )
+  const pictureOf = await pictureAddresses(thumbnails, [...files.values()])
+  return (judged) => {
+    const file = files.get(judged.file.id)
+    return toReport(site, judged, file === undefined ? null : pictureOf(file))
+  }
+}
+
+function toReport(site: Site, judged: JudgedReport, pictureUrl: string | null): Report {
+  const { file, reason, text, state, present } = judged
+  return {
+    id: judged.id,
+    reason,
+    text,
+    created_at: timestamp(judged.createdAt),
+    state,
+    closed_at: optionalTime(judged.closedAt),
+    file: {
+      id: file.id,
+      slug: file.slug,
+      url: fileUrl(site, file.slug),
+      name: file.name,
+      sha256: file.sha256,
+      is_here: present !== null,
+      size: present?.size ?? null,
+      type: present?.type ?? null,
+      thumbnail_url: present === null ? null : thumbnailPath(present.uuid),
+      picture_url: pictureUrl,
+      account: present?.account ?? null,
+    },
+  }
+}
+
+const params = z.object({ id: rowId })
+const idOf = (given: Readonly<Record<string, string>>) =>
+  (/^\d{1,15}$/.test(given.id ?? '') ? Number(given.id) : 0) as ReportId
+
+export const listReportsEndpoint = adminEndpoint({
+  summary: 'List what people report about files, the newest first',
+  query: z.object({ ...pageQuery, state: z.enum(['open', 'closed', 'all']).optional() }),
+  answer: reportsAnswer,
+  errors: [400],
+  async handle({ call, query }, { sharing, thumbnails }: { sharing: SharingPart; thumbnails: Thumbnails }) {
+    const page = pageFields(query)
+    const which = query.state ?? 'open'
+    const { reports, total } = await sharing.reports.page(which, page.page, page.perPage)
+    return toList(page, reports.map(await reportAnswers(call.site, thumbnails, reports)), total)
+  },
+})
+
+export const getReportEndpoint = adminEndpoint({
+  summary: 'Read a report',
+  params,
+  answer: reportAnswer,
+  errors: [404],
+  async handle({ call, params }, { sharing, thumbnails }: { sharing: SharingPart; thumbnails: Thumbnails }) {
+    const found = await sharing.reports.judged(idOf(params))
+    const answerWith = await reportAnswers(call.site, thumbnails, [found])
+    return { success: true, data: answerWith(found) }
+  },
+})
+
+export const dismissReportEndpoint = adminEndpoint({
+  summary: 'Close a report, and leave its file as it is',
+  params,
+  answer: done,
+  errors: [404],
+  async handle({ caller, params }, { sharing }: { sharing: SharingPart }) {
+    await sharing.reports.dismiss(caller, idOf(params))
+    return { success: true }
+  },
+})
+
+export const takeReportedDownEndpoint = adminEndpoint({
+  summary: 'Take the content down that a report is about: every file that has it, and what comes of it again',
+  params,
+  answer: takenDownAnswer,
+  errors: [404],
+  async handle({ caller, params }, { sharing }: { sharing: SharingPart }) {
+    return { success: true, data: await sharing.takeDowns.reported(caller, idOf(params)) }
+  },
+})

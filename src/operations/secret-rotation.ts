@@ -1,0 +1,49 @@
+import { assertNobodyServes } from '../core/nodes/nodes-quiet.ts'
+import { missingMigrations } from '../database/migrate.ts'
+import type { Clock } from '../domain/clock.ts'
+import { SECOND } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { connect, databaseExists, holdDataFolder, type StorageOptions } from '../storage.ts'
+import { type Rotation, readSecret, rotateSecrets } from './secrets.ts'
+
+/**
+ * Rotates the secret of the configured installation to the configured one, or to a new one in its database.
+ * Throws DataFolderInUse or Refusal PRECONDITION_FAILED while a server runs, and what `rotateSecrets` throws.
+ */
+export async function rotateSecretsOf(
+  parts: StorageOptions,
+  options: { readonly formerFile: string | null; readonly mayDropCodes: boolean },
+): Promise<Rotation> {
+  const { config, clock, random } = parts
+  if (!databaseExists(config)) throw new Refusal('PRECONDITION_FAILED', 'there is no Holdfast data here')
+  const open = new AsyncDisposableStack()
+  try {
+    open.defer(await holdDataFolder(config))
+    const { db, close } = await connect({ ...parts, report() {} })
+    open.defer(close)
+    if ((await missingMigrations(db)) > 0) {
+      throw new Refusal(
+        'PRECONDITION_FAILED',
+        'the database is older than this program; run "holdfast migrate" first',
+      )
+    }
+    await quiet(db, clock)
+    const { formerFile, mayDropCodes } = options
+    const former = formerFile === null ? null : await readSecret({ kind: 'file', path: formerFile })
+    return await rotateSecrets(db, {
+      given: await readSecret(config.secret),
+      former,
+      mayDropCodes,
+      clock,
+      random,
+    })
+  } finally {
+    await open.disposeAsync()
+  }
+}
+
+async function quiet(db: Parameters<typeof assertNobodyServes>[0], clock: Clock): Promise<void> {
+  const { signal } = new AbortController()
+  const pause = (time: number) => Bun.sleep(Math.min(time, SECOND))
+  await (await assertNobodyServes(db, { clock, pause, signal }))()
+}

@@ -1,0 +1,147 @@
+import { createHash, hkdfSync } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createSecretBox } from '../accounts/sign-in/secret-box.ts'
+import { endAllSessions } from '../accounts/sign-in/sessions.rows.ts'
+import { listCodeSecrets, setCodeSecrets, turnOffCodes } from '../accounts/sign-in/two-factors.rows.ts'
+import type { SecretSource } from '../config/setting-groups.ts'
+import { recordAuditEntry } from '../core/audit-log.ts'
+import { dropMeta, metaOf, metaValue, setMeta } from '../core/meta.rows.ts'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Random } from '../domain/random.ts'
+
+/** Keys for signing and encryption. */
+export interface Secrets {
+  /** Key for the HMACs of addresses, receipts and folder cookies. */
+  readonly links: string
+  /** Key that encrypts secrets of authenticator apps, and recovery codes. */
+  readonly signIn: string
+}
+
+/** Keys in `meta`: the generated secrets, and the fingerprint by which a configured one is recognized. */
+const [LINKS, SIGN_IN, FINGERPRINT] = ['link_secret', 'auth_secret', 'secret_fingerprint']
+const KEYS = [LINKS, SIGN_IN, FINGERPRINT] as const
+const SHORTEST = 32
+
+/** The configured secret, or null. Throws Refusal PRECONDITION_FAILED for a file without a valid one. */
+export async function readSecret(source: SecretSource | null): Promise<string | null> {
+  if (source === null) return null
+  if (source.kind === 'text') return source.text
+  const text = await readFile(source.path, 'utf8').catch((error: Error) => {
+    throw refused(`the secret in ${source.path} cannot be read: ${error.message}`)
+  })
+  if (text.trim().length < SHORTEST) {
+    throw refused(`${source.path} has to hold a secret of at least ${SHORTEST} characters`)
+  }
+  return text.trim()
+}
+
+/**
+ * Secrets of the installation: derived from the configured one, or stored in the database, which generates
+ * them at the first start. Throws Refusal PRECONDITION_FAILED when the data was made with others.
+ */
+export async function openSecrets(db: Queryable, given: string | null, random: Random): Promise<Secrets> {
+  const fingerprint = await metaOf(db, FINGERPRINT)
+  if (given === null) {
+    if (fingerprint !== null) {
+      throw refused(
+        'this data was made with a secret that is kept outside of it: set HOLDFAST_SECRET or HOLDFAST_SECRET_FILE to that one, or let "holdfast secret rotate" make another',
+      )
+    }
+    const make = () => Buffer.from(random(32)).toString('hex')
+    return { links: await metaValue(db, LINKS, make), signIn: await metaValue(db, SIGN_IN, make) }
+  }
+  if (fingerprint === null && ((await metaOf(db, LINKS)) ?? (await metaOf(db, SIGN_IN))) !== null) {
+    throw refused(
+      'this data was made with a secret that lies in its database, and another one is set: run "holdfast secret rotate" once to go over to it, or take HOLDFAST_SECRET and HOLDFAST_SECRET_FILE away',
+    )
+  }
+  if ((await metaValue(db, FINGERPRINT, () => fingerprintOf(given))) !== fingerprintOf(given)) {
+    throw refused(
+      'this data was made with another secret than the one in HOLDFAST_SECRET or HOLDFAST_SECRET_FILE: set that one, or run "holdfast secret rotate" to go over to the new one',
+    )
+  }
+  return derived(given)
+}
+
+export interface Rotation {
+  /** Number of accounts whose codes were dropped. */
+  readonly withoutCodes: number
+}
+
+/**
+ * Rotates the secrets: to the configured one, or to new ones in the database. Ends all sessions and voids
+ * everything signed before. `former`: the previous configured secret, if the database does not hold it. Must
+ * not be called while a server runs. Throws Refusal PRECONDITION_FAILED when encrypted data cannot be read,
+ * unless it may be dropped.
+ */
+export async function rotateSecrets(
+  db: Database,
+  parts: {
+    readonly given: string | null
+    readonly former: string | null
+    readonly mayDropCodes: boolean
+    readonly clock: Clock
+    readonly random: Random
+  },
+): Promise<Rotation> {
+  const { given, former, mayDropCodes, clock, random } = parts
+  return inTransaction(db, async (trx) => {
+    const before = await formerSignIn(trx, former)
+    const codes = await listCodeSecrets(trx)
+    if (before === null && codes.length > 0 && !mayDropCodes) {
+      throw refused(
+        `${codes.length} accounts use authenticator apps, whose secrets are encrypted with the former secret: give it with --former-file, or turn their codes off with --drop-codes`,
+      )
+    }
+    await dropMeta(trx, KEYS)
+    if (given !== null) await setMeta(trx, FINGERPRINT, fingerprintOf(given))
+    const after = createSecretBox((await openSecrets(trx, given, random)).signIn, random)
+    for (const { account, secret, recovery_codes } of codes) {
+      if (before === null) {
+        await turnOffCodes(trx, account)
+        continue
+      }
+      const again = (sealed: string) => after.seal(createSecretBox(before, random).open(sealed))
+      await setCodeSecrets(trx, account, { secret: again(secret), recovery_codes: again(recovery_codes) })
+    }
+    await endAllSessions(trx)
+    const withoutCodes = before === null ? codes.length : 0
+    await recordAuditEntry(trx, clock, COMMAND_LINE, {
+      act: 'secret.rotated',
+      object: null,
+      details: { kept: given === null ? 'in the database' : 'outside', codes_turned_off: withoutCodes },
+    })
+    return { withoutCodes }
+  })
+}
+
+/** The previous encryption key; null when it is unknown. */
+async function formerSignIn(trx: Trx, former: string | null): Promise<string | null> {
+  if (former === null) return metaOf(trx, SIGN_IN)
+  if ((await metaOf(trx, FINGERPRINT)) !== fingerprintOf(former)) {
+    throw refused('the secret in that file is not the one that this data was made with')
+  }
+  return derived(former).signIn
+}
+
+function derived(secret: string): Secrets {
+  return { links: key(secret, 'links'), signIn: key(secret, 'sign-in') }
+}
+
+/** HKDF (RFC 5869). */
+function key(secret: string, use: string): string {
+  return Buffer.from(hkdfSync('sha256', secret, '', `holdfast ${use}`, 32)).toString('hex')
+}
+
+/** Identifies a secret without revealing it. */
+function fingerprintOf(secret: string): string {
+  return createHash('sha256').update(key(secret, 'fingerprint')).digest('hex')
+}
+
+function refused(message: string): Refusal {
+  return new Refusal('PRECONDITION_FAILED', message)
+}

@@ -1,0 +1,88 @@
+import { type ServerTotals, serverTotals } from '../accounts/all-accounts.rows.ts'
+import { findAccount } from '../core/accounts.rows.ts'
+import { type DayRow, daysSince, setSample } from '../core/days.rows.ts'
+import { latestOutages, type OutageRow } from '../core/outages.rows.ts'
+import { dayOf, type TrafficCounter } from '../core/traffic.ts'
+import type { Database } from '../database/database.ts'
+import { type Clock, DAY } from '../domain/clock.ts'
+import { GUESTS } from '../domain/ids.ts'
+import { countReports } from '../sharing/reports.rows.ts'
+
+/** Totals at this moment. */
+export interface Present extends ServerTotals {
+  readonly guests: { readonly files: number; readonly storage_used: number }
+  /** Free bytes on the disk; null when unknown. */
+  readonly diskFree: number | null
+  readonly reportsOpen: number
+}
+
+/** Statistics of the whole server. */
+export interface Statistics {
+  /**
+   * The last days from oldest to today, including days without activity, and the latest outages and clock
+   * leaps from newest to oldest.
+   */
+  read(days: number): Promise<{
+    readonly now: Present
+    readonly days: readonly DayRow[]
+    readonly outages: readonly OutageRow[]
+  }>
+  /** Writes today's sample. */
+  sample(): Promise<void>
+}
+
+/** Maximum number of outages returned. */
+const OUTAGES = 5
+
+const NOTHING = {
+  requests: 0,
+  bytes_in: 0,
+  bytes_out: 0,
+  uploads: 0,
+  downloads: 0,
+  accounts: null,
+  files: null,
+  storage_used: null,
+} as const
+
+export function createStatistics(parts: {
+  readonly db: Database
+  /** Counts of this node that are not written yet. */
+  readonly traffic: TrafficCounter
+  readonly freeSpace: () => Promise<number | null>
+  readonly clock: Clock
+  readonly report: (error: unknown) => void
+}): Statistics {
+  const { db, traffic, freeSpace, clock, report } = parts
+
+  async function present(): Promise<Present> {
+    const guests = await findAccount(db, GUESTS)
+    return {
+      ...(await serverTotals(db)),
+      guests: { files: guests?.files_count ?? 0, storage_used: guests?.storage_used ?? 0 },
+      diskFree: await freeSpace(),
+      reportsOpen: await countReports(db, 'open'),
+    }
+  }
+
+  return {
+    async read(days) {
+      // Without the last seconds the statistics are still useful, so a failure is only reported.
+      await traffic.flush().catch(report)
+      const now = clock.now()
+      const wanted = Array.from({ length: days }, (_, at) => dayOf(now - (days - 1 - at) * DAY))
+      const known = new Map((await daysSince(db, wanted[0] ?? dayOf(now))).map((row) => [row.day, row]))
+      const rows = wanted.map((day) => known.get(day) ?? { day, ...NOTHING })
+      return { now: await present(), days: rows, outages: await latestOutages(db, OUTAGES) }
+    },
+
+    async sample() {
+      const { accounts, files, storage_used } = await serverTotals(db)
+      const today = dayOf(clock.now())
+      const [last] = await daysSince(db, today)
+      const isSame = last?.accounts === accounts && last.files === files && last.storage_used === storage_used
+      // Unchanged samples are not written, so that an idle disk stays idle.
+      if (!isSame) await setSample(db, today, { accounts, files, storage_used })
+    },
+  }
+}

@@ -1,0 +1,249 @@
+import { z } from '@hono/zod-openapi'
+import type { AccountsPart } from '../accounts/accounts.part.ts'
+import type { OneTimeLinks } from '../accounts/one-time-links.ts'
+import { assertOpen, invalidLink, invitationNeeded } from '../accounts/one-time-links.ts'
+import { browserOf, withCookies } from '../accounts/sign-in/session-cookie.ts'
+import type { SignInStep } from '../accounts/sign-in/sign-in.ts'
+import type { SignInPart } from '../accounts/sign-in.part.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Authentication } from '../server/authentication.ts'
+import type { Call } from '../server/call.ts'
+import { endpoint } from '../server/endpoint.ts'
+import { errorHeaders, statusOf } from '../server/errors.ts'
+import { readForm } from '../server/requests/body.ts'
+import { nextPath } from './next-path.ts'
+import type { PagesPart } from './pages.part.ts'
+import { page } from './pages.routes.ts'
+import { seeOther } from './see-other.ts'
+import type { AccountFormView } from './views.ts'
+
+type Kind = AccountFormView['kind']
+
+/** Result of a submitted form: the next path, or the next step of the sign-in. */
+type Outcome = { readonly step: SignInStep } | { readonly next: string }
+
+/** Dependencies of the sign-in pages. */
+interface AccountPageNeeds {
+  readonly accounts: AccountsPart
+  readonly authentication: Authentication
+  readonly pages: PagesPart
+  readonly signIn: SignInPart
+}
+
+interface FormPage {
+  readonly kind: Kind
+  readonly summary: string
+  /** Whether the path ends with the token of a link. */
+  readonly hasToken?: true
+  readonly fields: readonly string[]
+  /** Checks before the form is shown. Throws Refusal when submitting it would fail. */
+  readonly check?: (call: Call, parts: AccountPageNeeds) => Promise<void>
+  readonly submit: (call: Call, parts: AccountPageNeeds, field: (name: string) => string) => Promise<Outcome>
+}
+
+const tokenOf = (call: Call) => call.params.token ?? ''
+
+async function assertWorks(
+  call: Call,
+  { accounts }: AccountPageNeeds,
+  purpose: Parameters<OneTimeLinks['works']>[0],
+): Promise<void> {
+  if (!(await accounts.oneTimeLinks.works(purpose, tokenOf(call)))) throw invalidLink()
+}
+
+async function withPassword(
+  call: Call,
+  { signIn }: AccountPageNeeds,
+  field: (name: string) => string,
+): Promise<Outcome> {
+  const [username, password] = [field('username'), field('password')]
+  return { step: await signIn.withPassword(browserOf(call), username, password, call.bucket) }
+}
+
+async function withNewPassword(
+  call: Call,
+  { signIn }: AccountPageNeeds,
+  field: (name: string) => string,
+): Promise<Outcome> {
+  const { username, password } = newAccount(field)
+  return { step: await signIn.withNewPassword(browserOf(call), username, password) }
+}
+
+function newAccount(field: (name: string) => string) {
+  return { username: field('username'), password: field('password') }
+}
+
+export const signInPage = formPages({
+  kind: 'signIn',
+  summary: 'sign in with user name and password',
+  fields: ['username', 'password'],
+  submit: withPassword,
+})
+
+export const codePage = formPages({
+  kind: 'code',
+  summary: 'give the code of an app',
+  fields: ['code'],
+  submit: async (call, { signIn }, field) => ({
+    step: await signIn.withCode(browserOf(call), field('code')),
+  }),
+})
+
+export const signUpPage = formPages({
+  kind: 'signUp',
+  summary: 'make an account',
+  fields: ['username', 'password'],
+  async check({ site }) {
+    assertOpen(site.config.signUp)
+    if (site.config.signUp === 'invitation') throw invitationNeeded()
+  },
+  async submit(call, parts, field) {
+    await parts.signIn.signUp.join(newAccount(field), null, call)
+    return withNewPassword(call, parts, field)
+  },
+})
+
+export const invitedPage = formPages({
+  kind: 'signUp',
+  hasToken: true,
+  summary: 'make an account by invitation',
+  fields: ['username', 'password'],
+  async check(call, parts) {
+    assertOpen(call.site.config.signUp)
+    await assertWorks(call, parts, 'invitation')
+  },
+  async submit(call, parts, field) {
+    await parts.signIn.signUp.join(newAccount(field), tokenOf(call), call)
+    return withNewPassword(call, parts, field)
+  },
+})
+
+export const welcomePage = formPages({
+  kind: 'welcome',
+  hasToken: true,
+  summary: 'make the first administrator',
+  fields: ['username', 'password'],
+  check: (call, parts) => assertWorks(call, parts, 'welcome'),
+  async submit(call, parts, field) {
+    await parts.signIn.signUp.first(newAccount(field), tokenOf(call), call)
+    return withNewPassword(call, parts, field)
+  },
+})
+
+export const setPasswordPage = formPages({
+  kind: 'setPassword',
+  hasToken: true,
+  summary: 'set the password of an account',
+  fields: ['password'],
+  check: (call, parts) => assertWorks(call, parts, 'password'),
+  async submit(call, parts, field) {
+    await parts.signIn.signUp.setPassword(tokenOf(call), field('password'))
+    return { next: '/sign-in' }
+  },
+})
+
+/** GET and POST of a form at one path. */
+function formPages(form: FormPage) {
+  return { show: shown(form), send: sent(form) }
+}
+
+function shown(form: FormPage) {
+  return endpoint({
+    documentation: { ...documented(form, 'The form to'), answers: { 200: { description: 'A page' } } },
+    async handle(call, parts: AccountPageNeeds) {
+      const { authentication, pages } = parts
+      await authentication.pageSession(call)
+      const next = nextPath(call.url.searchParams.get('next'))
+      if (form.kind === 'signIn' && call.caller !== null) return seeOther(next)
+      await form.check?.(call, parts)
+      return formPage(call, pages, form, { next, username: '', error: null })
+    },
+  })
+}
+
+function sent(form: FormPage) {
+  return endpoint({
+    documentation: {
+      ...documented(form, 'By a plain form'),
+      body: {
+        type: 'application/x-www-form-urlencoded',
+        schema: z.object(Object.fromEntries(form.fields.map((name) => [name, z.string()]))),
+      },
+      answers: { 303: { description: 'Done, with the cookie; on to the next page' } },
+    },
+    async handle(call, parts: AccountPageNeeds) {
+      const { authentication, pages } = parts
+      const sentFields = await readForm(call)
+      const field = (name: string) => sentFields.get(name) ?? ''
+      const next = nextPath(sentFields.get('next'))
+      try {
+        const outcome = await form.submit(call, parts, field)
+        if ('next' in outcome) return seeOther(outcome.next)
+        const { step } = outcome
+        if (step.next === 'code') {
+          return withCookies(seeOther(`/sign-in/code?next=${encodeURIComponent(next)}`), step.cookies)
+        }
+        await authentication.endSession(call)
+        return withCookies(seeOther(next), step.cookies)
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        return await formPage(call, pages, form, { next, username: field('username'), error })
+      }
+    },
+  })
+}
+
+function documented(form: FormPage, how: string) {
+  return {
+    summary: `${how}: ${form.summary}`,
+    tag: 'Site',
+    errors: [400, 401, 403, 404, 409, 413, 429],
+    ...(form.hasToken === true ? { params: z.object({ token: z.string() }) } : {}),
+  } as const
+}
+
+interface Shown {
+  readonly next: string
+  readonly username: string
+  readonly error: Refusal | null
+}
+
+async function formPage(
+  call: Call,
+  pages: PagesPart,
+  form: FormPage,
+  { next, username, error }: Shown,
+): Promise<Response> {
+  const { oidc, signUp, mail } = call.site.config
+  const view: AccountFormView = {
+    kind: form.kind,
+    action: call.url.pathname,
+    next,
+    username,
+    error: error === null ? null : { code: error.code, retryAfter: error.retryAfter ?? null },
+    oidc:
+      oidc === null ? null : { name: oidc.name, address: `/sign-in/oidc?next=${encodeURIComponent(next)}` },
+    canSignUp: signUp === 'open',
+    canReset: mail !== null,
+  }
+  const html = pages.render.accountForm(view, await pages.reader(call))
+  if (error === null) return page(call.site, html)
+  const response = page(call.site, html, statusOf(error.code))
+  errorHeaders(error).forEach((value, name) => {
+    response.headers.set(name, value)
+  })
+  return response
+}
+
+export const postSignOut = endpoint({
+  documentation: {
+    summary: 'Sign out by a plain form, and on to the start page',
+    tag: 'Site',
+    answers: { 303: { description: 'Signed out' } },
+    errors: [403],
+  },
+  async handle(call, { authentication, signIn }: { authentication: Authentication; signIn: SignInPart }) {
+    await authentication.endSession(call)
+    return withCookies(seeOther('/'), signIn.forget())
+  },
+})

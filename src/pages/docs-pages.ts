@@ -1,0 +1,37 @@
+import { z } from '@hono/zod-openapi'
+import { Refusal } from '../domain/errors.ts'
+import { endpoint } from '../server/endpoint.ts'
+import { GUIDES, parseGuideName } from './guides.ts'
+import type { PagesPart } from './pages.part.ts'
+import { page } from './pages.routes.ts'
+import { referenceOf } from './reference/reference.ts'
+
+export const getReferencePage = endpoint({
+  documentation: {
+    summary: 'This reference',
+    tag: 'Site',
+    answers: { 200: { description: 'A page' } },
+    errors: [],
+  },
+  async handle(call, { pages }: { pages: PagesPart }) {
+    const { site } = call
+    const view = referenceOf(site.openApi(), site.publicUrl)
+    return page(site, pages.render.referencePage(view, await pages.reader(call)))
+  },
+})
+
+export const getGuidePage = endpoint({
+  documentation: {
+    summary: 'A guide to the API, or to a program that speaks it',
+    tag: 'Site',
+    params: z.object({ guide: z.enum(GUIDES) }),
+    answers: { 200: { description: 'A page' } },
+    errors: [404],
+  },
+  async handle(call, { pages }: { pages: PagesPart }) {
+    const { site, params } = call
+    const name = parseGuideName(params.guide ?? '')
+    if (name === null) throw new Refusal('NOT_FOUND', 'There is no such guide')
+    return page(site, pages.render.guidePage({ name, publicUrl: site.publicUrl }, await pages.reader(call)))
+  },
+})

@@ -1,0 +1,75 @@
+import { DAY } from '../domain/clock.ts'
+import type { Call } from '../server/call.ts'
+import { cookieValue, setCookie } from '../server/requests/cookies.ts'
+import {
+  addressWithoutOrder,
+  type FolderLook,
+  type FolderOrder,
+  type FolderQuery,
+  orderFromName,
+  orderName,
+} from './folder-query.ts'
+import type { PagesPart } from './pages.part.ts'
+import { page } from './pages.routes.ts'
+import { seeOther } from './see-other.ts'
+import type { FolderPageView } from './views.ts'
+
+/** Cookie with the folder's path, so that each folder has a view of its own. */
+const COOKIE = 'folder_view'
+const KEPT_FOR = (365 * DAY) / 1000
+
+/** Cookie of the same kind for the sort order, which is not meant to last. */
+const ORDER_COOKIE = 'folder_order'
+const ORDER_KEPT_FOR = DAY / 1000
+
+/** Default view: a gallery if most files are pictures or videos. */
+export function ownLook(files: readonly { readonly type: string }[]): FolderLook {
+  const visual = files.filter(({ type }) => /^(image|video)\//.test(type)).length
+  return visual * 2 > files.length ? 'gallery' : 'list'
+}
+
+/** View that this browser has chosen for the folder. */
+export function rememberedLook(request: Request): FolderLook | null {
+  const value = cookieValue(request, COOKIE)
+  return value === 'list' || value === 'gallery' ? value : null
+}
+
+/**
+ * Renders the page. An explicitly chosen view is stored in the cookie, unless it is the default of a folder
+ * with a single page.
+ */
+export async function rememberingLook(call: Call, pages: PagesPart, view: FolderPageView): Promise<Response> {
+  const response = page(call.site, pages.render.folderPage(view, await pages.reader(call)))
+  const asked = view.query.look
+  if (asked === null || view.files.length === 0) return response
+  const kept = asked === ownLook(view.files) && view.pages === 1 ? null : asked
+  if (kept === rememberedLook(call.request)) return response
+  response.headers.append(
+    'Set-Cookie',
+    folderCookie(call, view.url, COOKIE, kept ?? '', kept === null ? 0 : KEPT_FOR),
+  )
+  return response
+}
+
+/** Sort order that this browser has chosen for the folder. */
+export function rememberedOrder(request: Request): FolderOrder | null {
+  return orderFromName(cookieValue(request, ORDER_COOKIE))
+}
+
+/**
+ * Redirects to the address of the page without the sort order, which goes into a cookie. A program without
+ * cookies gets all pages in the default order, rather than the first page in one order and the rest in another.
+ */
+export function rememberingOrder(call: Call, url: string, query: FolderQuery): Response {
+  const response = seeOther(new URL(url).pathname + addressWithoutOrder(query))
+  response.headers.append(
+    'Set-Cookie',
+    folderCookie(call, url, ORDER_COOKIE, orderName(query), ORDER_KEPT_FOR),
+  )
+  return response
+}
+
+function folderCookie(call: Call, url: string, name: string, value: string, seconds: number): string {
+  const secure = call.site.publicUrl.startsWith('https:')
+  return setCookie(name, value, seconds, secure, new URL(url).pathname)
+}

@@ -1,0 +1,102 @@
+import { z } from '@hono/zod-openapi'
+import { Refusal } from '../domain/errors.ts'
+import type { FolderIdentifier } from '../domain/ids.ts'
+import type { Authentication } from '../server/authentication.ts'
+import { type Call, FOLDER_COOKIE } from '../server/call.ts'
+import { endpoint } from '../server/endpoint.ts'
+import { errorHeaders, statusOf } from '../server/errors.ts'
+import { readForm } from '../server/requests/body.ts'
+import { cookieValue, setCookie } from '../server/requests/cookies.ts'
+import type { LockedFolder } from '../sharing/access.ts'
+import { UNLOCKED_FOR } from '../sharing/folder-passwords.ts'
+import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { PagesPart } from './pages.part.ts'
+import { page } from './pages.routes.ts'
+import type { PasswordPageView } from './views.ts'
+
+/** The password form of a locked folder; reveals nothing about its content. */
+export async function passwordForm(
+  call: Call,
+  { pages, sharing }: { pages: PagesPart; sharing: Pick<SharingPart, 'folderPasswords'> },
+  folder: LockedFolder,
+  next: string,
+  error: Refusal | null,
+): Promise<Response> {
+  const view: PasswordPageView = {
+    action: `/f/${folder.identifier}`,
+    nonce: sharing.folderPasswords.nonce(folder.id),
+    next,
+    error: error === null ? null : { code: error.code, retryAfter: error.retryAfter ?? null },
+  }
+  const html = pages.render.passwordPage(view, await pages.reader(call))
+  const response = page(call.site, html, statusOfForm(error))
+  if (error?.retryAfter !== undefined) {
+    response.headers.set('Retry-After', errorHeaders(error).get('Retry-After') ?? '')
+  }
+  return response
+}
+
+/** 200 for a wrong password: programs look for the form in the page, and some give up at any other status. */
+function statusOfForm(error: Refusal | null): number {
+  return error === null || error.code === 'WRONG_PASSWORD' ? 200 : statusOf(error.code)
+}
+
+export const postFolderPassword = endpoint({
+  documentation: {
+    summary: 'Give the password of a folder',
+    tag: 'Site',
+    params: z.object({ identifier: z.string() }),
+    body: {
+      type: 'application/x-www-form-urlencoded',
+      schema: z.object({ password: z.string(), next: z.string().optional() }),
+    },
+    answers: {
+      200: { description: 'The form again: the password is wrong' },
+      303: { description: 'Unlocked, with the cookie; on to the page' },
+    },
+    errors: [400, 404, 413, 429],
+  },
+  async handle(
+    call,
+    {
+      authentication,
+      pages,
+      sharing,
+    }: { authentication: Authentication; pages: PagesPart; sharing: SharingPart },
+  ) {
+    const identifier = (call.params.identifier ?? '') as FolderIdentifier
+    const seen = await sharing.access.folder(await authentication.asker(call), identifier)
+    const form = await readForm(call)
+    const next = nextPath(form.get('next'), identifier)
+    if (seen.kind === 'open') return seeOther(next)
+    const cookie = cookieValue(call.request, FOLDER_COOKIE)
+    try {
+      const value = await sharing.folderPasswords.unlock(
+        seen.folder,
+        form.get('password') ?? '',
+        call.bucket,
+        cookie,
+      )
+      const response = seeOther(next)
+      const secure = call.site.publicUrl.startsWith('https:')
+      response.headers.append('Set-Cookie', setCookie(FOLDER_COOKIE, value, UNLOCKED_FOR / 1000, secure))
+      return response
+    } catch (error) {
+      if (error instanceof Refusal)
+        return await passwordForm(call, { pages, sharing }, seen.folder, next, error)
+      throw error
+    }
+  },
+})
+
+/** Restricts the redirect to file and folder pages of this site. */
+function nextPath(text: string | null, identifier: FolderIdentifier): string {
+  return text !== null && /^\/[df]\/[A-Za-z0-9]+$/.test(text) ? text : `/f/${identifier}`
+}
+
+function seeOther(location: string): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { Location: location, 'Cache-Control': 'private, no-store' },
+  })
+}

@@ -1,0 +1,164 @@
+import { z } from '@hono/zod-openapi'
+import type { AccountsPart } from '../accounts/accounts.part.ts'
+import type { SignInPart } from '../accounts/sign-in.part.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Call } from '../server/call.ts'
+import { endpoint } from '../server/endpoint.ts'
+import { errorHeaders, statusOf } from '../server/errors.ts'
+import { readForm } from '../server/requests/body.ts'
+import { assertOwnOrigin } from '../server/requests/own-page.ts'
+import type { PagesPart } from './pages.part.ts'
+import { page } from './pages.routes.ts'
+import type { MailPageView } from './views.ts'
+
+/** Dependencies of the pages that mails link to. */
+interface MailPageNeeds {
+  readonly accounts: AccountsPart
+  readonly pages: PagesPart
+  readonly signIn: SignInPart
+}
+
+/**
+ * A page that asks for confirmation by GET and acts by POST: mail scanners open every link and must not
+ * change anything.
+ */
+interface Asking {
+  readonly summary: string
+  /** Whether the path ends with the token of the mail. */
+  readonly hasToken?: true
+  /** Fields of the form; empty where the token suffices. */
+  readonly fields: readonly string[]
+  readonly ask: (call: Call, parts: MailPageNeeds) => Promise<Shown>
+  readonly act: (call: Call, parts: MailPageNeeds, field: (name: string) => string) => Promise<Shown>
+}
+
+type Shown = Pick<MailPageView, 'kind'> & Partial<Pick<MailPageView, 'username' | 'address' | 'files'>>
+
+const tokenOf = (call: Call) => call.params.token ?? ''
+
+/** Requests a password reset. The response does not reveal whether the account exists. */
+export const forgottenPages = pagesOf({
+  summary: 'get a mail by which a forgotten password is set anew',
+  fields: ['name'],
+  ask: async ({ site }) => ({ kind: site.config.mail === null ? 'noMail' : 'forgotten' }),
+  async act(call, { signIn }, field) {
+    assertOwnOrigin(call)
+    await signIn.passwordResets.request(field('name'), call.bucket)
+    return { kind: 'forgottenSent' }
+  },
+})
+
+export const verifyPages = pagesOf({
+  hasToken: true,
+  summary: 'confirm the address that a mail was sent to',
+  fields: [],
+  ask: async (call, { accounts }) => ({
+    kind: 'verify',
+    ...(await accounts.mailAddresses.waiting(tokenOf(call))),
+  }),
+  act: async (call, { accounts }) => ({
+    kind: 'verified',
+    ...(await accounts.mailAddresses.verify(tokenOf(call))),
+  }),
+})
+
+export const keepPages = pagesOf({
+  hasToken: true,
+  summary: 'keep the files that a mail tells of',
+  fields: [],
+  async ask(call, { accounts }) {
+    const warned = await accounts.warnedFiles.look(tokenOf(call))
+    return { kind: warned.files === 0 ? 'nothingToKeep' : 'keep', ...warned }
+  },
+  async act(call, { accounts }) {
+    await accounts.warnedFiles.keep(tokenOf(call))
+    return { kind: 'kept' }
+  },
+})
+
+/** RFC 8058: mail programs submit this form themselves, without an own origin. */
+export const unsubscribePages = pagesOf({
+  hasToken: true,
+  summary: 'get no more mails about files that go',
+  fields: [],
+  ask: async (call, { accounts }) => ({
+    kind: 'unsubscribe',
+    ...(await accounts.warningEnd.look(tokenOf(call))),
+  }),
+  async act(call, { accounts }) {
+    const whose = await accounts.warningEnd.look(tokenOf(call))
+    await accounts.warningEnd.end(tokenOf(call))
+    return { kind: 'unsubscribed', ...whose }
+  },
+})
+
+function pagesOf(asking: Asking) {
+  const { summary, fields, hasToken } = asking
+  const documented = {
+    tag: 'Site',
+    errors: [400, 403, 404, 409, 413, 429],
+    ...(hasToken === true ? { params: z.object({ token: z.string() }) } : {}),
+  } as const
+  return {
+    show: endpoint({
+      documentation: {
+        ...documented,
+        summary: `The form to ${summary}`,
+        answers: { 200: { description: 'A page' } },
+      },
+      async handle(call, parts: MailPageNeeds) {
+        return shown(call, parts, await asking.ask(call, parts), null)
+      },
+    }),
+    send: endpoint({
+      documentation: {
+        ...documented,
+        summary: `By a plain form: ${summary}`,
+        body: {
+          type: 'application/x-www-form-urlencoded',
+          schema: z.object(Object.fromEntries(fields.map((name) => [name, z.string()]))),
+        },
+        answers: { 200: { description: 'A page that says that it is done' } },
+      },
+      async handle(call, parts: MailPageNeeds) {
+        const sent = await readForm(call)
+        try {
+          const outcome = await asking.act(call, parts, (name) => sent.get(name) ?? '')
+          return await shown(call, parts, outcome, null)
+        } catch (error) {
+          if (!(error instanceof Refusal) || error.code !== 'RATE_LIMITED') throw error
+          return shown(call, parts, await asking.ask(call, parts), error)
+        }
+      },
+    }),
+  }
+}
+
+const ASKS: readonly MailPageView['kind'][] = ['forgotten', 'verify', 'keep', 'unsubscribe']
+
+async function shown(
+  call: Call,
+  parts: MailPageNeeds,
+  view: Shown,
+  refusal: Refusal | null,
+): Promise<Response> {
+  const html = parts.pages.render.mailPage(
+    {
+      username: '',
+      address: '',
+      files: 0,
+      ...view,
+      days: call.site.config.inactiveDays,
+      action: ASKS.includes(view.kind) ? call.url.pathname : null,
+      retryAfter: refusal?.retryAfter ?? null,
+    },
+    await parts.pages.reader(call),
+  )
+  const response = page(call.site, html, refusal === null ? 200 : statusOf(refusal.code))
+  if (refusal !== null) {
+    errorHeaders(refusal).forEach((value, name) => {
+      response.headers.set(name, value)
+    })
+  }
+  return response
+}

@@ -1,0 +1,39 @@
+import type { Refusal } from '../domain/errors.ts'
+import type { Authentication } from '../server/authentication.ts'
+import type { Call } from '../server/call.ts'
+import type { PageReader } from '../server/requests/language.ts'
+import { iconAnswer } from '../thumbnails/icons.ts'
+import type { BuiltSite } from './built-site.ts'
+import { createPageReaders } from './page-reader.ts'
+import { siteError } from './pages.routes.ts'
+import type { Renderers } from './renderers.ts'
+
+/** The pages of the site. */
+export interface PagesPart {
+  readonly render: Renderers
+  /** The asset or icon with that name; null when there is none. */
+  asset(name: string, request: Request): Response | null
+  /**
+   * The reader's language and session, which is looked up if the route has not done so, and the current
+   * notice.
+   */
+  reader(call: Call): Promise<PageReader>
+  /** The error as a page for browsers, as JSON for programs. */
+  error(call: Call, refusal: Refusal): Promise<Response>
+}
+
+export function createPagesPart(
+  { pages: render, assets }: BuiltSite,
+  needs: {
+    readonly authentication: Authentication
+    readonly operations: { readonly notices: { shown(): PageReader['notice'] } }
+  },
+): PagesPart {
+  const readers = createPageReaders(needs.authentication, () => needs.operations.notices.shown())
+  return {
+    render,
+    asset: (name, request) => assets.answer(name, request) ?? iconAnswer(name),
+    reader: readers.of,
+    error: (call, refusal) => siteError(call, refusal, render, readers),
+  }
+}

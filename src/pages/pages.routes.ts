@@ -1,0 +1,76 @@
+import type { Refusal } from '../domain/errors.ts'
+import type { Call, Site } from '../server/call.ts'
+import { errorHeaders, errorResponse, statusOf } from '../server/errors.ts'
+import { contentOrigins } from './content-origins.ts'
+import type { PageReaders } from './page-reader.ts'
+import type { Renderers } from './renderers.ts'
+
+/**
+ * Response with an HTML page and its content security policy: only our own scripts, and only content from
+ * other origins.
+ */
+export function page(site: Site, html: string, status = 200): Response {
+  // Listed besides 'self', because the page may have been opened at another address of this server.
+  const content = ["'self'", ...contentOrigins(site)].join(' ')
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    // Mantine's components set CSS variables in style attributes.
+    "style-src-attr 'unsafe-inline'",
+    `img-src ${content}`,
+    `media-src ${content}`,
+    `connect-src ${content}`,
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    // The download button is a form, whose redirect leads to the content.
+    `form-action ${content}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ]
+  return new Response(html, {
+    status,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Length': String(Buffer.byteLength(html)),
+      'Content-Security-Policy': policy.join('; '),
+      'Cache-Control': 'private, no-store',
+      Vary: 'Accept-Language',
+      'Referrer-Policy': 'same-origin',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+    },
+  })
+}
+
+/** Whether the caller is a browser that displays pages, rather than a program that reads JSON. */
+export function wantsPage(request: Request): boolean {
+  return (request.headers.get('accept') ?? '').includes('text/html')
+}
+
+/** The error as a page for browsers, as JSON for programs. */
+export async function siteError(
+  call: Call,
+  refusal: Refusal,
+  render: Renderers,
+  readers: PageReaders,
+): Promise<Response> {
+  if (!wantsPage(call.request)) return errorResponse(refusal)
+  const status = statusOf(refusal.code)
+  const { code, reason, retryAfter = null } = refusal
+  const html = render.errorPage(
+    { status, code, reason, retryAfter, path: pathOf(call) },
+    status >= 500 ? readers.duringOutage(call) : await readers.of(call),
+  )
+  const response = page(call.site, html, status)
+  errorHeaders(refusal).forEach((value, name) => {
+    response.headers.set(name, value)
+  })
+  return response
+}
+
+/** Address for a retry: the same for a GET, else the start page. */
+function pathOf({ request, url }: Call): string {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return '/'
+  // `//` would start a host name.
+  return url.pathname.replace(/^\/+/, '/') + url.search
+}

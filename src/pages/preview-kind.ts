@@ -1,0 +1,54 @@
+import type { PreviewKind } from '../../web/file/data.ts'
+import { extensionOf } from '../domain/file-name.ts'
+import { iconKindOf } from '../domain/icon-kind.ts'
+import { isInlineSafe } from '../domain/safe-types.ts'
+
+const ZIP_TYPES: ReadonlySet<string> = new Set([
+  'application/java-archive',
+  'application/vnd.android.package-archive',
+  'application/vnd.comicbook+zip',
+  'application/x-xpinstall',
+  'application/x-zip-compressed',
+  'application/zip',
+])
+const ZIP_EXTENSIONS: ReadonlySet<string> = new Set(['apk', 'cbz', 'ipa', 'jar', 'whl', 'xpi', 'zip'])
+
+/** Well-known file names without a telling extension. */
+const TEXT_NAMES: ReadonlySet<string> = new Set(['authors', 'changelog', 'copying', 'license', 'readme'])
+const CODE_NAMES: ReadonlySet<string> = new Set(['dockerfile', 'gemfile', 'makefile', 'rakefile'])
+
+/** Bytes. A larger SVG is shown as source, because rendering it may block the browser. */
+const MAX_DRAWING = 2 * 1024 ** 2
+
+interface ShownFile {
+  readonly name: string
+  readonly type: string
+  readonly size: number
+}
+
+/** Kind of preview on a file's page; null for an icon only. */
+export function previewKindOf({ name, type, size }: ShownFile): PreviewKind | null {
+  const extension = extensionOf(name)
+  const kind = kindOf(name, type, extension)
+  // An empty text is shown as empty; other empty files have no preview.
+  if (size === 0) return kind === 'text' || kind === 'code' ? 'text' : null
+  return kind === 'image' && type === 'image/svg+xml' && size > MAX_DRAWING ? 'code' : kind
+}
+
+function kindOf(name: string, type: string, extension: string): PreviewKind | null {
+  const [family] = type.split('/')
+  if (isInlineSafe(type) && (family === 'image' || family === 'video' || family === 'audio')) return family
+  // In <img> a browser runs no scripts of an SVG and loads nothing for it.
+  if (type === 'image/svg+xml') return 'image'
+  if (type === 'application/pdf') return 'pdf'
+  if (type === 'text/markdown') return 'markdown'
+  if (type === 'text/csv' || type === 'text/tab-separated-values') return 'table'
+  if (ZIP_TYPES.has(type) || ZIP_EXTENSIONS.has(extension)) return 'archive'
+  const whole = name.toLowerCase()
+  if (CODE_NAMES.has(whole)) return 'code'
+  if (TEXT_NAMES.has(whole)) return 'text'
+  // For plain text the extension is more specific.
+  if (type === 'text/plain' && iconKindOf('', extension) === 'code') return 'code'
+  const icon = iconKindOf(type, extension)
+  return icon === 'text' || icon === 'code' ? icon : null
+}

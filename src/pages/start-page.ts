@@ -1,0 +1,46 @@
+import { z } from '@hono/zod-openapi'
+import type { Caller } from '../core/callers.ts'
+import type { Authentication } from '../server/authentication.ts'
+import { endpoint } from '../server/endpoint.ts'
+import { formUpload } from '../uploads/form-upload.ts'
+import { receiveFile } from '../uploads/receive.routes.ts'
+import { giveReceipt } from '../uploads/upload-answers.ts'
+import type { UploadsPart } from '../uploads/uploads.part.ts'
+import type { PagesPart } from './pages.part.ts'
+import { page } from './pages.routes.ts'
+
+export const getStartPage = endpoint({
+  documentation: {
+    summary: 'The start page',
+    tag: 'Site',
+    answers: { 200: { description: 'A page' } },
+    errors: [],
+  },
+  async handle(call, { authentication, pages }: { authentication: Authentication; pages: PagesPart }) {
+    const { config, publicUrl } = call.site
+    const isSignedIn = (await authentication.pageSession(call)) !== null
+    const { maxFileSize, inactiveDays } = config
+    const guestUploads = config.guestUploads || isSignedIn
+    const view = { publicUrl, guestUploads, maxFileSize, inactiveDays }
+    return page(call.site, pages.render.startPage(view, await pages.reader(call)))
+  },
+})
+
+export const postStartPage = endpoint({
+  documentation: {
+    summary: 'Upload a file from a plain form, as a guest or signed in, and on to its page',
+    tag: 'Site',
+    body: {
+      type: 'multipart/form-data',
+      schema: z.object({ file: z.string().openapi({ type: 'string', format: 'binary' }) }),
+    },
+    answers: { 303: { description: 'Stored; on to the page of the file' } },
+    errors: [400, 403, 413, 429],
+  },
+  async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
+    const carrier = formUpload(call.request)
+    const file = await receiveFile(call, uploads, caller, { folder: null, carrier })
+    if (caller.kind === 'guest') giveReceipt(call, uploads, file.uuid)
+    return new Response(null, { status: 303, headers: { Location: `/d/${file.slug}` } })
+  },
+})

@@ -1,0 +1,13 @@
+import type { ProofTexts } from '../../../web/shared/app/app-context.ts'
+
+export const proofEn: ProofTexts = {
+  title: 'Confirm that it is you',
+  why: 'Your last sign-in was a while ago. Confirm once more to continue.',
+  password: 'Your password',
+  confirm: 'Confirm',
+  passkey: 'Use a passkey',
+  passkeyFailed: 'The browser did not use a passkey. Try again.',
+  other: 'Sign in with {name}',
+  waiting: 'Sign in on the other tab, then come back here. It continues by itself.',
+  none: 'This account has no way left to sign in. Ask whoever runs this server.',
+}

@@ -1,0 +1,258 @@
+import type { AdminSection } from '../../web/admin/data.ts'
+import type { PreviewKind } from '../../web/file/data.ts'
+import type { SettingsSection } from '../../web/settings/data.ts'
+import type { ErrorCode, StorageReason } from '../domain/errors.ts'
+import type { ReportReason } from '../domain/report.ts'
+import type { FolderLook, FolderQuery } from './folder-query.ts'
+import type { GuideName } from './guides.ts'
+
+/**
+ * View models of the pages. Routes fill them in; the components in `pages/` render them and depend on nothing
+ * else.
+ */
+
+export interface FilePageView {
+  readonly name: string
+  readonly uuid: string
+  /** Bytes. */
+  readonly size: number
+  readonly type: string
+  /** ISO 8601 UTC. */
+  readonly uploadedAt: string
+  /** Expiry unless the file is used before, in ISO 8601 UTC. */
+  readonly expiresAt: string
+  readonly sha256: string
+  readonly views: number
+  readonly downloads: number
+  /** Absolute address of this page. */
+  readonly url: string
+  /** Absolute address of the thumbnail; always an image. */
+  readonly thumbnailUrl: string
+  /** Address of the bytes as an attachment. */
+  readonly downloadUrl: string
+  /** Path of the larger thumbnail; null when there is none. */
+  readonly pictureUrl: string | null
+  /** null to show the icon only. */
+  readonly preview: FilePreview | null
+  /** The public folder that contains the file, or null. */
+  readonly folder: { readonly name: string; readonly url: string } | null
+  /** Address of the report form; null for the owner. */
+  readonly reportUrl: string | null
+  /** For the owner: what keeps others from opening the link. Null if nothing does, and for other viewers. */
+  readonly barrier: BarrierNotice | null
+}
+
+/** An ancestor folder that is private, or that requires a password from others. */
+export interface BarrierNotice {
+  readonly kind: 'private' | 'password'
+  /** Name of the folder. */
+  readonly folder: string
+  /** Where the owner can change that. */
+  readonly manageUrl: string
+}
+
+export interface FilePreview {
+  readonly kind: PreviewKind
+  /** Signed address of the bytes, for showing them inline. */
+  readonly url: string
+  /** Whether a browser that opens the address displays the content rather than saving it. */
+  readonly opens: boolean
+  /** Thumbnail and screen-sized rendition of a large picture; else null. */
+  readonly screen: { readonly thumbnailUrl: string; readonly url: string } | null
+}
+
+export interface FolderPageView {
+  readonly name: string
+  /** Absolute address of this page. */
+  readonly url: string
+  /** Ancestor folders, outermost first. */
+  readonly above: readonly { readonly name: string; readonly url: string }[]
+  /** Subfolders on this page. A null count is hidden: the folder has a password of its own. */
+  readonly folders: readonly {
+    readonly name: string
+    readonly url: string
+    readonly fileCount: number | null
+  }[]
+  /** Files on this page. */
+  readonly files: readonly {
+    readonly name: string
+    readonly slug: string
+    readonly size: number
+    readonly type: string
+    /** ISO 8601 UTC. */
+    readonly createdAt: string
+    readonly downloads: number
+    /** Path of the thumbnail, or of a shared icon. */
+    readonly thumbnailUrl: string
+  }[]
+  /** Numbers over all pages. */
+  readonly folderCount: number
+  readonly fileCount: number
+  /** Totals of the visible tree; null when they were not computed. */
+  readonly totals: { readonly files: number; readonly bytes: number } | null
+  readonly query: FolderQuery
+  /** The effective view, chosen or default. */
+  readonly look: FolderLook
+  readonly pages: number
+  /** First page with files. */
+  readonly firstFilePage: number
+  /** For the owner: what keeps others from opening the link. Null if nothing does, and for other viewers. */
+  readonly barrier: BarrierNotice | null
+}
+
+export interface PasswordPageView {
+  /** Target of the form: the page of the locked folder. */
+  readonly action: string
+  readonly nonce: string
+  /** Path of this site to open after unlocking. */
+  readonly next: string
+  /** Error of the last attempt, or null. */
+  readonly error: { readonly code: ErrorCode; readonly retryAfter: number | null } | null
+}
+
+export interface ReportPageView {
+  /** `path`: path of the file's page. */
+  readonly file: { readonly name: string; readonly path: string }
+  readonly filled: { readonly reason: ReportReason | null; readonly text: string }
+  /** Problem with the submitted form, or null. */
+  readonly problem: ReportProblem | null
+}
+
+export type ReportProblem =
+  | { readonly kind: 'no reason' | 'long text' }
+  /** Seconds until a retry makes sense. */
+  | { readonly kind: 'too many'; readonly retryAfter: number }
+
+export interface AccountFormView {
+  readonly kind: 'signIn' | 'code' | 'signUp' | 'welcome' | 'setPassword'
+  /** Target of the form. */
+  readonly action: string
+  /** Path of this site to open afterwards. */
+  readonly next: string
+  /** The entered name. */
+  readonly username: string
+  /** Error of the last attempt, or null. */
+  readonly error: { readonly code: ErrorCode; readonly retryAfter: number | null } | null
+  /** OpenID Connect provider that people may sign in with, or null. */
+  readonly oidc: { readonly name: string; readonly address: string } | null
+  /** Whether anybody may create an account. */
+  readonly canSignUp: boolean
+  /** Whether passwords can be reset by mail. */
+  readonly canReset: boolean
+}
+
+/** A page that a mail links to, or that requests a mail: the question, and the confirmation afterwards. */
+export interface MailPageView {
+  readonly kind:
+    | 'forgotten'
+    | 'forgottenSent'
+    | 'noMail'
+    | 'proved'
+    | 'verify'
+    | 'verified'
+    | 'keep'
+    | 'kept'
+    | 'nothingToKeep'
+    | 'unsubscribe'
+    | 'unsubscribed'
+  /** Target of the form, or null for a page without one. */
+  readonly action: string | null
+  /** Values for the placeholders in the texts. */
+  readonly username: string
+  readonly address: string
+  readonly files: number
+  readonly days: number
+  /** Seconds until a retry makes sense, after too many attempts; else null. */
+  readonly retryAfter: number | null
+}
+
+export interface ErrorPageView {
+  readonly status: number
+  readonly code: ErrorCode
+  readonly reason: StorageReason | null
+  /** Seconds until a retry makes sense, or null. */
+  readonly retryAfter: number | null
+  /** Path of the request, for a retry. */
+  readonly path: string
+}
+
+/** Content of the API reference, from the OpenAPI document. */
+export interface ReferenceView {
+  readonly groups: readonly { readonly name: string; readonly operations: readonly ReferenceOperation[] }[]
+  readonly schemas: readonly { readonly name: string; readonly fields: readonly ReferenceField[] }[]
+}
+
+export interface ReferenceOperation {
+  /** Fragment identifier. */
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly summary: string
+  /** Required credentials, in words. */
+  readonly access: string
+  /** `place`: path, query or header. */
+  readonly parameters: readonly (ReferenceField & { readonly place: string })[]
+  readonly body: { readonly type: string; readonly fields: readonly ReferenceField[] } | null
+  readonly answers: readonly {
+    readonly status: string
+    readonly description: string
+    /** Media type; empty for a response without a body. */
+    readonly type: string
+    readonly fields: readonly ReferenceField[]
+    /** JSON, or null. */
+    readonly example: string | null
+  }[]
+  readonly errors: readonly { readonly status: string; readonly description: string }[]
+  /** The request as a curl command. */
+  readonly curl: string
+}
+
+export interface ReferenceField {
+  readonly name: string
+  readonly type: ReferenceType
+  readonly isRequired: boolean
+  readonly description: string
+}
+
+/** `schema`: the referenced named schema, or null. */
+export interface ReferenceType {
+  readonly text: string
+  readonly schema: string | null
+}
+
+export interface GuidePageView {
+  readonly name: GuideName
+  /** Absolute public address of this server, without a trailing slash. */
+  readonly publicUrl: string
+}
+
+export interface FilesPageView {
+  /** Absolute public address of this server, without a trailing slash. */
+  readonly publicUrl: string
+  /** Bytes. */
+  readonly maxFileSize: number
+}
+
+export interface SettingsPageView {
+  readonly section: SettingsSection
+  readonly username: string
+  /** Whether there are mail settings: the server sends mail, or the account has an address. */
+  readonly hasMail: boolean
+  /** Absolute public address of this server, without a trailing slash. */
+  readonly publicUrl: string
+}
+
+export interface AdminPageView {
+  readonly section: AdminSection
+  /** Whether an invitation could be used. */
+  readonly canInvite: boolean
+}
+
+export interface StartPageView {
+  /** Absolute public address of this server, without a trailing slash. */
+  readonly publicUrl: string
+  readonly guestUploads: boolean
+  /** Bytes. */
+  readonly maxFileSize: number
+  readonly inactiveDays: number
+}

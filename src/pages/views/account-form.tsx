@@ -1,0 +1,144 @@
+import { Button, TextInput } from '@mantine/core'
+import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
+import { fill } from '../../../web/shared/words.ts'
+import { PASSKEY_BUTTON, PASSKEY_PROBLEM, type SignInPageData, STRENGTH } from '../../../web/sign-in/data.ts'
+import type { AccountFormView } from '../views.ts'
+import type { PageContext } from './context.ts'
+import { waitingTime } from './error.tsx'
+import { Layout, NoIndex } from './layout.tsx'
+
+interface FormProps {
+  readonly view: AccountFormView
+  readonly context: PageContext
+}
+
+/** The sign-in forms, which work without scripts except for passkeys. */
+export function AccountFormPage({ view, context }: FormProps) {
+  const texts = context.texts.account
+  const { title, why, submit } = texts.forms[view.kind]
+  const { strength } = context.texts.settings.app.password
+  const data: SignInPageData = {
+    next: view.next,
+    texts: { passkeyFailed: texts.passkeyFailed, strength },
+  }
+  const problem = problemOf(view, context)
+  return (
+    <Layout context={context} head={<NoIndex />} scripted={{ page: 'sign-in', data }} title={title}>
+      <main className="message account">
+        <h1>{title}</h1>
+        <p className="quiet">{why}</p>
+        {problem === null ? null : (
+          <p className="failure" role="alert">
+            {problem}
+          </p>
+        )}
+        <form action={view.action} method="post">
+          <input name="next" type="hidden" value={view.next} />
+          <Fields context={context} view={view} />
+          <Button className="button" type="submit">
+            {submit}
+          </Button>
+        </form>
+        {view.kind === 'signIn' ? <OtherWays context={context} view={view} /> : null}
+      </main>
+    </Layout>
+  )
+}
+
+function Fields({ view, context }: FormProps) {
+  const texts = context.texts.account
+  if (view.kind === 'code') {
+    return (
+      <TextInput
+        autoComplete="one-time-code"
+        description={texts.codeHint}
+        id="code"
+        label={texts.code}
+        name="code"
+        required
+        withAsterisk={false}
+      />
+    )
+  }
+  const isNew = view.kind !== 'signIn'
+  return (
+    <>
+      {view.kind === 'setPassword' ? null : (
+        <TextInput
+          autoCapitalize="none"
+          autoComplete="username"
+          defaultValue={view.username}
+          id="username"
+          label={texts.username}
+          name="username"
+          required
+          withAsterisk={false}
+        />
+      )}
+      <TextInput
+        autoComplete={isNew ? 'new-password' : 'current-password'}
+        description={isNew ? texts.passwordHint : undefined}
+        id="password"
+        label={texts.password}
+        name="password"
+        required
+        type="password"
+        withAsterisk={false}
+      />
+      {isNew ? (
+        <div className="strength" hidden id={STRENGTH}>
+          <div aria-hidden="true" className="strength-bar" />
+          <p className="small" role="status" />
+        </div>
+      ) : null}
+    </>
+  )
+}
+
+function OtherWays({ view, context }: FormProps) {
+  const texts = context.texts.account
+  return (
+    <div className="other-ways">
+      <button className="button button-quiet" hidden id={PASSKEY_BUTTON} type="button">
+        <Drawing of="lock" size={20} />
+        {texts.passkey}
+      </button>
+      <p className="failure" id={PASSKEY_PROBLEM} role="status" />
+      {view.oidc === null ? null : (
+        <a className="button button-quiet" href={view.oidc.address} rel="nofollow">
+          {fill(texts.oidc, { name: view.oidc.name })}
+        </a>
+      )}
+      {view.canReset ? (
+        <a className="button button-quiet" href="/sign-in/forgotten">
+          {context.texts.mail.pages.forgotten.title}
+        </a>
+      ) : null}
+      {view.canSignUp ? (
+        <a className="button button-quiet" href="/sign-up">
+          {texts.forms.signUp.title}
+        </a>
+      ) : null}
+    </div>
+  )
+}
+
+function problemOf({ kind, error }: AccountFormView, { texts, words }: PageContext): string | null {
+  if (error === null) return null
+  const { account, errors, common } = texts
+  const { title, message } = errors.codes[error.code]
+  switch (error.code) {
+    case 'WRONG_PASSWORD':
+      return account.wrongPassword
+    case 'DUPLICATE_NAME':
+      return account.nameTaken
+    case 'INVALID_NAME':
+      return account.nameWrong
+    case 'WRONG_CODE':
+      return kind === 'code' ? account.wrongCode : `${title}. ${message}`
+    case 'RATE_LIMITED':
+      return fill(account.tooMany, { wait: waitingTime(error.retryAfter ?? 0, words, common) })
+    default:
+      return `${title}. ${message}`
+  }
+}

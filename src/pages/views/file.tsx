@@ -1,0 +1,116 @@
+import type { FilePageData } from '../../../web/file/data.ts'
+import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
+import { Filled } from '../../../web/shared/filled.tsx'
+import { extensionOf } from '../../domain/file-name.ts'
+import { iconKindOf } from '../../domain/icon-kind.ts'
+import type { FilePageView } from '../views.ts'
+import type { PageContext } from './context.ts'
+import { FileDetails } from './file-details.tsx'
+import { FileLink } from './file-link.tsx'
+import { Layout, LinkPreview } from './layout.tsx'
+import { PreviewView } from './preview.tsx'
+
+interface Props {
+  readonly view: FilePageView
+  readonly context: PageContext
+}
+
+export function FilePageDocument({ view, context }: Props) {
+  const { words, texts } = context
+  return (
+    <Layout
+      context={context}
+      head={
+        <LinkPreview
+          description={`${kindOf(view, context)} · ${words.size(view.size)}`}
+          image={view.thumbnailUrl}
+          largeImage={view.pictureUrl === null ? null : new URL(view.pictureUrl, view.url).href}
+          media={mediaOf(view)}
+          title={view.name}
+          url={view.url}
+        />
+      }
+      scripted={{ page: 'file', data: dataOf(view, context) }}
+      title={view.name}
+    >
+      <main className={view.preview === null ? 'file' : 'file file-wide'}>
+        <PreviewView context={context} view={view} />
+        <div className="facts">
+          {view.folder === null ? null : (
+            <a className="up" href={view.folder.url}>
+              <Drawing of="folder" />
+              <bdi>{view.folder.name}</bdi>
+            </a>
+          )}
+          <h1>
+            <bdi>{view.name}</bdi>
+          </h1>
+          <p className="quiet">
+            {`${kindOf(view, context)} · ${words.size(view.size)} · `}
+            <time dateTime={view.uploadedAt}>{words.day(view.uploadedAt)}</time>
+            {view.downloads === 0 ? null : ` · ${words.count(view.downloads, texts.file.downloads)}`}
+          </p>
+          <a className="button" href={view.downloadUrl} rel="nofollow">
+            <Drawing of="download" />
+            {texts.file.download}
+          </a>
+          <FileLink context={context} view={view} />
+          <p className="small quiet">
+            <Filled
+              text={texts.file.keptUntil}
+              values={{ day: <time dateTime={view.expiresAt}>{words.day(view.expiresAt)}</time> }}
+            />
+          </p>
+          {view.reportUrl === null ? null : (
+            <a className="up small" href={view.reportUrl} rel="nofollow">
+              <Drawing of="flag" />
+              {texts.report.link}
+            </a>
+          )}
+        </div>
+        <FileDetails context={context} view={view} />
+      </main>
+    </Layout>
+  )
+}
+
+/** An extension worth showing. */
+const SHORT_EXTENSION = /^[a-z0-9]{1,5}$/
+
+/** Kind of the file: `Picture (PNG)`. */
+function kindOf({ name, type }: FilePageView, { texts }: PageContext): string {
+  const extension = extensionOf(name)
+  // For plain text the extension is more specific.
+  const said = iconKindOf(type === 'text/plain' ? '' : type, extension)
+  const kind = texts.file.kinds[type === 'text/plain' && said === 'other' ? 'text' : said]
+  return SHORT_EXTENSION.test(extension) ? `${kind} (${extension.toUpperCase()})` : kind
+}
+
+/** Other sites need a permanent address. */
+function mediaOf({ preview, url, type }: FilePageView) {
+  if (preview?.kind !== 'video' && preview?.kind !== 'audio') return null
+  return { kind: preview.kind, url: `${url}?view=1`, type }
+}
+
+function dataOf(view: FilePageView, { assets, locale, texts }: PageContext): FilePageData {
+  const { name, size, sha256, downloadUrl, pictureUrl, preview } = view
+  const worker = (of: string) => assets.workers[`file/${of}-worker`] ?? ''
+  return {
+    locale,
+    name,
+    size,
+    sha256,
+    downloadUrl,
+    pictureUrl,
+    preview:
+      preview === null ? null : { kind: preview.kind, url: preview.url, isSmaller: preview.screen !== null },
+    parts: {
+      codeWorker: worker('code'),
+      markdownWorker: worker('markdown'),
+      hashWorker: worker('hash'),
+      pdfWorker: worker('pdf'),
+      pdfData: assets.pdfData,
+    },
+    texts: texts.file.script,
+  }
+}

@@ -1,0 +1,121 @@
+import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
+import { fill } from '../../../web/shared/words.ts'
+import { pageAddress } from '../folder-query.ts'
+import type { FolderPageView } from '../views.ts'
+import { BarrierNote } from './barrier-note.tsx'
+import type { PageContext } from './context.ts'
+import { CopyLinkButton } from './copy-button.tsx'
+import { FileItemView, SaveForm } from './file-item.tsx'
+import { FolderBar } from './folder-bar.tsx'
+import { FoldersAbove } from './folders-above.tsx'
+import { Layout, LinkPreview } from './layout.tsx'
+import { PagerView } from './pager.tsx'
+import { Subfolders } from './subfolders.tsx'
+
+export function FolderPageDocument({ view, context }: { view: FolderPageView; context: PageContext }) {
+  const texts = context.texts.folder
+  const content = contentOf(view, context)
+  const isEmpty = view.fileCount === 0 && view.folderCount === 0
+  return (
+    <Layout
+      context={context}
+      head={<LinkPreview description={content} image={pictureOf(view)} title={view.name} url={view.url} />}
+      scripted={{ page: 'folder' }}
+      title={view.name}
+    >
+      <main className="folder">
+        <FoldersAbove above={view.above} context={context} />
+        <div className="folder-head">
+          <div>
+            <h1 className="folder-title">{view.name}</h1>
+            {isEmpty ? null : <p className="quiet">{content}</p>}
+          </div>
+          <div className="folder-actions">
+            <DownloadAll context={context} totals={view.totals} />
+            <CopyLinkButton context={context} url={view.url} />
+          </div>
+        </div>
+        {view.barrier === null ? null : <BarrierNote barrier={view.barrier} context={context} />}
+        <Subfolders context={context} folders={view.folders} />
+        {view.files.length === 0 ? (
+          <ToFiles context={context} view={view} />
+        ) : (
+          <Files {...{ view, context }} />
+        )}
+        {isEmpty ? (
+          <div className="empty quiet">
+            <Drawing of="folder" size={40} />
+            <p>{texts.empty}</p>
+          </div>
+        ) : null}
+        <PagerView context={context} pages={view.pages} query={view.query} />
+      </main>
+    </Layout>
+  )
+}
+
+/** Absolute, as previews on other sites require. */
+function pictureOf({ files, url }: FolderPageView): string | undefined {
+  const picture = files.find(({ type }) => type.startsWith('image/')) ?? files[0]
+  return picture && new URL(`${picture.thumbnailUrl}?size=960`, url).href
+}
+
+/** `2 folders, 14 files, 1.4 GB in all`. */
+function contentOf(view: FolderPageView, { words, texts }: PageContext): string {
+  const { totals, folderCount, fileCount } = view
+  const parts = [words.count(fileCount, texts.common.files)]
+  if (folderCount > 0) parts.unshift(words.count(folderCount, texts.common.folders))
+  if (totals !== null && totals.bytes > 0) {
+    const size = words.size(totals.bytes)
+    parts.push(folderCount > 0 ? fill(texts.folder.inAll, { size }) : size)
+  }
+  return parts.join(', ')
+}
+
+function DownloadAll({
+  totals,
+  context,
+}: Pick<FolderPageView, 'totals'> & { readonly context: PageContext }) {
+  const { words, texts } = context
+  if (totals?.files === 0) return null
+  return (
+    <a className="button download-all" href="?download=zip" rel="nofollow">
+      <Drawing of="download" />
+      {totals === null
+        ? texts.folder.downloadAll
+        : fill(texts.folder.downloadAllSize, { size: words.size(totals.bytes) })}
+    </a>
+  )
+}
+
+interface FolderProps {
+  readonly view: FolderPageView
+  readonly context: PageContext
+}
+
+/** Link past the pages of subfolders. */
+function ToFiles({ view, context }: FolderProps) {
+  if (view.fileCount === 0) return null
+  return (
+    <a className="to-files" href={pageAddress(view.firstFilePage)}>
+      {context.words.count(view.fileCount, context.texts.folder.filesFollow)}
+    </a>
+  )
+}
+
+function Files({ view, context }: FolderProps) {
+  return (
+    <>
+      <SaveForm />
+      <FolderBar context={context} look={view.look} pages={view.pages} query={view.query} />
+      <ul
+        aria-label={context.texts.folder.files}
+        className={`files ${view.look} by-${view.query.sort.replace('_', '-')}`}
+      >
+        {view.files.map((file) => (
+          <FileItemView context={context} file={file} key={file.slug} />
+        ))}
+      </ul>
+    </>
+  )
+}

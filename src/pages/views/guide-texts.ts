@@ -1,0 +1,24 @@
+import api from '../../../docs/guide/api.md'
+import rclone from '../../../docs/guide/rclone.md'
+import sharex from '../../../docs/guide/sharex.md'
+import tusClients from '../../../docs/guide/tus-clients.md'
+import type { GuideName } from '../guides.ts'
+
+/** Placeholder for the server's address in the guides. */
+const PLACEHOLDER_URL = 'https://files.example.org'
+
+interface Guide {
+  readonly title: string
+  readonly html: string
+}
+
+const guides: Readonly<Record<GuideName, Guide>> = { api, sharex, rclone, 'tus-clients': tusClients }
+
+export function guideTitle(name: GuideName): string {
+  return guides[name].title
+}
+
+/** The guide with this server's address in its examples. */
+export function guideHtml(name: GuideName, publicUrl: string): string {
+  return guides[name].html.replaceAll(PLACEHOLDER_URL, publicUrl)
+}

@@ -1,0 +1,111 @@
+import type { ReactNode } from 'react'
+import type { ScriptedPage } from '../../../web/manifest.ts'
+import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
+import { PAGE_DATA } from '../../../web/shared/page-data.ts'
+import { ThemeProvider } from '../../../web/shared/theme-provider.tsx'
+import type { PageContext } from './context.ts'
+import { Who } from './who.tsx'
+
+interface LayoutProps {
+  readonly context: PageContext
+  readonly title: string
+  /** The page's own head elements: previews, robots. */
+  readonly head?: ReactNode
+  /** Adds the page's stylesheet, and its script with its data. */
+  readonly scripted?: { readonly page: ScriptedPage; readonly data?: object }
+  readonly children: ReactNode
+}
+
+/** The HTML document around every page. */
+export function Layout({ context, title, head, scripted, children }: LayoutProps) {
+  const { assets, language, notice, texts } = context
+  const own = scripted === undefined ? null : assets.pages[scripted.page]
+  return (
+    <html lang={language}>
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} · Holdfast`}</title>
+        {head}
+        <link href={assets.style} rel="stylesheet" />
+        {own === null ? null : <link href={own.style} rel="stylesheet" />}
+        <link href={assets.files['favicon.svg']} rel="icon" type="image/svg+xml" />
+        {own?.preloads.map((module) => (
+          <link href={module} key={module} rel="modulepreload" />
+        ))}
+        {own === null ? null : <script src={own.script} type="module" />}
+        {context.username === null ? null : <script src={assets.script} type="module" />}
+      </head>
+      <body>
+        <ThemeProvider>
+          <header className="top">
+            <a className="brand" href="/">
+              <Drawing of="holdfast" size={24} />
+              Holdfast
+            </a>
+            <Who context={context} />
+          </header>
+          <aside
+            aria-label={texts.common.notice}
+            className={`site-notice ${notice?.level ?? 'info'}`}
+            hidden={notice === null}
+          >
+            {notice?.text}
+          </aside>
+          {children}
+        </ThemeProvider>
+        {scripted?.data === undefined ? null : <PageData data={scripted.data} />}
+      </body>
+    </html>
+  )
+}
+
+/** Metadata that chat programs and social sites show for a link. */
+export function LinkPreview(props: {
+  title: string
+  description: string
+  url: string
+  image?: string
+  /** A larger image, or null. */
+  largeImage?: string | null
+  /** Video or audio that other sites may embed: a permanent address and the type. */
+  media?: { readonly kind: 'video' | 'audio'; readonly url: string; readonly type: string } | null
+}) {
+  const { media } = props
+  const image = props.largeImage ?? props.image
+  return (
+    <>
+      <meta name="description" content={props.description} />
+      <meta property="og:site_name" content="Holdfast" />
+      <meta property="og:type" content={media?.kind === 'video' ? 'video.other' : 'website'} />
+      <meta property="og:title" content={props.title} />
+      <meta property="og:description" content={props.description} />
+      <meta property="og:url" content={props.url} />
+      {props.image === undefined ? null : <meta property="og:image" content={props.image} />}
+      {media == null ? null : (
+        <>
+          <meta property={`og:${media.kind}`} content={media.url} />
+          <meta property={`og:${media.kind}:type`} content={media.type} />
+        </>
+      )}
+      <meta name="twitter:title" content={props.title} />
+      <meta name="twitter:description" content={props.description} />
+      {image === undefined ? null : <meta name="twitter:image" content={image} />}
+      <meta name="twitter:card" content={props.largeImage ? 'summary_large_image' : 'summary'} />
+    </>
+  )
+}
+
+export function NoIndex() {
+  return <meta name="robots" content="noindex" />
+}
+
+/**
+ * Data for the page's script. Markup in it cannot end the element, because every `<` is escaped as in JSON.
+ */
+function PageData({ data }: { data: object }) {
+  const json = JSON.stringify(data).replaceAll('<', '\\u003c')
+  // React would escape text with entities, which scripts do not decode.
+  return <script dangerouslySetInnerHTML={{ __html: json }} id={PAGE_DATA} type="application/json" />
+}

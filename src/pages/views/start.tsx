@@ -1,0 +1,70 @@
+import { Button } from '@mantine/core'
+import { renderToString } from 'react-dom/server'
+import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
+import { fill } from '../../../web/shared/words.ts'
+import { START_APP, type StartPageData } from '../../../web/start/data.ts'
+import { noReceipts, noUploads, StartApp } from '../../../web/start/start-app.tsx'
+import type { StartPageView } from '../views.ts'
+import type { PageContext } from './context.ts'
+import { Layout, LinkPreview } from './layout.tsx'
+
+export function StartPage({ view, context }: { view: StartPageView; context: PageContext }) {
+  const { words, locale } = context
+  const texts = context.texts.start
+  const { guestUploads, maxFileSize } = view
+  const data: StartPageData = { locale, texts: texts.app, guestUploads, maxFileSize }
+  return (
+    <Layout
+      context={context}
+      head={<LinkPreview description={texts.description} title="Holdfast" url={`${view.publicUrl}/`} />}
+      scripted={{ page: 'start', data }}
+      title={texts.title}
+    >
+      <main className="start">
+        {guestUploads ? <App data={data} /> : <SignInNeeded context={context} />}
+        <div className="start-foot small quiet">
+          <p>
+            {`${fill(texts.limit, { size: words.size(maxFileSize) })} `}
+            {fill(texts.expiry, { days: words.count(view.inactiveDays, context.texts.common.days) })}
+          </p>
+          <details>
+            <summary>{guestUploads ? texts.terminal : texts.terminalWithKey}</summary>
+            <pre>
+              <code>{command(view)}</code>
+            </pre>
+          </details>
+          <p>
+            <a className="up" href="/docs">
+              {context.texts.docs.link}
+            </a>
+          </p>
+        </div>
+      </main>
+    </Layout>
+  )
+}
+
+/** The interactive part, rendered as the script's hydration expects it. */
+function App({ data }: { data: StartPageData }) {
+  const html = renderToString(<StartApp data={data} engine={noUploads} receipts={noReceipts} />)
+  return <div dangerouslySetInnerHTML={{ __html: html }} id={START_APP} />
+}
+
+function SignInNeeded({ context }: { context: PageContext }) {
+  const { start, account } = context.texts
+  return (
+    <div className="closed">
+      <Drawing of="lock" size={40} />
+      <h1>{start.signInNeeded}</h1>
+      <p className="quiet">{start.signInNeededWhy}</p>
+      <Button component="a" href="/sign-in?next=%2F" rel="nofollow">
+        {account.forms.signIn.title}
+      </Button>
+    </div>
+  )
+}
+
+function command(view: StartPageView): string {
+  const key = view.guestUploads ? '' : "-H 'Authorization: Bearer hf_…' "
+  return `curl ${key}-F file=@film.mkv ${view.publicUrl}/api/v1/upload`
+}

@@ -1,0 +1,59 @@
+import type { Verdict } from '../../core/rate-limits/rate-limits.ts'
+import type { Arrival } from '../arrival.ts'
+import { JsonAnswer } from './json.ts'
+import { withKnownBody } from './known-body.ts'
+import { EXPOSED_HEADERS } from './preflight.ts'
+
+const ALWAYS = { 'X-Content-Type-Options': 'nosniff' }
+const OPEN = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS }
+/** HSTS for one year, without includeSubDomains: other hosts of the domain are not ours. */
+const STRICT_TRANSPORT = 'max-age=31536000'
+/** Default Cache-Control of routes for any origin. */
+const DEFAULT_CACHE_CONTROL = 'private, no-store'
+
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+/** Prepared headers, copied as a whole: setting them one by one costs more than finding a file's row. */
+const closedJson = new Headers({ ...JSON_TYPE, ...ALWAYS })
+const openJson = new Headers({ ...JSON_TYPE, ...ALWAYS, ...OPEN, 'Cache-Control': DEFAULT_CACHE_CONTROL })
+
+/** Builds the final response with all headers. */
+export function complete(answer: Response | JsonAnswer, arrival: Arrival): Response {
+  const { id, headers, rate, site } = arrival
+  // Open to any origin, because such routes accept keys and ignore cookies.
+  const isOpen = arrival.origins === 'any origin'
+  const response = answer instanceof JsonAnswer ? jsonWith(isOpen ? openJson : closedJson, answer) : answer
+  for (const [name, value] of headers) {
+    if (name === 'Set-Cookie') response.headers.append(name, value)
+    else response.headers.set(name, value)
+  }
+  if (rate !== null) setRateHeaders(response.headers, rate)
+  response.headers.set('X-Request-Id', id)
+  if (site.publicUrl.startsWith('https:')) response.headers.set('Strict-Transport-Security', STRICT_TRANSPORT)
+  if (response === answer) addCommon(response.headers, isOpen)
+  return response
+}
+
+function jsonWith(headers: Headers, { text, status }: JsonAnswer): Response {
+  const response = new Response(text, { status, headers })
+  response.headers.set('Content-Length', String(Buffer.byteLength(text)))
+  return withKnownBody(response, text)
+}
+
+function setRateHeaders(headers: Headers, verdict: Verdict): void {
+  const limit = String(verdict.limit)
+  const remaining = String(verdict.remaining)
+  const reset = String(verdict.resetsIn)
+  headers.set('RateLimit-Limit', limit)
+  headers.set('RateLimit-Remaining', remaining)
+  headers.set('RateLimit-Reset', reset)
+  // The header names that most programs know.
+  headers.set('X-RateLimit-Limit', limit)
+  headers.set('X-RateLimit-Remaining', remaining)
+  headers.set('X-RateLimit-Reset', reset)
+}
+
+function addCommon(headers: Headers, isOpen: boolean): void {
+  for (const [name, value] of Object.entries(isOpen ? { ...ALWAYS, ...OPEN } : ALWAYS))
+    headers.set(name, value)
+  if (isOpen && !headers.has('Cache-Control')) headers.set('Cache-Control', DEFAULT_CACHE_CONTROL)
+}

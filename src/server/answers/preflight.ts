@@ -1,0 +1,63 @@
+/** Request headers that scripts of other sites may send. */
+const ALLOWED_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'Range',
+  'If-Range',
+  'X-Folder-ID',
+  'Idempotency-Key',
+  'X-HTTP-Method-Override',
+  'X-Request-ID',
+  'Tus-Resumable',
+  'Upload-Offset',
+  'Upload-Length',
+  'Upload-Defer-Length',
+  'Upload-Metadata',
+  'Upload-Checksum',
+  'Upload-Concat',
+].join(', ')
+
+/** Response headers that scripts of other sites may read. */
+export const EXPOSED_HEADERS = [
+  'Content-Length',
+  'Content-Range',
+  'Accept-Ranges',
+  'ETag',
+  'Repr-Digest',
+  'Retry-After',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+  'Location',
+  'Holdfast-Receipt',
+  'Holdfast-Slug',
+  'Holdfast-Url',
+  'Tus-Resumable',
+  'Tus-Version',
+  'Tus-Extension',
+  'Tus-Max-Size',
+  'Tus-Checksum-Algorithm',
+  'Upload-Offset',
+  'Upload-Length',
+  'Upload-Defer-Length',
+  'Upload-Metadata',
+  'Upload-Expires',
+  'Upload-Concat',
+].join(', ')
+
+/** Response to OPTIONS. */
+export function preflight(allowed: readonly string[]): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      Allow: allowed.join(', '),
+      'Access-Control-Allow-Methods': allowed.join(', '),
+      'Access-Control-Allow-Headers': ALLOWED_HEADERS,
+      'Access-Control-Max-Age': '86400',
+    },
+  })
+}

@@ -1,0 +1,47 @@
+import type { AccountCaller, Caller, SessionCaller } from '../core/callers.ts'
+import type { Asker } from '../domain/access.ts'
+import type { Administrator } from '../domain/audit.ts'
+import type { Call } from './call.ts'
+
+/** Authenticates requests; stores the caller and the remaining rate limit in the call. */
+export interface Authentication {
+  /**
+   * Requires a key or a session; counted. Throws Refusal INVALID_API_KEY, NOT_SIGNED_IN, FOREIGN_ORIGIN,
+   * ACCOUNT_DISABLED, RATE_LIMITED or SCOPE_MISSING.
+   */
+  keyed(call: Call): Promise<AccountCaller>
+  /**
+   * Requires a session; keys are not accepted. Throws Refusal NOT_SIGNED_IN, FOREIGN_ORIGIN, ACCOUNT_DISABLED
+   * or RATE_LIMITED.
+   */
+  signedIn(call: Call): Promise<SessionCaller>
+  /** Requires an administrator's session. Also throws Refusal ADMIN_NEEDED. */
+  administrator(call: Call): Promise<Administrator>
+  /** `keyed` with credentials, a guest without. An invalid key or expired session never counts as a guest. */
+  keyedOrGuest(call: Call): Promise<Caller>
+  /** `keyed` with a key, a guest without; cookies are ignored. */
+  keyOrGuest(call: Call): Promise<Caller>
+  /**
+   * `keyedOrGuest` without rate limit, for requests that carry bytes of an upload, of which there may be any
+   * number.
+   */
+  ofBytes(call: Call): Promise<Caller>
+  /** Whether an admitted caller would still be admitted. For long-lived responses; not counted. */
+  isStillLetIn(call: Call): Promise<boolean>
+  /**
+   * The viewer of possibly public content. A key that is invalid or lacks the read scope makes the caller
+   * anonymous instead of an error.
+   */
+  asker(call: Call): Promise<Asker>
+  /**
+   * The session of a page request, or null. An invalid session makes the caller anonymous instead of an
+   * error.
+   */
+  pageSession(call: Call): Promise<SessionCaller | null>
+  /** Name of the session cookie for a server at that address. */
+  sessionCookie(publicUrl: string): string
+  /** Whether the browser sends a session cookie, valid or not. */
+  sendsSession(call: Call): boolean
+  /** Ends the browser's previous session, after a new sign-in or to sign out. */
+  endSession(call: Call): Promise<void>
+}

@@ -1,0 +1,239 @@
+import { SECOND } from '../../domain/clock.ts'
+import { knownBody, storedBody } from '../answers/known-body.ts'
+import { assertLength, type BodyChunks, bodyChunks, lengthOf } from './body-chunks.ts'
+import { DirectBody } from './direct-body.ts'
+import type { AnswerFailure, AnswerRequest, Connection, Sent } from './exchange.ts'
+import { namedHeaders } from './header-names.ts'
+import type { BodyEnding, NodeRequest } from './node-dispatch.ts'
+import { headersOf, NOWHERE, urlOf } from './request-address.ts'
+import type { Turn } from './turns.ts'
+import type { Refuse } from './unreadable.ts'
+
+/** Limits for a refused sender, which has to read its answer and to stop: bytes that are still received, and milliseconds. */
+const LINGER_BYTES = 64 * 1024 * 1024
+const LINGER = 5 * SECOND
+
+/** Handlers of failures. */
+export interface Failing {
+  readonly failed: AnswerFailure
+  readonly brokeOff: (error: unknown) => void
+  readonly refuse: Refuse
+}
+
+/** Answers a request without the objects of `node:http`, whose creation takes longer than most answers. */
+export class DirectAnswer implements Connection {
+  readonly isStreaming = false
+  readonly #turn: Turn
+  readonly #request: NodeRequest
+  readonly #body: DirectBody | null
+  #isGone = false
+  #chunks: BodyChunks | null = null
+  #isFull = false
+  #leave = () => {}
+  #hasUrl = false
+  #status = 0
+  #bytes = 0
+  #tellOver: ((sent: Sent) => void) | null = null
+
+  constructor(turn: Turn) {
+    this.#turn = turn
+    this.#request = turn.request
+    const invite = () => {
+      if (turn.request.expectation === 'continue') turn.request.writeContinue()
+    }
+    this.#body = turn.request.hasBody ? new DirectBody(turn, invite) : null
+    turn.connection.onClose = () => {
+      this.#isGone = true
+      this.#body?.abort()
+      this.#chunks?.cancel()
+      this.#leave()
+    }
+  }
+
+  get address(): string {
+    return this.#turn.connection.address
+  }
+
+  get hasUrl(): boolean {
+    return this.#hasUrl
+  }
+
+  received(): number {
+    return 0
+  }
+
+  whenOver(tell: (sent: Sent) => void): void {
+    this.#tellOver = tell
+  }
+
+  async run(answer: AnswerRequest, failing: Failing): Promise<void> {
+    const { method, url, isHttp10 } = this.#request
+    const headers = headersOf(this.#request.takeHeaders())
+    const whole = urlOf(headers, url, isHttp10)
+    this.#hasUrl = whole !== null
+    const body = method === 'GET' || method === 'HEAD' ? null : (this.#body?.stream() ?? null)
+    const request = new Request(whole ?? NOWHERE, { method, headers, body })
+    const response = this.#isExpected() ? await answer(request, this) : failing.refuse('unknown expectation')
+    this.#status = response.status
+    const stored = storedBody(response)
+    try {
+      const known = knownBody(response)
+      if (this.#isGone) await response.body?.cancel()
+      // Most answers take this branch, which awaits no promise.
+      else if (known !== undefined && method !== 'HEAD') {
+        const draining = this.#sendWhole(response, known)
+        if (draining !== undefined) await draining
+      } else {
+        await this.#send(response, stored ?? (response.body && bodyChunks(response.body)), failing)
+        // A connection that broke may still hold the last chunks.
+        if (!this.#isGone) stored?.release()
+      }
+    } finally {
+      stored?.cancel()
+      if (!this.#turn.isLast) this.#body?.dropUnread(LINGER_BYTES, () => this.#request.closeWhenDrained())
+      this.#tellOver?.({ status: this.#status, bytes: this.#bytes })
+    }
+  }
+
+  /** Whether the server supports the request's Expect header. HTTP/1.0 has none. */
+  #isExpected(): boolean {
+    return this.#request.isHttp10 || this.#request.expectation !== 'unknown'
+  }
+
+  async #send(response: Response, chunks: BodyChunks | null, failing: Failing): Promise<void> {
+    const isHead = this.#request.method === 'HEAD'
+    const length = lengthOf(response)
+    if (chunks === null || hasNoBody(response.status) || (isHead && length !== null)) {
+      chunks?.cancel()
+      return this.#sendWhole(response, undefined)
+    }
+    this.#chunks = chunks
+    let first: Uint8Array | null
+    let second: Uint8Array | null
+    try {
+      // Before the first byte is sent, a failure can still be reported by the status.
+      first = await chunks.next()
+      if (first === null && length !== null) assertLength(0, length)
+      // Without a length only the next chunk shows whether the body ends here.
+      second = first === null || length !== null ? null : await chunks.next()
+    } catch (error) {
+      if (this.#isGone) return
+      return this.#sendFailure(response, error, failing)
+    }
+    if (this.#isGone) return
+    const isWhole = length === null ? second === null : (first?.byteLength ?? 0) === length
+    // Content-Length is sent wherever the length is known. HEAD has the headers of GET.
+    if (isHead) {
+      if (isWhole) response.headers.set('Content-Length', String(first?.byteLength ?? 0))
+      chunks.cancel()
+      await this.#sendWhole(response, undefined)
+    } else if (isWhole) await this.#sendWhole(response, first ?? undefined)
+    else await this.#sendChunks(response, [first, second], chunks)
+  }
+
+  #sendFailure({ headers }: Response, error: unknown, { failed, brokeOff, refuse }: Failing): Promise<void> {
+    brokeOff(error)
+    const failure = failed(error, headers)
+    this.#status = failure.status
+    return this.#send(failure, failure.body && bodyChunks(failure.body), { failed, brokeOff, refuse })
+  }
+
+  /** Whether the connection closes after this answer; sets the header that says so. */
+  #closes({ headers }: Response): boolean {
+    if (this.#turn.isLast) headers.set('Connection', 'close')
+    else this.#turn.isLast = headers.get('connection') === 'close'
+    return this.#turn.isLast
+  }
+
+  #sendWhole(response: Response, body: string | Uint8Array | undefined): Promise<void> | undefined {
+    const closes = this.#closes(response)
+    if (closes && this.#body?.isOver === false) return this.#sendAndLinger(response, body)
+    const isBodyless = this.#request.method === 'HEAD' || hasNoBody(response.status)
+    const how = isBodyless ? endingOf(response, 'without a body') : null
+    const { bytes, isTaken } = this.#request.answerWhole(response, body, how)
+    if (this.#turn.isLast) this.#request.closeWhenDrained()
+    this.#bytes = bytes
+    return isTaken ? undefined : this.#drained()
+  }
+
+  async #sendAndLinger(response: Response, body: string | Uint8Array | undefined): Promise<void> {
+    this.#request.cork(() => {
+      this.#request.writeHead(response, null)
+      if (body !== undefined) this.#write(Buffer.from(body))
+    })
+    await this.#linger()
+    await this.#end()
+  }
+
+  async #sendChunks(
+    response: Response,
+    begun: readonly (Uint8Array | null)[],
+    chunks: BodyChunks,
+  ): Promise<void> {
+    this.#closes(response)
+    const length = lengthOf(response)
+    const endsByClosing = length === null && this.#request.isHttp10
+    const how = endsByClosing ? endingOf(response, 'by closing') : null
+    this.#request.cork(() => {
+      this.#request.writeHead(response, how)
+      for (const chunk of begun) if (chunk !== null) this.#write(chunk)
+    })
+    for (;;) {
+      // Reads ahead while the client keeps up: a slow one has one chunk in memory.
+      const coming = this.#isFull ? null : chunks.next()
+      // Prevents an unhandled rejection where the client has gone and nobody awaits the chunk.
+      coming?.catch(() => {})
+      if (this.#isFull) await this.#drained()
+      if (this.#isGone) return
+      const chunk = await (coming ?? chunks.next())
+      if (this.#isGone) return
+      if (chunk === null) break
+      this.#write(chunk)
+    }
+    // After too few bytes a client would read the next answer as the rest of this one.
+    if (length !== null) assertLength(this.#bytes, length)
+    if (this.#turn.isLast && this.#body?.isOver === false) await this.#linger()
+    await this.#end()
+  }
+
+  /** A chunk that the socket cannot take at once is referenced, not copied, until it is drained. */
+  #write(chunk: Uint8Array): void {
+    this.#bytes += chunk.byteLength
+    this.#isFull = !this.#request.write(chunk, () => this.#leave())
+  }
+
+  async #end(): Promise<void> {
+    if (this.#isGone) return
+    if (!this.#request.end()) await this.#drained()
+    if (this.#turn.isLast) this.#request.closeWhenDrained()
+  }
+
+  /** Resolves when the client has received everything that was sent, or has gone. */
+  #drained(): Promise<void> {
+    if (this.#isGone) return Promise.resolve()
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#isFull = false
+        resolve()
+      }
+      this.#leave = done
+      this.#request.whenWritable(done)
+    })
+  }
+
+  /** Closing a connection with unread bytes resets it, and the reset may overtake the answer. */
+  async #linger(): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, LINGER)
+    await Promise.race([this.#body?.rest(LINGER_BYTES), late.promise])
+    clearTimeout(timer)
+  }
+}
+
+function endingOf({ headers }: Response, ending: BodyEnding['ending']): BodyEnding {
+  return { ending, named: namedHeaders(headers) }
+}
+
+function hasNoBody(status: number): boolean {
+  return status === 204 || status === 304
+}

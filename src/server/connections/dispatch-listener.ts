@@ -1,0 +1,92 @@
+import type { createServer } from 'node:http'
+import type { Socket } from 'node:net'
+import { limitedServer, streamingPaths } from './connection-settings.ts'
+import { DirectAnswer, type Failing } from './direct-answers.ts'
+import type { AnswerRequest, Flow } from './exchange.ts'
+import type { HttpListener, Listening } from './listening.ts'
+import { serveByDispatch, type TakeRequest } from './node-dispatch.ts'
+import { answerStreaming, onRequests } from './streamed-answers.ts'
+import { type OpenConnection, RequestTurns, type Turn } from './turns.ts'
+import { answerUnreadable } from './unreadable.ts'
+
+/**
+ * Takes requests beneath Bun's `node:http`. Most are answered directly, which is the fast way; what carries large bodies goes
+ * by the objects of `node:http`. Throws NoDispatch where Bun has nothing there that is known here.
+ */
+export function listenByDispatch(
+  listening: Listening,
+  answer: AnswerRequest,
+  brokeOff: (error: unknown) => void,
+): HttpListener {
+  const { flow, failed, refuse } = listening
+  const node = limitedServer(listening)
+  const handOn = handingOn(node, answer, { flow, failed, brokeOff, refuse })
+  const connections: Connections = new WeakMap()
+  answerUnreadable(node, refuse, (socket, work) => {
+    const connection = connections.get(socket)
+    if (connection === undefined) work()
+    else connection.turns.refuse(work)
+  })
+  const isStreaming = streamingPaths(listening)
+  const direct = (turn: Turn) =>
+    new DirectAnswer(turn).run(answer, { failed, brokeOff, refuse }).catch((error: unknown) => {
+      brokeOff(error)
+      turn.request.socket.destroy()
+    })
+  const run = (turn: Turn) => (isStreaming(turn.request.url) ? handOn(turn) : direct(turn))
+  const server = serveByDispatch(node, listening, taking(connections, run))
+  return {
+    hostname: server.hostname ?? 'localhost',
+    port: server.port ?? 0,
+    get pendingRequests() {
+      return server.pendingRequests
+    },
+    stop: (now) => server.stop(now),
+  }
+}
+
+const doNothing = () => {}
+
+/** By the socket of `node:http`. */
+type Connections = WeakMap<object, OpenConnection>
+
+/** Each request waits for its turn on its connection, and is run then. */
+function taking(connections: Connections, run: (turn: Turn) => Promise<void>): TakeRequest {
+  function open(socket: Socket): OpenConnection {
+    const connection = { turns: new RequestTurns(), address: socket.remoteAddress ?? '', onClose: doNothing }
+    connections.set(socket, connection)
+    socket.once('close', () => connection.onClose())
+    return connection
+  }
+
+  return (request) => {
+    const connection = connections.get(request.socket) ?? open(request.socket)
+    const isLast = request.isHttp10 || request.asksForClose
+    return connection.turns.take({ request, connection, early: [], isBodyTooLarge: false, isLast }, run)
+  }
+}
+
+/** What is done about answers that cannot be given. */
+interface Troubles extends Failing {
+  readonly flow: Flow | null
+}
+
+/** Answers what `node:http` brings. Returns what hands a request on to it, and tells when it is answered. */
+function handingOn(
+  node: ReturnType<typeof createServer>,
+  answer: AnswerRequest,
+  { flow, failed, brokeOff, refuse }: Troubles,
+): (turn: Turn) => Promise<void> {
+  /** What came of the body of the request that is handed on before it was its turn. */
+  let early: readonly Uint8Array[] = []
+  onRequests(node, { refuse, brokeOff }, (incoming, outgoing, invite) => {
+    for (const chunk of early) incoming.push(chunk)
+    return answerStreaming(incoming, outgoing, answer, { flow, invite, failed, isStreaming: true })
+  })
+  return async (turn) => {
+    early = turn.early
+    const over = turn.request.handOn()
+    early = []
+    await over
+  }
+}

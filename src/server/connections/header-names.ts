@@ -1,0 +1,23 @@
+const SPECIAL = new Map([
+  ['etag', 'ETag'],
+  ['www-authenticate', 'WWW-Authenticate'],
+])
+const written = new Map<string, string>(SPECIAL)
+
+/** Capitalizes a header name, which Headers only keeps in lower case. */
+function headerName(name: string): string {
+  const known = written.get(name)
+  if (known !== undefined) return known
+  const made = name.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase())
+  written.set(name, made)
+  return made
+}
+
+/** Alternating names and values, as they are sent. */
+export function namedHeaders(headers: Headers): string[] {
+  const named: string[] = []
+  headers.forEach((value, name) => {
+    named.push(headerName(name), value)
+  })
+  return named
+}

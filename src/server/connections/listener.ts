@@ -1,0 +1,55 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { Log } from '../../log.ts'
+import { listenByDispatch } from './dispatch-listener.ts'
+import { dispatchFault } from './dispatch-self-test.ts'
+import type { AnswerRequest } from './exchange.ts'
+import type { HttpListener, Listening, ListenOptions, ListenWay } from './listening.ts'
+import { listenByNode } from './node-listener.ts'
+
+const DEFAULTS = {
+  plain: [],
+  flow: null,
+  failed: () => new Response(null, { status: 500 }),
+  refuse: () => new Response(null, { status: 400 }),
+  headWithin: 30,
+  ceiling: { most: Number.POSITIVE_INFINITY, bucketOf: () => null },
+} as const satisfies Partial<Listening>
+
+/**
+ * Listens on one port. `Bun.serve` drops Content-Length from streams and loses answers to pipelined requests, so requests
+ * are taken beneath `node:http` (docs/decisions/030-two-ways-to-answer.md), and by `node:http` itself where a version of Bun
+ * no longer has that. Throws what the system says when it cannot listen.
+ */
+export async function listen(options: ListenOptions, answer: AnswerRequest, log: Log): Promise<HttpListener> {
+  const listening: Listening = { ...DEFAULTS, ...options }
+  const brokeOff = (error: unknown) => log.error({ err: error }, 'an answer broke off')
+  await assertResolves(options.hostname)
+  if ((options.way ?? (await workingWay(log))) === 'dispatch') {
+    return listenByDispatch(listening, answer, brokeOff)
+  }
+  return listenByNode(listening, answer, brokeOff)
+}
+
+/** Throws ENOTFOUND. Bun reports any earlier error of the system for a name that does not resolve, or none. */
+async function assertResolves(hostname: string): Promise<void> {
+  if (isIP(hostname) !== 0) return
+  try {
+    await lookup(hostname)
+  } catch (cause) {
+    throw Object.assign(new Error(`${hostname} does not resolve`, { cause }), {
+      code: 'ENOTFOUND',
+      syscall: 'listen',
+    })
+  }
+}
+
+async function workingWay(log: Log): Promise<ListenWay> {
+  const fault = await dispatchFault()
+  if (fault === null) return 'dispatch'
+  log.warn(
+    { err: fault },
+    'requests are answered by node:http, which is slower: the faster way failed its test',
+  )
+  return 'node:http'
+}

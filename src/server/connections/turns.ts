@@ -1,0 +1,118 @@
+import type { NodeRequest } from './node-dispatch.ts'
+
+/** Maximum of pipelined requests that wait on one connection. */
+export const MOST_WAITING = 16
+/** Maximum of buffered bytes of their bodies. */
+const MAX_BUFFERED = 1024 * 1024
+
+/** An open connection. */
+export interface OpenConnection {
+  readonly turns: RequestTurns
+  /** Address of the client. */
+  readonly address: string
+  /** Called when the connection closes. Set by the answer that is under way. */
+  onClose: () => void
+}
+
+/** A request, which waits for the answers to earlier ones of its connection. */
+export interface Turn {
+  readonly request: NodeRequest
+  readonly connection: OpenConnection
+  /** Chunks of its body that arrived while it waited. */
+  readonly early: Uint8Array[]
+  /** Whether more of its body arrived than is buffered. */
+  isBodyTooLarge: boolean
+  /** Whether the connection closes after its answer. */
+  isLast: boolean
+}
+
+/**
+ * Answers the requests of one connection in order: the next one begins when the previous answer has been sent. Pipelined
+ * requests wait, up to a limit; beyond it the connection takes no more requests, and closes after the last answer.
+ */
+export class RequestTurns {
+  #current: Turn | null = null
+  #isClosing = false
+  #isPaused = false
+  #buffered = 0
+  #last: (() => void) | null = null
+  readonly #waiting: { readonly turn: Turn; begin(): void }[] = []
+
+  /** `run` sends the answer: at once, or after the earlier ones. It resolves when the answer is sent, and never throws. */
+  take(turn: Turn, run: (turn: Turn) => Promise<void>): Promise<void> | undefined {
+    if (!turn.request.isPipelined && this.#current === null) return this.#begin(turn, run)
+    if (this.#waiting.length === MOST_WAITING || this.#isClosing) {
+      this.#closeAfterThis(turn)
+      return undefined
+    }
+    if (turn.request.hasBody) this.#bufferBody(turn)
+    turn.request.pauseReads()
+    this.#isPaused = true
+    this.#waiting.push({ turn, begin: () => this.#beginLate(turn, run) })
+    return undefined
+  }
+
+  /**
+   * The next bytes on the connection are no valid request. Calls the function when the earlier requests are answered, or
+   * at once when the invalid bytes belong to the body of the current request.
+   */
+  refuse(work: () => void): void {
+    this.#isClosing = true
+    const last = this.#waiting.at(-1)
+    if (last !== undefined && isIncomplete(last.turn)) this.#waiting.pop()
+    const isAtOnce = this.#current === null || (last === undefined && isIncomplete(this.#current))
+    if (isAtOnce) work()
+    else this.#last = work
+  }
+
+  #beginLate(turn: Turn, run: (turn: Turn) => Promise<void>): void {
+    if (turn.isBodyTooLarge) turn.request.closeWhenDrained()
+    else if (turn.request.startPipelined()) this.#begin(turn, run)
+  }
+
+  #begin(turn: Turn, run: (turn: Turn) => Promise<void>): Promise<void> {
+    this.#current = turn
+    return run(turn).then(() => {
+      this.#current = null
+      this.#next(turn)
+    })
+  }
+
+  #next({ request, isLast }: Turn): void {
+    if (request.socket.destroyed || isLast) {
+      this.#waiting.length = 0
+      return
+    }
+    const next = this.#waiting.shift()
+    if (next !== undefined) next.begin()
+    else if (this.#last !== null) this.#last()
+    else if (this.#isClosing) request.closeWhenDrained()
+    else {
+      this.#buffered = 0
+      if (this.#isPaused) request.resume()
+      this.#isPaused = false
+    }
+  }
+
+  #bufferBody(turn: Turn): void {
+    turn.request.receiveBody({
+      came: (chunk) => {
+        if (chunk === undefined) return
+        this.#buffered += chunk.byteLength
+        turn.isBodyTooLarge ||= this.#buffered > MAX_BUFFERED
+        if (turn.isBodyTooLarge) this.#closeAfterThis(turn)
+        else turn.early.push(chunk.slice())
+      },
+      aborted() {},
+    })
+  }
+
+  #closeAfterThis({ request }: Turn): void {
+    this.#isClosing = true
+    request.stopParsing()
+  }
+}
+
+function isIncomplete({ request }: Turn): boolean {
+  return request.hasBody && !request.isBodyComplete
+}

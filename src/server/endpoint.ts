@@ -1,0 +1,203 @@
+import type { z } from '@hono/zod-openapi'
+import * as mini from 'zod/mini'
+import { described } from '../contract/documentation.ts'
+import type { AccountCaller, SessionCaller } from '../core/callers.ts'
+import type { Administrator } from '../domain/audit.ts'
+import { Refusal } from '../domain/errors.ts'
+import { JsonAnswer } from './answers/json.ts'
+import type { Call } from './call.ts'
+import { readJsonBody } from './requests/body.ts'
+
+/** Documentation of a route for the OpenAPI document. */
+export interface Documentation {
+  readonly summary: string
+  readonly tag:
+    | 'Uploads'
+    | 'Files'
+    | 'Folders'
+    | 'Bin'
+    | 'Account'
+    | 'Signing in'
+    | 'Administration'
+    | 'Health'
+    | 'Public'
+    | 'Site'
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly headers?: z.ZodObject
+  readonly body?: { readonly schema: z.ZodType; readonly type: string }
+  readonly answers: Readonly<Record<number, EndpointAnswer>>
+  /** Error statuses besides those common to all routes of its kind. */
+  readonly errors: readonly number[]
+}
+
+/** `type`: media type of the body, by default JSON; `text`: schema of an alternative plain-text body. */
+export interface EndpointAnswer {
+  readonly description: string
+  readonly schema?: ContractSchema
+  readonly type?: string
+  readonly text?: ContractSchema
+  readonly headers?: z.ZodObject
+}
+
+/** A schema of the contract. */
+type ContractSchema = mini.ZodMiniType
+
+const binary = described(mini.string(), { format: 'binary' })
+
+/** A response of bytes: a file, a picture, a page. */
+export function bytesOf(type: string, description: string): EndpointAnswer {
+  return { description, type, schema: binary }
+}
+
+/**
+ * Handler of a route with its documentation. Its row in `routes.ts` adds the path, the access and the body
+ * limit. `Needs`: the parts that it uses; `Who`: what it must know of its caller.
+ */
+export interface Endpoint<Needs, Who> {
+  readonly documentation: Documentation
+  /**
+   * Whether it streams a response of known or unbounded length; `out of S3`: only where the bytes are in S3.
+   * Together with the row this decides how the listener serves it.
+   */
+  readonly streams?: 'out' | 'out of S3'
+  /** Headers of all its responses, and of those to unsupported methods at its path. */
+  readonly always?: Readonly<Record<string, string>>
+  readonly handle: (call: Call, parts: Needs, caller: Who) => Promise<Response | JsonAnswer>
+  /** Handles the rest of a request that was refused, here or before. */
+  readonly refused?: (call: Call, refusal: Refusal) => Promise<void>
+}
+
+/** An endpoint that parses its request itself. */
+export function endpoint<Needs, Who>(given: Endpoint<Needs, Who>): Endpoint<Needs, Who> {
+  return given
+}
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined
+
+interface JsonInput<Who, Query, Body> {
+  readonly call: Call
+  readonly caller: Who
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Output<Query>
+  readonly body: Output<Body>
+}
+
+/** `Said` as a deeply readonly type, which handlers may return. */
+type Sent<Said> = Said extends readonly (infer Item)[]
+  ? readonly Sent<Item>[]
+  : Said extends object
+    ? { readonly [Field in keyof Said]: Sent<Said[Field]> }
+    : Said
+
+/**
+ * Keeps the literal type `true` in `{ success: true }` during inference, where the compiler would widen it to
+ * boolean.
+ */
+interface LiteralSuccess {
+  readonly success?: boolean
+}
+
+interface JsonEndpoint<Needs, Who, Query, Body, Says extends ContractSchema> {
+  readonly summary: string
+  readonly tag: Documentation['tag']
+  readonly params?: z.ZodObject
+  readonly query?: Query
+  readonly body?: Body
+  readonly answer: Says
+  readonly status?: 200 | 201
+  readonly errors?: readonly number[]
+  /** The result is sent as JSON, unless it is a response already. */
+  readonly handle: (
+    input: JsonInput<Who, Query, Body>,
+    parts: Needs,
+  ) => Promise<(Sent<mini.output<Says>> & LiteralSuccess) | Response | JsonAnswer>
+}
+
+type Schema = z.ZodObject | undefined
+
+/** A JSON endpoint with parsed input, for API keys and sessions. */
+export function keyedEndpoint<
+  Needs,
+  Says extends ContractSchema,
+  Query extends Schema = undefined,
+  Body extends Schema = undefined,
+>(given: JsonEndpoint<Needs, AccountCaller, Query, Body, Says>): Endpoint<Needs, AccountCaller> {
+  return jsonEndpoint(given)
+}
+
+/** A JSON endpoint with parsed input, for sessions. */
+export function sessionEndpoint<
+  Needs,
+  Says extends ContractSchema,
+  Query extends Schema = undefined,
+  Body extends Schema = undefined,
+>(given: JsonEndpoint<Needs, SessionCaller, Query, Body, Says>): Endpoint<Needs, SessionCaller> {
+  return jsonEndpoint(given)
+}
+
+/** A JSON endpoint with parsed input, for administrators' sessions. */
+export function adminEndpoint<
+  Needs,
+  Says extends ContractSchema,
+  Query extends Schema = undefined,
+  Body extends Schema = undefined,
+>(given: Omit<JsonEndpoint<Needs, Administrator, Query, Body, Says>, 'tag'>): Endpoint<Needs, Administrator> {
+  return jsonEndpoint({ ...given, tag: 'Administration' })
+}
+
+/** A JSON endpoint with parsed input, for any caller that its row admits. */
+export function openEndpoint<
+  Needs,
+  Says extends ContractSchema,
+  Query extends Schema = undefined,
+  Body extends Schema = undefined,
+>(given: JsonEndpoint<Needs, unknown, Query, Body, Says>): Endpoint<Needs, unknown> {
+  return jsonEndpoint(given)
+}
+
+function jsonEndpoint<Needs, Who, Query extends Schema, Body extends Schema, Says extends ContractSchema>(
+  given: JsonEndpoint<Needs, Who, Query, Body, Says>,
+): Endpoint<Needs, Who> {
+  const { summary, tag, params, query, body, errors = [], status = 200 } = given
+  return {
+    documentation: {
+      summary,
+      tag,
+      ...(params === undefined ? {} : { params }),
+      ...(query === undefined ? {} : { query }),
+      ...(body === undefined ? {} : { body: { schema: body, type: 'application/json' } }),
+      answers: { [status]: { description: 'Success', schema: given.answer } },
+      errors,
+    },
+    async handle(call, parts, caller) {
+      const input = {
+        call,
+        caller,
+        params: call.params,
+        query: parse(
+          query,
+          query === undefined ? undefined : Object.fromEntries([...call.url.searchParams].reverse()),
+        ),
+        body: parse(body, body === undefined ? undefined : await readJsonBody(call)),
+      }
+      const result = await given.handle(input, parts)
+      return result instanceof Response || result instanceof JsonAnswer
+        ? result
+        : new JsonAnswer(result, status)
+    },
+  }
+}
+
+function parse<S extends Schema>(schema: S | undefined, input: unknown): Output<S>
+function parse(schema: Schema, input: unknown): unknown {
+  if (schema === undefined) return undefined
+  const result = schema.safeParse(input)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const field = issue?.path.join('.') ?? ''
+  throw new Refusal(
+    'INVALID_REQUEST',
+    field === '' ? 'The body must be a JSON object' : `"${field}": ${issue?.message ?? 'invalid'}`,
+  )
+}

@@ -1,0 +1,117 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { errorBody } from '../../contract/errors.ts'
+import { ERROR_CODES } from '../../domain/errors.ts'
+import { statusOf } from '../errors.ts'
+import { isForPeople, type Route } from '../route.ts'
+import { addExamples } from './openapi-examples.ts'
+import { documentedSchema } from './openapi-schema.ts'
+
+type Registered = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0]
+type Answers = Registered['responses']
+
+const meanings: Readonly<Record<number, string>> = {
+  400: 'Missing or invalid parameters',
+  401: 'Invalid or missing API key',
+  403: 'Insufficient permissions',
+  404: 'Resource does not exist',
+  409: 'It is taken, or not where the request takes it to be',
+  410: 'Gone for good',
+  412: 'A condition of the request does not hold',
+  413: 'Too large',
+  415: 'Another type of body is needed',
+  416: 'The range lies outside the file',
+  422: 'Not what the same Idempotency-Key was used for before',
+  423: 'Somebody else is writing, or joins it to another upload',
+  429: 'Too many requests',
+  460: 'The checksum does not match',
+  500: 'Internal server error',
+  503: 'Unavailable for now; try again after Retry-After',
+}
+
+/**
+ * Generates the OpenAPI document from the contract and the routes' input schemas. `sessionCookie`: the
+ * cookie's name.
+ */
+export function openApiDocument(routes: readonly Route[], serverUrl: string, sessionCookie: string) {
+  const app = new OpenAPIHono()
+  app.openAPIRegistry.registerComponent('securitySchemes', 'key', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key. Beside it stands the scope that it needs; where none does, any key will do.',
+  })
+  app.openAPIRegistry.registerComponent('securitySchemes', 'session', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: sessionCookie,
+    description: 'Of a browser where somebody is signed in, and from pages of this site alone',
+  })
+  for (const route of routes) app.openAPIRegistry.registerPath(registered(route))
+  const document = app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Holdfast',
+      version: '1',
+      description: 'Put a file in, get a short link out. Errors carry a code from a closed list.',
+    },
+    servers: [{ url: serverUrl }],
+  })
+  addExamples(document)
+  return document
+}
+
+function registered(route: Route): Registered {
+  const { summary, tag, params, query, headers, body, answers, errors } = route.documentation
+  const responses: Answers = {}
+  for (const [status, answer] of Object.entries(answers)) {
+    const { description, schema, headers, text, type = 'application/json' } = answer
+    const plain = text === undefined ? {} : { 'text/plain': { schema: documentedSchema(text) } }
+    responses[status] = {
+      description,
+      ...(headers === undefined ? {} : { headers }),
+      ...(schema === undefined
+        ? {}
+        : { content: { [type]: { schema: documentedSchema(schema) }, ...plain } }),
+    }
+  }
+  const always = route.auth === 'none' ? [500, 503] : [401, 403, 429, 500, 503]
+  for (const status of new Set([...errors, ...always])) {
+    responses[status] ??= refusal(status, isForPeople(route))
+  }
+  return {
+    method: route.method,
+    path: route.path,
+    summary,
+    tags: [tag],
+    security: securityOf(route),
+    request: {
+      ...(params === undefined ? {} : { params }),
+      ...(query === undefined ? {} : { query }),
+      ...(headers === undefined ? {} : { headers }),
+      ...(body === undefined
+        ? {}
+        : { body: { required: true, content: { [body.type]: { schema: body.schema } } } }),
+    },
+    responses,
+  }
+}
+
+/** OpenAPI 3.1 allows a list of required scopes with a bearer scheme. */
+function securityOf(route: Route): Record<string, string[]>[] {
+  const session = { session: [] }
+  if (route.need === undefined) return route.auth === 'none' ? [] : [session]
+  const key = { key: route.need === 'any' ? [] : [route.need] }
+  return route.auth === 'key' ? [key, session] : [key, session, {}]
+}
+
+function refusal(status: number, isForPeople: boolean): Answers[number] {
+  const description = meanings[status] ?? 'Error'
+  const error = ERROR_CODES.find((code) => statusOf(code) === status)
+  const example = { success: false, message: description, error }
+  return {
+    description,
+    content: {
+      'application/json': { schema: documentedSchema(errorBody), example },
+      ...(isForPeople ? { 'text/html': {} } : {}),
+    },
+  }
+}

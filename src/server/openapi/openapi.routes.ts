@@ -1,0 +1,11 @@
+import { openApiAnswer } from '../../contract/health.ts'
+import { openEndpoint } from '../endpoint.ts'
+
+export const getOpenApiEndpoint = openEndpoint({
+  summary: 'This document',
+  tag: 'Health',
+  answer: openApiAnswer,
+  async handle({ call }) {
+    return call.site.openApiAnswer()
+  },
+})

@@ -1,0 +1,71 @@
+import type { TrafficCounter } from '../core/traffic.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { Log } from '../log.ts'
+import type { Arrival } from './arrival.ts'
+import type { Sent } from './connections/exchange.ts'
+import { bytesRead } from './requests/body.ts'
+
+/** Receives metrics of requests. */
+export interface RequestWatch {
+  /** `route`: the pattern, never the path, whose number is unbounded. */
+  answered(route: string, method: string, status: number, milliseconds: number): void
+  received(bytes: number): void
+  sent(bytes: number): void
+}
+
+/** Writes the log line of a request once its response was sent. */
+export type RequestLog = (arrival: Arrival, response: Response, began: number) => void
+
+const HEALTH_CHECKS = ['/health', '/ready', '/metrics']
+
+/**
+ * Logs and counts each request once its response was sent, with the actual status and bytes. Event streams,
+ * which are unbounded, are counted when they begin. URLs are omitted: they may contain tokens and search
+ * words.
+ */
+export function createRequestLog(parts: {
+  log: Log
+  clock: Clock
+  /** Null where metrics are off. */
+  metrics: RequestWatch | null
+  traffic: TrafficCounter
+}): RequestLog {
+  const { log, clock, metrics, traffic } = parts
+
+  return (arrival, response, began) => {
+    const { request, route, id } = arrival
+
+    // The duration of an event stream is not a response time.
+    const isEndless = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    if (isEndless) metrics?.answered(route, request.method, response.status, clock.monotonic() - began)
+
+    function write({ status, bytes }: Sent): void {
+      const who = arrival.caller
+      const took = clock.monotonic() - began
+      const { isStreaming } = arrival.connection
+      // Bytes received, regardless of Content-Length: an upload may break off.
+      const received = isStreaming ? arrival.connection.received() : bytesRead(request)
+      const fields = {
+        method: request.method,
+        route,
+        status,
+        bytes,
+        received,
+        ms: Math.round(took * 10) / 10,
+        account: who?.kind === 'account' ? who.username : 'guest',
+        id,
+      }
+      log.info(fields, 'request')
+      // Health checks are not counted, so that an idle server writes nothing to disk.
+      if (!HEALTH_CHECKS.includes(route)) traffic.requested()
+      if (!isEndless) metrics?.answered(route, request.method, status, took)
+      if (isStreaming || HEALTH_CHECKS.includes(route)) return
+      traffic.received(received)
+      traffic.sent(bytes)
+      metrics?.received(received)
+      metrics?.sent(bytes)
+    }
+
+    arrival.connection.whenOver(write)
+  }
+}

@@ -1,0 +1,68 @@
+import { Refusal } from '../../domain/errors.ts'
+import { formatSize } from '../../domain/sizes.ts'
+import type { SmallBodies, SmallBody } from './small-bodies.ts'
+
+/** The fields of a call that reading its body requires. */
+export interface BodyCall {
+  readonly request: Request
+  readonly bucket: string
+  /** Maximum bytes of the body. */
+  readonly bodyLimit: number
+  /** Additional headers of the response. */
+  readonly headers: Map<string, string>
+  readonly site: { readonly smallBodies: SmallBodies }
+}
+
+const read = new WeakMap<Request, number>()
+
+/** Bytes of the body that were read here, regardless of its Content-Length. */
+export function bytesRead(request: Request): number {
+  return read.get(request) ?? 0
+}
+
+/**
+ * Parses the body as JSON. Throws Refusal INVALID_REQUEST, PAYLOAD_TOO_LARGE for more bytes than `bodyLimit`,
+ * REQUEST_TIMEOUT for a slow sender, RATE_LIMITED for an address that sends too many at once, or SERVER_BUSY
+ * when all together do.
+ */
+export async function readJsonBody(call: BodyCall): Promise<unknown> {
+  const bytes = await readBytes(call)
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw new Refusal('INVALID_REQUEST', 'The body must be JSON in UTF-8')
+  }
+}
+
+/** Parses an `application/x-www-form-urlencoded` body. Throws Refusal like `readJson`. */
+export async function readForm(call: BodyCall): Promise<URLSearchParams> {
+  return new URLSearchParams(new TextDecoder().decode(await readBytes(call)))
+}
+
+async function readBytes(call: BodyCall): Promise<Uint8Array> {
+  const { request, headers, site, bodyLimit: most } = call
+  const tooLarge = () =>
+    new Refusal('PAYLOAD_TOO_LARGE', `The body may have ${formatSize(most)} at most here`)
+  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge()
+  if (request.body === null) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  let reading: SmallBody | null = null
+  try {
+    reading = site.smallBodies.begin(request.body, call.bucket)
+    for (;;) {
+      const chunk = await reading.next()
+      if (chunk === null) return Buffer.concat(chunks)
+      length += chunk.byteLength
+      read.set(request, length)
+      if (length > most) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    // The unread rest of the body must not be parsed as a next request.
+    headers.set('Connection', 'close')
+    throw error
+  } finally {
+    reading?.end()
+  }
+}

@@ -1,0 +1,106 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Proxies whose X-Forwarded-For is trusted. */
+export interface TrustedProxies {
+  /** `address` must be normalized. */
+  has(address: string): boolean
+}
+
+/** Parses a list of addresses and CIDR ranges, IPv4 and IPv6. Throws an Error that names an invalid entry. */
+export function parseTrustedProxies(list: readonly string[]): TrustedProxies {
+  const blocks = new BlockList()
+  for (const entry of list) add(blocks, entry)
+  return { has: (address) => isIP(address) !== 0 && blocks.check(address, family(address)) }
+}
+
+/**
+ * The client's address: the socket's or, behind a trusted proxy, the rightmost untrusted address in
+ * X-Forwarded-For. Entries left of an untrusted one may be forged, so the search stops there; it also stops
+ * at an invalid entry and when all addresses are trusted, and then returns the last proxy reached.
+ *
+ * IPv4 is returned in dotted form even if mapped into IPv6; IPv6 in the form of RFC 5952. The name of a
+ * socket without an address, such as a Unix socket, is returned as it is.
+ */
+export function clientAddress(
+  socketAddress: string,
+  forwardedFor: string | null,
+  trusted: TrustedProxies,
+): string {
+  let address = normalise(socketAddress) ?? socketAddress
+  for (const hop of (forwardedFor ?? '').split(',').reverse()) {
+    if (!trusted.has(address)) break
+    const next = normalise(withoutPort(hop.trim()))
+    if (next === null) break
+    address = next
+  }
+  return address
+}
+
+/**
+ * The address as rate limits count it: itself, or for IPv6 its /64, since each subscriber has at least that
+ * many.
+ */
+export function addressBucket(address: string): string {
+  const known = normalise(address)
+  if (known === null || family(known) === 'ipv4') return known ?? address
+  return `${groupsOf(known).slice(0, 4).join(':')}::/64`
+}
+
+/**
+ * The address as the connection limit counts it; null for a trusted proxy, which carries those of many
+ * clients.
+ */
+export function connectionBucket(address: string, trusted: TrustedProxies): string | null {
+  return trusted.has(normalise(address) ?? address) ? null : addressBucket(address)
+}
+
+function add(blocks: BlockList, entry: string): void {
+  const [, text = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry.trim()) ?? []
+  const address = normalise(text)
+  if (address === null || text.includes('%')) throw wrongEntry(entry)
+  if (prefix === undefined) {
+    blocks.addAddress(address, family(address))
+    return
+  }
+  // A range of IPv4-mapped IPv6 addresses is the range of those IPv4 addresses.
+  const mapped = isIP(text) === 6 && family(address) === 'ipv4'
+  const length = Number(prefix) - (mapped ? 96 : 0)
+  if (length < 0 || length > (family(address) === 'ipv4' ? 32 : 128)) throw wrongEntry(entry)
+  blocks.addSubnet(address, length, family(address))
+}
+
+function wrongEntry(entry: string): Error {
+  return new Error(`"${entry}" is not an IP address or a CIDR range such as 10.0.0.0/8 or fd00::/8`)
+}
+
+/** Canonical spelling of an address; null when it is invalid. A zone (`%eth0`) is removed. */
+function normalise(text: string): string | null {
+  const address = text.replace(/%.*$/s, '')
+  const version = isIP(address)
+  if (version !== 6) return version === 4 ? address : null
+  const groups = groupsOf(address)
+  const [high = 0, low = 0] = groups.slice(6).map((group) => Number.parseInt(group, 16))
+  if (/^(0,){5}ffff,/.test(groups.join())) return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
+  // Groups are expanded first: Bun 1.4.5 rejects some valid addresses with `::` and a dotted end in a URL.
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
+}
+
+/** The eight groups of a valid IPv6 address, in lower-case hexadecimal without leading zeros. */
+function groupsOf(address: string): string[] {
+  const dotted = /[\d.]*\.[\d.]*$/.exec(address)?.[0]
+  const [a = 0, b = 0, c = 0, d = 0] = (dotted ?? '').split('.').map(Number)
+  const tail = `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+  const written = dotted === undefined ? address : address.slice(0, -dotted.length) + tail
+  const [left = [], right = []] = written.split('::').map((side) => (side === '' ? [] : side.split(':')))
+  const zeros = new Array<string>(8 - left.length - right.length).fill('0')
+  return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16).toString(16))
+}
+
+/** Removes the port that some proxies add: `192.0.2.1:443`, `[2001:db8::1]` or `[2001:db8::1]:443`. */
+function withoutPort(text: string): string {
+  return /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
+}
+
+function family(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6'
+}

@@ -1,0 +1,93 @@
+import { z } from '@hono/zod-openapi'
+import type { Pagination } from '../../contract/fields.ts'
+import { Refusal } from '../../domain/errors.ts'
+
+/** Building blocks for the input of the JSON API. */
+
+export const fileIdentifier = z
+  .union([z.string(), z.number().int().min(0)], 'must be a file identifier: a slug, a UUID or a number')
+  .transform(String)
+  .openapi({ type: ['string', 'integer'], description: 'Slug, UUID or numeric id' })
+
+export const folderPlace = z
+  .string('must be a folder identifier or "root"')
+  .nullish()
+  .openapi({ description: 'Folder identifier; "root", empty, null or missing mean the top level' })
+
+export const identifierParameter = z.object({
+  identifier: z.string().openapi({ description: 'Folder identifier' }),
+})
+
+/** Maximum identifiers in one request. */
+export const MOST_OF_BATCH = 200
+
+/** Description of PATCH bodies in the OpenAPI document. */
+export const READ_ONLY_ALLOWED =
+  'What changes. Other fields that the resource has are ignored, so that it may be sent back as it came; a field that it does not have is refused'
+
+/**
+ * Throws Refusal UNKNOWN_FIELD, because silently ignoring a field would make a program believe that it was
+ * changed.
+ */
+export function assertKnownFields(body: object, known: readonly string[]): void {
+  const unknown = Object.keys(body).find((field) => !known.includes(field))
+  if (unknown === undefined) return
+  throw new Refusal('UNKNOWN_FIELD', `"${unknown.slice(0, 100)}": there is no such field to change`)
+}
+
+/** A list of 1 to 200 identifiers. */
+export function batch<S extends z.ZodType>(item: S) {
+  return z
+    .array(item, 'must be a list of identifiers')
+    .min(1, 'must hold at least one identifier')
+    .max(MOST_OF_BATCH, `may hold ${MOST_OF_BATCH} identifiers at most`)
+}
+
+/** Files and folders, together between one and the maximum of a batch. */
+export const filesAndFolders = z
+  .object({
+    files: z.array(fileIdentifier, 'must be a list of identifiers').optional(),
+    folders: z.array(z.string('must be a folder identifier'), 'must be a list of identifiers').optional(),
+  })
+  .refine(({ files = [], folders = [] }) => files.length + folders.length > 0, {
+    path: ['files'],
+    message: 'must hold at least one identifier, or "folders" must',
+  })
+  .refine(({ files = [], folders = [] }) => files.length + folders.length <= MOST_OF_BATCH, {
+    path: ['files'],
+    message: `may hold ${MOST_OF_BATCH} identifiers at most, together with "folders"`,
+  })
+
+/** An integer in a query string. */
+export function queryNumber(least: number, most: number) {
+  const allowed = `must be a whole number from ${least} to ${most}`
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, allowed)
+    .transform(Number)
+    .pipe(z.number().min(least, allowed).max(most, allowed))
+    .openapi({ type: 'integer', minimum: least, maximum: most })
+}
+
+export const MAX_PAGE = 1_000_000_000
+
+/** Pagination object. `pages` is ⌈total / per_page⌉. */
+export function paginationOf(page: number, perPage: number, total: number): Pagination {
+  return { page, per_page: perPage, total, pages: Math.ceil(total / perPage) }
+}
+
+/** A row id in a path. */
+export const rowId = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .openapi({ example: '42' })
+
+/** Parses a row id; 0, which no row has, for anything else. */
+export function rowNumber(text: string | undefined): number {
+  return /^\d{1,15}$/.test(text ?? '') ? Number(text) : 0
+}
+
+/** Re-authentication: the account's password, or nothing for an account without one. */
+export const presentPassword = z.string('must be the password of your account').max(1000).nullish().openapi({
+  description: 'The present password; not needed within ten minutes of the last proof that it is you',
+})

@@ -1,0 +1,16 @@
+import { Refusal } from '../../domain/errors.ts'
+
+const METHODS = ['HEAD', 'GET', 'PATCH', 'DELETE'] as const
+export type MeantMethod = (typeof METHODS)[number]
+
+/**
+ * The effective method of an upload request. A client that cannot send a method sends POST with a header that
+ * names it. With other methods the header is ignored, so that access is decided by the real method. Throws
+ * Refusal METHOD_NOT_ALLOWED.
+ */
+export function meantMethod({ method, headers }: Request): MeantMethod {
+  const override = method === 'POST' ? headers.get('x-http-method-override')?.toUpperCase() : undefined
+  const meant = METHODS.find((known) => known === (override ?? method))
+  if (meant === undefined) throw new Refusal('METHOD_NOT_ALLOWED', 'Use HEAD, GET, PATCH or DELETE here')
+  return meant
+}

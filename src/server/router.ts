@@ -1,0 +1,252 @@
+import type { Result } from 'hono/router'
+import { RegExpRouter } from 'hono/router/reg-exp-router'
+import { getPath, tryDecodeURIComponent } from 'hono/utils/url'
+import { outageRefusal } from '../core/failures.ts'
+import { FileDamaged } from '../core/file-damaged.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { JsonAnswer } from './answers/json.ts'
+import { preflight } from './answers/preflight.ts'
+import type { Arrival } from './arrival.ts'
+import type { Call, Need } from './call.ts'
+import { errorResponse } from './errors.ts'
+import type { Parts } from './parts.ts'
+import { isForPeople, type Origins, type Route } from './route.ts'
+
+const ASSETS = '/assets/{name}'
+/** Paths below which repeated and trailing slashes are ignored. */
+const TOLERANT = /^\/(?:api\/v1|file\/delete|folder\/delete|d|f)(?=\/|$)/
+
+/** Answers any request and fills in its route. Never throws. */
+export type Router = (arrival: Arrival) => Promise<Response | JsonAnswer>
+
+/** A row of the route table, or a route that is served beside it. */
+interface Entry extends Pick<Route, 'path' | 'handle' | 'always' | 'others' | 'host' | 'origins'> {
+  readonly need: Need | null
+  readonly bodyLimit: number
+  /** Whether people open it in a browser, so that errors are pages. */
+  readonly isSeen: boolean
+}
+
+/**
+ * Serves the routes of the table, preflights, assets, and errors for everything else; while the server stops,
+ * an error for everything. Only Hono's router is used: a Hono app creates a context and several promises for
+ * each request, and accepts only Response objects.
+ */
+export function createRouter(routes: readonly Route[], parts: Parts, isStopping: () => boolean): Router {
+  const { pages } = parts
+  const nothingHere = (call: Call) => pages.error(call, nothing())
+  const router = new RegExpRouter<Entry>()
+  router.add('GET', routerPattern(ASSETS), {
+    path: ASSETS,
+    need: null,
+    bodyLimit: 0,
+    origins: 'any origin',
+    isSeen: true,
+    handle: async (call) => pages.asset(call.params.name ?? '', call.request) ?? (await nothingHere(call)),
+  })
+  for (const route of routes.filter(({ others }) => others !== 'nothing')) {
+    router.add(route.method.toUpperCase(), routerPattern(route.path), entryOf(route))
+  }
+  const addressAt = createAddresses(routes)
+  const left = matchingSingleSegments(routes, addressAt)
+  const unmatched = answeringUnmatched(addressAt, nothingHere)
+
+  return async (arrival) => {
+    const { request } = arrival
+    const isHead = request.method === 'HEAD'
+    const asked = getPath(request)
+    const path = cleanPath(asked)
+    const found = router.match(isHead ? 'GET' : request.method, path)
+    // Of several matches, the first in the table wins.
+    const entry = found[0][0]?.[0] ?? left(request.method, path)
+    try {
+      if (entry !== undefined) {
+        arrival.route = entry.path
+        arrival.origins = entry.origins
+        arrival.need = entry.need
+        arrival.bodyLimit = entry.bodyLimit
+        arrival.params = entry.others === 'nothing' ? paramsOfSingleSegment(path) : paramsOf(found)
+        if (entry.always !== undefined) setHeaders(arrival, entry.always)
+      }
+      if (isStopping()) throw shuttingDown(arrival)
+      if (!isServedAt(arrival, entry)) return errorResponse(nothing())
+      if (path !== asked && entry?.isSeen === true) return permanently(arrival)
+      if (entry === undefined) return await unmatched(arrival, path)
+      // For HEAD the body is included, which determines length and encoding; the listener omits it.
+      return await entry.handle(arrival, parts)
+    } catch (error) {
+      return failure(arrival, error, entry?.isSeen === false ? null : pages)
+    }
+  }
+}
+
+/** Content with a host of its own is served only there, and that host serves nothing else. */
+function isServedAt({ site, request }: Call, entry: Entry | undefined): boolean {
+  const isContent = site.hosts.isContent(request)
+  return isContent === null || entry?.host === 'any' || (entry?.host === 'content') === isContent
+}
+
+/** Redirects a page to its canonical address. */
+function permanently({ site, url }: Call): Response {
+  const address = site.publicUrl + cleanPath(url.pathname) + url.search
+  return new Response(null, { status: 308, headers: { Location: address } })
+}
+
+/** Path parameters, percent-decoded; malformed escapes stay as they are. */
+function paramsOf(found: Result<Entry>): Arrival['params'] {
+  if (found.length === 1) return found[0][0]?.[1] ?? {}
+  const [[first], captured] = found
+  const params: Record<string, string> = {}
+  const places = first?.[1] ?? {}
+  for (const name in places) {
+    const value = captured[places[name] ?? -1]
+    if (value !== undefined) params[name] = tryDecodeURIComponent(value)
+  }
+  return params
+}
+
+/** `pages`: null for routes without readers in a browser. */
+async function failure(call: Call, error: unknown, pages: Parts['pages'] | null): Promise<Response> {
+  const refusal = asRefusal(call, error)
+  if (pages === null) return errorResponse(refusal)
+  try {
+    return await pages.error(call, refusal)
+  } catch (pageError) {
+    return errorResponse(asRefusal(call, pageError))
+  }
+}
+
+function setHeaders(call: Call, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) call.headers.set(name, value)
+}
+
+/** Maps an error to a refusal. Unknown errors are logged and not revealed to the caller. */
+function asRefusal(call: Call, error: unknown): Refusal {
+  if (error instanceof FileDamaged) call.site.report(error, call.id)
+  if (error instanceof Refusal) return error
+  // The sender has disconnected; the response is not sent.
+  if (error instanceof Error && error.name === 'AbortError') {
+    return new Refusal('INVALID_REQUEST', 'The connection was closed before the body was complete')
+  }
+  call.site.report(error, call.id)
+  const outage = outageRefusal(error)
+  if (outage !== null) return outage
+  return new Refusal(
+    'INTERNAL_ERROR',
+    'Something went wrong on the server; the request id tells where to look',
+  )
+}
+
+/** Closes the connection, so that the client's next request reaches another node, if there is one. */
+function shuttingDown(call: Call): Refusal {
+  call.headers.set('Connection', 'close')
+  return new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5)
+}
+
+function nothing(): Refusal {
+  return new Refusal('NOT_FOUND', 'There is nothing at this address')
+}
+
+function methodNotAllowed(allowed: readonly string[]): Response {
+  const response = errorResponse(new Refusal('METHOD_NOT_ALLOWED', `Use ${allowed.join(' or ')} here`))
+  response.headers.set('Allow', allowed.join(', '))
+  return response
+}
+
+/** Converts `{name}` of the table to Hono's `:name`. */
+export function routerPattern(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+function entryOf(route: Route): Entry {
+  return {
+    ...route,
+    need: route.need ?? null,
+    bodyLimit: route.body === 'stream' ? 0 : route.body,
+    isSeen: isForPeople(route),
+  }
+}
+
+type AddressAt = (path: string) => Address | null
+
+/**
+ * Matches paths of one segment without a route of their own, for any method. Hono's router does not accept
+ * such a pattern beside others.
+ */
+function matchingSingleSegments(
+  routes: readonly Route[],
+  addressAt: AddressAt,
+): (method: string, path: string) => Entry | undefined {
+  const entries = new Map(
+    routes
+      .filter(({ others }) => others === 'nothing')
+      .map((route) => [route.method.toUpperCase(), entryOf(route)] as const),
+  )
+  return (method, path) => {
+    const entry = entries.get(method)
+    return entry !== undefined && /^\/[^/]+$/.test(path) && addressAt(path) === null ? entry : undefined
+  }
+}
+
+function paramsOfSingleSegment(path: string): Arrival['params'] {
+  return { name: tryDecodeURIComponent(path.slice(1)) }
+}
+
+/** Answers preflights, and requests that match no route. */
+function answeringUnmatched(
+  addressAt: AddressAt,
+  nothingHere: (call: Call) => Promise<Response>,
+): (arrival: Arrival, path: string) => Promise<Response> {
+  return async (arrival, path) => {
+    const address = addressAt(path)
+    if (address === null) return nothingHere(arrival)
+    const { allowed, always, others } = address
+    arrival.route = address.path
+    arrival.origins = address.origins
+    setHeaders(arrival, always)
+    if (arrival.request.method === 'OPTIONS') return preflight(allowed)
+    if (others === 'preflight') throw nothing()
+    return methodNotAllowed(allowed)
+  }
+}
+
+interface Address {
+  /** Path as in the table. */
+  readonly path: string
+  readonly always: Readonly<Record<string, string>>
+  readonly allowed: readonly string[]
+  readonly origins: Origins
+  readonly others: Route['others']
+}
+
+/** Finds the pattern that a path matches, most specific first, and its allowed methods. */
+function createAddresses(routes: readonly Route[]): AddressAt {
+  const named = routes.filter(({ others }) => others !== 'nothing')
+  const patterns = named.map((route) => ({
+    route,
+    fits: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    methods: route.method === 'get' ? ['GET', 'HEAD'] : [route.method.toUpperCase()],
+  }))
+  return (path) => {
+    const fitting = patterns.filter((pattern) => pattern.fits.test(path))
+    const plainest = fitting.find(({ route }) => route.path === path) ?? fitting[0]
+    if (plainest === undefined) return null
+    return {
+      path: plainest.route.path,
+      others: plainest.route.others,
+      origins: plainest.route.origins,
+      always: Object.assign({}, ...fitting.map(({ route }) => route.always)),
+      allowed: [...new Set([...fitting.flatMap(({ methods }) => methods), 'OPTIONS'])],
+    }
+  }
+}
+
+/** The path without repeated and trailing slashes; unchanged where these are significant. */
+function cleanPath(path: string): string {
+  if (!path.includes('//') && !path.endsWith('/')) return path
+  const cleaned = path
+    .split('/')
+    .filter((segment) => segment !== '')
+    .join('/')
+  return TOLERANT.test(`/${cleaned}`) ? `/${cleaned}` : path
+}

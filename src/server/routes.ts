@@ -1,0 +1,261 @@
+import { getAccountEndpoint, getRequestsEndpoint, getStorageEndpoint } from '../accounts/account.routes.ts'
+import { createKeyEndpoint, listKeysEndpoint, revokeKeyEndpoint } from '../accounts/keys/keys.routes.ts'
+import { changeAccountEndpoint, removeAccountEndpoint } from '../accounts/own-account.routes.ts'
+import * as ownMailRoutes from '../accounts/own-mail.routes.ts'
+import * as passkeysRoutes from '../accounts/sign-in/passkeys.routes.ts'
+import * as secondFactorRoutes from '../accounts/sign-in/second-factor.routes.ts'
+import * as sessionRoutes from '../accounts/sign-in/session.routes.ts'
+import { OIDC_CALLBACK } from '../accounts/sign-in/sign-in-terms.ts'
+import * as signUpRoutes from '../accounts/sign-in/sign-up.routes.ts'
+import { getContentEndpoint, signDownloadEndpoint, signViewEndpoint } from '../downloads/content.routes.ts'
+import { listPublicFolderEndpoint } from '../downloads/public-folder.ts'
+import { downloadFolderEndpoint, signArchiveEndpoint } from '../downloads/zip/archive-links.routes.ts'
+import { getArchiveEndpoint } from '../downloads/zip/archives.routes.ts'
+import { watchEventsEndpoint } from '../events/events.routes.ts'
+import * as binRoutes from '../files/bin/bin.routes.ts'
+import * as filesRoutes from '../files/files.routes.ts'
+import { listFolderFilesEndpoint } from '../files/folders/folder-files.ts'
+import {
+  getFolderEndpoint,
+  listFoldersEndpoint,
+  listSubfoldersEndpoint,
+} from '../files/folders/folder-lists.ts'
+import * as foldersRoutes from '../files/folders/folders.routes.ts'
+import * as accountsRoutes from '../operations/accounts.routes.ts'
+import { listAuditEndpoint } from '../operations/audit.routes.ts'
+import { listAllFilesEndpoint } from '../operations/files.routes.ts'
+import { getHealthEndpoint, getReadinessEndpoint } from '../operations/health.routes.ts'
+import { listJobsEndpoint, listNodesEndpoint, retryJobEndpoint } from '../operations/jobs.routes.ts'
+import { getMetricsEndpoint } from '../operations/metrics/metrics.routes.ts'
+import * as noticeRoutes from '../operations/notice.routes.ts'
+import * as reportsRoutes from '../operations/reports.routes.ts'
+import { listSettingsEndpoint } from '../operations/settings.routes.ts'
+import { getStatisticsEndpoint } from '../operations/statistics.routes.ts'
+import {
+  allowContentEndpoint,
+  listRefusedEndpoint,
+  takeDownEndpoint,
+} from '../operations/take-downs.routes.ts'
+import * as accountPages from '../pages/account-pages.ts'
+import { getAdminPage, getAdminPageOf } from '../pages/admin-page.ts'
+import { getGuidePage, getReferencePage } from '../pages/docs-pages.ts'
+import { getFilePage } from '../pages/file-page.ts'
+import { getFilesPage, getFilesPageOf } from '../pages/files-page.ts'
+import { getFolderPage } from '../pages/folder-page.ts'
+import { postFolderPassword } from '../pages/folder-password.ts'
+import { forgottenPages, keepPages, unsubscribePages, verifyPages } from '../pages/mail-pages.ts'
+import { finishOidc, startOidc } from '../pages/oidc.ts'
+import { getProvedPage } from '../pages/proved-page.ts'
+import { getReportPage, postReport } from '../pages/report-page.ts'
+import { getSettingsPage, getSettingsPageOf } from '../pages/settings-page.ts'
+import { getStartPage, postStartPage } from '../pages/start-page.ts'
+import { reportFileEndpoint } from '../sharing/reports.routes.ts'
+import { getThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
+import { deleteByReceipt } from '../uploads/receipts.routes.ts'
+import * as tus from '../uploads/resumable/tus.routes.ts'
+import { cancelUpload, listUploads } from '../uploads/resumable/uploads.routes.ts'
+import * as uploadStatusRoutes from '../uploads/upload-status.routes.ts'
+import { getOpenApiEndpoint } from './openapi/openapi.routes.ts'
+import {
+  administrator,
+  anybody,
+  guestOr,
+  guestOrKey,
+  guestOrUncounted,
+  key,
+  ownPage,
+  type Route,
+  row,
+  signedIn,
+} from './route.ts'
+
+/** CORS: routes callable from pages of any site with a key, or from pages of this one only. */
+const [ANY, OWN] = ['any origin', 'own origin'] as const
+
+/** Body limit in bytes of routes that read no body. */
+const NONE = 0
+/** Body limit for forms: a name, a password, a path. */
+const FORM = 8 * 1024
+/** Body limit for JSON: 200 identifiers and more, or every field at its maximum. */
+const FIELDS = 16 * 1024
+/** Body limit for a text of some thousand characters besides other fields, in any script and escaping. */
+const TEXT = 64 * 1024
+/** Body limit for a list of all of an account's identifiers. */
+const LISTS = 1024 * 1024
+/** Bodies of files, which are never read into memory as a whole. */
+const STREAM = 'stream'
+
+/**
+ * Every route of the server: method, path, access, CORS, body limit, endpoint. Access checks, rate limits,
+ * CORS, the OpenAPI document and the authorization tests derive from this table.
+ */
+// biome-ignore format: a row is a line
+export const routes: readonly Route[] = [
+  // Uploads
+  row('post',    '/api/v1/upload',                       guestOr('upload'),          ANY, STREAM,   uploadStatusRoutes.uploadFile),
+  row('put',     '/api/v1/upload/{name}',                guestOrKey('upload'),       ANY, STREAM,   uploadStatusRoutes.putUpload, { others: 'preflight' }),
+  row('delete',  '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     deleteByReceipt),
+  row('get',     '/api/v1/upload/status',                key('upload'),              ANY, NONE,     uploadStatusRoutes.getUploadStatus),
+  row('get',     '/api/v1/uploads',                      key('read'),                ANY, NONE,     listUploads),
+  row('post',    '/api/v1/upload/cancel',                key('manage'),              ANY, FIELDS,   cancelUpload),
+  row('post',    '/api/v1/uploads',                      guestOr('upload'),          ANY, STREAM,   tus.startUpload),
+  row('patch',   '/api/v1/uploads/{upload}',             guestOrUncounted('upload'), ANY, STREAM,   tus.patchUpload),
+  row('get',     '/api/v1/uploads/{upload}',             guestOrUncounted('upload'), ANY, NONE,     tus.lookAtUpload),
+  row('delete',  '/api/v1/uploads/{upload}',             guestOrUncounted('upload'), ANY, NONE,     tus.giveUpUpload),
+  row('post',    '/api/v1/uploads/{upload}',             guestOrUncounted('upload'), ANY, STREAM,   tus.postToUpload),
+  row('options', '/api/v1/uploads',                      anybody,                    ANY, NONE,     tus.uploadsCapabilities),
+  row('options', '/api/v1/uploads/{upload}',             anybody,                    ANY, NONE,     tus.uploadCapabilities),
+
+  // Files
+  row('get',     '/api/v1/files',                        key('read'),                ANY, NONE,     filesRoutes.listFilesEndpoint),
+  row('get',     '/api/v1/file/{id}',                    key('read'),                ANY, NONE,     filesRoutes.getFileEndpoint),
+  row('patch',   '/api/v1/file/{id}',                    key('manage'),              ANY, FIELDS,   filesRoutes.renameFileEndpoint),
+  row('post',    '/api/v1/file/move',                    key('manage'),              ANY, FIELDS,   filesRoutes.moveFileEndpoint),
+  row('post',    '/api/v1/files/move',                   key('manage'),              ANY, LISTS,    filesRoutes.moveFilesEndpoint),
+  row('post',    '/api/v1/files/download',               key('read'),                ANY, LISTS,    signArchiveEndpoint),
+  row('post',    '/file/delete',                         key('manage'),              ANY, LISTS,    filesRoutes.deleteFilesEndpoint),
+  row('post',    '/api/v1/file/delete',                  key('manage'),              ANY, LISTS,    filesRoutes.deleteFilesEndpoint),
+
+  // Folders
+  row('get',     '/api/v1/folders',                      key('read'),                ANY, NONE,     listFoldersEndpoint),
+  row('post',    '/api/v1/folder',                       key('upload'),              ANY, FIELDS,   foldersRoutes.createFolderEndpoint),
+  row('get',     '/api/v1/folder/{identifier}',          key('read'),                ANY, NONE,     getFolderEndpoint),
+  row('patch',   '/api/v1/folder/{identifier}',          key('manage'),              ANY, FIELDS,   foldersRoutes.changeFolderEndpoint),
+  row('get',     '/api/v1/folder/{identifier}/files',    key('read'),                ANY, NONE,     listFolderFilesEndpoint),
+  row('get',     '/api/v1/folder/{identifier}/folders',  key('read'),                ANY, NONE,     listSubfoldersEndpoint),
+  row('get',     '/api/v1/folder/{identifier}/download', key('read'),                ANY, NONE,     downloadFolderEndpoint),
+  row('post',    '/api/v1/folder/move',                  key('manage'),              ANY, FIELDS,   foldersRoutes.moveFolderEndpoint),
+  row('post',    '/api/v1/folders/move',                 key('manage'),              ANY, LISTS,    foldersRoutes.moveFoldersEndpoint),
+  row('post',    '/folder/delete',                       key('manage'),              ANY, LISTS,    foldersRoutes.deleteFoldersEndpoint),
+  row('post',    '/api/v1/folder/delete',                key('manage'),              ANY, LISTS,    foldersRoutes.deleteFoldersEndpoint),
+
+  // The bin
+  row('post',    '/api/v1/bin',                          key('manage'),              ANY, FIELDS,   binRoutes.putIntoBinEndpoint),
+  row('get',     '/api/v1/bin',                          key('read'),                ANY, NONE,     binRoutes.listBinEndpoint),
+  row('post',    '/api/v1/bin/restore',                  key('manage'),              ANY, FIELDS,   binRoutes.restoreFromBinEndpoint),
+  row('post',    '/api/v1/bin/delete',                   key('manage'),              ANY, FIELDS,   binRoutes.deleteFromBinEndpoint),
+  row('delete',  '/api/v1/bin',                          key('manage'),              ANY, NONE,     binRoutes.emptyBinEndpoint),
+
+  // The account and its keys
+  row('get',     '/api/v1/events',                       key('read'),                ANY, NONE,     watchEventsEndpoint),
+  row('get',     '/api/v1/account',                      key('any'),                 ANY, NONE,     getAccountEndpoint),
+  row('get',     '/api/v1/account/storage',              key('read'),                ANY, NONE,     getStorageEndpoint),
+  row('get',     '/api/v1/account/requests',             key('read'),                ANY, NONE,     getRequestsEndpoint),
+  row('get',     '/api/v1/keys',                         key('manage'),              ANY, NONE,     listKeysEndpoint),
+  row('post',    '/api/v1/key',                          key('manage'),              ANY, FIELDS,   createKeyEndpoint),
+  row('delete',  '/api/v1/key/{id}',                     key('manage'),              ANY, NONE,     revokeKeyEndpoint),
+
+  // Signing up, signing in, and what only the person may change
+  row('post',    '/api/v1/account',                      ownPage,                    ANY, FIELDS,   signUpRoutes.signUpEndpoint),
+  row('post',    '/api/v1/account/first',                ownPage,                    ANY, FIELDS,   signUpRoutes.makeFirstAdministratorEndpoint),
+  row('post',    '/api/v1/account/password',             ownPage,                    ANY, FIELDS,   signUpRoutes.setPasswordEndpoint),
+  row('patch',   '/api/v1/account',                      signedIn,                    ANY, FIELDS,   changeAccountEndpoint),
+  row('post',    '/api/v1/account/delete',               signedIn,                    ANY, FIELDS,   removeAccountEndpoint),
+  row('get',     '/api/v1/account/mail',                 signedIn,                    ANY, NONE,     ownMailRoutes.getMailEndpoint),
+  row('post',    '/api/v1/account/mail',                 signedIn,                    ANY, FIELDS,   ownMailRoutes.setMailAddressEndpoint),
+  row('patch',   '/api/v1/account/mail',                 signedIn,                    ANY, FIELDS,   ownMailRoutes.changeMailEndpoint),
+  row('post',    '/api/v1/account/mail/delete',          signedIn,                    ANY, FIELDS,   ownMailRoutes.removeMailEndpoint),
+  row('post',    '/api/v1/account/codes',                signedIn,                    ANY, FIELDS,   secondFactorRoutes.beginCodesEndpoint),
+  row('post',    '/api/v1/account/codes/confirm',        signedIn,                    ANY, FIELDS,   secondFactorRoutes.confirmCodesEndpoint),
+  row('post',    '/api/v1/account/codes/recovery',       signedIn,                    ANY, FIELDS,   secondFactorRoutes.renewRecoveryCodesEndpoint),
+  row('post',    '/api/v1/account/codes/delete',         signedIn,                    ANY, FIELDS,   secondFactorRoutes.endCodesEndpoint),
+  row('get',     '/api/v1/session',                      signedIn,                    ANY, NONE,     sessionRoutes.getSessionEndpoint),
+  row('post',    '/api/v1/session',                      ownPage,                    ANY, FIELDS,   sessionRoutes.signInEndpoint),
+  row('post',    '/api/v1/session/code',                 ownPage,                    ANY, FIELDS,   sessionRoutes.signInWithCodeEndpoint),
+  row('delete',  '/api/v1/session',                      ownPage,                    ANY, NONE,     sessionRoutes.signOutEndpoint),
+  row('post',    '/api/v1/session/proof',                signedIn,                    ANY, FIELDS,   sessionRoutes.proveByPasswordEndpoint),
+  row('delete',  '/api/v1/session/{id}',                 signedIn,                    ANY, NONE,     sessionRoutes.endSessionEndpoint),
+  row('get',     '/api/v1/sessions',                     signedIn,                    ANY, NONE,     sessionRoutes.listSessionsEndpoint),
+  row('delete',  '/api/v1/sessions',                     signedIn,                    ANY, NONE,     sessionRoutes.endOtherSessionsEndpoint),
+  row('get',     '/api/v1/passkeys',                     signedIn,                    ANY, NONE,     passkeysRoutes.listPasskeysEndpoint),
+  row('post',    '/api/v1/passkeys/options',             signedIn,                    ANY, FIELDS,   passkeysRoutes.beginPasskeyEndpoint),
+  row('post',    '/api/v1/passkeys',                     signedIn,                    ANY, TEXT,     passkeysRoutes.addPasskeyEndpoint),
+  row('patch',   '/api/v1/passkey/{id}',                 signedIn,                    ANY, FIELDS,   passkeysRoutes.renamePasskeyEndpoint),
+  row('delete',  '/api/v1/passkey/{id}',                 signedIn,                    ANY, NONE,     passkeysRoutes.removePasskeyEndpoint),
+  row('post',    '/api/v1/session/passkey/options',      ownPage,                    ANY, NONE,     passkeysRoutes.beginPasskeySignInEndpoint),
+  row('post',    '/api/v1/session/passkey',              ownPage,                    ANY, TEXT,     passkeysRoutes.signInWithPasskeyEndpoint),
+  row('post',    '/api/v1/session/proof/passkey',        signedIn,                    ANY, TEXT,     passkeysRoutes.proveByPasskeyEndpoint),
+  row('post',    '/api/v1/invitations',                  administrator,              ANY, NONE,     signUpRoutes.inviteEndpoint),
+
+  // Administration
+  row('get',     '/api/v1/admin/accounts',               administrator,              ANY, NONE,     accountsRoutes.listAccountsEndpoint),
+  row('get',     '/api/v1/admin/account/{id}',           administrator,              ANY, NONE,     accountsRoutes.getAnyAccountEndpoint),
+  row('patch',   '/api/v1/admin/account/{id}',           administrator,              ANY, FIELDS,   accountsRoutes.changeAnyAccountEndpoint),
+  row('post',    '/api/v1/admin/account/{id}/reset',     administrator,              ANY, FIELDS,   accountsRoutes.resetAccountEndpoint),
+  row('post',    '/api/v1/admin/account/{id}/delete',    administrator,              ANY, FIELDS,   accountsRoutes.removeAnyAccountEndpoint),
+  row('get',     '/api/v1/admin/statistics',             administrator,              ANY, NONE,     getStatisticsEndpoint),
+  row('get',     '/api/v1/admin/files',                  administrator,              ANY, NONE,     listAllFilesEndpoint),
+  row('get',     '/api/v1/admin/jobs',                   administrator,              ANY, NONE,     listJobsEndpoint),
+  row('post',    '/api/v1/admin/jobs/retry',             administrator,              ANY, FIELDS,   retryJobEndpoint),
+  row('get',     '/api/v1/admin/nodes',                  administrator,              ANY, NONE,     listNodesEndpoint),
+  row('get',     '/api/v1/admin/settings',               administrator,              ANY, NONE,     listSettingsEndpoint),
+  row('get',     '/api/v1/admin/notice',                 administrator,              ANY, NONE,     noticeRoutes.getNoticeEndpoint),
+  row('post',    '/api/v1/admin/notice',                 administrator,              ANY, FIELDS,   noticeRoutes.setNoticeEndpoint),
+  row('delete',  '/api/v1/admin/notice',                 administrator,              ANY, NONE,     noticeRoutes.clearNoticeEndpoint),
+  row('get',     '/api/v1/notice',                       anybody,                    ANY, NONE,     noticeRoutes.getShownNoticeEndpoint),
+  row('get',     '/api/v1/admin/reports',                administrator,              ANY, NONE,     reportsRoutes.listReportsEndpoint),
+  row('get',     '/api/v1/admin/report/{id}',            administrator,              ANY, NONE,     reportsRoutes.getReportEndpoint),
+  row('post',    '/api/v1/admin/report/{id}/dismiss',    administrator,              ANY, NONE,     reportsRoutes.dismissReportEndpoint),
+  row('post',    '/api/v1/admin/report/{id}/take-down',  administrator,              ANY, NONE,     reportsRoutes.takeReportedDownEndpoint),
+  row('post',    '/api/v1/admin/take-down',              administrator,              ANY, FIELDS,   takeDownEndpoint),
+  row('get',     '/api/v1/admin/refused',                administrator,              ANY, NONE,     listRefusedEndpoint),
+  row('delete',  '/api/v1/admin/refused/{sha256}',       administrator,              ANY, NONE,     allowContentEndpoint),
+  row('get',     '/api/v1/admin/audit',                  administrator,              ANY, NONE,     listAuditEndpoint),
+
+  // Health
+  row('get',     '/health',                              anybody,                    ANY, NONE,     getHealthEndpoint, { host: 'any' }),
+  row('get',     '/ready',                               anybody,                    ANY, NONE,     getReadinessEndpoint, { host: 'any' }),
+  row('get',     '/metrics',                             anybody,                    OWN, NONE,     getMetricsEndpoint),
+  row('get',     '/api/v1/openapi.json',                 anybody,                    ANY, NONE,     getOpenApiEndpoint),
+
+  // Public links
+  row('post',    '/v2/api/public/download',              anybody,                    ANY, FIELDS,   signDownloadEndpoint),
+  row('post',    '/v2/api/public/view',                  anybody,                    ANY, FIELDS,   signViewEndpoint),
+  row('post',    '/v2/api/public/folder',                anybody,                    ANY, FIELDS,   listPublicFolderEndpoint),
+  row('post',    '/api/v1/file/report',                  anybody,                    ANY, TEXT,     reportFileEndpoint),
+  row('get',     '/v2/{file}',                           anybody,                    ANY, NONE,     getContentEndpoint, { host: 'content' }),
+  row('get',     '/z/{token}',                           anybody,                    ANY, NONE,     getArchiveEndpoint, { host: 'content' }),
+  row('get',     '/t/{uuid}',                            anybody,                    OWN, NONE,     getThumbnailEndpoint, { host: 'any' }),
+
+  // Pages
+  row('get',     '/sign-in',                             anybody,                    OWN, NONE,     accountPages.signInPage.show),
+  row('post',    '/sign-in',                             ownPage,                    OWN, FORM,     accountPages.signInPage.send),
+  row('get',     '/sign-in/code',                        anybody,                    OWN, NONE,     accountPages.codePage.show),
+  row('post',    '/sign-in/code',                        ownPage,                    OWN, FORM,     accountPages.codePage.send),
+  row('get',     '/sign-up',                             anybody,                    OWN, NONE,     accountPages.signUpPage.show),
+  row('post',    '/sign-up',                             ownPage,                    OWN, FORM,     accountPages.signUpPage.send),
+  row('get',     '/sign-up/{token}',                     anybody,                    OWN, NONE,     accountPages.invitedPage.show),
+  row('post',    '/sign-up/{token}',                     ownPage,                    OWN, FORM,     accountPages.invitedPage.send),
+  row('get',     '/welcome/{token}',                     anybody,                    OWN, NONE,     accountPages.welcomePage.show),
+  row('post',    '/welcome/{token}',                     ownPage,                    OWN, FORM,     accountPages.welcomePage.send),
+  row('get',     '/set-password/{token}',                anybody,                    OWN, NONE,     accountPages.setPasswordPage.show),
+  row('post',    '/set-password/{token}',                ownPage,                    OWN, FORM,     accountPages.setPasswordPage.send),
+  row('get',     '/sign-in/forgotten',                   anybody,                    OWN, NONE,     forgottenPages.show),
+  row('post',    '/sign-in/forgotten',                   anybody,                    OWN, FORM,     forgottenPages.send),
+  row('get',     '/verify-mail/{token}',                 anybody,                    OWN, NONE,     verifyPages.show),
+  row('post',    '/verify-mail/{token}',                 anybody,                    OWN, FORM,     verifyPages.send),
+  row('get',     '/keep/{token}',                        anybody,                    OWN, NONE,     keepPages.show),
+  row('post',    '/keep/{token}',                        anybody,                    OWN, FORM,     keepPages.send),
+  row('get',     '/unsubscribe/{token}',                 anybody,                    OWN, NONE,     unsubscribePages.show),
+  row('post',    '/unsubscribe/{token}',                 anybody,                    OWN, FORM,     unsubscribePages.send),
+  row('post',    '/sign-out',                            ownPage,                    OWN, NONE,     accountPages.postSignOut),
+  row('get',     '/sign-in/oidc',                        anybody,                    OWN, NONE,     startOidc),
+  row('get',     OIDC_CALLBACK,                          anybody,                    OWN, NONE,     finishOidc),
+  row('get',     '/sign-in/proved',                      anybody,                    OWN, NONE,     getProvedPage),
+  row('get',     '/',                                    anybody,                    OWN, NONE,     getStartPage),
+  row('post',    '/',                                    guestOr('upload'),          OWN, STREAM,   postStartPage),
+  row('get',     '/d/{slug}',                            anybody,                    OWN, NONE,     getFilePage),
+  row('get',     '/d/{slug}/report',                     anybody,                    OWN, NONE,     getReportPage),
+  row('post',    '/d/{slug}/report',                     anybody,                    OWN, TEXT,     postReport),
+  row('get',     '/files',                               anybody,                    OWN, NONE,     getFilesPage),
+  row('get',     '/files/{identifier}',                  anybody,                    OWN, NONE,     getFilesPageOf),
+  row('get',     '/settings',                            anybody,                    OWN, NONE,     getSettingsPage),
+  row('get',     '/settings/{section}',                  anybody,                    OWN, NONE,     getSettingsPageOf),
+  row('get',     '/admin',                               anybody,                    OWN, NONE,     getAdminPage),
+  row('get',     '/admin/{section}',                     anybody,                    OWN, NONE,     getAdminPageOf),
+  row('get',     '/f/{identifier}',                      anybody,                    OWN, NONE,     getFolderPage),
+  row('post',    '/f/{identifier}',                      anybody,                    OWN, FORM,     postFolderPassword),
+  row('get',     '/docs',                                anybody,                    OWN, NONE,     getReferencePage),
+  row('get',     '/docs/{guide}',                        anybody,                    OWN, NONE,     getGuidePage),
+  row('put',     '/{name}',                              guestOrKey('upload'),       OWN, STREAM,   uploadStatusRoutes.putAtTop, { others: 'nothing' }),
+]

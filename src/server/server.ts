@@ -1,0 +1,219 @@
+import type { Config } from '../config.ts'
+import { outageRefusal } from '../core/failures.ts'
+import { FileDamaged } from '../core/file-damaged.ts'
+import type { TrafficCounter } from '../core/traffic.ts'
+import { type Clock, SECOND } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Random } from '../domain/random.ts'
+import type { Log } from '../log.ts'
+import { createAtOnce } from './answers/at-once.ts'
+import { complete } from './answers/complete.ts'
+import { compressed, isCompressible } from './answers/compress.ts'
+import { JsonAnswer } from './answers/json.ts'
+import { Arrival } from './arrival.ts'
+import type { Site } from './call.ts'
+import type { Connection, Flow } from './connections/exchange.ts'
+import { listen } from './connections/listener.ts'
+import type { HttpListener, ListenWay } from './connections/listening.ts'
+import type { Unreadable } from './connections/unreadable.ts'
+import { errorResponse } from './errors.ts'
+import { openApiDocument } from './openapi/openapi-document.ts'
+import type { Parts } from './parts.ts'
+import { createRequestLog, type RequestWatch } from './request-log.ts'
+import { connectionBucket, parseTrustedProxies } from './requests/client-address.ts'
+import { createHosts } from './requests/hosts.ts'
+import { createSmallBodies } from './requests/small-bodies.ts'
+import { createUploadsUnderWay } from './requests/uploads-under-way.ts'
+import type { Route } from './route.ts'
+import { createRouter, routerPattern } from './router.ts'
+import { routes } from './routes.ts'
+
+export interface HttpServer {
+  /** Address at which the server listens. */
+  readonly url: string
+  /**
+   * Stops accepting work, lets running uploads finish within the configured time, then closes every
+   * connection.
+   */
+  stop(): Promise<void>
+}
+
+/** Concurrent unpaged folder listings, each of which holds about half a megabyte. */
+const MOST_LISTINGS = 128
+export const MOST_LISTINGS_OF_ACCOUNT = 32
+
+const ANSWERS_MAY_TAKE = 5 * SECOND
+/**
+ * Idle timeout of a connection in seconds: the maximum that Bun allows, because a slow reader who still
+ * empties a buffer of some megabytes looks idle from here.
+ */
+const QUIET = 255
+
+/** Connections per address: enough for a large office behind one; trusted proxies are exempt. */
+const MOST_CONNECTIONS = 2048
+
+export async function startServer(
+  parts: Parts,
+  given: {
+    readonly config: Config
+    readonly clock: Clock
+    readonly random: Random
+    readonly log: Log
+    readonly traffic: TrafficCounter
+    /** Null where metrics are off. */
+    readonly metrics: RequestWatch | null
+    /** For tests; by default a self-test decides. */
+    readonly way?: ListenWay
+  },
+): Promise<HttpServer> {
+  const { config, clock, random, log, traffic, metrics } = given
+  const trusted = parseTrustedProxies(config.trustedProxies)
+  const underWay = createUploadsUnderWay()
+  let stopping = false
+  const router = createRouter(routes, parts, () => stopping)
+  const nextId = createRequestIds(random)
+  const logged = createRequestLog({ log, clock, metrics, traffic })
+
+  const server = await listen(
+    {
+      hostname: config.host,
+      port: config.port,
+      quiet: QUIET,
+      ...(given.way === undefined ? {} : { way: given.way }),
+      ...pathsOf(config),
+      flow: flowOf(traffic, metrics),
+      failed: failedBody,
+      refuse: refusedHead,
+      ceiling: { most: MOST_CONNECTIONS, bucketOf: (address) => connectionBucket(address, trusted) },
+    },
+    answer,
+    log,
+  )
+  const url = listeningUrl(server)
+  const publicUrl = config.publicUrl ?? url
+  let document: unknown
+  let documentAnswer: JsonAnswer | null = null
+
+  const site: Site = {
+    clock,
+    config,
+    publicUrl,
+    contentUrl: config.contentUrl ?? publicUrl,
+    hosts: createHosts(publicUrl, config.contentUrl ?? publicUrl),
+    uploadsUnderWay: underWay,
+    smallBodies: createSmallBodies(clock),
+    wholeListings: createAtOnce(MOST_LISTINGS, MOST_LISTINGS_OF_ACCOUNT),
+    report: (error, request) => log.error({ ...(request && { id: request }), ...about(error) }, 'failure'),
+    openApi: () => {
+      document ??= openApiDocument(routes, publicUrl, parts.authentication.sessionCookie(publicUrl))
+      return document
+    },
+    openApiAnswer: () => {
+      documentAnswer ??= new JsonAnswer(site.openApi())
+      return documentAnswer
+    },
+  }
+
+  async function answer(request: Request, connection: Connection): Promise<Response> {
+    const began = clock.monotonic()
+    const arrival = new Arrival(site, request, connection, nextId(), trusted)
+    const answered = await (connection.hasUrl ? router(arrival) : unreadableAddress())
+    const whole = complete(answered, arrival)
+    const sent = isCompressible(whole) ? await compressed(whole, answered, arrival) : whole
+    logged(arrival, sent, began)
+    return sent
+  }
+
+  return {
+    url,
+    async stop() {
+      stopping = true
+      parts.events.stop()
+      // With other nodes behind a balancer, a refused connection sends the client to one of them.
+      const closed = config.databaseUrl === null ? null : server.stop(false)
+      await underWay.finished(config.shutdownGrace * SECOND)
+      // Lets the responses of the last uploads, and downloads that end soon, complete.
+      const deadline = clock.monotonic() + ANSWERS_MAY_TAKE
+      while (server.pendingRequests > 0 && clock.monotonic() < deadline) await Bun.sleep(10)
+      await server.stop(true)
+      await closed
+    },
+  }
+}
+
+/** The error as JSON, with the request id that the log has. */
+function failedBody(error: unknown, headers: Headers): Response {
+  const unknown = () =>
+    new Refusal('INTERNAL_ERROR', 'The content could not be read; the request id tells where to look')
+  const refusal = error instanceof Refusal ? error : (outageRefusal(error) ?? unknown())
+  const response = errorResponse(refusal)
+  response.headers.set('X-Request-Id', headers.get('X-Request-Id') ?? '')
+  return response
+}
+
+const HEAD_REFUSALS = {
+  malformed: [400, 'This is not a request that HTTP knows'],
+  'large head': [431, 'The headers are too large'],
+  'unknown expectation': [417, 'Nothing but 100-continue can be expected'],
+} as const satisfies Record<Unreadable, readonly [number, string]>
+
+/** The error as JSON, for input that is not a valid request. */
+function refusedHead(why: Unreadable): Response {
+  const [status, message] = HEAD_REFUSALS[why]
+  const answer = errorResponse(new Refusal('INVALID_REQUEST', message))
+  answer.headers.set('Connection', 'close')
+  return new Response(answer.body, { status, headers: answer.headers })
+}
+
+function about(error: unknown): { err: unknown; file?: number; slug?: string } {
+  return error instanceof FileDamaged
+    ? { file: error.file.id, slug: error.file.slug, err: error }
+    : { err: error }
+}
+
+/** Forwards byte counts to traffic statistics and metrics. */
+function flowOf(traffic: TrafficCounter, metrics: RequestWatch | null): Flow {
+  return {
+    received(bytes) {
+      traffic.received(bytes)
+      metrics?.received(bytes)
+    },
+    sent(bytes) {
+      traffic.sent(bytes)
+      metrics?.sent(bytes)
+    },
+  }
+}
+
+/** Paths that stream, and plain paths that a streaming pattern would match. */
+function pathsOf(config: Config): { streaming: string[]; plain: string[] } {
+  const isStreaming = ({ body, streams }: Route) =>
+    body === 'stream' || (streams === 'out of S3' ? config.s3 !== null : streams !== undefined)
+  const streaming = new Set(routes.filter(isStreaming).map(({ path }) => routerPattern(path)))
+  const plain = routes.map(({ path }) => path).filter((path) => !path.includes('{') && !streaming.has(path))
+  // Also with a trailing slash, which leads to the same route.
+  return { streaming: [...streaming].flatMap((path) => [path, `${path}/`]), plain: [...new Set(plain)] }
+}
+
+/** Unique for each request and each run of the program. */
+function createRequestIds(random: Random): () => string {
+  const run = Buffer.from(random(6)).toString('base64url')
+  let count = 0
+  return () => `${run}-${(++count).toString(36)}`
+}
+
+function listeningUrl({ hostname, port }: HttpListener): string {
+  const isLocal = ['0.0.0.0', '::', '127.0.0.1', '::1'].includes(hostname)
+  const host = isLocal ? 'localhost' : hostname.includes(':') ? `[${hostname}]` : hostname
+  return `http://${host}:${port}`
+}
+
+/** Response for a Host header and path that do not form a URL. */
+function unreadableAddress(): Response {
+  const response = errorResponse(
+    new Refusal('INVALID_REQUEST', 'The Host header is missing or malformed, or there are two of them'),
+  )
+  // Closes the connection, because a proxy before it may parse the next request differently.
+  response.headers.set('Connection', 'close')
+  return response
+}

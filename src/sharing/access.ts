@@ -1,0 +1,201 @@
+import { keyHolderNow } from '../accounts/keys/api-keys.rows.ts'
+import { sessionHolderNow } from '../accounts/sign-in/sessions.rows.ts'
+import { findAccount } from '../core/accounts.rows.ts'
+import type { Signing } from '../core/hmac.ts'
+import type { Database } from '../database/database.ts'
+import {
+  type Asker,
+  type ChainFolder,
+  decideAccess,
+  decideBelow,
+  isClosedTo,
+  type SignedRights,
+  type Viewer,
+  viewerOf,
+} from '../domain/access.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { AccountId, FileIdentifier, FolderId, FolderIdentifier } from '../domain/ids.ts'
+import { type FileDetailRow, findFile } from '../files/files.rows.ts'
+import { type ChainRow, type FolderListRow, findFolder, folderChain } from '../files/folders/folders.rows.ts'
+import { folderNotFound } from '../files/folders/places.ts'
+import { fileNotFound } from '../files/own-file.ts'
+import { arrivingUpload } from '../uploads/uploads.rows.ts'
+
+/** Seconds after which to retry a file that is still being uploaded. */
+const ARRIVING_RETRY = 10
+
+/**
+ * Maximum number of closed folders in the signed address of an archive: it has to fit into a request line.
+ */
+const MOST_CLOSED = 256
+
+/** The outermost folder whose password is required next. */
+export type LockedFolder = ChainRow
+
+/** A resource that the asker may see. */
+export interface Opened<T> {
+  readonly kind: 'open'
+  readonly item: T
+  /** The asker's rights to the resource and its descendants. */
+  readonly viewer: Viewer
+  /** The ancestors, outermost first, as far as they are visible to the asker. */
+  readonly chain: readonly ChainRow[]
+  /** Folders closed to everybody but the owner: an address signed now bypasses these and no more. */
+  readonly closed: SignedRights['closed']
+}
+
+/** Result of an access check: the resource, or the folder whose password is required first. */
+export type Seen<T> = Opened<T> | { readonly kind: 'locked'; readonly folder: LockedFolder }
+
+/** The columns of a folder that decide access. */
+export type Barrier = Pick<FolderListRow, 'id' | 'account_id' | 'is_public' | 'password_hash' | 'closing'>
+
+/** Access checks, made by every public route at every request; the rule itself is `decideAccess`. */
+export interface AccessControl {
+  /**
+   * Throws Refusal FILE_NOT_FOUND when no such file is visible to the asker, FILE_ARRIVING while it is being
+   * uploaded.
+   */
+  file(asker: Asker, identifier: FileIdentifier): Promise<Seen<FileDetailRow>>
+  /** Throws Refusal FOLDER_NOT_FOUND when no such folder is visible to the asker. */
+  folder(asker: Asker, identifier: FolderIdentifier): Promise<Seen<FolderListRow>>
+  /**
+   * Re-validates a signed address: its rights are void once the key or session that requested it was revoked
+   * or has expired, or the account was disabled or deleted.
+   */
+  signed(asker: Asker): Promise<Asker>
+  /**
+   * The rights to sign into an address for the content of these folders, on behalf of their owner. Throws
+   * Refusal INVALID_REQUEST when an address cannot hold them.
+   */
+  rightsTo(
+    account: AccountId,
+    folders: ReadonlySet<FolderId>,
+  ): Promise<Pick<SignedRights, 'closed' | 'closings'>>
+  /** Whether a viewer who may see the parent folder may also see this one. */
+  opens(viewer: Viewer, folder: Barrier): boolean
+  /** HMAC that changes with every change of the password and does not reveal it. */
+  passwordTag(folder: FolderId, passwordHash: string): string
+}
+
+export function createAccess(db: Database, signing: Signing, clock: Clock): AccessControl {
+  const tag = (folder: FolderId, hash: string) => signing.tag('folder-password', `${folder}\n${hash}`)
+
+  const asChainFolder = ({
+    id,
+    is_public,
+    password_hash,
+    closing,
+  }: Omit<Barrier, 'account_id'>): ChainFolder => ({
+    id,
+    isPublic: is_public === 1,
+    passwordTag: password_hash === null ? null : tag(id, password_hash),
+    closing,
+  })
+
+  async function decide<T>(
+    asker: Asker,
+    item: T,
+    owner: AccountId,
+    folder: FolderId,
+    missing: () => Refusal,
+  ): Promise<Seen<T>> {
+    const chain = await folderChain(db, folder)
+    if (chain.some((step) => step.deleted_at !== null)) throw missing()
+    const viewer = viewerOf(asker, chain)
+    const steps = chain.map(asChainFolder)
+    const access = decideAccess(viewer, owner, steps)
+    switch (access.kind) {
+      case 'open':
+        return {
+          kind: 'open',
+          item,
+          viewer,
+          chain: shownChain(asker, viewer, chain),
+          closed: closedIn(steps, asker.grants),
+        }
+      case 'hidden':
+        throw missing()
+      case 'locked': {
+        const locked = chain.find((step) => step.id === access.folder)
+        if (locked === undefined) throw missing()
+        return { kind: 'locked', folder: locked }
+      }
+    }
+  }
+
+  return {
+    async file(asker, identifier) {
+      const file = await findFile(db, identifier)
+      if (file !== undefined) return decide(asker, file, file.account_id, file.folder_id, fileNotFound)
+      const upload = await arrivingUpload(db, identifier)
+      if (upload === undefined) throw fileNotFound()
+      const seen = await decide(asker, upload, upload.account_id, upload.folder_id, fileNotFound)
+      if (seen.kind === 'locked') return seen
+      throw new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', ARRIVING_RETRY)
+    },
+
+    async folder(asker, identifier) {
+      const folder = await findFolder(db, identifier)
+      if (folder === undefined) throw folderNotFound()
+      return decide(asker, folder, folder.account_id, folder.id, folderNotFound)
+    },
+
+    signed: (asker) => signedNow(db, asker, clock.now()),
+
+    async rightsTo(account, folders) {
+      // Read before the chains, so that a folder closed meanwhile stays closed.
+      const closings = (await findAccount(db, account))?.closings ?? 0
+      const closed = new Map<FolderId, number>()
+      for (const folder of folders) {
+        const chain = (await folderChain(db, folder)).map(asChainFolder)
+        for (const [id, closing] of closedIn(chain, new Map())) closed.set(id, closing)
+        if (closed.size > MOST_CLOSED) throw tooManyClosed()
+      }
+      return { closed, closings }
+    },
+
+    opens: (viewer, folder) => decideBelow(viewer, folder.account_id, asChainFolder(folder)).kind === 'open',
+
+    passwordTag: tag,
+  }
+}
+
+function closedIn(chain: readonly ChainFolder[], grants: Viewer['grants']): SignedRights['closed'] {
+  return new Map(chain.filter((step) => isClosedTo({ grants }, step)).map(({ id, closing }) => [id, closing]))
+}
+
+async function signedNow(db: Database, asker: Asker, now: number): Promise<Asker> {
+  const { signed = null } = asker
+  if (signed === null) return asker
+  const { account, by } = signed
+  const holder =
+    by.kind === 'key' ? await keyHolderNow(db, by.key, now) : await sessionHolderNow(db, by.session, now)
+  return holder === account ? asker : { ...asker, signed: null }
+}
+
+/** Hides the ancestors of the folder to which an owner's key is restricted. */
+function shownChain(asker: Asker, viewer: Viewer, chain: readonly ChainRow[]): readonly ChainRow[] {
+  const within = asker.reach?.within ?? null
+  if (within === null || viewer.account === null) return chain
+  return chain.slice(chain.findIndex((step) => step.identifier === within))
+}
+
+/** The resource, or Refusal PASSWORD_REQUIRED: for routes without a password form. */
+export function unlocked<T>(seen: Seen<T>): T {
+  return opened(seen).item
+}
+
+/** The resource with the asker's rights, or Refusal PASSWORD_REQUIRED. */
+export function opened<T>(seen: Seen<T>): Opened<T> {
+  if (seen.kind === 'open') return seen
+  throw new Refusal('PASSWORD_REQUIRED', 'This needs a password; open its page and enter the password first')
+}
+
+function tooManyClosed(): Refusal {
+  return new Refusal(
+    'INVALID_REQUEST',
+    `These lie in more than ${MOST_CLOSED} private or locked folders; choose fewer of them`,
+  )
+}

@@ -1,0 +1,94 @@
+import { yieldToEventLoop } from '../core/batches.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { lockAccount, lockContent } from '../database/differences.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { AccountId, FileId, Sha256 } from '../domain/ids.ts'
+import {
+  blobsOf,
+  countTakenDown,
+  type FileOfContent,
+  filesOfBlob,
+  filesToTakeDown,
+  isRefused,
+  setCleared,
+} from '../files/refused-contents.rows.ts'
+import { takeFileOut } from './file-taking-out.ts'
+import { closeReportsOn } from './reports.rows.ts'
+
+/** Files of one transaction. */
+const STEP = 20
+/** Reports that one statement closes. */
+const REPORTS = 100
+const FIRST = 0 as FileId
+
+/** Removes a blocked content from every account, in steps. Each step ends the work when the content was allowed meanwhile. */
+export class ContentClearing {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #sha256: Sha256
+  readonly #mayGoOn: () => boolean
+
+  constructor(db: Database, clock: Clock, sha256: Sha256, mayGoOn: () => boolean) {
+    this.#db = db
+    this.#clock = clock
+    this.#sha256 = sha256
+    this.#mayGoOn = mayGoOn
+  }
+
+  /** Removes all files with the content and closes the reports on it; returns how many files were removed. */
+  async run(): Promise<number> {
+    let removed = 0
+    for (const blob of await blobsOf(this.#db, this.#sha256)) {
+      for (let after = FIRST; this.#mayGoOn(); ) {
+        const files = await filesOfBlob(this.#db, blob, after, STEP)
+        for (const [account, ids] of byAccount(files)) {
+          const count = await this.#removeFiles(account, ids)
+          if (count === null) return removed
+          removed += count
+        }
+        const last = files.at(-1)
+        if (last === undefined) break
+        after = last.id
+        await yieldToEventLoop()
+      }
+    }
+    await this.#closeReports()
+    return removed
+  }
+
+  #removeFiles(account: AccountId, ids: readonly FileId[]): Promise<number | null> {
+    return this.#whileRefused(account, async (trx) => {
+      const files = await filesToTakeDown(trx, ids)
+      for (const file of files) await takeFileOut(trx, file, this.#clock.now())
+      await countTakenDown(trx, this.#sha256, files.length)
+      return files.length
+    })
+  }
+
+  async #closeReports(): Promise<void> {
+    const close = () =>
+      this.#whileRefused(null, (trx) =>
+        closeReportsOn(trx, this.#sha256, 'taken_down', this.#clock.now(), REPORTS),
+      )
+    while (this.#mayGoOn() && (await close()) === REPORTS) await yieldToEventLoop()
+    if (this.#mayGoOn()) await this.#whileRefused(null, (trx) => setCleared(trx, this.#sha256))
+  }
+
+  /** Runs the work in a transaction that locks the account and the content; null when the content was allowed meanwhile. */
+  #whileRefused<T>(account: AccountId | null, work: (trx: Trx) => Promise<T>): Promise<T | null> {
+    return inTransaction(this.#db, async (trx) => {
+      if (account !== null) await lockAccount(trx, account)
+      await lockContent(trx, this.#sha256, 'together')
+      return (await isRefused(trx, this.#sha256)) ? work(trx) : null
+    })
+  }
+}
+
+function byAccount(files: readonly FileOfContent[]): Map<AccountId, FileId[]> {
+  const accounts = new Map<AccountId, FileId[]>()
+  for (const { account_id, id } of files) {
+    accounts.set(account_id, [...(accounts.get(account_id) ?? []), id])
+  }
+  return accounts
+}

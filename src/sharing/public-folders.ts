@@ -1,0 +1,108 @@
+import type { Database } from '../database/database.ts'
+import type { Viewer } from '../domain/access.ts'
+import { type FileListRow, type FileOrder, listFiles } from '../files/files.rows.ts'
+import type { FolderListRow } from '../files/folders/folders.rows.ts'
+import {
+  countSubfolders,
+  privateTotals,
+  publicSubfolders,
+  type SubfolderOrder,
+  subfolderPage,
+  type TreeTotals,
+} from '../files/folders/subfolders.rows.ts'
+import type { AccessControl } from './access.ts'
+
+/** Content of a folder's page, for a viewer who may see the folder. */
+export interface PublicFolders {
+  /** One page of the content: subfolders first, then files. Private subfolders only for their owner. */
+  contents(folder: FolderListRow, query: ContentsQuery): Promise<FolderContents>
+  /**
+   * Totals of the folder and those descendants that the viewer may see. null when there are too many folders
+   * to check.
+   */
+  totals(folder: FolderListRow, viewer: Viewer): Promise<FolderTotals | null>
+}
+
+export interface ContentsQuery {
+  /** Page number from 1. */
+  readonly page: number
+  readonly isOwner: boolean
+  readonly folders: SubfolderOrder
+  readonly files: FileOrder
+}
+
+export interface FolderContents {
+  readonly folders: readonly FolderListRow[]
+  readonly files: readonly FileListRow[]
+  /** Number of subfolders on all pages. */
+  readonly folderCount: number
+  readonly pages: number
+  /** The first page with files, after all subfolders. */
+  readonly firstFilePage: number
+}
+
+export interface FolderTotals {
+  readonly files: number
+  readonly bytes: number
+}
+
+const PER_PAGE = 100
+/**
+ * Maximum number of folders checked for visibility. Only visible folders count towards it, so that a missing
+ * total reveals nothing about the others.
+ */
+const MOST_FOLDERS = 1000
+
+export function createPublicFolders(db: Database, access: AccessControl): PublicFolders {
+  return {
+    async contents(folder, { page, isOwner, ...orders }) {
+      const first = (page - 1) * PER_PAGE
+      const shown = { parent: folder.id, publicOnly: !isOwner }
+      const count = await countSubfolders(db, { ...shown, atMost: folder.tree_folders })
+      const folders =
+        first < count
+          ? await subfolderPage(db, { ...shown, ...orders.folders, offset: first, limit: PER_PAGE })
+          : []
+      const room = PER_PAGE - folders.length
+      const files =
+        room === 0
+          ? []
+          : await listFiles(db, {
+              account: folder.account_id,
+              folder: folder.id,
+              ...orders.files,
+              offset: Math.max(0, first - count),
+              limit: room,
+            })
+      const pages = Math.max(1, Math.ceil((count + folder.file_count) / PER_PAGE))
+      const firstFilePage = Math.floor(count / PER_PAGE) + 1
+      return { folders, files, folderCount: count, pages, firstFilePage }
+    },
+
+    async totals(folder, viewer) {
+      let files = folder.tree_files
+      let bytes = folder.tree_bytes
+      if (viewer.account === folder.account_id || folder.tree_folders === 0) return { files, bytes }
+      const leaveOut = (hidden: TreeTotals) => {
+        files -= hidden.tree_files
+        bytes -= hidden.tree_bytes
+      }
+      const atMost = folder.tree_folders
+      let parents = [folder.id]
+      const open = [...parents]
+      let left = MOST_FOLDERS
+      while (parents.length > 0) {
+        const below = await publicSubfolders(db, { ids: parents, atMost }, left + 1)
+        left -= below.length
+        if (left < 0) return null
+        for (const locked of below.filter((each) => !access.opens(viewer, each))) leaveOut(locked)
+        const opened = below.filter((each) => each.tree_folders > 0 && access.opens(viewer, each))
+        parents = opened.map(({ id }) => id)
+        open.push(...parents)
+      }
+      leaveOut(await privateTotals(db, { ids: open, atMost }))
+      // Clamped: something deleted since the folder was read is subtracted twice.
+      return { files: Math.max(0, files), bytes: Math.max(0, bytes) }
+    },
+  }
+}

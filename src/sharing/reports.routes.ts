@@ -1,0 +1,34 @@
+import { z } from '@hono/zod-openapi'
+import { doneWithMessage } from '../contract/fields.ts'
+import type { Slug } from '../domain/ids.ts'
+import { MAX_REPORT_TEXT, parseReportText, REPORT_REASONS } from '../domain/report.ts'
+import type { Authentication } from '../server/authentication.ts'
+import { openEndpoint } from '../server/endpoint.ts'
+import { unlocked } from './access.ts'
+import type { SharingPart } from './sharing.part.ts'
+
+export const reportFileEndpoint = openEndpoint({
+  summary: 'Tell the administrators what is wrong with a file that you may see',
+  tag: 'Public',
+  body: z.object({
+    // Only slugs: accepting ids would reveal which files exist.
+    slug: z.string('must be the slug of the file'),
+    reason: z.enum(REPORT_REASONS, `must be one of ${REPORT_REASONS.join(', ')}`),
+    text: z
+      .string('must be text')
+      .nullish()
+      .openapi({ maxLength: MAX_REPORT_TEXT, description: 'What the administrators should know besides' }),
+  }),
+  answer: doneWithMessage,
+  errors: [400, 403, 404, 413, 429],
+  async handle(
+    { call, body },
+    { authentication, sharing }: { authentication: Authentication; sharing: SharingPart },
+  ) {
+    const { bucket } = call
+    const asker = await authentication.asker(call)
+    const file = unlocked(await sharing.access.file(asker, { kind: 'slug', slug: body.slug as Slug }))
+    await sharing.reporting.report(file, { reason: body.reason, text: parseReportText(body.text) }, bucket)
+    return { success: true, message: 'Thank you; the administrators of this server will see your report' }
+  },
+})

@@ -1,0 +1,172 @@
+import { findAccount } from '../core/accounts.rows.ts'
+import { recordAuditEntry } from '../core/audit-log.ts'
+import { unhurried } from '../core/batches.ts'
+import type { Database } from '../database/database.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Actor } from '../domain/audit.ts'
+import { type Clock, DAY } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import {
+  type AccountId,
+  type FileId,
+  GUESTS,
+  type ReportId,
+  type Sha256,
+  type Slug,
+  type Uuid,
+} from '../domain/ids.ts'
+import type { ReportReason, ReportState } from '../domain/report.ts'
+import { findFile } from '../files/files.rows.ts'
+import {
+  closeReport,
+  countReports,
+  dropClosedReports,
+  findReport,
+  forgetReporters,
+  listReports,
+  pageOfReports,
+  type ReportRow,
+  type ReportSelection,
+} from './reports.rows.ts'
+
+/** Retention of a closed report. */
+const CLOSED_KEPT_FOR = 180 * DAY
+
+/** Rows per statement. */
+const STEP = 100
+
+export interface ReportedFile {
+  readonly id: ReportId
+  /** The file at the time of the report. */
+  readonly file: {
+    readonly id: FileId
+    readonly slug: Slug
+    readonly name: string
+    readonly sha256: Sha256
+  }
+  readonly reason: ReportReason
+  readonly text: string | null
+  readonly createdAt: number
+  readonly state: ReportState
+  readonly closedAt: number | null
+}
+
+/** A report with the data needed for a decision. */
+export interface JudgedReport extends ReportedFile {
+  /** Null once the file is deleted. */
+  readonly present: PresentFile | null
+}
+
+/** The file as it is now. */
+export interface PresentFile {
+  readonly size: number
+  readonly type: string
+  readonly uuid: Uuid
+  /** Null for a guest's upload. */
+  readonly account: { readonly id: AccountId; readonly username: string } | null
+}
+
+/** Reports against files, for administrators. */
+export interface Reports {
+  /** Reports from newest to oldest. */
+  list(which: 'open' | 'all'): Promise<ReportedFile[]>
+  /** One report, with whether its file still exists. Throws Refusal NOT_FOUND. */
+  get(id: ReportId): Promise<ReportedFile & { readonly fileIsHere: boolean }>
+  /** One page of reports from newest to oldest, with the present state of each file. */
+  page(
+    which: ReportSelection,
+    page: number,
+    perPage: number,
+  ): Promise<{ readonly reports: readonly JudgedReport[]; readonly total: number }>
+  /** One report with the present state of its file. Throws Refusal NOT_FOUND. */
+  judged(id: ReportId): Promise<JudgedReport>
+  /**
+   * Closes the report without a change to the file. A closed one stays as it is. Throws Refusal NOT_FOUND.
+   */
+  dismiss(actor: Actor, id: ReportId): Promise<void>
+  /** Erases reporters of earlier days, and deletes reports that were closed long ago. */
+  forgetOld(mayGoOn?: () => boolean): Promise<void>
+}
+
+export function createReports(db: Database, clock: Clock): Reports {
+  async function find(id: ReportId): Promise<ReportRow> {
+    const row = await findReport(db, id)
+    if (row === undefined) throw reportNotFound(id)
+    return row
+  }
+
+  async function present(id: FileId): Promise<PresentFile | null> {
+    const file = await findFile(db, { kind: 'id', id })
+    if (file === undefined) return null
+    const { size, type, uuid, account_id } = file
+    if (account_id === GUESTS) return { size, type, uuid, account: null }
+    const owner = await findAccount(db, account_id)
+    const account = owner === undefined ? null : { id: owner.id, username: owner.username }
+    return { size, type, uuid, account }
+  }
+
+  async function judge(row: ReportRow): Promise<JudgedReport> {
+    return { ...reportOf(row), present: await present(row.file_id) }
+  }
+
+  return {
+    async list(which) {
+      return (await listReports(db, which)).map(reportOf)
+    },
+
+    async get(id) {
+      const report = reportOf(await find(id))
+      const file = await findFile(db, { kind: 'id', id: report.file.id })
+      return { ...report, fileIsHere: file !== undefined }
+    },
+
+    async page(which, page, perPage) {
+      const reports: JudgedReport[] = []
+      for (const row of await pageOfReports(db, which, (page - 1) * perPage, perPage)) {
+        reports.push(await judge(row))
+      }
+      return { reports, total: await countReports(db, which) }
+    },
+
+    judged: async (id) => judge(await find(id)),
+
+    async dismiss(actor, id) {
+      const { slug, name, sha256 } = await find(id)
+      await inTransaction(db, async (trx) => {
+        if (!(await closeReport(trx, id, 'dismissed', clock.now()))) return
+        const details = { slug, name, sha256 }
+        await recordAuditEntry(trx, clock, actor, { act: 'report.dismissed', object: String(id), details })
+      })
+    },
+
+    async forgetOld(mayGoOn = () => true) {
+      const now = clock.now()
+      const steps = [
+        () => forgetReporters(db, reportingDay(now), STEP),
+        () => dropClosedReports(db, now - CLOSED_KEPT_FOR, STEP),
+      ]
+      for (const step of steps) while (mayGoOn() && (await unhurried(step)) === STEP);
+    },
+  }
+}
+
+/** Beginning of the day in UTC; an address is recognized again within one day. */
+export function reportingDay(now: number): number {
+  return now - (now % DAY)
+}
+
+export function reportNotFound(id: ReportId): Refusal {
+  return new Refusal('NOT_FOUND', `There is no report ${id}; the list of reports shows them all`)
+}
+
+function reportOf({ id, file_id, slug, name, sha256, ...row }: ReportRow): ReportedFile {
+  return {
+    id,
+    file: { id: file_id, slug, name, sha256 },
+    reason: row.reason,
+    text: row.text,
+    createdAt: row.created_at,
+    state: row.state,
+    closedAt: row.closed_at,
+  }
+}

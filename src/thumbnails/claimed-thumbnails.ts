@@ -1,0 +1,110 @@
+import { BlobMissing, type BlobStore } from '../blobs/blob-store.ts'
+import { outageRefusal } from '../core/failures.ts'
+import type { StoreHealth } from '../core/store/store-health.ts'
+import { type ClaimedThumbnail, endThumbnail } from '../core/thumbnails.rows.ts'
+import type { Database } from '../database/database.ts'
+import { type Clock, MINUTE, SECOND } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { NodeId } from '../domain/ids.ts'
+import type { Random } from '../domain/random.ts'
+import { THUMBNAIL_HEAD, thumbnailKind } from '../domain/thumbnail-kind.ts'
+import type { Log } from '../log.ts'
+import { MakerUnavailable, type Making, type Source, type ThumbnailMaker } from './maker.ts'
+import { ThumbnailStoring } from './thumbnail-storing.ts'
+
+/** Tries after which a thumbnail counts as failed: its content may kill the process that reads it. */
+export const MOST_TRIES = 3
+/** The wait after the first try; later ones are multiples of it. */
+const BACKOFF = MINUTE
+/** The wait after an outage of database, store or maker, which is no try. */
+const AFTER_OUTAGE = 30 * SECOND
+
+export interface ClaimedThumbnailParts {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly health: StoreHealth
+  readonly maker: ThumbnailMaker
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+/** Makes thumbnails that a node has claimed. */
+export class ClaimedThumbnails {
+  readonly #parts: ClaimedThumbnailParts
+  readonly #storing: ThumbnailStoring
+  readonly #signal: AbortSignal
+
+  /** `signal`: aborted when the server stops. */
+  constructor(parts: ClaimedThumbnailParts, signal: AbortSignal) {
+    this.#parts = parts
+    this.#storing = new ThumbnailStoring(parts)
+    this.#signal = signal
+  }
+
+  /** Makes the thumbnail and ends the node's claim. Throws only when database, store or maker are away. */
+  async make(claimed: ClaimedThumbnail, node: NodeId): Promise<void> {
+    try {
+      await this.#end(claimed, node, await this.#tryToMake(claimed))
+    } catch (error) {
+      await this.#endFailed(claimed, node, error)
+    }
+  }
+
+  async #tryToMake({ key, size }: ClaimedThumbnail): Promise<Making> {
+    const { blobs, maker } = this.#parts
+    const source: Source = {
+      size,
+      readInto: (start, target) => blobs.readInto(key, start, target, size),
+    }
+    const head = new Uint8Array(Math.min(size, THUMBNAIL_HEAD))
+    await source.readInto(0, head)
+    const kind = thumbnailKind(head)
+    if (kind === null) return { kind: 'none', reason: 'it is neither picture nor film' }
+    return maker.make(kind, source, this.#signal)
+  }
+
+  async #end({ blob }: ClaimedThumbnail, node: NodeId, making: Making): Promise<void> {
+    const { db, log } = this.#parts
+    switch (making.kind) {
+      case 'made':
+        return this.#storing.store(blob, node, making.thumbnail)
+      case 'none':
+        log.debug({ blob, reason: making.reason }, 'nothing can be made a thumbnail of')
+        await endThumbnail(db, blob, node, { state: 'none' })
+        return
+      case 'unsupported':
+        await endThumbnail(db, blob, node, { state: 'unsupported' })
+        return
+    }
+  }
+
+  /** Gives the thumbnail back for another try, or sets it aside after the last. Throws what is an outage. */
+  async #endFailed(claimed: ClaimedThumbnail, node: NodeId, error: unknown): Promise<void> {
+    const { db, log } = this.#parts
+    const { blob, tries } = claimed
+    if (this.#signal.aborted) {
+      await this.#giveBack(claimed, node, 0, tries - 1)
+    } else if (isOutage(error)) {
+      await this.#giveBack(claimed, node, AFTER_OUTAGE, tries - 1)
+      throw error
+    } else if (tries < MOST_TRIES) {
+      log.warn({ blob, tries, err: error }, 'a thumbnail could not be made and is tried again')
+      // A missing blob is tried at once: a newer copy of the content may just have taken its place.
+      await this.#giveBack(claimed, node, error instanceof BlobMissing ? 0 : tries * BACKOFF, tries)
+    } else {
+      log.error({ blob, tries, err: error }, 'a thumbnail failed too often and is set aside')
+      await endThumbnail(db, blob, node, { state: 'failed' })
+    }
+  }
+
+  async #giveBack({ blob }: ClaimedThumbnail, node: NodeId, wait: number, tries: number): Promise<void> {
+    const { db, clock } = this.#parts
+    await endThumbnail(db, blob, node, { state: 'wanted', tries, due_at: clock.now() + wait })
+  }
+}
+
+function isOutage(error: unknown): boolean {
+  if (error instanceof MakerUnavailable || outageRefusal(error) !== null) return true
+  return error instanceof Refusal && error.code === 'STORAGE_UNAVAILABLE'
+}

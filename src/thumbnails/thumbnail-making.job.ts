@@ -1,0 +1,85 @@
+import type { Nodes } from '../core/nodes/nodes.ts'
+import { claimThumbnail } from '../core/thumbnails.rows.ts'
+import { SECOND } from '../domain/clock.ts'
+import { type ClaimedThumbnailParts, ClaimedThumbnails } from './claimed-thumbnails.ts'
+
+/** Makes the wanted thumbnails: each node one at a time, and each thumbnail on one node. */
+export interface ThumbnailMaking {
+  /** Makes the thumbnails that are wanted and due until none is left. Concurrent calls share one run. */
+  run(): Promise<void>
+  /** Whether thumbnails that were `unsupported` may be tried again here. */
+  canMakePosters(): Promise<boolean>
+  /** Starts a run soon, because there may be a new thumbnail to make. Returns at once. */
+  wake(): void
+  /** Gives back the thumbnail that is being made, and makes no more. */
+  stop(): Promise<void>
+}
+
+/** How long a run that `wake` starts waits, so that the upload is answered first. */
+const WAKE_AFTER = SECOND / 10
+
+interface ThumbnailMakingParts extends ClaimedThumbnailParts {
+  readonly nodes: Nodes
+}
+
+export function createThumbnailMaking(parts: ThumbnailMakingParts): ThumbnailMaking {
+  return new MakingRuns(parts)
+}
+
+class MakingRuns implements ThumbnailMaking {
+  readonly #parts: ThumbnailMakingParts
+  readonly #stopping = new AbortController()
+  readonly #thumbnails: ClaimedThumbnails
+  #running: Promise<void> | null = null
+  /** Whether thumbnails may have come since the present run last looked. */
+  #isWoken = false
+  #waking: Timer | undefined
+
+  constructor(parts: ThumbnailMakingParts) {
+    this.#parts = parts
+    this.#thumbnails = new ClaimedThumbnails(parts, this.#stopping.signal)
+  }
+
+  run(): Promise<void> {
+    this.#running ??= this.#makeAll().finally(() => {
+      this.#running = null
+    })
+    return this.#running
+  }
+
+  canMakePosters(): Promise<boolean> {
+    return this.#parts.maker.canMakePosters()
+  }
+
+  wake(): void {
+    this.#isWoken = true
+    if (this.#running !== null || this.#stopping.signal.aborted) return
+    this.#waking ??= setTimeout(() => {
+      this.#waking = undefined
+      this.run().catch((error: unknown) =>
+        this.#parts.log.error({ err: error }, 'thumbnails could not be made'),
+      )
+    }, WAKE_AFTER).unref()
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#waking)
+    this.#stopping.abort(new Error('the server is stopping'))
+    await this.#running?.catch(() => {})
+    this.#parts.maker.close()
+  }
+
+  async #makeAll(): Promise<void> {
+    const { db, nodes, clock } = this.#parts
+    const { signal } = this.#stopping
+    do {
+      this.#isWoken = false
+      while (!signal.aborted && nodes.isSurelyAlive()) {
+        const node = nodes.id()
+        const claimed = await claimThumbnail(db, node, clock.now())
+        if (claimed === null) break
+        await this.#thumbnails.make(claimed, node)
+      }
+    } while (this.#isWoken && !signal.aborted)
+  }
+}

@@ -1,0 +1,82 @@
+import { z } from '@hono/zod-openapi'
+import { Refusal } from '../domain/errors.ts'
+import { parseFileIdentifier } from '../domain/ids.ts'
+import type { FileDetail } from '../files/files.ts'
+import { fileNotFound } from '../files/own-file.ts'
+import { partToSend } from '../server/answers/part-to-send.ts'
+import type { Authentication } from '../server/authentication.ts'
+import type { Call } from '../server/call.ts'
+import { bytesOf, endpoint } from '../server/endpoint.ts'
+import type { AccessControl } from '../sharing/access.ts'
+import { unlocked } from '../sharing/access.ts'
+import { iconFor, iconHeaders } from './icons.ts'
+import type { ThumbnailPicture, ThumbnailSize, Thumbnails } from './thumbnails.ts'
+
+/** Values of `size`: pixels on the longer side, or screen-sized. */
+const sizes: ReadonlyMap<string | null, ThumbnailSize> = new Map([
+  [null, 'small'],
+  ['320', 'small'],
+  ['960', 'large'],
+  ['large', 'screen'],
+])
+
+export const getThumbnailEndpoint = endpoint({
+  documentation: {
+    summary: 'A picture for the file: its thumbnail as WebP, or an icon for its type as SVG',
+    tag: 'Public',
+    params: z.object({ uuid: z.string() }),
+    query: z.object({
+      size: z.enum(['320', '960', 'large']).optional().openapi({
+        description:
+          'Pixels on the longer side, at most; 320 when it is left out. `large` is as large as a screen, 1920',
+      }),
+    }),
+    answers: {
+      200: bytesOf('image/*', 'WebP or SVG'),
+      206: bytesOf('image/*', 'The range asked for'),
+      304: { description: 'Not changed' },
+    },
+    errors: [400, 403, 404, 412, 416],
+  },
+  async handle(
+    call,
+    {
+      authentication,
+      sharing,
+      thumbnails,
+    }: { authentication: Authentication; sharing: { access: AccessControl }; thumbnails: Thumbnails },
+  ) {
+    const identifier = parseFileIdentifier(call.params.uuid ?? '')
+    if (identifier.kind !== 'uuid') throw fileNotFound()
+    const size = sizes.get(call.url.searchParams.get('size'))
+    if (size === undefined) throw new Refusal('INVALID_REQUEST', 'size must be 320, 960 or large')
+    const file = unlocked(await sharing.access.file(await authentication.asker(call), identifier))
+    const shown = await thumbnails.show(file, size)
+    const thumbnail = shown.kind === 'picture' ? await send(call, thumbnails, shown.picture) : null
+    return thumbnail ?? icon(file, shown.kind !== 'never')
+  },
+})
+
+/** Null when the bytes are unavailable. */
+async function send(call: Call, thumbnails: Thumbnails, picture: ThumbnailPicture): Promise<Response | null> {
+  const validators = { etag: `"${picture.key}-${picture.start}"`, lastModified: null }
+  const headers = new Headers({
+    'Content-Type': 'image/webp',
+    'Accept-Ranges': 'bytes',
+    ETag: validators.etag,
+    'Cache-Control': 'private, max-age=300',
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+  })
+  const part = partToSend(call, picture.size, validators, headers)
+  if (part instanceof Response) return part
+  const bytes = await thumbnails.read(picture)
+  return bytes && new Response(bytes.subarray(part.start, part.end), { status: part.status, headers })
+}
+
+/** An icon as a substitute; not cached while the picture is being made. */
+function icon(file: FileDetail, maybeLater: boolean): Response {
+  return new Response(iconFor(file.type, file.name), {
+    headers: { ...iconHeaders, 'Cache-Control': maybeLater ? 'private, no-cache' : 'private, max-age=300' },
+  })
+}

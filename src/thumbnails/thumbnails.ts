@@ -1,0 +1,187 @@
+import { type BlobStore, isLost, StoreFailure } from '../blobs/blob-store.ts'
+import {
+  findThumbnail,
+  type MadeThumbnail,
+  noteThumbnail,
+  remakeThumbnail,
+  thumbnailStates,
+  wantThumbnail,
+} from '../core/thumbnails.rows.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { isDatabaseFailure } from '../database/differences.ts'
+import type { ThumbnailState } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { BlobId, BlobKey } from '../domain/ids.ts'
+import { thumbnailKind } from '../domain/thumbnail-kind.ts'
+import type { FileDetailRow, FileListRow } from '../files/files.rows.ts'
+import type { ThumbnailMaking } from './thumbnail-making.job.ts'
+
+export type ThumbnailSize = 'small' | 'large' | 'screen'
+
+/** Location of one size of a thumbnail. */
+export interface ThumbnailPicture {
+  readonly blob: BlobId
+  readonly key: BlobKey
+  readonly start: number
+  readonly size: number
+  /** Size of the blob, which holds all sizes. */
+  readonly whole: number
+}
+
+/** Picture to show. `later`: one may be available soon. */
+export type Shown =
+  | { readonly kind: 'picture'; readonly picture: ThumbnailPicture }
+  | { readonly kind: 'later' }
+  | { readonly kind: 'never' }
+
+/** `none` until somebody requests the thumbnail of a file that is older than thumbnails. */
+export type ThumbnailProgress = 'pending' | 'ready' | 'none'
+
+/** The columns of a file that decide whether it may have a thumbnail. */
+export type Shownable = Pick<FileListRow, 'id' | 'type'>
+
+/** For uploads. */
+export interface ThumbnailIntake {
+  /** Whether a content with these first bytes may have a thumbnail; null where none are made. */
+  mayHaveOne(head: Uint8Array): boolean | null
+  /** Records the new content. Must be called in the transaction that stores it. */
+  note(trx: Trx, blob: BlobId, mayHaveOne: boolean): Promise<void>
+  /** Starts the making. Must be called after the commit. */
+  wake(): void
+}
+
+export interface Thumbnails extends ThumbnailIntake {
+  progress(file: Pick<FileDetailRow, 'thumbnail'>): ThumbnailProgress
+  /** Requests a picture that is missing. A failure of that request is reported, never thrown. */
+  show(file: Pick<FileDetailRow, 'blob_id' | 'thumbnail'>, size: ThumbnailSize): Promise<Shown>
+  /** Whether there is a screen-sized picture that is smaller than the content. */
+  hasScreen(file: Pick<FileDetailRow, 'blob_id' | 'thumbnail'>): Promise<boolean>
+  /** The subset of the files for which `show` has no picture, now or soon. */
+  without<T extends Shownable>(files: readonly T[]): Promise<ReadonlySet<T>>
+  /** Null when the bytes are unavailable; lost ones are requested again. */
+  read(picture: ThumbnailPicture): Promise<Uint8Array<ArrayBuffer> | null>
+}
+
+export function createThumbnails(parts: {
+  db: Database
+  blobs: BlobStore
+  making: ThumbnailMaking
+  clock: Clock
+  report: (error: unknown) => void
+}): Thumbnails {
+  const { db, blobs, making, clock, report } = parts
+
+  /** Database failures are only reported, because the caller merely reads. */
+  async function changed(change: (trx: Trx) => Promise<void>): Promise<void> {
+    try {
+      await inTransaction(db, change)
+      making.wake()
+    } catch (error) {
+      if (!isDatabaseFailure(error)) throw error
+      report(error)
+    }
+  }
+
+  async function ask(blob: BlobId): Promise<Shown> {
+    await changed((trx) => wantThumbnail(trx, blob, clock.now()))
+    return { kind: 'later' }
+  }
+
+  return {
+    mayHaveOne: (head) => thumbnailKind(head) !== null,
+    note: (trx, blob, mayHaveOne) => noteThumbnail(trx, blob, mayHaveOne ? 'wanted' : 'none', clock.now()),
+    wake: () => making.wake(),
+
+    progress({ thumbnail }) {
+      switch (thumbnail) {
+        case 'made':
+          return 'ready'
+        case 'wanted':
+          return 'pending'
+        case null:
+        case 'none':
+        case 'unsupported':
+        case 'failed':
+          return 'none'
+      }
+    },
+
+    async show({ blob_id: blob, thumbnail }, size) {
+      switch (thumbnail) {
+        case 'made': {
+          const made = await findThumbnail(db, blob)
+          return made === null ? { kind: 'later' } : { kind: 'picture', picture: pictureOf(blob, made, size) }
+        }
+        case 'wanted':
+          return { kind: 'later' }
+        case null:
+          return ask(blob)
+        case 'unsupported':
+          return (await making.canMakePosters()) ? ask(blob) : { kind: 'never' }
+        case 'none':
+        case 'failed':
+          return { kind: 'never' }
+      }
+    },
+
+    async hasScreen({ blob_id, thumbnail }) {
+      if (thumbnail !== 'made') return false
+      const made = await findThumbnail(db, blob_id)
+      return made !== null && made.screen > 0
+    },
+
+    async without(files) {
+      const states = await thumbnailStates(
+        db,
+        files.map(({ id }) => id),
+      )
+      return new Set(files.filter(({ id, type }) => !mayShow(states.get(id) ?? null, type)))
+    },
+
+    async read({ blob, key, start, size, whole }) {
+      const bytes = new Uint8Array(size)
+      try {
+        await blobs.readInto(key, start, bytes, whole)
+        return bytes
+      } catch (error) {
+        if (isLost(error)) await changed((trx) => remakeThumbnail(trx, blob, key, clock.now()))
+        else if (!(error instanceof StoreFailure)) throw error
+        report(error)
+        return null
+      }
+    },
+  }
+}
+
+/**
+ * Substitute where thumbnails are switched off: records nothing, so that all can be made when they are
+ * switched on.
+ */
+export const noThumbnails: Thumbnails = {
+  mayHaveOne: () => null,
+  async note() {},
+  wake() {},
+  progress: () => 'none',
+  show: async () => ({ kind: 'never' }),
+  hasScreen: async () => false,
+  without: async (files) => new Set(files),
+  read: async () => null,
+}
+
+/** Contents that were not examined yet are judged by their type. */
+function mayShow(state: ThumbnailState | null, type: string): boolean {
+  return state === null ? /^(image|video)\//.test(type) : state === 'made' || state === 'wanted'
+}
+
+function pictureOf(
+  blob: BlobId,
+  { key, small, large, screen }: MadeThumbnail,
+  size: ThumbnailSize,
+): ThumbnailPicture {
+  const whole = small + large + screen
+  if (size === 'screen' && screen > 0) return { blob, key, start: small + large, size: screen, whole }
+  return size !== 'small' && large > 0
+    ? { blob, key, start: small, size: large, whole }
+    : { blob, key, start: 0, size: small, whole }
+}

@@ -1,0 +1,53 @@
+import { Refusal } from '../domain/errors.ts'
+import { malformed, parseParameters } from './part-headers.ts'
+
+const TAB = 9
+const LF = 10
+const CR = 13
+const SPACE = 32
+const HYPHEN = 45
+
+/**
+ * The boundary that a request's Content-Type names: 1 to 70 characters (RFC 2046, section 5.1.1). Characters
+ * that should have been quoted are taken without quotes too, as many programs send them.
+ * Throws Refusal INVALID_REQUEST when the type is another one or has no such boundary.
+ */
+export function parseBoundary(contentType: string | null): string {
+  const { value, parameters } = parseParameters(contentType ?? '') ?? {}
+  if (parameters === undefined) throw new Refusal('INVALID_REQUEST', 'The Content-Type cannot be read')
+  if (value !== 'multipart/form-data') {
+    throw new Refusal('INVALID_REQUEST', 'The Content-Type must be multipart/form-data')
+  }
+  const boundary = parameters.get('boundary') ?? ''
+  if (!/^[ -~]{0,69}[!-~]$/.test(boundary)) {
+    throw new Refusal('INVALID_REQUEST', 'The Content-Type must name a boundary of 1 to 70 characters')
+  }
+  return boundary
+}
+
+/** How far the line that a boundary begins is read; `part`, `closed` and `content` end it. */
+export type BoundaryLine = 'bare' | 'padding' | 'cr' | 'hyphen' | 'closing' | 'part' | 'closed' | 'content'
+
+/**
+ * RFC 2046: spaces and tabs, then CRLF; or two hyphens, spaces and tabs, then a line break or the body's end.
+ * Throws Refusal for a line that a bare CR or LF ends.
+ */
+export function readBoundaryLine(line: BoundaryLine, byte: number): BoundaryLine {
+  const open = line === 'bare' || line === 'padding'
+  if (line === 'cr') {
+    if (byte === LF) return 'part'
+    throw malformed('a bare CR ends a boundary line')
+  }
+  if (byte === SPACE || byte === TAB) {
+    if (open) return 'padding'
+    return line === 'closing' ? 'closing' : 'content'
+  }
+  if (byte === HYPHEN) {
+    if (line === 'bare') return 'hyphen'
+    return line === 'hyphen' ? 'closing' : 'content'
+  }
+  if (line === 'closing' && (byte === CR || byte === LF)) return 'closed'
+  if (open && byte === CR) return 'cr'
+  if (open && byte === LF) throw malformed('a bare LF ends a boundary line')
+  return 'content'
+}

@@ -1,0 +1,160 @@
+import { changeTotals } from '../core/accounts.rows.ts'
+import { adoptBlob } from '../core/blobs.rows.ts'
+import { noteChange } from '../core/changes.rows.ts'
+import type { StoreHealth } from '../core/store/store-health.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { isUniqueViolation, lockAccount } from '../database/differences.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Clock } from '../domain/clock.ts'
+import { foldName } from '../domain/folded-name.ts'
+import type { AccountId, BlobKey, FileId, FolderId, Sha256, Slug, Uuid } from '../domain/ids.ts'
+import { mediaType } from '../domain/media-type.ts'
+import { makeSlug, makeUuid, type Random } from '../domain/random.ts'
+import { GARBAGE_GRACE } from '../files/blob-cleaning.job.ts'
+import { findFile, insertFile } from '../files/files.rows.ts'
+import { changeFiles } from '../files/folders/folders.rows.ts'
+import { assertPlaceLives } from '../files/folders/places.ts'
+import type { ThumbnailIntake } from '../thumbnails/thumbnails.ts'
+import type { Digest } from './hashing/content-hash-messages.ts'
+import { assertTaken } from './refused-content.ts'
+
+/** A file whose bytes and row are safe. */
+export interface StoredFile {
+  readonly id: FileId
+  readonly uuid: Uuid
+  readonly slug: Slug
+  readonly size: number
+  readonly sha256: Sha256
+}
+
+/** A blob that is complete in the store, and what is known of the file that it is going to be. */
+export interface CompleteUpload {
+  readonly account: AccountId
+  readonly folder: FolderId
+  readonly key: BlobKey
+  readonly digest: Digest
+  readonly size: number
+  /** The first bytes, as many as `FileHead` keeps. */
+  readonly head: Uint8Array
+  /** Cleaned. */
+  readonly name: string
+  readonly declaredType: string | null
+  /** The link that was given out before; null where it is drawn now. */
+  readonly link: FileLink | null
+}
+
+interface FileLink {
+  readonly uuid: Uuid
+  readonly slug: Slug
+}
+
+/** Ends the reservation or upload that the bytes came by, in the transaction that stores the file. */
+export type Settle = (trx: Trx, file: StoredFile) => Promise<void>
+
+const MOST_DRAWS = 5
+
+/** The only way by which uploads become files. */
+export class FileCommit {
+  readonly #db: Database
+  readonly #health: StoreHealth
+  readonly #thumbnails: ThumbnailIntake
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #uploaded: () => void
+
+  /** `uploaded` is told of every file that is stored. */
+  constructor(parts: {
+    db: Database
+    health: StoreHealth
+    thumbnails: ThumbnailIntake
+    clock: Clock
+    random: Random
+    uploaded: () => void
+  }) {
+    this.#db = parts.db
+    this.#health = parts.health
+    this.#thumbnails = parts.thumbnails
+    this.#clock = parts.clock
+    this.#random = parts.random
+    this.#uploaded = parts.uploaded
+  }
+
+  /**
+   * Stores the row, and returns once it and what `settle` does would survive a power cut. Throws Refusal
+   * FOLDER_NOT_FOUND, CONTENT_REFUSED, STORAGE_UNAVAILABLE, or what `settle` throws; nothing is stored then.
+   */
+  async commit(upload: CompleteUpload, settle: Settle): Promise<StoredFile> {
+    const type = await mediaType(upload.name, upload.declaredType, upload.head)
+    const mayHaveThumbnail = this.#thumbnails.mayHaveOne(upload.head)
+    // Another upload's failed sync puts in doubt what the store has said of this one.
+    this.#health.assertUsable()
+    const described = { ...upload, type, mayHaveThumbnail }
+    const file = await (upload.link === null
+      ? this.#storeUnderFreeLink(described, settle)
+      : this.#store(described, upload.link, settle))
+    this.#uploaded()
+    if (mayHaveThumbnail === true) this.#thumbnails.wake()
+    return file
+  }
+
+  /** Slugs and UUIDs are drawn, not counted: when one is taken, another is drawn. */
+  async #storeUnderFreeLink(upload: DescribedUpload, settle: Settle): Promise<StoredFile> {
+    for (let draws = 1; ; draws++) {
+      try {
+        const link = { uuid: makeUuid(this.#random), slug: makeSlug(this.#random) }
+        return await this.#store(upload, link, settle)
+      } catch (error) {
+        if (!isUniqueViolation(error) || draws === MOST_DRAWS) throw error
+      }
+    }
+  }
+
+  #store(upload: DescribedUpload, link: FileLink, settle: Settle): Promise<StoredFile> {
+    const { size, digest } = upload
+    const { uuid, slug } = link
+    const storedAs = (id: FileId): StoredFile => ({ id, uuid, slug, size, sha256: digest.sha256 })
+    const store = async (trx: Trx) => {
+      await lockAccount(trx, upload.account)
+      const file = storedAs(await this.#insert(trx, upload, link))
+      await settle(trx, file)
+      return file
+    }
+    const findCommitted = async () => {
+      const row = await findFile(this.#db, { kind: 'uuid', uuid })
+      return row === undefined ? null : { value: storedAs(row.id) }
+    }
+    return inTransaction(this.#db, store, findCommitted)
+  }
+
+  /** Inserts the rows of the file, and counts it in its account and folders. */
+  async #insert(trx: Trx, upload: DescribedUpload, link: FileLink): Promise<FileId> {
+    const { account, folder, key, digest, size, name, mayHaveThumbnail } = upload
+    const now = this.#clock.now()
+    await assertPlaceLives(trx, folder)
+    await assertTaken(trx, digest.sha256)
+    const blob_id = await adoptBlob(trx, { key, ...digest, size, created_at: now }, now + GARBAGE_GRACE)
+    if (mayHaveThumbnail !== null) await this.#thumbnails.note(trx, blob_id, mayHaveThumbnail)
+    const id = await insertFile(trx, {
+      uuid: link.uuid,
+      slug: link.slug,
+      account_id: account,
+      folder_id: folder,
+      blob_id,
+      name,
+      name_folded: foldName(name),
+      size,
+      type: upload.type,
+      created_at: now,
+      last_used_at: now,
+    })
+    await changeTotals(trx, account, { storage: size, files: 1 })
+    await changeFiles(trx, folder, 1, size)
+    await noteChange(trx, account, { kind: 'file.added', file: id, place: folder })
+    return id
+  }
+}
+
+interface DescribedUpload extends CompleteUpload {
+  readonly type: string
+  readonly mayHaveThumbnail: boolean | null
+}

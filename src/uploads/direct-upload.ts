@@ -1,0 +1,123 @@
+import { BlobDamaged, type BlobWriter, StoreFailure } from '../blobs/blob-store.ts'
+import type { StoreHealth } from '../core/store/store-health.ts'
+import { cleanFileName } from '../domain/file-name.ts'
+import type { AccountId, BlobKey, FolderId } from '../domain/ids.ts'
+import type { FileCommit, Settle, StoredFile } from './commit.ts'
+import { FileHead } from './file-head.ts'
+import type { ContentHash, ContentHashing } from './hashing/content-hash.ts'
+import type { Digest } from './hashing/content-hash-messages.ts'
+import { Intake } from './intake.ts'
+import type { NodeReservation } from './node-reservation.ts'
+import { assertFileSize } from './size-limit.ts'
+
+interface Parts {
+  readonly health: StoreHealth
+  readonly hashing: ContentHashing
+  readonly commit: FileCommit
+  readonly maxFileSize: number
+}
+
+interface Target {
+  readonly account: AccountId
+  readonly folder: FolderId
+  readonly key: BlobKey
+}
+
+/** One file whose bytes come in one request. After any error only `abort` makes sense. */
+export class DirectUpload {
+  readonly #parts: Parts
+  readonly #target: Target
+  readonly #reservation: NodeReservation
+  readonly #writer: BlobWriter
+  readonly #hash: ContentHash
+  readonly #intake: Intake<Digest>
+  readonly #head = new FileHead()
+  #received = 0
+  /** Whether the store has all bytes. */
+  #isComplete = false
+  /** Whether the row is in the database. */
+  #isStored = false
+
+  constructor(parts: Parts, target: Target, reservation: NodeReservation, writer: BlobWriter) {
+    this.#parts = parts
+    this.#target = target
+    this.#reservation = reservation
+    this.#writer = writer
+    this.#hash = parts.hashing.start()
+    this.#intake = new Intake({
+      hashing: parts.hashing,
+      hash: this.#hash,
+      store: (bytes) => this.#storing(() => this.#store(bytes)),
+      from: 0,
+    })
+  }
+
+  /** Takes the bytes, hashed on the way. Throws Refusal when a limit is passed or the store fails. */
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#received += chunk.byteLength
+    assertFileSize(this.#received, this.#parts.maxFileSize)
+    await this.#reservation.cover(this.#received)
+    this.#head.take(chunk)
+    await this.#intake.write(chunk)
+  }
+
+  /** Returns once bytes and row would survive a power cut, and what `alongside` did in the row's transaction. */
+  async finish(
+    rawName: string,
+    declaredType: string | null,
+    alongside: Settle = async () => {},
+  ): Promise<StoredFile> {
+    const digest = await this.#intake.end()
+    await this.#storing(() => this.#complete())
+    this.#isComplete = true
+    const upload = {
+      ...this.#target,
+      digest,
+      size: this.#received,
+      head: this.#head.bytes(),
+      name: cleanFileName(rawName),
+      declaredType,
+      link: null,
+    }
+    const file = await this.#parts.commit.commit(upload, async (trx, stored) => {
+      await this.#reservation.use(trx)
+      await alongside(trx, stored)
+    })
+    this.#isStored = true
+    await this.#reservation.used(this.#received)
+    return file
+  }
+
+  /** Leaves nothing behind. Harmless after `finish`. */
+  async abort(): Promise<void> {
+    if (this.#isStored) return
+    await this.#intake.rest()
+    this.#hash.drop()
+    try {
+      // Once the row may be there, the bytes may be somebody's: the reservation asks the database when it is released.
+      if (!this.#isComplete) await this.#writer.abort()
+    } finally {
+      await this.#reservation.release()
+    }
+  }
+
+  async #store(bytes: Uint8Array): Promise<void> {
+    await this.#writer.write(bytes)
+    this.#reservation.wrote(bytes.byteLength)
+  }
+
+  /** What has another length than was sent to it is no file, whatever the store says. */
+  async #complete(): Promise<void> {
+    const stored = await this.#writer.complete()
+    if (stored === this.#received) return
+    throw new StoreFailure('broken', { cause: new BlobDamaged(this.#target.key, stored, this.#received) })
+  }
+
+  async #storing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.#parts.health.refusalFor(error)
+    }
+  }
+}

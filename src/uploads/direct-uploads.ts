@@ -1,0 +1,68 @@
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { type Caller, ownerOf, reachOf } from '../core/callers.ts'
+import type { StoreHealth } from '../core/store/store-health.ts'
+import type { Database } from '../database/database.ts'
+import type { FolderPlace } from '../domain/ids.ts'
+import { makeBlobKey, type Random } from '../domain/random.ts'
+import { placeOf } from '../files/folders/places.ts'
+import type { FileCommit } from './commit.ts'
+import { DirectUpload } from './direct-upload.ts'
+import type { ContentHashing } from './hashing/content-hash.ts'
+import type { Reservations } from './reservations.ts'
+import { assertFileSize } from './size-limit.ts'
+
+export interface DirectUploadParts {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly health: StoreHealth
+  readonly hashing: ContentHashing
+  readonly reservations: Reservations
+  readonly commit: FileCommit
+  readonly random: Random
+  readonly maxFileSize: number
+}
+
+/** Uploads whose bytes come in one request: forms and raw bodies. */
+export class DirectUploads {
+  readonly #parts: DirectUploadParts
+
+  constructor(parts: DirectUploadParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Refuses, before anything is read, what could not be stored anyway. `least` is what the file weighs at least.
+   * Throws Refusal as `begin` does.
+   */
+  async check(caller: Caller, place: FolderPlace, least: number): Promise<void> {
+    const { db, health, reservations, maxFileSize } = this.#parts
+    health.assertUsable()
+    await placeOf(db, reachOf(caller), place)
+    assertFileSize(least, maxFileSize)
+    await reservations.check(caller, least)
+  }
+
+  /**
+   * Begins an upload: storage is reserved before a byte is stored. `size` is what the file weighs at least and at most,
+   * as far as the request tells.
+   * Throws Refusal FOLDER_NOT_FOUND, FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE, RATE_LIMITED.
+   */
+  async begin(
+    caller: Caller,
+    place: FolderPlace,
+    size: { readonly least: number; readonly most: number },
+  ): Promise<DirectUpload> {
+    const { db, blobs, health, reservations, random, maxFileSize } = this.#parts
+    const account = ownerOf(caller)
+    const folder = await placeOf(db, reachOf(caller), place)
+    const key = makeBlobKey(random)
+    const reservation = await reservations.reserve(caller, key, size.least, Math.min(size.most, maxFileSize))
+    try {
+      const writer = await blobs.create(key)
+      return new DirectUpload(this.#parts, { account, folder, key }, reservation, writer)
+    } catch (error) {
+      await reservation.release()
+      throw health.refusalFor(error)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { Refusal } from '../domain/errors.ts'
+import { parseBoundary } from './boundary.ts'
+import type { Carrier } from './carrier.ts'
+import { MOST_BESIDE, type PartSink, scanMultipart } from './multipart.ts'
+import { declaredLength } from './receive.routes.ts'
+
+/**
+ * A form with the file in the one part named "file" that has a file name. Throws Refusal INVALID_REQUEST when the request
+ * brings no form.
+ */
+export function formUpload(request: Request): Carrier {
+  const boundary = parseBoundary(request.headers.get('content-type'))
+  const declared = declaredLength(request)
+  if (request.body === null) {
+    throw new Refusal('INVALID_REQUEST', 'The body is empty; send a form with a part named "file"')
+  }
+  return {
+    route: 'form',
+    least: (length) => Math.max(0, length - MOST_BESIDE),
+
+    async read(body, announce) {
+      let isFound = false
+      await scanMultipart(body, boundary, {
+        async part({ name, filename, contentType }, offset): Promise<PartSink | null> {
+          if (name !== 'file' || !filename) return null
+          if (isFound) {
+            throw new Refusal('INVALID_REQUEST', 'Send one file a request, in one part named "file"')
+          }
+          isFound = true
+          const length = longestContent(declared, offset, boundary)
+          const size = { least: Math.max(0, (length ?? 0) - MOST_BESIDE), most: length ?? 0 }
+          return announce({ name: filename, type: contentType, size, length })
+        },
+      })
+      if (!isFound) {
+        throw new Refusal('INVALID_REQUEST', 'The form has no part named "file" with a file name')
+      }
+    },
+  }
+}
+
+/** What the file weighs when it is the last part, as it nearly always is: all but the final boundary's line. */
+function longestContent(declared: number | null, offset: number, boundary: string): number | null {
+  return declared === null ? null : Math.max(0, declared - offset - `\r\n--${boundary}--\r\n`.length)
+}

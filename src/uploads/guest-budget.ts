@@ -1,0 +1,84 @@
+import type { Caller } from '../core/callers.ts'
+import type { RateLimits, Verdict } from '../core/rate-limits/rate-limits.ts'
+import { HOUR } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { formatSize } from '../domain/sizes.ts'
+
+/** What one upload takes of the bytes that a guest's address may send in an hour; accounts have no such limit. */
+export interface GuestBudget {
+  /** Throws Refusal RATE_LIMITED when so many are not left now. Takes nothing. */
+  check(bytes: number): Promise<void>
+  /**
+   * Takes so many bytes for the work, and returns them when it fails. Throws Refusal RATE_LIMITED when that would be too
+   * many, and then takes nothing.
+   */
+  spend<T>(bytes: number, work: () => Promise<T>): Promise<T>
+  /** Returns all but `bytes` of what was taken. */
+  settle(bytes: number): Promise<void>
+}
+
+const unlimited: GuestBudget = {
+  async check() {},
+  spend: (_, work) => work(),
+  async settle() {},
+}
+
+export function guestBudget(caller: Caller, rates: RateLimits, hourly: number): GuestBudget {
+  return caller.kind === 'account'
+    ? unlimited
+    : new HourlyBudget(`guest-bytes:${caller.bucket}`, rates, hourly)
+}
+
+class HourlyBudget implements GuestBudget {
+  readonly #subject: string
+  readonly #rates: RateLimits
+  readonly #hourly: number
+  /** What was taken when: an upload may outlast the hour it began in. */
+  readonly #takings: { readonly openedAt: number; bytes: number }[] = []
+
+  constructor(subject: string, rates: RateLimits, hourly: number) {
+    this.#subject = subject
+    this.#rates = rates
+    this.#hourly = hourly
+  }
+
+  async check(bytes: number): Promise<void> {
+    this.#assertAllowed(await this.#rates.look(this.#subject, bytes, this.#hourly, HOUR))
+  }
+
+  async spend<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+    const verdict = await this.#rates.take(this.#subject, bytes, this.#hourly, HOUR)
+    this.#assertAllowed(verdict)
+    this.#takings.push({ openedAt: verdict.openedAt, bytes })
+    try {
+      return await work()
+    } catch (error) {
+      await this.#release(bytes)
+      throw error
+    }
+  }
+
+  async settle(bytes: number): Promise<void> {
+    const taken = this.#takings.reduce((sum, taking) => sum + taking.bytes, 0)
+    await this.#release(taken - bytes)
+  }
+
+  #assertAllowed({ allowed, resetsIn }: Verdict): void {
+    if (allowed) return
+    const message = `Guests may upload ${formatSize(this.#hourly)} an hour; try again later`
+    throw new Refusal('RATE_LIMITED', message, resetsIn)
+  }
+
+  /** Returns what was taken last, window by window. */
+  async #release(bytes: number): Promise<void> {
+    for (let left = bytes; left > 0; ) {
+      const last = this.#takings.at(-1)
+      if (last === undefined) return
+      const part = Math.min(left, last.bytes)
+      last.bytes -= part
+      left -= part
+      if (last.bytes === 0) this.#takings.pop()
+      await this.#rates.giveBack(this.#subject, part, last.openedAt)
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import { type Caller, isRestricted } from '../core/callers.ts'
+import { nodeExists } from '../core/nodes/nodes.rows.ts'
+import type { Nodes } from '../core/nodes/nodes.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { type Clock, DAY, SECOND } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { FolderPlace, Sha256 } from '../domain/ids.ts'
+import type { StoredFile } from './commit.ts'
+import {
+  dropKeyUse,
+  dropOldKeyUses,
+  findKeyUse,
+  insertKeyUse,
+  type KeyUse,
+  renewKeyUse,
+  setKeyResult,
+  type UsedKey,
+} from './idempotency-keys.rows.ts'
+import { interrupted } from './interrupted.ts'
+import { assertNotRefused } from './refused-content.ts'
+
+/** Keeps a request that is sent again, because its answer was lost, from storing its file twice. */
+export interface Idempotency {
+  /**
+   * What a request of this caller to this route with this key led to in the last 24 hours; with none, this is the first.
+   * One that is under way is waited for a while. Throws Refusal REQUEST_UNDER_WAY, or CONTENT_REFUSED for a file that was
+   * taken down.
+   */
+  begin(
+    caller: Caller,
+    route: string,
+    key: string,
+  ): Promise<{ readonly earlier: EarlierRequest } | { readonly first: FirstRequest }>
+  /** Forgets keys that are older. */
+  forgetOld(): Promise<void>
+}
+
+/** What a request asked for: the same key with anything else is a mistake of its sender. */
+export interface KeyedRequest {
+  /** Cleaned, as the file is called. */
+  readonly name: string
+  readonly place: FolderPlace
+  /** As declared; null where it was not. */
+  readonly length: number | null
+}
+
+/** A request that was answered with a file. */
+export interface EarlierRequest {
+  readonly file: StoredFile
+  /** Null where an earlier version of the program has answered it. */
+  readonly request: KeyedRequest | null
+}
+
+export interface FirstRequest {
+  /** To be called in the transaction that stores the file. */
+  record(trx: Trx, file: StoredFile, request: KeyedRequest): Promise<void>
+  /** To be called when the request is through: one that came to nothing leaves nothing behind. */
+  end(): Promise<void>
+}
+
+const GOOD_FOR = DAY
+
+/** Milliseconds for which the first request is waited for. */
+const PATIENCE = 20 * SECOND
+const LOOK_AGAIN = 100
+
+/** Requests that wait for the same one in this process; further ones are told so at once. */
+const MOST_WAITING = 16
+
+/** Seconds until it is worth another try. */
+const UNDER_WAY_RETRY = 10
+
+export function createIdempotency(parts: {
+  db: Database
+  nodes: Nodes
+  clock: Clock
+  report: (error: unknown) => void
+}): Idempotency {
+  const { db, nodes, clock, report } = parts
+  /** First requests of this process: what the database says of others under its name is left over. */
+  const running = new Set<string>()
+  /** How many requests wait for the first one with a key. */
+  const waiting = new Map<string, number>()
+
+  async function isNobodys({ node }: KeyUse): Promise<boolean> {
+    // This process is looking at the key right now, so it has no first request of its own under way.
+    return node === null || node === nodes.id() || !(await nodeExists(db, node))
+  }
+
+  /** Whether this request is the first one now. */
+  async function isFirst(key: UsedKey, present: KeyUse | undefined): Promise<boolean> {
+    const use = { created_at: clock.now(), node: nodes.id() }
+    if (present === undefined) return insertKeyUse(db, key, use)
+    const isOver = present.created_at + GOOD_FOR <= clock.now()
+    if (isOver || (present.result === null && (await isNobodys(present))))
+      return renewKeyUse(db, present, use)
+    return false
+  }
+
+  function first(key: UsedKey): FirstRequest {
+    const node = nodes.id()
+    return {
+      async record(trx, file, request) {
+        const result = JSON.stringify({ file, request })
+        if (!(await setKeyResult(trx, key, node, result))) throw interrupted()
+      },
+      async end() {
+        await dropKeyUse(db, key, node).catch(report)
+        running.delete(nameOf(key))
+      },
+    }
+  }
+
+  /** What the key leads to now; null while its first request is under way. */
+  async function look(key: UsedKey): Promise<Begun | null> {
+    const name = nameOf(key)
+    if (running.has(name)) return null
+    running.add(name)
+    let isOurs = false
+    try {
+      const present = await findKeyUse(db, key)
+      const isGood = present !== undefined && present.created_at + GOOD_FOR > clock.now()
+      if (isGood && present.result !== null) {
+        const earlier = parseResult(present.result)
+        await assertNotRefused(db, earlier.file.sha256)
+        return { earlier }
+      }
+      isOurs = await isFirst(key, present)
+      return isOurs ? { first: first(key) } : null
+    } finally {
+      if (!isOurs) running.delete(name)
+    }
+  }
+
+  async function wait(key: UsedKey): Promise<Begun> {
+    const deadline = clock.monotonic() + PATIENCE
+    while (clock.monotonic() <= deadline) {
+      await Bun.sleep(LOOK_AGAIN)
+      const begun = await look(key)
+      if (begun !== null) return begun
+    }
+    throw underWay()
+  }
+
+  return {
+    async begin(caller, route, text) {
+      const key = usedKey(caller, route, text)
+      const begun = await look(key)
+      if (begun !== null) return begun
+      const name = nameOf(key)
+      const before = waiting.get(name) ?? 0
+      if (before >= MOST_WAITING) throw underWay()
+      waiting.set(name, before + 1)
+      try {
+        return await wait(key)
+      } finally {
+        const left = (waiting.get(name) ?? 1) - 1
+        if (left === 0) waiting.delete(name)
+        else waiting.set(name, left)
+      }
+    },
+
+    forgetOld: () => dropOldKeyUses(db, clock.now() - GOOD_FOR),
+  }
+}
+
+type Begun = { readonly earlier: EarlierRequest } | { readonly first: FirstRequest }
+
+function underWay(): Refusal {
+  const message = 'The first request with this Idempotency-Key is still under way; try again later'
+  return new Refusal('REQUEST_UNDER_WAY', message, UNDER_WAY_RETRY)
+}
+
+/** A guest's address is part of what is hashed, so that the table tells nobody's. */
+function usedKey(caller: Caller, route: string, key: string): UsedKey {
+  const text = JSON.stringify([route, caller.kind === 'guest' ? caller.bucket : null, key])
+  return { caller: nameOfCaller(caller), hash: Bun.SHA256.hash(text, 'hex') as Sha256 }
+}
+
+/** Whoever may not do all that the account may is not told what others of the account have uploaded. */
+function nameOfCaller(caller: Caller): string {
+  if (caller.kind === 'guest') return 'guest'
+  const { account, by } = caller
+  return by.kind === 'key' && isRestricted(caller) ? `key:${by.key}` : `account:${account}`
+}
+
+const nameOf = ({ caller, hash }: UsedKey) => `${caller} ${hash}`
+
+/** What `record` has written, or before there were raw uploads the file alone. */
+function parseResult(text: string): EarlierRequest {
+  const result: EarlierRequest | StoredFile = JSON.parse(text)
+  return 'file' in result ? result : { file: result, request: null }
+}

@@ -1,0 +1,154 @@
+import { type Caller, ownerOf } from '../core/callers.ts'
+import type { Nodes } from '../core/nodes/nodes.ts'
+import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
+import { endReservation, growReservation, insertReservation } from '../core/reservations.rows.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { Clock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { type AccountId, type BlobKey, GUESTS, type NodeId } from '../domain/ids.ts'
+import type { FailedReservations } from './failed-reservations.ts'
+import type { FreeSpace, SpacePromise } from './free-space.ts'
+import { type GuestBudget, guestBudget } from './guest-budget.ts'
+import { interrupted } from './interrupted.ts'
+import { GUEST_STEP, Reservation } from './reservation.ts'
+import { reserveInAccount, type StorageLimits } from './storage-limits.ts'
+
+export interface NodeReservationParts {
+  readonly db: Database
+  readonly space: FreeSpace
+  readonly failed: FailedReservations
+  readonly rates: RateLimits
+  readonly nodes: Nodes
+  readonly clock: Clock
+  readonly limits: StorageLimits & { readonly guestHourlySize: number }
+  readonly report: (error: unknown) => void
+}
+
+/** The reservation of an upload that one request brings: it is this node's, and ends with the request. */
+export class NodeReservation {
+  readonly #parts: NodeReservationParts
+  readonly #key: BlobKey
+  readonly #account: AccountId
+  readonly #node: NodeId
+  readonly #budget: GuestBudget
+  readonly #promise: SpacePromise
+  readonly #reservation: Reservation
+  /** Whether the row of the reservation is in the database. */
+  #isOpen = false
+
+  private constructor(parts: NodeReservationParts, caller: Caller, key: BlobKey, wanted: number) {
+    this.#parts = parts
+    this.#key = key
+    this.#account = ownerOf(caller)
+    this.#node = parts.nodes.id()
+    this.#budget = guestBudget(caller, parts.rates, parts.limits.guestHourlySize)
+    this.#promise = parts.space.promise(this.#account)
+    this.#reservation = new Reservation({
+      account: this.#account,
+      bytes: 0,
+      // What is declared may be too little where another part follows the file.
+      most: wanted > 0 ? wanted : Number.POSITIVE_INFINITY,
+      reserve: (bytes) => this.#reserve(bytes),
+    })
+  }
+
+  /** Reserves as `Reservations.reserve` says. */
+  static async open(
+    parts: NodeReservationParts,
+    caller: Caller,
+    key: BlobKey,
+    { least, wanted }: { readonly least: number; readonly wanted: number },
+  ): Promise<NodeReservation> {
+    const reservation = new NodeReservation(parts, caller, key, wanted)
+    const most = Math.max(least, wanted)
+    const isGuests = ownerOf(caller) === GUESTS
+    const first = isGuests ? Math.min(most, GUEST_STEP) : most
+    try {
+      await reservation.#reservation.add(isGuests ? first : least, first)
+      return reservation
+    } catch (error) {
+      reservation.#promise.end()
+      throw error
+    }
+  }
+
+  /**
+   * Makes sure of `bytes` in all before they are written. Throws Refusal as `Reservations.reserve` does, and when this
+   * node was taken for dead since then.
+   */
+  async cover(bytes: number): Promise<void> {
+    if (this.#parts.nodes.id() !== this.#node) throw interrupted()
+    await this.#reservation.cover(bytes)
+  }
+
+  /** The store has so many bytes more. */
+  wrote(bytes: number): void {
+    this.#promise.wrote(bytes)
+  }
+
+  /**
+   * Ends the reservation inside the transaction that stores the file. Throws Refusal STORAGE_UNAVAILABLE when
+   * somebody has ended it before, because this node was taken for dead.
+   */
+  async use(trx: Trx): Promise<void> {
+    if (!(await endReservation(trx, this.#key))) throw interrupted()
+  }
+
+  /** To be called when that transaction has gone through: what a guest did not send is not held against them. */
+  async used(bytes: number): Promise<void> {
+    this.#close()
+    await this.#budget.settle(bytes)
+  }
+
+  /**
+   * Ends the reservation of an upload that has failed, and leaves bytes that no row points to for removal. What the
+   * database cannot take now is left to `FailedReservations.endAll`. Harmless when it was used.
+   */
+  async release(): Promise<void> {
+    if (!this.#isOpen) return
+    const { failed, report } = this.#parts
+    this.#close()
+    failed.add(this.#key, this.#account)
+    await this.#budget.settle(0)
+    await failed.end(this.#key, this.#account).catch(report)
+  }
+
+  #close(): void {
+    this.#isOpen = false
+    this.#promise.end()
+  }
+
+  async #reserve(bytes: number): Promise<void> {
+    await this.#promise.add(bytes)
+    try {
+      await this.#budget.spend(bytes, () => this.#record(bytes))
+    } catch (error) {
+      this.#promise.withdraw(bytes)
+      throw error
+    }
+    this.#isOpen = true
+  }
+
+  async #record(bytes: number): Promise<void> {
+    const { db, clock, limits, failed } = this.#parts
+    const reservation = {
+      key: this.#key,
+      account_id: this.#account,
+      bytes,
+      created_at: clock.now(),
+      node: this.#node,
+    }
+    try {
+      await inTransaction(db, async (trx) => {
+        await reserveInAccount(trx, this.#account, bytes, limits)
+        if (!this.#isOpen) await insertReservation(trx, reservation)
+        else if (!(await growReservation(trx, this.#key, bytes))) throw interrupted()
+      })
+    } catch (error) {
+      // The answer to the commit may have been lost, not the commit.
+      if (!this.#isOpen && !(error instanceof Refusal)) failed.add(this.#key, this.#account)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import { Refusal } from '../domain/errors.ts'
+
+/** What a part of a form says about itself. Names are as sent; they are not yet fit for a file system. */
+export interface PartHeaders {
+  /** The form field's name. Any text: `__proto__` is a name like others. */
+  readonly name: string
+  /** Null when the part has no file name; empty when a browser sends a file field in which nothing was picked. */
+  readonly filename: string | null
+  /** `type/subtype` in lower case, without parameters; null when there is none or it is not well formed. */
+  readonly contentType: string | null
+}
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const FIELD = new RegExp(`^(${TOKEN}):(.*)$`, 's')
+const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?=[ \\t]*(;|$))`)
+
+/**
+ * The headers of one part, without the empty line that ends them (RFC 7578, section 4.2). Each line is UTF-8,
+ * or ISO-8859-1 where it is not valid UTF-8. Throws Refusal INVALID_REQUEST when they are malformed.
+ */
+export function parsePartHeaders(block: Buffer): PartHeaders {
+  const fields = parseFields(block)
+  const disposition = fields.get('content-disposition')
+  if (disposition === undefined) throw malformed('a part has no Content-Disposition')
+  const { value, parameters } = parseParameters(disposition) ?? {}
+  if (value !== 'form-data' || parameters === undefined) throw malformed('a part is not form-data')
+  const name = formText(parameters, 'name')
+  if (name === null) throw malformed('a part has no name')
+  const encoding = fields.get('content-transfer-encoding')?.toLowerCase() ?? 'binary'
+  if (!['binary', '8bit', '7bit'].includes(encoding)) {
+    // Storing the encoded text as the file would be wrong, and RFC 7578, section 4.7, has done away with it.
+    throw malformed('a part has a Content-Transfer-Encoding')
+  }
+  return {
+    name,
+    filename: formText(parameters, 'filename'),
+    contentType: MEDIA_TYPE.exec(fields.get('content-type') ?? '')?.[0].toLowerCase() ?? null,
+  }
+}
+
+/**
+ * A header of the form `value; name=value; name="value"`. The value and the names come in lower case. Null when
+ * it is malformed or has a parameter twice.
+ */
+export function parseParameters(
+  header: string,
+): { value: string; parameters: ReadonlyMap<string, string> } | null {
+  const semicolon = header.indexOf(';')
+  const value = (semicolon < 0 ? header : header.slice(0, semicolon)).trim().toLowerCase()
+  const rest = semicolon < 0 ? '' : header.slice(semicolon)
+  // Browsers send a backslash as it is, so one at the end of a name looks like an escaped quote.
+  const parameters = readParameters(rest, ESCAPED_STRING) ?? readParameters(rest, PLAIN_STRING)
+  return parameters && { value, parameters }
+}
+
+const ESCAPED_STRING = /"((?:[^"\\]|\\["\\]|\\(?!["\\]))*)"/y
+const PLAIN_STRING = /"([^"]*)"/y
+const SEPARATOR = /[ \t]*(?:;[ \t]*)+/y
+const PARAMETER_NAME = new RegExp(`(${TOKEN})[ \\t]*=[ \\t]*`, 'y')
+const UNQUOTED = /[^";]*/y
+
+function readParameters(text: string, quoted: RegExp): Map<string, string> | null {
+  const parameters = new Map<string, string>()
+  let at = 0
+  const next = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at
+    const match = pattern.exec(text)
+    if (match) at = pattern.lastIndex
+    return match
+  }
+  while (text.slice(at).trim() !== '') {
+    if (!next(SEPARATOR)) return null
+    if (at === text.length) break
+    const name = next(PARAMETER_NAME)?.[1]?.toLowerCase()
+    if (name === undefined || parameters.has(name)) return null
+    const string = next(quoted)?.[1]
+    const value = string === undefined ? next(UNQUOTED)?.[0].trim() : unescapeString(string, quoted)
+    if (value === undefined) return null
+    parameters.set(name, value)
+  }
+  return parameters
+}
+
+function unescapeString(string: string, quoted: RegExp): string {
+  return quoted === ESCAPED_STRING ? string.replace(/\\(["\\])/g, '$1') : string
+}
+
+/** The parameter as forms carry it. Its extended form `name*` goes first when it can be read. */
+function formText(parameters: ReadonlyMap<string, string>, name: string): string | null {
+  const extended = parameters.get(`${name}*`)
+  const plain = parameters.get(name)
+  const decoded = extended === undefined ? null : decodeExtended(extended)
+  if (decoded !== null || plain === undefined) return decoded
+  // The only three that browsers escape (HTML, "multipart/form-data encoding algorithm").
+  return plain.replace(/%22/g, '"').replace(/%0D/gi, '\r').replace(/%0A/gi, '\n')
+}
+
+/** `charset'language'percent-encoded` of RFC 8187; null when it cannot be read. */
+function decodeExtended(value: string): string | null {
+  const match = /^(utf-8|iso-8859-1)'[^']*'((?:[!-$&-~]|%[0-9a-f]{2})*)$/i.exec(value)
+  const [, charset, encoded] = match ?? []
+  if (charset === undefined || encoded === undefined) return null
+  const octets = encoded.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return charset.toLowerCase() === 'utf-8' ? decodeUtf8(octets) : octets
+}
+
+function parseFields(block: Buffer): ReadonlyMap<string, string> {
+  const text = block.toString('latin1')
+  if (/\r(?!\n)|(?<!\r)\n|\0/.test(text)) throw malformed('the headers of a part hold a bare CR, LF or NUL')
+  const fields = new Map<string, string>()
+  const unfolded = text.replace(/\r\n[ \t]+/g, ' ')
+  for (const line of unfolded.split('\r\n')) {
+    const [, name, value] = FIELD.exec(decodeUtf8(line) ?? line) ?? []
+    if (name === undefined || value === undefined) throw malformed('a header of a part cannot be read')
+    const key = name.toLowerCase()
+    if (fields.has(key) && key.startsWith('content-')) throw malformed('a header of a part comes twice')
+    fields.set(key, value.trim())
+  }
+  return fields
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Takes octets as characters U+0000 to U+00FF; null when they are not UTF-8. */
+function decodeUtf8(octets: string): string | null {
+  try {
+    return utf8.decode(Buffer.from(octets, 'latin1'))
+  } catch {
+    return null
+  }
+}
+
+/** The refusal of a body that cannot be read; the problem follows a colon. */
+export function malformed(problem: string): Refusal {
+  return new Refusal('INVALID_REQUEST', `The multipart body is malformed: ${problem}`)
+}

@@ -1,0 +1,2 @@
+/** Where resumable uploads are. */
+export const UPLOADS_PATH = '/api/v1/uploads'

@@ -1,0 +1,47 @@
+import { Refusal } from '../domain/errors.ts'
+import type { Carrier } from './carrier.ts'
+import { declaredLength } from './receive.routes.ts'
+
+/** What programs declare when nobody has told them what they send. */
+const UNTOLD = ['application/x-www-form-urlencoded']
+
+/**
+ * A body that is the file itself. Throws Refusal INVALID_REQUEST for one that says it is a form, which would be stored
+ * with its envelope, or only a part of the file (RFC 9110, section 14.5).
+ */
+export function rawUpload(request: Request, name: string, route: string): Carrier {
+  const type = mediaTypeOf(request)
+  if (type === 'multipart/form-data') {
+    throw new Refusal('INVALID_REQUEST', 'Send the bytes of the file alone; forms go to POST /api/v1/upload')
+  }
+  if (request.headers.has('content-range')) {
+    throw new Refusal('INVALID_REQUEST', 'Send the whole file; what can be resumed is at /api/v1/uploads')
+  }
+  const length = declaredLength(request)
+  return {
+    route,
+    least: (declared) => declared,
+
+    async read(body, announce) {
+      const size = { least: length ?? 0, most: length ?? 0 }
+      const sink = await announce({ name, type: UNTOLD.includes(type) ? null : type || null, size, length })
+      let received = 0
+      for (;;) {
+        const { done, value } = await body.read()
+        if (done || value === undefined) break
+        received += value.byteLength
+        await sink.write(value)
+      }
+      if (length !== null && received !== length) {
+        throw new Refusal('INVALID_REQUEST', 'The body ended before its declared length')
+      }
+      await sink.end()
+    },
+  }
+}
+
+/** `type/subtype` in lower case, '' when there is none. */
+function mediaTypeOf(request: Request): string {
+  const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type) ? type : ''
+}

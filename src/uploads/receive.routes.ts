@@ -1,0 +1,79 @@
+import type { Caller } from '../core/callers.ts'
+import type { Call } from '../server/call.ts'
+import type { Carrier } from './carrier.ts'
+import type { StoredFile } from './commit.ts'
+import { type PacedBody, pacedBody } from './paced-body.ts'
+import type { UploadsPart } from './uploads.part.ts'
+
+/** What of a refused body is read to its end, so that the sender gets to see the answer. */
+const READ_OFF = 1024 * 1024
+
+/**
+ * Hands the request's body to `UploadRequests.receive`, paced, and ended when the server stops; deals with what is left of
+ * it. `folder`: as it was sent, or null.
+ */
+export async function receiveFile(
+  call: Call,
+  uploads: UploadsPart,
+  caller: Caller,
+  { folder, carrier }: { readonly folder: string | null; readonly carrier: Carrier },
+): Promise<StoredFile> {
+  const { request, site } = call
+  const declared = declaredLength(request)
+  const key = request.headers.get('idempotency-key')
+  const body = pacedBody(request.body ?? emptyBody(), site.clock)
+  const done = site.uploadsUnderWay.begin(body.end)
+  try {
+    const file = await uploads.requests.receive(caller, { folder, key, carrier, body, declared })
+    if (!body.hasEnded()) {
+      await body.cancel(null)
+      await dismiss(call, declared, body)
+    }
+    return file
+  } catch (error) {
+    await body.cancel(error)
+    await dismiss(call, declared, body)
+    throw error
+  } finally {
+    done()
+  }
+}
+
+export function emptyBody(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => controller.close(),
+  })
+}
+
+/** The length of the body, as far as it is declared. */
+export function declaredLength(request: Request): number | null {
+  const header = request.headers.get('content-length')
+  return header === null ? null : Number(header)
+}
+
+/**
+ * Deals with what is left of a refused body, so that a sender that sends on regardless sees the answer and not a
+ * reset, where what is left is little: it is read off. With more to come the connection is closed after the answer, and
+ * so it is when the sender still waits to be asked for its body: it is not asked for what nobody wants.
+ */
+export async function dismiss(call: Call, declared: number | null, body: PacedBody): Promise<void> {
+  const isUnasked = body.received() === 0 && awaitsContinue(call.request)
+  if (isUnasked || (declared !== null && declared - body.received() > READ_OFF)) {
+    call.headers.set('Connection', 'close')
+    return
+  }
+  if (!(await body.readOff(READ_OFF))) call.headers.set('Connection', 'close')
+}
+
+function awaitsContinue(request: Request): boolean {
+  return request.headers.get('expect')?.toLowerCase() === '100-continue'
+}
+
+/** The same for an upload that was refused, where nobody has begun to read its body. */
+export async function leaveBody(call: Call): Promise<void> {
+  const source = call.request.body
+  if (source === null || source.locked) return
+  const body = pacedBody(source, call.site.clock)
+  await body.cancel(null)
+  await dismiss(call, declaredLength(call.request), body)
+}

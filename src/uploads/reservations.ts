@@ -1,0 +1,92 @@
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { findAccount } from '../core/accounts.rows.ts'
+import { type Caller, ownerOf } from '../core/callers.ts'
+import type { Nodes } from '../core/nodes/nodes.ts'
+import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
+import type { Database } from '../database/database.ts'
+import type { Clock } from '../domain/clock.ts'
+import { type AccountId, type BlobKey, GUESTS } from '../domain/ids.ts'
+import { FailedReservations } from './failed-reservations.ts'
+import { FreeSpace } from './free-space.ts'
+import { guestBudget } from './guest-budget.ts'
+import { NodeReservation, type NodeReservationParts } from './node-reservation.ts'
+import { GUEST_STEP } from './reservation.ts'
+import { limitOf, type StorageLimits, storageFull } from './storage-limits.ts'
+
+export interface ReservationLimits extends StorageLimits {
+  readonly guestHourlySize: number
+  readonly minFreeSpace: number
+}
+
+/** Reserves storage before bytes come: of the account, of the disk, and of what a guest may send in an hour. */
+export class Reservations {
+  readonly #parts: NodeReservationParts
+  readonly #limits: ReservationLimits
+
+  /** `databaseSpace`: see `FreeSpace`. */
+  constructor(parts: {
+    db: Database
+    blobs: BlobStore
+    databaseSpace: () => Promise<number | null>
+    rates: RateLimits
+    nodes: Nodes
+    clock: Clock
+    limits: ReservationLimits
+    report: (error: unknown) => void
+  }) {
+    const { db, clock, limits } = parts
+    const space = new FreeSpace({ ...parts, minFreeSpace: limits.minFreeSpace })
+    this.#parts = { ...parts, space, failed: new FailedReservations(db, clock) }
+    this.#limits = limits
+  }
+
+  /** Ends the reservations of failed uploads that the database could not end then. */
+  endFailed(): Promise<void> {
+    return this.#parts.failed.endAll()
+  }
+
+  /**
+   * Runs work for the account that reserves so many bytes by itself, while nobody else is promised the same space of the
+   * disk. The work tells of bytes that it has written, for the disk itself tells of those. Throws Refusal
+   * STORAGE_UNAVAILABLE when the disk has not that much.
+   */
+  async withFreeSpace<T>(
+    account: AccountId,
+    bytes: number,
+    work: (wrote: (bytes: number) => void) => Promise<T>,
+  ): Promise<T> {
+    const promise = this.#parts.space.promise(account)
+    try {
+      await promise.add(bytes)
+      return await work((written) => promise.wrote(Math.min(promise.left, written)))
+    } finally {
+      promise.end()
+    }
+  }
+
+  /**
+   * Refuses, as `reserve` would, what does not fit now, and of a guest also what would be refused at a later step.
+   * Reserves nothing.
+   */
+  async check(caller: Caller, bytes: number): Promise<void> {
+    const { db, space, rates } = this.#parts
+    const account = ownerOf(caller)
+    await space.assertFree(account, bytes)
+    await guestBudget(caller, rates, this.#limits.guestHourlySize).check(bytes)
+    const row = await findAccount(db, account)
+    if (row === undefined) return
+    const limit = row.quota ?? limitOf(account, this.#limits)
+    // What others have under way counts as far as `reserve` needs it at once.
+    const first = account === GUESTS ? Math.min(bytes, GUEST_STEP) : bytes
+    const isFull = first > 0 && row.storage_used + row.storage_reserved + first > limit
+    if (isFull || row.storage_used + bytes > limit) throw await storageFull(db, account, this.#limits)
+  }
+
+  /**
+   * Reserves at least `least` bytes, `wanted` if there are that many; for a guest no more than a step, however much that
+   * is. Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED.
+   */
+  reserve(caller: Caller, key: BlobKey, least: number, wanted: number): Promise<NodeReservation> {
+    return NodeReservation.open(this.#parts, caller, key, { least, wanted })
+  }
+}

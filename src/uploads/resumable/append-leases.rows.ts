@@ -1,0 +1,122 @@
+/**
+ * Who writes to a resumable upload, and what they record. The column `sitting` is the number of the present append
+ * lease, `node` its holder, and `asked` the number of the one whose release somebody waits for.
+ */
+
+import type { Database, Trx } from '../../database/database.ts'
+import type { BlobProgress, NodeId, UploadId } from '../../domain/ids.ts'
+import type { UploadRow } from '../uploads.rows.ts'
+
+/**
+ * Acquires the lease in one atomic statement: of several writers who have seen the same one before, one gets it. False
+ * for the others, and when the upload has ended.
+ */
+export async function acquireLease(
+  db: Database,
+  { id, sitting, state }: Pick<UploadRow, 'id' | 'sitting' | 'state'>,
+  node: NodeId,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('uploads')
+    .set({ sitting: sitting + 1, node, asked: null })
+    .where('id', '=', id)
+    .where('sitting', '=', sitting)
+    .where('state', '=', state)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** Ends the lease: nobody writes any more, and what its holder may still try to record is not taken. */
+export async function releaseLease(db: Database, id: UploadId, lease: number): Promise<void> {
+  await db
+    .updateTable('uploads')
+    .set({ sitting: lease + 1, node: null, asked: null })
+    .where('id', '=', id)
+    .where('sitting', '=', lease)
+    .execute()
+}
+
+/** Asks the holder of the lease to release it, on whatever node. */
+export async function requestRelease(db: Database, id: UploadId, lease: number): Promise<void> {
+  await db
+    .updateTable('uploads')
+    .set({ asked: lease })
+    .where('id', '=', id)
+    .where('sitting', '=', lease)
+    .execute()
+}
+
+/** Whether the lease is still the present one, and whether its release was requested. */
+export async function leaseState(
+  db: Database,
+  id: UploadId,
+  lease: number,
+): Promise<{ isPresent: boolean; isRequested: boolean }> {
+  const row = await db
+    .selectFrom('uploads')
+    .select(['sitting', 'asked'])
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  return { isPresent: row?.sitting === lease, isRequested: row?.asked === lease }
+}
+
+/** Records what was appended under the lease; with `node` null, also releases it. False when it was over before. */
+export async function recordProgress(
+  db: Database,
+  id: UploadId,
+  lease: number,
+  change: {
+    readonly received: number
+    readonly progress: BlobProgress
+    readonly used_at: number
+    readonly state?: 'processing'
+    readonly node?: null
+  },
+): Promise<boolean> {
+  const isReleased = change.node === null
+  const result = await db
+    .updateTable('uploads')
+    .set(isReleased ? { ...change, sitting: lease + 1, asked: null } : change)
+    .where('id', '=', id)
+    .where('sitting', '=', lease)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/**
+ * Sets the size of an upload that had none; with that it may be whole. False when it has one, or has ended.
+ */
+export async function declareSize(trx: Trx, id: UploadId, size: number): Promise<boolean> {
+  const result = await trx
+    .updateTable('uploads')
+    .set((row) => ({
+      size,
+      state: row
+        .case()
+        .when('received', '=', size)
+        .then('processing' as const)
+        .else('uploading' as const)
+        .end(),
+    }))
+    .where('id', '=', id)
+    .where('size', 'is', null)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** Uploads whose bytes are all here and that nobody alive works on, or this node says it does: see `node`. */
+export function unfinishedProcessing(db: Database, node: NodeId, limit: number): Promise<UploadRow[]> {
+  return db
+    .selectFrom('uploads')
+    .leftJoin('nodes', 'nodes.id', 'uploads.node')
+    .selectAll('uploads')
+    .where('uploads.state', '=', 'processing')
+    .where((row) => row.or([row('nodes.id', 'is', null), row('nodes.id', '=', node)]))
+    .orderBy('uploads.id')
+    .limit(limit)
+    .execute()
+}

@@ -1,0 +1,104 @@
+import { assertSize, type BlobStore } from '../../blobs/blob-store.ts'
+import { blobExists, discardBlob } from '../../core/blobs.rows.ts'
+import type { Database } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import type { Clock } from '../../domain/clock.ts'
+import type { BlobKey } from '../../domain/ids.ts'
+import { makeBlobKey, type Random } from '../../domain/random.ts'
+import { GARBAGE_GRACE } from '../../files/blob-cleaning.job.ts'
+import { blobBytes } from '../blob-bytes.ts'
+import type { ContentHashing } from '../hashing/content-hash.ts'
+import type { Digest } from '../hashing/content-hash-messages.ts'
+import { Intake } from '../intake.ts'
+import { interrupted } from '../interrupted.ts'
+import type { UploadRow } from '../uploads.rows.ts'
+import type { AppendLease } from './append-leases.ts'
+import { changeKey, partsOf } from './upload-parts.rows.ts'
+
+export type FinalUpload = UploadRow & { readonly size: number }
+
+export interface ConcatenationParts {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly hashing: ContentHashing
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** Makes one blob of the parts of a final upload. */
+export class Concatenation {
+  readonly #parts: ConcatenationParts
+
+  constructor(parts: ConcatenationParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Writes the parts one after another to a blob of its own, which is complete then: as long as the final upload says,
+   * and with the digest of exactly these bytes. Throws BlobMissing or BlobDamaged when a part has not all of its bytes any
+   * more. `wrote` is told of the bytes that the store has taken, beside those of the parts.
+   */
+  async concatenate(
+    final: FinalUpload,
+    lease: AppendLease,
+    wrote: (bytes: number) => void,
+  ): Promise<{ key: BlobKey; digest: Digest }> {
+    const { blobs, hashing } = this.#parts
+    const pieces = await this.#piecesOf(final)
+    const key = final.sitting === 0 ? final.key : await this.#freshKey(final, lease)
+    const writer = await blobs.create(key)
+    const hash = hashing.start()
+    const store = async (bytes: Uint8Array) => {
+      await writer.write(bytes)
+      wrote(bytes.byteLength)
+    }
+    const intake = new Intake({ hashing, hash, store, from: 0 })
+    try {
+      for (const part of pieces) {
+        for await (const chunk of blobBytes(blobs, part.key, part.received)) {
+          lease.assertHeld()
+          await intake.write(chunk)
+        }
+      }
+      const digest = await intake.end()
+      assertSize(key, await writer.complete(), final.size)
+      return { key, digest }
+    } catch (error) {
+      await intake.rest()
+      hash.drop()
+      await writer.abort()
+      throw error
+    }
+  }
+
+  /** Leaves the concatenated bytes as garbage, unless they are a file's by now. */
+  async discard(final: FinalUpload, key: BlobKey): Promise<void> {
+    const { db, clock } = this.#parts
+    await inTransaction(db, async (trx) => {
+      await lockAccount(trx, final.account_id)
+      if (!(await blobExists(trx, key))) await discardBlob(trx, key, clock.now() + GARBAGE_GRACE)
+    })
+  }
+
+  /** A key under which nobody has begun to write: an earlier try may have been at the one before, and may still be. */
+  async #freshKey(final: FinalUpload, lease: AppendLease): Promise<BlobKey> {
+    const { db, clock, random } = this.#parts
+    const key = makeBlobKey(random)
+    await inTransaction(db, async (trx) => {
+      await lockAccount(trx, final.account_id)
+      if (!(await changeKey(trx, final.id, lease.number, key))) throw interrupted()
+      await discardBlob(trx, final.key, clock.now() + GARBAGE_GRACE)
+    })
+    return key
+  }
+
+  /** The parts in their order. Nobody ends a part that is being concatenated, so all of them are there. */
+  async #piecesOf(final: FinalUpload): Promise<UploadRow[]> {
+    const pieces = await partsOf(this.#parts.db, final.id)
+    const length = pieces.reduce((sum, piece) => sum + piece.received, 0)
+    if (pieces.some(({ ended_at }) => ended_at !== null)) throw interrupted()
+    assertSize(final.key, length, final.size)
+    return pieces
+  }
+}

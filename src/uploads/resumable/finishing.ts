@@ -1,0 +1,250 @@
+import { assertSize, type BlobStore, isLost, type ResumableWriter } from '../../blobs/blob-store.ts'
+import { nodeExists } from '../../core/nodes/nodes.rows.ts'
+import type { Nodes } from '../../core/nodes/nodes.ts'
+import type { StoreHealth } from '../../core/store/store-health.ts'
+import type { Database } from '../../database/database.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { type ErrorCode, Refusal } from '../../domain/errors.ts'
+import type { UploadId } from '../../domain/ids.ts'
+import { blobBytes } from '../blob-bytes.ts'
+import type { FileCommit } from '../commit.ts'
+import { HEAD_LENGTH } from '../file-head.ts'
+import type { ContentHashing } from '../hashing/content-hash.ts'
+import type { Digest } from '../hashing/content-hash-messages.ts'
+import { Intake } from '../intake.ts'
+import { interrupted } from '../interrupted.ts'
+import type { Reservations } from '../reservations.ts'
+import { type UploadRow, uploadById } from '../uploads.rows.ts'
+import { unfinishedProcessing } from './append-leases.rows.ts'
+import type { AppendLease, AppendLeases } from './append-leases.ts'
+import type { Concatenation } from './concatenation.ts'
+import { endParts, giveUp } from './upload-endings.ts'
+import { endUpload } from './upload-ends.rows.ts'
+import { completePart } from './upload-parts.rows.ts'
+
+const always = () => true
+const STEP = 20
+
+/** Nothing is being received, so there is nothing to stop. */
+const uninterrupted = { isIdle: () => false, stop() {} }
+
+export interface FinishingParts {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly health: StoreHealth
+  readonly hashing: ContentHashing
+  readonly leases: AppendLeases
+  readonly concatenation: Concatenation
+  readonly reservations: Reservations
+  readonly commit: FileCommit
+  readonly nodes: Nodes
+  readonly clock: Clock
+  /** Told once of an upload whose parts wait for the disk to have space for the whole. */
+  readonly waitsForSpace: (upload: UploadRow) => void
+  readonly report: (error: unknown) => void
+}
+
+/** Makes files of uploads whose bytes are all here. */
+export class Finishing {
+  readonly #parts: FinishingParts
+  /** Uploads that were told of as waiting for space. */
+  #waiting: ReadonlySet<UploadId> = new Set()
+
+  constructor(parts: FinishingParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Makes the file, under the lease that brought the last byte. Without the digest of all the bytes, they are read back.
+   * Returns once bytes and row would survive a power cut. Throws Refusal when it will never be a file, which ends it.
+   */
+  finish(
+    upload: UploadRow,
+    lease: AppendLease,
+    writer: ResumableWriter,
+    digest: Digest | null,
+  ): Promise<void> {
+    return this.#orGiveUp(upload, (whole) => this.#complete(whole, lease, writer, digest))
+  }
+
+  /** Resumes the processing of an upload where it was left. Does nothing while somebody is at it. */
+  async resume(upload: UploadRow): Promise<void> {
+    const { db, leases, nodes } = this.#parts
+    const { id, node } = upload
+    if (leases.isRunning(id)) return
+    if (node !== null && node !== nodes.id() && (await nodeExists(db, node))) return
+    await leases.run(upload, uninterrupted, (lease) =>
+      this.#orGiveUp(upload, (whole) =>
+        whole.kind === 'final' ? this.#finishFinal(whole, lease) : this.#finishWritten(whole, lease),
+      ),
+    )
+  }
+
+  /** Resumes the processing of all uploads that nobody works on. */
+  async resumeAll(mayGoOn: () => boolean = always): Promise<void> {
+    const { db, leases, nodes } = this.#parts
+    const tried = new Set<UploadId>()
+    const stillWaiting = new Set<UploadId>()
+    while (mayGoOn()) {
+      const uploads = await unfinishedProcessing(db, nodes.id(), STEP)
+      const fresh = uploads.filter(({ id }) => !tried.has(id) && !leases.isRunning(id))
+      if (fresh.length === 0) break
+      for (const { id } of fresh) {
+        tried.add(id)
+        const upload = await uploadById(db, id)
+        if (upload?.state !== 'processing' || !mayGoOn()) continue
+        if (await this.#resumesOrWaits(upload)) stillWaiting.add(id)
+      }
+    }
+    this.#waiting = stillWaiting
+  }
+
+  /** Resumes one of several; whether it waits for space. */
+  async #resumesOrWaits(upload: UploadRow): Promise<boolean> {
+    const { waitsForSpace, report } = this.#parts
+    try {
+      await this.resume(upload)
+      return false
+    } catch (error) {
+      if (error instanceof NoSpaceYet) {
+        if (!this.#waiting.has(upload.id)) waitsForSpace(upload)
+        return true
+      }
+      if (!(error instanceof Refusal) || error.code !== 'UPLOAD_LOCKED') report(error)
+      return false
+    }
+  }
+
+  /** Runs what makes the file. What can never succeed ends the upload. */
+  async #orGiveUp(upload: UploadRow, work: (whole: WholeUpload) => Promise<void>): Promise<void> {
+    const { db, health, clock, report } = this.#parts
+    const { size } = upload
+    if (size === null) throw new Error(`upload ${upload.id} is whole and has no size`)
+    try {
+      await work({ ...upload, size })
+    } catch (error) {
+      const failure = finalFailure(error)
+      if (failure === null) throw health.refusalFor(error)
+      if (isLost(error)) report(new Error(`the bytes of upload ${upload.slug} are lost`, { cause: error }))
+      await giveUp(db, upload, failure.code, clock.now())
+      throw failure
+    }
+  }
+
+  async #complete(
+    upload: WholeUpload,
+    lease: AppendLease,
+    writer: ResumableWriter,
+    digest: Digest | null,
+  ): Promise<void> {
+    const { db, health } = this.#parts
+    lease.assertHeld()
+    assertSize(upload.key, await writer.complete(), upload.size)
+    health.assertUsable()
+    if (upload.kind !== 'partial') {
+      await this.#commit(upload, lease, digest ?? (await this.#readBack(upload, lease)))
+      return
+    }
+    if (!(await completePart(db, upload.id, lease.number, upload.size))) throw interrupted()
+    lease.markReleased()
+  }
+
+  /** Completes in the store what is recorded of the upload, and makes the file. */
+  async #finishWritten(upload: WholeUpload, lease: AppendLease): Promise<void> {
+    const { blobs } = this.#parts
+    const { key, progress, received } = upload
+    if (progress === null) await blobs.remove(key)
+    const writer = await blobs.resume(key, progress === null ? null : { offset: received, progress })
+    try {
+      await this.#complete(upload, lease, writer, null)
+    } finally {
+      await writer.close()
+    }
+  }
+
+  /** Concatenates the parts, and makes the file. */
+  async #finishFinal(upload: WholeUpload, lease: AppendLease): Promise<void> {
+    const { concatenation, reservations, report } = this.#parts
+    // The parts have their reservation; for as long as they are copied the disk has to hold both.
+    let hasSpace = false
+    const concatenate = (wrote: (bytes: number) => void) => {
+      hasSpace = true
+      return concatenation.concatenate(upload, lease, wrote)
+    }
+    const { key, digest } = await reservations
+      .withFreeSpace(upload.account_id, upload.size, concatenate)
+      .catch((error: unknown) => {
+        throw error instanceof Refusal && !hasSpace ? new NoSpaceYet(error) : error
+      })
+    try {
+      await this.#commit({ ...upload, key }, lease, digest)
+    } catch (error) {
+      await concatenation.discard(upload, key).catch(report)
+      throw error
+    }
+  }
+
+  /** Makes the file of bytes that are complete and hashed, and ends the upload. */
+  async #commit(upload: WholeUpload, lease: AppendLease, digest: Digest): Promise<void> {
+    const { commit, clock } = this.#parts
+    const { account_id: account, folder_id: folder, key, size, name, declared_type: declaredType } = upload
+    const link = { uuid: upload.uuid, slug: upload.slug }
+    const head = await this.#head(upload)
+    lease.assertHeld()
+    const complete = { account, folder, key, digest, size, head, name, declaredType, link }
+    await commit.commit(complete, async (trx, file) => {
+      const now = clock.now()
+      const end = { ended_at: now, state: 'completed', file_id: file.id, received: size } as const
+      if ((await endUpload(trx, upload, end, { lease: lease.number })) === null) throw interrupted()
+      await endParts(trx, upload, { ended_at: now, state: 'completed' })
+    })
+    lease.markReleased()
+  }
+
+  async #readBack(upload: WholeUpload, lease: AppendLease): Promise<Digest> {
+    const { blobs, hashing } = this.#parts
+    const hash = hashing.start()
+    const intake = new Intake({ hashing, hash, store: async () => {}, from: 0 })
+    try {
+      for await (const chunk of blobBytes(blobs, upload.key, upload.size)) {
+        lease.assertHeld()
+        await intake.write(chunk)
+      }
+      return await intake.end()
+    } finally {
+      await intake.rest()
+      hash.drop()
+    }
+  }
+
+  async #head(upload: WholeUpload): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = []
+    const length = Math.min(upload.size, HEAD_LENGTH)
+    for await (const piece of blobBytes(this.#parts.blobs, upload.key, upload.size, length))
+      pieces.push(Buffer.from(piece))
+    return Buffer.concat(pieces)
+  }
+}
+
+/** There is no space to concatenate the parts now; nothing has failed. */
+class NoSpaceYet extends Refusal {
+  constructor(cause: Refusal) {
+    super(cause.code, cause.message, cause.retryAfter, { cause })
+  }
+}
+
+type WholeUpload = UploadRow & { readonly size: number }
+
+const FINAL: readonly ErrorCode[] = ['FOLDER_NOT_FOUND', 'CONTENT_REFUSED']
+
+/** What the sender is told of an upload that no further try will finish; null for what passes. */
+function finalFailure(error: unknown): Refusal | null {
+  if (isLost(error)) return bytesLost(error)
+  return error instanceof Refusal && FINAL.includes(error.code) ? error : null
+}
+
+export function bytesLost(cause: unknown): Refusal {
+  return new Refusal('UPLOAD_GONE', 'What was sent of this upload is lost; start it again', undefined, {
+    cause,
+  })
+}

@@ -1,0 +1,50 @@
+import type { Database } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { type UploadRow, uploadById } from '../uploads.rows.ts'
+import { dropUnclaimed } from './upload-endings.ts'
+import { beginProcessing, claimPart } from './upload-parts.rows.ts'
+
+/** The bytes of the parts together. Throws Refusal INVALID_REQUEST or OFFSET_CONFLICT for what cannot be concatenated. */
+export function sizeOfParts(parts: readonly UploadRow[]): number {
+  if (parts.length === 0) throw new Refusal('INVALID_REQUEST', 'A final upload is made of at least one part')
+  if (new Set(parts.map(({ id }) => id)).size < parts.length) {
+    throw new Refusal('INVALID_REQUEST', 'A part may be named only once')
+  }
+  for (const part of parts) {
+    if (part.kind !== 'partial') throw new Refusal('INVALID_REQUEST', 'Only partial uploads can be joined')
+    if (part.state !== 'completed' || part.ended_at !== null || part.joined_into !== null) throw notWhole()
+  }
+  return parts.reduce((sum, part) => sum + part.received, 0)
+}
+
+/**
+ * Makes the parts, with their reservations, those of the final upload, which is processing then. Each can be used once.
+ * Throws Refusal OFFSET_CONFLICT when one of them was used meanwhile.
+ */
+export async function claimParts(
+  db: Database,
+  final: UploadRow,
+  parts: readonly UploadRow[],
+  size: number,
+): Promise<UploadRow> {
+  try {
+    return await inTransaction(db, async (trx) => {
+      await lockAccount(trx, final.account_id)
+      for (const [position, part] of parts.entries()) {
+        if (!(await claimPart(trx, part, final, position))) throw notWhole()
+      }
+      await beginProcessing(trx, final.id, size)
+      return (await uploadById(trx, final.id)) ?? final
+    })
+  } catch (error) {
+    // A claim whose answer was lost may have gone through: then the upload goes on, whoever has the address of it.
+    await dropUnclaimed(db, final)
+    throw error
+  }
+}
+
+function notWhole(): Refusal {
+  return new Refusal('OFFSET_CONFLICT', 'A part is not complete yet, or belongs to another upload already')
+}

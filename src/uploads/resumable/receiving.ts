@@ -1,0 +1,70 @@
+import { type BlobStore, isLost, type ResumableWriter } from '../../blobs/blob-store.ts'
+import type { UploadRow } from '../uploads.rows.ts'
+import { leaseState } from './append-leases.rows.ts'
+import { type AppendLease, locked } from './append-leases.ts'
+import { bytesLost } from './finishing.ts'
+import {
+  type ByteSource,
+  QUIET_AFTER,
+  type ReceivedAppend,
+  Reception,
+  type ReceptionParts,
+} from './reception.ts'
+import { giveUp } from './upload-endings.ts'
+
+export interface ReceivingParts extends ReceptionParts {
+  readonly blobs: BlobStore
+  /** Whether somebody on another node may ask for the lease. */
+  readonly isShared: boolean
+  readonly report: (error: unknown) => void
+}
+
+/** Takes bytes in, a request at a time. */
+export class Receiving {
+  readonly #parts: ReceivingParts
+
+  constructor(parts: ReceivingParts) {
+    this.#parts = parts
+  }
+
+  /** Appends what comes to the upload: see `Reception`. Throws Refusal UPLOAD_GONE when what was kept is lost. */
+  async receive(upload: UploadRow, lease: AppendLease, arrival: ReceivedAppend): Promise<void> {
+    this.#parts.health.assertUsable()
+    const writer = await this.#open(upload)
+    const stopWatching = this.#watch(lease, arrival.source)
+    try {
+      await new Reception(this.#parts, upload, lease, writer, arrival).run()
+    } finally {
+      stopWatching()
+      await writer.close()
+    }
+  }
+
+  async #open(upload: UploadRow): Promise<ResumableWriter> {
+    const { db, blobs, health, clock, report } = this.#parts
+    const { key, progress, received } = upload
+    try {
+      // Of what may have been written under an earlier lease nothing was recorded.
+      if (progress === null && upload.sitting > 0) await blobs.remove(key)
+      return await blobs.resume(key, progress === null ? null : { offset: received, progress })
+    } catch (error) {
+      if (!isLost(error)) throw health.refusalFor(error)
+      report(new Error(`the bytes of upload ${upload.slug} are lost`, { cause: error }))
+      await giveUp(db, upload, 'UPLOAD_GONE', clock.now())
+      throw bytesLost(error)
+    }
+  }
+
+  /** Ends a quiet source when somebody on another node waits for the lease, or has acquired it. */
+  #watch({ upload, number }: AppendLease, source: ByteSource): () => void {
+    const { db, isShared, report } = this.#parts
+    if (!isShared) return () => {}
+    const look = async () => {
+      if (source.quietFor() < QUIET_AFTER) return
+      const { isPresent, isRequested } = await leaseState(db, upload, number)
+      if (!isPresent || isRequested) source.end(locked())
+    }
+    const timer = setInterval(() => look().catch(report), QUIET_AFTER / 2)
+    return () => clearInterval(timer)
+  }
+}

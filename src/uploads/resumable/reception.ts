@@ -1,0 +1,274 @@
+import type { KeptBlob, ResumableWriter } from '../../blobs/blob-store.ts'
+import type { Caller } from '../../core/callers.ts'
+import type { StoreHealth } from '../../core/store/store-health.ts'
+import type { Database } from '../../database/database.ts'
+import { type Clock, SECOND } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { assertInvariant } from '../../domain/invariants.ts'
+import { type ContentHash, type ContentHashing, unhashed } from '../hashing/content-hash.ts'
+import type { Digest } from '../hashing/content-hash-messages.ts'
+import type { RunningHashes } from '../hashing/running-hashes.ts'
+import { Intake } from '../intake.ts'
+import type { Reservation } from '../reservation.ts'
+import { assertFileSize } from '../size-limit.ts'
+import type { UploadRow } from '../uploads.rows.ts'
+import { recordProgress } from './append-leases.rows.ts'
+import { type AppendLease, locked } from './append-leases.ts'
+import { type ChunkChecksum, type ExpectedChecksum, startChecksum } from './chunk-checksum.ts'
+import type { Finishing } from './finishing.ts'
+import type { UploadReservations } from './upload-reservations.ts'
+
+/** The bytes of one request as they come. */
+export interface ByteSource {
+  /** A chunk is good until the next read. Rejects when the sender is gone or too slow, and with what `end` was given. */
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
+  /** Milliseconds for which the present read has waited for the sender; 0 when nobody reads. */
+  quietFor(): number
+  end(reason: Refusal): void
+}
+
+/** What one request brings. */
+export interface ReceivedAppend {
+  readonly caller: Caller
+  readonly source: ByteSource
+  readonly checksum: ExpectedChecksum | null
+}
+
+export interface ReceptionParts {
+  readonly db: Database
+  readonly health: StoreHealth
+  readonly hashing: ContentHashing
+  readonly hashes: RunningHashes
+  readonly finishing: Finishing
+  readonly reservations: UploadReservations
+  readonly clock: Clock
+  readonly maxFileSize: number
+}
+
+/** Of a long append what is safe by itself is recorded this often: each record waits for the disk, and all else with it. */
+const RECORD_EVERY = SECOND
+/** A sender so slow that nothing is safe by itself has what it sent kept this often. */
+const KEEP_EVERY = 5 * SECOND
+/** A sender that keeps quiet for so long has what it sent kept, and gives way to another request. */
+export const QUIET_AFTER = SECOND
+
+/** An upload that came in one piece and is no larger is not kept before it is completed. */
+const AT_ONCE = 16 * 1024 * 1024
+
+/** Why a source has ended before its end. */
+interface BrokenOff {
+  readonly reason: unknown
+}
+
+/** One append: what a request brings is added to the upload, under its lease. */
+export class Reception {
+  readonly #parts: ReceptionParts
+  readonly #upload: UploadRow
+  readonly #lease: AppendLease
+  readonly #writer: ResumableWriter
+  readonly #arrival: ReceivedAppend
+  readonly #sum: ChunkChecksum | null
+  /** Of all bytes from the first one on, while this process has seen them all. */
+  #hash: ContentHash | null
+  readonly #intake: Intake<Digest | null>
+  readonly #reservation: Reservation
+  #received: number
+  #recorded: number
+  #recordedAt: number
+  #lookedAt: number
+  /** What is being kept while the sender keeps quiet. */
+  #keeping: Promise<void> | null = null
+
+  constructor(
+    parts: ReceptionParts,
+    upload: UploadRow,
+    lease: AppendLease,
+    writer: ResumableWriter,
+    arrival: ReceivedAppend,
+  ) {
+    this.#parts = parts
+    this.#upload = upload
+    this.#lease = lease
+    this.#writer = writer
+    this.#arrival = arrival
+    this.#sum = arrival.checksum === null ? null : startChecksum(arrival.checksum)
+    this.#hash = parts.hashes.take(upload.id, upload.received)
+    this.#intake = new Intake<Digest | null>({
+      hashing: parts.hashing,
+      hash: this.#hash ?? unhashed,
+      store: (bytes) => this.#store(bytes),
+      from: upload.received,
+    })
+    this.#reservation = parts.reservations.of(arrival.caller, upload)
+    this.#received = upload.received
+    this.#recorded = upload.received
+    this.#recordedAt = parts.clock.monotonic()
+    this.#lookedAt = this.#recordedAt
+  }
+
+  /**
+   * Takes in what comes, to its end, and makes the file when the upload is whole. What came before the source broke off
+   * is kept, unless a checksum was to be held against all of it. Throws what broke it off.
+   */
+  async run(): Promise<void> {
+    const timer = setInterval(() => this.#keepWhileQuiet(), QUIET_AFTER)
+    try {
+      const broken = await this.#takeIn()
+      clearInterval(timer)
+      await this.#keeping
+      await this.#conclude(broken)
+    } finally {
+      clearInterval(timer)
+      await this.#intake.rest()
+      this.#hash?.drop()
+    }
+  }
+
+  async #takeIn(): Promise<BrokenOff | null> {
+    for (;;) {
+      let chunk: Uint8Array
+      try {
+        const { done, value } = await this.#arrival.source.read()
+        if (done || value === undefined) return null
+        chunk = value
+        this.#assertFits(chunk)
+        await this.#reservation.cover(this.#received + chunk.byteLength)
+      } catch (reason) {
+        return { reason }
+      }
+      await this.#keeping
+      await this.#write(chunk)
+      await this.#recordOnTheWay()
+    }
+  }
+
+  #assertFits(chunk: Uint8Array): void {
+    const { size } = this.#upload
+    const received = this.#received + chunk.byteLength
+    if (size === null) assertFileSize(received, this.#parts.maxFileSize)
+    else if (received > size) {
+      throw new Refusal(
+        'PAYLOAD_TOO_LARGE',
+        `The upload was announced with ${size} bytes, but more were sent`,
+      )
+    }
+  }
+
+  async #write(chunk: Uint8Array): Promise<void> {
+    this.#sum?.update(chunk)
+    await this.#intake.write(chunk)
+    this.#received += chunk.byteLength
+  }
+
+  #store(bytes: Uint8Array): Promise<void> {
+    this.#lease.assertHeld()
+    return this.#storing(() => this.#writer.write(bytes))
+  }
+
+  /** All that came, safe in the store. */
+  async #kept(): Promise<KeptBlob> {
+    await this.#intake.flush()
+    const kept = await this.#storing(() => this.#writer.keep())
+    const received = this.#received
+    assertInvariant('offset-is-sum-of-appends', kept.offset === received, () => `${kept.offset}, ${received}`)
+    return kept
+  }
+
+  async #storing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.#parts.health.refusalFor(error)
+    }
+  }
+
+  /** Whether something may be recorded already: nothing may make all of it void, and more is to come. */
+  #mayRecord(): boolean {
+    return this.#sum === null && this.#received > this.#recorded && this.#received !== this.#upload.size
+  }
+
+  #keepWhileQuiet(): void {
+    const isQuiet = this.#arrival.source.quietFor() >= QUIET_AFTER
+    if (!isQuiet || this.#keeping !== null || !this.#mayRecord()) return
+    const keeping = this.#keepAtRest()
+    this.#keeping = keeping
+    const done = () => {
+      this.#keeping = null
+    }
+    // A failure stays, for whoever is about to write.
+    keeping.then(done, () => {})
+  }
+
+  async #keepAtRest(): Promise<void> {
+    const kept = await this.#kept()
+    await this.#intake.rest()
+    await this.#record(kept)
+  }
+
+  /** A kill in the middle of a long append costs little. */
+  async #recordOnTheWay(): Promise<void> {
+    if (!this.#mayRecord()) return
+    const now = this.#parts.clock.monotonic()
+    if (now - this.#lookedAt < RECORD_EVERY) return
+    this.#lookedAt = now
+    const isOverdue = now - this.#recordedAt >= KEEP_EVERY
+    await this.#intake.flush()
+    const safe = this.#writer.safe() ?? (isOverdue ? await this.#kept() : null)
+    if (safe !== null) await this.#record(safe)
+  }
+
+  async #record(
+    { offset: received, progress }: KeptBlob,
+    change: { state?: 'processing'; node?: null } = {},
+  ): Promise<void> {
+    const { db, clock } = this.#parts
+    assertInvariant(
+      'offset-is-sum-of-appends',
+      this.#recorded <= received && received <= this.#received,
+      () => `${received} to be recorded after ${this.#recorded}, ${this.#received} received`,
+    )
+    this.#lease.assertHeld()
+    const { upload, number } = this.#lease
+    const row = { received, progress, used_at: clock.now(), ...change }
+    if (!(await recordProgress(db, upload, number, row))) throw locked()
+    this.#recorded = received
+    this.#recordedAt = clock.monotonic()
+  }
+
+  async #conclude(broken: BrokenOff | null): Promise<void> {
+    if (this.#sum !== null) {
+      if (broken !== null) throw broken.reason
+      if (!this.#sum.matches()) {
+        throw new Refusal('CHECKSUM_MISMATCH', 'The bytes do not match their checksum; send them again')
+      }
+    }
+    // More than the declared size makes what came doubtful, and it is not taken for the file.
+    if (this.#received === this.#upload.size && !isTooLarge(broken)) return this.#finish()
+    await this.#keep()
+    if (broken !== null) throw broken.reason
+  }
+
+  async #keep(): Promise<void> {
+    if (this.#received === this.#upload.size) return
+    if (this.#received > this.#upload.received) {
+      await this.#record(await this.#kept(), { node: null })
+      this.#lease.markReleased()
+    }
+    if (this.#hash !== null) this.#parts.hashes.leave(this.#upload.id, this.#received, this.#hash)
+    this.#hash = null
+  }
+
+  async #finish(): Promise<void> {
+    const digest = await this.#intake.end()
+    const isInOnePiece = this.#upload.progress === null && this.#recorded === 0
+    if (!isInOnePiece || this.#received > AT_ONCE) {
+      await this.#record(await this.#kept(), { state: 'processing' })
+    }
+    const upload = { ...this.#upload, received: this.#received }
+    await this.#parts.finishing.finish(upload, this.#lease, this.#writer, digest)
+  }
+}
+
+function isTooLarge(broken: BrokenOff | null): boolean {
+  return broken?.reason instanceof Refusal && broken.reason.code === 'PAYLOAD_TOO_LARGE'
+}

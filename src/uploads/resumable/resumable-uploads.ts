@@ -1,0 +1,233 @@
+import { type Caller, reachOf } from '../../core/callers.ts'
+import type { Database } from '../../database/database.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { GUESTS, type OwnUploadName, type Slug, type UploadName, type UploadToken } from '../../domain/ids.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { findFile } from '../../files/files.rows.ts'
+import { isWithin } from '../../files/folders/places.ts'
+import type { StoredFile } from '../commit.ts'
+import type { AdmitGuest } from '../guest-admission.ts'
+import { assertFileSize } from '../size-limit.ts'
+import { type UploadRow, uploadById } from '../uploads.rows.ts'
+import { type AppendLeases, locked } from './append-leases.ts'
+import type { ExpectedChecksum } from './chunk-checksum.ts'
+import type { Finishing } from './finishing.ts'
+import type { Receiving } from './receiving.ts'
+import { type ByteSource, QUIET_AFTER } from './reception.ts'
+import type { NewUpload, UploadCreation } from './upload-creation.ts'
+import { forget } from './upload-endings.ts'
+import type { UploadLookup } from './upload-lookup.ts'
+import type { UploadReservations } from './upload-reservations.ts'
+
+/** An upload that may take any number of requests. Times are milliseconds since the epoch. */
+export type ResumableUpload = Pick<
+  UploadRow,
+  | 'id'
+  | 'slug'
+  | 'uuid'
+  | 'account_id'
+  | 'name'
+  | 'metadata'
+  | 'kind'
+  | 'concat'
+  | 'size'
+  | 'received'
+  | 'state'
+  | 'created_at'
+  | 'used_at'
+>
+
+export interface NextBytes {
+  readonly offset: number
+  /** The size, when this request is the one to declare it. */
+  readonly size: number | null
+  /** Bytes that the request says it brings. */
+  readonly length: number | null
+  readonly checksum: ExpectedChecksum | null
+  readonly source: ByteSource
+}
+
+export interface ResumableUploadParts {
+  readonly db: Database
+  readonly lookup: UploadLookup
+  readonly creation: UploadCreation
+  readonly leases: AppendLeases
+  readonly receiving: Receiving
+  readonly finishing: Finishing
+  readonly reservations: UploadReservations
+  readonly admitGuest: AdmitGuest
+  readonly clock: Clock
+  readonly maxFileSize: number
+  readonly report: (error: unknown) => void
+}
+
+/** Milliseconds for which a request waits for an upload that is being processed. */
+const PROCESSING_PATIENCE = 5000
+
+/**
+ * Uploads that go on after a break. Their rows are the only memory: any node may take any request. For callers who may
+ * manage the account's things, what `nameForOwner` tells of an upload of theirs is as good as its token.
+ */
+export class ResumableUploads {
+  readonly #parts: ResumableUploadParts
+
+  constructor(parts: ResumableUploadParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Starts an upload, with all of it reserved. An empty one, and one that is made of parts, is processed at once.
+   * Throws Refusal as `AdmitGuest` and `DirectUploads.begin` do, INVALID_NAME, MAX_DEPTH_EXCEEDED, or UPLOAD_NOT_FOUND and
+   * OFFSET_CONFLICT for parts that are not there or not whole.
+   */
+  async create(caller: Caller, request: NewUpload): Promise<{ token: UploadToken; upload: ResumableUpload }> {
+    const { lookup, creation, admitGuest } = this.#parts
+    const { content, namesFolder } = request
+    if (caller.kind === 'guest') await admitGuest(caller.bucket, namesFolder)
+    const tokens = content.kind === 'final' ? content.parts : []
+    const found = await Promise.all(tokens.map((part) => lookup.ownPart(caller, part)))
+    const { token, upload } = await creation.create(caller, request, found)
+    return { token, upload: upload.state === 'processing' ? await this.#processed(upload) : upload }
+  }
+
+  /** The upload as it is recorded. Throws Refusal UPLOAD_NOT_FOUND, UPLOAD_GONE, or INVALID_API_KEY. */
+  find(caller: Caller, name: UploadName): Promise<ResumableUpload> {
+    return this.#parts.lookup.alive(caller, name)
+  }
+
+  /**
+   * The same at rest: no writer is at work whose bytes would still count, so its offset stays true. Of one that is
+   * processing, the end is waited for a while. Throws Refusal UPLOAD_LOCKED besides.
+   */
+  async atRest(caller: Caller, name: UploadName): Promise<ResumableUpload> {
+    const { lookup } = this.#parts
+    const free = await this.#whenFree(await lookup.alive(caller, name))
+    return lookup.assertAlive(free.state === 'processing' ? await this.#processed(free) : free)
+  }
+
+  /** Appends bytes; all that the answer tells is safe. */
+  async append(caller: Caller, name: UploadName, bytes: NextBytes): Promise<ResumableUpload> {
+    const { db, lookup, maxFileSize } = this.#parts
+    const found = await lookup.alive(caller, name)
+    if (found.kind === 'final') {
+      throw new Refusal('UPLOAD_IS_FINAL', 'This upload is made of parts and takes no bytes')
+    }
+    // What is recorded only grows, so this needs no lease.
+    if (bytes.offset < found.received) throw conflict(found)
+    const upload = await lookup.assertAlive(await this.#whenFree(found))
+    assertFollows(upload, bytes, maxFileSize)
+    if (upload.state !== 'uploading') {
+      if (!(await bytes.source.read()).done) throw tooLong(upload)
+      return upload.state === 'processing' ? this.#processed(upload) : upload
+    }
+    await this.#receive(caller, upload, bytes)
+    return (await uploadById(db, upload.id)) ?? upload
+  }
+
+  /** Ends the upload. Of a completed one the file stays. */
+  async terminate(caller: Caller, name: UploadName): Promise<void> {
+    await this.#forget(await this.#parts.lookup.authorized(caller, name))
+  }
+
+  /**
+   * Ends the unfinished upload within reach whose link that is, for those who have lost its address. Throws Refusal
+   * UPLOAD_NOT_FOUND.
+   */
+  async cancel(reach: Reach, slug: Slug): Promise<void> {
+    await this.#forget(await this.#parts.lookup.openBySlug(reach, slug))
+  }
+
+  /** The file that a completed upload became. Throws Refusal UPLOAD_GONE when it was deleted, or moved out of reach. */
+  async result(caller: Caller, { uuid }: ResumableUpload): Promise<StoredFile> {
+    const { db } = this.#parts
+    const file = await findFile(db, { kind: 'uuid', uuid })
+    const isThere =
+      file !== undefined &&
+      (file.account_id === GUESTS || (await isWithin(db, reachOf(caller), file.folder_id)))
+    if (!isThere) throw new Refusal('UPLOAD_GONE', 'The file that was uploaded here has been deleted')
+    return file
+  }
+
+  /** Unfinished ones within reach, oldest first, at most 1,000. */
+  list(reach: Reach): Promise<ResumableUpload[]> {
+    return this.#parts.lookup.list(reach)
+  }
+
+  nameForOwner(upload: ResumableUpload): OwnUploadName {
+    return this.#parts.lookup.nameForOwner(upload)
+  }
+
+  /** The upload within reach whose link that is. */
+  bySlug(reach: Reach, slug: Slug): Promise<ResumableUpload | null> {
+    return this.#parts.lookup.bySlug(reach, slug)
+  }
+
+  /** When an upload that gets no more bytes is given up. */
+  expiresAt(upload: ResumableUpload): number {
+    return this.#parts.lookup.expiresAt(upload)
+  }
+
+  async #whenFree(upload: UploadRow): Promise<UploadRow> {
+    return upload.state === 'uploading' ? this.#parts.leases.whenFree(upload.id) : upload
+  }
+
+  /** Receives the bytes under the upload's lease; the first that declare its size have it reserved. */
+  async #receive(caller: Caller, upload: UploadRow, bytes: NextBytes): Promise<void> {
+    const { leases, receiving, reservations } = this.#parts
+    const { source, size, checksum } = bytes
+    const holder = {
+      isIdle: () => source.quietFor() >= QUIET_AFTER,
+      stop: () => source.end(locked()),
+    }
+    await leases.run(upload, holder, async (lease) => {
+      const declares = upload.size === null && size !== null
+      const sized = declares
+        ? { ...upload, size, reserved: await reservations.declareSize(caller, upload, size) }
+        : upload
+      await receiving.receive(sized, lease, { caller, source, checksum })
+    })
+  }
+
+  /** Waits for the end of the processing, which goes on when that takes longer. */
+  async #processed(upload: UploadRow): Promise<UploadRow> {
+    const { db, finishing, report } = this.#parts
+    const end = finishing.resume(upload).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) report(error)
+    })
+    await Promise.race([end, Bun.sleep(PROCESSING_PATIENCE)])
+    return (await uploadById(db, upload.id)) ?? upload
+  }
+
+  async #forget(upload: UploadRow): Promise<void> {
+    const { db, leases, clock } = this.#parts
+    await leases.stop(upload.id)
+    await forget(db, upload, clock.now())
+  }
+}
+
+/** Throws Refusal unless the bytes go on where the upload is, and fit into it. */
+function assertFollows(upload: UploadRow, bytes: NextBytes, maxFileSize: number): void {
+  if (bytes.offset !== upload.received) throw conflict(upload)
+  if (bytes.size !== null && upload.size !== null && bytes.size !== upload.size) {
+    throw new Refusal(
+      'INVALID_REQUEST',
+      `The size of this upload is ${upload.size} bytes and cannot be changed`,
+    )
+  }
+  assertFileSize(bytes.size ?? 0, maxFileSize)
+  const size = upload.size ?? bytes.size
+  if (size !== null && bytes.offset + (bytes.length ?? 0) > size) throw tooLong({ size })
+}
+
+function conflict(upload: UploadRow): Refusal {
+  const message = `The upload is at offset ${upload.received}; ask for its offset and go on from there`
+  return new Refusal('OFFSET_CONFLICT', message)
+}
+
+function tooLong({ size }: Pick<UploadRow, 'size'>): Refusal {
+  return new Refusal(
+    'PAYLOAD_TOO_LARGE',
+    `The upload was announced with ${size} bytes, and this would be more`,
+  )
+}

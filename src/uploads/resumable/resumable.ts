@@ -1,0 +1,78 @@
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import type { Signing } from '../../core/hmac.ts'
+import type { Nodes } from '../../core/nodes/nodes.ts'
+import type { Outages } from '../../core/outages.ts'
+import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
+import type { StoreHealth } from '../../core/store/store-health.ts'
+import type { Database } from '../../database/database.ts'
+import { type Clock, HOUR } from '../../domain/clock.ts'
+import type { Random } from '../../domain/random.ts'
+import type { FileCommit } from '../commit.ts'
+import type { AdmitGuest } from '../guest-admission.ts'
+import type { ContentHashing } from '../hashing/content-hash.ts'
+import { createRunningHashes } from '../hashing/running-hashes.ts'
+import type { ReservationLimits, Reservations } from '../reservations.ts'
+import type { UploadRow } from '../uploads.rows.ts'
+import { AppendLeases } from './append-leases.ts'
+import { Concatenation } from './concatenation.ts'
+import { Finishing } from './finishing.ts'
+import { createOwnUploadNames } from './own-upload-names.ts'
+import { Receiving } from './receiving.ts'
+import { ResumableUploads } from './resumable-uploads.ts'
+import { UploadCreation } from './upload-creation.ts'
+import { UploadExpiry } from './upload-expiry.job.ts'
+import { UploadLookup } from './upload-lookup.ts'
+import { UploadReservations } from './upload-reservations.ts'
+
+/** What resumable uploads are made of: for requests the first, for jobs the others. */
+export interface Resumable {
+  readonly uploads: ResumableUploads
+  readonly leases: AppendLeases
+  readonly finishing: Finishing
+  readonly expiry: UploadExpiry
+}
+
+/** Puts the parts together. `isShared` says that other nodes may have the database open. */
+export function createResumable(parts: {
+  db: Database
+  isShared: boolean
+  blobs: BlobStore
+  health: StoreHealth
+  hashing: ContentHashing
+  nodes: Nodes
+  rates: RateLimits
+  reservations: Reservations
+  commit: FileCommit
+  admitGuest: AdmitGuest
+  clock: Clock
+  random: Random
+  limits: ReservationLimits & {
+    readonly maxFileSize: number
+    readonly maxFolderDepth: number
+    readonly uploadExpires: number
+  }
+  outages: Pick<Outages, 'aging' | 'settle'>
+  signing: Signing
+  waitsForSpace: (upload: UploadRow) => void
+  report: (error: unknown) => void
+}): Resumable {
+  const { clock, outages, limits } = parts
+  const { maxFileSize, maxFolderDepth } = limits
+  const aging = outages.aging(limits.uploadExpires * HOUR)
+  const leases = new AppendLeases(parts)
+  const finishing = new Finishing({ ...parts, leases, concatenation: new Concatenation(parts) })
+  const reservations = new UploadReservations(parts)
+  const hashes = createRunningHashes(parts.hashing)
+  const uploads = new ResumableUploads({
+    ...parts,
+    lookup: new UploadLookup({ ...parts, ownNames: createOwnUploadNames(parts.signing), aging }),
+    creation: new UploadCreation({ ...parts, reservations, maxFileSize, maxFolderDepth }),
+    leases,
+    receiving: new Receiving({ ...parts, hashes, finishing, reservations, maxFileSize }),
+    finishing,
+    reservations,
+    maxFileSize,
+  })
+  const expiry = new UploadExpiry({ db: parts.db, clock, outages, aging, report: parts.report })
+  return { uploads, leases, finishing, expiry }
+}

@@ -1,0 +1,63 @@
+import type { Caller } from '../../core/callers.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { UploadName } from '../../domain/ids.ts'
+import type { Call } from '../../server/call.ts'
+import { pacedBody } from '../paced-body.ts'
+import { declaredLength, dismiss, emptyBody } from '../receive.routes.ts'
+import type { UploadsPart } from '../uploads.part.ts'
+import type { ResumableUpload } from './resumable-uploads.ts'
+import { assertTus, bytesHeader, CHUNK_TYPE, expectedChecksum, hasChunk } from './tus-headers.ts'
+import { guestsReceipt, stateHeaders } from './tus-state.ts'
+
+/** PATCH: adds bytes to an upload. */
+export async function appendToUpload(
+  call: Call,
+  uploads: UploadsPart,
+  caller: Caller,
+  name: UploadName,
+): Promise<Response> {
+  assertTus(call)
+  if (!hasChunk(call.request)) {
+    throw new Refusal('UNSUPPORTED_MEDIA_TYPE', `The Content-Type must be ${CHUNK_TYPE}`)
+  }
+  const offset = bytesHeader(call.request, 'Upload-Offset')
+  if (offset === null)
+    throw new Refusal(
+      'INVALID_REQUEST',
+      'Send Upload-Offset: the number of bytes that the server has already',
+    )
+  const size = bytesHeader(call.request, 'Upload-Length')
+  const upload = await takeChunk(call, uploads, caller, name, { offset, size })
+  if (upload.state === 'completed') guestsReceipt(call, uploads, upload)
+  return new Response(null, { status: 204, headers: stateHeaders(call.site, uploads, upload) })
+}
+
+/** Hands the body to the upload, and deals with what a refusal leaves of it. */
+export async function takeChunk(
+  call: Call,
+  { resumable }: UploadsPart,
+  caller: Caller,
+  name: UploadName,
+  { offset, size }: { readonly offset: number; readonly size: number | null },
+): Promise<ResumableUpload> {
+  const checksum = expectedChecksum(call.request)
+  const length = declaredLength(call.request)
+  const source = pacedBody(call.request.body ?? emptyBody(), call.site.clock)
+  const done = call.site.uploadsUnderWay.begin(source.end)
+  try {
+    return await resumable.append(caller, name, {
+      offset,
+      size,
+      length,
+      checksum,
+      source,
+    })
+  } catch (error) {
+    await source.cancel(error)
+    await dismiss(call, length, source)
+    throw error
+  } finally {
+    await source.cancel(null)
+    done()
+  }
+}

@@ -1,0 +1,102 @@
+import type { StartedUpload } from '../../contract/uploads.ts'
+import type { Caller } from '../../core/callers.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { type FolderPlace, parseFolderPlace, type UploadToken } from '../../domain/ids.ts'
+import { jsonResponse } from '../../server/answers/json.ts'
+import type { Call } from '../../server/call.ts'
+import { UPLOADS_PATH } from '../paths.ts'
+import { toUnfinishedUpload } from '../upload-answers.ts'
+import type { UploadsPart } from '../uploads.part.ts'
+import type { ResumableUpload } from './resumable-uploads.ts'
+import { takeChunk } from './tus-append.ts'
+import { assertTus, declaredSize, hasChunk, parseConcat, parseMetadata } from './tus-headers.ts'
+import { guestsReceipt, stateHeaders } from './tus-state.ts'
+import type { NewUpload } from './upload-creation.ts'
+
+/** POST: starts an upload, with its first bytes where the request brings some. */
+export async function createUpload(call: Call, uploads: UploadsPart, caller: Caller): Promise<Response> {
+  assertTus(call)
+  const header = call.request.headers.get('upload-metadata') ?? ''
+  const metadata = parseMetadata(header)
+  const folder = call.request.headers.get('x-folder-id')
+  const place = placeOf(folder, metadata.get('folder'))
+  const namesFolder = folder !== null || place !== 'root'
+  const request = newUpload(call, caller, { header, metadata, place, namesFolder })
+  const { token, upload } = await uploads.resumable.create(caller, request)
+  const location = `${UPLOADS_PATH}/${token}`
+  // Also an answer that refuses the first bytes tells where to go on.
+  call.headers.set('Location', location)
+  const brings = hasChunk(call.request) && upload.state === 'uploading'
+  const receipt = guestsReceipt(call, uploads, upload)
+  const present = brings ? await takeFirst(call, uploads, caller, token) : upload
+  const answer: StartedUpload = {
+    success: true,
+    location,
+    ...toUnfinishedUpload(call.site, uploads, present),
+    ...receipt,
+  }
+  return jsonResponse(answer, { status: 201, headers: stateHeaders(call.site, uploads, present) })
+}
+
+/** Takes the bytes that came with the creation. A sender that goes meanwhile never hears of the upload, which ends too. */
+async function takeFirst(
+  call: Call,
+  uploads: UploadsPart,
+  caller: Caller,
+  token: UploadToken,
+): Promise<ResumableUpload> {
+  try {
+    return await takeChunk(call, uploads, caller, token, { offset: 0, size: null })
+  } catch (error) {
+    if (!(error instanceof Refusal)) {
+      await uploads.resumable.terminate(caller, token).catch(call.site.report)
+    }
+    throw error
+  }
+}
+
+/** The folder of X-Folder-ID, or of the metadata. Throws Refusal INVALID_REQUEST where the two differ. */
+function placeOf(folder: string | null, inMetadata: string | undefined): FolderPlace {
+  const place = parseFolderPlace(folder ?? inMetadata)
+  if (inMetadata === undefined || parseFolderPlace(inMetadata) === place) return place
+  throw new Refusal('INVALID_REQUEST', 'X-Folder-ID and "folder" in Upload-Metadata name different folders')
+}
+
+interface About {
+  /** Upload-Metadata as it was sent. */
+  readonly header: string
+  readonly metadata: ReadonlyMap<string, string>
+  readonly place: FolderPlace
+  readonly namesFolder: boolean
+}
+
+function newUpload({ request }: Call, caller: Caller, about: About): NewUpload {
+  const { header, metadata, place, namesFolder } = about
+  const path = (metadata.get('relativePath') ?? '').split('/').filter((name) => name !== '')
+  const common = {
+    place,
+    namesFolder,
+    // Guests have no folders.
+    path: caller.kind === 'guest' ? [] : path.slice(0, -1),
+    name: metadata.get('filename') ?? metadata.get('name') ?? path.at(-1) ?? '',
+    declaredType: printable(metadata.get('filetype') ?? metadata.get('type')),
+    metadata: header,
+  }
+  const concat = request.headers.get('upload-concat')
+  const concatenation = parseConcat(concat)
+  if (concatenation === null || concat === null) {
+    return { ...common, content: { kind: 'whole', size: declaredSize(request) } }
+  }
+  if (concatenation.kind === 'partial') {
+    return { ...common, content: { kind: 'partial', size: declaredSize(request), concat } }
+  }
+  if (request.headers.has('upload-length') || request.headers.has('upload-defer-length')) {
+    throw new Refusal('INVALID_REQUEST', 'A final upload has the size of its parts: leave Upload-Length out')
+  }
+  return { ...common, content: { ...concatenation, concat } }
+}
+
+/** A type as far as it may be one; what it means is read with the name. */
+function printable(type: string | undefined): string | null {
+  return type !== undefined && /^[ -~]{1,255}$/.test(type) ? type : null
+}

@@ -1,0 +1,108 @@
+import { Refusal } from '../../domain/errors.ts'
+import type { UploadToken } from '../../domain/ids.ts'
+import type { Call } from '../../server/call.ts'
+import { CHECKSUM_ALGORITHMS, type ExpectedChecksum } from './chunk-checksum.ts'
+
+/** Headers of the tus protocol 1.0.0, https://tus.io/protocols/resumable-upload: the core and its extensions. */
+
+export const TUS_VERSION = '1.0.0'
+export const CHUNK_TYPE = 'application/offset+octet-stream'
+
+const MAX_METADATA = 8 * 1024
+
+/** Throws Refusal PRECONDITION_FAILED when the request is not of the protocol's version. */
+export function assertTus(call: Call): void {
+  const version = call.request.headers.get('tus-resumable')
+  if (version === TUS_VERSION) return
+  call.headers.set('Tus-Version', TUS_VERSION)
+  throw new Refusal(
+    'PRECONDITION_FAILED',
+    `Send "Tus-Resumable: ${TUS_VERSION}"; this server supports no other version`,
+  )
+}
+
+/** Whether the body is bytes of the file. */
+export function hasChunk(request: Request): boolean {
+  return request.headers.get('content-type')?.toLowerCase() === CHUNK_TYPE
+}
+
+/** A header that is a whole number of bytes, null when it is missing. */
+export function bytesHeader(request: Request, name: 'Upload-Offset' | 'Upload-Length'): number | null {
+  const text = request.headers.get(name)
+  if (text === null) return null
+  if (!/^\d{1,15}$/.test(text)) throw invalid(`${name} must be a whole number of bytes`)
+  return Number(text)
+}
+
+/** The size that the creation declares; null when it is to come later. */
+export function declaredSize(request: Request): number | null {
+  const size = bytesHeader(request, 'Upload-Length')
+  const deferred = request.headers.get('upload-defer-length')
+  if (deferred !== null && deferred !== '1') throw invalid('Upload-Defer-Length must be 1')
+  if ((size === null) === (deferred === null)) {
+    throw invalid('Send either Upload-Length, or "Upload-Defer-Length: 1" when the size is not known yet')
+  }
+  return size
+}
+
+/** Keys with their values in base64, and commas between the pairs; a key alone has an empty value. */
+export function parseMetadata(header: string): ReadonlyMap<string, string> {
+  if (header.length > MAX_METADATA)
+    throw invalid(`Upload-Metadata may have ${MAX_METADATA} characters at most`)
+  const metadata = new Map<string, string>()
+  if (header.trim() === '') return metadata
+  for (const pair of header.split(',')) {
+    const [, key = '', value = ''] = /^([!-+\--~]+)(?: +([A-Za-z0-9+/]+={0,2}))?$/.exec(pair.trim()) ?? []
+    if (key === '' || value.length % 4 !== 0) {
+      throw invalid(
+        'Upload-Metadata must be keys and base64 values, such as "filename bmFtZS50eHQ=,folder cm9vdA=="',
+      )
+    }
+    if (metadata.has(key)) throw invalid(`Upload-Metadata has the key "${key}" twice`)
+    metadata.set(key, Buffer.from(value, 'base64').toString('utf8'))
+  }
+  return metadata
+}
+
+const digestLengths = { sha1: 20, sha256: 32, crc32c: 4 } as const
+
+/** What the body must come to, null when nobody says. */
+export function expectedChecksum(request: Request): ExpectedChecksum | null {
+  const header = request.headers.get('upload-checksum')
+  if (header === null) return null
+  const [name, base64 = '', ...rest] = header.trim().split(/ +/)
+  const algorithm = CHECKSUM_ALGORITHMS.find((known) => known === name)
+  if (algorithm === undefined)
+    throw invalid(`Upload-Checksum must be one of ${CHECKSUM_ALGORITHMS.join(', ')}`)
+  const digest = Buffer.from(base64, 'base64')
+  if (rest.length > 0 || digest.length !== digestLengths[algorithm]) {
+    throw invalid(`Upload-Checksum must be "${algorithm}" and the checksum in base64`)
+  }
+  return { algorithm, digest }
+}
+
+export type Concat =
+  | { readonly kind: 'partial' }
+  | { readonly kind: 'final'; readonly parts: readonly UploadToken[] }
+
+/** Part or whole of a concatenation; null for an upload by itself. */
+export function parseConcat(header: string | null): Concat | null {
+  if (header === null) return null
+  if (header === 'partial') return { kind: 'partial' }
+  const [, urls] = /^final; *(.+)$/.exec(header) ?? []
+  if (urls === undefined)
+    throw invalid('Upload-Concat must be "partial", or "final;" and the addresses of the parts')
+  return { kind: 'final', parts: urls.trim().split(/ +/).map(partToken) }
+}
+
+/** The secret at the end of a part's address, whichever way the address is written. */
+function partToken(url: string): UploadToken {
+  const [, token] = /^(?:https?:\/\/[^/]+)?\/api\/v1\/uploads\/([0-9a-f]{32})$/.exec(url) ?? []
+  if (token === undefined)
+    throw invalid(`Upload-Concat names what is no upload of this server: ${url.slice(0, 100)}`)
+  return token as UploadToken
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal('INVALID_REQUEST', message)
+}

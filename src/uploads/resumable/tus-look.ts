@@ -1,0 +1,56 @@
+import type { CompletedUpload, PresentUpload } from '../../contract/uploads.ts'
+import type { Caller } from '../../core/callers.ts'
+import type { UploadName } from '../../domain/ids.ts'
+import { jsonResponse } from '../../server/answers/json.ts'
+import type { Call } from '../../server/call.ts'
+import { toStoredUpload, toUnfinishedUpload } from '../upload-answers.ts'
+import type { UploadsPart } from '../uploads.part.ts'
+import { assertTus } from './tus-headers.ts'
+import { stateHeaders } from './tus-state.ts'
+
+/** HEAD: where to go on. Ends an append whose sender is gone, so that the offset stays true. */
+export async function headUpload(
+  call: Call,
+  uploads: UploadsPart,
+  caller: Caller,
+  name: UploadName,
+): Promise<Response> {
+  assertTus(call)
+  const upload = await uploads.resumable.atRest(caller, name)
+  return new Response(null, { headers: stateHeaders(call.site, uploads, upload) })
+}
+
+/** GET: how far it is, without disturbing anybody; after the end what the upload led to. */
+export async function getUpload(
+  call: Call,
+  uploads: UploadsPart,
+  caller: Caller,
+  name: UploadName,
+): Promise<Response> {
+  const { resumable } = uploads
+  const found = await resumable.find(caller, name)
+  const upload = found.state === 'processing' ? await resumable.atRest(caller, name) : found
+  if (upload.state === 'completed' && upload.kind !== 'partial') {
+    const file = await resumable.result(caller, upload)
+    const answer: CompletedUpload = {
+      ...toStoredUpload(call.site, file),
+      status: 'completed',
+      received: file.size,
+    }
+    return jsonResponse(answer)
+  }
+  const answer: PresentUpload = { success: true, ...toUnfinishedUpload(call.site, uploads, upload) }
+  return jsonResponse(answer)
+}
+
+/** DELETE: gives the upload up. */
+export async function deleteUpload(
+  call: Call,
+  uploads: UploadsPart,
+  caller: Caller,
+  name: UploadName,
+): Promise<Response> {
+  assertTus(call)
+  await uploads.resumable.terminate(caller, name)
+  return new Response(null, { status: 204 })
+}

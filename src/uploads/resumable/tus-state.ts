@@ -1,0 +1,40 @@
+import { GUESTS } from '../../domain/ids.ts'
+import { fileUrl } from '../../files/file-answers.ts'
+import type { Call, Site } from '../../server/call.ts'
+import { giveReceipt } from '../upload-answers.ts'
+import type { UploadsPart } from '../uploads.part.ts'
+import type { ResumableUpload } from './resumable-uploads.ts'
+
+/** What the headers of an answer tell of an upload. */
+export function stateHeaders(
+  site: Site,
+  { resumable }: Pick<UploadsPart, 'resumable'>,
+  upload: ResumableUpload,
+): Headers {
+  const headers = new Headers({ 'Cache-Control': 'no-store' })
+  const isJoined = upload.kind !== 'final' || upload.state === 'completed'
+  if (isJoined) headers.set('Upload-Offset', String(upload.received))
+  if (upload.size === null) headers.set('Upload-Defer-Length', '1')
+  else headers.set('Upload-Length', String(upload.size))
+  if (upload.metadata !== '') headers.set('Upload-Metadata', upload.metadata)
+  if (upload.concat !== null) headers.set('Upload-Concat', upload.concat)
+  if (upload.state === 'uploading' || upload.kind === 'partial') {
+    headers.set('Upload-Expires', new Date(resumable.expiresAt(upload)).toUTCString())
+  }
+  if (upload.kind !== 'partial') {
+    headers.set('Holdfast-Slug', upload.slug)
+    headers.set('Holdfast-Url', fileUrl(site, upload.slug))
+  }
+  return headers
+}
+
+/** The receipt of what a guest uploads, for answers that start or finish it; a part has none, for it never gets a link. */
+export function guestsReceipt(
+  call: Call,
+  uploads: UploadsPart,
+  upload: ResumableUpload,
+): { receipt?: string } {
+  return upload.account_id === GUESTS && upload.kind !== 'partial'
+    ? giveReceipt(call, uploads, upload.uuid)
+    : {}
+}

@@ -1,0 +1,190 @@
+import { z } from '@hono/zod-openapi'
+import { startedUpload, uploadAnswer } from '../../contract/uploads.ts'
+import type { Caller } from '../../core/callers.ts'
+import type { UploadName } from '../../domain/ids.ts'
+import { preflight } from '../../server/answers/preflight.ts'
+import type { Call } from '../../server/call.ts'
+import { type Documentation, endpoint } from '../../server/endpoint.ts'
+import { type MeantMethod, meantMethod } from '../../server/requests/method-override.ts'
+import { leaveBody } from '../receive.routes.ts'
+import type { UploadsPart } from '../uploads.part.ts'
+import { CHECKSUM_ALGORITHMS } from './chunk-checksum.ts'
+import { appendToUpload } from './tus-append.ts'
+import { createUpload } from './tus-create.ts'
+import { TUS_VERSION } from './tus-headers.ts'
+import { deleteUpload, getUpload, headUpload } from './tus-look.ts'
+
+/** Resumable uploads by the tus protocol 1.0.0. */
+
+const EXTENSIONS = [
+  'creation',
+  'creation-with-upload',
+  'creation-defer-length',
+  'expiration',
+  'checksum',
+  'termination',
+  'concatenation',
+]
+
+type Handle = (call: Call, uploads: UploadsPart, caller: Caller, name: UploadName) => Promise<Response>
+
+const handlers: Readonly<Record<MeantMethod, Handle>> = {
+  HEAD: headUpload,
+  GET: getUpload,
+  PATCH: appendToUpload,
+  DELETE: deleteUpload,
+}
+
+/** Every answer says that the protocol is spoken. */
+const SPEAKING_TUS = { 'Tus-Resumable': TUS_VERSION }
+
+const params = z.object({
+  upload: z.string().openapi({
+    description:
+      'The last part of the upload’s address, from Location or from the list of unfinished uploads',
+  }),
+})
+const tusHeader = z.literal(TUS_VERSION)
+const checksumHeader = z
+  .string()
+  .optional()
+  .openapi({ description: 'Algorithm (sha1, sha256, crc32c) and the body’s checksum in base64' })
+/** What answers about an upload say in their headers. */
+const stateHeader = z.object({
+  'Upload-Offset': z.string().openapi({ description: 'Bytes that are safe' }),
+  'Upload-Length': z.string().optional(),
+  'Upload-Expires': z.string().optional(),
+  'Holdfast-Slug': z.string().optional(),
+  'Holdfast-Url': z.string().optional().openapi({ description: 'The public page' }),
+})
+const receiptHeader = z.string().optional().openapi({ description: 'Of a guest: deletes the upload' })
+const capabilityHeaders = z.object({
+  'Tus-Version': z.string(),
+  'Tus-Extension': z.string(),
+  'Tus-Max-Size': z.string(),
+  'Tus-Checksum-Algorithm': z.string(),
+})
+const bytes = {
+  type: 'application/offset+octet-stream',
+  schema: z.string().openapi({ type: 'string', format: 'binary' }),
+}
+
+/** What may be asked of one upload, by whatever method. */
+function uploadEndpoint(documentation: Omit<Documentation, 'tag'>) {
+  return endpoint({
+    documentation: { ...documentation, tag: 'Uploads' },
+    always: SPEAKING_TUS,
+    handle: (call, { uploads }: { uploads: UploadsPart }, caller: Caller) =>
+      handlers[meantMethod(call.request)](call, uploads, caller, (call.params.upload ?? '') as UploadName),
+    refused: leaveBody,
+  })
+}
+
+/** What the server can do, and whom it lets ask. */
+function capabilities(allowed: readonly string[], of: Pick<Documentation, 'params'>) {
+  return endpoint({
+    documentation: {
+      summary: 'What this server knows of the tus protocol',
+      tag: 'Uploads',
+      ...of,
+      answers: { 204: { description: 'In the headers', headers: capabilityHeaders } },
+      errors: [],
+    },
+    always: SPEAKING_TUS,
+    async handle(call) {
+      const response = preflight([...allowed, 'OPTIONS'])
+      const { maxFileSize } = call.site.config
+      response.headers.set('Tus-Version', TUS_VERSION)
+      response.headers.set('Tus-Extension', EXTENSIONS.join(','))
+      response.headers.set('Tus-Max-Size', String(maxFileSize))
+      response.headers.set('Tus-Checksum-Algorithm', CHECKSUM_ALGORITHMS.join(','))
+      return response
+    },
+  })
+}
+
+export const startUpload = endpoint({
+  documentation: {
+    tag: 'Uploads',
+    summary: 'Start a resumable upload (tus 1.0.0); its address is in Location',
+    headers: z.object({
+      'Tus-Resumable': tusHeader,
+      'Upload-Length': z.string().optional(),
+      'Upload-Defer-Length': z.literal('1').optional(),
+      'Upload-Metadata': z.string().optional().openapi({
+        description:
+          'filename, filetype, folder (identifier, needs a key), relativePath, lastModified (milliseconds since 1970)',
+      }),
+      'Upload-Concat': z.string().optional(),
+      'Upload-Checksum': checksumHeader,
+      'X-Folder-ID': z.string().optional().openapi({
+        description: 'As "folder" in Upload-Metadata; where both are sent they must name the same folder',
+      }),
+    }),
+    answers: {
+      201: {
+        description: 'Started; the link works as soon as the bytes are here',
+        headers: stateHeader.extend({ Location: z.string(), 'Holdfast-Receipt': receiptHeader }),
+        schema: startedUpload,
+      },
+    },
+    errors: [400, 404, 409, 410, 412, 413, 423, 460],
+  },
+  always: SPEAKING_TUS,
+  handle: (call, { uploads }: { uploads: UploadsPart }, caller: Caller) =>
+    createUpload(call, uploads, caller),
+  refused: leaveBody,
+})
+
+export const patchUpload = uploadEndpoint({
+  summary: 'Add bytes to an upload',
+  params,
+  headers: z.object({
+    'Tus-Resumable': tusHeader,
+    'Upload-Offset': z.string(),
+    'Upload-Length': z.string().optional(),
+    'Upload-Checksum': checksumHeader,
+  }),
+  body: bytes,
+  answers: {
+    204: {
+      description: 'Safe up to Upload-Offset; with the last byte, the file is stored',
+      headers: stateHeader.extend({ 'Holdfast-Receipt': receiptHeader }),
+    },
+  },
+  errors: [400, 404, 409, 410, 412, 413, 415, 423, 460],
+})
+
+export const lookAtUpload = uploadEndpoint({
+  summary:
+    'How far an upload is, and after its end the file; HEAD answers Upload-Offset, to go on from there',
+  params,
+  answers: { 200: { description: 'The upload', headers: stateHeader, schema: uploadAnswer } },
+  errors: [404, 405, 410, 412, 423],
+})
+
+export const giveUpUpload = uploadEndpoint({
+  summary: 'Give an upload up; the file of a completed one stays',
+  params,
+  headers: z.object({ 'Tus-Resumable': tusHeader }),
+  answers: { 204: { description: 'Gone' } },
+  errors: [404, 405, 412, 423],
+})
+
+export const postToUpload = uploadEndpoint({
+  summary: 'The same as PATCH, DELETE or HEAD, for clients that can only send POST',
+  params,
+  headers: z.object({
+    'Tus-Resumable': tusHeader,
+    'X-HTTP-Method-Override': z.enum(['PATCH', 'DELETE', 'HEAD']),
+  }),
+  answers: {
+    204: { description: 'As the method that was meant', headers: stateHeader },
+    200: { description: 'As HEAD', headers: stateHeader },
+  },
+  errors: [400, 404, 405, 409, 410, 412, 413, 415, 423, 460],
+})
+
+export const uploadsCapabilities = capabilities(['GET', 'HEAD', 'POST'], {})
+
+export const uploadCapabilities = capabilities(['GET', 'HEAD', 'PATCH', 'POST', 'DELETE'], { params })

@@ -1,0 +1,111 @@
+import { type Caller, reachOf } from '../../core/callers.ts'
+import type { Signing } from '../../core/hmac.ts'
+import type { StoreHealth } from '../../core/store/store-health.ts'
+import type { Database } from '../../database/database.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { cleanFileName } from '../../domain/file-name.ts'
+import { parseFolderName } from '../../domain/folder-name.ts'
+import type { FolderPlace, Sha256, UploadName, UploadToken } from '../../domain/ids.ts'
+import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '../../domain/random.ts'
+import { ensurePath } from '../../files/folders/folder-path.ts'
+import { placeOf } from '../../files/folders/places.ts'
+import { assertFileSize } from '../size-limit.ts'
+import { insertUpload, type UploadRow } from '../uploads.rows.ts'
+import { claimParts, sizeOfParts } from './part-claims.ts'
+import { guestAddress, type UploadReservations } from './upload-reservations.ts'
+
+export interface NewUpload {
+  readonly place: FolderPlace
+  /** Whether the request names the folder itself; guests may not. */
+  readonly namesFolder: boolean
+  /** Folders on the way from there to the file, which are made where they are missing. */
+  readonly path: readonly string[]
+  readonly name: string
+  readonly declaredType: string | null
+  /** As it was sent, to be given back so. */
+  readonly metadata: string
+  readonly content:
+    | { readonly kind: 'whole'; readonly size: number | null }
+    | { readonly kind: 'partial'; readonly size: number | null; readonly concat: string }
+    | { readonly kind: 'final'; readonly parts: readonly UploadToken[]; readonly concat: string }
+}
+
+export interface UploadCreationParts {
+  readonly db: Database
+  readonly health: StoreHealth
+  readonly reservations: UploadReservations
+  readonly clock: Clock
+  readonly random: Random
+  readonly signing: Signing
+  readonly maxFileSize: number
+  readonly maxFolderDepth: number
+}
+
+/** Starts resumable uploads. */
+export class UploadCreation {
+  readonly #parts: UploadCreationParts
+
+  constructor(parts: UploadCreationParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Makes the row, with all of the upload reserved. A final upload is given the rows of its parts. Throws Refusal as
+   * `ResumableUploads.create` does.
+   */
+  async create(
+    caller: Caller,
+    request: NewUpload,
+    parts: readonly UploadRow[],
+  ): Promise<{ token: UploadToken; upload: UploadRow }> {
+    const { db, health, random, maxFileSize } = this.#parts
+    health.assertUsable()
+    const { content } = request
+    const token = makeUploadToken(random)
+    if (content.kind === 'final') {
+      const size = sizeOfParts(parts)
+      assertFileSize(size, maxFileSize)
+      return { token, upload: await claimParts(db, await this.#insert(caller, request, token), parts, size) }
+    }
+    assertFileSize(content.size ?? 0, maxFileSize)
+    return { token, upload: await this.#insert(caller, request, token) }
+  }
+
+  async #insert(caller: Caller, request: NewUpload, token: UploadToken): Promise<UploadRow> {
+    const { db, reservations, clock, random, signing, maxFolderDepth } = this.#parts
+    const { content, place, path } = request
+    const reach = reachOf(caller)
+    const { account } = reach
+    const names = path.map(parseFolderName)
+    // Before anything is reserved, so that a place that is not there is told as such.
+    const start = await placeOf(db, reach, place)
+    const now = clock.now()
+    const size = content.kind === 'final' ? null : content.size
+    return reservations.create(caller, size ?? 0, async (trx) =>
+      insertUpload(trx, {
+        token_hash: hashUploadName(token),
+        slug: makeSlug(random),
+        uuid: makeUuid(random),
+        account_id: account,
+        folder_id: await ensurePath(trx, account, start, names, { random, now, maxDepth: maxFolderDepth }),
+        name: cleanFileName(request.name),
+        declared_type: request.declaredType,
+        metadata: request.metadata,
+        kind: content.kind,
+        concat: content.kind === 'whole' ? null : content.concat,
+        size,
+        received: 0,
+        key: makeBlobKey(random),
+        state: size === 0 ? 'processing' : 'uploading',
+        created_at: now,
+        used_at: now,
+        address: caller.kind === 'guest' ? guestAddress(signing, caller.bucket) : null,
+      }),
+    )
+  }
+}
+
+/** What is kept of the secret in an upload's address. */
+export function hashUploadName(token: UploadName): Sha256 {
+  return Bun.SHA256.hash(token, 'hex') as Sha256
+}

@@ -1,0 +1,69 @@
+/** Uploads that are given up, by whoever asked for it or by time. */
+import { discardBlob } from '../../core/blobs.rows.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { GARBAGE_GRACE } from '../../files/blob-cleaning.job.ts'
+import { type UploadRow, uploadById } from '../uploads.rows.ts'
+import { dropUpload, endUpload, type UploadEnd } from './upload-ends.rows.ts'
+import { partsOf } from './upload-parts.rows.ts'
+
+/**
+ * Ends the upload as failed, and the parts of a final one with it: the reservation is released, the bytes are left as
+ * garbage. Does nothing when it has ended, or is a part that is being concatenated.
+ */
+export async function giveUp(db: Database, upload: UploadRow, failure: string, now: number): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await lockAccount(trx, upload.account_id)
+    const end: UploadEnd = { ended_at: now, state: 'failed', failure }
+    await endWithParts(trx, upload, end)
+  })
+}
+
+/**
+ * The same, and nothing tells any more that there has been an upload. The file of a completed one stays. Throws Refusal
+ * UPLOAD_LOCKED for a part that is being concatenated: the whole needs its bytes, and it ends with that.
+ */
+export async function forget(db: Database, upload: UploadRow, now: number): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await lockAccount(trx, upload.account_id)
+    const end: UploadEnd = { ended_at: now, state: 'failed', failure: 'terminated' }
+    const present = await uploadById(trx, upload.id)
+    if (present !== undefined && present.joined_into !== null && present.ended_at === null) throw inUse()
+    await endWithParts(trx, upload, end)
+    await dropUpload(trx, upload.id)
+  })
+}
+
+/** Ends a final upload that did not get its parts. Leaves one alone that has got them after all. */
+export async function dropUnclaimed(db: Database, final: UploadRow): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await lockAccount(trx, final.account_id)
+    const present = await uploadById(trx, final.id)
+    if (present?.state === 'uploading') await dropUpload(trx, final.id)
+  })
+}
+
+async function endWithParts(trx: Trx, upload: UploadRow, end: UploadEnd): Promise<void> {
+  const key = await endUpload(trx, upload, end)
+  if (key === null) return
+  await discardBlob(trx, key, end.ended_at + GARBAGE_GRACE)
+  await endParts(trx, upload, end)
+}
+
+/** The parts of a final upload are wanted no more. */
+export async function endParts(trx: Trx, final: Pick<UploadRow, 'id'>, end: UploadEnd): Promise<void> {
+  for (const part of await partsOf(trx, final.id)) {
+    const key = await endUpload(trx, part, end, { final: final.id })
+    if (key !== null) await discardBlob(trx, key, end.ended_at + GARBAGE_GRACE)
+  }
+}
+
+/** Seconds until such a part is worth another try. */
+const CONCATENATION_RETRY = 1
+
+function inUse(): Refusal {
+  const message = 'This part is being joined and ends with the upload that it became a part of'
+  return new Refusal('UPLOAD_LOCKED', message, CONCATENATION_RETRY)
+}

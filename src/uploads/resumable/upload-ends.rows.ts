@@ -1,0 +1,129 @@
+/** How resumable uploads end. */
+
+import type { Database, Trx } from '../../database/database.ts'
+import { wholeSum } from '../../database/differences.ts'
+import type { BlobKey, FileId, UploadId } from '../../domain/ids.ts'
+import type { UploadRow } from '../uploads.rows.ts'
+
+export type UploadEnd = {
+  readonly ended_at: number
+  readonly state: 'completed' | 'failed'
+  readonly file_id?: FileId
+  readonly received?: number
+  readonly failure?: string
+}
+
+/** Who may end an upload. */
+export interface UploadEnder {
+  /** The holder of this lease: ends it only while nobody else has acquired one. */
+  readonly lease?: number
+  /** The final upload, whose parts nobody else ends. */
+  readonly final?: UploadId
+}
+
+/**
+ * Ends the upload and releases its reservation; the key of its bytes. Null when it has ended, when it is a part that is
+ * being concatenated, or when the ender's lease is over. To be called under the account's lock.
+ */
+export async function endUpload(
+  trx: Trx,
+  upload: Pick<UploadRow, 'id' | 'account_id'>,
+  end: UploadEnd,
+  { lease, final }: UploadEnder = {},
+): Promise<BlobKey | null> {
+  const open = trx
+    .selectFrom('uploads')
+    .select(['key', 'reserved', 'sitting'])
+    .where('id', '=', upload.id)
+    .where('joined_into', 'is not distinct from', final ?? null)
+    .where('ended_at', 'is', null)
+  const row = await open.executeTakeFirst()
+  if (row === undefined || (lease !== undefined && row.sitting !== lease)) return null
+  const result = await trx
+    .updateTable('uploads')
+    .set({ ...end, reserved: 0, node: null, asked: null, progress: null, sitting: row.sitting + 1 })
+    .where('id', '=', upload.id)
+    .where('sitting', '=', row.sitting)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  if (result.numUpdatedRows === 0n) return null
+  await trx
+    .updateTable('accounts')
+    .set((account) => ({ storage_reserved: account('storage_reserved', '-', row.reserved) }))
+    .where('id', '=', upload.account_id)
+    .execute()
+  return row.key
+}
+
+/** Ends all uploads at once. Nobody else may be at work. */
+export async function endEveryUpload(trx: Trx, at: number): Promise<void> {
+  await trx
+    .updateTable('accounts')
+    .set((account) => ({
+      storage_reserved: account(
+        'storage_reserved',
+        '-',
+        account
+          .selectFrom('uploads')
+          .select(wholeSum(trx, 'uploads.reserved').as('reserved'))
+          .whereRef('uploads.account_id', '=', 'accounts.id')
+          .$asScalar()
+          .$notNull(),
+      ),
+    }))
+    .where('id', 'in', trx.selectFrom('uploads').select('account_id').where('reserved', '>', 0))
+    .execute()
+  await trx
+    .updateTable('uploads')
+    .set({
+      ended_at: at,
+      state: 'failed',
+      failure: 'the server was moved',
+      reserved: 0,
+      node: null,
+      progress: null,
+    })
+    .where('ended_at', 'is', null)
+    .execute()
+}
+
+/** Open uploads to which no byte has come since `before`, the longest unused first, after that one. */
+export function unusedUploads(
+  db: Database,
+  before: number,
+  after: Pick<UploadRow, 'id' | 'used_at'> | null,
+  limit: number,
+): Promise<UploadRow[]> {
+  const unused = db
+    .selectFrom('uploads')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    // A part that is being concatenated ends with the final upload.
+    .where('joined_into', 'is', null)
+    .where('used_at', '<=', before)
+    .orderBy('used_at')
+    .orderBy('id')
+    .limit(limit)
+  if (after === null) return unused.execute()
+  const { id, used_at } = after
+  return unused
+    .where('used_at', '>=', used_at)
+    .where((row) => row.or([row('used_at', '>', used_at), row('id', '>', id)]))
+    .execute()
+}
+
+/** Forgets uploads that ended before then; returns how many. */
+export async function dropEndedUploads(db: Database, before: number, limit: number): Promise<number> {
+  const ended = db
+    .selectFrom('uploads')
+    .select('id')
+    .where('ended_at', '<=', before)
+    .orderBy('ended_at')
+    .limit(limit)
+  const { numDeletedRows } = await db.deleteFrom('uploads').where('id', 'in', ended).executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+export async function dropUpload(trx: Trx, id: UploadId): Promise<void> {
+  await trx.deleteFrom('uploads').where('id', '=', id).execute()
+}

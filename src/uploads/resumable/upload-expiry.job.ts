@@ -1,0 +1,50 @@
+import { yieldToEventLoop } from '../../core/batches.ts'
+import { reportOne } from '../../core/failures.ts'
+import type { Aging, Outages } from '../../core/outages.ts'
+import type { Database } from '../../database/database.ts'
+import type { Clock } from '../../domain/clock.ts'
+import type { UploadRow } from '../uploads.rows.ts'
+import { giveUp } from './upload-endings.ts'
+import { dropEndedUploads, unusedUploads } from './upload-ends.rows.ts'
+
+const STEP = 50
+const always = () => true
+
+export interface UploadExpiryParts {
+  readonly db: Database
+  readonly clock: Clock
+  /** Times without the service do not count, as nobody could go on. */
+  readonly outages: Pick<Outages, 'settle'>
+  readonly aging: Aging
+  /** Told of an upload that cannot be given up; it keeps no other from that. */
+  readonly report: (error: unknown) => void
+}
+
+/** Uploads that nobody goes on with. */
+export class UploadExpiry {
+  readonly #parts: UploadExpiryParts
+
+  constructor(parts: UploadExpiryParts) {
+    this.#parts = parts
+  }
+
+  /** Gives up what had no byte for too long, and forgets what has ended that long ago. */
+  async run(mayGoOn: () => boolean = always): Promise<void> {
+    const { db, clock, outages, aging, report } = this.#parts
+    await outages.settle()
+    // Over is what ends now, too.
+    const cutoff = aging.cutoff(clock.now() + 1) - 1
+    let last: UploadRow | null = null
+    while (mayGoOn()) {
+      const uploads: UploadRow[] = await unusedUploads(db, cutoff, last, STEP)
+      for (const upload of uploads) {
+        if (!mayGoOn()) return
+        await giveUp(db, upload, 'expired', clock.now()).catch((error) => reportOne(error, report))
+        last = upload
+      }
+      if (uploads.length < STEP) break
+      await yieldToEventLoop()
+    }
+    while (mayGoOn() && (await dropEndedUploads(db, cutoff, STEP)) === STEP) await yieldToEventLoop()
+  }
+}

@@ -1,0 +1,123 @@
+import { assertScope, type Caller, ownerOf } from '../../core/callers.ts'
+import type { Aging, Outages } from '../../core/outages.ts'
+import type { Database } from '../../database/database.ts'
+import type { Clock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { GUESTS, type OwnUploadName, type Slug, type UploadName, type UploadToken } from '../../domain/ids.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { findFolder } from '../../files/folders/folders.rows.ts'
+import { isWithin } from '../../files/folders/places.ts'
+import {
+  openUploadBySlug,
+  openUploads,
+  type UploadRow,
+  uploadBySlug,
+  uploadByToken,
+} from '../uploads.rows.ts'
+import { uploadNotFound } from './append-leases.ts'
+import type { OwnUploadNames } from './own-upload-names.ts'
+import { hashUploadName } from './upload-creation.ts'
+
+const MOST_LISTED = 1000
+
+export interface UploadLookupParts {
+  readonly db: Database
+  readonly ownNames: OwnUploadNames
+  readonly clock: Clock
+  readonly outages: Pick<Outages, 'settle'>
+  readonly aging: Aging
+}
+
+/** Finds resumable uploads for those who may have them. */
+export class UploadLookup {
+  readonly #parts: UploadLookupParts
+
+  constructor(parts: UploadLookupParts) {
+    this.#parts = parts
+  }
+
+  /** The upload of that name. Throws Refusal UPLOAD_NOT_FOUND or INVALID_API_KEY. */
+  async authorized(caller: Caller, name: UploadName): Promise<UploadRow> {
+    const upload = await this.#named(caller, name)
+    if (upload === undefined) throw uploadNotFound()
+    if (upload.account_id !== GUESTS) {
+      if (caller.kind === 'guest') {
+        throw new Refusal(
+          'INVALID_API_KEY',
+          'This upload was started with an API key and needs one of that account',
+        )
+      }
+      if (caller.account !== upload.account_id) throw uploadNotFound()
+      if (!(await isWithin(this.#parts.db, caller, upload.folder_id))) throw uploadNotFound()
+    }
+    return upload
+  }
+
+  /** The same of one that can go on. Throws Refusal UPLOAD_GONE besides. */
+  async alive(caller: Caller, name: UploadName): Promise<UploadRow> {
+    return this.assertAlive(await this.authorized(caller, name))
+  }
+
+  /** Also of guests' parts: the reservation of a part becomes the whole's, and is the same account's before and after. */
+  async ownPart(caller: Caller, token: UploadToken): Promise<UploadRow> {
+    const part = await this.authorized(caller, token)
+    if (part.account_id !== ownerOf(caller)) throw uploadNotFound()
+    return part
+  }
+
+  /** Throws Refusal UPLOAD_GONE when the upload has expired or failed. */
+  async assertAlive(upload: UploadRow): Promise<UploadRow> {
+    // What looks expired may have waited for a service that was away, and that nobody has noted yet.
+    if (this.#hasExpired(upload)) await this.#parts.outages.settle()
+    if (upload.state !== 'failed' && !this.#hasExpired(upload)) return upload
+    throw new Refusal('UPLOAD_GONE', 'This upload has expired or failed; start a new one')
+  }
+
+  /** The unfinished upload within reach whose link that is. Throws Refusal UPLOAD_NOT_FOUND. */
+  async openBySlug(reach: Reach, slug: Slug): Promise<UploadRow> {
+    const { db } = this.#parts
+    const upload = await openUploadBySlug(db, reach.account, slug)
+    if (upload === undefined || !(await isWithin(db, reach, upload.folder_id))) throw uploadNotFound()
+    return upload
+  }
+
+  /** The upload within reach whose link that is. */
+  async bySlug(reach: Reach, slug: Slug): Promise<UploadRow | null> {
+    const { db } = this.#parts
+    const upload = await uploadBySlug(db, slug)
+    if (upload?.account_id !== reach.account) return null
+    return (await isWithin(db, reach, upload.folder_id)) ? upload : null
+  }
+
+  /** Unfinished uploads within reach, oldest first, at most 1,000. */
+  async list({ account, within }: Reach): Promise<UploadRow[]> {
+    const { db } = this.#parts
+    if (within === null) return openUploads(db, account, null, MOST_LISTED)
+    const top = await findFolder(db, within)
+    return top === undefined ? [] : openUploads(db, account, top.id, MOST_LISTED)
+  }
+
+  nameForOwner({ slug }: Pick<UploadRow, 'slug'>): OwnUploadName {
+    return this.#parts.ownNames.of(slug)
+  }
+
+  /** When an upload that gets no more bytes is given up. */
+  expiresAt({ used_at }: Pick<UploadRow, 'used_at'>): number {
+    return this.#parts.aging.endOf(used_at)
+  }
+
+  #hasExpired(upload: UploadRow): boolean {
+    return upload.state === 'uploading' && this.expiresAt(upload) <= this.#parts.clock.now()
+  }
+
+  /** By the name for owners only an account's uploads are found, by whoever may end them anyway. */
+  async #named(caller: Caller, name: UploadName): Promise<UploadRow | undefined> {
+    const { db, ownNames } = this.#parts
+    const slug = ownNames.read(name)
+    if (slug === null) return uploadByToken(db, hashUploadName(name))
+    if (caller.kind === 'guest') return undefined
+    assertScope(caller, 'manage')
+    const upload = await uploadBySlug(db, slug)
+    return upload?.account_id === caller.account ? upload : undefined
+  }
+}

@@ -1,0 +1,78 @@
+/** Partial uploads, and final ones that are made of them. */
+
+import type { Database, Queryable, Trx } from '../../database/database.ts'
+import type { BlobKey, UploadId } from '../../domain/ids.ts'
+import type { UploadRow } from '../uploads.rows.ts'
+
+/** Marks a partial upload as complete: it waits for its concatenation. False when the lease is over. */
+export async function completePart(
+  db: Database,
+  id: UploadId,
+  lease: number,
+  size: number,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('uploads')
+    .set({ state: 'completed', received: size, node: null, asked: null, sitting: lease + 1 })
+    .where('id', '=', id)
+    .where('sitting', '=', lease)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/**
+ * Makes the completed partial upload a part of the final one, to which its reservation passes. False when it cannot be:
+ * it is not complete, used up, or of another account.
+ */
+export async function claimPart(
+  trx: Trx,
+  part: Pick<UploadRow, 'id' | 'reserved'>,
+  final: Pick<UploadRow, 'id' | 'account_id'>,
+  position: number,
+): Promise<boolean> {
+  const result = await trx
+    .updateTable('uploads')
+    .set({ joined_into: final.id, part: position, reserved: 0 })
+    .where('id', '=', part.id)
+    .where('account_id', '=', final.account_id)
+    .where('reserved', '=', part.reserved)
+    .where('kind', '=', 'partial')
+    .where('state', '=', 'completed')
+    .where('joined_into', 'is', null)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  if (result.numUpdatedRows === 0n) return false
+  await trx
+    .updateTable('uploads')
+    .set((row) => ({ reserved: row('reserved', '+', part.reserved) }))
+    .where('id', '=', final.id)
+    .execute()
+  return true
+}
+
+/** All bytes of the final upload are here, in its parts. */
+export async function beginProcessing(trx: Trx, final: UploadId, size: number): Promise<void> {
+  await trx
+    .updateTable('uploads')
+    .set({ size, received: size, state: 'processing' })
+    .where('id', '=', final)
+    .execute()
+}
+
+/** The parts of a final upload in their order. */
+export function partsOf(db: Queryable, final: UploadId): Promise<UploadRow[]> {
+  return db.selectFrom('uploads').selectAll().where('joined_into', '=', final).orderBy('part').execute()
+}
+
+/** Gives the upload another blob to be written; false when the lease is over. */
+export async function changeKey(trx: Trx, id: UploadId, lease: number, key: BlobKey): Promise<boolean> {
+  const result = await trx
+    .updateTable('uploads')
+    .set({ key })
+    .where('id', '=', id)
+    .where('sitting', '=', lease)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}

@@ -1,0 +1,134 @@
+import { type Caller, ownerOf } from '../../core/callers.ts'
+import type { Signing } from '../../core/hmac.ts'
+import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { lockAccount } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { type AccountId, GUESTS, type UploadId } from '../../domain/ids.ts'
+import { guestBudget } from '../guest-budget.ts'
+import { interrupted } from '../interrupted.ts'
+import { Reservation } from '../reservation.ts'
+import type { ReservationLimits, Reservations } from '../reservations.ts'
+import { reserveInAccount } from '../storage-limits.ts'
+import { countEmpty, growUploadReservation, type UploadRow, uploadById } from '../uploads.rows.ts'
+import { declareSize } from './append-leases.rows.ts'
+
+export interface UploadReservationParts {
+  readonly db: Database
+  readonly rates: RateLimits
+  readonly reservations: Reservations
+  readonly limits: ReservationLimits & { readonly maxFileSize: number }
+  readonly signing: Signing
+}
+
+/**
+ * Reservations of resumable uploads. They are the upload's and not a node's: they stay until the upload ends. A guest's
+ * hourly bytes are taken with them and not given back, so that nobody keeps the storage of all guests by starting uploads.
+ *
+ * Every method throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED, and then changes nothing.
+ */
+export class UploadReservations {
+  readonly #parts: UploadReservationParts
+
+  constructor(parts: UploadReservationParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Makes the row by `insert`, with a reservation for an upload of that size; a guest's grows as its bytes come. Throws
+   * Refusal RATE_LIMITED also when too many uploads wait for their first byte.
+   */
+  async create(caller: Caller, size: number, insert: (trx: Trx) => Promise<UploadId>): Promise<UploadRow> {
+    const { reservations, signing } = this.#parts
+    const account = ownerOf(caller)
+    const bytes = account === GUESTS ? 0 : size
+    // What could never fit is refused before anything is sent.
+    if (account === GUESTS) await reservations.check(caller, size)
+    return this.#reserving(caller, account, bytes, async (trx) => {
+      const address = caller.kind === 'guest' ? guestAddress(signing, caller.bucket) : null
+      await assertFewEmpty(trx, account, address)
+      const id = await insert(trx)
+      await this.#reserve(trx, { id, account_id: account }, bytes)
+      const row = await uploadById(trx, id)
+      if (row === undefined) throw new Error('an upload that was just made is gone')
+      return row
+    })
+  }
+
+  /** The reservation of the upload, which grows with its bytes where not all of them were reserved at the beginning. */
+  of(caller: Caller, upload: UploadRow): Reservation {
+    const { account_id: account, reserved, size } = upload
+    return new Reservation({
+      account,
+      bytes: reserved,
+      most: size ?? this.#parts.limits.maxFileSize,
+      reserve: (bytes) => this.#reserving(caller, account, bytes, (trx) => this.#reserve(trx, upload, bytes)),
+    })
+  }
+
+  /**
+   * Records the size of an upload of which nobody knew it, and reserves all of it, or leaves that to `of` for a guest's.
+   * Returns how much is reserved.
+   */
+  async declareSize(caller: Caller, upload: UploadRow, size: number): Promise<number> {
+    const { id, account_id, reserved } = upload
+    const left = Math.max(0, size - reserved)
+    const missing = account_id === GUESTS ? 0 : left
+    if (account_id === GUESTS) await this.#parts.reservations.check(caller, left)
+    await this.#reserving(caller, account_id, missing, async (trx) => {
+      await this.#reserve(trx, upload, missing)
+      if (!(await declareSize(trx, id, size))) throw interrupted()
+    })
+    return reserved + missing
+  }
+
+  /** Runs a transaction that reserves so many bytes, under the account's lock. */
+  #reserving<T>(
+    caller: Caller,
+    account: AccountId,
+    bytes: number,
+    work: (trx: Trx) => Promise<T>,
+  ): Promise<T> {
+    const { db, rates, reservations, limits } = this.#parts
+    const transaction = () =>
+      inTransaction(db, async (trx) => {
+        await lockAccount(trx, account)
+        return work(trx)
+      })
+    const budget = guestBudget(caller, rates, limits.guestHourlySize)
+    return reservations.withFreeSpace(account, bytes, () => budget.spend(bytes, transaction))
+  }
+
+  async #reserve(
+    trx: Trx,
+    { id, account_id }: Pick<UploadRow, 'id' | 'account_id'>,
+    bytes: number,
+  ): Promise<void> {
+    await reserveInAccount(trx, account_id, bytes, this.#parts.limits)
+    await growUploadReservation(trx, id, bytes)
+  }
+}
+
+/** Uploads of one account, or of all guests together, and of one guest's address, that may wait for their first byte. */
+export const MOST_EMPTY = 10_000
+export const MOST_EMPTY_OF_ADDRESS = 100
+
+/** Seconds until it is worth trying again: most that wait get their bytes, or are ended, within that. */
+const EMPTY_RETRY = 600
+
+/** A row costs little, but a sender may ask for any number of them. */
+async function assertFewEmpty(trx: Trx, account: AccountId, address: string | null): Promise<void> {
+  const isTooMany =
+    (address !== null &&
+      (await countEmpty(trx, account, address, MOST_EMPTY_OF_ADDRESS)) === MOST_EMPTY_OF_ADDRESS) ||
+    (await countEmpty(trx, account, null, MOST_EMPTY)) === MOST_EMPTY
+  if (!isTooMany) return
+  const message = 'Too many uploads were started of which nothing has come; send their bytes, or end them'
+  throw new Refusal('RATE_LIMITED', message, EMPTY_RETRY)
+}
+
+/** What is kept of a guest's address: it tells uploads from the same one, and nothing else. */
+export function guestAddress(signing: Signing, bucket: string): string {
+  return signing.tag('guest address', bucket)
+}

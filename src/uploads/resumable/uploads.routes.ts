@@ -1,0 +1,47 @@
+import { z } from '@hono/zod-openapi'
+import { doneWithMessage } from '../../contract/fields.ts'
+import { uploadsAnswer } from '../../contract/uploads.ts'
+import { parseFolderPlace, type Slug } from '../../domain/ids.ts'
+import { keyedEndpoint } from '../../server/endpoint.ts'
+import { UPLOADS_PATH } from '../paths.ts'
+import { toUnfinishedUpload } from '../upload-answers.ts'
+import type { UploadsPart } from '../uploads.part.ts'
+import { parseMetadata } from './tus-headers.ts'
+
+export const listUploads = keyedEndpoint({
+  summary: 'List your unfinished resumable uploads, oldest first',
+  tag: 'Uploads',
+  answer: uploadsAnswer,
+  async handle({ call, caller }, { uploads }: { uploads: UploadsPart }) {
+    const unfinished = await uploads.resumable.list(caller)
+    return {
+      success: true,
+      data: unfinished.map((upload) => {
+        const metadata = parseMetadata(upload.metadata)
+        const place = parseFolderPlace(metadata.get('folder'))
+        return {
+          ...toUnfinishedUpload(call.site, uploads, upload),
+          location: `${UPLOADS_PATH}/${uploads.resumable.nameForOwner(upload)}`,
+          folder: place === 'root' ? null : place,
+          path: metadata.get('relativePath') ?? null,
+        }
+      }),
+    }
+  },
+})
+
+export const cancelUpload = keyedEndpoint({
+  summary: 'End an unfinished resumable upload of yours, also when its address is lost',
+  tag: 'Uploads',
+  body: z.object({
+    slug: z
+      .string('must be the slug of the upload')
+      .openapi({ description: 'As the list of uploads has it' }),
+  }),
+  answer: doneWithMessage,
+  errors: [400, 404, 413, 423],
+  async handle({ caller, body }, { uploads }: { uploads: UploadsPart }) {
+    await uploads.resumable.cancel(caller, body.slug as Slug)
+    return { success: true, message: 'The upload has ended' }
+  },
+})

@@ -1,0 +1,72 @@
+import type { UnfinishedUpload, UploadResult } from '../contract/uploads.ts'
+import type { Caller } from '../core/callers.ts'
+import { timestamp } from '../domain/clock.ts'
+import type { Uuid } from '../domain/ids.ts'
+import { fileUrl, thumbnailPath } from '../files/file-answers.ts'
+import type { Call, Site } from '../server/call.ts'
+import type { StoredFile } from './commit.ts'
+import type { ResumableUpload } from './resumable/resumable-uploads.ts'
+import { parseMetadata } from './resumable/tus-headers.ts'
+import type { UploadsPart } from './uploads.part.ts'
+
+/** What whoever has just uploaded the file is told, a guest with the receipt. */
+export function toUploadResult(
+  call: Pick<Call, 'site' | 'headers'>,
+  uploads: Pick<UploadsPart, 'receipts'>,
+  caller: Caller,
+  file: StoredFile,
+): UploadResult {
+  return {
+    ...toStoredUpload(call.site, file),
+    ...(caller.kind === 'guest' ? giveReceipt(call, uploads, file.uuid) : {}),
+  }
+}
+
+/** The receipt of a guest's upload, in the answer's headers too. Nobody but the one who uploads may be given it. */
+export function giveReceipt(
+  { headers }: Pick<Call, 'headers'>,
+  { receipts }: Pick<UploadsPart, 'receipts'>,
+  uuid: Uuid,
+): { receipt: string } {
+  const receipt = receipts.of(uuid)
+  headers.set('Holdfast-Receipt', receipt)
+  return { receipt }
+}
+
+/** The same for whoever looks at an upload that is over. */
+export function toStoredUpload(site: Site, file: StoredFile): UploadResult {
+  return {
+    success: true,
+    message: 'File uploaded',
+    slug: file.slug,
+    url: fileUrl(site, file.slug),
+    file_id: file.id,
+    thumbnail_url: thumbnailPath(file.uuid),
+    uuid: file.uuid,
+    size: file.size,
+    sha256: file.sha256,
+  }
+}
+
+export function toUnfinishedUpload(
+  site: Site,
+  { resumable }: Pick<UploadsPart, 'resumable'>,
+  upload: ResumableUpload,
+): UnfinishedUpload {
+  return {
+    status: upload.state,
+    name: upload.name,
+    received: upload.received,
+    size: upload.size,
+    slug: upload.slug,
+    ...(upload.kind === 'partial' ? {} : { url: fileUrl(site, upload.slug) }),
+    last_modified: lastModified(upload),
+    created_at: timestamp(upload.created_at),
+    expires_at: timestamp(resumable.expiresAt(upload)),
+  }
+}
+
+function lastModified({ metadata }: ResumableUpload): number | null {
+  const value = parseMetadata(metadata).get('lastModified') ?? ''
+  return /^\d{1,15}$/.test(value) ? Number(value) : null
+}

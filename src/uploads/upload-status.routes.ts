@@ -1,0 +1,150 @@
+import { z } from '@hono/zod-openapi'
+import * as mini from 'zod/mini'
+import { described } from '../contract/documentation.ts'
+import { type UploadStatus, uploadResult, uploadStatus } from '../contract/uploads.ts'
+import type { Caller } from '../core/callers.ts'
+import { timestamp } from '../domain/clock.ts'
+import type { Slug, Uuid } from '../domain/ids.ts'
+import { thumbnailPath } from '../files/file-answers.ts'
+import type { FilesPart } from '../files/files.part.ts'
+import { jsonResponse } from '../server/answers/json.ts'
+import type { Call } from '../server/call.ts'
+import { endpoint, keyedEndpoint } from '../server/endpoint.ts'
+import type { ThumbnailProgress, Thumbnails } from '../thumbnails/thumbnails.ts'
+import { formUpload } from './form-upload.ts'
+import { rawUpload } from './raw-body.ts'
+import { leaveBody, receiveFile } from './receive.routes.ts'
+import { toUploadResult } from './upload-answers.ts'
+import type { UploadsPart } from './uploads.part.ts'
+
+const headers = z.object({
+  'X-Folder-ID': z.string().optional().openapi({ description: 'Folder to upload into; needs a key' }),
+  'Idempotency-Key': z.string().optional().openapi({
+    description:
+      'Sent again within 24 hours for the same name, folder and length, it answers the first result',
+  }),
+})
+const errors = [400, 401, 403, 404, 409, 413, 422]
+const answerHeaders = z.object({
+  'Holdfast-Receipt': z.string().optional().openapi({ description: 'Of a guest: deletes the file' }),
+})
+
+export const uploadFile = endpoint({
+  documentation: {
+    summary: 'Upload a file; without a key as a guest',
+    tag: 'Uploads',
+    headers,
+    body: {
+      type: 'multipart/form-data',
+      schema: z.object({ file: z.string().openapi({ type: 'string', format: 'binary' }) }),
+    },
+    answers: {
+      200: { description: 'Stored, safe from a power cut', schema: uploadResult, headers: answerHeaders },
+    },
+    errors,
+  },
+  async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
+    const carrier = formUpload(call.request)
+    const file = await receiveFile(call, uploads, caller, { folder: folderOf(call), carrier })
+    return jsonResponse(toUploadResult(call, uploads, caller, file))
+  },
+  refused: leaveBody,
+})
+
+/**
+ * A file as the body itself, as `curl -T` sends it. An Idempotency-Key is good for one path: what it is bound to besides
+ * its caller is the route.
+ */
+function rawEndpoint(route: string) {
+  return endpoint({
+    documentation: {
+      summary: 'Upload a file as the body, as "curl -T" does; without a key as a guest',
+      tag: 'Uploads',
+      params: z.object({ name: z.string().openapi({ description: 'The name of the file' }) }),
+      headers,
+      body: {
+        type: 'application/octet-stream',
+        schema: z.string().openapi({ type: 'string', format: 'binary' }),
+      },
+      answers: {
+        200: {
+          description:
+            'Stored, safe from a power cut: the link and a newline, or JSON where Accept asks for it',
+          headers: answerHeaders,
+          schema: uploadResult,
+          text: described(mini.string(), { example: 'https://files.example.org/d/Kx3RmP7vTq2a\n' }),
+        },
+      },
+      errors,
+    },
+    async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
+      const carrier = rawUpload(call.request, call.params.name ?? '', route)
+      const file = await receiveFile(call, uploads, caller, { folder: folderOf(call), carrier })
+      const result = toUploadResult(call, uploads, caller, file)
+      return asksForJson(call.request) ? jsonResponse(result) : textResponse(`${result.url}\n`)
+    },
+    refused: leaveBody,
+  })
+}
+
+export const putUpload = rawEndpoint('raw')
+/** At any path of one segment that no other route has: `curl -T file https://host/` puts the file there. */
+export const putAtTop = rawEndpoint('raw at the top')
+
+function folderOf({ request }: Call): string | null {
+  return request.headers.get('x-folder-id')
+}
+
+/** Whether the answer is to be JSON: it is named, and not as something that is not wanted. */
+function asksForJson(request: Request): boolean {
+  const accepted = (request.headers.get('accept') ?? '').toLowerCase().split(',')
+  return accepted.some((range) => /^\s*application\/json\s*(;(?!.*q=0(\.0*)?\s*$)|$)/.test(range))
+}
+
+function textResponse(text: string): Response {
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': String(text.length) }
+  return new Response(text, { headers })
+}
+
+export const getUploadStatus = keyedEndpoint({
+  summary: 'How far an upload of yours is',
+  tag: 'Uploads',
+  query: z.object({ slug: z.string('must be the slug of the file').min(1, 'must be the slug of the file') }),
+  answer: uploadStatus,
+  errors: [400, 404],
+  async handle(
+    { caller, query },
+    { files, thumbnails, uploads }: { files: FilesPart; thumbnails: Thumbnails; uploads: UploadsPart },
+  ) {
+    const slug = query.slug as Slug
+    const upload = await uploads.resumable.bySlug(caller, slug)
+    if (upload !== null && upload.state !== 'completed') {
+      const thumbnail = upload.state === 'failed' ? 'none' : 'pending'
+      return statusOf(slug, upload.state, upload, upload.created_at, thumbnail)
+    }
+    // By slug alone: a number here is a slug that does not exist, not an id.
+    const file = await files.get(caller, { kind: 'slug', slug })
+    const { uuid, size, created_at } = file
+    const whole = { uuid, received: size, size }
+    return statusOf(slug, 'completed', whole, created_at, thumbnails.progress(file))
+  },
+})
+
+function statusOf(
+  slug: Slug,
+  status: UploadStatus['status'],
+  { uuid, received, size }: { readonly uuid: Uuid; readonly received: number; readonly size: number | null },
+  date: number,
+  thumbnail: ThumbnailProgress,
+): UploadStatus {
+  return {
+    slug,
+    status,
+    received,
+    size,
+    upload_date: timestamp(date),
+    thumbnail_url: thumbnailPath(uuid),
+    has_thumbnail: thumbnail === 'ready',
+    thumbnail,
+  }
+}

@@ -1,0 +1,100 @@
+import type { Core } from '../core/core.ts'
+import type { Job } from '../core/jobs/jobs.ts'
+import { MINUTE, SECOND } from '../domain/clock.ts'
+import type { FilesPart } from '../files/files.part.ts'
+import type { ThumbnailIntake } from '../thumbnails/thumbnails.ts'
+import { FileCommit } from './commit.ts'
+import { DirectUploads } from './direct-uploads.ts'
+import { createGuestAdmission } from './guest-admission.ts'
+import { startContentHashing } from './hashing/content-hash.ts'
+import { createIdempotency } from './idempotency.ts'
+import { createReceipts, type Receipts } from './receipts.ts'
+import { Reservations } from './reservations.ts'
+import { createResumable } from './resumable/resumable.ts'
+import type { ResumableUploads } from './resumable/resumable-uploads.ts'
+import { UploadRequests } from './upload-requests.ts'
+
+/** Bytes in: form, raw and resumable. */
+export interface UploadsPart {
+  readonly requests: UploadRequests
+  readonly resumable: ResumableUploads
+  readonly receipts: Receipts
+  readonly jobs: readonly Job[]
+}
+
+export function createUploadsPart(
+  core: Core,
+  { files, thumbnails }: { files: Pick<FilesPart, 'removals'>; thumbnails: ThumbnailIntake },
+): UploadsPart {
+  const { config, traffic, freeSpace, failed } = core
+  const reservations = new Reservations({
+    ...core,
+    databaseSpace: freeSpace,
+    limits: config,
+    report: failed('room could not be given back yet'),
+  })
+  const hashing = startContentHashing()
+  core.closing.addSlow(() => hashing.close())
+  const commit = new FileCommit({ ...core, thumbnails, uploaded: traffic.uploaded })
+  const admitGuest = createGuestAdmission(core.rates, config)
+  const direct = new DirectUploads({
+    ...core,
+    hashing,
+    reservations,
+    commit,
+    maxFileSize: config.maxFileSize,
+  })
+  const resumable = createResumable({
+    ...core,
+    admitGuest,
+    hashing,
+    reservations,
+    commit,
+    limits: config,
+    waitsForSpace: ({ slug }) =>
+      core.log.info(
+        { slug },
+        'a file waits for free space to be joined from its parts; it goes on by itself',
+      ),
+    report: failed('a resumable upload failed'),
+  })
+  const idempotency = createIdempotency({ ...core, report: failed('a key could not be given back') })
+  return {
+    requests: new UploadRequests({
+      direct,
+      idempotency,
+      admitGuest,
+      report: failed('an upload that failed could not be removed'),
+    }),
+    resumable: resumable.uploads,
+    receipts: createReceipts({ ...core, resumable: resumable.uploads, removals: files.removals }),
+    jobs: [
+      { name: 'give back room', on: 'every node', every: 5 * SECOND, run: () => reservations.endFailed() },
+      {
+        name: 'release uploads',
+        on: 'every node',
+        every: 5 * SECOND,
+        run: () => resumable.leases.releaseLeft(),
+      },
+      // Also what this node itself has left in the middle, which no other can tell from work under way.
+      {
+        name: 'finish uploads',
+        on: 'every node',
+        every: 10 * SECOND,
+        run: (mayGoOn) => resumable.finishing.resumeAll(mayGoOn),
+      },
+      {
+        name: 'give up unused uploads',
+        on: 'one node',
+        every: MINUTE,
+        run: (mayGoOn) => resumable.expiry.run(mayGoOn),
+      },
+      {
+        name: 'forget old idempotency keys',
+        on: 'one node',
+        every: 10 * MINUTE,
+        run: () => idempotency.forgetOld(),
+      },
+    ],
+  }
+}

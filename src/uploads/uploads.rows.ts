@@ -1,0 +1,151 @@
+/** The rows of resumable uploads. */
+import type { Insertable, Selectable } from 'kysely'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { wholeSum } from '../database/differences.ts'
+import { prepared } from '../database/prepared.ts'
+import type { Tables } from '../database/schema.ts'
+import {
+  type AccountId,
+  type FileIdentifier,
+  type FolderId,
+  isSlug,
+  type Sha256,
+  type Slug,
+  type UploadId,
+  type Uuid,
+} from '../domain/ids.ts'
+import { treeOf } from '../files/folders/trees.rows.ts'
+
+export type UploadRow = Readonly<Selectable<Tables['uploads']>>
+type NewUpload = Omit<Insertable<Tables['uploads']>, 'id' | 'reserved' | 'progress' | 'sitting'>
+
+export async function insertUpload(trx: Trx, upload: NewUpload): Promise<UploadId> {
+  const { id } = await trx.insertInto('uploads').values(upload).returning('id').executeTakeFirstOrThrow()
+  return id
+}
+
+// Asked several times by every request that brings bytes.
+const byId = prepared((db, id: UploadId) => db.selectFrom('uploads').selectAll().where('id', '=', id))
+const byToken = prepared((db, hash: Sha256) =>
+  db.selectFrom('uploads').selectAll().where('token_hash', '=', hash),
+)
+
+export async function uploadById(db: Queryable, id: UploadId): Promise<UploadRow | undefined> {
+  const [row] = await byId(db, id)
+  return row
+}
+
+export async function uploadByToken(db: Database, hash: Sha256): Promise<UploadRow | undefined> {
+  const [row] = await byToken(db, hash)
+  return row
+}
+
+/** The upload whose file is going to have that slug. */
+export async function uploadBySlug(db: Database, slug: Slug): Promise<UploadRow | undefined> {
+  if (!isSlug(slug)) return undefined
+  return db
+    .selectFrom('uploads')
+    .selectAll()
+    .where('slug', '=', slug)
+    .where('kind', '!=', 'partial')
+    .executeTakeFirst()
+}
+
+/** The account's unfinished upload of that slug, unless it is a part that is used up. */
+export async function openUploadBySlug(
+  db: Database,
+  account: AccountId,
+  slug: Slug,
+): Promise<UploadRow | undefined> {
+  if (!isSlug(slug)) return undefined
+  return db
+    .selectFrom('uploads')
+    .selectAll()
+    .where('slug', '=', slug)
+    .where('account_id', '=', account)
+    .where('ended_at', 'is', null)
+    .where('joined_into', 'is', null)
+    .executeTakeFirst()
+}
+
+/** The upload that is going to be that file. */
+export async function arrivingUpload(db: Database, file: FileIdentifier): Promise<UploadRow | undefined> {
+  if (file.kind === 'id') return undefined
+  const upload = file.kind === 'slug' ? await uploadBySlug(db, file.slug) : await uploadByUuid(db, file.uuid)
+  return upload?.state === 'uploading' || upload?.state === 'processing' ? upload : undefined
+}
+
+/** The upload whose file has that UUID, or is going to. */
+export function uploadByUuid(db: Database, uuid: Uuid): Promise<UploadRow | undefined> {
+  return db
+    .selectFrom('uploads')
+    .selectAll()
+    .where('uuid', '=', uuid)
+    .where('kind', '!=', 'partial')
+    .executeTakeFirst()
+}
+
+/** Unfinished uploads of the account, or of those to a live folder of it and below, oldest first. */
+export function openUploads(
+  db: Database,
+  account: AccountId,
+  within: FolderId | null,
+  limit: number,
+): Promise<UploadRow[]> {
+  const open = db
+    .selectFrom('uploads')
+    .selectAll()
+    .where('account_id', '=', account)
+    .where('ended_at', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+  if (within === null) return open.execute()
+  return db.readPool.rows(open.where('folder_id', 'in', treeOf(within)))
+}
+
+/** Bytes that are reserved for unfinished uploads and not recorded as received yet. */
+export async function unwrittenBytes(db: Database): Promise<number> {
+  const [sums] = await sumsOfOpen(db)
+  if (sums === undefined) throw new Error('a sum is always there')
+  return Math.max(0, sums.reserved - sums.received)
+}
+
+const sumsOfOpen = prepared((db) =>
+  db
+    .selectFrom('uploads')
+    .select([wholeSum(db, 'reserved').as('reserved'), wholeSum(db, 'received').as('received')])
+    .where('ended_at', 'is', null)
+    .where('joined_into', 'is', null),
+)
+
+/** How many unfinished uploads of the account, or from one address, have no byte yet: at most `limit`. */
+export async function countEmpty(
+  db: Queryable,
+  account: AccountId,
+  address: string | null,
+  limit: number,
+): Promise<number> {
+  const empty = db
+    .selectFrom('uploads')
+    .select('id')
+    .where('account_id', '=', account)
+    .where('ended_at', 'is', null)
+    .where('received', '=', 0)
+    .where('joined_into', 'is', null)
+    .limit(limit)
+  const some = address === null ? empty : empty.where('address', '=', address)
+  const { count } = await db
+    .selectFrom(some.as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Adds to what is reserved for the upload, in the transaction that reserves as much of its account. */
+export async function growUploadReservation(trx: Trx, id: UploadId, bytes: number): Promise<void> {
+  await trx
+    .updateTable('uploads')
+    .set((row) => ({ reserved: row('reserved', '+', bytes) }))
+    .where('id', '=', id)
+    .execute()
+}

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'bun:test'
+import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
+import { type Answer, api, newcomer, refusal, withHoldfast } from '../../support/clients/api.ts'
+
+/** Limit, remaining and reset as the headers tell them, after a check that both kinds of header agree. */
+function rate({ headers }: Answer) {
+  const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => {
+    const value = headers.get(`ratelimit-${name}`) ?? ''
+    expect(value).toMatch(/^\d+$/)
+    expect(headers.get(`x-ratelimit-${name}`)).toBe(value)
+    return Number(value)
+  })
+  return { limit, remaining, reset }
+}
+
+describe('the rate of a key', () => {
+  test('is 1000 an hour without a setting', () =>
+    withHoldfast({}, async (holdfast) => {
+      const answer = await (await newcomer(holdfast)).get('/api/v1/account')
+      expect(rate(answer)).toMatchObject({ limit: 1000, remaining: 999 })
+    }))
+
+  test('is told on every answer to a key, whatever its status', () =>
+    withHoldfast({ rateLimit: 100 }, async (holdfast) => {
+      const caller = await newcomer(holdfast)
+      const { slug } = await caller.put('x')
+      const answers = [
+        await caller.upload('x'),
+        await caller.upload('x', { folder: 'a'.repeat(16) }),
+        await caller.get('/api/v1/files'),
+        await caller.get('/api/v1/files?page=0'),
+        await caller.get(`/api/v1/file/${slug}`),
+        await caller.get('/api/v1/file/Abcdefghijkl'),
+        await caller.post('/api/v1/folder', { name: 'x' }),
+        await caller.post('/api/v1/folder', { name: 'x' }),
+        await caller.post('/file/delete', { identifiers: [slug] }),
+        await caller.post('/folder/delete', {}),
+        await caller.get('/api/v1/account'),
+      ]
+      const remaining = answers.map((answer) => rate(answer).remaining)
+      expect(remaining).toEqual(answers.map((_, index) => 98 - index))
+    }))
+
+  test('beyond it is refused until the window of an hour since the first request is over', () =>
+    withHoldfast({ rateLimit: 3 }, async (holdfast) => {
+      const caller = await newcomer(holdfast)
+      await caller.get('/api/v1/account')
+      holdfast.clock.advance(50 * MINUTE)
+      await caller.get('/api/v1/file/Abcdefghijkl')
+      const last = await caller.get('/api/v1/files')
+      expect(rate(last)).toMatchObject({ limit: 3, remaining: 0 })
+      expect(rate(last).reset).toBeGreaterThan(0)
+      expect(rate(last).reset).toBeLessThanOrEqual(600)
+      const refused = await caller.get('/api/v1/account')
+      expect(refused).toMatchObject(refusal('RATE_LIMITED'))
+      expect(rate(refused)).toMatchObject({ limit: 3, remaining: 0 })
+      const wait = Number(refused.headers.get('retry-after'))
+      expect(wait).toBeGreaterThan(0)
+      expect(wait).toBeLessThanOrEqual(600)
+      for (const answer of [await caller.upload('x'), await caller.post('/api/v1/folder', { name: 'x' })]) {
+        expect(answer).toMatchObject(refusal('RATE_LIMITED'))
+      }
+      holdfast.clock.advance(wait * 1000)
+      expect(rate(await caller.get('/api/v1/files'))).toMatchObject({ remaining: 2 })
+    }))
+
+  test('opens its window with the first request of the key, not with the hour', () =>
+    withHoldfast({ rateLimit: 2 }, async (holdfast) => {
+      const caller = await newcomer(holdfast)
+      holdfast.clock.advance(HOUR - (holdfast.clock.now() % HOUR) - MINUTE)
+      await caller.get('/api/v1/account')
+      holdfast.clock.advance(2 * MINUTE)
+      expect(rate(await caller.get('/api/v1/account')).remaining).toBe(0)
+      expect(await caller.get('/api/v1/account')).toMatchObject(refusal('RATE_LIMITED'))
+    }))
+
+  test('does not count refused requests', () =>
+    withHoldfast({ rateLimit: 1 }, async (holdfast) => {
+      const { apiKey } = await holdfast.addAccount()
+      const caller = api(holdfast, apiKey)
+      await caller.get('/api/v1/account')
+      for (let index = 0; index < 5; index += 1) {
+        expect(await caller.get('/api/v1/account')).toMatchObject(refusal('RATE_LIMITED'))
+      }
+      holdfast.clock.advance(HOUR)
+      expect(rate(await caller.get('/api/v1/account')).remaining).toBe(0)
+    }))
+
+  test('is never passed by requests at once', () =>
+    withHoldfast({ rateLimit: 20 }, async (holdfast) => {
+      const caller = await newcomer(holdfast)
+      const answers = await Promise.all(Array.from({ length: 50 }, () => caller.get('/api/v1/account')))
+      expect(answers.filter((answer) => answer.status === 200)).toHaveLength(20)
+      expect(answers.filter((answer) => answer.status === 429)).toHaveLength(30)
+    }))
+
+  test('goes on where it was after a restart', () =>
+    withHoldfast({ rateLimit: 3 }, async (holdfast) => {
+      const caller = await newcomer(holdfast)
+      await caller.get('/api/v1/account')
+      await caller.get('/api/v1/account')
+      await holdfast.restart()
+      expect(rate(await caller.get('/api/v1/account')).remaining).toBe(0)
+      expect(await caller.get('/api/v1/account')).toMatchObject(refusal('RATE_LIMITED'))
+    }))
+
+  test('is each key’s own, also within an account', () =>
+    withHoldfast({ rateLimit: 1 }, async (holdfast) => {
+      const { apiKey, username } = await holdfast.addAccount()
+      await api(holdfast, apiKey).get('/api/v1/account')
+      expect(await api(holdfast, apiKey).get('/api/v1/account')).toMatchObject(refusal('RATE_LIMITED'))
+      const second = api(holdfast, await holdfast.addKey(username))
+      expect(await second.get('/api/v1/account')).toMatchObject({ status: 200 })
+      expect(await (await newcomer(holdfast)).get('/api/v1/account')).toMatchObject({ status: 200 })
+    }))
+
+  test('is not walked around by making keys: all of an account together have a ceiling, revoked ones too', () =>
+    withHoldfast({ rateLimit: 3, accountRateFactor: 2 }, async (holdfast) => {
+      const { username, apiKey } = await holdfast.addAccount()
+      const [first, other] = [api(holdfast, apiKey), await newcomer(holdfast)]
+      for (let request = 0; request < 3; request++) await first.get('/api/v1/account')
+      await holdfast.revokeKey(apiKey)
+      holdfast.clock.advance(30 * MINUTE)
+      const [second, third] = [
+        api(holdfast, await holdfast.addKey(username)),
+        api(holdfast, await holdfast.addKey(username)),
+      ]
+      // The key's own rate is told, and of what is left the lesser.
+      expect(rate(await second.get('/api/v1/account'))).toMatchObject({ limit: 3, remaining: 2 })
+      expect(rate(await third.get('/api/v1/account'))).toMatchObject({ limit: 3, remaining: 1 })
+      expect(rate(await second.get('/api/v1/account'))).toMatchObject({ limit: 3, remaining: 0 })
+      const refused = await third.get('/api/v1/account')
+      expect(refused).toMatchObject(refusal('RATE_LIMITED'))
+      expect(refused.body).toMatchObject({ message: expect.stringContaining('All keys of this account') })
+      expect(rate(refused)).toMatchObject({ limit: 3, remaining: 0 })
+      expect(rate(refused).reset).toBeLessThanOrEqual(1800)
+      expect((await other.get('/api/v1/account')).status).toBe(200)
+      // What was refused counts for neither: with the account's window over, the key has what it had.
+      holdfast.clock.advance(30 * MINUTE)
+      expect(rate(await third.get('/api/v1/account'))).toMatchObject({ limit: 3, remaining: 1 })
+    }))
+
+  test('has no ceiling for an account where that is switched off', () =>
+    withHoldfast({ rateLimit: 1, accountRateFactor: 0 }, async (holdfast) => {
+      const { username } = await holdfast.addAccount()
+      for (let keys = 0; keys < 12; keys++) {
+        const key = api(holdfast, await holdfast.addKey(username))
+        expect((await key.get('/api/v1/account')).status).toBe(200)
+      }
+    }))
+
+  test('does not touch guests and health', () =>
+    withHoldfast({ rateLimit: 1 }, async (holdfast) => {
+      const guest = api(holdfast)
+      for (let index = 0; index < 3; index += 1) {
+        expect(await guest.upload('x')).toMatchObject({ status: 200 })
+        expect(await guest.get('/health')).toMatchObject({ status: 200 })
+      }
+    }))
+
+  test('that is used up refuses an upload before anything is stored', () =>
+    withHoldfast({ rateLimit: 1 }, async (holdfast) => {
+      const { apiKey, username } = await holdfast.addAccount()
+      await api(holdfast, apiKey).get('/api/v1/account')
+      expect(await api(holdfast, apiKey).upload('x')).toMatchObject(refusal('RATE_LIMITED'))
+      const { body } = await api(holdfast, await holdfast.addKey(username)).get('/api/v1/account')
+      expect(body).toMatchObject({ data: { files_count: 0, storage_used: 0 } })
+    }))
+})

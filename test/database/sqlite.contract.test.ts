@@ -1,0 +1,126 @@
+/** What the promises about power cuts and about large accounts rest on, of a database that was opened. */
+import { expect, test } from 'bun:test'
+import { type KyselyPlugin, type RootOperationNode, sql } from 'kysely'
+import { pageOfAccounts } from '../../src/accounts/all-accounts.rows.ts'
+import { fillKeysIn, rowsWithoutKey } from '../../src/core/name-keys.rows.ts'
+import type { Database } from '../../src/database/database.ts'
+import { nameHolds } from '../../src/database/differences.ts'
+import { inTransaction } from '../../src/database/transactions.ts'
+import { type FileId, type FolderId, GUESTS } from '../../src/domain/ids.ts'
+import { archiveFilesAfter } from '../../src/downloads/zip/archive.rows.ts'
+import { type FileSortField, listFiles, placedFiles } from '../../src/files/files.rows.ts'
+import { subfolderPage } from '../../src/files/folders/subfolders.rows.ts'
+import { sqliteDatabase } from '../support/databases/databases.ts'
+import { pluggedDatabase } from '../support/databases/plugged-database.ts'
+
+test.each([
+  ['journal_mode', 'wal'],
+  ['synchronous', 2],
+  ['foreign_keys', 1],
+])('%s is %s', async (name, value) => {
+  await using database = await sqliteDatabase()
+  const { rows } = await sql`pragma ${sql.raw(name)}`.execute(database.db)
+  expect(rows).toEqual([{ [name]: value }])
+})
+
+// The folder of the guests is there.
+test('a row that points to none is refused', async () => {
+  await using database = await sqliteDatabase()
+  await expect(sql`update folders set parent_id = 999999999`.execute(database.db)).rejects.toThrow(
+    /FOREIGN KEY/,
+  )
+})
+
+// Else each of a million rows would be looked up for it.
+test('all names of an account are read from an index that holds them', async () => {
+  await using database = await sqliteDatabase()
+  const { db } = database
+  const names = placedFiles(db, { account: GUESTS, folder: null }, false).where(nameHolds(db, 'needle'))
+  const counted = names.select(sql<number>`count(*)`.as('total'))
+  const { rows: plan } = await sql<{ detail: string }>`explain query plan select * from ${counted}`.execute(
+    db,
+  )
+  const [, index = ''] = /INDEX (\w+)/.exec(plan.map(({ detail }) => detail).join()) ?? []
+  const { rows: columns } = await sql<{ name: string }>`pragma index_info(${sql.raw(index)})`.execute(db)
+  expect({ index, columns: columns.map(({ name }) => name) }).toEqual({
+    index: expect.stringMatching(/^files_/),
+    columns: expect.arrayContaining(['account_id', 'name_folded']),
+  })
+})
+
+/** How SQLite answers the queries that are asked meanwhile. */
+async function plansOf(db: Database, ask: (db: Database) => Promise<unknown>): Promise<string[]> {
+  const asked: RootOperationNode[] = []
+  const listening: KyselyPlugin = {
+    transformQuery({ node }) {
+      asked.push(node)
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  await ask(pluggedDatabase(db, listening))
+  const executor = db.getExecutor()
+  const plans: string[] = []
+  for (const node of asked) {
+    const query = executor.compileQuery(node, { queryId: String(plans.length) })
+    const { rows } = await db.executeQuery<{ detail: string }>({
+      ...query,
+      sql: `explain query plan ${query.sql}`,
+    })
+    plans.push(rows.map(({ detail }) => detail).join('\n'))
+  }
+  return plans
+}
+
+const FOLDER = 1 as FolderId
+const files = (sort: FileSortField, order: 'asc' | 'desc', folder: FolderId | null) => (db: Database) =>
+  listFiles(db, { account: GUESTS, folder, sort, order, offset: 10, limit: 100 })
+const folders = (sort: 'name' | 'created_at', publicOnly: boolean) => (db: Database) =>
+  subfolderPage(db, { parent: FOLDER, publicOnly, sort, order: 'desc', offset: 10, limit: 100 })
+const met = { name_sort: 'a', name_folded: 'a', id: 1 as FileId }
+const unkeyed = { place: 1, name: 'a', id: 1 }
+
+const lists: readonly (readonly [string, (db: Database) => Promise<unknown>, string])[] = [
+  ['files by name', files('name', 'asc', null), 'files_by_name'],
+  ['files by name, backwards', files('name', 'desc', null), 'files_by_name'],
+  ['files by age', files('created_at', 'desc', null), 'files_by_age'],
+  ['files by size', files('size', 'desc', null), 'files_by_size'],
+  ['files by downloads', files('downloads', 'desc', null), 'files_by_downloads'],
+  ['the files of a folder by name', files('name', 'asc', FOLDER), 'folder_files_by_name'],
+  ['the files of a folder by name, backwards', files('name', 'desc', FOLDER), 'folder_files_by_name'],
+  ['the folders in a folder by name', folders('name', false), 'folders_by_name'],
+  ['the public folders in a folder by name', folders('name', true), 'folders_by_name'],
+  [
+    'accounts by name',
+    (db) =>
+      pageOfAccounts(db, { search: '', state: 'all', sort: 'username', order: 'asc', offset: 0, limit: 9 }),
+    'accounts_by_name',
+  ],
+  ['the files of a zip', (db) => archiveFilesAfter(db, FOLDER, met, 500), 'folder_files_by_name'],
+  ['files without keys', (db) => rowsWithoutKey(db, 'files', unkeyed, 100), 'files_without_key'],
+  ['folders without keys', (db) => rowsWithoutKey(db, 'folders', unkeyed, 100), 'folders_without_key'],
+  [
+    'accounts without keys',
+    (db) => rowsWithoutKey(db, 'accounts', { ...unkeyed, place: 'a' }, 100),
+    'accounts_by_name',
+  ],
+]
+
+// Else a page of a million rows would wait for all of them to be sorted.
+test.each(lists)('%s come from an index that is in this order', async (_, list, index) => {
+  await using database = await sqliteDatabase()
+  const plans = await plansOf(database.db, list)
+  const [plan = ''] = plans.slice(-1)
+  expect(plan).toMatch(new RegExp(`INDEX ${index}\\b`))
+  // The one page that was cut out may be sorted once more.
+  expect(plan.split('TEMP B-TREE').length, plan).toBe(plan.split('LIST SUBQUERY').length)
+})
+
+test('keys of names are filled in without looking at other rows', async () => {
+  await using database = await sqliteDatabase()
+  const [plan] = await plansOf(database.db, (db) =>
+    inTransaction(db, (trx) => fillKeysIn(trx, 'files', [unkeyed, { ...unkeyed, id: 2 }])),
+  )
+  expect(plan).toContain('SEARCH files USING INTEGER PRIMARY KEY')
+  expect(plan).not.toContain('SCAN files')
+})

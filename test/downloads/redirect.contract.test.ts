@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Holdfast, startHoldfast } from '../../src/app.ts'
+import { loadConfig, settingsInForce } from '../../src/config.ts'
+import { systemClock } from '../../src/domain/clock.ts'
+import { systemRandom } from '../../src/domain/random.ts'
+import { createLog } from '../../src/log.ts'
+import { openAdministration } from '../../src/operations/administration.ts'
+import { newBucket, whyNoCeph } from '../support/storage/ceph.ts'
+
+const reason = whyNoCeph()
+if (reason !== null) console.error(`Not run: downloads sent on to the store. ${reason}`)
+
+test.skipIf(reason === null || process.env.CI !== 'true')('an S3 store for these tests is there', () => {
+  expect(reason).toBeNull()
+})
+
+describe.skipIf(reason !== null)('with HOLDFAST_S3_REDIRECT', () => {
+  let host: Holdfast
+  let apiKey: string
+  let endpoint: string
+  const open = new AsyncDisposableStack()
+
+  beforeAll(async () => {
+    const dataDir = open.adopt(await mkdtemp(join(tmpdir(), 'holdfast-test-')), (path) =>
+      rm(path, { recursive: true, force: true }),
+    )
+    const s3 = await newBucket()
+    endpoint = s3.endpoint
+    const config = { ...loadConfig({}), port: 0, dataDir, s3, s3Redirect: true }
+    const parts = { config, clock: systemClock, random: systemRandom }
+    host = open.adopt(
+      await startHoldfast({
+        ...parts,
+        settings: settingsInForce({}),
+        log: createLog('silent', { terminal: false }),
+      }),
+      (it) => it.stop(),
+    )
+    const administration = open.adopt(await openAdministration(parts, { mayBegin: true }), (it) => it.close())
+    apiKey = (await administration.accounts.add('alice')).apiKey
+  })
+  afterAll(() => open.disposeAsync())
+
+  const content = 'The quick brown fox jumps over the lazy dog.'
+  const manual = { redirect: 'manual' } as const
+
+  /** The slug of a fresh file, and the address of its bytes. */
+  async function stored(name: string, download = true): Promise<{ slug: string; bytes: string }> {
+    const form = new FormData()
+    form.append('file', new File([content], name))
+    const headers = { Authorization: `Bearer ${apiKey}` }
+    const sent = await fetch(`${host.url}/api/v1/upload`, { method: 'POST', body: form, headers })
+    const { slug } = (await sent.json()) as { slug: string }
+    const signed = await fetch(`${host.url}/v2/api/public/${download ? 'download' : 'view'}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ file_slug: slug }),
+    })
+    const { server, file, token } = (await signed.json()) as { server: string; file: string; token: string }
+    return { slug, bytes: `${server}/v2/${file}?token=${token}${download ? '&download=true' : ''}` }
+  }
+
+  test('the address of a content leads to the store, for a minute at most', async () => {
+    const { bytes } = await stored('fox.txt')
+    const answer = await fetch(bytes, manual)
+    expect(answer.status).toBe(302)
+    expect(answer.headers.get('cache-control')).toBe('private, no-store')
+    const location = new URL(answer.headers.get('location') ?? '')
+    expect(location.origin).toBe(endpoint)
+    expect(Number(location.searchParams.get('X-Amz-Expires'))).toBeLessThanOrEqual(60)
+  })
+
+  test('who follows it gets the bytes, their type and their name', async () => {
+    const { bytes } = await stored('Füchse & Hunde.txt')
+    const answer = await fetch(bytes)
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).toBe(content)
+    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(answer.headers.get('content-disposition')).toStartWith('attachment; ')
+    expect(answer.headers.get('content-disposition')).toContain(
+      "filename*=UTF-8''F%C3%BCchse%20%26%20Hunde.txt",
+    )
+  })
+
+  test('scripts of a page, which may not read from the store, get the bytes here', async () => {
+    const { slug } = await stored('fox.txt')
+    const page = await (await fetch(`${host.url}/d/${slug}`)).text()
+    const [, told = ''] = /<script[^>]* id="page-data"[^>]*>(.*?)<\/script>/.exec(page) ?? []
+    const { preview } = JSON.parse(told) as { preview: { url: string } }
+    const answer = await fetch(preview.url, { ...manual, headers: { Range: 'bytes=4-8' } })
+    expect(answer.status).toBe(206)
+    expect(await answer.text()).toBe('quick')
+  })
+
+  test('a range is asked of the store', async () => {
+    const { bytes } = await stored('fox.txt')
+    const answer = await fetch(bytes, { headers: { Range: 'bytes=4-8' } })
+    expect(answer.status).toBe(206)
+    expect(await answer.text()).toBe('quick')
+  })
+
+  test('what is not safe to show is sent as an attachment by the store too', async () => {
+    const { bytes } = await stored('page.html', false)
+    const answer = await fetch(bytes)
+    expect(await answer.text()).toBe(content)
+    expect(answer.headers.get('content-disposition')).toStartWith('attachment')
+  })
+
+  test('conditions and HEAD are answered here', async () => {
+    const { bytes } = await stored('fox.txt')
+    const head = await fetch(bytes, { method: 'HEAD', ...manual })
+    expect(head.status).toBe(200)
+    expect(head.headers.get('content-length')).toBe(String(content.length))
+    const etag = head.headers.get('etag') ?? ''
+    const same = await fetch(bytes, { headers: { 'If-None-Match': etag }, ...manual })
+    expect(same.status).toBe(304)
+  })
+
+  test('a file that was deleted leads nowhere', async () => {
+    const { slug, bytes } = await stored('fox.txt')
+    await fetch(`${host.url}/file/delete`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ identifiers: [slug] }),
+    })
+    expect((await fetch(bytes, manual)).status).toBe(404)
+  })
+
+  test('a page may show pictures from the store', async () => {
+    const { slug } = await stored('picture.png')
+    const page = await fetch(`${host.url}/d/${slug}`)
+    const policy = page.headers.get('content-security-policy') ?? ''
+    expect(policy.split('; ').find((rule) => rule.startsWith('img-src'))).toContain(endpoint)
+  })
+
+  test('a download is counted when it is sent on', async () => {
+    const { slug, bytes } = await stored('fox.txt')
+    await fetch(bytes)
+    await host.flush()
+    const detail = await fetch(`${host.url}/api/v1/file/${slug}`, {
+      headers: { Authorization: `Bearer ${apiKey}` },
+    })
+    const { data } = (await detail.json()) as { data: { downloads: number } }
+    expect(data.downloads).toBe(1)
+  })
+})

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test'
+import { createSigning } from '../../src/core/hmac.ts'
+import { Refusal } from '../../src/domain/errors.ts'
+import type { AccountId, FileId, FolderId, FolderIdentifier, KeyId, Uuid } from '../../src/domain/ids.ts'
+import { createContentTokens } from '../../src/downloads/content-tokens.ts'
+import { createArchiveTokens } from '../../src/downloads/zip/archive-tokens.ts'
+import { handClock } from '../support/hand-clock.ts'
+
+const signing = createSigning('a secret that nobody knows')
+const clock = { now: () => 1_000_000, monotonic: () => 0 }
+const contents = createContentTokens(signing, clock)
+const archives = createArchiveTokens(signing, clock)
+const file = crypto.randomUUID() as Uuid
+const reach = { account: 1 as AccountId, within: null, by: { kind: 'key', key: 7 as KeyId } } as const
+const closed = new Map([[3 as FolderId, 9]])
+
+test('a token of a file says whose it is and what it leads past', () => {
+  const use = { counted: true, proxied: false, lifetime: 60 }
+  const token = contents.issue({ reach, grants: new Map() }, { item: { uuid: file }, closed }, use)
+  const { asker } = contents.read(token, file)
+  expect(asker.reach).toBeNull()
+  expect(asker.signed).toEqual({ ...reach, closed, closings: null })
+})
+
+test('a token of a zip says also which folders below count', () => {
+  const token = archives.issue(reach, { closed, closings: 12 }, { files: [5 as FileId], folders: [] })
+  expect(archives.read(token).asker.signed).toEqual({ ...reach, closed, closings: 12 })
+})
+
+test('a token of a release that did not say what it leads past speaks for nobody', () => {
+  const old = { e: 2000, a: 1, w: null, k: 7 }
+  const content = signing.sign('content', { ...old, f: file, c: false, p: false, g: [[3, 'tag']] })
+  expect(contents.read(content, file).asker).toEqual({
+    reach: null,
+    grants: new Map([[3 as FolderId, 'tag']]),
+    signed: null,
+  })
+  const archive = signing.sign('archive', { ...old, f: [5], d: [] })
+  expect(archives.read(archive).asker).toEqual({ reach: null, grants: new Map(), signed: null })
+})
+
+describe('an address', () => {
+  const isValid = (read: () => unknown) => {
+    try {
+      read()
+      return true
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'INVALID_TOKEN') return false
+      throw error
+    }
+  }
+
+  test('of a file is good for its seconds, for that file alone, and says how it is used', () => {
+    const time = handClock()
+    const tokens = createContentTokens(signing, time)
+    const [uses, other] = [{ counted: true, proxied: false, lifetime: 60 }, crypto.randomUUID() as Uuid]
+    const token = tokens.issue({ reach: null, grants: new Map() }, { item: { uuid: file }, closed }, uses)
+    expect(tokens.read(token, file)).toMatchObject({ counted: true, proxied: false })
+    expect(isValid(() => tokens.read(token, other))).toBe(false)
+    time.advance(59_999)
+    expect(isValid(() => tokens.read(token, file))).toBe(true)
+    time.advance(1)
+    expect(isValid(() => tokens.read(token, file))).toBe(false)
+  })
+
+  test('of a zip is good for half an hour', () => {
+    const time = handClock()
+    const tokens = createArchiveTokens(signing, time)
+    const selection = { files: [5 as FileId], folders: [6 as FolderId] }
+    const token = tokens.issue(reach, { closed, closings: 12 }, selection)
+    expect(tokens.read(token).selection).toEqual(selection)
+    time.advance(30 * 60_000 - 1)
+    expect(isValid(() => tokens.read(token))).toBe(true)
+    time.advance(1)
+    expect(isValid(() => tokens.read(token))).toBe(false)
+  })
+
+  test('that was signed in the name of somebody kept to a folder says so', () => {
+    const kept = { ...reach, within: 'a123456789012345' as FolderIdentifier }
+    const uses = { counted: false, proxied: true, lifetime: 60 }
+    const token = contents.issue({ reach: kept, grants: new Map() }, { item: { uuid: file }, closed }, uses)
+    expect(contents.read(token, file).asker.signed).toEqual({ ...kept, closed, closings: null })
+  })
+})

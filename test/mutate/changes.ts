@@ -1,0 +1,21 @@
+/** Every change that is tried, by the part of the product that it is in. */
+import type { Change } from './change.ts'
+import { accounts } from './changes/accounts.ts'
+import { core } from './changes/core.ts'
+import { domain } from './changes/domain.ts'
+import { downloads } from './changes/downloads.ts'
+import { files } from './changes/files.ts'
+import { server } from './changes/server.ts'
+import { stores } from './changes/stores.ts'
+import { uploads } from './changes/uploads.ts'
+
+export const changes: readonly Change[] = [
+  ...domain,
+  ...core,
+  ...server,
+  ...files,
+  ...accounts,
+  ...downloads,
+  ...stores,
+  ...uploads,
+]

@@ -1,0 +1,172 @@
+/** Keys, sessions, passwords, codes and lock-outs. */
+import { type Change, changesIn } from '../change.ts'
+
+const times = { tests: ['test/accounts/sign-in/times.unit.test.ts'] }
+/** Of files that start a server, the one test that notices. */
+const one = (file: string) => (named: string) => ({ tests: [`test/accounts/sign-in/${file}.test.ts`], named })
+const lockout = one('lockout')
+const codeStep = one('code-step')
+const signIn = one('sign-in')
+const tenWrong = lockout('a known browser has ten wrong passwords')
+const fiveCodes = codeStep('has five codes looked at')
+const oneSession = codeStep('leads to one session')
+const rows = {
+  tests: ['test/accounts/sign-in/sign-in-rows.contract.test.ts'],
+  named: 'SQLite',
+}
+const revoking = { tests: ['test/accounts/keys.test.ts'], named: 'by its beginning' }
+const fullKey = {
+  tests: ['test/accounts/sign-in/authentication.test.ts'],
+  named: 'that was revoked is refused everywhere',
+}
+const keyRates = {
+  tests: ['test/core/rate-limits/rate-limits.contract.test.ts'],
+  named: 'the rates of keys in memory',
+}
+
+export const accounts: readonly Change[] = [
+  ...changesIn('src/accounts/sign-in/totp.ts', { tests: ['test/accounts/sign-in/totp.unit.test.ts'] }, [
+    ['const WINDOW = 1', 'const WINDOW = 2'],
+    ['const WINDOW = 1', 'const WINDOW = 0'],
+    ['Math.floor(now / STEP) + delta', 'Math.floor(now / STEP)'],
+  ]),
+  ...changesIn('src/accounts/sign-in/two-factors.rows.ts', rows, [
+    ["row('last_step', '<', step)", "row('last_step', '<=', step)"],
+    [
+      ".where('account_id', '=', account)\n    .where('verified', '=', 1)",
+      ".where('account_id', '=', account)",
+    ],
+  ]),
+  ...changesIn('src/accounts/sign-in/second-factor-codes.ts', signIn('codes come after'), [
+    ['if (!codes.includes(code)) throw wrongCode()', ''],
+    ['codes.filter((each) => each !== code)', 'codes'],
+  ]),
+  ...changesIn('src/accounts/sign-in/code-step.ts', oneSession, [
+    ['counted.tries <= CODES_PER_PASSWORD', 'counted.tries < CODES_PER_PASSWORD', fiveCodes],
+    ['counted.tries <= CODES_PER_PASSWORD', 'true', fiveCodes],
+    [
+      'if (hash === null || tagOf(hash) !== tag) throw tooLate()',
+      'if (hash === null) throw tooLate()',
+      {
+        explained:
+          'the look before has compared the tag; this one is for a password that changes between the two',
+      },
+    ],
+    [
+      'step === null || hash === null || tagOf(hash) !== step.tag',
+      'step === null || hash === null',
+      { explained: 'the look inside the transaction compares the tag again' },
+    ],
+    ['if ((await given.take(trx, browser)) === null) throw tooLate()', ''],
+    [
+      'if (kept?.verified !== 1) throw codesNotSetUp()',
+      'if (kept === undefined) throw codesNotSetUp()',
+      {
+        explained:
+          'codes that do not count yet are asked of nobody: the account says so only once they count',
+      },
+    ],
+    ['await countCode(given, db, browser)', '', fiveCodes],
+  ]),
+  ...changesIn('src/accounts/sign-in/challenges.rows.ts', rows, [
+    ['row.expires_at <= now', 'row.expires_at < now'],
+    [".where('expires_at', '>', now)", ".where('expires_at', '>=', now)"],
+    [".where('value', '=', before)", ''],
+  ]),
+  ...changesIn('src/accounts/sign-in/sign-in.ts', signIn('guessing is limited by address'), [
+    ['const TRIES_PER_ADDRESS = 10', 'const TRIES_PER_ADDRESS = 11'],
+    ['const TRIES_PER_BROWSER = 10', 'const TRIES_PER_BROWSER = 11', tenWrong],
+    ['if (!(await verifyPassword(password, hash))) throw wrongPassword()', ''],
+    ["if (password !== '') await hashPassword(password)", '', lockout('costs one hashing')],
+    ['.two_factor === 1', '.two_factor !== 1', codeStep('begins no session')],
+    ['known === null\n          ? [', 'known !== null\n          ? [', tenWrong],
+  ]),
+  ...changesIn('src/accounts/sign-in/known-browsers.ts', lockout('a browser is known to one account'), [
+    ['entry !== undefined && entry.t === tagOf(passwordHash)', 'entry !== undefined'],
+    [
+      '.find(({ a }) => a === account)',
+      '.at(0)',
+      { explained: 'the tag is of one account’s password, so that of another never fits' },
+    ],
+  ]),
+  ...changesIn('src/accounts/sign-in/proofs.ts', times, [
+    ['clock.now() < by.provedAt + PROOF_LASTS', 'clock.now() <= by.provedAt + PROOF_LASTS'],
+    ['if (password === null) assertRecent(caller)', 'if (password === null) return'],
+    ['const TRIES = 10', 'const TRIES = 11'],
+    ['hash !== null && (await verifyPassword(password, hash))', 'hash !== null'],
+    ["await sessions.prove(caller, 'password')", ''],
+  ]),
+  ...changesIn('src/accounts/sign-in/sessions.ts', times, [
+    ['Math.min(holder.expires_at, ends) <= now', 'Math.min(holder.expires_at, ends) < now'],
+    [
+      'Math.min(holder.expires_at, ends) <= now',
+      'holder.expires_at <= now',
+      { explained: 'no session is written that lasts longer than its end' },
+    ],
+    ['if (holder.disabled_at !== null) throw accountDisabled()', ''],
+    [
+      'expires_at: Math.min(now + SESSION_LASTS, ends)',
+      'expires_at: now + SESSION_LASTS',
+      { explained: 'the end is taken into account when the session is looked at, too' },
+    ],
+    ['now - holder.updated_at >= WRITTEN_EVERY', 'now - holder.updated_at > WRITTEN_EVERY'],
+    [
+      'if (now < by.provedAt + PROOF_LASTS) return',
+      '',
+      { tests: ['test/accounts/sign-in/reauthentication.test.ts'], named: 'the audit log' },
+    ],
+  ]),
+  ...changesIn('src/accounts/sign-in/sessions.rows.ts', times, [
+    ['row.expires_at <= now ? null', 'row.expires_at < now ? null'],
+    [
+      ".where('sessions.id', '=', session)\n    .where('accounts.disabled_at', 'is', null)",
+      ".where('sessions.id', '=', session)",
+    ],
+  ]),
+  ...changesIn('src/accounts/keys/keys.ts', times, [
+    [
+      'caller.expiresAt !== null && caller.expiresAt <= clock.now()',
+      'caller.expiresAt !== null && caller.expiresAt < clock.now()',
+    ],
+    ['if (disabledAt !== null) {', 'if (disabledAt === 0) {'],
+    ['present === null || present !== version ||', 'present === null ||'],
+    ['if (wanted.length > 1) {', 'if (wanted.length > 2) {', revoking],
+    ['key.prefix === prefixOrId', 'key.prefix === key.name', revoking],
+    ['String(key.id) === prefixOrId', 'key.name === prefixOrId', revoking],
+    ['key.id === held?.key', 'key.name === prefixOrId', fullKey],
+  ]),
+  ...changesIn('src/accounts/keys/api-keys.rows.ts', times, [
+    [
+      ".where('api_keys.hash', '=', hash)\n    .where('api_keys.revoked_at', 'is', null)",
+      ".where('api_keys.hash', '=', hash)",
+    ],
+    [
+      ".where('api_keys.id', '=', key)\n    .where('api_keys.revoked_at', 'is', null)",
+      ".where('api_keys.id', '=', key)",
+    ],
+    ['row.expires_at !== null && row.expires_at <= now', 'row.expires_at !== null && row.expires_at < now'],
+  ]),
+  ...changesIn('src/accounts/one-time-links.rows.ts', times, [
+    [".where('expires_at', '>', now)\n    .returningAll()", '.returningAll()'],
+    [
+      ".where('expires_at', '>', now)\n    .returningAll()",
+      ".where('expires_at', '>=', now)\n    .returningAll()",
+    ],
+    [
+      ".where('purpose', '=', purpose)\n    .where('expires_at', '>', now)\n    .returningAll()",
+      ".where('expires_at', '>', now)\n    .returningAll()",
+    ],
+  ]),
+  ...changesIn(
+    'src/core/callers.ts',
+    { tests: ['test/accounts/key-scopes.test.ts'], named: 'does what its scope says' },
+    [['if (caller.scopes.includes(scope)) return', 'if (caller.scopes.length > 0) return']],
+  ),
+  ...changesIn('src/core/rate-limits/key-rates.ts', keyRates, [
+    ['if (!all.allowed) await rates.giveBack(subject, requests, own.openedAt)', ''],
+    ['|| factor === 0', ''],
+    ['const ceiling = limit * factor', 'const ceiling = limit * factor + 1'],
+    ['own.remaining <= all.remaining ? own : all', 'own.remaining > all.remaining ? own : all'],
+    ['if (!own.allowed || factor', 'if (factor'],
+  ]),
+]

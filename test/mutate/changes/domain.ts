@@ -1,0 +1,78 @@
+/** Pure rules. */
+import { type Change, changesIn } from '../change.ts'
+
+export const domain: readonly Change[] = [
+  ...changesIn('src/domain/access.ts', { tests: ['test/domain/access.test.ts'] }, [
+    ['if (viewer.account === owner && owner !== GUESTS)', 'if (viewer.account === owner)'],
+    ['viewer.signed?.account === owner && owner !== GUESTS', 'viewer.signed?.account === owner'],
+    ['!(isSigned && wasClosed(folder))', '!wasClosed(folder)'],
+    ['!(isSigned && wasClosed(folder))', '!isSigned'],
+    ['left.some((folder) => !folder.isPublic)', 'left.every((folder) => !folder.isPublic)'],
+    ['const [locked] = left', 'const locked = left.at(-1)'],
+    ['return !folder.isPublic || (', 'return ('],
+    ['grants.get(folder.id) !== folder.passwordTag', '!grants.has(folder.id)'],
+    ['closings !== null && closing <= closings', 'closings !== null && closing < closings'],
+    ['signed?.closed.get(id) === closing', 'signed?.closed.has(id) === true'],
+    ['reach !== null && isInside(reach) ? reach.account : null', 'reach?.account ?? null'],
+    ['signed: signed !== null && isInside(signed) ? signed : null', 'signed'],
+    ['account === owner || signed?.account === owner', 'account === owner'],
+  ]),
+  ...changesIn('src/domain/outages.ts', { tests: ['test/domain/outages.test.ts'] }, [
+    ['Math.max(last.ended, ended)', 'ended'],
+    ['if (began > end) break', 'if (began >= end) break'],
+    ['ended - Math.max(began, start)', 'ended - began'],
+    ['if (ended < start) break', 'if (ended <= start) break'],
+    ['Math.min(ended, now)', 'ended'],
+    ['one.began - other.began', 'other.began - one.began'],
+  ]),
+  ...changesIn('src/domain/random.ts', { tests: ['test/domain/random.test.ts'] }, [
+    ['LETTERS + DIGITS, 11', 'LETTERS + DIGITS, 10'],
+    ['pick(random, LETTERS, 1)', 'pick(random, LETTERS + DIGITS, 1)'],
+    ['pick(random, LOWER, 1)', 'pick(random, LOWER + DIGITS, 1)'],
+    ['LOWER + DIGITS, 15', 'LETTERS + DIGITS, 15'],
+    ['256 - (256 % alphabet.length)', '256'],
+    ['& 0x0f) | 0x40', '& 0x0f) | 0x10'],
+    ['& 0x3f) | 0x80', '& 0xff) | 0x80'],
+  ]),
+  ...changesIn('src/domain/sizes.ts', { tests: ['test/domain/sizes.test.ts'] }, [
+    ['1024 ** power', '1000 ** power'],
+    ['value >= 1023.95', 'value > 1024'],
+    ["power === 0 && digits.includes('.')", "power === 1 && digits.includes('.')"],
+    ['Number.isSafeInteger(bytes)', 'Number.isFinite(bytes)'],
+  ]),
+  ...changesIn('src/domain/file-name.ts', { tests: ['test/domain/file-name.test.ts'] }, [
+    ['const MAX_BYTES = 255', 'const MAX_BYTES = 256'],
+    ["Math.max(raw.lastIndexOf('/'), raw.lastIndexOf('\\\\'))", "raw.lastIndexOf('/')"],
+    [".replace(UNSEEN, '')", ''],
+    ["shorten(visible, RAW_FACTOR * MAX_BYTES).normalize('NFC')", 'shorten(visible, RAW_FACTOR * MAX_BYTES)'],
+    ["name === '.' || name === '..'", "name === '.'"],
+    ['room - Buffer.byteLength(suffix)', 'room'],
+    ['component.toWellFormed()', 'component'],
+  ]),
+  ...changesIn('src/domain/folder-name.ts', { tests: ['test/domain/folder-name.test.ts'] }, [
+    ['const MAX_CHARACTERS = 100', 'const MAX_CHARACTERS = 101'],
+    ['/[\\p{Cc}/\\\\]/u', '/[\\p{Cc}/]/u'],
+    ['value.trim()', 'value'],
+    ["name === '.' || name === '..'", "name === '.'"],
+    ['|| !name.isWellFormed()', ''],
+    ['MAX_CHARACTERS - mark.length', 'MAX_CHARACTERS'],
+  ]),
+  ...changesIn('src/domain/measured-text.ts', { tests: ['test/domain/measured-text.test.ts'] }, [
+    ['text.length > 2 * most', 'text.length > most'],
+    ['[...text].length > most', '[...text].length >= most'],
+    ['isLongerThan(text, RAW_FACTOR * most)', 'isLongerThan(text, most)'],
+    ['return isLongerThan(normal, most) ? null : normal', 'return normal'],
+  ]),
+  ...changesIn('src/domain/username.ts', { tests: ['test/domain/username.test.ts'] }, [
+    ['{3,32}', '{2,32}'],
+    ['{3,32}', '{3,33}'],
+    ['value.toLowerCase()', 'value'],
+  ]),
+  ...changesIn('src/domain/sort-key.ts', { tests: ['test/domain/sort-key.test.ts'] }, [
+    ["digits.replace(/^0+/, '')", 'digits'],
+    ['lengthMark(significant.length) + significant', 'significant'],
+    ['Math.floor(length / 9)', 'Math.floor(length / 10)'],
+    ['unit + 0x10000', 'unit'],
+    [".replace(ACCENTS, '')", ''],
+  ]),
+]

@@ -1,0 +1,69 @@
+/** Signed addresses, archives. */
+import { type Change, changesIn } from '../change.ts'
+
+const tokens = { tests: ['test/downloads/signed-tokens.unit.test.ts'] }
+const stored = { tests: ['test/server/connections/stored-body.unit.test.ts'] }
+const listener = { tests: ['test/server/connections/listener.contract.test.ts'] }
+const turns = { tests: ['test/downloads/zip/zip-plans.test.ts'], named: 'turns for zip plans' }
+
+export const downloads: readonly Change[] = [
+  ...changesIn('src/server/connections/stored-body.ts', stored, [
+    ['this.#chunks++ % 2', '0'],
+    ['if (!this.#isReading) this.#close()', 'this.#close()'],
+    ['this.#isCancelled || this.#position === this.#end', 'this.#isCancelled'],
+    ['if (this.#isClosed) return', ''],
+  ]),
+  ...changesIn('src/server/connections/direct-answers.ts', listener, [
+    ['if (length !== null) assertLength(this.#bytes, length)', ''],
+    ['if (first === null && length !== null) assertLength(0, length)', ''],
+    ['      stored?.cancel()\n', ''],
+  ]),
+  ...changesIn('src/downloads/content-tokens.ts', tokens, [
+    ['|| found.data.f !== file', ''],
+    ['clock.now() / 1000 >= found.data.e', 'clock.now() / 1000 > found.data.e'],
+    ['Math.floor(clock.now() / 1000) + lifetime', 'Math.floor(clock.now() / 1000) + 2 * lifetime'],
+    [
+      'export const CONTENT_TOKEN_LIFETIME = 1800',
+      'export const CONTENT_TOKEN_LIFETIME = 3600',
+      { tests: ['test/downloads/signed-content.test.ts'] },
+    ],
+    ['counted: c, proxied: p', 'counted: p, proxied: c'],
+  ]),
+  ...changesIn('src/downloads/token-rights.ts', tokens, [
+    [
+      'if (a === null || by === null || h === undefined) return null',
+      'if (a === null || by === null) return null',
+    ],
+    ['h: [...closed],', 'h: [],'],
+    ['...(closings === null ? {} : { n: closings }),', ''],
+    ['w: within,\n    ...', 'w: null,\n    ...'],
+  ]),
+  ...changesIn('src/downloads/zip/archive-tokens.ts', tokens, [
+    ['clock.now() / 1000 >= e', 'clock.now() / 1000 > e'],
+    ['+ ARCHIVE_TOKEN_LIFETIME', '+ 2 * ARCHIVE_TOKEN_LIFETIME'],
+  ]),
+  ...changesIn('src/downloads/disposition.ts', { tests: ['test/downloads/disposition.unit.test.ts'] }, [
+    ["ascii === name && !name.includes('%')", 'ascii === name'],
+    ['|["\\\\]/gu', '/gu'],
+    ["/['()*]/g", "/['()]/g"],
+    ['name.toWellFormed()', 'name'],
+  ]),
+  ...changesIn('src/downloads/zip/zip-names.ts', { tests: ['test/downloads/zip/zip-names.unit.test.ts'] }, [
+    ["plain === '' || plain === '.' || plain === '..'", "plain === ''"],
+    ['if (taken.has(key)) continue', ''],
+    ['taken.set(key, 2)', ''],
+    ['/[/\\\\:]/g', '/[/\\\\]/g'],
+    ['Buffer.byteLength(plain) <= 255 ? plain : ', '', { explained: 'a name that fits comes back as it is' }],
+  ]),
+  ...changesIn('src/downloads/zip/archive-turns.ts', turns, [
+    ['held.entries + entries <= most.entries', 'held.entries + entries < most.entries'],
+    ['(held.entries === 0 || held.entries', '(held.entries'],
+    ['held.archives < most.archives', 'held.archives <= most.archives'],
+    ['this.#planning < this.#limits.planning &&', ''],
+    ['if (!isOver) this.#add(address, -1, -entries)', 'this.#add(address, -1, -entries)'],
+    ['if (isPlanning) this.#planning--', 'this.#planning--'],
+    ['this.#waiting.size >= waiting ||', ''],
+    ['length >= ofAddress.waiting', 'length > ofAddress.waiting'],
+    ['Math.max(1, entries)', 'entries'],
+  ]),
+]

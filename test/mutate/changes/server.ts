@@ -1,0 +1,51 @@
+/** What is read of a request: ranges, conditions, addresses. */
+import { type Change, changesIn } from '../change.ts'
+
+export const server: readonly Change[] = [
+  ...changesIn('src/server/answers/ranges.ts', { tests: ['test/server/answers/ranges.unit.test.ts'] }, [
+    ['if (first >= size)', 'if (first > size)'],
+    ['if (last < first)', 'if (last <= first)'],
+    ['Math.min(last + 1, size)', 'Math.min(last, size)'],
+    ['Math.min(last + 1, size)', 'last + 1'],
+    ['if (length === 0) return UNSATISFIABLE', ''],
+    ['Math.max(0, size - length)', 'size - length'],
+    ['size === 0 ? WHOLE : ', ''],
+    ['|| another !== undefined', ''],
+  ]),
+  ...changesIn(
+    'src/server/answers/conditions.ts',
+    { tests: ['test/server/answers/conditions.unit.test.ts'] },
+    [
+      [
+        "headers.get('If-Unmodified-Since'), validators) === true",
+        "headers.get('If-Unmodified-Since'), validators) !== false",
+      ],
+      [
+        "headers.get('If-Modified-Since'), validators) === false",
+        "headers.get('If-Modified-Since'), validators) !== true",
+      ],
+      ['inSeconds(lastModified) > seconds', 'inSeconds(lastModified) >= seconds'],
+      ["a === b && !a.startsWith('W/')", 'a === b'],
+      ['opaque(a) === opaque(b)', 'a === b'],
+      [
+        'parseHttpDate(ifRange) === inSeconds(lastModified)',
+        '(parseHttpDate(ifRange) ?? 0) >= inSeconds(lastModified)',
+      ],
+      ['Math.floor(milliseconds / 1000)', 'milliseconds / 1000'],
+      ["if (list.trim() === '*') return true", ''],
+    ],
+  ),
+  ...changesIn(
+    'src/server/requests/client-address.ts',
+    { tests: ['test/server/requests/client-address.unit.test.ts'] },
+    [
+      [".split(',').reverse()", ".split(',')"],
+      ['if (!trusted.has(address)) break', ''],
+      ['if (next === null) break', 'if (next === null) continue'],
+      ['.slice(0, 4)', '.slice(0, 3)'],
+      ['(mapped ? 96 : 0)', '0'],
+      ["=== 'ipv4' ? 32 : 128", "=== 'ipv4' ? 128 : 128"],
+      ['trusted.has(normalise(address) ?? address) ? null : ', ''],
+    ],
+  ),
+]

@@ -1,0 +1,128 @@
+/** The database, the store on disk, S3, and what the client retries. */
+import { type Change, changesIn } from '../change.ts'
+
+const policy = { tests: ['test/client/policy.test.ts'] }
+const parts = { tests: ['test/blobs/object-parts.unit.test.ts'] }
+const invariants = { tests: ['test/blobs/blob-invariants.unit.test.ts'] }
+const diskWriter = { tests: ['test/blobs/disk-writer.unit.test.ts'] }
+const resumableDisk = { tests: ['test/blobs/resumable-disk.contract.test.ts'] }
+const directWriting = { tests: ['test/blobs/direct-writing.contract.test.ts'] }
+const migrations = { tests: ['test/database/migrations.contract.test.ts'], named: 'SQLite' }
+
+export const stores: readonly Change[] = [
+  ...changesIn('src/blobs/retries.ts', { tests: ['test/blobs/retries.contract.test.ts'] }, [
+    ['tries >= policy.tries || !isTransient(error)', 'tries >= policy.tries'],
+    [
+      'pacing.monotonic() - began + delay > policy.giveUpAfter',
+      'pacing.monotonic() - began > policy.giveUpAfter',
+    ],
+    ['2 ** (tries - 1)', '2 ** tries'],
+    ['(step * (1 + chance)) / 2', 'step * chance'],
+    ['Math.min(LONGEST_DELAY, FIRST_DELAY', 'Math.max(LONGEST_DELAY, FIRST_DELAY'],
+  ]),
+  ...changesIn('src/blobs/growing-file.ts', invariants, [
+    ['    assertWritten(key, size, this.#position)\n', ''],
+    ['synced <= upTo && upTo <= position', 'upTo <= position'],
+    ['const upTo = this.#written()', 'const upTo = this.#position', directWriting],
+    [
+      '    await Promise.all(this.#writing.keys())\n    await this.#syncing\n    this',
+      '    this',
+      directWriting,
+    ],
+    ['    await syncDirectory(layout.shard(key))\n', '', resumableDisk],
+    [
+      'this.#failure ??= diskStoreFailure(error)',
+      'if (this.#syncing === null) this.#failure ??= diskStoreFailure(error)',
+      resumableDisk,
+    ],
+  ]),
+  ...changesIn('src/blobs/disk-writer.ts', diskWriter, [
+    ['    await this.#file.sync()\n', ''],
+    ['    await rm(this.#layout.temporary(this.#key), { force: true })\n', ''],
+  ]),
+  ...changesIn('src/blobs/disk-resumable.ts', resumableDisk, [
+    ['if (size < offset) throw', 'if (size + 1 < offset) throw'],
+    ['  await handle.truncate(offset)\n', ''],
+    ['    if (!this.#isNameDurable) await syncDirectory(this.#layout.resumable)\n', ''],
+    ['this.#isNameDurable = kept !== null', 'this.#isNameDurable = true'],
+    ['synced === position, () =>', 'true, () =>', invariants],
+  ]),
+  ...changesIn('src/blobs/s3-parts.ts', parts, [
+    ['this.#sent = before.parts.length', 'this.#sent = 0'],
+    ['this.#sent += 1', 'this.#sent += 2'],
+    ['number > MOST_PARTS', 'number >= MOST_PARTS'],
+    ['number > MOST_PARTS', 'number > MOST_PARTS + 1'],
+    ['this.#sending.size >= plan.held', 'this.#sending.size > plan.held'],
+    ['+ (before.tail?.filled ?? 0)', ''],
+    ['    if (last !== null) this.#send(last)\n', ''],
+    ['if (!isNoSuchUpload(error)) throw error', 'throw error'],
+    ['size === this.#total,', 'true,', invariants],
+  ]),
+  ...changesIn('src/blobs/s3-stored-parts.ts', invariants, [
+    ['[at + 1, part]', '[at, part]', parts],
+    ['parts.length === count && known === count', 'parts.length === count'],
+    ['parts.length === count && known === count', 'known === count'],
+    ['sum === bytes, () =>', 'sum <= bytes, () =>'],
+    ['sum === bytes, () =>', 'sum >= bytes, () =>'],
+  ]),
+  ...changesIn('src/blobs/s3-uploads.ts', parts, [
+    ['partNumber: String(number)', 'partNumber: String(number + 1)'],
+    ['at + 1}</PartNumber>', 'at}</PartNumber>'],
+    ['!== last + 1 || etag === null', '=== 0 || etag === null'],
+  ]),
+  ...changesIn('src/blobs/s3-session.ts', parts, [
+    ['    await this.#parts.settle()\n', ''],
+    ['    this.#tailBefore = this.#tail\n', '    this.#tailBefore = null\n'],
+    ['    if (this.#tailBefore !== null) this.#unwanted.push(this.#tailBefore)\n', ''],
+    ['      if (this.#kept !== null) await dropLeftovers(this.#client, this.#key)\n', ''],
+    ['kept.offset === total, () =>', 'true, () =>', invariants],
+  ]),
+  ...changesIn('src/blobs/s3-resumable.ts', parts, [
+    ['if (print === progress.print) return', 'return'],
+    ['left >= 0 && left < size', 'left > 0 && left < size'],
+    ['found === offset, () =>', 'true, () =>', invariants],
+    ['=== progress.parts) break', '> progress.parts) break'],
+  ]),
+  ...changesIn('src/client/policy/retry-policy.ts', policy, [
+    ['(0.5 + chance / 2)', 'chance'],
+    ['2 ** failures', '2 ** (failures + 1)'],
+    ['retryAfter !== null || PASSING.includes(status)', 'PASSING.includes(status)'],
+    ["if (code === 'REQUEST_TIMEOUT') return true", ''],
+    ['if (!isKnownServer) return false', ''],
+    ['code === null ? UNREACHED.includes(status) : status === 409', 'UNREACHED.includes(status)'],
+    ['status === 413 && code === null', 'status === 413'],
+    ['(seconds + chance) * SECOND', 'seconds * SECOND', { tests: ['test/client/retries.test.ts'] }],
+  ]),
+  ...changesIn('src/client/policy/chunk-policy.ts', policy, [
+    ['bytes !== size.bytes || milliseconds >= SHORT', 'milliseconds >= SHORT'],
+    ['Math.min(size.largest, faster)', 'faster'],
+    ['if (smaller >= bytes) return null', 'if (smaller > bytes) return null'],
+    ['if (smaller >= size.largest) return size', ''],
+    ['bytes: Math.min(size.bytes, smaller), largest: smaller', 'bytes: smaller, largest: size.largest'],
+    ['times >= STUCK', 'times > STUCK'],
+    ['offset === stuckness.offset ? stuckness.times + 1 : 0', 'stuckness.times + 1'],
+  ]),
+  ...changesIn('src/client/retries.ts', { tests: ['test/client/retries.test.ts'] }, [
+    ['clock.monotonic() - since > patience.within', 'false'],
+    ['moved() > reached || isRateLimit(error)', 'moved() > reached'],
+    ['moved() > reached || isRateLimit(error)', 'isRateLimit(error)'],
+    ['* SECOND > patience.longestWait', '* SECOND > Number.POSITIVE_INFINITY'],
+    ['            tries = 0\n', ''],
+    ['Math.max(welcomeAt, until)', 'until'],
+    ['        await untilWelcome()\n        try', '        try'],
+    ['if (until > welcomeAt + SECOND) say', 'say'],
+  ]),
+  ...changesIn('src/client/side-by-side.ts', { tests: ['test/client/side-by-side.test.ts'] }, [
+    ['running.size >= width', 'running.size > width'],
+    ['if (failures.length > 0) break', ''],
+    ['      taken += 1\n', ''],
+  ]),
+  ...changesIn('src/database/migrate.ts', migrations, [
+    ['migrations.slice(version)', 'migrations'],
+    ['migrations.slice(version)', 'migrations.slice(version + 1)'],
+    [
+      'if (version <= migrations.length) return version',
+      'if (version <= migrations.length + 1) return version',
+    ],
+  ]),
+]

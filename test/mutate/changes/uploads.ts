@@ -1,0 +1,87 @@
+/** Reservations, forms, resumable uploads and requests that are sent again. */
+import { type Change, changesIn } from '../change.ts'
+
+const multipart = { tests: ['test/uploads/multipart.unit.test.ts'] }
+const partHeaders = {
+  tests: ['test/uploads/part-headers.unit.test.ts', 'test/uploads/multipart.unit.test.ts'],
+}
+
+const reservations = { tests: ['test/uploads/reservations.contract.test.ts'] }
+
+export const uploads: readonly Change[] = [
+  ...changesIn('src/core/reservations.rows.ts', reservations, [
+    ["      '<=',\n", "      '<',\n"],
+    ['`storage_used + storage_reserved + ', '`storage_used + '],
+    ['`storage_used + storage_reserved + ', '`storage_reserved + '],
+    ['coalesce(quota, ', 'coalesce(quota + 100, '],
+    ['await takeReserved(trx, row.bytes, row.account_id)', ''],
+  ]),
+  ...changesIn('src/uploads/commit.ts', reservations, [
+    ['await settle(trx, file)', ''],
+    ['await changeTotals(trx, account, { storage: size, files: 1 })', ''],
+    ['await changeFiles(trx, folder, 1, size)', ''],
+    ['await assertPlaceLives(trx, folder)', ''],
+    [
+      'await assertTaken(trx, digest.sha256)',
+      '',
+      {
+        tests: ['test/sharing/take-down.test.ts'],
+        named: 'a content that was taken down is refused',
+      },
+    ],
+  ]),
+  ...changesIn('src/uploads/free-space.ts', reservations, [
+    ['if (left < floor)', 'if (left <= floor)'],
+    ['const left = free - promised - bytes', 'const left = free - promised'],
+    ["left < this.#minFreeSpace ? 'full'", "left < floor ? 'full'"],
+    ['const GUEST_FLOORS = 2', 'const GUEST_FLOORS = 1'],
+    ['account === GUESTS ? GUEST_FLOORS : 1', 'GUEST_FLOORS'],
+    ['const promised = this.#promised() +', 'const promised ='],
+    ['sum += promise.left', 'sum = promise.left'],
+    ['    this.#left += bytes', ''],
+    [
+      '    this.#left = 0\n    this.#onEnd()',
+      '    this.#onEnd()',
+      { explained: 'a promise that has ended is counted no more' },
+    ],
+  ]),
+  ...changesIn('src/uploads/multipart.ts', multipart, [
+    ['passed - this.#taken <= MOST_BESIDE', 'passed - this.#taken < MOST_BESIDE'],
+    ['if (this.#isTaking) this.#taken += bytes.byteLength', 'this.#taken += bytes.byteLength'],
+    ['#held = 2', '#held = 0'],
+    ["if (this.#stage === 'delimiter' && this.#line === 'closing') return this.#close()", ''],
+    [
+      'Math.max(start, chunk.length - this.#delimiter.length + 1)',
+      'Math.max(start, chunk.length - this.#delimiter.length + 2)',
+    ],
+    ['if (length === MAX_HEADERS) throw', 'if (length === MAX_HEADERS - 1) throw'],
+    ['Math.max(0, before - 3)', 'before'],
+    ['if (left < 0) throw', 'if (left <= 0) throw'],
+    ["if (this.#parts === 0) throw malformed('it has no parts')", ''],
+    ['start + end + 4 - before', 'start + end + 3 - before'],
+    ['this.#isTaking = sink !== null', 'this.#isTaking = true'],
+    ['this.#rest.length > MAX_PADDING', 'this.#rest.length >= MAX_PADDING'],
+    ['const MAX_PADDING = 1024', 'const MAX_PADDING = 1025'],
+  ]),
+  ...changesIn('src/uploads/part-headers.ts', partHeaders, [
+    ["value !== 'form-data' || parameters === undefined", 'parameters === undefined'],
+    ['name === undefined || parameters.has(name)', 'name === undefined'],
+    ["fields.has(key) && key.startsWith('content-')", "fields.has(key) && key.startsWith('x-')"],
+    ["!['binary', '8bit', '7bit'].includes(encoding)", 'encoding === null'],
+    [
+      'if (decoded !== null || plain === undefined) return decoded',
+      'if (plain === undefined) return decoded',
+    ],
+    [".replace(/%0A/gi, '\\n')", ''],
+  ]),
+  ...changesIn('src/uploads/boundary.ts', { tests: ['test/uploads/boundary.unit.test.ts'] }, [
+    ['{0,69}[!-~]', '{0,70}[!-~]'],
+    ['{0,69}[!-~]', '{0,69}[ -~]'],
+    ["return line === 'hyphen' ? 'closing' : 'content'", "return 'closing'"],
+    [
+      "if (line === 'closing' && (byte === CR || byte === LF)) return 'closed'",
+      "if (line === 'closing' && byte === CR) return 'closed'",
+    ],
+    ["if (value !== 'multipart/form-data') {", "if (value === '') {"],
+  ]),
+]

@@ -1,0 +1,60 @@
+/**
+ * Groups test files into shared processes: starting a process and loading the server costs more than many a
+ * file.
+ */
+import { nameOf, type Took } from './recorded-seconds.ts'
+import { isInOneProcess, needsServers, type PairName, type Task } from './tiers.ts'
+
+export interface Batch {
+  readonly pair: PairName
+  readonly files: readonly string[]
+  /** Sum of recorded seconds; Infinity if any file has no record. */
+  readonly seconds: number
+}
+
+const ALONE: Readonly<Record<string, string>> = {
+  'test/accounts/sign-in/lockout.test.ts':
+    'watches functions of Bun, which every server of the process calls',
+  'test/server/long-work.test.ts':
+    'has passwords hashed at full cost, and looks how long the process is busy',
+  'test/thumbnails/thumbnail-films.test.ts': 'looks at what the process has started',
+  'test/downloads/zip/zip-changes.test.ts': 'looks at the memory of the process',
+}
+
+/** Maximum recorded seconds of a batch; files above half of it get a process of their own. */
+const LONGEST = 15
+
+/** Groups tasks into batches, longest first; unless `isShared`, one task each. */
+export function batchesOf(
+  tasks: readonly Task[],
+  recorded: ReadonlyMap<string, Took>,
+  { isShared }: { readonly isShared: boolean },
+): Batch[] {
+  const secondsOf = (task: Task) => recorded.get(nameOf(task))?.seconds ?? Number.POSITIVE_INFINITY
+  const ordered = [...tasks].sort((a, b) => secondsOf(b) - secondsOf(a))
+  const batches: Batch[] = []
+  const open = new Map<string, Batch>()
+  for (const task of ordered) {
+    const seconds = secondsOf(task)
+    const alone = { pair: task.pair, files: [task.file], seconds }
+    const mayShare = isShared && seconds < LONGEST / 2 && isInOneProcess(task.file)
+    if (!mayShare || task.file in ALONE) {
+      batches.push(alone)
+      continue
+    }
+    const kind = `${task.pair} ${needsServers(task)}`
+    const last = open.get(kind)
+    if (last === undefined || last.seconds + seconds > LONGEST) {
+      if (last !== undefined) batches.push(last)
+      open.set(kind, alone)
+    } else {
+      open.set(kind, { ...last, files: [...last.files, task.file], seconds: last.seconds + seconds })
+    }
+  }
+  return [...batches, ...open.values()].sort((a, b) => b.seconds - a.seconds)
+}
+
+export function titleOf({ pair, files: [first, ...others] }: Batch): string {
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  return `${nameOf({ pair, file: first ?? '' })}${more}`
+}

@@ -1,0 +1,141 @@
+/** Lists the test files, the storage pairs that each runs on, and the runs that belong to `npm test`. */
+import { join } from 'node:path'
+
+export type PairName = 'folder' | 'cluster'
+/** Storage below the servers of a test. */
+export const PAIRS = { folder: 'SQLite and a folder', cluster: 'PostgreSQL and S3, three nodes behind nginx' }
+
+/** A test file on one pair. */
+export interface Task {
+  readonly file: string
+  readonly pair: PairName
+}
+
+const REPOSITORY = join(import.meta.dir, '../..')
+
+/**
+ * Tests of the capabilities through their interface; `.unit` and `.contract` tests in these folders run once.
+ */
+const CAPABILITIES =
+  /^test\/(accounts|core|downloads|events|files|mail|operations|pages|server|sharing|thumbnails|uploads)\//
+const RUN_ONCE = /\.(unit|contract)\.test\.ts$/
+
+const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
+  'test/files/expiry-clock.test.ts':
+    'is about how far a node believes its own clock, which the nodes of a test share',
+  'test/server/long-work.test.ts':
+    'is about statements on the main thread; the other nodes answer in any case',
+}
+
+/** Files that only `npm run test:all` runs, with the reason or what `npm test` covers instead. */
+const ONLY_IN_ALL: Readonly<Record<string, string>> = {
+  'test/blobs/s3-faults.contract.test.ts': 'retries, further and further apart; s3-read-faults has some',
+  'test/blobs/s3-resuming.contract.test.ts': 'retries, further and further apart; resumable-blobs has S3 too',
+  'test/browser/admin-access.test.ts': 'admin.test.ts opens the same pages',
+  'test/browser/file.test.ts': 'previews of every kind; site.test.ts opens the page',
+  'test/browser/files-hostile.test.ts': 'generated: every hostile name',
+  'test/browser/files-manners.test.ts': 'files.test.ts works on the same page',
+  'test/browser/files-many.test.ts': 'thousands of rows',
+  'test/browser/files-nodes.test.ts': 'three nodes',
+  'test/browser/files-states.test.ts': 'files.test.ts works on the same page',
+  'test/browser/files-undo.test.ts': 'files.test.ts works on the same page',
+  'test/browser/folder.test.ts': 'site.test.ts opens its page, and test/pages has what it says',
+  'test/browser/hostile-files.test.ts': 'generated: every hostile content',
+  'test/browser/hostile-pages.test.ts': 'generated: every hostile name on every page',
+  'test/browser/layout-shift.test.ts': 'site.test.ts opens every page',
+  'test/browser/menus.test.ts': 'every menu at every size',
+  'test/browser/receipts.test.ts': 'test/uploads/receipts.test.ts has the same by its interface',
+  'test/browser/reference.test.ts': 'long pages; test/server/openapi/openapi.test.ts has the document',
+  'test/browser/signing-in-oidc.test.ts': 'test/accounts/sign-in has the same by its interface',
+  'test/browser/signing-in.test.ts': 'test/accounts/sign-in has the same by its interface',
+  'test/browser/start-account.test.ts': 'start.test.ts works on the same page',
+  'test/browser/start-former.test.ts': 'what a former version left; start.test.ts works on the same page',
+  'test/browser/start-nodes.test.ts': 'half a minute until a node is taken for dead',
+  'test/browser/start-progress.test.ts': 'slow lines',
+  'test/browser/start-resuming.test.ts': 'slow lines, and browsers and servers that start again',
+  'test/browser/tus.test.ts': 'test/client/tus-js.test.ts has the same library',
+  'test/browser/upload-states.test.ts': 'start.test.ts works on the same page',
+  'test/cli/admin.test.ts': 'many starts of the program; test/operations has the same by its interface',
+  'test/cli/key.test.ts':
+    'many starts of the program; test/accounts/keys.test.ts has the same by its interface',
+  'test/cli/relocate.test.ts': 'many starts of the program; relocate-refusals.test.ts has some',
+  'test/cli/start-failures.test.ts': 'many starts of the program; serve.test.ts has some',
+  'test/client/download.test.ts': 'many starts of the program; files-and-folders.test.ts has some',
+  'test/client/resuming.test.ts': 'many starts of the program; upload.test.ts has some',
+  'test/client/server-kills.test.ts': 'rounds of kills',
+  'test/core/name-keys.contract.test.ts':
+    'twenty thousand names; natural-order.test.ts has their order in every list',
+  'test/deploy/documented-commands.test.ts': 'runs every command of the documentation',
+  'test/deploy/nginx.test.ts': 'a real nginx before real servers; the nodes of the cluster have one too',
+  'test/downloads/signed-matrix.test.ts':
+    'generated: every way in which a signed address is closed; signed-content.test.ts has some',
+  'test/faults/bad-line.test.ts': 'slow lines, and a node that is to be taken for dead',
+  'test/faults/crash.test.ts': 'rounds of crashes',
+  'test/faults/database-away.test.ts': 'a database that stands still',
+  'test/faults/dead-nodes.test.ts': 'half a minute until a node is taken for dead',
+  'test/faults/hostile-pictures.test.ts': 'generated: every hostile picture',
+  'test/faults/lost-commits.test.ts': 'ten seconds in which a database might come back',
+  'test/faults/node-starts.test.ts': 'many starts of nodes',
+  'test/faults/postgres-closing.test.ts': 'a database server of its own',
+  'test/faults/postgres-crashes.test.ts': 'rounds of crashes',
+  'test/faults/shared-limits.test.ts': 'races of three nodes',
+  'test/faults/shutdown.test.ts': 'half a minute that a stopping server gives uploads',
+  'test/faults/slow-clients.test.ts': 'minutes of a clock, and slow lines',
+  'test/faults/store-away.test.ts': 'retries, further and further apart',
+  'test/faults/sync-failures.test.ts': 'many starts of the program',
+  'test/faults/tus-kills.test.ts': 'rounds of kills',
+  'test/faults/tus-nodes.test.ts': 'half a minute until a node is taken for dead',
+  'test/files/file-search-rows.contract.test.ts': 'thousands of rows; file-search.test.ts searches',
+  'test/files/folders/folder-clearing.contract.test.ts': 'thousands of folders; deletes.test.ts has some',
+  'test/operations/relocation/copying.contract.test.ts':
+    'copies every table; migrations and relocation-bytes are quick',
+  'test/thumbnails/thumbnail-films.test.ts':
+    'makes films; guard.contract.test.ts has the process that reads them',
+  'test/thumbnails/thumbnail-making.contract.test.ts': 'many processes; thumbnail-pictures.test.ts has some',
+  'test/web/build.test.ts': 'builds the site several times; the run itself builds it once',
+}
+
+/** Files that `npm test` runs on three nodes: sign-in, downloads, folders and uploads. */
+const SHORT_ON_THE_CLUSTER: readonly string[] = [
+  'test/accounts/sign-in/password-change.test.ts',
+  'test/downloads/zip/zip-folder.test.ts',
+  'test/files/folders/folders.test.ts',
+  'test/uploads/resumable/tus-core.test.ts',
+]
+
+export function testFiles(): string[] {
+  return [...new Bun.Glob('test/**/*.test.ts').scanSync({ cwd: REPOSITORY })].sort()
+}
+
+/** All runs of the files. */
+export function tasksOf(files: readonly string[]): Task[] {
+  return files.flatMap((file) => [
+    { file, pair: 'folder' },
+    ...(isOnCluster(file) ? ([{ file, pair: 'cluster' }] as const) : []),
+  ])
+}
+
+/** Whether `npm test` includes the run. */
+export function isShort({ file, pair }: Task): boolean {
+  return pair === 'cluster' ? SHORT_ON_THE_CLUSTER.includes(file) : !(file in ONLY_IN_ALL)
+}
+
+/** Files named in the lists above, for a check that they exist. */
+export function namedFiles(): string[] {
+  return [...Object.keys(NOT_ON_THE_CLUSTER), ...Object.keys(ONLY_IN_ALL), ...SHORT_ON_THE_CLUSTER]
+}
+
+/** Whether the run uses PostgreSQL or S3. */
+export function needsServers({ file, pair }: Task): boolean {
+  return pair === 'cluster' || /\.contract\.test\.ts$|^test\/(faults|cli|browser)\//.test(file)
+}
+
+/** Whether its servers run in the test's process, or it has none. */
+export function isInOneProcess(file: string): boolean {
+  const starts = /\.contract\.test\.ts$/.test(file)
+  return !starts && (CAPABILITIES.test(file) || /^test\/(config|docs|domain|web)\//.test(file))
+}
+
+function isOnCluster(file: string): boolean {
+  return CAPABILITIES.test(file) && !RUN_ONCE.test(file) && !(file in NOT_ON_THE_CLUSTER)
+}

@@ -1,0 +1,100 @@
+/** What is shown of states that the pictures of docs/images do not need. */
+
+import { z } from 'zod'
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
+import type { AccountId, BlobKey, Slug } from '../../src/domain/ids.ts'
+import { CODE, film, MARKDOWN, pdf, zip } from '../browser/shown-files.ts'
+import { api } from '../support/clients/api.ts'
+import { type Bytes, makeFolder, textBytes, upload } from '../support/clients/public.ts'
+import { PASSWORD, signedIn } from '../support/clients/site-visitor.ts'
+import { tus } from '../support/clients/tus.ts'
+import type { TestHoldfast } from '../support/servers/holdfast.ts'
+import { codeOf } from '../support/sign-in/codes.ts'
+import type { Demo } from './demo.ts'
+
+export const LONG =
+  'Minutes of the meeting of the harbour committee about the renewal of the western breakwater, final version.docx'
+export const ARABIC = 'تقرير عن الرحلة البحرية (الجزء 2).pdf'
+
+export interface StatesDemo extends Demo {
+  /** Slugs of files, by what is to be seen of them. */
+  readonly files: ReadonlyMap<string, string>
+  /** Identifiers of folders, likewise. */
+  readonly folders: ReadonlyMap<string, string>
+  /** Paths of pages that a link opens once. */
+  readonly links: ReadonlyMap<string, string>
+  /** Somebody who has nothing yet. */
+  readonly newcomer: ReadonlyMap<string, string>
+  /** Somebody whose sign-in asks for a code. */
+  readonly careful: string
+  readonly accountId: number
+}
+
+export async function fillStates(host: TestHoldfast, demo: Demo): Promise<StatesDemo> {
+  const { key } = demo
+  const files = new Map<string, string>()
+  const put = async (what: string, name: string, bytes: Bytes, folder?: string, type?: string) => {
+    const options = { key, name, bytes, ...(folder === undefined ? {} : { folder }) }
+    const { slug } = await upload(host, type === undefined ? options : { ...options, type })
+    files.set(what, slug)
+  }
+  const kinds = await makeFolder(host, key, { name: 'One of each' })
+  await put('audio', 'Interview.mp3', await film('mp3'), kinds)
+  await put('pdf', ARABIC, pdf(['The first page', 'The second page']), kinds)
+  await put('code', 'greet.ts', textBytes(CODE.repeat(4)), kinds)
+  await put('markdown', 'README.md', textBytes(MARKDOWN), kinds)
+  await put('table', 'Water temperature.csv', textBytes(TABLE), kinds)
+  await put('archive', 'samples.zip', await zip(['a.txt', 'photos/one.jpg', `photos/${LONG}`]), kinds)
+  await put('other', LONG, new Uint8Array(48_213).fill(65), kinds)
+  await put('short', 'a', textBytes('a'), kinds)
+  await put('empty', 'empty.txt', new Uint8Array(0), kinds)
+  await put('damaged', 'Lost.bin', new Uint8Array(90_000).fill(67), kinds)
+  await damage(host, files.get('damaged') ?? '')
+  const hidden = await makeFolder(host, key, { name: 'Only for me', public: 0 })
+  await put('private', 'Diary.txt', textBytes('Nobody else reads this.'), hidden)
+  const locked = await makeFolder(host, key, { name: 'With a password', password: 'kelp' })
+  await put('locked', 'Guest list.txt', textBytes('Ana, Ben'), locked)
+  const nothing = await makeFolder(host, key, { name: 'Empty' })
+  const many = await makeFolder(host, key, { name: 'Many' })
+  for (let at = 1; at <= 120; at++) await put('many', `Reading ${at}.txt`, textBytes(`${at}`), many)
+  const arriving = await tus(api(host, key)).start(1000, {
+    filename: 'Film of the harbour.mp4',
+    folder: kinds,
+  })
+  files.set('arriving', arriving.slug)
+  const folders = new Map(Object.entries({ kinds, hidden, locked, nothing, many }))
+
+  const { username: careful } = await host.addAccount('careful')
+  const person = await signedIn(host, careful)
+  const secret = z.object({ secret: z.string() })
+  const made = (await person.send('POST', '/api/v1/account/codes', { password: PASSWORD })).data(secret)
+  await person.send('POST', '/api/v1/account/codes/confirm', { code: codeOf(made.secret) })
+  const { cookies: newcomer } = await signedIn(
+    host,
+    (await host.addAccount('new-here.with-a_long-name')).username,
+  )
+  const links = new Map([
+    ['invitation', (await host.links.invitation(COMMAND_LINE)).path],
+    ['password', (await host.links.password((await host.addAccount('forgetful')).username)).path],
+  ])
+  await host.runJobs()
+  const row = host.database.selectFrom('accounts').select('id').where('username', '=', 'ana')
+  const { id }: { id: AccountId } = await row.executeTakeFirstOrThrow()
+  return { ...demo, files, folders, links, newcomer, careful, accountId: id }
+}
+
+/** The store loses the end of it. */
+async function damage(host: TestHoldfast, slug: string): Promise<void> {
+  const blobs = host.database.selectFrom('files').innerJoin('blobs', 'blobs.id', 'files.blob_id')
+  const row = blobs.select('blobs.key').where('slug', '=', slug as Slug)
+  const { key }: { key: BlobKey } = await row.executeTakeFirstOrThrow()
+  await host.cutBlob(key, 100)
+}
+
+const TABLE = [
+  'day,place,metres,temperature,remark',
+  ...Array.from(
+    { length: 60 },
+    (_, at) => `2026-06-${(at % 30) + 1},North pier,${at % 7},${12 + (at % 9)},"a remark, ${at}"`,
+  ),
+].join('\n')

@@ -1,0 +1,57 @@
+/** A PostgreSQL database with this program's tables, copied from a migrated template. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseError } from 'pg'
+import { migrate } from '../../../src/database/migrate.ts'
+import { openPostgres } from '../../../src/database/postgres.ts'
+import { createDatabase, renameDatabase, type TestDatabase } from './postgres.ts'
+
+const MIGRATIONS = join(import.meta.dir, '../../../src/database/migrations')
+
+/** PostgreSQL's error codes. */
+const UNDEFINED_DATABASE = '3D000'
+const DUPLICATE_DATABASE = '42P04'
+const UNIQUE_VIOLATION = '23505'
+
+/**
+ * For tests that are not about migrations, which take longer than most tests. The first call creates the
+ * template, which stays on the server.
+ */
+export async function createMigratedDatabase(): Promise<TestDatabase> {
+  const model = `holdfast_test_model_${digestOfMigrations()}`
+  try {
+    return await createDatabase({ copyOf: model })
+  } catch (error) {
+    if (!isOneOf(error, UNDEFINED_DATABASE)) throw error
+  }
+  await makeModel(model)
+  return createDatabase({ copyOf: model })
+}
+
+async function makeModel(model: string): Promise<void> {
+  const made = await createDatabase()
+  const db = openPostgres(made.url, { connections: 1, durable: true, isPatient: true, report() {} })
+  try {
+    await migrate(db)
+  } finally {
+    await db.destroy()
+  }
+  try {
+    await renameDatabase(made, model)
+  } catch (error) {
+    await made.drop()
+    // Another process has created it first.
+    if (!isOneOf(error, DUPLICATE_DATABASE, UNIQUE_VIOLATION)) throw error
+  }
+}
+
+/** Gives a long-running server a separate template for every state of the migrations. */
+function digestOfMigrations(): string {
+  const hash = new Bun.CryptoHasher('sha256')
+  for (const file of readdirSync(MIGRATIONS).sort()) hash.update(readFileSync(join(MIGRATIONS, file)))
+  return hash.digest('hex').slice(0, 16)
+}
+
+function isOneOf(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof DatabaseError && error.code !== undefined && codes.includes(error.code)
+}

@@ -1,0 +1,13 @@
+import type { Compilable, CompiledQuery, KyselyPlugin } from 'kysely'
+import type { Database } from '../../../src/database/database.ts'
+
+/** The database with a plugin that sees every query, through any reader. */
+export function pluggedDatabase(db: Database, plugin: KyselyPlugin): Database {
+  const plugged = db.withPlugin(plugin)
+  const reader = {
+    rows: async <Row>(query: Compilable<Row> | CompiledQuery<Row>) =>
+      (await plugged.executeQuery(query)).rows,
+    version: () => null,
+  }
+  return Object.assign(plugged, { read: reader, scan: reader, readPool: reader })
+}

@@ -1,0 +1,270 @@
+/** The concatenation extension. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { wholeSum } from '../../../src/database/differences.ts'
+import type { Slug } from '../../../src/domain/ids.ts'
+import { giveUp } from '../../../src/uploads/resumable/upload-endings.ts'
+import { chance } from '../../support/chance.ts'
+import { type Api, api, newcomer, refusal } from '../../support/clients/api.ts'
+import { readBack, sha256 } from '../../support/clients/caller.ts'
+import { metadata, type Tus, tus, UPLOADS } from '../../support/clients/tus.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+
+const MB = 1024 * 1024
+const random = chance(8)
+
+let holdfast: TestHoldfast
+let caller: Api
+let client: Tus
+beforeAll(async () => {
+  holdfast = await startHoldfast({ storageLimit: 40 * MB })
+  caller = await newcomer(holdfast)
+  client = tus(caller)
+})
+afterAll(() => holdfast.stop())
+
+/** A part of these bytes that is whole. */
+async function part(by: Tus, content: Uint8Array<ArrayBuffer>): Promise<string> {
+  const { path } = await by.start(content.length, {}, { 'upload-concat': 'partial' })
+  if (content.length > 0) expect((await by.patch(path, 0, content)).status).toBe(204)
+  return path
+}
+
+const final = (by: Tus, parts: readonly string[], about: Record<string, string> = {}) =>
+  by.create({ 'upload-concat': `final;${parts.join(' ')}`, 'upload-metadata': metadata(about) })
+
+test('parts that came side by side are one file, in the order named', async () => {
+  const contents = [random.bytes(3 * MB), random.bytes(1), random.bytes(6 * MB)]
+  const paths = await Promise.all(contents.map((content) => part(client, content)))
+  // Whole addresses are as good as paths.
+  const named = paths.map((path, at) => (at === 0 ? holdfast.url + path : path))
+  const answer = await final(client, named, { filename: 'joined.bin' })
+  expect(answer.status).toBe(201)
+  const path = answer.headers.get('location') ?? ''
+  const whole = Buffer.concat(contents)
+  await eventually('it is joined', async () => (await client.head(path)).headers.has('upload-offset'))
+  const head = await client.head(path)
+  expect(head.headers.get('upload-offset')).toBe(String(whole.length))
+  expect(head.headers.get('upload-length')).toBe(String(whole.length))
+  expect(head.headers.get('upload-concat')).toBe(`final;${named.join(' ')}`)
+  expect(await client.look(path)).toMatchObject({ body: { status: 'completed', sha256: sha256(whole) } })
+  const slug = answer.headers.get('holdfast-slug') ?? ''
+  expect(await readBack(holdfast.url, slug)).toEqual({ size: whole.length, sha256: sha256(whole) })
+  expect(await caller.get(`/api/v1/file/${slug}`)).toMatchObject({ body: { data: { name: 'joined.bin' } } })
+})
+
+test('HEAD tells a part for what it is', async () => {
+  const path = await part(client, random.bytes(10))
+  const head = await client.head(path)
+  expect(head.headers.get('upload-concat')).toBe('partial')
+  expect(head.headers.get('upload-offset')).toBe('10')
+})
+
+test('what a part is told of itself stays with it', async () => {
+  const folder = await caller.folder('for a part')
+  const content = random.bytes(10)
+  const about = { filename: 'part.bin', filetype: 'image/png', folder }
+  const { path } = await client.start(content.length, about, { 'upload-concat': 'partial' })
+  await client.patch(path, 0, content)
+  const answer = await final(client, [path], { filename: 'whole.bin' })
+  expect(answer.headers.get('upload-metadata')).toBe(metadata({ filename: 'whole.bin' }))
+  const joined = answer.headers.get('location') ?? ''
+  await eventually('it is joined', async () => (await client.head(joined)).headers.has('upload-offset'))
+  const slug = answer.headers.get('holdfast-slug') ?? ''
+  expect(await caller.get(`/api/v1/file/${slug}`)).toMatchObject({
+    body: { data: { name: 'whole.bin', type: 'application/octet-stream' } },
+  })
+  expect(await caller.get(`/api/v1/folder/${folder}/files`)).toMatchObject({ body: { data: [] } })
+})
+
+const named = z.object({ slug: z.string() })
+const listed = z.object({ data: z.array(named.loose()) })
+
+test('a part has no link of its own, and is cancelled by its slug', async () => {
+  const created = await client.create({ 'upload-length': '10', 'upload-concat': 'partial' })
+  const looked = await client.look(created.headers.get('location') ?? '')
+  const { data } = listed.parse((await caller.get(UPLOADS)).body)
+  const { slug } = named.parse(created.body)
+  for (const told of [created.body, looked.body, data.find((upload) => upload.slug === slug)]) {
+    expect(told).toMatchObject({ slug, size: 10 })
+    expect(told).not.toHaveProperty('url')
+  }
+  expect(created.headers.get('holdfast-url')).toBeNull()
+  expect(await caller.post('/api/v1/upload/cancel', { slug })).toMatchObject({ status: 200 })
+  expect((await client.head(created.headers.get('location') ?? '')).status).toBe(404)
+})
+
+test('parts are no files, and joining them takes no second room', async () => {
+  const own = await newcomer(holdfast)
+  const by = tus(own)
+  const paths = [await part(by, random.bytes(15 * MB)), await part(by, random.bytes(15 * MB))]
+  expect(await own.get('/api/v1/account')).toMatchObject({
+    body: { data: { files_count: 0, storage_used: 0 } },
+  })
+  const answer = await final(by, paths)
+  expect(answer.status).toBe(201)
+  const joined = answer.headers.get('location') ?? ''
+  await eventually('it is joined', async () => (await by.head(joined)).headers.has('upload-offset'))
+  expect(await own.get('/api/v1/account')).toMatchObject({
+    body: { data: { files_count: 1, storage_used: 30 * MB } },
+  })
+})
+
+describe('a final upload is refused', () => {
+  test('when bytes are sent to it', async () => {
+    const answer = await final(client, [await part(client, random.bytes(5))])
+    const path = answer.headers.get('location') ?? ''
+    expect(await client.patch(path, 5, random.bytes(1))).toMatchObject(refusal('UPLOAD_IS_FINAL'))
+  })
+
+  test('with a length of its own', async () => {
+    const path = await part(client, random.bytes(5))
+    const answer = await client.create({ 'upload-concat': `final;${path}`, 'upload-length': '5' })
+    expect(answer).toMatchObject(refusal('INVALID_REQUEST'))
+  })
+
+  test('when a part is unknown, somebody else’s, no part, not whole, named twice or used up', async () => {
+    const good = await part(client, random.bytes(5))
+    const { path: unfinished } = await client.start(10, {}, { 'upload-concat': 'partial' })
+    const { path: whole } = await client.start(10)
+    const theirs = await part(tus(await newcomer(holdfast)), random.bytes(5))
+    const nobodys = `/api/v1/uploads/${'0'.repeat(32)}`
+    expect(await final(client, [good, nobodys])).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+    expect(await final(client, [good, theirs])).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+    expect(await final(client, [good, whole])).toMatchObject(refusal('INVALID_REQUEST'))
+    expect(await final(client, [good, unfinished])).toMatchObject(refusal('OFFSET_CONFLICT'))
+    expect(await final(client, [good, good])).toMatchObject(refusal('INVALID_REQUEST'))
+    expect(await final(client, ['https://elsewhere.example/x'])).toMatchObject(refusal('INVALID_REQUEST'))
+    const answer = await final(client, [good])
+    expect(answer.status).toBe(201)
+    const joined = answer.headers.get('location') ?? ''
+    await eventually('it is joined', async () => (await client.head(joined)).headers.has('upload-offset'))
+    expect(await final(client, [good])).toMatchObject(refusal('OFFSET_CONFLICT'))
+  })
+})
+
+test('parts of guests are joined by guests, and by nobody who has an account', async () => {
+  const [own, guest] = [await newcomer(holdfast), tus(api(holdfast))]
+  const by = tus(own)
+  const parts = [await part(guest, random.bytes(4 * MB)), await part(guest, random.bytes(3 * MB))]
+  const mine = await part(by, random.bytes(2 * MB))
+  expect(await final(by, parts)).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+  expect(await final(by, [mine, ...parts])).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+  for (const [joining, paths] of [
+    [guest, parts],
+    [by, [mine]],
+  ] as const) {
+    const answer = await final(joining, paths)
+    expect(answer.status).toBe(201)
+    const path = answer.headers.get('location') ?? ''
+    await eventually('it is joined', async () => (await joining.head(path)).headers.has('upload-offset'))
+  }
+  expect(await own.get('/api/v1/account')).toMatchObject({
+    body: { data: { files_count: 1, storage_used: 2 * MB } },
+  })
+})
+
+/** Joins two parts while one of them is deleted; whatever is told, a file that came of it is whole. */
+async function joinWhileDeleting(round: number): Promise<'joined' | 'deleted'> {
+  const contents = [random.bytes(200_000), random.bytes(200_000)]
+  const paths = await Promise.all(contents.map((content) => part(client, content)))
+  const joining = final(client, paths, { filename: `joined-${round}.bin` })
+  // Also at a time at which the bytes are being read.
+  await Bun.sleep(round % 6)
+  const removed = await client.remove(paths[1] ?? '')
+  const answer = await joining
+  if (answer.status !== 201) {
+    expect([404, 409]).toContain(answer.status)
+    expect(removed.status).toBe(204)
+    return 'deleted'
+  }
+  if (removed.status !== 204) expect(removed).toMatchObject(refusal('UPLOAD_LOCKED'))
+  const path = answer.headers.get('location') ?? ''
+  await eventually('it is joined', async () => (await client.head(path)).headers.has('upload-offset'))
+  const whole = Buffer.concat(contents)
+  expect(await client.look(path)).toMatchObject({
+    body: { status: 'completed', size: whole.length, sha256: sha256(whole) },
+  })
+  const slug = answer.headers.get('holdfast-slug') ?? ''
+  expect(await readBack(holdfast.url, slug)).toEqual({ size: whole.length, sha256: sha256(whole) })
+  await caller.post('/file/delete', { identifiers: [slug] })
+  return 'joined'
+}
+
+test('races: a part that is deleted while it is joined spoils no file', async () => {
+  const outcomes: string[] = []
+  for (let round = 0; round < 60; round += 4) {
+    const some = [0, 1, 2, 3].map((more) => joinWhileDeleting(round + more))
+    outcomes.push(...(await Promise.all(some)))
+  }
+  expect(outcomes).toContain('joined')
+})
+
+test('a part that is being joined is ended by nobody but the whole', async () => {
+  const db = holdfast.database
+  const joining = await client.start(1000, {}, { 'upload-concat': 'partial' })
+  const whole = await client.start(1000)
+  const rowOf = ({ slug }: { slug: string }) =>
+    db
+      .selectFrom('uploads')
+      .selectAll()
+      .where('slug', '=', slug as Slug)
+      .executeTakeFirstOrThrow()
+  const part = await rowOf(joining)
+  const { id } = await rowOf(whole)
+  await db.updateTable('uploads').set({ joined_into: id, part: 0 }).where('id', '=', part.id).execute()
+  expect(await client.remove(joining.path)).toMatchObject({ ...refusal('UPLOAD_LOCKED'), status: 423 })
+  await giveUp(db, part, 'expired', holdfast.clock.now())
+  expect(await rowOf(joining)).toMatchObject({ ended_at: null })
+  expect((await client.remove(whole.path)).status).toBe(204)
+  expect(await rowOf(joining)).not.toMatchObject({ ended_at: null })
+  expect((await client.remove(joining.path)).status).toBe(204)
+})
+
+test('a guest’s upload is gone on with by somebody who has signed in meanwhile', async () => {
+  const content = random.bytes(3 * MB)
+  const { path, slug } = await tus(api(holdfast)).start(content.length)
+  const by = tus(await newcomer(holdfast))
+  expect((await by.patch(path, 0, content)).status).toBe(204)
+  expect(await readBack(holdfast.url, slug)).toEqual({ size: content.length, sha256: sha256(content) })
+})
+
+test('an upload that cannot be given up keeps no other from that', async () => {
+  const [broken, well] = [await holdfast.addAccount(), await holdfast.addAccount()]
+  const { path, slug } = await tus(api(holdfast, broken.apiKey)).start(MB)
+  const other = await tus(api(holdfast, well.apiKey)).start(MB)
+  const { database } = holdfast
+  const setReserved = (bytes: number) =>
+    sql`update accounts set storage_reserved = ${bytes} where id = ${broken.id}`.execute(database)
+  const isOpen = async () => {
+    const open = await database.selectFrom('uploads').select('slug').where('ended_at', 'is', null).execute()
+    return open.some((row) => row.slug === slug)
+  }
+  await setReserved(0)
+  holdfast.clock.advance(25 * 3_600_000)
+  for (let run = 0; run < 6; run++) await holdfast.runJobs()
+  expect((await tus(api(holdfast, well.apiKey)).head(other.path)).status).toBe(410)
+  expect(await isOpen()).toBe(true)
+  await setReserved(MB)
+  await holdfast.runJobs()
+  expect(await isOpen()).toBe(false)
+  expect((await tus(api(holdfast, broken.apiKey)).head(path)).status).toBe(410)
+})
+
+test('parts that nobody joins expire with their room', async () => {
+  const by = tus(api(holdfast))
+  await part(by, random.bytes(5 * MB))
+  const db = holdfast.database
+  const reserved = async () =>
+    db
+      .selectFrom('accounts')
+      .select(wholeSum(db, 'storage_reserved').as('bytes'))
+      .executeTakeFirstOrThrow()
+      .then(({ bytes }) => bytes)
+  expect(await reserved()).toBeGreaterThanOrEqual(5 * MB)
+  holdfast.clock.advance(25 * 3_600_000)
+  await holdfast.runJobs()
+  expect(await reserved()).toBe(0)
+})

@@ -1,0 +1,51 @@
+import { useCallback } from 'react'
+import { Loaded } from '../../shared/app/loaded.tsx'
+import { PageSection } from '../../shared/app/part.tsx'
+import { useAnswer } from '../../shared/app/use-answer.ts'
+import { useAdmin } from '../admin-context.ts'
+import { fetchJobs, fetchStatistics } from '../client.ts'
+import { askedChoice, withAsked } from '../lists/address.ts'
+import { FigureList } from './figures.tsx'
+import { OutageList } from './outage-list.tsx'
+import { OverTime } from './over-time.tsx'
+
+/** In days. */
+const SPANS = ['30', '7', '90', '365'] as const
+
+/** How it stands, and how it went. */
+export function OverviewSection() {
+  const { texts, words } = useAdmin()
+  const { overview } = texts
+  const span = askedChoice('days', SPANS)
+  const fetchAll = useCallback(async () => {
+    const [statistics, { jobs }] = await Promise.all([fetchStatistics(Number(span)), fetchJobs()])
+    return { statistics, setAside: jobs.filter(({ state }) => state === 'set aside').length }
+  }, [span])
+  const { answered, again } = useAnswer(fetchAll)
+  return (
+    <>
+      <PageSection title={overview.title}>
+        <Loaded again={again} answered={answered}>
+          {({ statistics, setAside }) => (
+            <>
+              <FigureList now={statistics.now} setAside={setAside} today={statistics.days.at(-1)} />
+              <OutageList outages={statistics.outages} />
+            </>
+          )}
+        </Loaded>
+      </PageSection>
+      <PageSection title={overview.time} why={overview.timeWhy}>
+        <nav aria-label={overview.time} className="page-nav">
+          {SPANS.toSorted((one, other) => Number(one) - Number(other)).map((days) => (
+            <a aria-current={days === span ? 'true' : undefined} href={withAsked('days', days)} key={days}>
+              {words.count(Number(days), overview.span)}
+            </a>
+          ))}
+        </nav>
+        <Loaded again={again} answered={answered}>
+          {({ statistics }) => <OverTime {...statistics} />}
+        </Loaded>
+      </PageSection>
+    </>
+  )
+}

@@ -1,0 +1,229 @@
+import { Button } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import type { BinEntry } from '../../../src/contract/bin.ts'
+import { Drawing } from '../../shared/drawings/drawing.tsx'
+import { FileName } from '../../shared/file-name.tsx'
+import { fill } from '../../shared/words.ts'
+import { isLostWith } from '../deeds.ts'
+import { FilesDialog } from '../dialogs/dialog.tsx'
+import { reasonOf } from '../dialogs/use-attempt.ts'
+import type { Place } from '../entry.ts'
+import { useFiles } from '../files-context.ts'
+import { useTimes } from '../use-times.ts'
+import { deleteEntry, emptyWholeBin, fetchBin, restoreEntry } from './bin-client.ts'
+import { RestoreTo } from './restore-to.tsx'
+
+/** How many entries the server answers at a time. */
+const PAGE = 100
+
+/** What is in the bin, as far as it was read, and what can be done about it. */
+function useBin() {
+  const { texts, manager } = useFiles()
+  const [entries, setEntries] = useState<readonly BinEntry[] | null>(null)
+  const [pages, setPages] = useState({ read: 0, all: 1 })
+  const [homeless, setHomeless] = useState<BinEntry | null>(null)
+  const [problem, setProblem] = useState<string | null>(null)
+  const failed = () => setProblem(texts.dialogs.notReached)
+
+  function read(page: number): void {
+    setProblem(null)
+    fetchBin(page).then((found) => {
+      const known = new Set(entries?.map(({ id }) => id))
+      const others = found.entries.filter(({ id }) => !known.has(id))
+      setEntries((before) => [...(before ?? []), ...others])
+      setPages({ read: page, all: found.pages })
+      // What others have deleted since moves what is known here to later pages.
+      if (others.length === 0 && page < found.pages) read(page + 1)
+    }, failed)
+  }
+
+  // It is read when it is opened.
+  useEffect(() => read(1), [])
+
+  /** Does it, and takes the entry off the list when that is done. */
+  function dealWith(entry: BinEntry, act: () => Promise<string | null>): void {
+    setProblem(null)
+    act().then((code) => {
+      setHomeless(code === 'FOLDER_NOT_FOUND' ? entry : null)
+      if (code !== null) {
+        setProblem(code === 'FOLDER_NOT_FOUND' ? null : reasonOf(code, texts))
+        return
+      }
+      setEntries((before) => before?.filter(({ id }) => id !== entry.id) ?? null)
+      void manager.refresh()
+    }, failed)
+  }
+
+  /** `emptied` is called when it is. */
+  function empty(emptied: () => void): void {
+    emptyWholeBin().then(() => {
+      emptied()
+      manager.operations.withdrawUndo((deed) => isLostWith(deed, null))
+      setEntries([])
+      setPages({ read: 1, all: 1 })
+    }, failed)
+  }
+
+  return {
+    entries,
+    hasMore: pages.read < pages.all,
+    /** What was restored or deleted is on no page any more, so that the rest has moved to earlier ones. */
+    readMore: () => read(Math.floor((entries?.length ?? 0) / PAGE) + 1),
+    dealWith,
+    empty,
+    /** An entry whose folder is gone, which has to be told where to go; null where there is none. */
+    homeless,
+    forgetHomeless: () => setHomeless(null),
+    problem,
+  }
+}
+
+/** What was deleted and is not gone yet. */
+export function BinDialog({ close }: { close: () => void }) {
+  const { bin } = useFiles().texts
+  const { entries, hasMore, readMore, dealWith, empty, homeless, forgetHomeless, problem } = useBin()
+  const [asked, setAsked] = useState<number | null>(null)
+  const isEmpty = entries?.length === 0 && !hasMore
+
+  return (
+    <FilesDialog close={close} isWide title={bin.title}>
+      {problem === null ? null : (
+        <p className="failure small" role="alert">
+          {problem}
+        </p>
+      )}
+      {homeless === null ? null : (
+        <RestoreTo
+          cancel={forgetHomeless}
+          entry={homeless}
+          key={homeless.id}
+          restore={(to: Place) => dealWith(homeless, () => restoreEntry(homeless, to))}
+        />
+      )}
+      {isEmpty ? <p className="quiet">{bin.emptyWhy}</p> : null}
+      <ul className="plain-rows">
+        {entries?.map((entry) => (
+          <BinRow
+            ask={() => setAsked(entry.id)}
+            deal={dealWith}
+            entry={entry}
+            isAsked={asked === entry.id}
+            keep={() => setAsked(null)}
+            key={entry.id}
+          />
+        ))}
+      </ul>
+      <div className="dialog-actions">
+        {hasMore && entries !== null ? (
+          <Button onClick={readMore} variant="default">
+            {bin.more}
+          </Button>
+        ) : null}
+        {entries === null || isEmpty ? null : <EmptyBin empty={empty} />}
+      </div>
+    </FilesDialog>
+  )
+}
+
+/** Deletes all of it for good, after it has asked. */
+function EmptyBin({ empty }: { empty: (emptied: () => void) => void }) {
+  const { bin } = useFiles().texts
+  const [isSure, setIsSure] = useState(false)
+
+  return (
+    <>
+      {isSure ? (
+        <>
+          <p className="small">{bin.sureWhy}</p>
+          <Button onClick={() => setIsSure(false)} variant="default">
+            {bin.keep}
+          </Button>
+        </>
+      ) : null}
+      <Button
+        color="red"
+        onClick={() => (isSure ? empty(() => setIsSure(false)) : setIsSure(true))}
+        variant={isSure ? 'filled' : 'light'}
+      >
+        {isSure ? bin.sure : bin.emptyBin}
+      </Button>
+    </>
+  )
+}
+
+interface BinRowProps {
+  readonly entry: BinEntry
+  /** Whether it is asked if it is to be deleted for good. */
+  readonly isAsked: boolean
+  readonly ask: () => void
+  readonly keep: () => void
+  readonly deal: (entry: BinEntry, act: () => Promise<string | null>) => void
+}
+
+function BinRow({ entry, deal, isAsked, ask, keep }: BinRowProps) {
+  const { texts, words, manager } = useFiles()
+  const times = useTimes()
+  const { bin } = texts
+  const { kind, name, size, restoring, expires_at } = entry
+  const fate = restoring ? bin.returning : fill(bin.until, { day: times.short(expires_at) })
+  async function deleteForGood(): Promise<string | null> {
+    const code = await deleteEntry(entry)
+    if (code === null) manager.operations.withdrawUndo((deed) => isLostWith(deed, entry.id))
+    return code
+  }
+
+  if (isAsked) {
+    return (
+      <li className="bin-row bin-asked">
+        <span className="plain-words" role="alert">
+          <span>{fill(bin.askOne, { name })}</span>
+          <span className="small quiet">{bin.sureWhy}</span>
+        </span>
+        <Button autoFocus className="tool" onClick={keep} variant="default">
+          {bin.keep}
+        </Button>
+        <Button
+          aria-label={`${bin.delete}: ${name}`}
+          className="tool"
+          color="red"
+          onClick={() => deal(entry, deleteForGood)}
+        >
+          {bin.delete}
+        </Button>
+      </li>
+    )
+  }
+  return (
+    <li className="bin-row">
+      <Drawing of={kind} />
+      <span className="plain-words">
+        <FileName name={name} />
+        <span className="small quiet">
+          {words.size(size)} · {fate}
+        </span>
+      </span>
+      {restoring ? null : (
+        <>
+          <Button
+            aria-label={`${bin.restore}: ${name}`}
+            className="tool"
+            onClick={() => deal(entry, () => restoreEntry(entry))}
+            variant="default"
+          >
+            {bin.restore}
+          </Button>
+          <button
+            aria-label={`${bin.delete}: ${name}`}
+            className="icon-button"
+            data-deletion
+            onClick={ask}
+            title={bin.delete}
+            type="button"
+          >
+            <Drawing of="trash" />
+          </button>
+        </>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,32 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import type { BinEntry } from '../../../src/contract/bin.ts'
+import { fill } from '../../shared/words.ts'
+import { type Place, TOP } from '../entry.ts'
+import { useFiles } from '../files-context.ts'
+import { FolderTreeView } from '../folders/folder-tree-view.tsx'
+
+interface RestoreToProps {
+  readonly entry: BinEntry
+  readonly restore: (to: Place) => void
+  readonly cancel: () => void
+}
+
+/** Where to, for what has no folder to come back to: at the top level everybody with its link would see it. */
+export function RestoreTo({ entry, restore, cancel }: RestoreToProps) {
+  const { texts } = useFiles()
+  const { bin, dialogs } = texts
+  const [to, setTo] = useState<Place>(TOP)
+  return (
+    <section>
+      <p role="alert">{fill(bin.whereTo, { name: entry.name })}</p>
+      <FolderTreeView at={to} choose={setTo} />
+      <div className="dialog-actions">
+        <Button onClick={cancel} variant="default">
+          {dialogs.cancel}
+        </Button>
+        <Button onClick={() => restore(to)}>{bin.restoreHere}</Button>
+      </div>
+    </section>
+  )
+}

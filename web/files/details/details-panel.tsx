@@ -1,0 +1,146 @@
+import { Button } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import type { FileDetail } from '../../../src/contract/files.ts'
+import { Drawing } from '../../shared/drawings/drawing.tsx'
+import { fetchDetail } from '../client.ts'
+import { isOwnersAlone } from '../commands.ts'
+import type { Entry, FileEntry, FolderEntry } from '../entry.ts'
+import { useFiles } from '../files-context.ts'
+import { theOnly } from '../selection/the-only.ts'
+import { useTimes } from '../use-times.ts'
+import { EntryPreview } from './preview.tsx'
+
+/** The one entry that is selected: what it looks like and what is known of it. */
+export function DetailsPanel({ close }: { close: () => void }) {
+  const { texts, shown, manager } = useFiles()
+  const { details } = texts
+  const entry = theOnly(shown.selection, manager)
+  return (
+    <aside
+      aria-label={details.title}
+      className="details"
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') close()
+      }}
+    >
+      <div className="dialog-head">
+        <h2>{entry === null ? details.title : <bdi>{entry.name}</bdi>}</h2>
+        <button aria-label={texts.dialogs.close} className="icon-button" onClick={close} type="button">
+          <Drawing of="cross" />
+        </button>
+      </div>
+      {entry === null ? (
+        <p className="quiet">{details.nothing}</p>
+      ) : (
+        <DetailsOf entry={entry} key={entry.key} />
+      )}
+    </aside>
+  )
+}
+
+function DetailsOf({ entry }: { entry: Entry }) {
+  return entry.kind === 'file' ? <FileDetails file={entry} /> : <FolderDetails folder={entry} />
+}
+
+/** What people come for stands above the facts, so that it is in view whatever their number. */
+function DetailsActions({ entry }: { entry: Entry }) {
+  const { texts, words, shown, commands } = useFiles()
+  const { details, actions } = texts
+  return (
+    <div className="details-actions">
+      {isOwnersAlone(shown.tree, entry) ? (
+        <p className="private-note small">
+          <Drawing of="lock" />
+          {details.privateWhy}
+        </p>
+      ) : null}
+      <Button
+        leftSection={<Drawing of="copy" />}
+        onClick={() => void commands.copyLinks([entry])}
+        variant="light"
+      >
+        {words.count(1, actions.copyLink)}
+      </Button>
+      <Button
+        component="a"
+        href={entry.kind === 'file' ? new URL(entry.url).pathname : `/f/${entry.id}`}
+        leftSection={<Drawing of="link" />}
+        target="_blank"
+        variant="default"
+      >
+        {actions.openPage}
+      </Button>
+    </div>
+  )
+}
+
+function FileDetails({ file }: { file: FileEntry }) {
+  const { texts, words, shown } = useFiles()
+  const { details } = texts
+  const times = useTimes()
+  const [detail, setDetail] = useState<FileDetail | null>(null)
+
+  // What is known of it may be another with each version.
+  const isBusy = shown.busy.has(file.key)
+  useEffect(() => {
+    if (isBusy) return
+    const asking = new AbortController()
+    fetchDetail(file, asking.signal).then(setDetail, () => {})
+    return () => asking.abort()
+  }, [file.id, shown.version, isBusy])
+
+  const facts: readonly (readonly [string, string])[] = [
+    [details.size, words.size(file.size)],
+    [details.uploaded, times.long(file.createdAt)],
+    [details.views, detail === null ? '…' : words.number(detail.views)],
+    [details.downloads, words.number(detail?.downloads ?? file.downloads)],
+    [details.expires, detail === null ? '…' : times.short(detail.expires_at)],
+  ]
+  const technical: typeof facts = [
+    [details.type, file.type],
+    ['SHA-256', detail?.sha256 ?? '…'],
+  ]
+  return (
+    <>
+      <EntryPreview file={file} hasPicture={detail?.has_thumbnail === true} />
+      <DetailsActions entry={file} />
+      <Facts facts={facts} />
+      <details className="technical">
+        <summary>{details.technical}</summary>
+        <Facts facts={technical} />
+      </details>
+    </>
+  )
+}
+
+function FolderDetails({ folder }: { folder: FolderEntry }) {
+  const { texts, words } = useFiles()
+  const times = useTimes()
+  const { details } = texts
+  return (
+    <>
+      <DetailsActions entry={folder} />
+      <Facts
+        facts={[
+          [details.content, words.count(folder.fileCount, texts.filesIn)],
+          [details.created, times.long(folder.createdAt)],
+          [details.access, folder.isPublic ? texts.dialogs.public : texts.private],
+          [texts.dialogs.password, folder.hasPassword ? texts.locked : texts.dialogs.protections.none],
+        ]}
+      />
+    </>
+  )
+}
+
+function Facts({ facts }: { facts: readonly (readonly [string, string])[] }) {
+  return (
+    <dl className="facts">
+      {facts.map(([label, value]) => (
+        <div key={label}>
+          <dt className="small quiet">{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,56 @@
+import { Drawing } from '../../shared/drawings/drawing.tsx'
+import type { UploadEngine } from '../../uploads/engine.ts'
+import { BinDialog } from '../bin/bin-dialog.tsx'
+import type { OpenDialog as Shown } from '../commands.ts'
+import { useFiles } from '../files-context.ts'
+import { FolderTreeView } from '../folders/folder-tree-view.tsx'
+import { UploadsDialog } from '../uploads/uploads-dialog.tsx'
+import { FilesDialog } from './dialog.tsx'
+import { MoveDialog } from './move-dialog.tsx'
+import { NewFolderDialog, RenameDialog } from './name-dialog.tsx'
+import { SettingsDialog } from './settings-dialog.tsx'
+
+interface DialogOfProps {
+  readonly dialog: Shown
+  readonly engine: UploadEngine
+  readonly close: () => void
+}
+
+export function DialogOf({ dialog, engine, close }: DialogOfProps) {
+  switch (dialog.kind) {
+    case 'new folder':
+      return <NewFolderDialog close={close} />
+    case 'rename':
+      return <RenameDialog close={close} entry={dialog.entry} />
+    case 'move':
+      return <MoveDialog close={close} entries={dialog.entries} />
+    case 'settings':
+      return <SettingsDialog close={close} folder={dialog.folder} />
+    case 'uploads':
+      return <UploadsDialog close={close} engine={engine} />
+    case 'bin':
+      return <BinDialog close={close} />
+    case 'folders':
+      return <FoldersDialog close={close} />
+  }
+}
+
+/** The tree, where there is no room for it beside the list. */
+function FoldersDialog({ close }: { close: () => void }) {
+  const { texts, shown, commands } = useFiles()
+  return (
+    <FilesDialog close={close} title={texts.folders}>
+      <FolderTreeView
+        at={shown.query.place}
+        choose={(place) => {
+          close()
+          commands.go(place)
+        }}
+      />
+      <button className="pane-button" onClick={() => commands.show({ kind: 'bin' })} type="button">
+        <Drawing of="trash" />
+        {texts.bin.title}
+      </button>
+    </FilesDialog>
+  )
+}

@@ -1,0 +1,14 @@
+import type { ReactNode } from 'react'
+import { Dialog as SharedDialog } from '../../shared/dialogs/dialog.tsx'
+import { useFiles } from '../files-context.ts'
+
+interface DialogProps {
+  readonly title: string
+  readonly close: () => void
+  readonly children: ReactNode
+  readonly isWide?: boolean
+}
+
+export function FilesDialog(props: DialogProps) {
+  return <SharedDialog closeText={useFiles().texts.dialogs.close} {...props} />
+}

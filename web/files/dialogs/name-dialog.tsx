@@ -1,0 +1,106 @@
+import { Button, TextInput } from '@mantine/core'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { fill } from '../../shared/words.ts'
+import { createFolder, renameEntry } from '../client.ts'
+import type { Entry } from '../entry.ts'
+import { useFiles } from '../files-context.ts'
+import { FilesDialog } from './dialog.tsx'
+import { useListAttempt } from './use-attempt.ts'
+
+export function NewFolderDialog({ close }: { close: () => void }) {
+  const { texts, shown, manager, commands } = useFiles()
+  const { place } = shown.query
+  return (
+    <NameDialog
+      act={async (name) => {
+        await createFolder(name, place)
+        commands.say(fill(texts.announced.created, { name }))
+        void manager.refresh()
+      }}
+      close={close}
+      ending={0}
+      name=""
+      title={texts.dialogs.newFolder}
+      verb={texts.dialogs.create}
+    />
+  )
+}
+
+export function RenameDialog({ entry, close }: { entry: Entry; close: () => void }) {
+  const { texts, manager, commands } = useFiles()
+  return (
+    <NameDialog
+      act={async (name) => {
+        await renameEntry(entry, name)
+        commands.say(fill(texts.announced.renamed, { name }))
+        void manager.refresh()
+      }}
+      close={close}
+      ending={entry.kind === 'file' ? endingOf(entry.name) : 0}
+      name={entry.name}
+      title={fill(texts.dialogs.rename, { name: entry.name })}
+      verb={texts.actions.rename}
+    />
+  )
+}
+
+interface NameDialogProps {
+  readonly title: string
+  readonly name: string
+  /** Letters at the end that are rarely what is to be changed. */
+  readonly ending: number
+  readonly verb: string
+  readonly close: () => void
+  /** Throws RequestFailure. */
+  readonly act: (name: string) => Promise<void>
+}
+
+function NameDialog({ title, name: before, ending, verb, close, act }: NameDialogProps) {
+  const { texts } = useFiles()
+  const [name, setName] = useState(before)
+  const { problem, isBusy, attempt } = useListAttempt()
+  const field = useRef<HTMLInputElement>(null)
+
+  useEffect(() => {
+    field.current?.focus()
+    field.current?.setSelectionRange(0, before.length - ending)
+  }, [before, ending])
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    if (name.trim() === '') return
+    if (name === before) close()
+    else void attempt(() => act(name.trim()), close)
+  }
+
+  return (
+    <FilesDialog close={close} title={title}>
+      <form className="dialog-form" onSubmit={submit}>
+        <TextInput
+          autoComplete="off"
+          error={problem}
+          label={texts.dialogs.name}
+          maxLength={255}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          ref={field}
+          spellCheck={false}
+          value={name}
+        />
+        <div className="dialog-actions">
+          <Button onClick={close} type="button" variant="default">
+            {texts.dialogs.cancel}
+          </Button>
+          <Button disabled={isBusy || name.trim() === ''} type="submit">
+            {verb}
+          </Button>
+        </div>
+      </form>
+    </FilesDialog>
+  )
+}
+
+/** How many letters the ending of a file has, with its dot. */
+function endingOf(name: string): number {
+  const dot = name.lastIndexOf('.')
+  return dot > 0 ? name.length - dot : 0
+}

@@ -1,0 +1,36 @@
+import { useState } from 'react'
+import { refusedRequest } from '../../shared/ask.ts'
+import { fill } from '../../shared/words.ts'
+import { useFiles } from '../files-context.ts'
+import type { FilesTexts } from '../texts.ts'
+
+/** Something that a dialog asks the server for: it stays open until it is done, and says what is in the way. */
+export function useListAttempt() {
+  const { texts } = useFiles()
+  const [problem, setProblem] = useState<string | null>(null)
+  const [isBusy, setIsBusy] = useState(false)
+
+  async function attempt(act: () => Promise<void>, then: () => void): Promise<void> {
+    setIsBusy(true)
+    setProblem(null)
+    try {
+      await act()
+      then()
+    } catch (error) {
+      setProblem(problemText(error, texts))
+    }
+    setIsBusy(false)
+  }
+
+  return { problem, isBusy, attempt }
+}
+
+function problemText(error: unknown, texts: FilesTexts): string {
+  const code = refusedRequest(error)
+  return code === null ? texts.dialogs.notReached : reasonOf(code, texts)
+}
+
+/** Why the server refused something. */
+export function reasonOf(code: string, { operations }: FilesTexts): string {
+  return operations.reasons[code] ?? fill(operations.otherReason, { code })
+}

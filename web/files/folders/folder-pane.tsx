@@ -1,0 +1,17 @@
+import { Drawing } from '../../shared/drawings/drawing.tsx'
+import { useFiles } from '../files-context.ts'
+import { FolderTreeView } from './folder-tree-view.tsx'
+
+/** Beside the list where there is room. */
+export function FolderPane() {
+  const { texts, shown, commands } = useFiles()
+  return (
+    <nav aria-label={texts.folders} className="folder-pane">
+      <FolderTreeView at={shown.query.place} choose={commands.go} drops />
+      <button className="pane-button" onClick={() => commands.show({ kind: 'bin' })} type="button">
+        <Drawing of="trash" />
+        {texts.bin.title}
+      </button>
+    </nav>
+  )
+}

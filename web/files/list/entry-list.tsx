@@ -1,0 +1,19 @@
+import { useRef } from 'react'
+import { useFiles } from '../files-context.ts'
+import type { Preferred } from '../preferences.ts'
+import { Empty } from './empty.tsx'
+import { EntryGrid } from './entry-grid.tsx'
+
+/** What is listed, or why there is nothing to list. The focus goes from one to the other. */
+export function EntryList({ look }: { look: Preferred['look'] }) {
+  const { shown, manager } = useFiles()
+  const isDue = useRef(false)
+  const total = manager.listing.total()
+  const { problem, query } = shown
+  if (problem !== null && (problem !== 'network' || total === null)) {
+    return <Empty isDue={isDue} kind={problem} />
+  }
+  if (total === 0) return <Empty isDue={isDue} kind={query.search === '' ? 'empty' : 'nothing found'} />
+  if (total === null) return <div aria-busy="true" className="entries-waiting" />
+  return <EntryGrid isDue={isDue} look={look} total={total} />
+}

@@ -1,0 +1,33 @@
+import { Drawing } from '../../shared/drawings/drawing.tsx'
+import { fill } from '../../shared/words.ts'
+import { useFiles } from '../files-context.ts'
+import type { LineProps } from './line-props.ts'
+
+interface MoreButtonProps {
+  readonly name: string
+  readonly row: number
+  readonly openMenu: LineProps['openMenu']
+}
+
+/** The menu for who has no second button of a mouse; by the keyboard it is opened from the row itself. */
+export function MoreButton({ name, row, openMenu }: MoreButtonProps) {
+  const { texts } = useFiles()
+  return (
+    <button
+      aria-haspopup="menu"
+      aria-label={fill(texts.moreOf, { name })}
+      className="icon-button more"
+      onClick={(event) => {
+        event.stopPropagation()
+        // To which the focus comes back from the menu.
+        event.currentTarget.closest<HTMLElement>('[data-row]')?.focus()
+        openMenu(row, event.currentTarget.getBoundingClientRect())
+      }}
+      onDoubleClick={(event) => event.stopPropagation()}
+      tabIndex={-1}
+      type="button"
+    >
+      <Drawing of="dots" />
+    </button>
+  )
+}

@@ -1,0 +1,101 @@
+import { Button, TextInput } from '@mantine/core'
+import { type ChangeEvent, useEffect, useRef, useState } from 'react'
+import { Drawing } from '../../shared/drawings/drawing.tsx'
+import type { UploadEngine } from '../../uploads/engine.ts'
+import { hasPicker, pickFiles } from '../../uploads/file-picker.ts'
+import { byItself, type Picked } from '../../uploads/picked.ts'
+import { uploadFolder } from '../entry.ts'
+import { useFiles } from '../files-context.ts'
+import { SelectionBar } from '../selection/selection-bar.tsx'
+import type { ListFieldsProps } from './list-fields.tsx'
+
+interface ToolbarProps extends ListFieldsProps {
+  readonly engine: UploadEngine
+}
+
+/** What concerns the whole list, and below it what concerns what is selected there. */
+export function Toolbar({ engine, ...look }: ToolbarProps) {
+  const { texts, commands } = useFiles()
+  return (
+    <div className="toolbar">
+      <div className="toolbar-line">
+        <SearchField />
+        <UploadButton engine={engine} />
+        <Button
+          className="tool"
+          leftSection={<Drawing of="newFolder" />}
+          onClick={() => commands.show({ kind: 'new folder' })}
+          variant="default"
+        >
+          {texts.actions.newFolder}
+        </Button>
+      </div>
+      <SelectionBar {...look} />
+    </div>
+  )
+}
+
+/** Milliseconds without a letter until it is searched. */
+const PAUSE = 150
+
+function SearchField() {
+  const { texts, shown, manager } = useFiles()
+  const [text, setText] = useState(shown.query.search)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => setText(shown.query.search), [shown.query.search])
+
+  function change(next: string): void {
+    setText(next)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => manager.search(next.trim()), PAUSE)
+  }
+
+  return (
+    <TextInput
+      aria-label={texts.search}
+      className="search"
+      leftSection={<Drawing of="search" />}
+      onChange={({ currentTarget }) => change(currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && text !== '') change('')
+      }}
+      placeholder={texts.search}
+      type="search"
+      value={text}
+    />
+  )
+}
+
+function UploadButton({ engine }: { engine: UploadEngine }) {
+  const { texts, shown } = useFiles()
+  const field = useRef<HTMLInputElement>(null)
+  const add = (picked: readonly Picked[]) => engine.add(picked, uploadFolder(shown.query.place))
+
+  function choose(): void {
+    if (hasPicker()) void pickFiles(true).then(add)
+    else field.current?.click()
+  }
+
+  function chosen({ currentTarget }: ChangeEvent<HTMLInputElement>): void {
+    add([...(currentTarget.files ?? [])].map(byItself))
+    currentTarget.value = ''
+  }
+
+  return (
+    <>
+      <Button className="tool" leftSection={<Drawing of="upload" />} onClick={choose}>
+        {texts.actions.upload}
+      </Button>
+      <input
+        aria-hidden="true"
+        className="upload-field"
+        hidden
+        multiple
+        onChange={chosen}
+        ref={field}
+        tabIndex={-1}
+        type="file"
+      />
+    </>
+  )
+}

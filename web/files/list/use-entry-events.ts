@@ -1,0 +1,61 @@
+import type { DragEvent, MouseEvent } from 'react'
+import type { Entry } from '../entry.ts'
+import { useFiles } from '../files-context.ts'
+import { isSelected, selectedCount } from '../selection/selection.ts'
+import { startDrag } from './use-drops.ts'
+import { useLongPress } from './use-long-press.ts'
+
+/** What a mouse and a finger do with the entry of a row. */
+export function useEntryEvents(row: number, entry: Entry) {
+  const { shown, manager, commands } = useFiles()
+  const { selection } = shown
+  const isChosen = isSelected(selection, entry.key)
+
+  const longPress = useLongPress(() => {
+    if (!isChosen) manager.pick(row, { ctrl: true, shift: false })
+  })
+
+  return {
+    ...longPress.events,
+    onClick(event: MouseEvent) {
+      if (longPress.isOver()) return
+      const { ctrlKey, metaKey, shiftKey } = event
+      if (!isTouch(event)) {
+        manager.pick(row, { ctrl: ctrlKey || metaKey, shift: shiftKey })
+        return
+      }
+      // A finger opens, and selects once something is selected.
+      if (selectedCount(selection, manager.listing.total() ?? 0) > 0)
+        manager.pick(row, { ctrl: true, shift: false })
+      else if (entry.kind === 'folder') commands.open(entry)
+      else {
+        manager.pick(row, { ctrl: false, shift: false })
+        commands.open(entry)
+      }
+    },
+    onDoubleClick(event: MouseEvent) {
+      if (!isTouch(event)) commands.open(entry)
+    },
+    onDragStart(event: DragEvent) {
+      // A finger that rests selects; what it selected is moved by the menu.
+      if (longPress.isTouched()) {
+        event.preventDefault()
+        return
+      }
+      const { selected } = selection
+      const isPart = isChosen && selected.kind === 'these'
+      if (!isPart) manager.pick(row, { ctrl: false, shift: false })
+      startDrag(event.dataTransfer, isPart ? [...selected.entries.values()] : [entry])
+    },
+  }
+}
+
+function isTouch({ nativeEvent }: MouseEvent): boolean {
+  if (nativeEvent instanceof PointerEvent) return nativeEvent.pointerType === 'touch'
+  return isTouchDevice()
+}
+
+/** Whether it is worked with a finger most of the time. */
+export function isTouchDevice(): boolean {
+  return matchMedia('(pointer: coarse)').matches
+}

@@ -1,0 +1,106 @@
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from 'react'
+import { Drawing } from '../../shared/drawings/drawing.tsx'
+import { createMenuKeys } from '../../shared/menus/menu-keys.ts'
+import { type MenuAnchor, menuPlace } from '../../shared/menus/menu-place.ts'
+import { pressInMenu } from '../../shared/menus/press-in-menu.ts'
+import { useFiles } from '../files-context.ts'
+import { entryActions } from './entry-actions.ts'
+import { selectedCount } from './selection.ts'
+import { theOnly } from './the-only.ts'
+
+interface EntryMenuProps {
+  readonly at: MenuAnchor
+  /** Offered where the menu alone has selected the entry: it stays selected. Left, the menu takes that back. */
+  readonly keep: (() => void) | null
+  readonly close: () => void
+  /** The person has chosen nothing. */
+  readonly leave: () => void
+}
+
+/** What can be done with what is selected, where the person is. The focus goes back to where it was. */
+export function EntryMenu({ at, keep, close, leave }: EntryMenuProps) {
+  const files = useFiles()
+  const { texts, shown, manager } = files
+  const menu = useRef<HTMLDivElement>(null)
+  const keys = useRef(createMenuKeys())
+  const count = selectedCount(shown.selection, manager.listing.total() ?? 0)
+  const actions = entryActions(theOnly(shown.selection, manager), count, files)
+  if (keep !== null) actions.unshift({ label: texts.actions.select, drawing: 'check', act: keep })
+
+  useLayoutEffect(() => {
+    const element = menu.current
+    const before = document.activeElement
+    if (element === null) return
+    element.showPopover()
+    const { left, top } = menuPlace(at, element.getBoundingClientRect(), {
+      width: document.documentElement.clientWidth,
+      height: innerHeight,
+    })
+    element.style.left = `${left}px`
+    element.style.top = `${top}px`
+    itemsOf(element)[0]?.focus()
+    return () => {
+      if (element.contains(document.activeElement) && before instanceof HTMLElement) before.focus()
+    }
+  }, [at])
+
+  useEffect(() => {
+    const listening = new AbortController()
+    const { signal } = listening
+    const away = ({ target }: Event) => {
+      if (target instanceof Node && menu.current?.contains(target) === true) return
+      leave()
+    }
+    addEventListener('pointerdown', away, { signal, capture: true })
+    addEventListener('scroll', away, { signal, capture: true })
+    addEventListener('resize', leave, { signal })
+    return () => listening.abort()
+  }, [leave])
+
+  function press(event: KeyboardEvent): void {
+    event.stopPropagation()
+    const move = pressInMenu(keys.current, event, itemsOf(menu.current))
+    if (move === null) return
+    event.preventDefault()
+    if (move.kind === 'leave') leave()
+  }
+
+  return (
+    <div
+      aria-label={texts.actions.more}
+      className="menu"
+      onContextMenu={(event) => event.preventDefault()}
+      onKeyDown={press}
+      popover="manual"
+      ref={menu}
+      role="menu"
+    >
+      {actions.map(({ label, drawing, keys: shortcut, isDeletion = false, act }) => (
+        <button
+          className="menu-item"
+          data-deletion={isDeletion || undefined}
+          key={drawing}
+          onClick={() => {
+            close()
+            act()
+          }}
+          role="menuitem"
+          tabIndex={-1}
+          type="button"
+        >
+          <Drawing of={drawing} />
+          <span className="menu-label">{label}</span>
+          {shortcut === undefined ? null : (
+            <span aria-hidden="true" className="small quiet menu-keys">
+              {shortcut}
+            </span>
+          )}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+function itemsOf(menu: HTMLElement | null): HTMLElement[] {
+  return [...(menu?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])]
+}

@@ -1,0 +1,98 @@
+import { Button } from '@mantine/core'
+import { useCallback, useState } from 'react'
+import { Drawing } from '../../shared/drawings/drawing.tsx'
+import type { DrawingName } from '../../shared/drawings/drawings.ts'
+import type { MenuAnchor } from '../../shared/menus/menu-place.ts'
+import { useFiles } from '../files-context.ts'
+import { ListFields, type ListFieldsProps } from '../list/list-fields.tsx'
+import { entryActions } from './entry-actions.ts'
+import { EntryMenu } from './entry-menu.tsx'
+import { selectedCount } from './selection.ts'
+import { theOnly } from './the-only.ts'
+
+/** What has its word beside it where there is room. */
+const LABELLED: ReadonlySet<DrawingName> = new Set(['download', 'move', 'trash'])
+
+function classOf(drawing: DrawingName, isDeletion: boolean): string {
+  const spare = isDeletion ? '' : ' selection-spare'
+  return `icon-button${spare}${LABELLED.has(drawing) ? ' selection-labelled' : ''}`
+}
+
+/** How much is listed or selected, and what can be done with it. It is always there, so that nothing jumps. */
+export function SelectionBar(look: ListFieldsProps) {
+  const files = useFiles()
+  const { texts, words, shown, manager } = files
+  const total = manager.listing.total()
+  const count = selectedCount(shown.selection, total ?? 0)
+  const only = theOnly(shown.selection, manager)
+  const actions = entryActions(only, count, files)
+  const [menu, setMenu] = useState<MenuAnchor | null>(null)
+  const closeMenu = useCallback(() => setMenu(null), [])
+
+  if (count === 0) {
+    const forms = shown.query.search === '' ? texts.entries : texts.results
+    const counted = total === null ? '' : words.count(total, forms)
+    return (
+      <div className="selection-bar">
+        <p className="small quiet" role="status">
+          {shown.problem === 'network' ? texts.problems.network : counted}
+        </p>
+        <ListFields {...look} />
+      </div>
+    )
+  }
+  return (
+    <div className="selection-bar" data-selected>
+      <button
+        aria-label={texts.actions.selectNone}
+        className="icon-button"
+        onClick={() => manager.selectNone()}
+        type="button"
+      >
+        <Drawing of="cross" />
+      </button>
+      <p className="small" role="status">
+        {words.count(count, texts.selected)}
+      </p>
+      <div className="selection-actions">
+        {actions.map(({ label, drawing, isDeletion = false, act }) =>
+          drawing === 'copy' ? (
+            <Button
+              className="tool"
+              key={drawing}
+              leftSection={<Drawing of={drawing} />}
+              onClick={act}
+              variant="default"
+            >
+              {label}
+            </Button>
+          ) : (
+            <button
+              aria-label={label}
+              className={classOf(drawing, isDeletion)}
+              data-deletion={isDeletion || undefined}
+              key={drawing}
+              onClick={act}
+              title={label}
+              type="button"
+            >
+              <Drawing of={drawing} />
+              {LABELLED.has(drawing) ? <span className="selection-label">{label}</span> : null}
+            </button>
+          ),
+        )}
+        <button
+          aria-haspopup="menu"
+          aria-label={texts.actions.moreActions}
+          className="icon-button selection-more"
+          onClick={({ currentTarget }) => setMenu(currentTarget.getBoundingClientRect())}
+          type="button"
+        >
+          <Drawing of="dots" />
+        </button>
+      </div>
+      {menu === null ? null : <EntryMenu at={menu} close={closeMenu} keep={null} leave={closeMenu} />}
+      <ListFields {...look} />
+    </div>
+  )
+}

@@ -1,0 +1,97 @@
+import { Button } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import type { ListedUpload } from '../../../src/contract/uploads.ts'
+import { FileName } from '../../shared/file-name.tsx'
+import { fill } from '../../shared/words.ts'
+import type { UploadEngine } from '../../uploads/engine.ts'
+import type { View } from '../../uploads/list/view.ts'
+import type { OtherFile } from '../../uploads/upload-item.ts'
+import { useFiles } from '../files-context.ts'
+import { TakeOverButton } from './take-over-button.tsx'
+import { cancelUnfinishedUpload, fetchUnfinished } from './uploads-client.ts'
+
+/**
+ * Uploads that other windows and programs have begun: they go on there, or here with the same file, and can be given up.
+ */
+export function UploadsElsewhere({ engine, view }: { engine: UploadEngine; view: View }) {
+  const { texts, commands } = useFiles()
+  const [uploads, setUploads] = useState<readonly ListedUpload[] | null>(null)
+  const here = new Set(engine.snapshot().items.map(({ link }) => link))
+  const others = uploads?.filter(({ url }) => url === undefined || !here.has(url)) ?? null
+
+  useEffect(() => {
+    fetchUnfinished().then(setUploads, () => commands.say(texts.problems.network))
+  }, [commands, texts])
+
+  async function end(upload: ListedUpload): Promise<void> {
+    try {
+      await cancelUnfinishedUpload(upload)
+      setUploads((before) => before?.filter(({ slug }) => slug !== upload.slug) ?? null)
+    } catch {
+      commands.say(texts.dialogs.notReached)
+    }
+  }
+
+  if (others === null) return null
+  if (others.length === 0) {
+    return here.size === 0 ? <p className="quiet">{texts.uploads.none}</p> : null
+  }
+  return (
+    <section className="elsewhere">
+      <h3>{texts.uploads.elsewhere}</h3>
+      <p className="quiet small">{texts.uploads.elsewhereWhy}</p>
+      <ul className="plain-rows">
+        {others.map((upload) => (
+          <UploadElsewhere
+            end={() => void end(upload)}
+            engine={engine}
+            key={upload.slug}
+            upload={upload}
+            view={view}
+          />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+interface UploadElsewhereProps {
+  readonly engine: UploadEngine
+  readonly view: View
+  readonly upload: ListedUpload
+  readonly end: () => void
+}
+
+function UploadElsewhere({ engine, view, upload, end }: UploadElsewhereProps) {
+  const { texts, words } = useFiles()
+  const [other, setOther] = useState<OtherFile | null>(null)
+  const { name, received, size, status, url } = upload
+  return (
+    <li>
+      <span className="plain-words">
+        <FileName name={name} />
+        <span className="small quiet">
+          {size === null
+            ? words.size(received)
+            : fill(texts.uploads.progress, { received: words.size(received), size: words.size(size) })}
+        </span>
+        {other === null || size === null ? null : (
+          <span className="failure small" role="alert">
+            {view.otherFile({ name, size }, other)}
+          </span>
+        )}
+      </span>
+      {size === null || url === undefined || status !== 'uploading' ? null : (
+        <TakeOverButton engine={engine} refuse={setOther} size={size} upload={upload} url={url} />
+      )}
+      <Button
+        aria-label={`${texts.uploads.cancel}: ${name}`}
+        className="tool"
+        onClick={end}
+        variant="default"
+      >
+        {texts.uploads.cancel}
+      </Button>
+    </li>
+  )
+}

@@ -1,0 +1,59 @@
+import { createContext, useContext } from 'react'
+import type { Words } from '../words.ts'
+
+/** Texts common to all pages of signed-in users. */
+export interface AppTexts {
+  readonly cancel: string
+  readonly close: string
+  readonly save: string
+  readonly retry: string
+  readonly copy: string
+  readonly copied: string
+  readonly asTable: string
+  readonly network: string
+  readonly networkWhy: string
+  readonly signedOut: string
+  readonly signedOutWhy: string
+  readonly signIn: string
+  readonly proof: ProofTexts
+  /** For a request whose outcome is unknown. */
+  readonly notReached: string
+  /** Messages by the server's error codes. */
+  readonly reasons: Readonly<Record<string, string>>
+  /** {code} */
+  readonly otherReason: string
+}
+
+/** Texts of the re-authentication dialog. */
+export interface ProofTexts {
+  readonly title: string
+  readonly why: string
+  readonly password: string
+  readonly confirm: string
+  readonly passkey: string
+  readonly passkeyFailed: string
+  /** {name} */
+  readonly other: string
+  readonly waiting: string
+  /** For an account without any of these methods. */
+  readonly none: string
+}
+
+/** Context of every component on such a page. */
+export interface AppTools {
+  readonly locale: string
+  readonly texts: AppTexts
+  readonly words: Words
+  /** Shows a confirmation, and announces it to screen readers. */
+  say(text: string): void
+  /** Asks the user to re-authenticate; resolves to false when it is cancelled. */
+  prove(): Promise<boolean>
+}
+
+export const AppContext = createContext<AppTools | null>(null)
+
+export function useApp(): AppTools {
+  const tools = useContext(AppContext)
+  if (tools === null) throw new Error('this is a part of an App')
+  return tools
+}

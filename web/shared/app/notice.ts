@@ -1,0 +1,41 @@
+import type { ShownNotice } from '../../../src/contract/notice.ts'
+
+/** Milliseconds between two polls for the administrators' notice. */
+const EVERY = 60_000
+
+/**
+ * Updates the notice on a page that stays open. The layout has an element for it, hidden while there is none;
+ * a failed poll changes nothing.
+ */
+export function watchNotice(): void {
+  const place = document.querySelector<HTMLElement>('.site-notice')
+  if (place === null) return
+  setInterval(() => {
+    if (document.visibilityState === 'visible') look(place).catch(() => {})
+  }, EVERY)
+}
+
+async function look(place: HTMLElement): Promise<void> {
+  const response = await fetch('/api/v1/notice')
+  if (!response.ok) return
+  const notice = noticeOf(await response.json())
+  if (notice === undefined) return
+  place.hidden = notice === null
+  place.textContent = notice?.text ?? ''
+  place.className = `site-notice ${notice?.level ?? 'info'}`
+}
+
+/** Null: no notice; undefined: not a valid answer. */
+function noticeOf(answer: unknown): ShownNotice | null | undefined {
+  const data = fieldOf(answer, 'data')
+  const notice = fieldOf(data, 'notice')
+  if (notice === null) return null
+  const [text, level] = [fieldOf(notice, 'text'), fieldOf(notice, 'level')]
+  return typeof text === 'string' && (level === 'info' || level === 'warning') ? { text, level } : undefined
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined
+}

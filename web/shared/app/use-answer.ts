@@ -1,0 +1,31 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+
+/** State of data requested when a component is mounted. */
+export type Answered<T> =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'there'; readonly value: T }
+  | { readonly kind: 'failed'; readonly error: unknown }
+
+/**
+ * Fetches once, and again on `again`, while the previous answer stays visible. `fetchIt` must be stable, such
+ * as a module's function. Answers that are overtaken by a newer request are dropped.
+ */
+export function useAnswer<T>(fetchIt: () => Promise<T>) {
+  const [answered, setAnswered] = useState<Answered<T>>({ kind: 'waiting' })
+  const latest = useRef(0)
+  const again = useCallback(async () => {
+    const asked = ++latest.current
+    const answer = await answerOf(fetchIt)
+    if (asked === latest.current) setAnswered(answer)
+  }, [fetchIt])
+  useEffect(() => void again(), [again])
+  return { answered, again }
+}
+
+async function answerOf<T>(fetchIt: () => Promise<T>): Promise<Answered<T>> {
+  try {
+    return { kind: 'there', value: await fetchIt() }
+  } catch (error) {
+    return { kind: 'failed', error }
+  }
+}

@@ -1,0 +1,47 @@
+import { useState } from 'react'
+import { RequestFailure } from '../../uploads/answers.ts'
+import { fill } from '../words.ts'
+import { type AppTexts, useApp } from './app-context.ts'
+
+/** Runs a request of a form and holds its error message. */
+export function useAttempt() {
+  const { texts, prove } = useApp()
+  const [problem, setProblem] = useState<string | null>(null)
+  const [isBusy, setIsBusy] = useState(false)
+
+  /** Lets the user re-authenticate if the server requires it, and then retries once. */
+  async function proved<T>(act: () => Promise<T>): Promise<{ readonly result: T } | null> {
+    try {
+      return { result: await act() }
+    } catch (error) {
+      const isAsked = error instanceof RequestFailure && error.answer?.code === 'REAUTHENTICATION_REQUIRED'
+      if (!isAsked) throw error
+      return (await prove()) ? { result: await act() } : null
+    }
+  }
+
+  /** `then` is called after success. */
+  async function attempt<T>(act: () => Promise<T>, then: (result: T) => void): Promise<void> {
+    setIsBusy(true)
+    setProblem(null)
+    try {
+      const done = await proved(act)
+      if (done !== null) then(done.result)
+    } catch (error) {
+      setProblem(problemText(error, texts))
+    }
+    setIsBusy(false)
+  }
+
+  return { problem, isBusy, attempt, setProblem }
+}
+
+/** An error whose message tells the user what to do. */
+export class Hindrance extends Error {}
+
+function problemText(error: unknown, texts: AppTexts): string {
+  if (error instanceof Hindrance) return error.message
+  const answer = error instanceof RequestFailure ? error.answer : null
+  if (answer?.code == null || answer.status >= 500) return texts.notReached
+  return texts.reasons[answer.code] ?? fill(texts.otherReason, { code: answer.code })
+}

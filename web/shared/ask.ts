@@ -1,0 +1,52 @@
+import * as z from 'zod/mini'
+import { answerOf, RequestFailure } from '../uploads/answers.ts'
+
+/** Nobody waits longer than this for an answer. */
+const QUIET = 30_000
+
+/** Asks the server for JSON of a shape. Throws RequestFailure, also for an answer that is not the server's. */
+export async function askServer<T>(
+  shape: z.ZodMiniType<T>,
+  path: string,
+  request: RequestInit = {},
+): Promise<T> {
+  const signals = [AbortSignal.timeout(QUIET), ...(request.signal == null ? [] : [request.signal])]
+  const { response, said } = await answered(path, { ...request, signal: AbortSignal.any(signals) })
+  if (!response.ok) {
+    throw new RequestFailure(answerOf(response.status, said, response.headers.get('retry-after')))
+  }
+  const parsed = z.safeParse(shape, json(said))
+  if (!parsed.success) throw new RequestFailure(null)
+  return parsed.data
+}
+
+export function sending(method: 'POST' | 'PATCH' | 'DELETE', body: object): RequestInit {
+  return { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+}
+
+async function answered(path: string, request: RequestInit): Promise<{ response: Response; said: string }> {
+  try {
+    const response = await fetch(path, { cache: 'no-store', ...request })
+    return { response, said: await response.text() }
+  } catch {
+    throw new RequestFailure(null)
+  }
+}
+
+function json(said: string): unknown {
+  try {
+    return JSON.parse(said)
+  } catch {
+    return null
+  }
+}
+
+/** Why the server has said no, so that asking again would change nothing; null for all else that can go wrong. */
+export function refusedRequest(error: unknown): string | null {
+  if (!(error instanceof RequestFailure) || error.answer === null) return null
+  const { status, code } = error.answer
+  return status >= 400 && status < 500 && !PASSING.includes(status) ? code : null
+}
+
+/** Somebody may sign in, or a while may pass. */
+const PASSING = [401, 408, 423, 429]

@@ -1,0 +1,47 @@
+import { Button } from '@mantine/core'
+import { useApp } from '../app/app-context.ts'
+import { ProblemMessage } from '../app/problem.tsx'
+import { useAttempt } from '../app/use-attempt.ts'
+import { Dialog } from './dialog.tsx'
+
+interface ConfirmDialogProps {
+  readonly title: string
+  readonly why: string
+  readonly verb: string
+  /** Whether the action deletes something. */
+  readonly isDeletion?: boolean
+  readonly close: () => void
+  /** Throws RequestFailure. */
+  readonly act: () => Promise<void>
+  /** Called after success. */
+  readonly then: () => void
+}
+
+/** Asks for confirmation of an irreversible action. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, why, verb, isDeletion = true, close, act, then } = props
+  const { texts } = useApp()
+  const { problem, isBusy, attempt } = useAttempt()
+
+  function confirm(): void {
+    void attempt(act, () => {
+      close()
+      then()
+    })
+  }
+
+  return (
+    <Dialog close={close} closeText={texts.close} title={title}>
+      <p>{why}</p>
+      <ProblemMessage text={problem} />
+      <div className="dialog-actions">
+        <Button onClick={close} variant="default">
+          {texts.cancel}
+        </Button>
+        <Button {...(isDeletion ? { color: 'red' } : {})} disabled={isBusy} onClick={confirm}>
+          {verb}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,59 @@
+import { type MouseEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+import { Drawing } from '../drawings/drawing.tsx'
+
+interface DialogProps {
+  readonly title: string
+  readonly close: () => void
+  /** Label of the close button. */
+  readonly closeText: string
+  readonly children: ReactNode
+  readonly isWide?: boolean
+  /** Disables closing by a click outside, for content that is shown only once. */
+  readonly isHeld?: boolean
+}
+
+/**
+ * Modal dialog. The browser keeps the focus inside, initially on the element marked `data-autofocus`, and
+ * restores it afterwards.
+ */
+export function Dialog({ title, close, closeText, children, isWide = false, isHeld = false }: DialogProps) {
+  const heading = useId()
+  const dialog = useRef<HTMLDialogElement>(null)
+
+  useLayoutEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    element?.querySelector<HTMLElement>('[data-autofocus]')?.focus()
+    return () => element?.close()
+  }, [])
+
+  /** A click outside targets the dialog element itself, which its content covers completely. */
+  function leave({ target, currentTarget }: MouseEvent): void {
+    if (target === currentTarget && !isHeld) close()
+  }
+
+  return (
+    <dialog
+      aria-labelledby={heading}
+      className="dialog"
+      data-wide={isWide || undefined}
+      onCancel={(event) => {
+        event.preventDefault()
+        close()
+      }}
+      onClick={leave}
+      onKeyDown={(event) => event.stopPropagation()}
+      ref={dialog}
+    >
+      <div className="dialog-content">
+        <div className="dialog-head">
+          <h2 id={heading}>{title}</h2>
+          <button aria-label={closeText} className="icon-button" onClick={close} type="button">
+            <Drawing of="cross" />
+          </button>
+        </div>
+        {children}
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,155 @@
+import { Button, TextInput } from '@mantine/core'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { useApp } from '../app/app-context.ts'
+import { Loaded } from '../app/loaded.tsx'
+import { ProblemMessage } from '../app/problem.tsx'
+import { useAnswer } from '../app/use-answer.ts'
+import { Hindrance, useAttempt } from '../app/use-attempt.ts'
+import { knowsPasskeys } from '../passkey-support.ts'
+import { fill } from '../words.ts'
+import { Dialog } from './dialog.tsx'
+import { fetchWays, proveByPasskey, proveByPassword, type Ways } from './proof.ts'
+
+interface ProofDialogProps {
+  /** Called with whether the user has re-authenticated. */
+  readonly end: (isProved: boolean) => void
+}
+
+/** Milliseconds between two polls for a completed sign-in at the OpenID Connect provider. */
+const LOOKED_EVERY = 1500
+
+/** Asks the user to re-authenticate before an action whose effects outlast the session. */
+export function ProofDialog({ end }: ProofDialogProps) {
+  const { texts } = useApp()
+  const { answered, again } = useAnswer(fetchWays)
+  return (
+    <Dialog close={() => end(false)} closeText={texts.close} title={texts.proof.title}>
+      <p>{texts.proof.why}</p>
+      <Loaded again={again} answered={answered}>
+        {(ways) => <WaysOf end={end} ways={ways} />}
+      </Loaded>
+    </Dialog>
+  )
+}
+
+function WaysOf({ ways, end }: ProofDialogProps & { readonly ways: Ways }) {
+  const { texts } = useApp()
+  const { proof } = texts
+  const hasPasskeys = ways.has_passkeys && knowsPasskeys()
+  const proved = () => end(true)
+  if (!ways.has_password && !hasPasskeys && ways.oidc === null) return <p className="failure">{proof.none}</p>
+  return (
+    <div className="dialog-form">
+      {ways.has_password ? <PasswordWay proved={proved} username={ways.username} /> : null}
+      {hasPasskeys ? <PasskeyWay isMain={!ways.has_password} proved={proved} /> : null}
+      {ways.oidc === null ? null : <OtherWay name={ways.oidc} proved={proved} ways={ways} />}
+      <div className="dialog-actions">
+        <Button onClick={() => end(false)} variant="default">
+          {texts.cancel}
+        </Button>
+        {ways.has_password ? (
+          <Button form={FORM} type="submit">
+            {proof.confirm}
+          </Button>
+        ) : null}
+      </div>
+    </div>
+  )
+}
+
+interface WayProps {
+  readonly proved: () => void
+}
+
+const FORM = 'proof-by-password'
+
+function PasswordWay({ username, proved }: WayProps & { readonly username: string }) {
+  const { proof } = useApp().texts
+  const [password, setPassword] = useState('')
+  const { problem, attempt } = useAttempt()
+  const field = useRef<HTMLInputElement>(null)
+  // Focused here, because the dialog opens before the available methods are known.
+  useEffect(() => field.current?.focus(), [])
+
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    void attempt(() => proveByPassword(password), proved)
+  }
+
+  return (
+    <form id={FORM} onSubmit={submit}>
+      {/* Tells password managers whose password it is. */}
+      <input autoComplete="username" hidden readOnly value={username} />
+      <TextInput
+        autoComplete="current-password"
+        label={proof.password}
+        onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+        ref={field}
+        required
+        type="password"
+        value={password}
+        withAsterisk={false}
+      />
+      <ProblemMessage text={problem} />
+    </form>
+  )
+}
+
+function PasskeyWay({ isMain, proved }: WayProps & { readonly isMain: boolean }) {
+  const { proof } = useApp().texts
+  const { problem, isBusy, attempt } = useAttempt()
+
+  async function use(): Promise<void> {
+    if (!(await proveByPasskey())) throw new Hindrance(proof.passkeyFailed)
+  }
+
+  return (
+    <>
+      <Button
+        disabled={isBusy}
+        onClick={() => void attempt(use, proved)}
+        variant={isMain ? 'filled' : 'default'}
+      >
+        {proof.passkey}
+      </Button>
+      <ProblemMessage text={problem} />
+    </>
+  )
+}
+
+/**
+ * Opens the provider in a separate tab, so that nothing on this page is lost; the result shows in the
+ * session.
+ */
+function OtherWay({ name, ways, proved }: WayProps & { readonly name: string; readonly ways: Ways }) {
+  const { proof } = useApp().texts
+  const [isThere, setIsThere] = useState(false)
+  useEffect(() => {
+    if (!isThere) return
+    const timer = setInterval(async () => {
+      // A failed poll is repeated.
+      const now = await fetchWays().catch(() => ways)
+      if (Date.parse(now.proved_until) > Date.parse(ways.proved_until)) proved()
+    }, LOOKED_EVERY)
+    return () => clearInterval(timer)
+  }, [isThere, ways, proved])
+  return (
+    <>
+      <Button
+        component="a"
+        href="/sign-in/oidc?prove=1"
+        onClick={() => setIsThere(true)}
+        rel="noopener"
+        target="_blank"
+        variant="default"
+      >
+        {fill(proof.other, { name })}
+      </Button>
+      {isThere ? (
+        <p className="small quiet" role="status">
+          {proof.waiting}
+        </p>
+      ) : null}
+    </>
+  )
+}

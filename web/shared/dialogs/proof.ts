@@ -1,0 +1,28 @@
+import { done } from '../../../src/contract/fields.ts'
+import { type Session, sessionAnswer } from '../../../src/contract/session.ts'
+import { RequestFailure } from '../../uploads/answers.ts'
+import { askServer, sending } from '../ask.ts'
+import { askForPasskey } from '../passkeys.ts'
+
+/** Methods by which the session's user can re-authenticate, and how long the last one counts. */
+export type Ways = Pick<Session, 'username' | 'has_password' | 'has_passkeys' | 'oidc' | 'proved_until'>
+
+/** All functions here throw RequestFailure. */
+export async function fetchWays(): Promise<Ways> {
+  return (await askServer(sessionAnswer, '/api/v1/session')).data
+}
+
+export async function proveByPassword(password: string): Promise<void> {
+  await askServer(done, '/api/v1/session/proof', sending('POST', { password }))
+}
+
+/** False when the browser provided no passkey. */
+export async function proveByPasskey(): Promise<boolean> {
+  const answer = await askForPasskey().catch((error: unknown) => {
+    if (error instanceof RequestFailure) throw error
+    return null
+  })
+  if (answer === null) return false
+  await askServer(done, '/api/v1/session/proof/passkey', sending('POST', { answer }))
+  return true
+}

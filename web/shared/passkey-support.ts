@@ -1,0 +1,2 @@
+export const knowsPasskeys = () =>
+  'PublicKeyCredential' in window && 'parseRequestOptionsFromJSON' in PublicKeyCredential

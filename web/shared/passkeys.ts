@@ -1,0 +1,18 @@
+import * as z from 'zod/mini'
+import { dataOf } from '../../src/contract/fields.ts'
+import { askServer } from './ask.ts'
+
+const options = dataOf(
+  z.custom<PublicKeyCredentialRequestOptionsJSON>((value) => typeof value === 'object' && value !== null),
+)
+
+/**
+ * The browser's response to a passkey challenge of the server. Throws RequestFailure, and what the browser
+ * throws for a ceremony that was cancelled or failed.
+ */
+export async function askForPasskey(): Promise<ReturnType<PublicKeyCredential['toJSON']> | null> {
+  const { data } = await askServer(options, '/api/v1/session/passkey/options', { method: 'POST' })
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(data)
+  const credential = await navigator.credentials.get({ publicKey })
+  return credential instanceof PublicKeyCredential ? credential.toJSON() : null
+}

@@ -1,7 +1,0 @@
-/** What a request to IndexedDB brings. Throws what it fails with. */
-export function settled<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error)
-  })
-}

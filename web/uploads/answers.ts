@@ -1,0 +1,37 @@
+import type { FailedAnswer } from '../../src/client/policy/retry-policy.ts'
+
+/** A failed answer as the pages read it. */
+export interface PageAnswer extends FailedAnswer {
+  /** Why the storage cannot be used; null where the server does not say. */
+  readonly reason: string | null
+}
+
+/** A request that was not answered as hoped; `answer` is null when there was none at all. */
+export class RequestFailure extends Error {
+  override readonly name = 'RequestFailure'
+
+  constructor(readonly answer: PageAnswer | null) {
+    super(answer === null ? 'no answer' : `answered ${answer.status}`)
+  }
+}
+
+export function answerOf(status: number, body: string, retryAfter: string | null): PageAnswer {
+  const seconds = Number(retryAfter ?? Number.NaN)
+  const { error: code, reason } = errorOf(body)
+  return { status, code, reason, retryAfter: Number.isFinite(seconds) ? seconds : null }
+}
+
+function errorOf(body: string): { readonly error: string | null; readonly reason: string | null } {
+  const said = fieldsOf(body)
+  const text = (field: string) => (typeof said[field] === 'string' ? said[field] : null)
+  return { error: text('error'), reason: text('reason') }
+}
+
+function fieldsOf(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,166 @@
+import { createPacer, type Pacer } from './pace.ts'
+import {
+  isActive,
+  NO_PACE,
+  type Total,
+  type UploadItem,
+  type UploadPhase,
+  type Uploads,
+} from './upload-item.ts'
+
+/** What the page knows of an upload besides what it shows. */
+export interface BoardEntry {
+  readonly item: UploadItem
+  /** Null once nothing has to outlive the page. */
+  keptId: string | null
+  /** While it works towards its end. */
+  running: AbortController | null
+  /** Bytes; `item` follows a moment later. */
+  sent: number
+}
+
+/** Milliseconds between two looks at how far things are. */
+const TICK = 250
+/** Milliseconds after which it is said that the server has not answered yet. */
+const SLOW = 5000
+
+interface Listed extends BoardEntry {
+  item: UploadItem
+  pacer: Pacer | null
+  /** Since when it is in its state, as of `performance.now()`. */
+  since: number
+  /** Files of one round are counted together; null for those that are not. */
+  readonly round: number | null
+}
+
+/** All uploads of the page, and what is shown of them. */
+export class Board {
+  readonly #entries = new Map<string, Listed>()
+  readonly #listeners = new Set<() => void>()
+  #count = 0
+  #round = 0
+  /** Of all files of the round together, while one of them is being sent. */
+  #pacer: Pacer | null = null
+  #timer: ReturnType<typeof setInterval> | null = null
+  #isPublishing = false
+  #snapshot: Uploads
+
+  constructor() {
+    this.#snapshot = { items: [], total: this.#total() }
+  }
+
+  /** The same object as long as nothing has changed. */
+  snapshot(): Uploads {
+    return this.#snapshot
+  }
+
+  /** Returns what ends it. */
+  subscribe(changed: () => void): () => void {
+    this.#listeners.add(changed)
+    return () => this.#listeners.delete(changed)
+  }
+
+  all(): readonly BoardEntry[] {
+    return [...this.#entries.values()]
+  }
+
+  find(id: string): BoardEntry | null {
+    return this.#entries.get(id) ?? null
+  }
+
+  /** `isCounted`: whether it is part of what is waited for now. */
+  add(shown: Omit<UploadItem, 'id'>, keptId: string | null, isCounted: boolean): BoardEntry {
+    this.#count += 1
+    const item = { ...shown, id: `upload-${this.#count}` }
+    const entry: Listed = {
+      ...{ item, keptId, running: null, sent: item.sent, pacer: null },
+      since: performance.now(),
+      round: isCounted ? this.#round : null,
+    }
+    this.#entries.set(item.id, entry)
+    this.#publish()
+    return entry
+  }
+
+  setState(entry: BoardEntry, state: UploadPhase): void {
+    this.#change(entry, { state })
+  }
+
+  setLink(entry: BoardEntry, link: string): void {
+    this.#change(entry, { link })
+  }
+
+  remove(entry: BoardEntry): void {
+    this.#entries.delete(entry.item.id)
+    this.#publish()
+  }
+
+  /** What is added from now on is counted by itself, if nothing else is under way. */
+  startRound(): void {
+    if (![...this.#entries.values()].some(({ item }) => isActive(item))) this.#round += 1
+  }
+
+  #change(entry: BoardEntry, patch: Partial<Pick<UploadItem, 'link' | 'state'>>): void {
+    const listed = this.#entries.get(entry.item.id)
+    if (listed === undefined) return
+    listed.item = { ...listed.item, ...patch, sent: listed.sent }
+    listed.since = performance.now()
+    if (listed.item.state.kind !== 'sending') listed.pacer = null
+    this.#publish()
+  }
+
+  /** Many changes at once are told once. */
+  #publish(): void {
+    if (this.#isPublishing) return
+    this.#isPublishing = true
+    queueMicrotask(() => this.#publishNow())
+  }
+
+  #publishNow(): void {
+    this.#isPublishing = false
+    this.#snapshot = { items: [...this.#entries.values()].map(({ item }) => item), total: this.#total() }
+    if (this.#snapshot.total.isActive) this.#timer ??= setInterval(() => this.#tick(), TICK)
+    for (const changed of this.#listeners) changed()
+  }
+
+  #tick(): void {
+    for (const entry of this.#entries.values()) measure(entry)
+    this.#publishNow()
+    if (this.#snapshot.total.isActive || this.#timer === null) return
+    clearInterval(this.#timer)
+    this.#timer = null
+  }
+
+  #total(): Total {
+    const all = [...this.#entries.values()]
+    const items = all
+      .filter(({ round, item }) => round === this.#round && counts(item))
+      .map(({ item }) => item)
+    const size = sum(items.map((item) => item.size))
+    const sent = sum(items.map((item) => item.sent))
+    if (!items.some(({ state }) => state.kind === 'sending')) this.#pacer = null
+    else this.#pacer ??= createPacer(sent, performance.now())
+    const pace = this.#pacer?.tick(sent, size, performance.now()) ?? NO_PACE
+    return { size, sent, pace, isActive: all.some(({ item }) => isActive(item)) }
+  }
+}
+
+function measure(entry: Listed): void {
+  const { item, sent } = entry
+  if (item.state.kind === 'starting' && performance.now() - entry.since > SLOW) {
+    entry.item = { ...item, state: { kind: 'starting', isSlow: true } }
+  }
+  if (item.state.kind !== 'sending') return
+  entry.pacer ??= createPacer(sent, performance.now())
+  const pace = entry.pacer.tick(sent, item.size, performance.now())
+  entry.item = { ...item, sent, state: { kind: 'sending', pace } }
+}
+
+/** Whether it is part of what the person waits for. */
+function counts({ state }: UploadItem): boolean {
+  return !['failed', 'cancelled', 'interrupted', 'deleted'].includes(state.kind)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0)
+}

@@ -1,0 +1,65 @@
+import {
+  afterRefusal,
+  type ChunkState,
+  FIRST_CHUNK,
+  SMALLEST_CHUNK,
+} from '../../src/client/policy/chunk-policy.ts'
+import { DAY } from '../../src/domain/clock.ts'
+
+/** How long a smaller size is kept; the line may be better then, and the proxy told otherwise. */
+const KEPT = DAY
+const KEY = 'holdfast-chunk'
+
+/**
+ * How much the page sends in one request: as much as whatever stands before the server lets through. It never grows
+ * beyond the first size: a refusal costs a person's line the whole body. A smaller one is kept for this server; storage
+ * that is closed to us costs a few refusals more, nothing else.
+ */
+export class KeptChunkSize {
+  readonly #storage: Storage | null
+  readonly #now: () => number
+  #state: ChunkState
+
+  constructor(storage: Storage | null, now: () => number) {
+    this.#storage = storage
+    this.#now = now
+    const bytes = kept(storage, now()) ?? FIRST_CHUNK
+    this.#state = { bytes, largest: bytes }
+  }
+
+  current(): number {
+    return this.#state.bytes
+  }
+
+  /** A body of so many bytes did not get through; false when less is no use. */
+  refused(bytes: number): boolean {
+    const smaller = afterRefusal(this.#state, bytes)
+    if (smaller === null) return false
+    if (smaller !== this.#state) {
+      this.#state = smaller
+      keep(this.#storage, { bytes: smaller.bytes, until: this.#now() + KEPT })
+    }
+    return true
+  }
+}
+
+function kept(storage: Storage | null, now: number): number | null {
+  try {
+    const parsed: unknown = JSON.parse(storage?.getItem(KEY) ?? 'null')
+    if (typeof parsed !== 'object' || parsed === null || !('bytes' in parsed) || !('until' in parsed))
+      return null
+    const { bytes, until } = parsed
+    if (typeof bytes !== 'number' || typeof until !== 'number' || until < now) return null
+    return Math.min(FIRST_CHUNK, Math.max(SMALLEST_CHUNK, bytes))
+  } catch {
+    return null
+  }
+}
+
+function keep(storage: Storage | null, value: { readonly bytes: number; readonly until: number }): void {
+  try {
+    storage?.setItem(KEY, JSON.stringify(value))
+  } catch {
+    // It is learned again.
+  }
+}

@@ -1,0 +1,84 @@
+import type { Picked } from './picked.ts'
+import { NO_PACE, type UploadItem, type Uploads } from './upload-item.ts'
+import type { UploadList } from './uploads.ts'
+
+/** The uploads of the page, also before the code that does them is there. */
+export interface UploadEngine {
+  snapshot(): Uploads
+  subscribe(changed: () => void): () => void
+  /** `folder`: where they go; null where there are no folders. */
+  add(picked: readonly Picked[], folder?: string | null): void
+  /** Calls it as soon as there is a list; at once, so still in the click, when there is one. */
+  act(action: (list: UploadList) => void): void
+  /** Loads the code and what an earlier page left. */
+  open(): void
+}
+
+/** Before anything was chosen, and on the server. */
+export const NOTHING: Uploads = { items: [], total: { size: 0, sent: 0, pace: NO_PACE, isActive: false } }
+const LATER = 3000
+
+export function createEngine(open: () => Promise<UploadList>): UploadEngine {
+  const listeners = new Set<() => void>()
+  let list: UploadList | null = null
+  let opening = false
+  let waiting: ((list: UploadList) => void)[] = []
+  let shown = NOTHING
+
+  function publish(): void {
+    for (const changed of listeners) changed()
+  }
+
+  function start(): void {
+    if (opening) return
+    opening = true
+    open().then(
+      (opened) => {
+        list = opened
+        opened.subscribe(publish)
+        for (const action of waiting) action(opened)
+        waiting = []
+        publish()
+      },
+      () => {
+        // The network may be away just now; what is to be done is still there.
+        opening = false
+        setTimeout(start, LATER)
+      },
+    )
+  }
+
+  function act(action: (list: UploadList) => void): void {
+    if (list !== null) {
+      action(list)
+      return
+    }
+    waiting.push(action)
+    start()
+  }
+
+  return {
+    snapshot: () => list?.snapshot() ?? shown,
+    subscribe(changed) {
+      listeners.add(changed)
+      return () => listeners.delete(changed)
+    },
+    add(picked, folder = null) {
+      if (picked.length === 0) return
+      if (list === null) {
+        const items = [...shown.items, ...picked.map((each, index) => soon(each, folder, index))]
+        shown = { ...shown, items, total: { ...shown.total, isActive: true } }
+        publish()
+      }
+      act((opened) => opened.add(picked, folder))
+    },
+    act,
+    open: start,
+  }
+}
+
+function soon({ file, path }: Picked, folder: string | null, index: number): UploadItem {
+  const { name, size } = file
+  const id = `soon-${index}-${name}`
+  return { id, name, size, sent: 0, link: null, folder, path, state: { kind: 'starting' } }
+}

@@ -1,0 +1,44 @@
+import type { UploadItem } from './upload-item.ts'
+
+type FinishedItem = Pick<UploadItem, 'name' | 'size' | 'link' | 'folder' | 'path'>
+
+/** The links of finished uploads, kept as long as the tab, so that a reload does not lose them. */
+export interface Finished {
+  list(): readonly FinishedItem[]
+  add(item: FinishedItem): void
+  remove(item: FinishedItem): void
+}
+
+export function createFinished(window: string): Finished {
+  const key = `holdfast-finished-${window}`
+
+  function list(): readonly FinishedItem[] {
+    try {
+      const parsed: unknown = JSON.parse(sessionStorage.getItem(key) ?? '[]')
+      return Array.isArray(parsed) ? parsed.filter(isFinished) : []
+    } catch {
+      return []
+    }
+  }
+
+  function save(items: readonly FinishedItem[]): void {
+    try {
+      sessionStorage.setItem(key, JSON.stringify(items))
+    } catch {
+      // The list is gone with the page.
+    }
+  }
+
+  return {
+    list,
+    add: ({ name, size, link, folder, path }) => save([...list(), { name, size, link, folder, path }]),
+    remove: ({ link }) => save(list().filter((each) => each.link !== link)),
+  }
+}
+
+function isFinished(value: unknown): value is FinishedItem {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, size, link, folder, path }: Partial<Record<string, unknown>> = { ...value }
+  const isTold = [folder, path].every((told) => told === null || typeof told === 'string')
+  return typeof name === 'string' && typeof size === 'number' && typeof link === 'string' && isTold
+}

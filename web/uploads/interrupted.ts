@@ -1,0 +1,127 @@
+import { RequestFailure } from './answers.ts'
+import type { BoardEntry } from './board.ts'
+import { mayRead } from './file-handles.ts'
+import type { KeptUpload } from './kept-uploads.ts'
+import type { Picked } from './picked.ts'
+import type { Runs, UploadRunContext } from './runs.ts'
+import { isSame, otherThan } from './same-file.ts'
+import { askForUpload } from './server.ts'
+import { UploadOver } from './transfer.ts'
+import type { UploadPhase } from './upload-item.ts'
+import { judge } from './verdict.ts'
+
+/** The uploads that an earlier page did not finish. */
+export class Interrupted {
+  readonly #parts: UploadRunContext
+  readonly #runs: Runs
+
+  constructor(parts: UploadRunContext, runs: Runs) {
+    this.#parts = parts
+    this.#runs = runs
+  }
+
+  /** Lists them, and goes on with those that need nobody. */
+  async restore(): Promise<void> {
+    const { way, board, finished, marks } = this.#parts
+    const links = new Set(finished.list().map(({ link }) => link))
+    // The end of an upload may have come too late to be noted where unfinished ones are.
+    for (const { id, created } of way.kept.list()) if (links.has(created?.link ?? null)) way.kept.remove(id)
+    const all = way.kept.list().map((upload) => ({ upload, entry: this.#list(upload) }))
+    for (const { upload, entry } of all) {
+      if (!marks.has(upload.id)) continue
+      this.#runs.giveUp(entry)
+      board.remove(entry)
+    }
+    const wanted = all.filter(({ upload }) => !marks.has(upload.id))
+    await Promise.all(wanted.map(({ entry, upload }) => this.#pickUp(entry, upload)))
+  }
+
+  /** The unfinished upload of just this file, if there is one. */
+  whoseFile({ file, path }: Picked, folder: string | null): BoardEntry | null {
+    const found = this.#parts.board.all().find((entry) => {
+      const upload = this.#keptOf(entry)
+      if (upload === null || !isSame(file, upload)) return false
+      // Two folders may hold the same file; one that was in a folder may be chosen by itself when it is asked for.
+      if (entry.item.state.kind === 'interrupted') return true
+      return upload.path === path && upload.folder === folder
+    })
+    return found ?? null
+  }
+
+  /** Goes on with it, or says that it is not its file. */
+  giveFile(entry: BoardEntry, file: File): void {
+    const upload = this.#keptOf(entry)
+    if (upload === null || entry.item.state.kind !== 'interrupted') return
+    if (isSame(file, upload)) this.#goOn(entry, file)
+    else this.#parts.board.setState(entry, { ...entry.item.state, other: otherThan(upload, file) })
+  }
+
+  /** In a click, in which the browser may ask: goes on with the file that it can find again. */
+  async reopen(entry: BoardEntry): Promise<void> {
+    const upload = this.#keptOf(entry)
+    const file = upload === null ? null : await refind(upload, true)
+    if (file !== null) this.#goOn(entry, file)
+    // It was moved or changed, or the answer was no.
+    else this.#parts.board.setState(entry, { kind: 'interrupted', hasHandle: false, other: null })
+  }
+
+  #keptOf({ keptId }: BoardEntry): KeptUpload | null {
+    return keptId === null ? null : this.#parts.way.kept.find(keptId)
+  }
+
+  #list(upload: KeptUpload): BoardEntry {
+    const { id, name, size, sent, created, file, folder, path } = upload
+    const state: UploadPhase =
+      file === null ? { kind: 'interrupted', hasHandle: false, other: null } : { kind: 'paused' }
+    const shown = { name, size, sent, link: created?.link ?? null, folder, path, state }
+    return this.#parts.board.add(shown, id, true)
+  }
+
+  async #pickUp(entry: BoardEntry, upload: KeptUpload): Promise<void> {
+    const { way, board } = this.#parts
+    const file = upload.file ?? (await refind(upload, false))
+    if (file !== null) {
+      if (upload.file === null) way.kept.give(upload.id, file)
+      if (upload.isPaused) board.setState(entry, { kind: 'paused' })
+      else this.#runs.start(entry)
+      return
+    }
+    board.setState(entry, { kind: 'interrupted', hasHandle: upload.handle !== null, other: null })
+    if (upload.created !== null) await this.#look(entry, upload.created.address)
+  }
+
+  /** How far it is may be known better by the server. */
+  async #look(entry: BoardEntry, address: string): Promise<void> {
+    const { way, board } = this.#parts
+    try {
+      const seen = await askForUpload(way.to, address)
+      if (entry.item.state.kind !== 'interrupted') return
+      if (seen.status === 'completed' || seen.status === 'processing') {
+        this.#runs.finish(entry)
+        return
+      }
+      entry.sent = seen.received
+      board.setState(entry, entry.item.state)
+    } catch (error) {
+      const isGone =
+        error instanceof RequestFailure &&
+        judge(error.answer, { limit: way.limit, isOnline: true }).kind === 'anew'
+      if (isGone && entry.item.state.kind === 'interrupted') {
+        this.#runs.fail(entry, new UploadOver({ kind: 'expired' }))
+      }
+    }
+  }
+
+  #goOn(entry: BoardEntry, file: File): void {
+    if (entry.keptId === null) return
+    this.#parts.way.kept.give(entry.keptId, file)
+    this.#runs.start(entry)
+  }
+}
+
+/** The file as the browser finds it again; null where it does not, or may not. `ask`: as of `mayRead`. */
+async function refind({ handle, ...upload }: KeptUpload, ask: boolean): Promise<File | null> {
+  if (handle === null || !(await mayRead(handle, ask))) return null
+  const file = await handle.getFile().catch(() => null)
+  return file !== null && isSame(file, upload) ? file : null
+}

@@ -1,0 +1,127 @@
+import type { FileHandle } from './file-handles.ts'
+import type { Created } from './server.ts'
+import type { Target } from './upload-item.ts'
+import { KEPT_FOR, type StoredUpload, type UploadStore } from './upload-store.ts'
+
+const MIB = 1024 ** 2
+
+/** Files of up to this size are kept by the browser, so that they go on by themselves after a reload. */
+const LARGEST_CONTENT = 64 * MIB
+/** Of all uploads of a window together. */
+const MOST_CONTENTS = 512 * MIB
+/** Milliseconds between two notes of how far an upload is: each is a write to the disk. */
+const NOTED_EVERY = 500
+
+/** An upload that outlives the page. */
+export interface KeptUpload extends Omit<StoredUpload, 'window' | 'expires'> {
+  /** Null when the page has no file to read. */
+  readonly file: Blob | null
+}
+
+interface NewlyKept {
+  readonly file: File
+  readonly handle: FileHandle | null
+  readonly target: Target
+  /** Of an upload that was begun elsewhere; null for a new one. */
+  readonly created: Created | null
+}
+
+/** The unfinished uploads of this window: in memory, and written to the store with every change. */
+export class KeptUploads {
+  readonly #store: UploadStore
+  readonly #window: string
+  readonly #uploads = new Map<string, KeptUpload>()
+  /** Uploads whose content is kept too. */
+  readonly #contents = new Set<string>()
+  /** When `sent` of an upload was last written, as of `performance.now()`. */
+  readonly #notedAt = new Map<string, number>()
+
+  private constructor(store: UploadStore, window: string) {
+    this.#store = store
+    this.#window = window
+  }
+
+  static async open(store: UploadStore, window: string): Promise<KeptUploads> {
+    const kept = new KeptUploads(store, window)
+    for (const { upload, content } of await store.load(window, Date.now())) {
+      const { window: _, expires, ...rest } = upload
+      kept.#uploads.set(upload.id, { ...rest, file: content })
+      if (content !== null) kept.#contents.add(upload.id)
+    }
+    return kept
+  }
+
+  list(): readonly KeptUpload[] {
+    return [...this.#uploads.values()]
+  }
+
+  find(id: string): KeptUpload | null {
+    return this.#uploads.get(id) ?? null
+  }
+
+  add({ file, handle, target, created }: NewlyKept): KeptUpload {
+    const { name, type, size, lastModified } = file
+    const { folder, path } = target
+    const about = { name, type, size, lastModified, folder, path }
+    const upload = { id: newId(), ...about, created, isPaused: false, sent: 0, handle, file }
+    this.#set(upload)
+    this.#keepContent(upload.id, file)
+    return upload
+  }
+
+  /** Gives an upload its file back. */
+  give(id: string, file: Blob): void {
+    this.#change(id, { file })
+    this.#keepContent(id, file)
+  }
+
+  setCreated(id: string, created: Created | null): void {
+    this.#change(id, { created })
+  }
+
+  setPaused(id: string, isPaused: boolean): void {
+    if (this.find(id)?.isPaused !== isPaused) this.#change(id, { isPaused })
+  }
+
+  /** How far it is, so that the next page can say so before the server does. */
+  noteSent(id: string, sent: number): void {
+    const now = performance.now()
+    if (now - (this.#notedAt.get(id) ?? Number.NEGATIVE_INFINITY) < NOTED_EVERY) return
+    this.#notedAt.set(id, now)
+    this.#change(id, { sent })
+  }
+
+  /** It is done, or nobody wants it any more. What has arrived at the server is not touched. */
+  remove(id: string): void {
+    this.#uploads.delete(id)
+    this.#contents.delete(id)
+    this.#notedAt.delete(id)
+    this.#store.remove(id)
+  }
+
+  #change(id: string, patch: Partial<KeptUpload>): void {
+    const upload = this.#uploads.get(id)
+    if (upload !== undefined) this.#set({ ...upload, ...patch })
+  }
+
+  #set(upload: KeptUpload): void {
+    this.#uploads.set(upload.id, upload)
+    const { file: _, ...rest } = upload
+    this.#store.put({ ...rest, window: this.#window, expires: Date.now() + KEPT_FOR })
+  }
+
+  #keepContent(id: string, content: Blob): void {
+    if (this.#contents.has(id) || content.size > LARGEST_CONTENT) return
+    const kept = [...this.#contents].reduce((sum, each) => sum + (this.find(each)?.size ?? 0), 0)
+    if (kept + content.size > MOST_CONTENTS) return
+    this.#contents.add(id)
+    this.#store.putContent(id, content)
+  }
+}
+
+/** Not of `crypto.randomUUID`, which pages that came by plain HTTP do not have. */
+function newId(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+}

@@ -1,0 +1,145 @@
+import { Button } from '@mantine/core'
+import { Drawing } from '../../shared/drawings/drawing.tsx'
+import type { DrawingName } from '../../shared/drawings/drawings.ts'
+import type { UploadEngine } from '../engine.ts'
+import type { StartAppTexts } from '../texts.ts'
+import { isActive, type UploadItem } from '../upload-item.ts'
+import type { UploadList } from '../uploads.ts'
+import type { UploadProblem } from '../verdict.ts'
+import { ChooseAgain } from './choose-again.tsx'
+
+interface RowActionsProps {
+  readonly engine: UploadEngine
+  readonly item: UploadItem
+  readonly texts: StartAppTexts
+}
+
+interface Action {
+  readonly label: string
+  readonly drawing: DrawingName
+  /** It is what the person is most likely to want. */
+  readonly isMain?: boolean
+  /** What it does cannot be taken back. */
+  readonly isDeletion?: boolean
+  readonly action: (list: UploadList) => void
+}
+
+/** Where a button stands among those of its row: no two have the same at once. */
+type Place = 'going' | 'ending' | 'deleting' | 'removing'
+
+/** What can be done about an upload in the state that it is in. */
+export function RowActions({ engine, item, texts }: RowActionsProps) {
+  const { id, name, state } = item
+  /** What comes for a button that was pressed has the same `place`, so that the focus stays there. */
+  const button = (place: Place, { label, drawing, isMain = false, isDeletion = false, action }: Action) => (
+    <Button
+      aria-label={`${label}: ${name}`}
+      {...(isMain || isDeletion ? {} : { className: 'quiet-button' })}
+      {...(isDeletion ? { color: 'red' } : {})}
+      key={place}
+      leftSection={<Drawing of={drawing} />}
+      onClick={() => engine.act(action)}
+      variant={isMain || isDeletion ? 'light' : 'subtle'}
+    >
+      {label}
+    </Button>
+  )
+  const resume = (list: UploadList) => list.resume(id)
+  const goOn = (label: string, drawing: DrawingName) =>
+    button('going', { label, drawing, isMain: true, action: resume })
+  const pause = () =>
+    button('going', { label: texts.pause, drawing: 'pause', action: (list) => list.pause(id) })
+  const cancel = () =>
+    button('ending', { label: texts.cancel, drawing: 'cross', action: (list) => list.cancel(id) })
+  const undo = () => button('ending', { label: texts.undo, drawing: 'undo', isMain: true, action: resume })
+  const remove = () =>
+    button('removing', { label: texts.remove, drawing: 'cross', action: (list) => list.remove(id) })
+
+  const step = (place: Place, look: Omit<Action, 'action'>, to: 'ask' | 'do' | 'keep') =>
+    button(place, { ...look, action: (list) => list.deletion(id, to) })
+
+  if (state.kind === 'waiting' && state.reason !== 'offline' && state.reason !== 'rate') {
+    const tryNow = (list: UploadList) => list.tryNow()
+    return [button('going', { label: texts.tryNow, drawing: 'refresh', action: tryNow }), cancel()]
+  }
+  if (isActive(item)) return [pause(), cancel()]
+  switch (state.kind) {
+    case 'paused':
+      return [goOn(texts.resume, 'play'), cancel()]
+    case 'interrupted':
+      return [<FindFile engine={engine} item={item} key="find" texts={texts} />, cancel()]
+    case 'cancelled':
+      return undo()
+    case 'failed':
+      return [
+        <ProblemLink key="help" problem={state.problem} texts={texts} />,
+        canTryAgain(state.problem) ? goOn(texts.retry, 'refresh') : null,
+        remove(),
+      ]
+    case 'done':
+      if (state.deletion === null) return remove()
+      if (state.deletion === 'under way') return null
+      if (state.deletion === 'possible') {
+        return [step('ending', { label: texts.delete, drawing: 'trash' }, 'ask'), remove()]
+      }
+      // A second click on the same place keeps the file.
+      return [
+        step('deleting', { label: texts.deleteForGood, drawing: 'trash', isDeletion: true }, 'do'),
+        step('ending', { label: texts.keep, drawing: 'undo' }, 'keep'),
+      ]
+    case 'deleted':
+      return remove()
+    default:
+      return null
+  }
+}
+
+/** Gives an interrupted upload its file: by one click where the browser knows it, else by choosing it once more. */
+function FindFile({ engine, item: { id, name, state }, texts }: RowActionsProps) {
+  const hasHandle = state.kind === 'interrupted' && state.hasHandle
+
+  return (
+    <>
+      {hasHandle ? (
+        <Button
+          aria-label={`${texts.continue}: ${name}`}
+          leftSection={<Drawing of="play" />}
+          onClick={() => engine.act((list) => list.reopen(id))}
+          variant="light"
+        >
+          {texts.continue}
+        </Button>
+      ) : null}
+      <ChooseAgain
+        chosen={(file) => engine.act((list) => list.giveFile(id, file))}
+        {...(hasHandle ? { className: 'quiet-button' } : {})}
+        label={texts.chooseAgain}
+        leftSection={<Drawing of="file" />}
+        name={name}
+        variant={hasHandle ? 'subtle' : 'light'}
+      />
+    </>
+  )
+}
+
+/** Of the others the file is no longer at hand, or nothing would change. */
+function canTryAgain({ kind }: UploadProblem): boolean {
+  return ['account-full', 'signed-out', 'not-stored', 'proxy', 'refused'].includes(kind)
+}
+
+/** Leads to where the problem can be solved. */
+function ProblemLink({ problem, texts }: { problem: UploadProblem; texts: StartAppTexts }) {
+  const help = helpWith(problem, texts)
+  if (help === null) return null
+  return (
+    <Button component="a" href={help.href} variant="light">
+      {help.label}
+    </Button>
+  )
+}
+
+function helpWith({ kind }: UploadProblem, texts: StartAppTexts): { label: string; href: string } | null {
+  if (kind === 'account-full') return { label: texts.seeStorage, href: '/settings' }
+  if (kind !== 'signed-out' && kind !== 'guests-off') return null
+  return { label: texts.signIn, href: `/sign-in?next=${encodeURIComponent(location.pathname)}` }
+}

@@ -1,0 +1,107 @@
+import { Button, Progress } from '@mantine/core'
+import { useState } from 'react'
+import { Drawing } from '../../shared/drawings/drawing.tsx'
+import type { UploadEngine } from '../engine.ts'
+import { isActive, type UploadItem, type Uploads } from '../upload-item.ts'
+import { CopyButton } from './link-actions.tsx'
+import { shortList } from './short-list.ts'
+import { UploadLine } from './upload-row.tsx'
+import type { View } from './view.ts'
+
+interface UploadListViewProps {
+  readonly engine: UploadEngine
+  readonly uploads: Uploads
+  readonly view: View
+  /** What whoever gives its link away has to know; null where it opens for everybody. */
+  readonly noteOf?: (item: UploadItem) => string | null
+}
+
+/** All uploads, with what concerns all of them on top. */
+export function UploadListView({ engine, uploads, view, noteOf = noNote }: UploadListViewProps) {
+  const { items } = uploads
+  const { texts, words } = view
+  const links = items.flatMap(({ link, state }) =>
+    link === null || ['cancelled', 'deleted', 'failed'].includes(state.kind) ? [] : [link],
+  )
+  const isOne = items.length === 1
+  const [isAll, setIsAll] = useState(false)
+  const shown = isAll ? items : shortList(items)
+
+  return (
+    <section aria-label={texts.list} className="uploads">
+      <div className="uploads-head">
+        <h1>{view.headline(uploads)}</h1>
+        <div className="actions">
+          {links.length > 1 ? (
+            <CopyButton
+              copied={texts.copied}
+              label={words.count(links.length, texts.copyAll)}
+              text={links.join('\n')}
+              variant="filled"
+            />
+          ) : null}
+          <PauseAll engine={engine} uploads={uploads} view={view} />
+        </div>
+        {!isOne && uploads.total.isActive ? <TotalProgress uploads={uploads} view={view} /> : null}
+      </div>
+      <ul className="upload-rows">
+        {shown.map((item) => (
+          <UploadLine
+            engine={engine}
+            isOnly={isOne}
+            item={item}
+            key={item.id}
+            note={noteOf(item)}
+            view={view}
+          />
+        ))}
+      </ul>
+      {shown.length === items.length && !isAll ? null : (
+        <Button className="uploads-all" onClick={() => setIsAll(!isAll)} variant="default">
+          {isAll ? texts.showFewer : words.count(items.length, texts.showAll)}
+        </Button>
+      )}
+    </section>
+  )
+}
+
+/** Of guests, whose links all open for everybody. */
+const noNote = () => null
+
+/** Moves with all files of one go, so that one glance is enough. */
+function TotalProgress({ uploads, view }: { uploads: Uploads; view: View }) {
+  const { total } = uploads
+  return (
+    <div className="uploads-total">
+      <Progress
+        aria-label={view.texts.total}
+        size="md"
+        value={total.size === 0 ? 0 : (total.sent / total.size) * 100}
+      />
+      <p className="quiet small">{view.total(uploads)}</p>
+    </div>
+  )
+}
+
+function PauseAll({ engine, uploads: { items }, view: { texts } }: UploadListViewProps) {
+  const active = items.filter(isActive)
+  const paused = items.filter(({ state }) => state.kind === 'paused')
+  if (active.length + paused.length < 2) return null
+  return active.length > 0 ? (
+    <Button
+      leftSection={<Drawing of="pause" />}
+      onClick={() => engine.act((list) => list.pauseAll())}
+      variant="default"
+    >
+      {texts.pauseAll}
+    </Button>
+  ) : (
+    <Button
+      leftSection={<Drawing of="play" />}
+      onClick={() => engine.act((list) => list.resumeAll())}
+      variant="default"
+    >
+      {texts.resumeAll}
+    </Button>
+  )
+}

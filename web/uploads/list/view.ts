@@ -1,0 +1,181 @@
+import { fill, type Words } from '../../shared/words.ts'
+import type { StartAppTexts } from '../texts.ts'
+import {
+  type DeletionState,
+  isActive,
+  type OtherFile,
+  type Pace,
+  type UploadItem,
+  type Uploads,
+} from '../upload-item.ts'
+import type { Reason, UploadProblem } from '../verdict.ts'
+
+/** A part of a whole, in bytes. */
+interface Share {
+  readonly sent: number
+  readonly size: number
+}
+
+/** What the page says of uploads, in the words of its reader. */
+export class View {
+  readonly texts: StartAppTexts
+  readonly words: Words
+  readonly #percents: Intl.NumberFormat
+  readonly #time: Intl.DateTimeFormat
+
+  constructor({ texts, locale }: { readonly texts: StartAppTexts; readonly locale: string }, words: Words) {
+    this.texts = texts
+    this.words = words
+    this.#percents = new Intl.NumberFormat(locale, { style: 'percent' })
+    this.#time = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
+  }
+
+  percent({ sent, size }: Share): string {
+    // All of it is not said before the server has said so.
+    return this.#percents.format(size === 0 ? 0 : Math.min(0.99, Math.floor((sent / size) * 100) / 100))
+  }
+
+  /** One line on how an upload is. */
+  state(item: UploadItem): string {
+    const { states } = this.texts
+    switch (item.state.kind) {
+      case 'starting':
+        return item.state.isSlow ? states.startingSlow : states.starting
+      case 'queued':
+        return states.queued
+      case 'sending':
+        return this.#progress(item, item.state.pace)
+      case 'waiting':
+        return this.#waiting(item.state.reason, item.state.until)
+      case 'paused':
+        return fill(states.paused, { percent: this.percent(item) })
+      case 'interrupted': {
+        const text = item.state.hasHandle ? states.interruptedWithHandle : states.interrupted
+        return fill(text, { percent: this.percent(item) })
+      }
+      case 'processing':
+        return states.processing
+      case 'done':
+        return this.#done(item.state.deletion, item.size)
+      case 'deleted':
+        return states.deleted
+      case 'failed':
+        return this.#problem(item.state.problem, item)
+      case 'cancelled':
+        return states.cancelled
+    }
+  }
+
+  /** One line on how all of them are together; why, where none of them moves. */
+  total(uploads: Uploads): string {
+    return this.#standstill(uploads) ?? this.#progress(uploads.total, uploads.total.pace)
+  }
+
+  /** What happens with them, in a few words: what moves, what waits, what is done and what is not. */
+  headline({ items, total }: Uploads): string {
+    const { texts, words } = this
+    const active = items.filter(isActive)
+    if (this.#standstill({ items, total }) !== null) return words.count(active.length, texts.waiting)
+    if (active.length > 0) return `${words.count(active.length, texts.uploading)} · ${this.percent(total)}`
+    const are = (kind: UploadItem['state']['kind']) => items.filter(({ state }) => state.kind === kind).length
+    const paused = are('paused')
+    if (paused > 0) return words.count(paused, texts.pausedUploads)
+    const [well, badly] = [are('done'), are('failed')]
+    const parts = [
+      ...(well > 0 ? [words.count(well, texts.uploaded)] : []),
+      ...(badly > 0 ? [words.count(badly, texts.notUploaded)] : []),
+    ]
+    return well + badly < items.length || parts.length === 0
+      ? words.count(items.length, texts.files)
+      : parts.join(' · ')
+  }
+
+  /** The title of the page while something is under way; null otherwise. */
+  title(uploads: Uploads): string | null {
+    if (!uploads.total.isActive || uploads.total.size === 0) return null
+    return this.#standstill(uploads) === null ? this.percent(uploads.total) : this.headline(uploads)
+  }
+
+  /** That what was chosen is not the file of an interrupted upload. */
+  otherFile({ name, size }: Pick<UploadItem, 'name' | 'size'>, other: OtherFile): string {
+    const { texts, words } = this
+    if (other.isNewer) return fill(texts.otherVersion, { name })
+    const sizes = { size: words.size(size), otherSize: words.size(other.size) }
+    return fill(texts.otherFile, { name, other: other.name, ...sizes })
+  }
+
+  #progress({ sent, size }: Share, pace: Pace): string {
+    const { texts, words } = this
+    const parts = [fill(texts.states.sending, { sent: words.size(sent), size: words.size(size) })]
+    if (pace.isStalled) parts.push(texts.states.stalled)
+    else {
+      if (pace.speed !== null) parts.push(fill(texts.speed, { size: words.size(Math.round(pace.speed)) }))
+      if (pace.left !== null) parts.push(this.#left(pace.left))
+    }
+    return parts.join(' · ')
+  }
+
+  /** In steps that do not change with every look. */
+  #left(seconds: number): string {
+    const { texts, words } = this
+    if (seconds < 10) return texts.fewSecondsLeft
+    if (seconds <= 50) return words.count(Math.ceil(seconds / 10) * 10, texts.secondsLeft)
+    const minutes = Math.ceil(seconds / 60)
+    if (minutes < 90) return words.count(minutes, texts.minutesLeft)
+    return words.count(Math.ceil(minutes / 60), texts.hoursLeft)
+  }
+
+  #problem(it: UploadProblem, { size }: { readonly size: number }): string {
+    const { words } = this
+    const { problems } = this.texts
+    switch (it.kind) {
+      case 'too-large':
+        return fill(problems.tooLarge, { size: words.size(size), limit: words.size(it.limit) })
+      case 'guests-off':
+        return problems.guestsOff
+      case 'account-full':
+        return fill(problems.accountFull, { size: words.size(size) })
+      case 'signed-out':
+        return problems.signedOut
+      case 'not-allowed':
+        return problems.notAllowed
+      case 'content-refused':
+        return problems.contentRefused
+      case 'folder-gone':
+        return problems.folderGone
+      case 'not-stored':
+        return problems.notStored
+      case 'changed':
+        return problems.changed
+      case 'expired':
+        return problems.expired
+      case 'proxy':
+        return problems.proxy
+      case 'refused':
+        return fill(problems.refused, { code: it.code })
+    }
+  }
+
+  #waiting(reason: Reason, until: number): string {
+    return fill(this.texts.states.waiting[reason], { time: this.#time.format(until) })
+  }
+
+  #done(deletion: DeletionState | null, size: number): string {
+    const { states } = this.texts
+    if (deletion === 'asked') return states.deletionAsked
+    if (deletion === 'under way') return states.deleting
+    if (deletion === 'failed') return states.deletionFailed
+    return fill(states.done, { size: this.words.size(size) })
+  }
+
+  /** Why nothing moves, where all that is under way waits. */
+  #standstill({ items }: Uploads): string | null {
+    const first = items.find(({ state }) => state.kind === 'waiting')
+    if (first?.state.kind !== 'waiting' || items.some(isMoving)) return null
+    return this.#waiting(first.state.reason, first.state.until)
+  }
+}
+
+function isMoving({ state }: UploadItem): boolean {
+  return state.kind === 'starting' || state.kind === 'sending' || state.kind === 'processing'
+}

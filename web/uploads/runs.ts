@@ -1,0 +1,122 @@
+import { RequestFailure } from './answers.ts'
+import type { Board, BoardEntry } from './board.ts'
+import type { CancelledMarks } from './cancelled-marks.ts'
+import type { Finished } from './finished.ts'
+import type { ReceiptStore } from './receipts.ts'
+import { type Created, takeBack } from './server.ts'
+import { Transfer, type TransferListener, type TransferWay, UploadOver } from './transfer.ts'
+import { NO_PACE } from './upload-item.ts'
+
+/** What the parts of the list work with. */
+export interface UploadRunContext {
+  readonly way: TransferWay
+  readonly board: Board
+  readonly finished: Finished
+  readonly receipts: ReceiptStore
+  readonly marks: CancelledMarks
+}
+
+/** Brings uploads to their ends, each of them once at a time. */
+export class Runs {
+  readonly #parts: UploadRunContext
+
+  constructor(parts: UploadRunContext) {
+    this.#parts = parts
+  }
+
+  start(entry: BoardEntry): void {
+    const { keptId } = entry
+    if (keptId === null || entry.running !== null) return
+    const running = new AbortController()
+    const { signal } = running
+    entry.running = running
+    this.#parts.way.kept.setPaused(keptId, false)
+    new Transfer(this.#parts.way, keptId, signal, this.#listener(entry, signal))
+      .run()
+      .then((end) => {
+        if (end === 'done') this.finish(entry)
+      })
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.fail(entry, error)
+      })
+      .finally(() => {
+        if (entry.running === running) entry.running = null
+      })
+  }
+
+  /** It stays as it is, and does not go on by itself, not even on the next page. */
+  stop(entry: BoardEntry): void {
+    entry.running?.abort()
+    entry.running = null
+    if (entry.keptId !== null) this.#parts.way.kept.setPaused(entry.keptId, true)
+  }
+
+  /** It is safe on the server. */
+  finish(entry: BoardEntry): void {
+    const { board, finished, receipts } = this.#parts
+    const created = this.#createdOf(entry)
+    this.#forget(entry)
+    entry.sent = entry.item.size
+    const { name, size } = entry.item
+    if (created?.receipt != null) {
+      receipts.add({ name, size, link: created.link, receipt: created.receipt, at: Date.now() })
+    }
+    board.setState(entry, { kind: 'done', deletion: created?.receipt == null ? null : 'possible' })
+    finished.add(entry.item)
+  }
+
+  fail(entry: BoardEntry, error: unknown): void {
+    const problem = error instanceof UploadOver ? error.problem : ({ kind: 'not-stored' } as const)
+    if (['changed', 'too-large', 'guests-off', 'expired', 'content-refused'].includes(problem.kind))
+      this.giveUp(entry)
+    this.#parts.board.setState(entry, { kind: 'failed', problem })
+  }
+
+  /** Takes what has arrived off the server too, unless the file is complete. */
+  giveUp(entry: BoardEntry): void {
+    const created = this.#createdOf(entry)
+    this.#forget(entry)
+    if (created !== null) void terminate(this.#parts.way, created)
+  }
+
+  /** Shows what a run tells. What comes late from one that was ended is not shown, but for its link. */
+  #listener(entry: BoardEntry, signal: AbortSignal): TransferListener {
+    const { board } = this.#parts
+    return {
+      stage(kind) {
+        if (!signal.aborted) board.setState(entry, kind === 'sending' ? { kind, pace: NO_PACE } : { kind })
+      },
+      waiting(reason, until) {
+        if (!signal.aborted) board.setState(entry, { kind: 'waiting', reason, until })
+      },
+      link: (link) => board.setLink(entry, link),
+      sent(bytes) {
+        entry.sent = bytes
+      },
+    }
+  }
+
+  /** Nothing has to outlive the page any more. */
+  #forget(entry: BoardEntry): void {
+    if (entry.keptId === null) return
+    this.#parts.way.kept.remove(entry.keptId)
+    entry.keptId = null
+  }
+
+  #createdOf({ keptId }: BoardEntry): Created | null {
+    return keptId === null ? null : (this.#parts.way.kept.find(keptId)?.created ?? null)
+  }
+}
+
+/** Tries for an hour at most: what is left then the server clears away by itself. */
+async function terminate({ to }: TransferWay, created: Created): Promise<void> {
+  for (let pause = 1000; pause < 60 * 60 * 1000; pause *= 2) {
+    try {
+      return await takeBack(to, created)
+    } catch (error) {
+      const { answer } = error instanceof RequestFailure ? error : { answer: null }
+      if (answer !== null && answer.status < 500 && answer.status !== 423) return
+      await new Promise((resolve) => setTimeout(resolve, pause))
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import type { PresentUpload, StartedUpload } from '../../src/contract/uploads.ts'
+import { UPLOAD_STATUSES } from '../../src/domain/upload-status.ts'
+import { answerOf, RequestFailure } from './answers.ts'
+
+/** The server's uploads, by the JSON and tus it speaks to everybody. Every function throws RequestFailure. */
+
+const UPLOADS = '/api/v1/uploads'
+const VERSION = { 'Tus-Resumable': '1.0.0' }
+const SECRET = /^\/api\/v1\/uploads\/[0-9a-f]{32}$/
+
+/** Where an upload goes. */
+export interface Destination {
+  /** Sent with every request. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Whether folders that are dropped are made there. Guests have none: their files go up by themselves. */
+  readonly keepsFolders: boolean
+}
+
+export interface AnnouncedUpload {
+  readonly name: string
+  readonly type: string
+  readonly size: number
+  /** Milliseconds since 1970. */
+  readonly lastModified: number
+  /** `photos/2026/beach.jpg`; null for a file by itself. */
+  readonly path: string | null
+  /** A folder's identifier; null for the top level, or where there are no folders. */
+  readonly folder: string | null
+}
+
+export interface Created {
+  /** The path that the bytes go to. Whoever knows it can write: it stays in this browser. */
+  readonly address: string
+  /** The link to give away. */
+  readonly link: string
+  /** It was begun in another browser or by a program: when it is gone, it is over. */
+  readonly isTakenOver?: true
+  /** Whoever has it may delete the file, also when it is complete; only guests are given one. */
+  readonly receipt?: string
+}
+
+export interface UploadOffset {
+  readonly status: PresentUpload['status']
+  /** Bytes that are safe. */
+  readonly received: number
+  readonly link: string
+}
+
+export async function announceUpload(to: Destination, upload: AnnouncedUpload): Promise<Created> {
+  const metadata = [
+    ['filename', upload.name],
+    ['filetype', upload.type],
+    // Tells another browser whether it has the same file.
+    ['lastModified', String(upload.lastModified)],
+    ...(upload.folder === null ? [] : [['folder', upload.folder]]),
+    ...(upload.path === null || !to.keepsFolders ? [] : [['relativePath', upload.path]]),
+  ]
+  const { body, receipt } = await ask(UPLOADS, {
+    method: 'POST',
+    headers: {
+      ...to.headers,
+      ...VERSION,
+      'Upload-Length': String(upload.size),
+      'Upload-Metadata': metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(','),
+    },
+  })
+  const address = text(body, 'location')
+  if (!SECRET.test(address)) throw new RequestFailure(null)
+  return { address, link: text(body, 'url'), ...(receipt === null ? {} : { receipt }) }
+}
+
+export async function askForUpload(to: Destination, address: string): Promise<UploadOffset> {
+  const { body } = await ask(address, { headers: to.headers, cache: 'no-store' })
+  const status = UPLOAD_STATUSES.find((known) => known === body.status)
+  if (status === undefined) throw new RequestFailure(null)
+  return { status, received: number(body, 'received'), link: text(body, 'url') }
+}
+
+/**
+ * Gives an upload up, and what of it has arrived: with a receipt also when the last byte was quicker. It may be the last
+ * that the page does.
+ */
+export async function takeBack(to: Destination, { address, receipt }: Created): Promise<void> {
+  if (receipt !== undefined) await deleteWithReceipt(receipt)
+  else await ask(address, { method: 'DELETE', headers: { ...to.headers, ...VERSION }, keepalive: true })
+}
+
+/** Deletes for good what somebody has uploaded. What is gone already counts as deleted. */
+export async function deleteWithReceipt(receipt: string): Promise<void> {
+  try {
+    await ask(`/api/v1/receipt/${encodeURIComponent(receipt)}`, { method: 'DELETE', keepalive: true })
+  } catch (error) {
+    if (!(error instanceof RequestFailure) || error.answer?.status !== 404) throw error
+  }
+}
+
+/** Nobody waits longer than this for an answer that brings no file. */
+const QUIET = 30_000
+
+interface Said {
+  readonly body: Readonly<Record<string, unknown>>
+  readonly receipt: string | null
+}
+
+async function ask(path: string, request: RequestInit): Promise<Said> {
+  const response = await fetch(path, { ...request, signal: AbortSignal.timeout(QUIET) }).catch(() => {
+    throw new RequestFailure(null)
+  })
+  const said = await response.text().catch(() => {
+    throw new RequestFailure(null)
+  })
+  if (!response.ok)
+    throw new RequestFailure(answerOf(response.status, said, response.headers.get('retry-after')))
+  return { body: said === '' ? {} : parsed(said), receipt: response.headers.get('holdfast-receipt') }
+}
+
+/** What answers without being the server, such as the page of a captive portal, is no answer. */
+function parsed(said: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(said)
+    if (typeof value === 'object' && value !== null) return { ...value }
+  } catch {}
+  throw new RequestFailure(null)
+}
+
+function text(body: Readonly<Record<string, unknown>>, key: keyof StartedUpload): string {
+  const value = body[key]
+  if (typeof value !== 'string') throw new RequestFailure(null)
+  return value
+}
+
+function number(body: Readonly<Record<string, unknown>>, key: keyof PresentUpload): number {
+  const value = body[key]
+  if (typeof value !== 'number') throw new RequestFailure(null)
+  return value
+}
+
+function base64(value: string): string {
+  return btoa(String.fromCodePoint(...new TextEncoder().encode(value)))
+}

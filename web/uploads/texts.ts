@@ -1,0 +1,108 @@
+import type { Plural } from '../shared/words.ts'
+import type { Reason } from './verdict.ts'
+
+/** What the start page says once its script runs, and in its zone before. */
+export interface StartAppTexts {
+  readonly drop: string
+  readonly choose: string
+  readonly dropNow: string
+  readonly addMore: string
+  readonly chooseFiles: string
+  readonly choosePhotos: string
+  readonly paste: string
+  readonly file: string
+  readonly upload: string
+  /** The beginnings of names for what is pasted. */
+  readonly pasted: { readonly image: string; readonly text: string }
+  readonly list: string
+  readonly files: Plural
+  readonly uploading: Plural
+  readonly uploaded: Plural
+  readonly notUploaded: Plural
+  readonly waiting: Plural
+  readonly pausedUploads: Plural
+  readonly total: string
+  /** {name} */
+  readonly progressOf: string
+  readonly states: {
+    readonly starting: string
+    readonly startingSlow: string
+    readonly queued: string
+    /** {sent}, {size} */
+    readonly sending: string
+    readonly stalled: string
+    /** {time}: when it is tried again. */
+    readonly waiting: Readonly<Record<Reason, string>>
+    /** {percent} */
+    readonly paused: string
+    /** {percent} */
+    readonly interrupted: string
+    /** {percent} */
+    readonly interruptedWithHandle: string
+    readonly processing: string
+    /** {size} */
+    readonly done: string
+    readonly cancelled: string
+    readonly deletionAsked: string
+    readonly deleting: string
+    readonly deletionFailed: string
+    readonly deleted: string
+  }
+  /** {size} */
+  readonly speed: string
+  readonly fewSecondsLeft: string
+  readonly secondsLeft: Plural
+  readonly minutesLeft: Plural
+  readonly hoursLeft: Plural
+  /** {name}, {size}, {other}, {otherSize} */
+  readonly otherFile: string
+  /** {name} */
+  readonly otherVersion: string
+  readonly problems: {
+    /** {size}, {limit} */
+    readonly tooLarge: string
+    readonly guestsOff: string
+    /** {size} */
+    readonly accountFull: string
+    readonly signedOut: string
+    readonly notAllowed: string
+    readonly contentRefused: string
+    readonly folderGone: string
+    readonly notStored: string
+    readonly changed: string
+    readonly expired: string
+    readonly proxy: string
+    /** {code} */
+    readonly refused: string
+  }
+  readonly pause: string
+  readonly resume: string
+  readonly pauseAll: string
+  readonly resumeAll: string
+  readonly retry: string
+  readonly tryNow: string
+  readonly cancel: string
+  readonly undo: string
+  readonly remove: string
+  readonly delete: string
+  readonly deleteForGood: string
+  readonly keep: string
+  readonly showAll: Plural
+  readonly showFewer: string
+  readonly seeStorage: string
+  readonly signIn: string
+  readonly earlier: {
+    readonly title: Plural
+    readonly why: string
+    /** {size}, {day} */
+    readonly facts: string
+  }
+  readonly continue: string
+  readonly chooseAgain: string
+  readonly copy: string
+  readonly copied: string
+  readonly copyAll: Plural
+  readonly share: string
+  readonly qrCode: string
+  readonly qrCodeOf: string
+}

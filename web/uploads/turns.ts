@@ -1,0 +1,43 @@
+/** Lets so many work at a time, in the order they came. */
+export interface UploadTurns {
+  /** Resolves with what gives the turn back; null when `signal` was aborted first. */
+  take(signal: AbortSignal): Promise<(() => void) | null>
+}
+
+export function createTurns(count: number): UploadTurns {
+  let free = count
+  const queue: (() => void)[] = []
+
+  function give(): () => void {
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      const next = queue.shift()
+      if (next === undefined) free += 1
+      else next()
+    }
+  }
+
+  return {
+    async take(signal) {
+      if (signal.aborted) return null
+      if (free > 0) {
+        free -= 1
+        return give()
+      }
+      return new Promise((resolve) => {
+        const leave = () => {
+          queue.splice(queue.indexOf(go), 1)
+          resolve(null)
+        }
+        const go = () => {
+          signal.removeEventListener('abort', leave)
+          resolve(give())
+        }
+        queue.push(go)
+        signal.addEventListener('abort', leave, { once: true })
+      })
+    },
+  }
+}

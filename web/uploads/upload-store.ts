@@ -1,0 +1,150 @@
+import { DAY, SECOND } from '../../src/domain/clock.ts'
+import { type FileHandle, isHandle } from './file-handles.ts'
+import type { Created } from './server.ts'
+import { requestResult } from './settled.ts'
+import type { Target } from './upload-item.ts'
+
+/** An unfinished upload as IndexedDB keeps it, beside its content. */
+export interface StoredUpload extends Target {
+  readonly id: string
+  /** The window that it belongs to, as `windowName` tells. */
+  readonly window: string
+  readonly name: string
+  readonly type: string
+  /** Bytes. */
+  readonly size: number
+  /** Milliseconds since 1970; with name and size it tells one file from another. */
+  readonly lastModified: number
+  /** Null as long as the server does not know of it. */
+  readonly created: Created | null
+  readonly isPaused: boolean
+  /** Bytes, as last noted. */
+  readonly sent: number
+  /** Null where the browser has none. */
+  readonly handle: FileHandle | null
+  /** Milliseconds since 1970. */
+  readonly expires: number
+}
+
+/** An upload that an earlier page has left. */
+export interface LeftUpload {
+  readonly upload: StoredUpload
+  /** Null where the file was too large to be kept. */
+  readonly content: Blob | null
+}
+
+/** As long as the server keeps what has arrived, if nobody has told it otherwise; milliseconds. */
+export const KEPT_FOR = DAY
+
+const DATABASE = 'holdfast-uploads'
+const UPLOADS = 'uploads'
+const CONTENTS = 'contents'
+/** A browser that answers later than this does without what it kept. */
+const LONGEST_OPENING = 5 * SECOND
+
+/**
+ * The unfinished uploads of all windows, in IndexedDB. Everything is best effort: where the browser keeps nothing, or has
+ * no space left, uploads end with their page. Writes are carried out in the order of their calls.
+ */
+export class UploadStore {
+  readonly #database: IDBDatabase | null
+
+  private constructor(database: IDBDatabase | null) {
+    this.#database = database
+  }
+
+  static async open(): Promise<UploadStore> {
+    const late = new Promise<null>((resolve) => setTimeout(resolve, LONGEST_OPENING, null))
+    const database = await Promise.race([openDatabase().catch(() => null), late])
+    return new UploadStore(database)
+  }
+
+  /** What pages in this window have left. Forgets what has expired in any window. */
+  async load(window: string, now: number): Promise<readonly LeftUpload[]> {
+    try {
+      const all = await this.#read<unknown[]>(UPLOADS, (store) => store.getAll())
+      const uploads = (all ?? []).filter(isStoredUpload)
+      for (const { id, expires } of uploads) if (expires <= now) this.remove(id)
+      const own = uploads.filter((upload) => upload.window === window && upload.expires > now)
+      return await Promise.all(
+        own.map(async (upload) => ({ upload, content: await this.#content(upload.id) })),
+      )
+    } catch {
+      return []
+    }
+  }
+
+  put(upload: StoredUpload): void {
+    this.#write((transaction) => transaction.objectStore(UPLOADS).put(upload))
+  }
+
+  putContent(id: string, content: Blob): void {
+    this.#write((transaction) => transaction.objectStore(CONTENTS).put(content, id))
+  }
+
+  remove(id: string): void {
+    this.#write((transaction) => {
+      transaction.objectStore(UPLOADS).delete(id)
+      transaction.objectStore(CONTENTS).delete(id)
+    })
+  }
+
+  async #content(id: string): Promise<Blob | null> {
+    const content = await this.#read<unknown>(CONTENTS, (store) => store.get(id))
+    return content instanceof Blob ? content : null
+  }
+
+  async #read<T>(name: string, ask: (store: IDBObjectStore) => IDBRequest<T>): Promise<T | null> {
+    if (this.#database === null) return null
+    return requestResult(ask(this.#database.transaction(name).objectStore(name)))
+  }
+
+  #write(act: (transaction: IDBTransaction) => void): void {
+    try {
+      if (this.#database !== null) act(this.#database.transaction([UPLOADS, CONTENTS], 'readwrite'))
+    } catch {
+      // The database was closed by the browser, or refuses the value.
+    }
+  }
+}
+
+async function openDatabase(): Promise<IDBDatabase> {
+  const request = indexedDB.open(DATABASE, 1)
+  request.onupgradeneeded = () => {
+    request.result.createObjectStore(UPLOADS, { keyPath: 'id' })
+    request.result.createObjectStore(CONTENTS)
+  }
+  const database = await requestResult(request)
+  // The page of a later version must not wait for this one.
+  database.onversionchange = () => database.close()
+  return database
+}
+
+/** Whether it is what `put` wrote: another version of the page may have kept something else. */
+export function isStoredUpload(value: unknown): value is StoredUpload {
+  const upload = storedFields(value)
+  const isText = (key: string) => typeof upload[key] === 'string'
+  const isNumber = (key: string) => typeof upload[key] === 'number'
+  return (
+    ['id', 'window', 'name', 'type'].every(isText) &&
+    ['size', 'lastModified', 'sent', 'expires'].every(isNumber) &&
+    ['folder', 'path'].every((key) => upload[key] === null || isText(key)) &&
+    typeof upload.isPaused === 'boolean' &&
+    (upload.handle === null || isHandle(upload.handle)) &&
+    (upload.created === null || isCreated(upload.created))
+  )
+}
+
+function isCreated(value: unknown): value is Created {
+  const { address, link, receipt } = storedFields(value)
+  return (
+    typeof address === 'string' &&
+    typeof link === 'string' &&
+    (receipt === undefined || typeof receipt === 'string')
+  )
+}
+
+/** The fields of a value that somebody else may have written; none where it is no object. */
+export function storedFields(value: unknown): Readonly<Partial<Record<string, unknown>>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}

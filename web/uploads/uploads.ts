@@ -1,0 +1,224 @@
+import { Board, type BoardEntry } from './board.ts'
+import { Cancelled } from './cancelled.ts'
+import { createCancelledMarks } from './cancelled-marks.ts'
+import { KeptChunkSize } from './chunk-size.ts'
+import { createFinished } from './finished.ts'
+import { Interrupted } from './interrupted.ts'
+import { KeptUploads } from './kept-uploads.ts'
+import { takeOverFromUppy } from './left-by-uppy.ts'
+import { Line } from './line.ts'
+import type { Picked } from './picked.ts'
+import { createReceiptDeletion, type ReceiptDeletion } from './receipt-deletion.ts'
+import { openReceiptStore } from './receipts.ts'
+import { Runs, type UploadRunContext } from './runs.ts'
+import type { Destination } from './server.ts'
+import { storage } from './storage.ts'
+import type { TransferWay } from './transfer.ts'
+import { createTurns } from './turns.ts'
+import { isActive, type Target, type UploadItem, type Uploads } from './upload-item.ts'
+import { UploadStore } from './upload-store.ts'
+import { windowName } from './window-name.ts'
+
+/** An upload that is on the server alone. */
+export interface UploadElsewhere extends Target {
+  readonly name: string
+  readonly size: number
+  readonly received: number
+  /** Where its owner goes on with it. */
+  readonly location: string
+  /** The link to give away. */
+  readonly url: string
+}
+
+const PARALLEL = 3
+
+export async function openUploadList(options: {
+  readonly to: Destination
+  /** Whose uploads they are: those of another sort are kept apart. */
+  readonly sort: 'guest' | 'account'
+  /** Bytes that one file may have. */
+  readonly limit: number
+}): Promise<UploadList> {
+  const name = await windowName()
+  const window = options.sort === 'guest' ? name : `${options.sort}-${name}`
+  const store = await UploadStore.open()
+  await takeOverFromUppy(store, window)
+  const kept = await KeptUploads.open(store, window)
+  const chunks = new KeptChunkSize(storage(), Date.now)
+  const lane = () => ({ line: new Line(Date.now, Math.random), turns: createTurns(PARALLEL) })
+  const way: TransferWay = { ...options, kept, chunks, creating: lane(), sending: lane() }
+  listenForNetwork(way)
+  const list = new UploadList({
+    way,
+    board: new Board(),
+    finished: createFinished(window),
+    receipts: openReceiptStore(storage()),
+    marks: createCancelledMarks(storage(), window),
+  })
+  await list.restore()
+  return list
+}
+
+/** What a page does with uploads. It knows nothing of how they are shown. */
+export class UploadList {
+  readonly #parts: UploadRunContext
+  readonly #runs: Runs
+  readonly #cancelled: Cancelled
+  readonly #interrupted: Interrupted
+  readonly #deletion: ReceiptDeletion
+
+  constructor(parts: UploadRunContext) {
+    this.#parts = parts
+    this.#runs = new Runs(parts)
+    this.#cancelled = new Cancelled(parts, this.#runs)
+    this.#interrupted = new Interrupted(parts, this.#runs)
+    this.#deletion = createReceiptDeletion(parts)
+  }
+
+  snapshot(): Uploads {
+    return this.#parts.board.snapshot()
+  }
+
+  /** Returns what ends it. */
+  subscribe(changed: () => void): () => void {
+    return this.#parts.board.subscribe(changed)
+  }
+
+  /** Lists what earlier pages have left, finished or not, and goes on with what needs nobody. */
+  async restore(): Promise<void> {
+    const { board, finished, receipts } = this.#parts
+    for (const item of finished.list()) {
+      const isOurs = item.link !== null && receipts.find(item.link) !== null
+      const state = { kind: 'done', deletion: isOurs ? 'possible' : null } as const
+      board.add({ ...item, sent: item.size, state }, null, false)
+    }
+    await this.#interrupted.restore()
+  }
+
+  /**
+   * Starts them; one that an earlier page did not finish goes on where it was. `folder`: where they go; null for the top
+   * level, or where there are no folders.
+   */
+  add(picked: readonly Picked[], folder: string | null): void {
+    this.#parts.board.startRound()
+    for (const each of picked) {
+      const entry = this.#interrupted.whoseFile(each, folder)
+      if (entry === null) this.#start(each, folder)
+      else if (entry.item.state.kind === 'interrupted') this.#interrupted.giveFile(entry, each.file)
+      else this.#resume(entry)
+    }
+  }
+
+  pause(id: string): void {
+    this.#with(id, (entry) => this.#pause(entry))
+  }
+
+  /** Goes on with what was paused, has failed, or was cancelled just now. */
+  resume(id: string): void {
+    this.#with(id, (entry) => this.#resume(entry))
+  }
+
+  pauseAll(): void {
+    for (const entry of this.#parts.board.all()) this.#pause(entry)
+  }
+
+  resumeAll(): void {
+    for (const entry of this.#parts.board.all()) if (entry.item.state.kind === 'paused') this.#resume(entry)
+  }
+
+  /** Gives an upload up, in a moment in which `resume` takes that back. */
+  cancel(id: string): void {
+    this.#with(id, (entry) => {
+      if (entry.keptId !== null) this.#cancelled.add(entry)
+    })
+  }
+
+  /** Whatever waits tries at once. */
+  tryNow(): void {
+    for (const { line } of [this.#parts.way.creating, this.#parts.way.sending]) line.tryNow()
+  }
+
+  /** Of a guest's file that is stored: asks whether to delete it, deletes it for good, or thinks better of it. */
+  deletion(id: string, step: 'ask' | 'do' | 'keep'): void {
+    this.#with(id, (entry) => this.#deletion[step](entry))
+  }
+
+  /** Takes it off the list; a file that is stored stays stored. */
+  remove(id: string): void {
+    const { board, finished } = this.#parts
+    this.#with(id, (entry) => {
+      if (isActive(entry.item)) return
+      if (entry.item.state.kind === 'done') finished.remove(entry.item)
+      this.#runs.giveUp(entry)
+      board.remove(entry)
+    })
+  }
+
+  /** In a click: goes on with an interrupted upload whose file the browser can find again. */
+  reopen(id: string): void {
+    this.#with(id, (entry) => void this.#interrupted.reopen(entry))
+  }
+
+  /** Goes on with an interrupted upload if this is its file, and says so if it is not. */
+  giveFile(id: string, file: File): void {
+    this.#with(id, (entry) => this.#interrupted.giveFile(entry, file))
+  }
+
+  /** Goes on with an upload that was begun in another browser or by a program. Its file must be the same. */
+  takeOver(upload: UploadElsewhere, file: File): void {
+    const { board, way } = this.#parts
+    const { name, size, received, location, url, folder, path } = upload
+    if (board.all().some(({ item }) => item.link === url)) return
+    const created = { address: location, link: url, isTakenOver: true } as const
+    const { id } = way.kept.add({ file, handle: null, target: { folder, path }, created })
+    board.startRound()
+    this.#run({ name, size, sent: received, link: url, folder, path, state: { kind: 'queued' } }, id)
+  }
+
+  #start({ file, handle, path }: Picked, folder: string | null): void {
+    const { board, way } = this.#parts
+    const shown = { name: file.name, size: file.size, sent: 0, link: null, folder, path }
+    if (file.size > way.limit) {
+      const problem = { kind: 'too-large', limit: way.limit } as const
+      board.add({ ...shown, state: { kind: 'failed', problem } }, null, false)
+      return
+    }
+    const { id } = way.kept.add({ file, handle, target: { folder, path }, created: null })
+    this.#run({ ...shown, state: { kind: 'starting' } }, id)
+  }
+
+  #run(shown: Omit<UploadItem, 'id'>, keptId: string): void {
+    this.#runs.start(this.#parts.board.add(shown, keptId, true))
+  }
+
+  #pause(entry: BoardEntry): void {
+    if (!isActive(entry.item)) return
+    this.#runs.stop(entry)
+    this.#parts.board.setState(entry, { kind: 'paused' })
+  }
+
+  #resume(entry: BoardEntry): void {
+    if (!['paused', 'failed', 'cancelled'].includes(entry.item.state.kind)) return
+    const before = this.#cancelled.takeBack(entry)
+    if (before?.kind === 'paused' || before?.kind === 'interrupted') {
+      this.#parts.board.setState(entry, before)
+    } else this.#runs.start(entry)
+  }
+
+  #with(id: string, act: (entry: BoardEntry) => void): void {
+    const entry = this.#parts.board.find(id)
+    if (entry !== null) act(entry)
+  }
+}
+
+/** Whatever waits because nobody answered tries at once when the network is back, or the person. */
+function listenForNetwork({ creating, sending }: TransferWay): void {
+  const nudge = () => {
+    creating.line.nudge()
+    sending.line.nudge()
+  }
+  addEventListener('online', nudge)
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') nudge()
+  })
+}
