@@ -1,6 +1,6 @@
 /** What holds for every page of the site. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { BrowserContextOptions, Page, Response } from 'playwright-core'
+import type { BrowserContextOptions, Page, Request, Response } from 'playwright-core'
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { openBuiltSite } from '../../src/pages/built-site.ts'
 import { de } from '../../src/pages/texts/de.ts'
@@ -223,15 +223,16 @@ describeInBrowser('every page', (browser) => {
     ['a folder', () => `/f/${folders.gallery}`, { script: 40 * KB, stylesheet: 45 * KB }],
   ])('%s loads no more than its budget before it is used', async (_, path, budget) => {
     await using opened = await openPage(browser(), host.url)
-    const sizes: Promise<{ type: string; bytes: number }>[] = []
-    opened.page.on('requestfinished', (request) => {
-      const size = request
-        .sizes()
-        .then(({ responseBodySize: bytes }) => ({ type: request.resourceType(), bytes }))
-      sizes.push(size)
-    })
+    // Sizes are asked for afterwards: a request that ends while the page closes could not answer.
+    const requests: Request[] = []
+    opened.page.on('requestfinished', (request) => requests.push(request))
     await opened.page.goto(path(), { waitUntil: 'networkidle' })
-    const loaded = await Promise.all(sizes)
+    const loaded = await Promise.all(
+      requests.map(async (request) => {
+        const { responseBodySize: bytes } = await request.sizes()
+        return { type: request.resourceType(), bytes }
+      }),
+    )
     const sum = (type: string) =>
       loaded.filter((each) => each.type === type).reduce((total, { bytes }) => total + bytes, 0)
     expect(sum('script')).toBeWithin(1, budget.script)
