@@ -41,6 +41,7 @@ describeInBrowser('a guest', (browser) => {
     await file.is('deleted')
     expect(await statusOf(link)).toBe(404)
     await file.press('Remove from list')
+    await file.row.waitFor({ state: 'detached' })
     expect(await page.locator('.upload, .earlier').count()).toBe(0)
     expect(start.trouble()).toEqual([])
   })
