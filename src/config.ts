@@ -33,6 +33,7 @@ export interface Config {
   /** Null means SQLite in the data folder. */
   readonly databaseUrl: string | null
   readonly databaseConnections: number
+  readonly databasePrepares: boolean
   /** Null keeps blobs in the data folder. */
   readonly s3: S3Config | null
   /** Whether content addresses redirect to the S3 store. */
@@ -102,6 +103,7 @@ function readConfig(reader: SettingsReader): Config {
     contentUrl: reader.value(settings.contentUrl),
     databaseUrl: reader.value(settings.databaseUrl),
     databaseConnections: reader.value(settings.databaseConnections),
+    databasePrepares: reader.value(settings.databasePrepares),
     s3: readS3(reader),
     s3Redirect: reader.value(settings.s3Redirect),
     trustedProxies: reader.value(settings.trustedProxies),

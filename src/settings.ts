@@ -75,6 +75,14 @@ export const settings = {
     description: 'Connections that this node may keep to PostgreSQL.',
     ...whole(2, 1000),
   },
+  databasePrepares: {
+    variable: 'HOLDFAST_DATABASE_PREPARES',
+    default: 'true',
+    description:
+      'Whether PostgreSQL prepares frequent statements once a connection. For PgBouncer before 1.21 in transaction mode, turn it off.',
+    allowed: 'true or false',
+    read: readBoolean,
+  } satisfies Setting<boolean>,
   s3Endpoint: {
     variable: 'HOLDFAST_S3_ENDPOINT',
     default: '',

@@ -115,9 +115,10 @@ async function openPools(
   const { openPostgres } = await import('./database/postgres.ts')
   const light = Math.max(1, Math.floor(config.databaseConnections * LIGHT_SHARE))
   const durable = config.databaseConnections - light
+  const options = { preparesStatements: config.databasePrepares, report }
   const pools = {
-    db: openPostgres(url, { connections: durable, durable: true, report }),
-    light: openPostgres(url, { connections: light, durable: false, report }),
+    db: openPostgres(url, { ...options, connections: durable, durable: true }),
+    light: openPostgres(url, { ...options, connections: light, durable: false }),
   }
   async function close(): Promise<void> {
     await pools.db.destroy()

@@ -66,7 +66,7 @@ export async function startNodes(folder: string, ending: AsyncDisposableStack): 
 }
 
 /** PostgreSQL's main process. */
-function postmaster(dataDir: string): number {
+export function postmaster(dataDir: string): number {
   return Number(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n', 1)[0])
 }
 

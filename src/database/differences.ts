@@ -4,6 +4,7 @@ import { type Expression, PostgresAdapter, type RawBuilder, type SqlBool, sql } 
 import type { AccountId, FileId, Sha256 } from '../domain/ids.ts'
 import { assertInvariant } from '../domain/invariants.ts'
 import type { Database, Queryable, Trx } from './database.ts'
+import { isUnusableStatement } from './named-statements.ts'
 import { lockRowOfAccount } from './outcomes.ts'
 
 export function isPostgres(db: Queryable): boolean {
@@ -72,9 +73,12 @@ export function isUniqueViolation(error: unknown): boolean {
   return ['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY', '23505'].includes(codeOf(error))
 }
 
-/** Whether the transaction lost a conflict and was rolled back: it may be retried. */
+/**
+ * Whether the transaction lost a conflict, or a prepared statement could not be used, and was rolled back: it may be
+ * retried.
+ */
 export function isConflict(error: unknown): boolean {
-  return ['40001', '40P01'].includes(codeOf(error))
+  return ['40001', '40P01'].includes(codeOf(error)) || isUnusableStatement(error)
 }
 
 /** Whether the database is full, read-only or unreachable, as opposed to a bug. */

@@ -1,14 +1,8 @@
-import {
-  type PostgresCursor,
-  PostgresDialect,
-  type PostgresPool,
-  type PostgresPoolClient,
-  type PostgresQueryResult,
-} from 'kysely'
+import { PostgresDialect } from 'kysely'
 import { Pool, types } from 'pg'
-import { endsWithin } from '../domain/abort.ts'
 import { Database } from './database.ts'
-import { isConflict, isDatabaseFailure } from './differences.ts'
+import { StatementNames } from './named-statements.ts'
+import { directPoolReads, kyselyPool } from './postgres-connections.ts'
 
 /**
  * Planner settings. Random access to index pages is cheap, in memory or on flash, so index scans are
@@ -27,8 +21,6 @@ const CONNECTING_MAY_TAKE = 5_000
  * Milliseconds after which a stalled node's transaction is ended, so that its locks do not block other nodes.
  */
 const TRANSACTION_MAY_IDLE = 15_000
-/** Milliseconds for which closing waits for connections in use. Any that remain end with the process. */
-const CLOSING_MAY_TAKE = 5_000
 
 const LIMITS = {
   query_timeout: STATEMENT_MAY_TAKE + CONNECTING_MAY_TAKE,
@@ -46,6 +38,8 @@ export interface PostgresOptions {
   readonly durable: boolean
   /** Disables the time limits of statements and locks: for migrations. */
   readonly isPatient?: boolean
+  /** Whether frequent statements are prepared under names; off behind a pooler that keeps none. On unless told. */
+  readonly preparesStatements?: boolean
   /** Called with errors of idle connections. */
   readonly report: (error: unknown) => void
 }
@@ -70,15 +64,16 @@ export function openPostgres(url: string, options: PostgresOptions): PostgresDat
   // The pool only handles errors of idle connections. A connection in use reports its error through the
   // query, but an `error` event without a listener would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
-  return new PostgresDatabase(pool)
+  return new PostgresDatabase(pool, new StatementNames(options.preparesStatements ?? true))
 }
 
 /** A database accessed through a pool of connections. */
 export class PostgresDatabase extends Database {
   readonly #pool: Pool
 
-  constructor(pool: Pool) {
-    super(new PostgresDialect({ pool: discardingBroken(pool) }))
+  constructor(pool: Pool, names: StatementNames) {
+    const read = directPoolReads(pool, names)
+    super(new PostgresDialect({ pool: kyselyPool(pool, names) }), { read, scan: read, readPool: read })
     this.#pool = pool
   }
 
@@ -101,31 +96,4 @@ function wholeNumber(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is more than can be counted exactly`)
   return value
-}
-
-/** Discards every connection on which the database has failed, so that the pool recovers by itself. */
-function discardingBroken(pool: PostgresPool): PostgresPool {
-  return {
-    options: pool.options,
-    connect: async () => watched(await pool.connect()),
-    async end() {
-      await endsWithin(CLOSING_MAY_TAKE, pool.end())
-    },
-  }
-}
-
-function watched(client: PostgresPoolClient): PostgresPoolClient {
-  let isBroken = false
-
-  function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>
-  function query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
-  function query<R>(query: string | PostgresCursor<R>, parameters: readonly unknown[] = []) {
-    if (typeof query !== 'string') return client.query(query)
-    return client.query<R>(query, parameters).catch((error: unknown) => {
-      isBroken ||= isDatabaseFailure(error) && !isConflict(error)
-      throw error
-    })
-  }
-
-  return { query, release: () => client.release(isBroken) }
 }

@@ -1,11 +1,12 @@
 /**
  * Queries that run with every request or upload: built and compiled once, because that costs several times
- * what SQLite needs to execute them. Each `build` must use each argument once, in order, and have no other
- * parameters.
+ * what SQLite needs to execute them. PostgreSQL prepares them once a connection. Each `build` must use each
+ * argument once, in order, and have no other parameters.
  */
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { Queryable } from './database.ts'
 import { isPostgres } from './differences.ts'
+import { nameStatement } from './named-statements.ts'
 
 type Value = string | number | null
 
@@ -18,7 +19,19 @@ type Build<From extends Queryable, Args extends readonly Value[], Row> = (
 export function prepared<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
   build: Build<From, Args, Row>,
 ): (from: From, ...args: Args) => Promise<Row[]> {
-  const compiled = compiledOnce(build)
+  return reading(compiledOnce(build))
+}
+
+/** The same for a query whose best plan depends on its arguments. */
+export function plannedEachTime<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
+  build: Build<From, Args, Row>,
+): (from: From, ...args: Args) => Promise<Row[]> {
+  return reading(compiledOnce(build, 'each time'))
+}
+
+function reading<Args extends readonly Value[], Row, From extends Queryable>(
+  compiled: (from: From, args: Args) => CompiledQuery<Row>,
+): (from: From, ...args: Args) => Promise<Row[]> {
   return async (from, ...args) => await from.read.rows(compiled(from, args))
 }
 
@@ -47,6 +60,7 @@ export function preparedInsert<Row extends Readonly<Record<string, Value>>, Retu
     let query = queries.get(dialect)
     if (query === undefined) {
       query = { columns: Object.keys(row), compiled: compile(build(from, row), Object.values(row)) }
+      if (dialect) nameStatement(query.compiled.sql)
       queries.set(dialect, query)
     }
     const parameters = query.columns.map((column) => {
@@ -60,6 +74,7 @@ export function preparedInsert<Row extends Readonly<Record<string, Value>>, Retu
 
 function compiledOnce<From extends Queryable, Args extends readonly Value[], Row>(
   build: Build<From, Args, Row>,
+  planned: 'once' | 'each time' = 'once',
 ): (from: From, args: Args) => CompiledQuery<Row> {
   /** One compiled query per dialect, because a process may have both databases open. */
   const queries = new Map<boolean, CompiledQuery<Row>>()
@@ -68,6 +83,7 @@ function compiledOnce<From extends Queryable, Args extends readonly Value[], Row
     let compiled = queries.get(dialect)
     if (compiled === undefined) {
       compiled = compile(build(from, ...args), args)
+      if (dialect && planned === 'once') nameStatement(compiled.sql)
       queries.set(dialect, compiled)
     }
     return { ...compiled, parameters: args }

@@ -1,7 +1,7 @@
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { type Database, FAR, type Queryable, type Trx } from '../database/database.ts'
 import { withoutIndex } from '../database/differences.ts'
-import { prepared, preparedInsert } from '../database/prepared.ts'
+import { plannedEachTime, prepared, preparedInsert } from '../database/prepared.ts'
 import type { Tables, ThumbnailState } from '../database/schema.ts'
 import { foldName } from '../domain/folded-name.ts'
 import {
@@ -192,10 +192,10 @@ function bothWays(sort: FileSortField) {
 function preparedPages(order: FileOrder) {
   const live = (db: Queryable) => db.selectFrom('files').where('files.removed_at', 'is', null)
   return {
-    ofAccount: prepared((db, account: AccountId, limit: number, offset: number) =>
+    ofAccount: plannedEachTime((db, account: AccountId, limit: number, offset: number) =>
       listedFiles(db, { ...order, limit, offset }, live(db).where('files.account_id', '=', account)),
     ),
-    inFolder: prepared((db, folder: FolderId, limit: number, offset: number) =>
+    inFolder: plannedEachTime((db, folder: FolderId, limit: number, offset: number) =>
       listedFiles(db, { ...order, limit, offset }, live(db).where('files.folder_id', '=', folder)),
     ),
   }

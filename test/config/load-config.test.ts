@@ -19,6 +19,7 @@ describe('settings', () => {
       contentUrl: null,
       databaseUrl: null,
       databaseConnections: 20,
+      databasePrepares: true,
       s3: null,
       s3Redirect: false,
       trustedProxies: [],
@@ -56,6 +57,7 @@ describe('settings', () => {
       HOLDFAST_CONTENT_URL: 'https://content.example.org:8443',
       HOLDFAST_DATABASE_URL: 'postgres://me:secret@db.example.org/holdfast',
       HOLDFAST_DATABASE_CONNECTIONS: '4',
+      HOLDFAST_DATABASE_PREPARES: 'false',
       HOLDFAST_S3_ENDPOINT: 'https://s3.example.org/',
       HOLDFAST_S3_BUCKET: 'my-bucket',
       HOLDFAST_S3_REGION: 'eu-north-1',
@@ -98,6 +100,7 @@ describe('settings', () => {
       contentUrl: 'https://content.example.org:8443',
       databaseUrl: 'postgres://me:secret@db.example.org/holdfast',
       databaseConnections: 4,
+      databasePrepares: false,
       s3: {
         endpoint: 'https://s3.example.org',
         bucket: 'my-bucket',

@@ -1,0 +1,99 @@
+/** Connections of a pool, as Kysely and direct reads use them. */
+import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
+import { endsWithin } from '../domain/abort.ts'
+import { type CommittedReader, compiledQuery } from './database.ts'
+import { isConflict, isDatabaseFailure } from './differences.ts'
+import type { StatementNames } from './named-statements.ts'
+
+/** Milliseconds for which closing waits for connections in use. Any that remain end with the process. */
+const CLOSING_MAY_TAKE = 5_000
+
+/** What is used of the pool of `pg`. */
+interface ClientPool {
+  readonly options: object
+  connect(): Promise<PooledClient>
+  end(): Promise<void>
+}
+
+interface PooledClient {
+  query<R>(query: NamedQuery): Promise<PostgresQueryResult<R>>
+  release(isBroken: boolean): void
+}
+
+interface NamedQuery {
+  readonly text: string
+  readonly values: unknown[]
+  readonly name?: string
+}
+
+/** The pool as Kysely uses it. */
+export function kyselyPool(pool: ClientPool, names: StatementNames): PostgresPool {
+  return {
+    options: pool.options,
+    connect: async () => new Connection(await pool.connect(), names),
+    async end() {
+      await endsWithin(CLOSING_MAY_TAKE, pool.end())
+    },
+  }
+}
+
+/** Reads on the pool's connections, without Kysely's driver, which costs as much as a small query. */
+export function directPoolReads(pool: ClientPool, names: StatementNames): CommittedReader {
+  return {
+    async rows<Row>(query: Parameters<typeof compiledQuery<Row>>[0]) {
+      const { sql, parameters } = compiledQuery(query)
+      const connection = new Connection(await pool.connect(), names)
+      try {
+        return (await connection.query<Row>(sql, parameters)).rows
+      } finally {
+        connection.release()
+      }
+    },
+    version: () => null,
+  }
+}
+
+/**
+ * A connection that was taken from its pool. When the database has failed on it, it is discarded, so that the pool
+ * recovers by itself.
+ */
+class Connection implements PostgresPoolClient {
+  readonly #client: PooledClient
+  readonly #names: StatementNames
+  #isBroken = false
+  #isInTransaction = false
+
+  constructor(client: PooledClient, names: StatementNames) {
+    this.#client = client
+    this.#names = names
+  }
+
+  query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>
+  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
+  query<R>(
+    query: string | PostgresCursor<R>,
+    parameters: readonly unknown[] = [],
+  ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
+    if (typeof query !== 'string') throw new Error('cursors are not used')
+    if (query === 'begin') this.#isInTransaction = true
+    if (query === 'commit' || query === 'rollback') this.#isInTransaction = false
+    return this.#run<R>(query, parameters)
+  }
+
+  async #run<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+    const name = this.#names.of(text)
+    const values = [...parameters]
+    try {
+      return await this.#client.query<R>(name === undefined ? { text, values } : { name, text, values })
+    } catch (error) {
+      // A transaction has failed as a whole, and `inTransaction` runs it again.
+      if (this.#names.learn(error, text, name) && !this.#isInTransaction) return this.#run(text, parameters)
+      this.#isBroken ||= isDatabaseFailure(error) && !isConflict(error)
+      throw error
+    }
+  }
+
+  release(): void {
+    this.#client.release(this.#isBroken)
+  }
+}
