@@ -101,8 +101,8 @@ describeInBrowser(
       page.context().on('request', (request) => asked.push(request.url()))
       await page.goto(path)
       await page.locator(sign).first().waitFor()
-      // What runs late has its chance.
-      await page.evaluate('new Promise((resolve) => requestIdleCallback(resolve))')
+      // What runs late has its chance. A page that draws nothing more may never be told that it is idle.
+      await page.evaluate('new Promise((resolve) => requestIdleCallback(resolve, { timeout: 1000 }))')
       expect(await page.evaluate('window.fired')).toBeUndefined()
       expect(page.context().pages()).toHaveLength(1)
       expect(new URL(page.url()).pathname).toBe(path)

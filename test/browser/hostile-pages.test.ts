@@ -64,7 +64,9 @@ describeInBrowser('what is hostile', (browser) => {
     expect(trouble).toEqual([])
   }
   /** What runs late has its chance. */
-  const idle = (page: Page) => page.evaluate('new Promise((resolve) => requestIdleCallback(resolve))')
+  // A page that draws nothing more may never be told that it is idle.
+  const idle = (page: Page) =>
+    page.evaluate('new Promise((resolve) => requestIdleCallback(resolve, { timeout: 1000 }))')
 
   test.each([
     ['the files of everybody', () => root, '/admin/files', '.plain-rows .name', NAMES.toReversed()],
