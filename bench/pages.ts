@@ -2,7 +2,7 @@
  * `npm run bench:pages`: measures how fast pages load on a phone, emulated by a browser with a CPU slowed
  * down four times and a line of 1.6 Mbit/s. Prints a table.
  *
- * npm run bench:pages [-- --rounds N]
+ * npm run bench:pages [-- --rounds N] [--help]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +29,20 @@ interface Asked {
 const times = z.object({ shown: z.number(), usable: z.number(), bytes: z.number() })
 type Times = z.infer<typeof times>
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } })
+const HELP = `npm run bench:pages [-- options]
+
+Measures how fast pages load on a phone: a slow CPU, and a line of 1.6 Mbit/s.
+
+  --rounds N  how often each page is opened; 7 unless told, after one visit that is not counted
+  --help      this`
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '7' }, help: { type: 'boolean', default: false } },
+})
+if (values.help) {
+  console.log(HELP)
+  process.exit()
+}
 const rounds = Number(values.rounds)
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-pages-'))

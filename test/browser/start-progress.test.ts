@@ -71,4 +71,13 @@ describeInBrowser('the start page while files go up', (browser) => {
     }
     expect(start.trouble()).toEqual([])
   })
+
+  test('takes two requests for each of many small files', async () => {
+    await using start = await openStartPage(browser(), holdfast.url)
+    const names = Array.from({ length: 30 }, (_, at) => `${at}.txt`)
+    await start.choose(...names.map((name) => chosenFile(name, random.bytes(1000))))
+    await start.page.getByRole('heading', { name: '30 files uploaded' }).waitFor()
+    expect(start.requests.toSorted()).toEqual([...names.map(() => 'PATCH 0'), ...names.map(() => 'POST')])
+    expect(start.trouble()).toEqual([])
+  })
 })

@@ -1,6 +1,7 @@
 /** What the start page decides by rules alone: when to try again, what an answer means, how fast it goes. */
 import { describe, expect, test } from 'bun:test'
 import { answerOf } from '../../web/uploads/answers.ts'
+import { Board } from '../../web/uploads/board.ts'
 import { Line } from '../../web/uploads/line.ts'
 import { shortList } from '../../web/uploads/list/short-list.ts'
 import { createPacer } from '../../web/uploads/pace.ts'
@@ -171,6 +172,30 @@ describe('the pace', () => {
     pacer.tick(1000, 10_000, 1000)
     expect(pacer.tick(1000, 10_000, 8000)).toEqual({ speed: 0, left: null, isStalled: true })
     expect(pacer.tick(2000, 10_000, 8500).isStalled).toBe(false)
+  })
+})
+
+describe('the board', () => {
+  test('shows the first change at once, and the hundreds that follow together', async () => {
+    const board = new Board()
+    let shown = 0
+    board.subscribe(() => (shown += 1))
+    const item = { name: 'a.txt', size: 1, sent: 0, link: null, folder: null, path: null }
+    const entries = Array.from({ length: 100 }, () =>
+      board.add({ ...item, state: { kind: 'interrupted', hasHandle: false, other: null } }, null, true),
+    )
+    await Promise.resolve()
+    expect([shown, board.snapshot().items.length]).toEqual([1, 100])
+    for (const entry of entries) {
+      board.setState(entry, { kind: 'paused' })
+      await Promise.resolve()
+      board.setState(entry, { kind: 'done', deletion: null })
+      await Promise.resolve()
+    }
+    // A busy machine may need longer than a step takes.
+    expect(shown).toBeLessThan(10)
+    while (board.snapshot().items.some(({ state }) => state.kind !== 'done')) await Bun.sleep(5)
+    expect(shown).toBeLessThan(10)
   })
 })
 

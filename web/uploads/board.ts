@@ -21,6 +21,8 @@ export interface BoardEntry {
 
 /** Milliseconds between two looks at how far things are. */
 const TICK = 250
+/** Milliseconds between two times at which changes are shown: with many small files there are hundreds a second. */
+const SHOWN_EVERY = 100
 /** Milliseconds after which it is said that the server has not answered yet. */
 const SLOW = 5000
 
@@ -43,6 +45,8 @@ export class Board {
   #pacer: Pacer | null = null
   #timer: ReturnType<typeof setInterval> | null = null
   #isPublishing = false
+  /** As of `performance.now()`. */
+  #publishedAt = Number.NEGATIVE_INFINITY
   #snapshot: Uploads
 
   constructor() {
@@ -95,6 +99,12 @@ export class Board {
     this.#publish()
   }
 
+  /** What a person does is seen at once, whatever else changes. */
+  showNow(): void {
+    this.#isPublishing = true
+    queueMicrotask(() => this.#tell())
+  }
+
   /** What is added from now on is counted by itself, if nothing else is under way. */
   startRound(): void {
     if (![...this.#entries.values()].some(({ item }) => isActive(item))) this.#round += 1
@@ -109,15 +119,22 @@ export class Board {
     this.#publish()
   }
 
-  /** Many changes at once are told once. */
+  /** The first change is told at once, those that follow soon after it together. */
   #publish(): void {
     if (this.#isPublishing) return
     this.#isPublishing = true
-    queueMicrotask(() => this.#publishNow())
+    const rest = this.#publishedAt + SHOWN_EVERY - performance.now()
+    if (rest > 0) setTimeout(() => this.#tell(), rest)
+    else queueMicrotask(() => this.#tell())
+  }
+
+  #tell(): void {
+    if (this.#isPublishing) this.#publishNow()
   }
 
   #publishNow(): void {
     this.#isPublishing = false
+    this.#publishedAt = performance.now()
     this.#snapshot = { items: [...this.#entries.values()].map(({ item }) => item), total: this.#total() }
     if (this.#snapshot.total.isActive) this.#timer ??= setInterval(() => this.#tick(), TICK)
     for (const changed of this.#listeners) changed()

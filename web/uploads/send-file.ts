@@ -1,17 +1,16 @@
-import { DetailedError, Upload, type UploadOptions } from 'tus-js-client'
-import { MINUTE } from '../../src/domain/clock.ts'
-import { answerOf, RequestFailure } from './answers.ts'
-
-/** No byte has gone off for so long: the connection is taken for dead. Milliseconds. */
-const QUIET = MINUTE
+import { RequestFailure } from './answers.ts'
+import { appendBytes } from './patch.ts'
 
 export interface FileSending {
   /** The path of the upload. */
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
+  /** Bytes that the server has. */
+  readonly offset: number
   /** Bytes of the next request; asked before each. */
   readonly chunkSize: () => number
   readonly signal: AbortSignal
+  /** Told of the bytes of the file that have gone off. */
   readonly onSent: (bytes: number) => void
 }
 
@@ -21,69 +20,24 @@ export interface FileSending {
  */
 export async function sendLocalFile(file: Blob, sending: FileSending): Promise<void> {
   const { address, headers, chunkSize, signal, onSent } = sending
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const lost = () => reject(new RequestFailure(null))
-  const stopped = () => resolve()
-  let isOver = signal.aborted
-  let timer = setTimeout(lost, QUIET)
-  const upload = new Upload(file, {
-    uploadUrl: address,
-    headers: { ...headers },
-    fileReader: chunkReader(chunkSize),
-    storeFingerprintForResuming: false,
-    retryDelays: null,
-    onProgress(bytes) {
-      if (isOver) return
-      clearTimeout(timer)
-      timer = setTimeout(lost, QUIET)
-      onSent(bytes)
-    },
-    onBeforeRequest() {
-      // abort() ends a request under way, and no other: one that is being prepared would still go off.
-      if (isOver) throw new RequestFailure(null)
-    },
-    onSuccess: stopped,
-    onError: (error) => reject(failureOf(error)),
-  })
-  signal.addEventListener('abort', stopped)
-  // Otherwise what is under way would be noticed to be lost only much later.
-  addEventListener('offline', lost)
-  try {
-    if (isOver) return
-    upload.start()
-    await promise
-  } finally {
-    isOver = true
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stopped)
-    removeEventListener('offline', lost)
-    await upload.abort()
-  }
-}
-
-function failureOf(error: Error | DetailedError): RequestFailure {
-  const response = error instanceof DetailedError ? error.originalResponse : null
-  // A status of success is no tus: something else has answered.
-  if (response === null || response.getStatus() < 300) return new RequestFailure(null)
-  const retryAfter = response.getHeader('retry-after') ?? null
-  return new RequestFailure(answerOf(response.getStatus(), response.getBody(), retryAfter))
-}
-
-/**
- * Hands a file to tus-js-client in pieces of the present size. Its own chunkSize is fixed for an upload, which goes on
- * from the offset that the server answers, whatever was sent: so the size can change between any two requests.
- */
-function chunkReader(chunkSize: () => number): NonNullable<UploadOptions['fileReader']> {
-  return {
-    async openFile(file: Blob) {
-      return {
-        size: file.size,
-        async slice(start: number, end: number) {
-          const until = Math.min(end, start + chunkSize(), file.size)
-          return { value: file.slice(start, until), done: until >= file.size }
-        },
-        close() {},
-      }
-    },
+  let { offset } = sending
+  while (offset < file.size && !signal.aborted) {
+    const begin = offset
+    const body = file.slice(begin, Math.min(file.size, begin + chunkSize()))
+    const request = {
+      address,
+      headers,
+      offset,
+      body,
+      signal,
+      onSent: (bytes: number) => onSent(begin + bytes),
+    }
+    offset = await appendBytes(request).catch((error: unknown) => {
+      if (signal.aborted) return begin
+      throw error
+    })
+    if (signal.aborted) return
+    // Bytes that were taken move the offset, and never beyond them.
+    if (offset <= begin || offset > begin + body.size) throw new RequestFailure(null)
   }
 }

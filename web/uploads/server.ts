@@ -55,7 +55,7 @@ export async function announceUpload(to: Destination, upload: AnnouncedUpload): 
     ...(upload.folder === null ? [] : [['folder', upload.folder]]),
     ...(upload.path === null || !to.keepsFolders ? [] : [['relativePath', upload.path]]),
   ]
-  const { body, receipt } = await ask(UPLOADS, {
+  const { body, headers } = await ask(UPLOADS, {
     method: 'POST',
     headers: {
       ...to.headers,
@@ -65,6 +65,7 @@ export async function announceUpload(to: Destination, upload: AnnouncedUpload): 
     },
   })
   const address = text(body, 'location')
+  const receipt = headers.get('holdfast-receipt')
   if (!SECRET.test(address)) throw new RequestFailure(null)
   return { address, link: text(body, 'url'), ...(receipt === null ? {} : { receipt }) }
 }
@@ -74,6 +75,18 @@ export async function askForUpload(to: Destination, address: string): Promise<Up
   const status = UPLOAD_STATUSES.find((known) => known === body.status)
   if (status === undefined) throw new RequestFailure(null)
   return { status, received: number(body, 'received'), link: text(body, 'url') }
+}
+
+/** Where to go on. Ends a request whose sender is gone, so that the offset stays true. */
+export async function askForOffset(to: Destination, address: string): Promise<number> {
+  const { headers } = await ask(address, {
+    method: 'HEAD',
+    headers: { ...to.headers, ...VERSION },
+    cache: 'no-store',
+  })
+  const said = headers.get('upload-offset')
+  if (said === null || !/^\d+$/.test(said)) throw new RequestFailure(null)
+  return Number(said)
 }
 
 /**
@@ -99,7 +112,7 @@ const QUIET = 30_000
 
 interface Said {
   readonly body: Readonly<Record<string, unknown>>
-  readonly receipt: string | null
+  readonly headers: Headers
 }
 
 async function ask(path: string, request: RequestInit): Promise<Said> {
@@ -111,7 +124,7 @@ async function ask(path: string, request: RequestInit): Promise<Said> {
   })
   if (!response.ok)
     throw new RequestFailure(answerOf(response.status, said, response.headers.get('retry-after')))
-  return { body: said === '' ? {} : parsed(said), receipt: response.headers.get('holdfast-receipt') }
+  return { body: said === '' ? {} : parsed(said), headers: response.headers }
 }
 
 /** What answers without being the server, such as the page of a captive portal, is no answer. */

@@ -4,7 +4,14 @@ import type { KeptChunkSize } from './chunk-size.ts'
 import type { KeptUpload, KeptUploads } from './kept-uploads.ts'
 import type { Line } from './line.ts'
 import { sendLocalFile } from './send-file.ts'
-import { announceUpload, askForUpload, type Destination, takeBack, type UploadOffset } from './server.ts'
+import {
+  announceUpload,
+  askForOffset,
+  askForUpload,
+  type Destination,
+  takeBack,
+  type UploadOffset,
+} from './server.ts'
 import type { UploadTurns } from './turns.ts'
 import { judge, type Reason, type UploadProblem } from './verdict.ts'
 
@@ -47,6 +54,8 @@ export class Transfer {
   readonly #signal: AbortSignal
   readonly #listener: TransferListener
   #stuckness = NOT_STUCK
+  /** It was created just now and nothing was sent, so that nobody has to be asked how far it is. */
+  #isFresh = false
 
   /** `id`: of an upload that is kept. */
   constructor(way: TransferWay, id: string, signal: AbortSignal, listener: TransferListener) {
@@ -92,6 +101,8 @@ export class Transfer {
     const created = await announceUpload(to, upload)
     if (this.#kept() !== null) {
       kept.setCreated(this.#id, created)
+      // What is empty is stored without a further request, and the answer may have come before that.
+      this.#isFresh = upload.size > 0
       return created
     }
     await takeBack(to, created)
@@ -110,20 +121,25 @@ export class Transfer {
     }
   }
 
-  /** Asks how far it is, sends the rest, and sees it stored. */
+  /** Asks how far it is unless that is known, sends the rest, and sees it stored. */
   async #attempt(): Promise<'done' | 'stopped'> {
     const { to, sending } = this.#way
     const upload = this.#kept()
     if (upload?.created == null || upload.file === null) return 'stopped'
     const { address } = upload.created
-    let seen = await askForUpload(to, address)
-    sending.line.works()
-    if (seen.status === 'uploading') {
-      await this.#send(upload.file, address, seen.received)
-      if (this.#signal.aborted) return 'stopped'
-      seen = await askForUpload(to, address)
+    const isFresh = this.#isFresh
+    this.#isFresh = false
+    if (!isFresh) {
+      const seen = await askForUpload(to, address)
+      sending.line.works()
+      if (seen.status !== 'uploading') return this.#seeStored(upload, address, seen)
     }
-    return this.#seeStored(upload, address, seen)
+    const offset = isFresh ? 0 : await askForOffset(to, address)
+    await this.#send(upload.file, address, offset)
+    if (this.#signal.aborted) return 'stopped'
+    // The answer to the last byte comes when the file is stored.
+    if (offset < upload.size) return 'done'
+    return this.#seeStored(upload, address, await askForUpload(to, address))
   }
 
   async #send(file: Blob, address: string, offset: number): Promise<void> {
@@ -138,6 +154,7 @@ export class Transfer {
     await sendLocalFile(file, {
       address,
       headers: to.headers,
+      offset,
       chunkSize: () => chunks.current(),
       signal: this.#signal,
       onSent: (bytes) => this.#sent(bytes),

@@ -107,6 +107,7 @@ export class UploadList {
       else if (entry.item.state.kind === 'interrupted') this.#interrupted.giveFile(entry, each.file)
       else this.#resume(entry)
     }
+    this.#parts.board.showNow()
   }
 
   pause(id: string): void {
@@ -119,11 +120,15 @@ export class UploadList {
   }
 
   pauseAll(): void {
-    for (const entry of this.#parts.board.all()) this.#pause(entry)
+    const { board } = this.#parts
+    for (const entry of board.all()) this.#pause(entry)
+    board.showNow()
   }
 
   resumeAll(): void {
-    for (const entry of this.#parts.board.all()) if (entry.item.state.kind === 'paused') this.#resume(entry)
+    const { board } = this.#parts
+    for (const entry of board.all()) if (entry.item.state.kind === 'paused') this.#resume(entry)
+    board.showNow()
   }
 
   /** Gives an upload up, in a moment in which `resume` takes that back. */
@@ -206,8 +211,11 @@ export class UploadList {
   }
 
   #with(id: string, act: (entry: BoardEntry) => void): void {
-    const entry = this.#parts.board.find(id)
-    if (entry !== null) act(entry)
+    const { board } = this.#parts
+    const entry = board.find(id)
+    if (entry === null) return
+    act(entry)
+    board.showNow()
   }
 }
 

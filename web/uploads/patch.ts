@@ -1,0 +1,81 @@
+import { MINUTE } from '../../src/domain/clock.ts'
+import { answerOf, RequestFailure } from './answers.ts'
+
+/** No byte has gone off for so long: the connection is taken for dead. Milliseconds. */
+const QUIET = MINUTE
+
+export interface PatchRequest {
+  /** The path of the upload. */
+  readonly address: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly offset: number
+  readonly body: Blob
+  readonly signal: AbortSignal
+  /** Told of the bytes of the body that have gone off. */
+  readonly onSent: (bytes: number) => void
+}
+
+/**
+ * Appends bytes to an upload; resolves with the offset at which it is then, all before it safe. Throws RequestFailure,
+ * also when `signal` is aborted. By XMLHttpRequest, because `fetch` does not tell how much of a body has gone off.
+ */
+export function appendBytes({
+  address,
+  headers,
+  offset,
+  body,
+  signal,
+  onSent,
+}: PatchRequest): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const request = new XMLHttpRequest()
+  const lost = () => {
+    reject(new RequestFailure(null))
+    request.abort()
+  }
+  let timer = setTimeout(lost, QUIET)
+  request.upload.onprogress = ({ loaded }) => {
+    clearTimeout(timer)
+    timer = setTimeout(lost, QUIET)
+    if (!signal.aborted) onSent(loaded)
+  }
+  request.onload = () => {
+    const reached = offsetOf(request)
+    if (reached === null) reject(failureOf(request))
+    else resolve(reached)
+  }
+  request.onerror = lost
+  signal.addEventListener('abort', lost)
+  // Otherwise what is under way would be noticed to be lost only much later.
+  addEventListener('offline', lost)
+  const all = {
+    ...headers,
+    'Tus-Resumable': '1.0.0',
+    'Upload-Offset': String(offset),
+    'Content-Type': 'application/offset+octet-stream',
+  }
+  if (signal.aborted) lost()
+  else {
+    request.open('PATCH', address)
+    for (const [name, value] of Object.entries(all)) request.setRequestHeader(name, value)
+    request.send(body)
+  }
+  return promise.finally(() => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', lost)
+    removeEventListener('offline', lost)
+  })
+}
+
+/** Null unless the answer is one of success by tus: anything else may have answered. */
+function offsetOf(request: XMLHttpRequest): number | null {
+  const said = request.getResponseHeader('upload-offset')
+  return request.status === 204 && said !== null && /^\d+$/.test(said) ? Number(said) : null
+}
+
+function failureOf(request: XMLHttpRequest): RequestFailure {
+  const { status, responseText } = request
+  // A status of success is no tus: something else has answered.
+  if (status < 300) return new RequestFailure(null)
+  return new RequestFailure(answerOf(status, responseText, request.getResponseHeader('retry-after')))
+}
