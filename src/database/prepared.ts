@@ -8,7 +8,8 @@ import type { Queryable } from './database.ts'
 import { isPostgres } from './differences.ts'
 import { nameStatement } from './named-statements.ts'
 
-type Value = string | number | null
+/** Lists are for PostgreSQL alone. */
+type Value = string | number | null | readonly (string | number)[]
 
 type Build<From extends Queryable, Args extends readonly Value[], Row> = (
   from: From,

@@ -1,7 +1,8 @@
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { type Database, FAR, type Queryable, type Trx } from '../database/database.ts'
 import { withoutIndex } from '../database/differences.ts'
-import { plannedEachTime, prepared, preparedInsert } from '../database/prepared.ts'
+import { lookup } from '../database/lookup.ts'
+import { plannedEachTime, preparedInsert } from '../database/prepared.ts'
 import type { Tables, ThumbnailState } from '../database/schema.ts'
 import { foldName } from '../domain/folded-name.ts'
 import {
@@ -122,30 +123,25 @@ function detailedFiles(db: Queryable) {
   ])
 }
 
-const fileById = prepared((db, id: FileId) => detailedFiles(db).where('files.id', '=', id))
-const fileByUuid = prepared((db, uuid: Uuid) => detailedFiles(db).where('files.uuid', '=', uuid))
-const fileBySlug = prepared((db, slug: Slug) => detailedFiles(db).where('files.slug', '=', slug))
+function fileBy<Value extends string | number>(column: string, valueIn: (file: FileDetailRow) => Value) {
+  return lookup({ column, build: (db, isWanted) => detailedFiles(db).where(isWanted), valueIn })
+}
+
+const fileById = fileBy('files.id', (file) => file.id)
+const fileByUuid = fileBy('files.uuid', (file) => file.uuid)
+const fileBySlug = fileBy('files.slug', (file) => file.slug)
 
 /** The live file, whoever owns it. */
-export async function findFile(
-  db: Queryable,
-  identifier: FileIdentifier,
-): Promise<FileDetailRow | undefined> {
-  const [file] = await filesCalled(db, identifier)
+export async function findFile(db: Queryable, identifier: FileIdentifier) {
+  const file = await fileCalled(db, identifier)
   if (file === undefined || file.clearing === null) return file
   return (await isGone(db, file.folder_id)) ? undefined : file
 }
 
-/** One, or none. */
-function filesCalled(db: Queryable, identifier: FileIdentifier): Promise<FileDetailRow[]> {
-  switch (identifier.kind) {
-    case 'id':
-      return fileById(db, identifier.id)
-    case 'uuid':
-      return fileByUuid(db, identifier.uuid)
-    case 'slug':
-      return isSlug(identifier.slug) ? fileBySlug(db, identifier.slug) : Promise.resolve([])
-  }
+async function fileCalled(db: Queryable, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
+  if (identifier.kind === 'id') return fileById(db, identifier.id)
+  if (identifier.kind === 'uuid') return fileByUuid(db, identifier.uuid)
+  return isSlug(identifier.slug) ? fileBySlug(db, identifier.slug) : undefined
 }
 
 export type FileSortField = 'created_at' | 'name' | 'size' | 'downloads'

@@ -1,5 +1,6 @@
 import type { Insertable } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { lookup } from '../../database/lookup.ts'
 import { prepared } from '../../database/prepared.ts'
 import type { Tables } from '../../database/schema.ts'
 import type { AccountId, FolderIdentifier, KeyId, Sha256 } from '../../domain/ids.ts'
@@ -36,26 +37,30 @@ export interface KeyHolder {
   readonly expires_at: number | null
 }
 
-const keyHolder = prepared((db, hash: Sha256) =>
-  db
-    .selectFrom('api_keys')
-    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
-    .select([
-      'api_keys.id as key',
-      'api_keys.account_id as account',
-      'accounts.username',
-      'accounts.disabled_at',
-      'api_keys.scopes',
-      'api_keys.folder',
-      'api_keys.expires_at',
-    ])
-    .where('api_keys.hash', '=', hash)
-    .where('api_keys.revoked_at', 'is', null),
-)
+const keyHolder = lookup<Sha256, KeyHolder & { readonly hash: Sha256 }>({
+  column: 'api_keys.hash',
+  build: (db, isWanted) =>
+    db
+      .selectFrom('api_keys')
+      .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+      .select([
+        'api_keys.id as key',
+        'api_keys.hash',
+        'api_keys.account_id as account',
+        'accounts.username',
+        'accounts.disabled_at',
+        'api_keys.scopes',
+        'api_keys.folder',
+        'api_keys.expires_at',
+      ])
+      .where(isWanted)
+      .where('api_keys.revoked_at', 'is', null),
+  valueIn: (row) => row.hash,
+})
 
 /** Holder of the key, unless it was revoked. */
-export async function findKeyHolder(db: Database, hash: Sha256): Promise<KeyHolder | undefined> {
-  return (await keyHolder(db, hash))[0]
+export function findKeyHolder(db: Database, hash: Sha256): Promise<KeyHolder | undefined> {
+  return keyHolder(db, hash)
 }
 
 const keyHolderById = prepared((db, key: KeyId) =>

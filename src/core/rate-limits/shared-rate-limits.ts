@@ -1,8 +1,16 @@
 import type { Database } from '../../database/database.ts'
+import { Gathering } from '../../database/gathering.ts'
 import { type Clock, MINUTE } from '../../domain/clock.ts'
-import { type RateLimits, type RateWindow, verdictOf } from './rate-limits.ts'
+import { type RateLimits, type RateWindow, type Verdict, verdictOf } from './rate-limits.ts'
 import type { WindowRow } from './rate-windows.rows.ts'
-import { dropWindowsOver, findWindow, giveBackToWindow, takeFromWindow } from './shared-rate-windows.rows.ts'
+import {
+  dropWindowsOver,
+  findWindow,
+  giveBackToWindow,
+  takeFromWindows,
+  type WindowAmount,
+} from './shared-rate-windows.rows.ts'
+import { UndecidedTakes } from './undecided-takes.ts'
 
 /**
  * Tolerated difference between the clocks of two nodes. Another node may open a window slightly in this one's
@@ -21,10 +29,12 @@ interface GivenBack {
 }
 
 /**
- * Rate limits for nodes that share a PostgreSQL: each take is one atomic statement there, and no node caches
- * windows.
+ * Rate limits for nodes that share a PostgreSQL: takes are atomic statements there, one for all takes that a node makes
+ * at once, and no node caches windows.
  */
 export function createSharedRateLimits(db: Database, clock: Clock): RateLimits {
+  /** By limit and length, of which the settings name a few. */
+  const gatherings = new Map<string, Gathering<WindowAmount, Verdict>>()
   /** Returns that failed and will be retried. */
   const owed: GivenBack[] = []
 
@@ -37,16 +47,13 @@ export function createSharedRateLimits(db: Database, clock: Clock): RateLimits {
     }
   }
 
-  /** The window in force, or the one that a take would open. */
-  function windowAt(
-    now: number,
-    found: Pick<WindowRow, 'opened_at' | 'ends_at' | 'used'> | undefined,
-    length: number,
-  ): RateWindow {
-    const isOpen = found !== undefined && now < found.ends_at && found.opened_at <= now + CLOCKS_DIFFER
-    return isOpen
-      ? { openedAt: found.opened_at, endsAt: found.ends_at, used: found.used }
-      : { openedAt: now, endsAt: now + length, used: 0 }
+  function takesOn(limit: number, length: number): Gathering<WindowAmount, Verdict> {
+    const terms = `${limit}/${length}`
+    const present = gatherings.get(terms)
+    if (present !== undefined) return present
+    const made = new Gathering((takes: readonly WindowAmount[]) => takeAll(db, clock, takes, limit, length))
+    gatherings.set(terms, made)
+    return made
   }
 
   return {
@@ -56,18 +63,7 @@ export function createSharedRateLimits(db: Database, clock: Clock): RateLimits {
       return verdictOf(window, window.used + amount <= limit, limit, length, now)
     },
 
-    async take(subject, amount, limit, length) {
-      // A refusal that contradicts the returned window is retried: another node has changed the window
-      // meanwhile.
-      for (;;) {
-        const now = clock.now()
-        const fresh = { subject, opened_at: now, ends_at: now + length, used: amount }
-        const found = await takeFromWindow(db, fresh, limit, now + CLOCKS_DIFFER)
-        const window = windowAt(now, found, length)
-        const allowed = found?.taken === true
-        if (allowed || window.used + amount > limit) return verdictOf(window, allowed, limit, length, now)
-      }
-    },
+    take: (subject, amount, limit, length) => takesOn(limit, length).ask({ subject, amount }),
 
     async giveBack(subject, amount, openedAt) {
       // `flush` retries and reports a failure.
@@ -79,4 +75,53 @@ export function createSharedRateLimits(db: Database, clock: Clock): RateLimits {
       while ((await dropWindowsOver(db, clock.now() - CLOCKS_DIFFER, STEP)) === STEP) {}
     },
   }
+}
+
+/** Decides all takes, those of a subject in their order. */
+async function takeAll(
+  db: Database,
+  clock: Clock,
+  takes: readonly WindowAmount[],
+  limit: number,
+  length: number,
+): Promise<Verdict[]> {
+  const verdicts: Verdict[] = []
+  let now = clock.now()
+  const undecided = new Map<string, UndecidedTakes<RateWindow>>()
+  for (const [index, { subject, amount }] of takes.entries()) {
+    const ofSubject =
+      undecided.get(subject) ??
+      new UndecidedTakes<RateWindow>(limit, (decided, window, isAllowed) => {
+        verdicts[decided] = verdictOf(window, isAllowed, limit, length, now)
+      })
+    ofSubject.add(index, amount)
+    undecided.set(subject, ofSubject)
+  }
+  // A refusal that contradicts the returned window is retried: another node has changed the window meanwhile.
+  while (undecided.size > 0) {
+    now = clock.now()
+    const amounts = [...undecided].map(([subject, left]) => ({ subject, amount: left.amount() }))
+    const terms = { opensAt: now, endsAt: now + length, latestOpening: now + CLOCKS_DIFFER, limit }
+    const found = await takeFromWindows(db, amounts, terms)
+    for (const [subject, left] of undecided) {
+      const row = found.get(subject)
+      const window = windowAt(now, row, length)
+      if (row?.taken === true) left.taken(window)
+      else left.refused(window)
+      if (left.isDone()) undecided.delete(subject)
+    }
+  }
+  return verdicts
+}
+
+/** The window in force, or the one that a take would open. */
+function windowAt(
+  now: number,
+  found: Pick<WindowRow, 'opened_at' | 'ends_at' | 'used'> | undefined,
+  length: number,
+): RateWindow {
+  const isOpen = found !== undefined && now < found.ends_at && found.opened_at <= now + CLOCKS_DIFFER
+  return isOpen
+    ? { openedAt: found.opened_at, endsAt: found.ends_at, used: found.used }
+    : { openedAt: now, endsAt: now + length, used: 0 }
 }

@@ -1,55 +1,101 @@
-/** Rate windows shared by nodes, one atomic statement each: for PostgreSQL only. */
+/** Rate windows shared by nodes, one atomic statement for many of them: for PostgreSQL only. */
 import { type SqlBool, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { prepared, preparedChange } from '../../database/prepared.ts'
 import type { WindowRow } from './rate-windows.rows.ts'
 
-export interface WindowTaking extends Omit<WindowRow, 'subject'> {
+export interface WindowTaking extends WindowRow {
   /**
    * Whether the amount was taken. If not, the other fields are the window as it was when the statement began.
    */
   readonly taken: boolean
 }
 
-/**
- * Adds `window.used` to the subject's window if no more than `limit` is then used. A window that is over at
- * `window.opened_at`, or that opened after `latestOpening`, is replaced by `window`; a missing window is only
- * created when the amount is taken.
- *
- * Whether there is room is decided on the newest row, whose lock the statement waits for. On a refusal the
- * returned window may be older than that wait: missing, or seemingly with room. The caller must then repeat
- * the statement.
- */
-export async function takeFromWindow(
-  db: Database,
-  window: WindowRow,
-  limit: number,
-  latestOpening: number,
-): Promise<WindowTaking | undefined> {
-  const { subject, opened_at, ends_at, used } = window
-  const isOver = sql<SqlBool>`(present.ends_at <= ${opened_at} or present.opened_at > ${latestOpening})`
-  const { rows } = await sql<WindowTaking>`
-    with taking as (
-      insert into rate_windows as present (subject, opened_at, ends_at, used)
-      select ${subject}, ${opened_at}, ${ends_at}, ${used}
-      where cast(${used} as bigint) <= ${limit}
-      on conflict (subject) do update set
-        opened_at = case when ${isOver} then excluded.opened_at else present.opened_at end,
-        ends_at = case when ${isOver} then excluded.ends_at else present.ends_at end,
-        used = case when ${isOver} then excluded.used else present.used + excluded.used end
-      where ${isOver} or present.used + excluded.used <= ${limit}
-      returning opened_at, ends_at, used
-    )
-    select true as taken, opened_at, ends_at, used from taking
-    union all
-    select false, opened_at, ends_at, used from rate_windows
-    where subject = ${subject} and not exists (select from taking)
-  `.execute(db)
-  return rows[0]
+/** An amount to take of a subject's window. */
+export interface WindowAmount {
+  readonly subject: string
+  readonly amount: number
 }
 
-export function findWindow(db: Database, subject: string): Promise<WindowRow | undefined> {
-  return db.selectFrom('rate_windows').selectAll().where('subject', '=', subject).executeTakeFirst()
+/** The terms that all amounts of a statement are taken on. */
+export interface WindowTerms {
+  readonly opensAt: number
+  readonly endsAt: number
+  /** Windows that opened later come from a wrong clock. */
+  readonly latestOpening: number
+  readonly limit: number
 }
+
+/**
+ * Adds each amount to its subject's window if no more than the limit is then used there; each subject comes once. A
+ * window that is over, or that opened too late, is replaced; a missing window is only created when the amount is taken.
+ *
+ * Whether there is room is decided on the newest row, whose lock the statement waits for, in the order of subjects. On a
+ * refusal the returned window may be older than that wait: missing, or seemingly with room. The caller must then repeat
+ * the statement for it.
+ */
+export async function takeFromWindows(
+  db: Database,
+  amounts: readonly WindowAmount[],
+  { opensAt, endsAt, latestOpening, limit }: WindowTerms,
+): Promise<ReadonlyMap<string, WindowTaking>> {
+  const subjects = amounts.map(({ subject }) => subject)
+  const sizes = amounts.map(({ amount }) => amount)
+  const { rows } = await addToWindows(db, subjects, sizes, opensAt, endsAt, latestOpening, limit)
+  return new Map(rows.map((row) => [row.subject, row]))
+}
+
+const addToWindows = preparedChange(
+  (
+    db,
+    subjects: readonly string[],
+    amounts: readonly number[],
+    opensAt: number,
+    endsAt: number,
+    latestOpening: number,
+    limit: number,
+  ) => ({
+    compile() {
+      const isOver = sql<SqlBool>`
+        (present.ends_at <= excluded.opened_at or present.opened_at > (select latest from terms))`
+      return sql<WindowTaking>`
+        with wanted as (
+          select subject, used
+          from unnest(cast(${subjects} as text[]), cast(${amounts} as bigint[])) as wanted (subject, used)
+        ),
+        terms (opened_at, ends_at, latest, most) as (
+          values (
+            cast(${opensAt} as bigint), cast(${endsAt} as bigint),
+            cast(${latestOpening} as bigint), cast(${limit} as bigint)
+          )
+        ),
+        taking as (
+          insert into rate_windows as present (subject, opened_at, ends_at, used)
+          select wanted.subject, terms.opened_at, terms.ends_at, wanted.used from wanted, terms
+          where wanted.used <= terms.most
+          order by wanted.subject
+          on conflict (subject) do update set
+            opened_at = case when ${isOver} then excluded.opened_at else present.opened_at end,
+            ends_at = case when ${isOver} then excluded.ends_at else present.ends_at end,
+            used = case when ${isOver} then excluded.used else present.used + excluded.used end
+          where ${isOver} or present.used + excluded.used <= (select most from terms)
+          returning subject, opened_at, ends_at, used
+        )
+        select subject, true as taken, opened_at, ends_at, used from taking
+        union all
+        select subject, false, opened_at, ends_at, used from rate_windows
+        where subject in (select subject from wanted except select subject from taking)`.compile(db)
+    },
+  }),
+)
+
+export async function findWindow(db: Database, subject: string): Promise<WindowRow | undefined> {
+  return (await windowOf(db, subject))[0]
+}
+
+const windowOf = prepared((db, subject: string) =>
+  db.selectFrom('rate_windows').selectAll().where('subject', '=', subject),
+)
 
 /** Returns an amount to the window. Does nothing when another window has opened since. */
 export async function giveBackToWindow(

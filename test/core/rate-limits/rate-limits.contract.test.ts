@@ -246,6 +246,17 @@ describe.each(adapters)('a rate window %s', (_, build) => {
     }
   })
 
+  test('lets the last of it pass when two want all that is left', async () => {
+    await using parts = await build()
+    const take = (amount: number) => parts.rates.take('guest', amount, 10, HOUR)
+    const verdicts = await Promise.all([take(1), take(9), take(9)])
+    expect(verdicts.map(({ allowed, remaining }) => ({ allowed, remaining }))).toEqual([
+      { allowed: true, remaining: 9 },
+      { allowed: true, remaining: 0 },
+      { allowed: false, remaining: 0 },
+    ])
+  })
+
   test('gets back what was not used', async () => {
     await using parts = await build()
     const { rates } = parts
@@ -371,6 +382,15 @@ describe.if(obstacle === null)('nodes that share rate windows', () => {
     expect(count(verdicts)).toBe(1000)
     const left = verdicts.filter((verdict) => verdict.allowed).map((verdict) => verdict.remaining)
     expect(new Set(left).size).toBe(1000)
+  })
+
+  test('decide what comes at once with a few statements, also at the edge of the limit', async () => {
+    await using parts = await shared()
+    using statements = spyOn(parts.db, 'executeQuery')
+    const take = (subject: string) => parts.rates.take(subject, 1, 40, HOUR)
+    const verdicts = await Promise.all(Array.from({ length: 100 }, (_, index) => take(`key:${index % 2}`)))
+    expect(count(verdicts)).toBe(80)
+    expect(statements.mock.calls.length).toBeLessThanOrEqual(4)
   })
 
   test('never pass the limit by a byte with 64 amounts at once on two of them', async () => {

@@ -136,10 +136,7 @@ export const accounts: readonly Change[] = [
     ['key.id === held?.key', 'key.name === prefixOrId', fullKey],
   ]),
   ...changesIn('src/accounts/keys/api-keys.rows.ts', times, [
-    [
-      ".where('api_keys.hash', '=', hash)\n    .where('api_keys.revoked_at', 'is', null)",
-      ".where('api_keys.hash', '=', hash)",
-    ],
+    [".where(isWanted)\n      .where('api_keys.revoked_at', 'is', null)", '.where(isWanted)'],
     [
       ".where('api_keys.id', '=', key)\n    .where('api_keys.revoked_at', 'is', null)",
       ".where('api_keys.id', '=', key)",

@@ -5,6 +5,7 @@ const rateWindows = {
   tests: ['test/core/rate-limits/rate-limits.contract.test.ts'],
   named: 'in memory|a node alone forgets',
 }
+const sharedWindows = { ...rateWindows, named: 'that nodes share|nodes that share' }
 const jobs = {
   tests: ['test/core/jobs/jobs.contract.test.ts'],
   named: 'in memory|on SQLite|the jobs of a node',
@@ -13,6 +14,11 @@ const nodes = { tests: ['test/core/nodes/nodes.contract.test.ts'], named: 'nodes
 const outages = { tests: ['test/core/outages.contract.test.ts'], named: 'SQLite' }
 
 export const core: readonly Change[] = [
+  ...changesIn('src/core/rate-limits/undecided-takes.ts', sharedWindows, [
+    ['const mayFit = amount <= room', 'const mayFit = amount < room'],
+    ['if (fits) left -= amount', 'if (fits) left -= 1'],
+    ['window.used - this.amount()', 'window.used'],
+  ]),
   ...changesIn('src/core/rate-limits/rate-limits.ts', rateWindows, [
     ['const allowed = window.used + amount <= limit', 'const allowed = window.used + amount < limit'],
     ['const allowed = window.used + amount <= limit', 'const allowed = window.used < limit'],

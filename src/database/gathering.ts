@@ -1,0 +1,65 @@
+/** Questions per statement. The rest waits for the next one. */
+const MOST_AT_ONCE = 256
+
+/** Milliseconds after which a statement no longer holds up the questions that came after it. */
+const PATIENCE = 20
+
+/** Statements under way at once, where the database is slow. */
+const MOST_UNDER_WAY = 8
+
+interface Waiting<Question, Answer> {
+  readonly question: Question
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Answers questions that are asked at once with few statements: while one is under way, what is asked meanwhile waits for
+ * the next. So an answer is never older than its question, a lone question waits for nobody, and the busier the
+ * process is, the less each question costs.
+ */
+export class Gathering<Question, Answer> {
+  readonly #answer: (questions: readonly Question[]) => Promise<readonly Answer[]>
+  #waiting: Waiting<Question, Answer>[] = []
+  #underWay = 0
+  /** Beginning of the last statement. */
+  #begunAt = 0
+
+  /** `answer` returns one answer for each question, in their order. */
+  constructor(answer: (questions: readonly Question[]) => Promise<readonly Answer[]>) {
+    this.#answer = answer
+  }
+
+  ask(question: Question): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ question, resolve, reject })
+      if (this.#mayBegin()) void this.#begin()
+    })
+  }
+
+  #mayBegin(): boolean {
+    if (this.#underWay === 0) return true
+    return this.#underWay < MOST_UNDER_WAY && performance.now() - this.#begunAt > PATIENCE
+  }
+
+  async #begin(): Promise<void> {
+    const asked = this.#waiting.splice(0, MOST_AT_ONCE)
+    if (asked.length === 0) return
+    this.#underWay++
+    this.#begunAt = performance.now()
+    try {
+      const answers = await this.#answer(asked.map(({ question }) => question))
+      for (const [index, { resolve }] of asked.entries()) {
+        const answer = answers[index]
+        if (answer === undefined) throw new Error('a question has no answer')
+        resolve(answer)
+      }
+    } catch (error) {
+      // Does nothing to those that were answered.
+      for (const { reject } of asked) reject(error)
+    } finally {
+      this.#underWay--
+    }
+    void this.#begin()
+  }
+}
