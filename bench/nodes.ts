@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { recordRun } from './history.ts'
 import { describeMachine, freeDiskSpace } from './machine.ts'
 import { GIB, MIB, measureAll } from './measure.ts'
 import { nodesReport, REFERENCE } from './nodes/nodes-report.ts'
@@ -71,9 +72,10 @@ const ways: NodesWay[] = [
 const measured = await measureAll(nodesScenarios(ways, amounts), rounds, folder, (line) =>
   console.error(line),
 )
+const machine = describeMachine(folder)
 const page = nodesReport({
   date: new Date().toISOString().slice(0, 10),
-  machine: describeMachine(folder),
+  machine,
   parts: nodes.parts,
   load,
   rounds,
@@ -83,7 +85,8 @@ const page = nodesReport({
 console.log(page)
 if (!values.quick) {
   writeResults(page)
-  console.error('written to bench/results.md')
+  recordRun({ bench: 'bench:nodes', machine, rounds, measured })
+  console.error('written to bench/results.md and bench/history.jsonl')
 }
 
 async function filled(holdfast: MeasuredHoldfast): Promise<Pick<NodesWay, 'key' | 'slug' | 'listed'>> {

@@ -7,6 +7,7 @@ import { archiveScenario } from './archives.ts'
 import { commandLineScenarios, findCurl } from './command-line.ts'
 import { content } from './content.ts'
 import { downloadScenarios } from './downloads.ts'
+import { recordRun } from './history.ts'
 import { describeMachine, freeDiskSpace } from './machine.ts'
 import { GIB, MIB, measureAll, type Scenario } from './measure.ts'
 import { uploadListed, uploadSource } from './preparation.ts'
@@ -125,9 +126,10 @@ async function bench(): Promise<void> {
   for (const line of missing) console.error(`not measured: ${line}`)
 
   const measured = await measureAll(scenarios, rounds, folder, (line) => console.error(line))
+  const machine = describeMachine(folder)
   const page = report({
     date: new Date().toISOString().slice(0, 10),
-    machine: describeMachine(folder),
+    machine,
     peers: peers(nginx, only.includes('resumable') ? node : null),
     rounds,
     bigMib: bigSize / MIB,
@@ -137,7 +139,8 @@ async function bench(): Promise<void> {
   console.log(page)
   if (!whole) return
   writeResults(page)
-  console.error('written to bench/results.md')
+  recordRun({ bench: 'bench', machine, rounds, measured })
+  console.error('written to bench/results.md and bench/history.jsonl')
 }
 
 /** Writes the file that nginx serves and dd copies. */
