@@ -37,6 +37,8 @@ const READY_WITHIN = 30_000
 export interface HoldfastOptions {
   /** Folder for a CPU profile, written when the server stops. */
   readonly profile?: string | undefined
+  /** Working tree whose sources it runs; this one unless told. */
+  readonly tree?: string | undefined
   /** HOLDFAST_ variables, with that prefix. */
   readonly settings?: Readonly<Record<string, string>>
 }
@@ -44,7 +46,7 @@ export interface HoldfastOptions {
 /** Starts Holdfast as in production, with its log; only limits that a benchmark would exceed are raised. */
 export async function startMeasuredHoldfast(
   folder: string,
-  { profile, settings = {} }: HoldfastOptions = {},
+  { profile, tree = REPOSITORY, settings = {} }: HoldfastOptions = {},
 ): Promise<MeasuredHoldfast> {
   mkdirSync(folder, { recursive: true })
   // A developer's own environment and .env must not affect the measurement.
@@ -66,7 +68,7 @@ export async function startMeasuredHoldfast(
       : ['--cpu-prof', '--cpu-prof-md', `--cpu-prof-dir=${profile}`, '--cpu-prof-name=holdfast']
   const log = join(folder, 'log')
   const server = Bun.spawn([process.execPath, '--no-env-file', ...profiling, 'src/main.ts', 'serve'], {
-    cwd: REPOSITORY,
+    cwd: tree,
     env,
     stdout: openSync(log, 'a'),
     stderr: openSync(`${log}.errors`, 'a'),
@@ -91,7 +93,7 @@ export async function startMeasuredHoldfast(
     async addAccount(username) {
       const program = [process.execPath, '--no-env-file', 'src/main.ts']
       const command = [...program, 'account', 'add', username, '--json']
-      const { code, output, errors } = await runProgram(command, { cwd: REPOSITORY, env })
+      const { code, output, errors } = await runProgram(command, { cwd: tree, env })
       if (code !== 0) throw new Error(`no account was made: ${errors}`)
       const account: { api_key: string } = JSON.parse(output)
       return account.api_key

@@ -32,9 +32,15 @@ export interface BlobStore {
 
   /**
    * Opens a blob of `size` bytes, to be read into memory of the caller, who must close it; null from a store whose bytes
-   * only come as the streams of `read`. Throws as `read` does.
+   * come in `chunks` of its own. Throws as `read` does.
    */
   open(key: BlobKey, size: number): Promise<OpenBlob | null>
+
+  /**
+   * As `read`, in chunks that are passed on as they come, without a stream between; null from a store whose blobs can be
+   * opened.
+   */
+  chunks(key: BlobKey, start: number, end: number, size?: number): Promise<BlobChunks | null>
 
   /**
    * Fills the target with the bytes from `start` on: for many small reads without an allocation for each. The target must
@@ -92,6 +98,30 @@ export interface OpenBlob {
 
   /** Closes the blob; never throws. No read may be in progress. */
   close(): Promise<void>
+}
+
+/** The bytes of a blob on their way. One call at a time. */
+export interface BlobChunks {
+  /** The next chunk, which stays as it is; null at the end, and once it is cancelled. Throws StoreFailure. */
+  next(): Promise<Uint8Array | null>
+
+  /** Releases the connection; never throws, and is harmless after the end. */
+  cancel(): void
+}
+
+/** The chunks as a stream that reads on demand. */
+export function streamOf(chunks: BlobChunks): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const chunk = await chunks.next()
+        if (chunk === null) controller.close()
+        else controller.enqueue(chunk)
+      },
+      cancel: () => chunks.cancel(),
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 export type BlobBody = Blob | ReadableStream<Uint8Array>

@@ -95,6 +95,10 @@ class DiskBlobs implements BlobStore {
     return openBlobFile(key, this.#layout.finished(key), size)
   }
 
+  async chunks(): Promise<null> {
+    return null
+  }
+
   readInto(key: BlobKey, start: number, target: Uint8Array, size?: number): Promise<void> {
     return fillFrom(key, this.#layout.finished(key), start, target, size)
   }

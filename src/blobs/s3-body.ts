@@ -1,29 +1,24 @@
-import { unlessAborted } from '../domain/abort.ts'
+import type { BlobChunks } from './blob-store.ts'
 import type { S3Stream } from './s3-client.ts'
-import { noAnswer, s3StoreFailure } from './s3-failure.ts'
+import { noAnswer, type S3Failure, s3StoreFailure } from './s3-failure.ts'
 import { Watchdog } from './watchdog.ts'
 
 /**
- * The body of an answer as a stream of exactly `length` bytes, which otherwise fails with StoreFailure. It is read on
+ * The body of an answer as chunks of exactly `length` bytes together, which otherwise fail with StoreFailure. It is read on
  * demand, so a slow reader slows down the store; `stall` is the timeout for each chunk in milliseconds.
  */
-export function s3Body(answer: S3Stream, length: number, stall: number): ReadableStream<Uint8Array> {
+export function s3Chunks(answer: S3Stream, length: number, stall: number): BlobChunks {
   const chunks = new S3Chunks(answer, length, stall)
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { chunk, isLast } = await chunks.next()
-          if (chunk.byteLength > 0) controller.enqueue(chunk)
-          if (isLast) controller.close()
-        } catch (error) {
-          throw s3StoreFailure(error)
-        }
-      },
-      cancel: (reason) => chunks.cancel(reason),
+  return {
+    async next() {
+      try {
+        return await chunks.next()
+      } catch (error) {
+        throw s3StoreFailure(error)
+      }
     },
-    { highWaterMark: 0 },
-  )
+    cancel: () => chunks.cancel(),
+  }
 }
 
 /** The body in one piece. Throws S3Failure. */
@@ -41,10 +36,10 @@ export async function s3Bytes(
 export async function s3Fill(answer: S3Stream, target: Uint8Array, stall: number): Promise<void> {
   const chunks = new S3Chunks(answer, target.length, stall)
   for (let at = 0; ; ) {
-    const { chunk, isLast } = await chunks.next()
+    const chunk = await chunks.next()
+    if (chunk === null) return
     target.set(chunk, at)
     at += chunk.byteLength
-    if (isLast) return
   }
 }
 
@@ -54,51 +49,96 @@ interface ChunkReader {
   cancel(reason: unknown): Promise<void>
 }
 
-/** The chunks of a body that has to have a certain length. */
+/** How a read is settled that has begun. */
+interface PendingChunk {
+  readonly resolve: (chunk: Uint8Array | null) => void
+  readonly reject: (failure: S3Failure) => void
+}
+
+/** The chunks of a body that has to have a certain length. One read at a time. */
 class S3Chunks {
   readonly #answer: S3Stream
   readonly #length: number
   readonly #stall: number
   readonly #reader: ChunkReader
   readonly #watchdog = new Watchdog()
+  #pending: PendingChunk | null = null
   #received = 0
+  #failure: S3Failure | null = null
+  #isCancelled = false
 
   constructor(answer: S3Stream, length: number, stall: number) {
     this.#answer = answer
     this.#length = length
     this.#stall = stall
     this.#reader = (answer.body ?? new Blob([]).stream()).getReader()
-    this.#watchdog.signal.addEventListener('abort', () => answer.close())
+    // Bun does not end every read that it was told to abort.
+    this.#watchdog.signal.addEventListener('abort', () => this.#fail(this.#watchdog.signal.reason))
   }
 
-  /** Throws S3Failure when the store sends fewer or more bytes than it should. */
-  async next(): Promise<{ readonly chunk: Uint8Array; readonly isLast: boolean }> {
-    const { signal } = this.#watchdog
-    try {
+  /** Null at the end, and once it is cancelled. Throws S3Failure when the store sends fewer or more bytes than it should. */
+  next(): Promise<Uint8Array | null> {
+    if (this.#failure !== null) return Promise.reject(this.#failure)
+    if (this.#isCancelled || this.#isWhole) return Promise.resolve(null)
+    // Each chunk takes this way: awaiting it with a listener at the signal would cost more than the rest.
+    return new Promise((resolve, reject) => {
+      this.#pending = { resolve, reject }
       this.#watchdog.arm(this.#stall)
-      const { done, value } = await unlessAborted(signal, this.#reader.read())
-      this.#watchdog.disarm()
-      this.#received += value?.byteLength ?? 0
-      if (this.#received > this.#length || (done && this.#received < this.#length)) {
-        throw new Error('it has another length')
-      }
-      const isLast = this.#received === this.#length
-      if (isLast) this.#watchdog.release()
-      return { chunk: value ?? new Uint8Array(), isLast }
-    } catch (error) {
-      const cause = signal.aborted ? signal.reason : error
-      this.#release()
-      throw noAnswer(`the body after ${this.#received} of ${this.#length} bytes`, cause)
-    }
+      this.#read()
+    })
   }
 
-  async cancel(reason: unknown): Promise<void> {
-    this.#release()
+  cancel(): void {
+    if (this.#isCancelled || this.#isWhole) return
+    this.#isCancelled = true
+    this.#settled()?.resolve(null)
+    this.#leave()
     // The connection is closed already, and the reader may report that again.
-    await this.#reader.cancel(reason).catch(() => {})
+    this.#reader.cancel('the reader has gone').catch(() => {})
   }
 
-  #release(): void {
+  get #isWhole(): boolean {
+    return this.#received === this.#length
+  }
+
+  #read(): void {
+    this.#reader.read().then(
+      ({ done, value }) => this.#came(done, value),
+      (error: unknown) => this.#fail(error),
+    )
+  }
+
+  #came(done: boolean, chunk: Uint8Array | undefined): void {
+    if (this.#pending === null) return
+    this.#received += chunk?.byteLength ?? 0
+    if (this.#received > this.#length || (done && !this.#isWhole)) {
+      this.#fail(new Error('it has another length'))
+    } else if (done || chunk === undefined) this.#over(null)
+    else if (chunk.byteLength === 0) this.#read()
+    else this.#over(chunk)
+  }
+
+  #over(chunk: Uint8Array | null): void {
+    if (this.#isWhole) this.#watchdog.release()
+    else this.#watchdog.disarm()
+    this.#settled()?.resolve(chunk)
+  }
+
+  #fail(cause: unknown): void {
+    if (this.#isCancelled || this.#failure !== null) return
+    this.#failure = noAnswer(`the body after ${this.#received} of ${this.#length} bytes`, cause)
+    this.#settled()?.reject(this.#failure)
+    this.#leave()
+  }
+
+  /** What waits for a chunk, and waits no more. */
+  #settled(): PendingChunk | null {
+    const pending = this.#pending
+    this.#pending = null
+    return pending
+  }
+
+  #leave(): void {
     this.#watchdog.release()
     this.#answer.close()
   }

@@ -1,6 +1,6 @@
 import type { BlobKey } from '../domain/ids.ts'
-import { assertSize, type BlobBody, BlobMissing } from './blob-store.ts'
-import { s3Body, s3Bytes, s3Fill } from './s3-body.ts'
+import { assertSize, type BlobBody, type BlobChunks, BlobMissing, streamOf } from './blob-store.ts'
+import { s3Bytes, s3Chunks, s3Fill } from './s3-body.ts'
 import type { S3Client, S3Stream } from './s3-client.ts'
 import { asS3Failures, S3Failure } from './s3-failure.ts'
 import { isNoSuchKey, objectOf, objectSize } from './s3-objects.ts'
@@ -18,17 +18,43 @@ interface BlobRange {
 
 /** As `BlobStore.read`. */
 export async function readRange(client: S3Client, range: BlobRange): Promise<BlobBody> {
+  const found = await wholeOrChunks(client, range)
+  return found instanceof Uint8Array ? new Blob([found]) : streamOf(found)
+}
+
+/** As `BlobStore.chunks`. */
+export async function readChunks(client: S3Client, range: BlobRange): Promise<BlobChunks> {
+  const found = await wholeOrChunks(client, range)
+  return found instanceof Uint8Array ? oneChunk(found) : found
+}
+
+async function wholeOrChunks(
+  client: S3Client,
+  range: BlobRange,
+): Promise<Uint8Array<ArrayBuffer> | BlobChunks> {
   const length = range.end - range.start
   const { stall } = client.timeouts
   if (length <= 0) {
     await assertStored(client, range)
-    return new Blob([])
+    return new Uint8Array()
   }
-  return openRange(client, range, async (answer) =>
-    length > LARGEST_WHOLE_READ
-      ? s3Body(answer, length, stall)
-      : new Blob([await s3Bytes(answer, length, stall)]),
+  return openRange<Uint8Array<ArrayBuffer> | BlobChunks>(client, range, async (answer) =>
+    length > LARGEST_WHOLE_READ ? s3Chunks(answer, length, stall) : s3Bytes(answer, length, stall),
   )
+}
+
+function oneChunk(bytes: Uint8Array): BlobChunks {
+  let left: Uint8Array | null = bytes.byteLength === 0 ? null : bytes
+  return {
+    async next() {
+      const chunk = left
+      left = null
+      return chunk
+    },
+    cancel() {
+      left = null
+    },
+  }
 }
 
 /** As `BlobStore.readInto`; the target is as long as the range. */

@@ -1,6 +1,14 @@
 import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
-import type { BlobBody, BlobStore, BlobWriter, KeptBlob, LinkOptions, ResumableWriter } from './blob-store.ts'
+import type {
+  BlobBody,
+  BlobChunks,
+  BlobStore,
+  BlobWriter,
+  KeptBlob,
+  LinkOptions,
+  ResumableWriter,
+} from './blob-store.ts'
 import { partMemory } from './part-memory.ts'
 import { type Pacing, type StoreRetryPolicy, systemPacing } from './retries.ts'
 import { s3Bytes } from './s3-body.ts'
@@ -19,7 +27,7 @@ import {
   putObject,
 } from './s3-objects.ts'
 import { newPart, type SealedPart } from './s3-part.ts'
-import { readRange, readRangeInto } from './s3-reading.ts'
+import { readChunks, readRange, readRangeInto } from './s3-reading.ts'
 import { resumeOnS3 } from './s3-resumable.ts'
 import type { S3Settings } from './s3-signing.ts'
 import { dropTails, keyOfTail, TAILS } from './s3-tails.ts'
@@ -83,6 +91,10 @@ class S3Blobs implements BlobStore {
 
   async open(): Promise<null> {
     return null
+  }
+
+  chunks(key: BlobKey, start: number, end: number, size?: number): Promise<BlobChunks> {
+    return readChunks(this.#client, { key, start, end, size })
   }
 
   readInto(key: BlobKey, start: number, target: Uint8Array, size?: number): Promise<void> {

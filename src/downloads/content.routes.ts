@@ -72,7 +72,6 @@ export const getContentEndpoint = endpoint({
     },
     errors: [400, 403, 404, 412, 416],
   },
-  streams: 'out of S3',
   async handle(
     call,
     {

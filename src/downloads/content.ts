@@ -1,4 +1,4 @@
-import { type BlobStore, isLost, type OpenBlob } from '../blobs/blob-store.ts'
+import { type BlobChunks, type BlobStore, isLost, type OpenBlob } from '../blobs/blob-store.ts'
 import { readingFailure } from '../core/file-damaged.ts'
 import type { Database } from '../database/database.ts'
 import type { BlobKey, Uuid } from '../domain/ids.ts'
@@ -8,10 +8,10 @@ import { fileNotFound } from '../files/own-file.ts'
 /** The bytes of files, for those whom the access rule has let in. */
 export interface Content {
   /**
-   * The open blob, which the caller closes; bytes `start` to `end` (exclusive) from a store that has streams alone. Throws
+   * The open blob, which the caller closes; bytes `start` to `end` (exclusive) from a store that has chunks alone. Throws
    * Refusal FILE_NOT_FOUND when the file went meanwhile, and FileDamaged when the store has not all of its bytes any more.
    */
-  read(file: FileDetailRow, start: number, end: number): Promise<OpenBlob | ReadableStream<Uint8Array>>
+  read(file: FileDetailRow, start: number, end: number): Promise<OpenBlob | BlobChunks>
   /**
    * An address where the store gives the bytes out by itself, for a minute; null where it does not, or is not meant
    * to. Whoever has it needs no other permission.
@@ -27,10 +27,9 @@ const LINK_LIFETIME = 60
 
 export function createContent(db: Database, blobs: BlobStore, redirects: boolean): Content {
   async function opened(key: BlobKey, size: number, start: number, end: number) {
-    const blob = await blobs.open(key, size)
-    if (blob !== null) return blob
-    const body = await blobs.read(key, start, end, size)
-    return body instanceof Blob ? body.stream() : body
+    const body = (await blobs.open(key, size)) ?? (await blobs.chunks(key, start, end, size))
+    if (body === null) throw new Error('the store has neither open blobs nor chunks')
+    return body
   }
 
   return {

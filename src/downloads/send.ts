@@ -1,3 +1,4 @@
+import type { BlobChunks } from '../blobs/blob-store.ts'
 import { FileDamaged, readingFailure } from '../core/file-damaged.ts'
 import { timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
@@ -5,6 +6,7 @@ import type { FileDetail } from '../files/files.ts'
 import { storedResponse } from '../server/answers/known-body.ts'
 import { partToSend } from '../server/answers/part-to-send.ts'
 import type { Call } from '../server/call.ts'
+import type { SourceChunks } from '../server/connections/body-chunks.ts'
 import { type BodySource, StoredBody } from '../server/connections/stored-body.ts'
 import type { Content } from './content.ts'
 import { contentDisposition } from './disposition.ts'
@@ -51,9 +53,8 @@ export async function sendFile(
     takeBack()
     call.site.report(new FileDamaged(file, error), call.id)
   }
-  if (body === null || body instanceof ReadableStream) {
-    return new Response(body && watched(body, failed), { status, headers })
-  }
+  if (body === null) return new Response(null, { status, headers })
+  if (!('readInto' in body)) return storedResponse(watched(body, failed), { status, headers })
   const source: BodySource = {
     readInto: (from, target) =>
       body.readInto(from, target).catch((error: unknown) => {
@@ -65,28 +66,17 @@ export async function sendFile(
   return storedResponse(new StoredBody(source, start, end), { status, headers })
 }
 
-/** The same bytes; `failed` is told when they break off, and so does whatever they are sent in. */
-function watched(
-  body: ReadableStream<Uint8Array>,
-  failed: (error: unknown) => void,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader()
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read()
-          if (done) controller.close()
-          else controller.enqueue(value)
-        } catch (error) {
-          failed(error)
-          throw error
-        }
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
+/** The same chunks; `failed` is told when they break off, and so does whatever they are sent in. */
+function watched(chunks: BlobChunks, failed: (error: unknown) => void): SourceChunks {
+  return {
+    next: () =>
+      chunks.next().catch((error: unknown) => {
+        failed(error)
+        throw error
+      }),
+    cancel: () => chunks.cancel(),
+    release() {},
+  }
 }
 
 function contentHeaders(

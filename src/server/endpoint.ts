@@ -57,10 +57,10 @@ export function bytesOf(type: string, description: string): EndpointAnswer {
 export interface Endpoint<Needs, Who> {
   readonly documentation: Documentation
   /**
-   * Whether it streams a response of known or unbounded length; `out of S3`: only where the bytes are in S3.
-   * Together with the row this decides how the listener serves it.
+   * Whether it streams a response of known or unbounded length. Together with the row this decides how the listener serves
+   * it.
    */
-  readonly streams?: 'out' | 'out of S3'
+  readonly streams?: 'out'
   /** Headers of all its responses, and of those to unsupported methods at its path. */
   readonly always?: Readonly<Record<string, string>>
   readonly handle: (call: Call, parts: Needs, caller: Who) => Promise<Response | JsonAnswer>

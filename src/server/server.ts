@@ -80,7 +80,7 @@ export async function startServer(
       port: config.port,
       quiet: QUIET,
       ...(given.way === undefined ? {} : { way: given.way }),
-      ...pathsOf(config),
+      ...pathsOf(),
       flow: flowOf(traffic, metrics),
       failed: failedBody,
       refuse: refusedHead,
@@ -186,9 +186,8 @@ function flowOf(traffic: TrafficCounter, metrics: RequestWatch | null): Flow {
 }
 
 /** Paths that stream, and plain paths that a streaming pattern would match. */
-function pathsOf(config: Config): { streaming: string[]; plain: string[] } {
-  const isStreaming = ({ body, streams }: Route) =>
-    body === 'stream' || (streams === 'out of S3' ? config.s3 !== null : streams !== undefined)
+function pathsOf(): { streaming: string[]; plain: string[] } {
+  const isStreaming = ({ body, streams }: Route) => body === 'stream' || streams !== undefined
   const streaming = new Set(routes.filter(isStreaming).map(({ path }) => routerPattern(path)))
   const plain = routes.map(({ path }) => path).filter((path) => !path.includes('{') && !streaming.has(path))
   // Also with a trailing slash, which leads to the same route.

@@ -5,7 +5,17 @@ import { chance } from '../support/chance.ts'
 import { eventually } from '../support/eventually.ts'
 import { whyNoCeph } from '../support/storage/ceph.ts'
 import type { Fault } from '../support/storage/fault-connection.ts'
-import { get, impatient, named, passing, put, reasonOf, startFixture } from '../support/storage/faulty-s3.ts'
+import {
+  get,
+  hasty,
+  impatient,
+  joined,
+  named,
+  passing,
+  put,
+  reasonOf,
+  startFixture,
+} from '../support/storage/faulty-s3.ts'
 
 const MIB = 1024 * 1024
 const LARGE = 20 * MIB
@@ -82,6 +92,35 @@ describe.skipIf(whyNoCeph() !== null)('a read from S3', () => {
     const { store, key } = fixture
     expect(await reasonOf(store.read(key, LARGE - 5, LARGE + 5))).toBe('broken')
     expect(await reasonOf(store.read(key, LARGE + 5, LARGE + 6))).toBe('broken')
+  })
+
+  test('gives out chunks that end with the range, and fails where they break off', async () => {
+    await using fixture = await withBlob()
+    const { proxy, store, key, content } = fixture
+    for (const [start, end] of [
+      [3, 900_000],
+      [7, 2000],
+      [5, 5],
+    ] as const) {
+      const chunks = await store.chunks(key, start, end, LARGE)
+      expect((await joined(chunks)).equals(content.subarray(start, end))).toBe(true)
+      expect(await chunks?.next()).toBeNull()
+    }
+    proxy.inject({ kind: 'cut-response', after: 3 * MIB })
+    const cut = await store.chunks(key, 0, LARGE, LARGE)
+    expect(await reasonOf(joined(cut))).toBe('away')
+    expect(await reasonOf(joined(cut))).toBe('away')
+  })
+
+  test('ends a read that waits for a chunk when it is cancelled', async () => {
+    await using fixture = await withBlob({ ...hasty, timeouts: { answer: 20_000, stall: 20_000 } })
+    const { proxy, store, key } = fixture
+    proxy.inject({ kind: 'stall-response', after: 3 * MIB })
+    const chunks = await store.chunks(key, 0, LARGE, LARGE)
+    const all = joined(chunks)
+    setTimeout(() => chunks?.cancel(), 300)
+    expect((await all).byteLength).toBeLessThanOrEqual(3 * MIB)
+    await eventually('no connection is left', () => proxy.connections() === 0)
   })
 
   test('lets go of the store as soon as it is cancelled', async () => {

@@ -137,6 +137,7 @@ export function guardRemovals(blobs: BlobStore, removing: Removing): BlobStore {
     resume: (key, kept) => blobs.resume(key, kept),
     read: (key, start, end, size) => blobs.read(key, start, end, size),
     open: (key, size) => blobs.open(key, size),
+    chunks: (key, start, end, size) => blobs.chunks(key, start, end, size),
     readInto: (key, start, target, size) => blobs.readInto(key, start, target, size),
     size: (key) => blobs.size(key),
     list: () => blobs.list(),

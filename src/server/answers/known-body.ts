@@ -1,7 +1,7 @@
-import type { StoredBody } from '../connections/stored-body.ts'
+import type { SourceChunks } from '../connections/body-chunks.ts'
 
 const known = new WeakMap<Response, string | Uint8Array<ArrayBuffer>>()
-const stored = new WeakMap<Response, StoredBody>()
+const stored = new WeakMap<Response, SourceChunks>()
 
 /** Remembers the response's source: reading its body back costs as much as the rest of sending it. */
 export function withKnownBody(response: Response, body: string | Uint8Array<ArrayBuffer>): Response {
@@ -15,13 +15,13 @@ export function knownBody(response: Response): string | Uint8Array<ArrayBuffer> 
 }
 
 /** A response whose body never becomes a stream: its sender reads the source. */
-export function storedResponse(body: StoredBody, init: ResponseInit): Response {
+export function storedResponse(body: SourceChunks, init: ResponseInit): Response {
   const response = new Response(null, init)
   stored.set(response, body)
   return response
 }
 
 /** Null for any other response. */
-export function storedBody(response: Response): StoredBody | null {
+export function storedBody(response: Response): SourceChunks | null {
   return stored.get(response) ?? null
 }

@@ -9,6 +9,12 @@ export interface BodyChunks {
   cancel(): void
 }
 
+/** Chunks that come from where bytes are stored, without a stream between. */
+export interface SourceChunks extends BodyChunks {
+  /** Gives the memory of the chunks to further bodies. Nothing may hold a chunk any more. */
+  release(): void
+}
+
 export function bodyChunks(body: ReadableStream<Uint8Array>): BodyChunks {
   const filled = readerThatFills(body)
   return filled === null ? givenChunks(body) : filledChunks(filled)

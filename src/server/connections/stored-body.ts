@@ -1,5 +1,5 @@
 import { dropBuffer, giveBuffer, takeBuffer } from './body-buffers.ts'
-import type { BodyChunks } from './body-chunks.ts'
+import type { SourceChunks } from './body-chunks.ts'
 
 /** Bytes in the longest chunk. A short body, or a range as players ask for, is one read and one write. */
 const LONGEST_CHUNK = 1024 * 1024
@@ -13,7 +13,7 @@ export interface BodySource {
 }
 
 /** A body of known length that is read from an open source, without a stream between. Closes the source by itself. */
-export class StoredBody implements BodyChunks {
+export class StoredBody implements SourceChunks {
   readonly #source: BodySource
   readonly #end: number
   readonly #buffers: Uint8Array[] = []
@@ -57,7 +57,6 @@ export class StoredBody implements BodyChunks {
     if (!this.#isReading) this.#close()
   }
 
-  /** Gives the memory of the chunks to further bodies. Nothing may hold a chunk any more. */
   release(): void {
     for (const buffer of this.#buffers.splice(0)) giveBuffer(buffer)
   }

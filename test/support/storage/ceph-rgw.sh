@@ -156,7 +156,7 @@ log file = $dir/log/\$name.log
 pid file = $dir/run/\$name.pid
 admin socket = $dir/run/\$name.asok
 [client.rgw]
-rgw frontends = beast endpoint=127.0.0.1:$port
+rgw frontends = beast endpoint=127.0.0.1:$port tcp_nodelay=1
 C
 
 endpoint="http://127.0.0.1:$port"
