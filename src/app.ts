@@ -156,6 +156,10 @@ async function openCore(
     clock,
     random,
     report: (error: unknown) => log.error({ err: error }, 'a connection to the database broke'),
+    lost(err: unknown): never {
+      log.error({ err }, 'the write-ahead log of the database could not be synced; the server exits')
+      process.exit(1)
+    },
     ...(metrics === null ? {} : { watchStore: metrics.store.begin }),
   }
   const { close, ...database } = await openDatabase(storage, (migrations, state) =>

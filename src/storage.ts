@@ -18,6 +18,7 @@ import { MIGRATIONS, migrate, missingMigrations } from './database/migrate.ts'
 import type { PoolUse } from './database/postgres.ts'
 import { assertRecentPostgres } from './database/postgres-version.ts'
 import { openSqlite } from './database/sqlite.ts'
+import type { LogLost } from './database/sqlite-log.ts'
 import type { Clock } from './domain/clock.ts'
 import type { Random } from './domain/random.ts'
 import type { Log } from './log.ts'
@@ -45,6 +46,11 @@ export interface StorageOptions {
 
 export interface StorageParts extends StorageOptions {
   readonly report: (error: unknown) => void
+  /**
+   * Called when SQLite's commits cannot be made durable. Only the server that holds the data folder gives it; see
+   * `openSqlite`.
+   */
+  readonly lost?: LogLost
   /** Told of requests to an S3 store. */
   readonly watchStore?: S3Watch
 }
@@ -89,17 +95,17 @@ async function migrated(db: Database, { config, report }: StorageParts): Promise
 }
 
 /** The same, as it is. Throws PostgresTooOld. */
-export function connect({ config, report }: StorageParts): Promise<OpenDatabase> {
+export function connect({ config, report, lost }: StorageParts): Promise<OpenDatabase> {
   const { databaseUrl } = config
-  return databaseUrl === null ? openOwnSqlite(config) : openPools(databaseUrl, { config, report })
+  return databaseUrl === null ? openOwnSqlite(config, lost) : openPools(databaseUrl, { config, report })
 }
 
-async function openOwnSqlite({ dataDir, groupRead }: Config): Promise<OpenDatabase> {
+async function openOwnSqlite({ dataDir, groupRead }: Config, lost?: LogLost): Promise<OpenDatabase> {
   const folder = await openDataFolder(dataDir, groupRead)
-  const db = openSqlite(folder.database)
+  const db = openSqlite(folder.database, lost)
   return {
     db,
-    light: db,
+    light: db.hasty,
     isShared: false,
     pools: () => ({}),
     freeSpace: () => freeSpace(dataDir),

@@ -5,6 +5,12 @@ import type { BlobKey, BlobProgress } from '../domain/ids.ts'
  * and never changes after that.
  */
 export interface BlobStore {
+  /**
+   * Whether opening the store removes blobs that an earlier process began to write in one session and did not complete:
+   * until such a blob is completed, nothing else has to know its key.
+   */
+  readonly dropsUnfinished: boolean
+
   /** Starts a blob. It cannot be read before the writer's `complete` has returned. */
   create(key: BlobKey): Promise<BlobWriter>
 

@@ -1,7 +1,7 @@
-import { lstat, mkdir } from 'node:fs/promises'
+import { lstat, mkdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobKey } from '../domain/ids.ts'
-import { type Modes, syncDirectory } from './disk-files.ts'
+import { type Modes, syncDirectory, unlessMissing } from './disk-files.ts'
 
 /** Names of the folders for complete blobs: the first two characters of their keys. */
 const SHARDS = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padStart(2, '0'))
@@ -54,6 +54,15 @@ export class LinkInStore extends Error {
       `${path} is a symbolic link, and Holdfast follows none inside the store; put the folder itself there, or make the whole data folder a link`,
     )
   }
+}
+
+/**
+ * Removes the file of a complete blob, if there is one. Returns once that would survive a power cut: the row that tells of
+ * it is about to go, and nobody would look for a file that came back.
+ */
+export async function removeFinished(layout: DiskLayout, key: BlobKey): Promise<void> {
+  const isRemoved = await unlink(layout.finished(key)).then(() => true, unlessMissing)
+  if (isRemoved === true) await syncDirectory(layout.shard(key))
 }
 
 /** Creates every folder and makes its name durable, so that a completed blob needs the sync of one folder only. Throws LinkInStore. */

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { BlobKey } from '../domain/ids.ts'
 import type { BlobWriter } from './blob-store.ts'
 import { diskStoreFailure } from './disk-files.ts'
-import type { DiskLayout } from './disk-layout.ts'
+import { type DiskLayout, removeFinished } from './disk-layout.ts'
 import type { GrowingFile } from './growing-file.ts'
 
 /** Writes a blob in one session: as a temporary file, which is renamed when it is complete. */
@@ -34,6 +34,6 @@ export class DiskWriter implements BlobWriter {
   async abort(): Promise<void> {
     await this.#file.close()
     await rm(this.#layout.temporary(this.#key), { force: true })
-    await rm(this.#layout.finished(this.#key), { force: true })
+    await removeFinished(this.#layout, this.#key)
   }
 }

@@ -23,7 +23,7 @@ import {
   unlessMissing,
   writeSynced,
 } from './disk-files.ts'
-import { DiskLayout, makeFolders } from './disk-layout.ts'
+import { DiskLayout, makeFolders, removeFinished } from './disk-layout.ts'
 import { fillFrom, openBlobFile } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
 import { DiskWriter } from './disk-writer.ts'
@@ -56,16 +56,18 @@ export async function openDiskBlobs(
   const modes = groupRead ? groupModes : ownModes
   if (alone) await rm(layout.unfinished, { recursive: true, force: true })
   await makeFolders(layout, modes)
-  return new DiskBlobs(layout, modes, random)
+  return new DiskBlobs(layout, modes, random, alone)
 }
 
 class DiskBlobs implements BlobStore {
+  readonly dropsUnfinished: boolean
   readonly #layout: DiskLayout
   readonly #modes: Modes
   readonly #random: Random
   readonly #direct = new DirectWriting()
 
-  constructor(layout: DiskLayout, modes: Modes, random: Random) {
+  constructor(layout: DiskLayout, modes: Modes, random: Random, alone: boolean) {
+    this.dropsUnfinished = alone
     this.#layout = layout
     this.#modes = modes
     this.#random = random
@@ -111,7 +113,7 @@ class DiskBlobs implements BlobStore {
     await asDiskFailures(async () => {
       await rm(this.#layout.temporary(key), { force: true })
       await rm(this.#layout.growing(key), { force: true })
-      await rm(this.#layout.finished(key), { force: true })
+      await removeFinished(this.#layout, key)
     })
   }
 

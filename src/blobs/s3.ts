@@ -68,6 +68,7 @@ export async function openS3Blobs(
 }
 
 class S3Blobs implements BlobStore {
+  readonly dropsUnfinished = false
   readonly #client: S3Client
   readonly #random: Random
   readonly #memory = partMemory(SHARED_MEMORY)

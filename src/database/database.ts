@@ -28,6 +28,9 @@ export interface Readers {
   readonly readPool: Reader
 }
 
+/** Of a database whose commits are made durable after they were made. */
+type LaterSync = Pick<Database, 'hasty' | 'durable'>
+
 /**
  * An open database. Kysely's methods use its connection for writing or its pool; `read`, `scan` and `readPool`
  * see committed rows.
@@ -36,10 +39,22 @@ export class Database extends Kysely<Tables> implements Readers {
   readonly read: CommittedReader
   readonly scan: Reader
   readonly readPool: Reader
+  /**
+   * The same database for changes that promise nothing by themselves: on SQLite they end before they would
+   * survive a power cut. PostgreSQL has no such thing: it is the database itself.
+   */
+  readonly hasty: Database
+  /**
+   * Resolves once all that this process has committed would survive a power cut; null when it already would.
+   * What was read may be promised to somebody only after that.
+   */
+  readonly durable: () => Promise<void> | null
 
   /** Without readers, all queries use the dialect's own connections. */
-  constructor(dialect: Dialect, readers?: Readers) {
+  constructor(dialect: Dialect, readers?: Readers, later?: LaterSync) {
     super({ dialect })
+    this.hasty = later?.hasty ?? this
+    this.durable = later?.durable ?? (() => null)
     const own = { ...readerThrough(this), version: () => null }
     this.read = readers?.read ?? own
     this.scan = readers?.scan ?? own

@@ -1,33 +1,58 @@
 import type { SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite'
-import { type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
+import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import { Database } from './database.ts'
 import { DirectReads, SharedReads } from './direct-reads.ts'
+import { SqliteWriter } from './sqlite-driver.ts'
 import { bindings, openFile, openForReading, openForScanning } from './sqlite-file.ts'
+import { type LogLost, SqliteLog } from './sqlite-log.ts'
 import { ReadingThreads } from './sqlite-readers.ts'
 
+/** Values of `PRAGMA synchronous`. */
+const NORMAL = 1
+const FULL = 2
+
 /**
- * Opens the SQLite file, creating it if it is missing. Write-ahead log, full sync and foreign keys are
- * asserted, because durability through power cuts depends on them.
+ * Opens the SQLite file, creating it if it is missing. Write-ahead log, sync and foreign keys are asserted,
+ * because durability through power cuts depends on them.
+ *
+ * With `lost`, which is called when commits cannot be made durable, one sync serves all commits that wait for it;
+ * at most one process at a time may open the file so. Without it, each commit is synced by itself, before
+ * anybody can read it.
  */
-export function openSqlite(path: string): Database {
+export function openSqlite(path: string, lost?: LogLost): Database {
   const file = openFile(path)
+  const synchronous = lost === undefined ? FULL : NORMAL
   file.run('PRAGMA journal_mode = WAL')
-  file.run('PRAGMA synchronous = FULL')
+  file.run(`PRAGMA synchronous = ${synchronous}`)
   file.run('PRAGMA foreign_keys = ON')
   expectPragma(file, 'journal_mode', 'wal')
-  expectPragma(file, 'synchronous', 2)
+  expectPragma(file, 'synchronous', synchronous)
   expectPragma(file, 'foreign_keys', 1)
-  const read = new SharedReads(openForReading(path))
-  const scan = new DirectReads(openForScanning(path))
-  const readPool = new ReadingThreads(path)
-  const close = () => {
+  const log = lost === undefined ? null : openLog(file, path, lost)
+  const readers = {
+    read: new SharedReads(openForReading(path)),
+    scan: new DirectReads(openForScanning(path)),
+    readPool: new ReadingThreads(path),
+  }
+  const { read, scan, readPool } = readers
+  const close = async () => {
+    await log?.close()
     readPool.close()
     scan.close()
     read.close()
     file.close()
   }
-  const dialect = new SqliteDialect({ database: asKyselyDatabase(file, read, close) })
-  return new Database(dialect, { read, scan, readPool })
+  const writer = new SqliteWriter(asKyselyDatabase(file, read, log), log)
+  const dialect = writer.dialect({ waits: true, close })
+  if (log === null) return new Database(dialect, readers)
+  const hasty = new Database(writer.dialect({ waits: false }), readers)
+  return new Database(dialect, readers, { hasty, durable: () => log.durable() })
+}
+
+function openLog(file: SqliteFile, path: string, lost: LogLost): SqliteLog {
+  // The first read creates the log.
+  file.query('select count(*) from sqlite_schema').get()
+  return new SqliteLog(path, lost)
 }
 
 function expectPragma(file: SqliteFile, name: string, wanted: string | number): void {
@@ -36,14 +61,14 @@ function expectPragma(file: SqliteFile, name: string, wanted: string | number): 
 }
 
 /** Adapts Bun's SQLite to the interface of Kysely's dialect; caches statements by text. */
-function asKyselyDatabase(file: SqliteFile, reads: SharedReads, close: () => void): SqliteDatabase {
+function asKyselyDatabase(file: SqliteFile, reads: SharedReads, log: SqliteLog | null): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>()
   return {
-    close,
+    close() {},
     prepare(text) {
       let statement = statements.get(text)
       if (statement === undefined) {
-        statement = asKyselyStatement(file, reads, text)
+        statement = asKyselyStatement(file, { reads, log }, text)
         if (statements.size < MOST_STATEMENTS) statements.set(text, statement)
       }
       return statement
@@ -54,21 +79,29 @@ function asKyselyDatabase(file: SqliteFile, reads: SharedReads, close: () => voi
 /** Limit of the statement cache: texts vary with the length of lists in them. */
 const MOST_STATEMENTS = 500
 
-function asKyselyStatement(file: SqliteFile, reads: SharedReads, text: string): SqliteStatement {
+function asKyselyStatement(
+  file: SqliteFile,
+  { reads, log }: { readonly reads: SharedReads; readonly log: SqliteLog | null },
+  text: string,
+): SqliteStatement {
   if (text === 'rollback') return rollback(file)
   // Every transaction takes the write lock at its beginning: one that reads before it writes would fail when
   // another process wrote in between.
   const statement = file.prepare<unknown, SQLQueryBindings[]>(text === 'begin' ? 'begin immediate' : text)
+  const isSelect = /^\s*select\b/i.test(text)
+  const running = <T>(run: () => T): T => {
+    reads.refresh()
+    try {
+      return run()
+    } finally {
+      // A commit, or a statement that is one by itself. A failed one may have been applied all the same.
+      if (!isSelect && !file.inTransaction) log?.noteCommit()
+    }
+  }
   return {
     reader: statement.columnNames.length > 0,
-    all(parameters) {
-      reads.refresh()
-      return statement.all(...bindings(parameters))
-    },
-    run(parameters) {
-      reads.refresh()
-      return statement.run(...bindings(parameters))
-    },
+    all: (parameters) => running(() => statement.all(...bindings(parameters))),
+    run: (parameters) => running(() => statement.run(...bindings(parameters))),
     iterate: (parameters) => statement.iterate(...bindings(parameters)),
   }
 }

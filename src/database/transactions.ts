@@ -13,7 +13,7 @@ const OUTCOME_WAITS = [0, 100, 300, 600, 1000, 2000, 3000, 3000]
  *
  * When the answer to a commit is lost, PostgreSQL is asked for the outcome, if the work has locked an
  * account. SQLite may report a failed commit that was in fact applied; then `find` looks for a row that only
- * this work writes. What it finds is durable: SQLite shows nothing that it could not sync.
+ * this work writes. What it finds is durable: before the error is thrown, all that was written is synced.
  */
 export async function inTransaction<T>(
   db: Database,

@@ -115,6 +115,7 @@ export class Watching {
     const before = this.#accounts.joined
     for (let at = 0; at < asked.length; at += ACCOUNTS) {
       const rows = await changesAfter(this.#db, asked.slice(at, at + ACCOUNTS), CHANGES)
+      await this.#db.durable()
       for (const row of rows) this.#accounts.tell(row, known)
       // What is left is asked for next time.
       if (rows.length === CHANGES) return

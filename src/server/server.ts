@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import { outageRefusal } from '../core/failures.ts'
 import { FileDamaged } from '../core/file-damaged.ts'
 import type { TrafficCounter } from '../core/traffic.ts'
+import type { Database } from '../database/database.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
@@ -59,6 +60,7 @@ export async function startServer(
     readonly clock: Clock
     readonly random: Random
     readonly log: Log
+    readonly db: Pick<Database, 'durable'>
     readonly traffic: TrafficCounter
     /** Null where metrics are off. */
     readonly metrics: RequestWatch | null
@@ -66,7 +68,7 @@ export async function startServer(
     readonly way?: ListenWay
   },
 ): Promise<HttpServer> {
-  const { config, clock, random, log, traffic, metrics } = given
+  const { config, clock, random, log, db, traffic, metrics } = given
   const trusted = parseTrustedProxies(config.trustedProxies)
   const underWay = createUploadsUnderWay()
   let stopping = false
@@ -118,6 +120,9 @@ export async function startServer(
     const began = clock.monotonic()
     const arrival = new Arrival(site, request, connection, nextId(), trusted)
     const answered = await (connection.hasUrl ? router(arrival) : unreadableAddress())
+    // It may tell of what somebody else has just committed.
+    const unsynced = db.durable()
+    if (unsynced !== null) await unsynced
     const whole = complete(answered, arrival)
     const sent = isCompressible(whole) ? await compressed(whole, answered, arrival) : whole
     logged(arrival, sent, began)

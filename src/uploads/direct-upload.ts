@@ -67,7 +67,7 @@ export class DirectUpload {
     declaredType: string | null,
     alongside: Settle = async () => {},
   ): Promise<StoredFile> {
-    const digest = await this.#intake.end()
+    const [digest] = await Promise.all([this.#intake.end(), this.#reservation.recorded()])
     await this.#storing(() => this.#complete())
     this.#isComplete = true
     const upload = {

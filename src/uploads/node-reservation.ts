@@ -16,6 +16,8 @@ import { reserveInAccount, type StorageLimits } from './storage-limits.ts'
 
 export interface NodeReservationParts {
   readonly db: Database
+  /** Takes the rows of reservations; see `recorded`. */
+  readonly recordingIn: Database
   readonly space: FreeSpace
   readonly failed: FailedReservations
   readonly rates: RateLimits
@@ -82,6 +84,14 @@ export class NodeReservation {
     await this.#reservation.cover(bytes)
   }
 
+  /**
+   * Returns once the reservation would survive a power cut, as it must before the blob is completed: its row is then all
+   * that knows of the bytes.
+   */
+  async recorded(): Promise<void> {
+    await this.#parts.db.durable()
+  }
+
   /** The store has so many bytes more. */
   wrote(bytes: number): void {
     this.#promise.wrote(bytes)
@@ -131,7 +141,7 @@ export class NodeReservation {
   }
 
   async #record(bytes: number): Promise<void> {
-    const { db, clock, limits, failed } = this.#parts
+    const { recordingIn, clock, limits, failed } = this.#parts
     const reservation = {
       key: this.#key,
       account_id: this.#account,
@@ -140,7 +150,7 @@ export class NodeReservation {
       node: this.#node,
     }
     try {
-      await inTransaction(db, async (trx) => {
+      await inTransaction(recordingIn, async (trx) => {
         await reserveInAccount(trx, this.#account, bytes, limits)
         if (!this.#isOpen) await insertReservation(trx, reservation)
         else if (!(await growReservation(trx, this.#key, bytes))) throw interrupted()

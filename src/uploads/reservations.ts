@@ -34,9 +34,10 @@ export class Reservations {
     limits: ReservationLimits
     report: (error: unknown) => void
   }) {
-    const { db, clock, limits } = parts
+    const { db, blobs, clock, limits } = parts
     const space = new FreeSpace({ ...parts, minFreeSpace: limits.minFreeSpace })
-    this.#parts = { ...parts, space, failed: new FailedReservations(db, clock) }
+    const recordingIn = blobs.dropsUnfinished ? db.hasty : db
+    this.#parts = { ...parts, recordingIn, space, failed: new FailedReservations(db, clock) }
     this.#limits = limits
   }
 

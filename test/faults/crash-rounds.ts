@@ -1,10 +1,11 @@
-/** Rounds of traffic, SIGKILL and a look at what is left; the suite runs a few of them, the long tier thousands. */
+/** Rounds of traffic, SIGKILL or a power cut, and a look at what is left; the suite runs a few, the long tier thousands. */
 import { join } from 'node:path'
 import { chance } from '../support/chance.ts'
 import { type Caller, caller, UnexpectedAnswer } from '../support/clients/caller.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   addAccount,
+  type Child,
   type ChildServer,
   type ChildSettings,
   launchChild,
@@ -12,7 +13,9 @@ import {
   temporaryFolder,
 } from '../support/processes/child.ts'
 import { inconsistencies, unfinishedBlobs } from '../support/storage/blob-folder.ts'
+import { volatileDisk } from '../support/storage/volatile-disk.ts'
 import { type CrashModel, emptyModel, reconcile } from './crash-model.ts'
+import { changeSecrets, lostSecrets, noSecrets, type Secrets } from './crash-secrets.ts'
 import { emptyTally, startTraffic, type Tally } from './crash-traffic.ts'
 
 const MIB = 1024 * 1024
@@ -33,17 +36,54 @@ export interface CrashFigures extends Tally {
   readonly unfinishedFiles: number
 }
 
+/** What crashes, and what it takes with it. */
+interface Machine extends Disposable {
+  readonly path: string
+  /** Whether the server may answer for a moment that it cannot store anything. */
+  readonly refuses: boolean
+  /** Ends the server, and whatever is under it, at this moment; afterwards all is as the next server finds it. */
+  crash(server: Child): Promise<void>
+}
+
+function killingMachine(): Machine {
+  const folder = temporaryFolder()
+  return { ...folder, refuses: false, crash: (server) => server.kill() }
+}
+
+/** A machine whose crashes are power cuts. */
+export function powerCutMachine(): Machine {
+  const disk = volatileDisk()
+  return {
+    ...disk,
+    refuses: true,
+    async crash(server) {
+      disk.cut()
+      // What it had acknowledged by then may still be on its way.
+      await Bun.sleep(20)
+      await server.kill()
+      disk.comeBack()
+    },
+  }
+}
+
 /**
  * Runs the rounds on one data folder. Throws at the first round that leaves anything wrong, and names all of it.
  * `report` is told the number of each round that went well.
  */
 export async function crashRounds(
-  { rounds, seed }: { readonly rounds: number; readonly seed: number },
+  {
+    rounds,
+    seed,
+    on = killingMachine,
+  }: { readonly rounds: number; readonly seed: number; readonly on?: () => Machine },
   report: (round: number) => void = () => {},
 ): Promise<CrashFigures> {
-  using folder = temporaryFolder()
-  const dataDir = join(folder.path, 'data')
+  using machine = on()
+  const dataDir = join(machine.path, 'data')
   const { apiKey } = await addAccount(dataDir, 'crash')
+  const keeper = await addAccount(dataDir, 'secrets')
+  const keys = { apiKey, keeper: keeper.apiKey }
+  const secrets = noSecrets()
   const model = emptyModel()
   const tally = emptyTally()
   const when = chance(seed)
@@ -51,18 +91,20 @@ export async function crashRounds(
   let unfinishedFiles = 0
   for (let round = 1; round <= rounds; round++) {
     try {
-      await trafficUntilKilled(dataDir, apiKey, { model, tally, round, seed, delay: when.whole(20, 600) })
+      const work = { model, secrets, tally, round, seed, delay: when.whole(20, 600) }
+      await trafficUntilCrash(machine, dataDir, keys, work)
       unfinishedFiles += unfinishedBlobs(dataDir).length
       allWell(inconsistencies(dataDir, { cleaned: false }))
       // A server that is killed while it clears up must leave the next one no worse off.
       if (when.fraction() < 0.25) {
         const child = launchChild(dataDir, SETTINGS)
         await Bun.sleep(when.whole(50, 700))
-        await child.kill()
+        await machine.crash(child)
         killedWhileStarting += 1
       }
       await withServer(dataDir, async (server) => {
         allWell(await reconcile(model, caller(server.url, apiKey)))
+        allWell(await lostSecrets(caller(server.url, keeper.apiKey), secrets))
         await eventually('unfinished files are cleared', () => unfinishedBlobs(dataDir).length === 0)
       })
       allWell(inconsistencies(dataDir, { cleaned: true }))
@@ -77,27 +119,36 @@ export async function crashRounds(
 
 interface Round {
   readonly model: CrashModel
+  readonly secrets: Secrets
   readonly tally: Tally
   readonly round: number
   readonly seed: number
-  /** Milliseconds of traffic before the kill; in every other round it waits for acknowledged uploads too. */
+  /** Milliseconds of traffic before the crash; in every other round it waits for acknowledged uploads too. */
   readonly delay: number
 }
 
-async function trafficUntilKilled(dataDir: string, apiKey: string, work: Round): Promise<void> {
+async function trafficUntilCrash(
+  machine: Machine,
+  dataDir: string,
+  keys: { readonly apiKey: string; readonly keeper: string },
+  work: Round,
+): Promise<void> {
   await using server = await startChild(dataDir, SETTINGS)
-  const traffic = startTraffic(caller(server.url, apiKey), work.model, work.tally, work)
+  const traffic = startTraffic(caller(server.url, keys.apiKey), work.model, work.tally, work)
+  let dying: Pick<Machine, 'refuses'> | null = null
+  const changing = changeSecrets(caller(server.url, keys.keeper), work.secrets, () => dying)
   const before = work.tally.uploads
   const time = async () => {
     await Bun.sleep(work.delay)
     if (work.round % 2 === 1) return
     await eventually('uploads were acknowledged', () => work.tally.uploads >= before + ACKNOWLEDGED, 60)
   }
-  // A worker that was answered wrongly ends the round before the kill.
-  await Promise.race([time(), traffic.over])
-  traffic.expectDeath()
-  await server.kill()
-  await traffic.over
+  // A worker that was answered wrongly ends the round before the crash.
+  await Promise.race([time(), traffic.over, changing])
+  dying = machine
+  traffic.expectDeath(dying)
+  await machine.crash(server)
+  await Promise.all([traffic.over, changing])
 }
 
 async function withServer(dataDir: string, work: (server: ChildServer) => Promise<void>): Promise<void> {

@@ -41,7 +41,8 @@ const faults: readonly [string, Fault][] = [
   ['the renaming of its file', { size: 100 * KIB, fails: isRename, asked: ['datasync', 'rename'] }],
   [
     'the sync of the folder it is renamed into',
-    { size: 100 * KIB, fails: isOfShard, asked: ['datasync', 'rename', 'sync'] },
+    // And once more when its file is removed again.
+    { size: 100 * KIB, fails: isOfShard, asked: ['datasync', 'rename', 'sync', 'sync'] },
   ],
 ]
 

@@ -5,7 +5,7 @@
 import { archiveMemory, archivePlans, archivePrograms } from './archive.ts'
 import { badLine, badLineClients, badLineToNodes } from './bad-line.ts'
 import { folderWalks } from './folder-model.ts'
-import { kills } from './kills.ts'
+import { kills, powerCuts } from './kills.ts'
 import { bigUpload, bigUploadToS3, manyUploads } from './memory.ts'
 import { postgresCrashes } from './postgres-crashes.ts'
 import { silentPipes, unsettledFetches } from './runtime.ts'
@@ -105,6 +105,12 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'crashes',
     default: 100,
     run: postgresCrashes,
+  },
+  'power-cuts': {
+    about: 'power cuts at random moments, on a disk that loses all that was not synced; needs root',
+    measure: 'cuts',
+    default: 300,
+    run: powerCuts,
   },
   kills: { about: 'kills at random moments', measure: 'kills', default: 2000, run: kills },
 }

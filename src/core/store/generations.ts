@@ -133,6 +133,7 @@ export function createRemoving(parts: {
 /** Wraps the store: `remove` throws StoreFailure while removals are not allowed. */
 export function guardRemovals(blobs: BlobStore, removing: Removing): BlobStore {
   return {
+    dropsUnfinished: blobs.dropsUnfinished,
     create: (key) => blobs.create(key),
     resume: (key, kept) => blobs.resume(key, kept),
     read: (key, start, end, size) => blobs.read(key, start, end, size),

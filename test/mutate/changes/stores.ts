@@ -7,9 +7,18 @@ const invariants = { tests: ['test/blobs/blob-invariants.unit.test.ts'] }
 const diskWriter = { tests: ['test/blobs/disk-writer.unit.test.ts'] }
 const resumableDisk = { tests: ['test/blobs/resumable-disk.contract.test.ts'] }
 const directWriting = { tests: ['test/blobs/direct-writing.contract.test.ts'] }
+const groupCommit = { tests: ['test/database/group-commit.test.ts'] }
 const migrations = { tests: ['test/database/migrations.contract.test.ts'], named: 'SQLite' }
 
 export const stores: readonly Change[] = [
+  ...changesIn('src/database/sqlite-log.ts', groupCommit, [
+    ['    this.#committed += 1\n', ''],
+    ['    if (this.#isSyncing) return\n', ''],
+    ['this.#waiting[0].commits <= commits', 'this.#waiting[0].commits <= commits + 1'],
+    ['if (error !== null && error !== undefined) this.#lost(error)', ''],
+  ]),
+  ...changesIn('src/database/sqlite-driver.ts', groupCommit, [['if (waits) await log?.durable()', '']]),
+  ...changesIn('src/server/server.ts', groupCommit, [['if (unsynced !== null) await unsynced', '']]),
   ...changesIn('src/blobs/retries.ts', { tests: ['test/blobs/retries.contract.test.ts'] }, [
     ['tries >= policy.tries || !isTransient(error)', 'tries >= policy.tries'],
     [

@@ -9,5 +9,7 @@ export function pluggedDatabase(db: Database, plugin: KyselyPlugin): Database {
       (await plugged.executeQuery(query)).rows,
     version: () => null,
   }
-  return Object.assign(plugged, { read: reader, scan: reader, readPool: reader })
+  const own = { read: reader, scan: reader, readPool: reader }
+  const database: Database = Object.assign(plugged, { ...own, durable: db.durable, hasty: db })
+  return database
 }

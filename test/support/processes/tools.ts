@@ -12,12 +12,14 @@ const PACKAGES = {
   curl: 'curl',
   ffmpeg: 'ffmpeg',
   fish: 'fish',
+  'mkfs.xfs': 'xfsprogs',
   nginx: 'nginx',
   openssl: 'openssl',
   python3: 'python3',
   rclone: 'rclone',
   'systemd-analyze': 'systemd',
   unzip: 'unzip',
+  xfs_io: 'xfsprogs',
   zsh: 'zsh',
 } as const
 

@@ -1,0 +1,90 @@
+import {
+  type DatabaseConnection,
+  type Driver,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDialect,
+  SqliteDriver,
+} from 'kysely'
+import type { SqliteLog } from './sqlite-log.ts'
+
+/** The one connection that writes: used by one transaction or statement after another. */
+export class SqliteWriter {
+  readonly log: SqliteLog | null
+  readonly driver: SqliteDriver
+  readonly #database: SqliteDatabase
+  readonly #waiting: (() => void)[] = []
+  #isTaken = false
+
+  constructor(database: SqliteDatabase, log: SqliteLog | null) {
+    this.driver = new SqliteDriver({ database })
+    this.#database = database
+    this.log = log
+  }
+
+  dialect(options: SqliteWriterOptions): SqliteDialect {
+    return new SqliteWriterDialect(this, this.#database, options)
+  }
+
+  /** Resolves once everybody who asked before has given the connection back. */
+  async take(): Promise<DatabaseConnection> {
+    if (this.#isTaken) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#isTaken = true
+    return this.driver.acquireConnection()
+  }
+
+  giveBack(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#isTaken = false
+    else next()
+  }
+}
+
+interface SqliteWriterOptions {
+  /** Whether a transaction or statement ends only when it, and all that it may have read, would survive a power cut. */
+  readonly waits: boolean
+  readonly close?: () => Promise<void>
+}
+
+/**
+ * Statements and transactions of the writing connection. The next one begins when one has committed, which may be
+ * before that one ends.
+ */
+class SqliteWriterDialect extends SqliteDialect {
+  readonly #writer: SqliteWriter
+  readonly #options: SqliteWriterOptions
+
+  constructor(writer: SqliteWriter, database: SqliteDatabase, options: SqliteWriterOptions) {
+    super({ database })
+    this.#writer = writer
+    this.#options = options
+  }
+
+  override createDriver(): Driver {
+    const { driver, log } = this.#writer
+    const { waits, close } = this.#options
+    return {
+      init: () => driver.init(),
+      acquireConnection: () => this.#writer.take(),
+      beginTransaction: (connection) => driver.beginTransaction(connection),
+      commitTransaction: (connection) => driver.commitTransaction(connection),
+      rollbackTransaction: (connection) => driver.rollbackTransaction(connection),
+      releaseConnection: async () => {
+        this.#writer.giveBack()
+        if (waits) await log?.durable()
+      },
+      destroy: async () => close?.(),
+    }
+  }
+
+  override createAdapter(): SqliteAdapter {
+    return new QueuelessAdapter()
+  }
+}
+
+/** The connection has a queue of its own: Kysely's would let nobody write while a commit waits for the disk. */
+class QueuelessAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test'
+import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { reportNotRun } from '../support/processes/not-run.ts'
+import { describeWith } from '../support/processes/tools.ts'
+import { POWER_CUT_TOOLS, volatileDisk, whyNoPowerCuts } from '../support/storage/volatile-disk.ts'
+import { crashRounds, powerCutMachine } from './crash-rounds.ts'
+
+const ROUNDS = 6
+
+const obstacle = whyNoPowerCuts()
+if (obstacle !== null) reportNotRun('power cuts', obstacle)
+else {
+  describeWith(POWER_CUT_TOOLS, 'a power cut', () => {
+    test('loses what was not synced, on the disk of these tests', () => {
+      using disk = volatileDisk()
+      const path = join(disk.path, 'file')
+      writeFileSync(path, 'synced')
+      const file = openSync(path, 'r+')
+      fsyncSync(file)
+      writeSync(file, 'in the page cache', 0)
+      disk.cut()
+      expect(() => fsyncSync(file)).toThrow(/EIO/)
+      closeSync(file)
+      disk.comeBack()
+      expect(readFileSync(path, 'utf8')).toBe('synced')
+    })
+
+    test(
+      'takes nothing that was acknowledged, and leaves nothing else',
+      async () => {
+        const seed = Math.floor(Math.random() * 1_000_000)
+        console.log(`power cuts: seed ${seed}`)
+        const figures = await crashRounds({ rounds: ROUNDS, seed, on: powerCutMachine })
+        console.log(`power cuts: ${JSON.stringify(figures)}`)
+        expect(figures.uploads).toBeGreaterThan(ROUNDS)
+        expect(figures.unanswered).toBeGreaterThan(ROUNDS)
+      },
+      120_000 + ROUNDS * 40_000,
+    )
+  })
+}
