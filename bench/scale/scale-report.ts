@@ -1,12 +1,14 @@
 import type { Compared, QuestionTimes } from './scale-asking.ts'
 import { HEALTH, HEALTH_MOST, type MeasuredDeletion } from './scale-deletion.ts'
 import { MOST } from './scale-questions.ts'
+import type { ScaleSize } from './scale-shape.ts'
 
 export interface ScaleRun {
   /** Date in ISO 8601. */
   readonly date: string
   readonly machine: readonly string[]
   readonly rounds: number
+  readonly large: ScaleSize
   readonly engines: readonly EngineRun[]
   /** Skipped measurements, and how to enable them. */
   readonly missing: readonly string[]
@@ -36,28 +38,29 @@ export function scaleReport(run: ScaleRun): string {
     ...run.machine.map((line) => `- ${line}`),
     ...run.missing.map((line) => `- **not measured:** ${line}`),
     '',
-    ...run.engines.flatMap(engineLines),
+    ...run.engines.flatMap((engine) => engineLines(engine, run.large)),
   ]
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-function engineLines({ name, compared, deletion }: EngineRun): string[] {
+function engineLines({ name, compared, deletion }: EngineRun, large: ScaleSize): string[] {
+  const files = whole(large.files)
   const rows = (goal: Compared['asked']['goal']) => compared.filter(({ asked }) => asked.goal === goal)
   return [
-    `## ${name}: the same at 10,000 and at 1,000,000 files`,
+    `## ${name}: the same at 10,000 and at ${files} files`,
     '',
-    '| | 10,000 | p95 | 1,000,000 | p95 | ratio | at most 2 |',
+    `| | 10,000 | p95 | ${files} | p95 | ratio | at most 2 |`,
     '|---|---:|---:|---:|---:|---:|---|',
     ...rows('twice').map((row) => line(row, hasKept(row) ? 'reached' : '**missed**')),
     ...rows('none').map((row) => line(row, '')),
     '',
     `## ${name}: searches that meet very many names, or have no trigram`,
     '',
-    `| | 10,000 | p95 | 1,000,000 | p95 | ratio | at most ${MOST} ms |`,
+    `| | 10,000 | p95 | ${files} | p95 | ratio | at most ${MOST} ms |`,
     '|---|---:|---:|---:|---:|---:|---|',
     ...rows('absolute').map((row) => line(row, row.large.median <= MOST ? 'reached' : '**missed**')),
     '',
-    ...(deletion === null ? [] : deletionLines(name, deletion)),
+    ...(deletion === null ? [] : deletionLines(name, deletion, large)),
   ]
 }
 
@@ -80,12 +83,12 @@ function pair({ median, p95 }: QuestionTimes): string[] {
   return [amount(median), amount(p95)]
 }
 
-function deletionLines(name: string, { answered, phases }: MeasuredDeletion): string[] {
+function deletionLines(name: string, { answered, phases }: MeasuredDeletion, large: ScaleSize): string[] {
   const health = phases.slice(1).flatMap(({ probes }) => probes.filter((probe) => probe.name === HEALTH))
   const worst = Math.max(...health.map(({ p99 }) => p99))
   const names = phases[0]?.probes.map((probe) => probe.name) ?? []
   return [
-    `## ${name}: a tree of 100,000 folders and 1,000,000 files is deleted`,
+    `## ${name}: a tree of ${whole(large.folders)} folders and ${whole(large.files)} files is deleted`,
     '',
     '| what | goal | reached | |',
     '|---|---|---|---|',
@@ -111,4 +114,8 @@ function deletionLines(name: string, { answered, phases }: MeasuredDeletion): st
 
 function amount(value: number): string {
   return value < 10 ? value.toFixed(2) : value.toFixed(0)
+}
+
+function whole(value: number): string {
+  return value.toLocaleString('en')
 }
