@@ -65,6 +65,15 @@ const accountById = prepared((db, id: AccountId) =>
   db.selectFrom('accounts').selectAll().where('id', '=', id),
 )
 
+/** Live files of the account. */
+export async function filesCount(db: Queryable, id: AccountId): Promise<number> {
+  return (await countOfFiles(db, id))[0]?.files_count ?? 0
+}
+
+const countOfFiles = prepared((db, id: AccountId) =>
+  db.selectFrom('accounts').select('files_count').where('id', '=', id),
+)
+
 export function findAccountByName(db: Queryable, username: string): Promise<AccountRow | undefined> {
   return db
     .selectFrom('accounts')

@@ -126,6 +126,14 @@ interface Explanation {
   readonly 'QUERY PLAN': readonly { readonly Plan: { readonly 'Plan Rows': number } }[]
 }
 
+/**
+ * Whether rows that an offset skips are passed over in the index that gives the order. PostgreSQL looks at each of
+ * them, unless a query of its own finds the ids of the page.
+ */
+export function skipsInIndex(db: Queryable): boolean {
+  return !isPostgres(db)
+}
+
 /** The column, in a form for which no index is used. */
 export function withoutIndex<T>(column: string): RawBuilder<T> {
   return sql<T>`+${sql.ref(column)}`

@@ -11,7 +11,7 @@ import {
   orderOfFiles,
   placedFiles,
   sortColumns,
-} from './files.rows.ts'
+} from './file-lists.rows.ts'
 
 export interface FileSearch extends FileQuery {
   /** Folded, not empty. */

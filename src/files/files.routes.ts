@@ -25,7 +25,7 @@ import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { toDeletion } from './deletion.ts'
 import { toFileDetail, toFileListItem } from './file-answers.ts'
 import type { FilesPart } from './files.part.ts'
-import { pictureAddresses } from './picture-addresses.ts'
+import { pictureAddress } from './picture-addresses.ts'
 
 const idParameter = z.object({
   id: z.string().openapi({ description: 'Slug, UUID or numeric id', example: 'Kx3RmP7vTq2a' }),
@@ -70,10 +70,9 @@ export const listFilesEndpoint = keyedEndpoint({
       order: query.order ?? 'desc',
       boundsTotal: isBounded,
     })
-    const pictureOf = await pictureAddresses(thumbnails, found)
     return {
       success: true,
-      data: found.map((file) => toFileListItem(call.site, file, pictureOf(file))),
+      data: found.map((file) => toFileListItem(call.site, file, pictureAddress(thumbnails, file))),
       pagination: {
         ...paginationOf(page, perPage, total),
         ...(isBounded ? { total_exact: isExact } : {}),

@@ -1,4 +1,4 @@
-import { findAccount } from '../core/accounts.rows.ts'
+import { filesCount } from '../core/accounts.rows.ts'
 import { yieldToEventLoop } from '../core/batches.ts'
 import { noteChange } from '../core/changes.rows.ts'
 import type { Database, Trx } from '../database/database.ts'
@@ -10,16 +10,9 @@ import { foldName } from '../domain/folded-name.ts'
 import type { FileIdentifier, FolderId, FolderPlace } from '../domain/ids.ts'
 import { boundedNfc } from '../domain/measured-text.ts'
 import type { Reach } from '../domain/reach.ts'
+import { type FileListRow, type FileOrder, filesBefore, listFiles } from './file-lists.rows.ts'
 import { searchFiles } from './file-search.rows.ts'
-import {
-  type FileDetailRow,
-  type FileListRow,
-  type FileOrder,
-  filesBefore,
-  listFiles,
-  placeFile,
-  renameFile,
-} from './files.rows.ts'
+import { type FileDetailRow, placeFile, renameFile } from './files.rows.ts'
 import { changeFiles, fileCount, findFolder } from './folders/folders.rows.ts'
 import { placeOf } from './folders/places.ts'
 import { ownFile } from './own-file.ts'
@@ -86,13 +79,17 @@ export interface Files {
 const STEP = 500
 
 export function createFiles(db: Database, usage: Usage): Files {
-  const counted = <T extends FileListRow>(file: T): T => {
-    const { views, downloads } = usage.pending(file.id)
-    return { ...file, views: file.views + views, downloads: file.downloads + downloads }
+  const counted = (file: FileListRow): FileListRow => {
+    const { downloads } = usage.pending(file.id)
+    return downloads === 0 ? file : { ...file, downloads: file.downloads + downloads }
   }
 
   const files: Files = {
-    get: async (reach, identifier) => counted(await ownFile(db, reach, identifier)),
+    async get(reach, identifier) {
+      const file = await ownFile(db, reach, identifier)
+      const { views, downloads } = usage.pending(file.id)
+      return { ...file, views: file.views + views, downloads: file.downloads + downloads }
+    },
 
     async list(reach, query) {
       const place = await listedPlace(db, reach, query.folder)
@@ -114,8 +111,9 @@ export function createFiles(db: Database, usage: Usage): Files {
         })
         return { ...hits, files: hits.files.map(counted) }
       }
-      const rows = await listFiles(db, found)
-      return { files: rows.map(counted), total: await place.count(), isExact: true }
+      const total = await place.count()
+      const rows = await listFiles(db, found, place.tree === null ? total : null)
+      return { files: rows.map(counted), total, isExact: true }
     },
 
     async walk(reach, place) {
@@ -212,7 +210,7 @@ async function listedPlace(
     const folder = await placeOf(db, reach, place)
     return { folder, tree: null, count: () => fileCount(db, folder) }
   }
-  const all = async () => (await findAccount(db, reach.account))?.files_count ?? 0
+  const all = () => filesCount(db, reach.account)
   if (reach.within === null) return { folder: null, tree: null, count: all }
   const top = await findFolder(db, reach.within)
   if (top === undefined) return null

@@ -2,6 +2,7 @@ import type { Uuid } from '../domain/ids.ts'
 import { iconAddress } from '../thumbnails/icons.ts'
 import type { Shownable, Thumbnails } from '../thumbnails/thumbnails.ts'
 import { thumbnailPath } from './file-answers.ts'
+import type { FileListRow } from './file-lists.rows.ts'
 
 type Pictured = Shownable & { readonly uuid: Uuid; readonly name: string }
 
@@ -15,4 +16,9 @@ export async function pictureAddresses(
 ): Promise<(file: Pictured) => string> {
   const iconsOnly = await thumbnails.without(files)
   return (file) => (iconsOnly.has(file) ? iconAddress(file.type, file.name) : thumbnailPath(file.uuid))
+}
+
+/** The same for a row of a list, which tells whether there is a thumbnail. */
+export function pictureAddress(thumbnails: Pick<Thumbnails, 'shows'>, file: FileListRow): string {
+  return thumbnails.shows(file) ? thumbnailPath(file.uuid) : iconAddress(file.type, file.name)
 }

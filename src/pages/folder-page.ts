@@ -6,7 +6,7 @@ import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import { archiveAnswers, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import type { Folder } from '../files/folders/folders.ts'
-import { pictureAddresses } from '../files/picture-addresses.ts'
+import { pictureAddress } from '../files/picture-addresses.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
@@ -65,7 +65,7 @@ export const getFolderPage = endpoint({
     if (contents.pages > 1 && askedOrder(searchParams) !== null)
       return rememberingOrder(call, urlOf(call, identifier), query)
     const totals = await sharing.publicFolders.totals(seen.item, seen.viewer)
-    const pictureOf = await pictureAddresses(thumbnails, contents.files)
+    const pictureOf = (file: FolderContents['files'][number]) => pictureAddress(thumbnails, file)
     return rememberingLook(
       call,
       pages,

@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts'
 import type { Viewer } from '../domain/access.ts'
-import { type FileListRow, type FileOrder, listFiles } from '../files/files.rows.ts'
+import { type FileListRow, type FileOrder, listFiles } from '../files/file-lists.rows.ts'
 import type { FolderListRow } from '../files/folders/folders.rows.ts'
 import {
   countSubfolders,

@@ -54,21 +54,31 @@ export function iconFor(type: string, name: string): string {
  */
 export function iconAddress(type: string, name: string): string {
   const extension = extensionOf(name)
-  const key = `${type}\n${extension}`
-  let address = addresses.get(key)
+  let address = addresses.get(extension)?.get(type)
   if (address === undefined) {
     const letters = lettersOf(extension)
     const kind = iconKindOf(type, extension)
     address = `/assets/icon-${VERSION}-${kind}${letters === '' ? '' : `-${encodeURIComponent(letters)}`}.svg`
-    if (addresses.size === MOST_ADDRESSES) addresses.clear()
-    addresses.set(key, address)
+    remember(extension, type, address)
   }
   return address
 }
 
-/** By type and extension, because a page of a list has many of the same. */
-const addresses = new Map<string, string>()
+/** By extension and type, because a page of a list has many of the same. */
+const addresses = new Map<string, Map<string, string>>()
 const MOST_ADDRESSES = 1000
+let remembered = 0
+
+function remember(extension: string, type: string, address: string): void {
+  if (remembered === MOST_ADDRESSES) {
+    addresses.clear()
+    remembered = 0
+  }
+  remembered += 1
+  const alike = addresses.get(extension)
+  if (alike === undefined) addresses.set(extension, new Map([[type, address]]))
+  else alike.set(type, address)
+}
 
 /** Response for an icon by the name of its asset; null for any other asset. */
 export function iconAnswer(asset: string): Response | null {
@@ -123,7 +133,8 @@ function labelOf(text: string): string {
 
 /** Extension in lower case without the dot; empty for a name without one and for `.hidden`. */
 function extensionOf(name: string): string {
-  return /[^.]\.([^.]+)$/u.exec(name)?.[1]?.toLowerCase() ?? ''
+  const dot = name.lastIndexOf('.')
+  return dot < 1 || name[dot - 1] === '.' ? '' : name.slice(dot + 1).toLowerCase()
 }
 
 /** Hash over the drawings, which changes the addresses whenever the icons change. */

@@ -12,9 +12,10 @@ import { isDatabaseFailure } from '../database/differences.ts'
 import type { ThumbnailState } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
-import type { BlobId, BlobKey } from '../domain/ids.ts'
+import type { BlobId, BlobKey, FileId } from '../domain/ids.ts'
 import { thumbnailKind } from '../domain/thumbnail-kind.ts'
-import type { FileDetailRow, FileListRow } from '../files/files.rows.ts'
+import type { FileListRow } from '../files/file-lists.rows.ts'
+import type { FileDetailRow } from '../files/files.rows.ts'
 import type { ThumbnailMaking } from './thumbnail-making.job.ts'
 
 export type ThumbnailSize = 'small' | 'large' | 'screen'
@@ -39,7 +40,7 @@ export type Shown =
 export type ThumbnailProgress = 'pending' | 'ready' | 'none'
 
 /** The columns of a file that decide whether it may have a thumbnail. */
-export type Shownable = Pick<FileListRow, 'id' | 'type'>
+export type Shownable = { readonly id: FileId; readonly type: string }
 
 /** For uploads. */
 export interface ThumbnailIntake {
@@ -57,6 +58,8 @@ export interface Thumbnails extends ThumbnailIntake {
   show(file: Pick<FileDetailRow, 'blob_id' | 'thumbnail'>, size: ThumbnailSize): Promise<Shown>
   /** Whether there is a screen-sized picture that is smaller than the content. */
   hasScreen(file: Pick<FileDetailRow, 'blob_id' | 'thumbnail'>): Promise<boolean>
+  /** Whether `show` has a picture of the file, now or soon. */
+  shows(file: Pick<FileListRow, 'type' | 'thumbnail'>): boolean
   /** The subset of the files for which `show` has no picture, now or soon. */
   without<T extends Shownable>(files: readonly T[]): Promise<ReadonlySet<T>>
   /** Null when the bytes are unavailable; lost ones are requested again. */
@@ -131,6 +134,8 @@ export function createThumbnails(parts: {
       return made !== null && made.screen > 0
     },
 
+    shows: ({ thumbnail, type }) => mayShow(thumbnail, type),
+
     async without(files) {
       const states = await thumbnailStates(
         db,
@@ -165,6 +170,7 @@ export const noThumbnails: Thumbnails = {
   progress: () => 'none',
   show: async () => ({ kind: 'never' }),
   hasScreen: async () => false,
+  shows: () => false,
   without: async (files) => new Set(files),
   read: async () => null,
 }

@@ -17,7 +17,8 @@ import {
   makeUuid,
   systemRandom,
 } from '../../src/domain/random.ts'
-import { insertFile, listFiles, renameFile } from '../../src/files/files.rows.ts'
+import { listFiles } from '../../src/files/file-lists.rows.ts'
+import { insertFile, renameFile } from '../../src/files/files.rows.ts'
 import { subfolderPage } from '../../src/files/folders/subfolders.rows.ts'
 import { earlierDatabases } from '../support/databases/databases.ts'
 

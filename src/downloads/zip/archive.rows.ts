@@ -10,7 +10,7 @@ import type {
   FolderIdentifier,
   Sha256,
 } from '../../domain/ids.ts'
-import { orderOfFiles } from '../../files/files.rows.ts'
+import { orderOfFiles } from '../../files/file-lists.rows.ts'
 
 export interface ArchiveFolderRow {
   readonly id: FolderId

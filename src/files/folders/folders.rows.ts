@@ -69,9 +69,13 @@ export async function findFolder(
   identifier: FolderIdentifier,
 ): Promise<FolderListRow | undefined> {
   if (!SHAPE.test(identifier)) return undefined
-  const row = await liveFolders(db).where('folders.identifier', '=', identifier).executeTakeFirst()
+  const [row] = await folderCalled(db, identifier)
   return row === undefined || (await isGone(db, row.id)) ? undefined : row
 }
+
+const folderCalled = prepared((db, identifier: FolderIdentifier) =>
+  liveFolders(db).where('folders.identifier', '=', identifier),
+)
 
 /** The folder, deleted or not. */
 export function folderById(db: Queryable, id: FolderId): Promise<FolderRow> {
@@ -266,9 +270,12 @@ const addToCount = preparedChange((db, files: number, id: FolderId) =>
 
 /** Live files directly in the folder, which may be the account's top level. */
 export async function fileCount(db: Database, id: FolderId): Promise<number> {
-  const row = await db.selectFrom('folders').select('file_count').where('id', '=', id).executeTakeFirst()
-  return row?.file_count ?? 0
+  return (await countIn(db, id))[0]?.file_count ?? 0
 }
+
+const countIn = prepared((db, id: FolderId) =>
+  db.selectFrom('folders').select('file_count').where('id', '=', id),
+)
 
 /** Deletes the folder, and with it all below. Given an entry of the bin, it may come back. */
 export async function markFolderDeleted(

@@ -1,0 +1,212 @@
+/** Files of an account or a folder, a page at a time. */
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { type Database, FAR, type Queryable } from '../database/database.ts'
+import { skipsInIndex, withoutIndex } from '../database/differences.ts'
+import { plannedEachTime } from '../database/prepared.ts'
+import type { Tables, ThumbnailState } from '../database/schema.ts'
+import type { AccountId, FileId, FolderId, FolderIdentifier, Slug, Uuid } from '../domain/ids.ts'
+import { goingFolders, isClearing } from './folders/folders.rows.ts'
+import { treeOf } from './folders/trees.rows.ts'
+
+/** A file in a list: no column that lists do not show, because a page has a hundred rows. */
+export interface FileListRow {
+  readonly id: FileId
+  readonly uuid: Uuid
+  readonly slug: Slug
+  readonly name: string
+  readonly size: number
+  readonly type: string
+  readonly created_at: number
+  readonly downloads: number
+  /** Identifier of the folder that it is in; null at top level. */
+  readonly folder_identifier: FolderIdentifier | null
+  /** Null where nobody has looked yet whether the content can have one. */
+  readonly thumbnail: ThumbnailState | null
+}
+
+const columns = [
+  'files.id',
+  'files.uuid',
+  'files.slug',
+  'files.name',
+  'files.size',
+  'files.type',
+  'files.created_at',
+  'files.downloads',
+] as const
+
+export type SomeFiles = SelectQueryBuilder<Tables, 'files', unknown>
+
+/** The rows of these files for a list. */
+function rowsOf(files: SomeFiles) {
+  // Looked up row by row and not joined: SQLite takes several times as long to set up a join of single rows.
+  return files.select(columns).select((file) => [
+    file
+      .selectFrom('folders')
+      .whereRef('folders.id', '=', 'files.folder_id')
+      .select((folder) =>
+        folder
+          .case()
+          .when('folders.parent_id', 'is', null)
+          .then(null)
+          .else(folder.ref('folders.identifier'))
+          .end()
+          .as('identifier'),
+      )
+      .as('folder_identifier'),
+    file
+      .selectFrom('thumbnails')
+      .whereRef('thumbnails.blob_id', '=', 'files.blob_id')
+      .select('thumbnails.state')
+      .as('thumbnail'),
+  ])
+}
+
+/** The live files, as lists show them. */
+export function liveFiles(db: Queryable) {
+  return rowsOf(db.selectFrom('files').where('files.removed_at', 'is', null))
+}
+
+export type FileSortField = 'created_at' | 'name' | 'size' | 'downloads'
+
+export interface FileOrder {
+  readonly sort: FileSortField
+  readonly order: 'asc' | 'desc'
+}
+
+export interface FileQuery extends FileOrder {
+  readonly account: AccountId
+  /** A live folder, or null for every file of the account. */
+  readonly folder: FolderId | null
+  /**
+   * Also what is in the folders below it. No index has the order of a tree: what is a `small` part of the account is
+   * sorted, and for a `large` one the account is gone through in its order until the page is full.
+   */
+  readonly tree?: 'small' | 'large'
+  readonly offset: number
+  readonly limit: number
+}
+
+/** `total`: how many files there are, where that is known. Pages of the second half are then looked for from the end. */
+export async function listFiles(
+  db: Database,
+  query: FileQuery,
+  total: number | null = null,
+): Promise<FileListRow[]> {
+  const skipsGoing = await hasFilesGoing(db, query)
+  if (skipsGoing || total === null || query.offset <= total / 2) return pageOfFiles(db, query, skipsGoing)
+  const limit = Math.min(query.limit, total - query.offset)
+  if (limit <= 0) return []
+  const order = query.order === 'asc' ? 'desc' : 'asc'
+  const offset = total - query.offset - limit
+  return (await pageOfFiles(db, { ...query, order, offset, limit }, false)).reverse()
+}
+
+async function pageOfFiles(db: Database, query: FileQuery, skipsGoing: boolean): Promise<FileListRow[]> {
+  const isSlow = skipsGoing || query.tree !== undefined || query.offset > FAR
+  if (isSlow) return db.readPool.rows(listedFiles(db, query, placedFiles(db, query, skipsGoing)))
+  const { account, folder, sort, order, limit, offset } = query
+  const { ofAccount, inFolder } = PAGES[sort][order]
+  return folder === null ? ofAccount(db, account, limit, offset) : inFolder(db, folder, limit, offset)
+}
+
+/** The pages that clients ask for most, for each order. */
+const PAGES = {
+  created_at: bothWays('created_at'),
+  name: bothWays('name'),
+  size: bothWays('size'),
+  downloads: bothWays('downloads'),
+} satisfies Record<FileSortField, unknown>
+
+function bothWays(sort: FileSortField) {
+  return { asc: preparedPages({ sort, order: 'asc' }), desc: preparedPages({ sort, order: 'desc' }) }
+}
+
+function preparedPages(order: FileOrder) {
+  const live = (db: Queryable) => db.selectFrom('files').where('files.removed_at', 'is', null)
+  const page = (db: Queryable, some: SomeFiles, limit: number, offset: number) =>
+    skipsInIndex(db)
+      ? rowsOf(some).orderBy(orderOfFiles(order, 'files')).limit(limit).offset(offset)
+      : listedFiles(db, { ...order, limit, offset }, some)
+  return {
+    ofAccount: plannedEachTime((db, account: AccountId, limit: number, offset: number) =>
+      page(db, live(db).where('files.account_id', '=', account), limit, offset),
+    ),
+    inFolder: plannedEachTime((db, folder: FolderId, limit: number, offset: number) =>
+      page(db, live(db).where('files.folder_id', '=', folder), limit, offset),
+    ),
+  }
+}
+
+/** Whether the files in question may include some that went with a deleted folder and are not marked yet. */
+export async function hasFilesGoing(
+  db: Database,
+  place: Pick<FileQuery, 'account' | 'folder'>,
+): Promise<boolean> {
+  return place.folder === null && (await isClearing(db, place.account))
+}
+
+/** The live files of an account or a folder; given `among`, those of them, which are few. */
+export function placedFiles(
+  db: Database,
+  place: Pick<FileQuery, 'account' | 'folder' | 'tree'>,
+  skipsGoing: boolean,
+  among: RawBuilder<FileId> | null = null,
+) {
+  const live = db.selectFrom('files').where('files.removed_at', 'is', null)
+  const files = among === null ? live : live.where('files.id', 'in', among)
+  // SQLite would take any account for a small one, and walk its index before that of the ids.
+  const column = <T>(name: string) => (among === null ? sql.ref<T>(name) : withoutIndex<T>(name))
+  if (place.folder !== null && place.tree === 'small') {
+    return files.where(column<FolderId>('files.folder_id'), 'in', treeOf(place.folder))
+  }
+  if (place.folder !== null && place.tree === 'large') {
+    return files
+      .where(column<AccountId>('files.account_id'), '=', place.account)
+      .where(withoutIndex<FolderId>('files.folder_id'), 'in', treeOf(place.folder))
+  }
+  // A folder belongs to one account, so naming the account as well would only keep its index from being used.
+  if (place.folder !== null) return files.where(column<FolderId>('files.folder_id'), '=', place.folder)
+  const owned = files.where(column<AccountId>('files.account_id'), '=', place.account)
+  return skipsGoing ? owned.where('files.folder_id', 'not in', goingFolders(place.account)) : owned
+}
+
+/** The columns that a list is sorted by. Names that differ in accents or leading zeros alone have one key. */
+export function sortColumns({ sort }: FileOrder) {
+  return sort === 'name' ? (['name_sort', 'name_folded', 'id'] as const) : ([sort, 'id'] as const)
+}
+
+/** What ends a query of `table`, which has these columns, for `order by`. */
+export function orderOfFiles(order: FileOrder, table: string): RawBuilder<unknown> {
+  const direction = sql.raw(order.order)
+  return sql.join(sortColumns(order).map((column) => sql`${sql.ref(`${table}.${column}`)} ${direction}`))
+}
+
+/** The page of `some` that the query asks for. */
+export function listedFiles(
+  db: Queryable,
+  query: FileOrder & Pick<FileQuery, 'offset' | 'limit'>,
+  some: SomeFiles,
+) {
+  const order = orderOfFiles(query, 'files')
+  // The rows that a late page skips are passed over in the index alone, without looking at their folders.
+  const page = some.select('files.id').orderBy(order).limit(query.limit).offset(query.offset)
+  return liveFiles(db).where('files.id', 'in', page).orderBy(order)
+}
+
+/** The folder's files after `before`, newest first: for walking a folder of any size in steps. */
+export function filesBefore(
+  db: Database,
+  folder: FolderId,
+  before: { created_at: number; id: FileId } | null,
+  limit: number,
+): Promise<FileListRow[]> {
+  const files = liveFiles(db).where('files.folder_id', '=', folder)
+  const rest =
+    before === null
+      ? files
+      : files.where((row) =>
+          row(row.refTuple('files.created_at', 'files.id'), '<', row.tuple(before.created_at, before.id)),
+        )
+  return rest.orderBy('files.created_at', 'desc').orderBy('files.id', 'desc').limit(limit).execute()
+}

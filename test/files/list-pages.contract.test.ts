@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'bun:test'
+import { type Compilable, type CompiledQuery, type KyselyPlugin, sql } from 'kysely'
+import { createAccounts } from '../../src/accounts/accounts.ts'
+import { adoptBlob } from '../../src/core/blobs.rows.ts'
+import { compiledQuery, type Database } from '../../src/database/database.ts'
+import { isPostgres } from '../../src/database/differences.ts'
+import { inTransaction } from '../../src/database/transactions.ts'
+import type { AccountId, FolderId, Sha256 } from '../../src/domain/ids.ts'
+import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../src/domain/random.ts'
+import { type FileOrder, listFiles } from '../../src/files/file-lists.rows.ts'
+import { insertFile } from '../../src/files/files.rows.ts'
+import { placeOf } from '../../src/files/folders/places.ts'
+import { addCopies } from '../support/contents/file-copies.ts'
+import { databases } from '../support/databases/databases.ts'
+import { pluggedDatabase } from '../support/databases/plugged-database.ts'
+import { handClock } from '../support/hand-clock.ts'
+
+const FILES = 53
+/** Of another account: an index without accounts would have to pass over them. */
+const OF_OTHERS = 2000
+const PER_PAGE = 10
+
+const orders: readonly FileOrder[] = (['created_at', 'name', 'size', 'downloads'] as const).flatMap(
+  (sort) => [
+    { sort, order: 'asc' },
+    { sort, order: 'desc' },
+  ],
+)
+
+interface Filled {
+  readonly account: AccountId
+  readonly folder: FolderId
+}
+
+/** Files that are alike in the columns that lists are sorted by, two or three each. */
+async function fill(db: Database): Promise<Filled> {
+  const account = (await createAccounts(db, handClock(), systemRandom).add('alice')).id
+  const folder = await placeOf(db, { account, within: null }, 'root')
+  const first = await inTransaction(db, async (trx) => {
+    const sha256 = Buffer.from(systemRandom(32)).toString('hex') as Sha256
+    const blob = { key: makeBlobKey(systemRandom), sha256, crc32: 0, size: 1, created_at: 0 }
+    return insertFile(trx, {
+      uuid: makeUuid(systemRandom),
+      slug: makeSlug(systemRandom),
+      account_id: account,
+      folder_id: folder,
+      blob_id: await adoptBlob(trx, blob, 0),
+      name: 'first',
+      name_folded: 'first',
+      size: 1,
+      type: 'text/plain',
+      created_at: 0,
+      last_used_at: 0,
+    })
+  })
+  await addCopies(db, first, FILES - 1 + OF_OTHERS, (number) => `file ${Math.floor(number / 2)}`)
+  const other = (await createAccounts(db, handClock(), systemRandom).add('bob')).id
+  const place = await placeOf(db, { account: other, within: null }, 'root')
+  await sql`update files set account_id = ${other}, folder_id = ${place} where id >= ${first + FILES}`.execute(
+    db,
+  )
+  await sql`update files set created_at = id / 3, size = id % 7, downloads = id % 5`.execute(db)
+  await sql`analyze files`.execute(db)
+  return { account, folder }
+}
+
+async function pagesOf(db: Database, place: Filled['folder'] | null, account: AccountId, order: FileOrder) {
+  const page = (offset: number, total: number | null) =>
+    listFiles(db, { account, folder: place, ...order, offset, limit: PER_PAGE }, total)
+  const offsets = Array.from({ length: FILES / PER_PAGE + 2 }, (_, at) => at * PER_PAGE)
+  const fromStart = await Promise.all(offsets.map((offset) => page(offset, null)))
+  const fromNearerEnd = await Promise.all(offsets.map((offset) => page(offset, FILES)))
+  return { fromStart, fromNearerEnd }
+}
+
+describe.each(databases('pages of lists'))('on %s', (_, open) => {
+  test('a page is the same whether it is looked for from the start or from the end', async () => {
+    await using it = await open()
+    const { account, folder } = await fill(it.db)
+    for (const order of orders) {
+      for (const place of [null, folder]) {
+        const { fromStart, fromNearerEnd } = await pagesOf(it.db, place, account, order)
+        expect(fromNearerEnd).toEqual(fromStart)
+        expect(fromStart.flat().length).toBe(FILES)
+      }
+    }
+  })
+
+  test('a page passes over no more than half of the list', async () => {
+    await using it = await open()
+    const { account } = await fill(it.db)
+    const { db, last } = recorded(it.db)
+    const query = { account, folder: null, sort: 'name', order: 'asc', limit: PER_PAGE } as const
+    await listFiles(db, { ...query, offset: 40 }, FILES)
+    expect(last().parameters).toEqual([account, PER_PAGE, FILES - 40 - PER_PAGE])
+  })
+
+  test.each(orders)('pages by %p come from an index that has this order', async (order) => {
+    await using it = await open()
+    const { account, folder } = await fill(it.db)
+    for (const place of [null, folder]) {
+      const { db, last } = recorded(it.db)
+      await listFiles(db, { account, folder: place, ...order, offset: 3, limit: PER_PAGE })
+      await expectOrderOfIndex(it.db, last(), place === null ? 'files_by_' : 'folder_files_by_')
+    }
+  })
+})
+
+const doNothing: KyselyPlugin = {
+  transformQuery: ({ node }) => node,
+  transformResult: async ({ result }) => result,
+}
+
+/** The database, and what is read from it. */
+function recorded(db: Database): { readonly db: Database; last(): CompiledQuery } {
+  const asked: CompiledQuery[] = []
+  const reader = {
+    rows<Row>(query: Compilable<Row> | CompiledQuery<Row>) {
+      const compiled = compiledQuery(query)
+      asked.push(compiled)
+      return db.read.rows<Row>(compiled)
+    },
+    version: () => null,
+  }
+  return {
+    db: Object.assign(pluggedDatabase(db, doNothing), { read: reader, scan: reader, readPool: reader }),
+    last() {
+      const query = asked.at(-1)
+      if (query === undefined) throw new Error('nothing was asked')
+      return query
+    },
+  }
+}
+
+/** A page of ten million files must not wait until all of them are read or sorted. */
+async function expectOrderOfIndex(db: Database, query: CompiledQuery, index: string): Promise<void> {
+  if (!isPostgres(db)) {
+    const { rows } = await db.executeQuery<{ detail: string }>({
+      ...query,
+      sql: `explain query plan ${query.sql}`,
+    })
+    const plan = rows.map(({ detail }) => detail).join('\n')
+    expect(plan).toContain(`SEARCH files USING INDEX ${index}`)
+    expect(plan).not.toContain('TEMP B-TREE')
+    return
+  }
+  const plan = await inTransaction(db, async (trx) => {
+    // Of so few rows PostgreSQL would rather read and sort all; where it cannot do without, it still says so.
+    await sql`set local enable_seqscan = off`.execute(trx)
+    await sql`set local enable_sort = off`.execute(trx)
+    await sql`set local enable_bitmapscan = off`.execute(trx)
+    const { rows } = await trx.executeQuery<{ 'QUERY PLAN': string }>({
+      ...query,
+      sql: `explain ${query.sql}`,
+    })
+    return rows.map((row) => row['QUERY PLAN'])
+  })
+  const limit = plan.findIndex((line) => /^ *-> {2}Limit/.test(line))
+  const depth = plan[limit]?.indexOf('->') ?? 0
+  const below = plan.slice(limit + 1)
+  const end = below.findIndex((line) => line.includes('->') && line.indexOf('->') <= depth)
+  const page = below.slice(0, end === -1 ? below.length : end).join('\n')
+  expect(page).toMatch(new RegExp(`Index (Only )?Scan (Backward )?using ${index}`))
+  expect(page).not.toMatch(/Sort|Seq Scan/)
+}
