@@ -5,6 +5,7 @@ import {
   afterRefusal,
   type ChunkState,
   FIRST_CHUNK,
+  isSoonOver,
   LARGEST_CHUNK,
 } from './policy/chunk-policy.ts'
 import { refusesBody } from './policy/retry-policy.ts'
@@ -12,8 +13,12 @@ import { refusesBody } from './policy/retry-policy.ts'
 /** How much is sent in one request; what one upload learns about the way to the server counts for all. */
 export interface ChunkSize {
   current(): number
+  /** Whether a request of so many bytes should be over in two seconds, by the one before, which went well. */
+  isSoonOver(bytes: number): boolean
   /** A request of so many bytes arrived after so many milliseconds. */
   arrived(bytes: number, milliseconds: number): void
+  /** A request came to nothing, or not to its end. */
+  failed(): void
   /** Something before the server refused a body of so many bytes. Throws ClientError when less is no use. */
   refused(bytes: number): void
 }
@@ -21,10 +26,16 @@ export interface ChunkSize {
 /** `wanted`: the size that somebody asked for, which is then not exceeded; null for one that fits the line. */
 export function createChunkSize(wanted: number | null, say: (line: string) => void): ChunkSize {
   let state: ChunkState = { bytes: wanted ?? FIRST_CHUNK, largest: wanted ?? LARGEST_CHUNK }
+  let last: { readonly bytes: number; readonly milliseconds: number } | null = null
   return {
     current: () => state.bytes,
+    isSoonOver: (bytes) => last !== null && isSoonOver(bytes, last.bytes, last.milliseconds),
     arrived(bytes, milliseconds) {
+      last = { bytes, milliseconds }
       state = afterArrival(state, bytes, milliseconds)
+    },
+    failed() {
+      last = null
     },
     refused(bytes) {
       const smaller = afterRefusal(state, bytes)

@@ -68,7 +68,7 @@ export class OpenFile {
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
       if (at >= to) return controller.close()
       // What an earlier run has sent is hashed first, so that the hash never has a gap.
-      if (at === from) await this.#hashUpTo(from)
+      if (at === from) await this.hashUpTo(from)
       const piece = await (ahead ?? readNext())
       const start = at
       at += piece.length
@@ -82,6 +82,14 @@ export class OpenFile {
     return new ReadableStream<Uint8Array>({ pull }, { highWaterMark: QUEUED })
   }
 
+  /**
+   * The bytes of a range, for the system to send without this process reading them: what they hash to, `hashUpTo` finds
+   * out. Bun does so over plain HTTP and without a proxy; otherwise it would read all of the range into memory.
+   */
+  range(from: number, to: number): Blob {
+    return Bun.file(this.#handle.fd).slice(from, to)
+  }
+
   /** The whole file, for one that is small. */
   async bytes(): Promise<Uint8Array<ArrayBuffer>> {
     const whole = new Uint8Array(this.#file.size)
@@ -93,9 +101,19 @@ export class OpenFile {
     return whole
   }
 
+  /** Reads and hashes what lies before and has not been hashed yet. */
+  async hashUpTo(end: number): Promise<void> {
+    if (this.#hashed >= end) return
+    const memory = newPiece()
+    while (this.#hashed < end) {
+      const from = this.#hashed
+      this.#addToHash(from, await this.#read(from, memory.subarray(0, end - from)))
+    }
+  }
+
   /** The SHA-256 of the whole, in hexadecimal; reads what has not been read yet. */
   async sha256(): Promise<string> {
-    await this.#hashUpTo(this.#file.size)
+    await this.hashUpTo(this.#file.size)
     this.#digest ??= this.#hash.digest('hex')
     return this.#digest
   }
@@ -129,15 +147,6 @@ export class OpenFile {
     if (this.#hashed < from || from + piece.length <= this.#hashed) return
     this.#hash.update(piece.subarray(this.#hashed - from))
     this.#hashed = from + piece.length
-  }
-
-  async #hashUpTo(end: number): Promise<void> {
-    if (this.#hashed >= end) return
-    const memory = newPiece()
-    while (this.#hashed < end) {
-      const from = this.#hashed
-      this.#addToHash(from, await this.#read(from, memory.subarray(0, end - from)))
-    }
   }
 }
 

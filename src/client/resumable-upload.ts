@@ -2,7 +2,7 @@ import type { Uploaded } from './answers.ts'
 import { type ChunkSize, isProxyLimit } from './chunk-size.ts'
 import { ClientError, ConnectionError } from './failure.ts'
 import type { RemoteServer } from './http.ts'
-import { FileChanged } from './local-file.ts'
+import { FileChanged, type OpenFile } from './local-file.ts'
 import { MOVING } from './policy/retry-policy.ts'
 import type { Retries } from './retries.ts'
 import {
@@ -63,7 +63,11 @@ export async function uploadResumably(
     isNew = false
     while (offset < file.size) {
       const length = Math.min(chunkSize.current(), file.size - offset)
-      reached(await sendChunk(server, upload, chunkOf(length), chunkSize))
+      const isUnread = passesFiles(server) && chunkSize.isSoonOver(length)
+      const sent = isUnread
+        ? sendUnread(parts, upload, opened, { offset, length })
+        : sendChunk(server, upload, chunkOf(length), chunkSize)
+      reached(await sent)
       await opened.assertUnchanged()
     }
     return untilStored(server, upload, retries)
@@ -97,6 +101,29 @@ export async function uploadResumably(
   }
 }
 
+/** The system sends the bytes while this process hashes them. How far they are is not known before they are all there. */
+async function sendUnread(
+  { server, chunkSize }: UploadParts,
+  upload: UploadPath,
+  opened: OpenFile,
+  { offset, length }: Pick<Chunk, 'offset' | 'length'>,
+): Promise<number> {
+  const end = offset + length
+  const [sent, hashed] = await Promise.allSettled([
+    sendChunk(server, upload, { offset, length, body: () => opened.range(offset, end) }, chunkSize),
+    opened.hashUpTo(end),
+  ])
+  if (sent.status === 'rejected') throw sent.reason
+  if (hashed.status === 'rejected') throw hashed.reason
+  return sent.value
+}
+
+/** Whether the system can send a file without it being read: see `OpenFile.range`. */
+function passesFiles({ url }: RemoteServer): boolean {
+  const { HTTP_PROXY, http_proxy } = process.env
+  return url.startsWith('http://') && !HTTP_PROXY && !http_proxy
+}
+
 /** Sends a chunk, and looks what arrived of one that a proxy took for too large. Answers the new offset. */
 export async function sendChunk(
   server: RemoteServer,
@@ -114,6 +141,7 @@ export async function sendChunk(
       isUnsent: false,
     })
   } catch (error) {
+    chunkSize.failed()
     if (!isProxyLimit(error)) throw error
     chunkSize.refused(chunk.length)
     return (await uploadOffset(server, upload)) ?? chunk.offset

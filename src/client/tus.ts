@@ -26,7 +26,7 @@ export interface Chunk {
   readonly offset: number
   readonly length: number
   /** `stir` is to be called when bytes go off, so that a slow line is not taken for a dead one. */
-  readonly body: (stir: () => void) => ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>
+  readonly body: (stir: () => void) => ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | Blob
   /** The size of the whole, told when it could not be told before. */
   readonly size?: number
 }

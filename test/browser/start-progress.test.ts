@@ -80,4 +80,17 @@ describeInBrowser('the start page while files go up', (browser) => {
     expect(start.requests.toSorted()).toEqual([...names.map(() => 'PATCH 0'), ...names.map(() => 'POST')])
     expect(start.trouble()).toEqual([])
   })
+
+  test('does not begin more files than a slow line sends, of which the server would refuse some', async () => {
+    await using start = await openStartPage(browser(), holdfast.url)
+    await start.throttle(1000)
+    const names = Array.from({ length: 120 }, (_, at) => `${at}.txt`)
+    await start.choose(...names.map((name) => chosenFile(name, random.bytes(2000))))
+    await start.page.getByRole('button', { name: /^Copy all 5\d links$/ }).waitFor()
+    await Bun.sleep(1500)
+    expect(start.requests.filter((request) => request === 'POST').length).toBeLessThan(60)
+    await start.throttle(null)
+    await start.page.getByRole('heading', { name: '120 files uploaded' }).waitFor()
+    expect(start.trouble()).toEqual([])
+  }, 120_000)
 })

@@ -39,3 +39,12 @@ test('after a refusal it grows no more', () => {
   expect(size.current()).toBe(32 * MIB)
   expect(said).toHaveLength(1)
 })
+
+test('a request is soon over when the one before, which went well, was as quick', () => {
+  const size = createChunkSize(null, () => {})
+  expect(size.isSoonOver(1)).toBe(false)
+  size.arrived(64 * MIB, 1000)
+  expect([size.isSoonOver(128 * MIB), size.isSoonOver(129 * MIB)]).toEqual([true, false])
+  size.failed()
+  expect(size.isSoonOver(1)).toBe(false)
+})

@@ -45,6 +45,17 @@ test('what was sent in an earlier run is hashed before what is sent now', async 
   await opened.close()
 })
 
+test('a range that the system sends is hashed apart, whatever is read beside it', async () => {
+  using folder = temporaryFolder()
+  const opened = await openLocalFile(await found(folder.path))
+  const range = opened.range(MIB, 3 * MIB + 5)
+  const [sent] = await Promise.all([range.bytes(), opened.hashUpTo(3 * MIB + 5), opened.hashUpTo(2 * MIB)])
+  expect(Buffer.from(sent)).toEqual(Buffer.from(bytes.subarray(MIB, 3 * MIB + 5)))
+  expect(await read(opened.stream(2 * MIB, bytes.length))).toEqual(Buffer.from(bytes.subarray(2 * MIB)))
+  expect(await opened.sha256()).toBe(sha256)
+  await opened.close()
+})
+
 test('a reader that leaves in the middle harms neither the next one nor the end', async () => {
   using folder = temporaryFolder()
   const opened = await openLocalFile(await found(folder.path))

@@ -22,6 +22,11 @@ export interface TransferWay {
   readonly chunks: KeptChunkSize
   /** Bytes that one file may have. */
   readonly limit: number
+  /**
+   * Uploads with a link of which nothing has been sent yet: the server allows an address only so many, and makes it wait
+   * for long.
+   */
+  readonly ahead: UploadTurns
   /** Making links and sending bytes are waited for apart: a used-up limit of links does not hold bytes back. */
   readonly creating: { readonly line: Line; readonly turns: UploadTurns }
   readonly sending: { readonly line: Line; readonly turns: UploadTurns }
@@ -56,6 +61,8 @@ export class Transfer {
   #stuckness = NOT_STUCK
   /** It was created just now and nothing was sent, so that nobody has to be asked how far it is. */
   #isFresh = false
+  /** Ends its turn in `ahead`. */
+  #hasBegun = () => {}
 
   /** `id`: of an upload that is kept. */
   constructor(way: TransferWay, id: string, signal: AbortSignal, listener: TransferListener) {
@@ -70,17 +77,24 @@ export class Transfer {
    * aborted. Throws UploadOver.
    */
   async run(): Promise<'done' | 'stopped'> {
-    for (;;) {
-      const isCreated = this.#kept()?.created != null
-      const end = await (isCreated ? this.#bringOver() : this.#begin())
-      if (end === 'done' || end === 'stopped') return end
-      if (end === 'anew') this.#loseAddress()
+    try {
+      for (;;) {
+        const isCreated = this.#kept()?.created != null
+        const end = await (isCreated ? this.#bringOver() : this.#begin())
+        if (end === 'done' || end === 'stopped') return end
+        if (end === 'anew') this.#loseAddress()
+      }
+    } finally {
+      this.#hasBegun()
     }
   }
 
   async #begin(): Promise<'begun' | 'stopped'> {
     this.#listener.stage('queued')
-    const { line, turns } = this.#way.creating
+    const { ahead, creating } = this.#way
+    this.#hasBegun()
+    this.#hasBegun = (await ahead.take(this.#signal)) ?? (() => {})
+    const { line, turns } = creating
     const turn = await turns.take(this.#signal)
     if (turn !== null) this.#listener.stage('starting')
     try {
@@ -235,6 +249,7 @@ export class Transfer {
   }
 
   #sent(bytes: number): void {
+    if (bytes > 0) this.#hasBegun()
     this.#listener.sent(bytes)
     this.#way.kept.noteSent(this.#id, bytes)
   }

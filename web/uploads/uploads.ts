@@ -31,6 +31,8 @@ export interface UploadElsewhere extends Target {
 }
 
 const PARALLEL = 3
+/** Half of what the server allows a guest's address, which several pages may share. */
+const MOST_AHEAD = 50
 
 export async function openUploadList(options: {
   readonly to: Destination
@@ -46,7 +48,8 @@ export async function openUploadList(options: {
   const kept = await KeptUploads.open(store, window)
   const chunks = new KeptChunkSize(storage(), Date.now)
   const lane = () => ({ line: new Line(Date.now, Math.random), turns: createTurns(PARALLEL) })
-  const way: TransferWay = { ...options, kept, chunks, creating: lane(), sending: lane() }
+  const ahead = createTurns(MOST_AHEAD)
+  const way: TransferWay = { ...options, kept, chunks, ahead, creating: lane(), sending: lane() }
   listenForNetwork(way)
   const list = new UploadList({
     way,

@@ -33,6 +33,11 @@ export function afterArrival(size: ChunkState, bytes: number, milliseconds: numb
   return { ...size, bytes: Math.min(size.largest, faster) }
 }
 
+/** Whether a request of so many bytes should be over soon, after one of `before` bytes that took so long. */
+export function isSoonOver(bytes: number, before: number, milliseconds: number): boolean {
+  return bytes * milliseconds <= before * SHORT
+}
+
 /** After a body of so many bytes was refused: half of that from now on; null when less is no use. */
 export function afterRefusal(size: ChunkState, bytes: number): ChunkState | null {
   const smaller = Math.max(SMALLEST_CHUNK, Math.floor(bytes / 2))
