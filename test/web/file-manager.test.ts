@@ -235,6 +235,25 @@ describe('a listing', () => {
     expect(asked).toEqual([0, 499, 500])
   })
 
+  test('tells that there may be more than were counted, until a window further down has counted them', async () => {
+    const listing = new Listing(async (_query, index) =>
+      index === 0 ? { files: [], total: 10_000, isAtLeast: true } : { files: [], total: 10_050 },
+    )
+    listing.open({ ...QUERY, search: 'a' }, [])
+    await eventually('it knows how many there are at least', () => listing.total() === 10_000)
+    expect(listing.isAtLeast()).toBe(true)
+    listing.need({ first: 9900, end: 10_000 })
+    await eventually('it knows how many there are', () => listing.total() === 10_050)
+    expect(listing.isAtLeast()).toBe(false)
+    // The first window knows less.
+    listing.need({ first: 0, end: 100 })
+    await listing.refresh()
+    expect([listing.total(), listing.isAtLeast()]).toEqual([10_050, false])
+    listing.open(QUERY, [])
+    await eventually('something else is listed', () => !listing.isOpening())
+    expect([listing.total(), listing.isAtLeast()]).toEqual([10_000, true])
+  })
+
   test('gives rows between two that are not here', async () => {
     const { listing } = server(1000)
     listing.open(QUERY, [folder('a')])

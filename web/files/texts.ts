@@ -11,6 +11,8 @@ export interface FilesTexts {
   readonly list: string
   readonly search: string
   readonly results: Plural
+  /** There are more results than are counted. */
+  readonly moreResults: Plural
   readonly entries: Plural
   readonly selected: Plural
   readonly sortBy: string

@@ -253,6 +253,7 @@ export const de: Texts = {
       list: 'Dateien und Ordner',
       search: 'Alle Dateien durchsuchen',
       results: { one: '{count} gefunden', other: '{count} gefunden' },
+      moreResults: { other: 'Mehr als {count} gefunden' },
       entries: { one: '{count} Element', other: '{count} Elemente' },
       selected: { one: '{count} ausgewählt', other: '{count} ausgewählt' },
       sortBy: 'Sortieren nach',

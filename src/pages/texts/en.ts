@@ -244,6 +244,7 @@ export const en: Texts = {
       list: 'Files and folders',
       search: 'Search all files',
       results: { one: '{count} found', other: '{count} found' },
+      moreResults: { other: 'More than {count} found' },
       entries: { one: '{count} item', other: '{count} items' },
       selected: { one: '{count} selected', other: '{count} selected' },
       sortBy: 'Sort by',

@@ -50,6 +50,8 @@ export class Listing {
   #query: Query | null = null
   /** How many there are; null before the first answer. */
   #files: number | null = null
+  /** Whether there may be more. */
+  #isAtLeast = false
   #folders: readonly FolderEntry[] = []
   #windows = new Map<number, readonly FileEntry[]>()
   /** Requests under way, by the window that they ask for. */
@@ -94,6 +96,11 @@ export class Listing {
   /** Rows of all; null before the first answer. */
   total(): number | null {
     return this.#files === null ? null : this.#folders.length + this.#files
+  }
+
+  /** Whether there may be more rows than `total`. */
+  isAtLeast(): boolean {
+    return this.#isAtLeast
   }
 
   /** null when it is not here, or not at all. */
@@ -191,11 +198,12 @@ export class Listing {
 
   async #begin(next: Opening): Promise<void> {
     try {
-      const { files, total } = await this.#fetchWindow(next.query, 0, next.request.signal)
+      const { files, total, isAtLeast = false } = await this.#fetchWindow(next.query, 0, next.request.signal)
       if (this.#opening !== next) return
       this.#adopt(next)
       this.#windows.set(0, files)
       this.#files = total
+      this.#isAtLeast = isAtLeast
       this.#failure = null
     } catch (error) {
       if (this.#opening !== next) return
@@ -211,6 +219,7 @@ export class Listing {
     this.#query = query
     this.#folders = folders
     this.#files = null
+    this.#isAtLeast = false
     this.#windows = new Map()
     this.#needed = { first: 0, end: folders.length + WINDOW }
   }
@@ -221,10 +230,10 @@ export class Listing {
     const request = new AbortController()
     this.#coming.set(index, request)
     try {
-      const { files, total, isAtLeast } = await this.#fetchWindow(this.#query, index, request.signal)
+      const window = await this.#fetchWindow(this.#query, index, request.signal)
       if (this.#coming.get(index) !== request) return
-      this.#windows.set(index, files)
-      this.#files = isAtLeast === true ? Math.max(this.#files ?? 0, total) : total
+      this.#windows.set(index, window.files)
+      this.#count(window)
       this.#failure = null
     } catch (error) {
       if (this.#coming.get(index) !== request) return
@@ -232,6 +241,13 @@ export class Listing {
     }
     this.#coming.delete(index)
     this.#changed()
+  }
+
+  /** A window further up knows less of how many there are than those further down. */
+  #count({ total, isAtLeast = false }: ListWindow): void {
+    if (isAtLeast && total < (this.#files ?? 0)) return
+    this.#files = total
+    this.#isAtLeast = isAtLeast
   }
 
   #forgetAllBut(wanted: readonly number[]): void {

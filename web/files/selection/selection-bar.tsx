@@ -30,7 +30,8 @@ export function SelectionBar(look: ListFieldsProps) {
   const closeMenu = useCallback(() => setMenu(null), [])
 
   if (count === 0) {
-    const forms = shown.query.search === '' ? texts.entries : texts.results
+    const results = manager.listing.isAtLeast() ? texts.moreResults : texts.results
+    const forms = shown.query.search === '' ? texts.entries : results
     const counted = total === null ? '' : words.count(total, forms)
     return (
       <div className="selection-bar">
