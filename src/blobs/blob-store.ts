@@ -61,6 +61,12 @@ export interface BlobStore {
   remove(key: BlobKey): Promise<void>
 
   /**
+   * Removes blobs as `remove` does, in fewer requests where the store has some for that. Returns the keys of those that are
+   * gone; `failed` is told why the others are not.
+   */
+  removeAll(keys: readonly BlobKey[], failed: (error: unknown) => void): Promise<BlobKey[]>
+
+  /**
    * All keys, some of them twice, in no particular order. Unfinished blobs are included, also those between two sessions:
    * only the database can tell these from garbage.
    */

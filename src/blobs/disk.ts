@@ -29,6 +29,7 @@ import { resumeOnDisk } from './disk-resumable.ts'
 import { DiskWriter } from './disk-writer.ts'
 import { GrowingFile } from './growing-file.ts'
 import { isBlobKey } from './keys.ts'
+import { removeOneByOne } from './removal.ts'
 
 const PROBE_BYTES = 512
 
@@ -115,6 +116,10 @@ class DiskBlobs implements BlobStore {
       await rm(this.#layout.growing(key), { force: true })
       await removeFinished(this.#layout, key)
     })
+  }
+
+  removeAll(keys: readonly BlobKey[], failed: (error: unknown) => void): Promise<BlobKey[]> {
+    return removeOneByOne(keys, (key) => this.remove(key), failed)
   }
 
   async *list(): AsyncIterable<BlobKey> {

@@ -16,22 +16,14 @@ import { assertBucket } from './s3-bucket.ts'
 import { type S3Client, s3Client } from './s3-client.ts'
 import { asS3Failures, S3Failure } from './s3-failure.ts'
 import type { S3Watch } from './s3-metrics.ts'
-import {
-  BLOBS,
-  deleteObject,
-  isNoSuchKey,
-  keyOf,
-  objectOf,
-  objectSize,
-  objectsUnder,
-  putObject,
-} from './s3-objects.ts'
+import { BLOBS, isNoSuchKey, keyOf, objectOf, objectSize, objectsUnder, putObject } from './s3-objects.ts'
 import { newPart, type SealedPart } from './s3-part.ts'
 import { readChunks, readRange, readRangeInto } from './s3-reading.ts'
+import { removeBlob, removeBlobs } from './s3-removal.ts'
 import { resumeOnS3 } from './s3-resumable.ts'
 import type { S3Settings } from './s3-signing.ts'
-import { dropTails, keyOfTail, TAILS } from './s3-tails.ts'
-import { dropUploadsOf, unfinishedUploads } from './s3-uploads.ts'
+import { keyOfTail, TAILS } from './s3-tails.ts'
+import { unfinishedUploads } from './s3-uploads.ts'
 import { type S3Timeouts, usualTimeouts } from './s3-watchdog.ts'
 import { S3Writer } from './s3-writer.ts'
 
@@ -106,14 +98,12 @@ class S3Blobs implements BlobStore {
     return asS3Failures(() => objectSize(this.#client, objectOf(key)))
   }
 
-  async remove(key: BlobKey): Promise<void> {
-    await asS3Failures(() =>
-      Promise.all([
-        dropUploadsOf(this.#client, objectOf(key)),
-        dropTails(this.#client, key),
-        deleteObject(this.#client, objectOf(key)),
-      ]),
-    )
+  remove(key: BlobKey): Promise<void> {
+    return asS3Failures(() => removeBlob(this.#client, key))
+  }
+
+  removeAll(keys: readonly BlobKey[], failed: (error: unknown) => void): Promise<BlobKey[]> {
+    return removeBlobs(this.#client, keys, failed)
   }
 
   async *list(): AsyncIterable<BlobKey> {

@@ -31,9 +31,6 @@ const STEP = 50
 /** Outcomes are small, and nobody waits for the database while they go. */
 const MANY_OUTCOMES = 5000
 
-/** Bytes that the store is asked to remove at the same time. */
-const AT_ONCE = 8
-
 /** What takes long goes in steps, and stops between two of them when `mayGoOn` says no. */
 export interface Cleaning {
   /**
@@ -60,7 +57,7 @@ const always = () => true
 
 export function createCleaning(
   db: Database,
-  blobs: Pick<BlobStore, 'remove'>,
+  blobs: Pick<BlobStore, 'removeAll'>,
   clock: Clock,
   report: (error: unknown) => void,
   removing: Removing = { isAllowed: async () => true },
@@ -71,7 +68,7 @@ export function createCleaning(
         const dead = await deadReservations(db, STEP)
         const left: BlobKey[] = []
         for (const upload of dead) if (await endDead(upload, clock.now())) left.push(upload.key)
-        if (await removing.isAllowed()) await forgetGarbage(db, await removeEach(left))
+        if (await removing.isAllowed()) await forgetGarbage(db, await blobs.removeAll(left, report))
         if (dead.length < STEP) break
       }
     },
@@ -108,7 +105,7 @@ export function createCleaning(
     async removeGarbage(mayGoOn = always) {
       while (mayGoOn() && (await removing.isAllowed())) {
         const keys = await dueGarbage(db, clock.now(), STEP)
-        const removed = await removeEach(keys)
+        const removed = await blobs.removeAll(keys, report)
         await forgetGarbage(db, removed)
         const stuck = keys.filter((key) => !removed.includes(key))
         await postponeGarbage(db, stuck, clock.now() + TRY_AGAIN)
@@ -136,22 +133,6 @@ export function createCleaning(
       await discardBlob(trx, key, dueAt)
       return true
     })
-  }
-
-  async function removeEach(keys: readonly BlobKey[]): Promise<BlobKey[]> {
-    const removed: BlobKey[] = []
-    const remove = async (key: BlobKey) => {
-      try {
-        await blobs.remove(key)
-        removed.push(key)
-      } catch (error) {
-        report(error)
-      }
-    }
-    for (let at = 0; at < keys.length; at += AT_ONCE) {
-      await Promise.all(keys.slice(at, at + AT_ONCE).map(remove))
-    }
-    return removed
   }
 
   return cleaning

@@ -205,6 +205,32 @@ function blobStoreContract(name: string, newPlace: NewPlace): void {
       await writer.abort()
     })
 
+    test('removes many at once: whole ones, unfinished ones and missing ones, and no others', async () => {
+      const whole = Array.from({ length: 6 }, newKey)
+      const spared = newKey()
+      const unfinished = newKey()
+      const between = newKey()
+      for (const key of [...whole, spared]) await put(key, random.bytes(1000))
+      const writer = await store.create(unfinished)
+      await writer.write(random.bytes(20 * MIB))
+      await eventually('the unfinished blob is named', async () => (await keys()).has(unfinished))
+      const session = await store.resume(between, null)
+      await session.write(random.bytes(9 * MIB))
+      await session.keep()
+      await session.close()
+      expect(await keys()).toContain(between)
+
+      const all = [...whole, unfinished, between, newKey()]
+      const failures: unknown[] = []
+      const removed = await store.removeAll(all, (error) => failures.push(error))
+      expect(failures).toEqual([])
+      expect(removed.toSorted()).toEqual(all.toSorted())
+      const left = await keys()
+      expect(all.filter((key) => left.has(key))).toEqual([])
+      expect(await store.size(spared)).toBe(1000)
+      await writer.abort()
+    })
+
     test('names every blob, more than fit on one page of any list', async () => {
       const many = Array.from({ length: 1100 }, newKey)
       for (let at = 0; at < many.length; at += 50) {

@@ -49,7 +49,7 @@ async function scene({ db }: ContractDatabase): Promise<Scene> {
     .where('parent_id', 'is', null)
     .executeTakeFirstOrThrow()
   const usage = createUsage(db, clock)
-  const cleaning = createCleaning(db, { remove: async () => {} }, clock, () => {})
+  const cleaning = createCleaning(db, { removeAll: async (keys) => [...keys] }, clock, () => {})
   const lifetime = {
     days: 45,
     endOf: (usedAt: number) => usedAt + LASTS,
@@ -298,8 +298,11 @@ test('bytes that go stay where nothing may be removed, as with a database that w
   const { clock, db } = parts
   const never = { isAllowed: async () => false }
   const removed: BlobKey[] = []
-  const remove = async (key: BlobKey) => void removed.push(key)
-  const cleaning = createCleaning(db, { remove }, clock, (error) => parts.reported.push(error), never)
+  const removeAll = async (keys: readonly BlobKey[]) => {
+    removed.push(...keys)
+    return [...keys]
+  }
+  const cleaning = createCleaning(db, { removeAll }, clock, (error) => parts.reported.push(error), never)
   await discardBlob(db, due, 0)
   await db
     .insertInto('reservations')
@@ -323,7 +326,12 @@ test('bytes that cannot be removed are tried again after a minute', async () => 
   const clock = handClock()
   const key = makeBlobKey(systemRandom)
   await discardBlob(parts.db, key, clock.now())
-  const refusing = { remove: () => Promise.reject(new Error('not now')) }
+  const refusing = {
+    async removeAll(keys: readonly unknown[], failed: (error: unknown) => void) {
+      for (const _ of keys) failed(new Error('not now'))
+      return []
+    },
+  }
   await createCleaning(parts.db, refusing, clock, (error) => parts.reported.push(error)).removeGarbage()
   expect(await parts.db.selectFrom('blob_garbage').selectAll().execute()).toEqual([
     { key, due_at: clock.now() + MINUTE },

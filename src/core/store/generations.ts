@@ -130,8 +130,12 @@ export function createRemoving(parts: {
   }
 }
 
-/** Wraps the store: `remove` throws StoreFailure while removals are not allowed. */
+/** Wraps the store: `remove` and `removeAll` fail with StoreFailure while removals are not allowed. */
 export function guardRemovals(blobs: BlobStore, removing: Removing): BlobStore {
+  const refusal = () =>
+    new StoreFailure('refused', {
+      cause: new Error('the database is older than what the store has seen, so no bytes are removed'),
+    })
   return {
     dropsUnfinished: blobs.dropsUnfinished,
     create: (key) => blobs.create(key),
@@ -149,9 +153,12 @@ export function guardRemovals(blobs: BlobStore, removing: Removing): BlobStore {
     link: (key, options) => blobs.link(key, options),
     async remove(key) {
       if (await removing.isAllowed()) return blobs.remove(key)
-      throw new StoreFailure('refused', {
-        cause: new Error('the database is older than what the store has seen, so no bytes are removed'),
-      })
+      throw refusal()
+    },
+    async removeAll(keys, failed) {
+      if (await removing.isAllowed()) return blobs.removeAll(keys, failed)
+      failed(refusal())
+      return []
     },
   }
 }

@@ -1,0 +1,110 @@
+/** Removing blobs: each by itself, or many in a few requests. */
+import type { BlobKey } from '../domain/ids.ts'
+import { removeOneByOne } from './removal.ts'
+import type { S3Client } from './s3-client.ts'
+import { isTransient, S3Failure, s3StoreFailure } from './s3-failure.ts'
+import { BLOBS, deleteObject, keyOf, objectOf, objectsUnder } from './s3-objects.ts'
+import { dropTails, keyOfTail, TAILS } from './s3-tails.ts'
+import { abortMultipartUpload, dropUploadsOf, unfinishedUploads } from './s3-uploads.ts'
+import { elements, encode, text } from './s3-xml.ts'
+
+/** Removals one by one take three requests each; together they take two for the lists that all of them share. */
+const FEW = 3
+
+/** Unfinished uploads, or tails, of all blobs up to which they are listed together: some pages. */
+const MOST_LISTED = 5000
+
+/** What S3 takes in one request. */
+const MOST_DELETED = 1000
+
+/** As `BlobStore.remove`. Throws S3Failure. */
+export async function removeBlob(client: S3Client, key: BlobKey): Promise<void> {
+  await Promise.all([
+    dropUploadsOf(client, objectOf(key)),
+    dropTails(client, key),
+    deleteObject(client, objectOf(key)),
+  ])
+}
+
+/** As `BlobStore.removeAll`. */
+export async function removeBlobs(
+  client: S3Client,
+  keys: readonly BlobKey[],
+  failed: (error: unknown) => void,
+): Promise<BlobKey[]> {
+  const oneByOne = () =>
+    removeOneByOne(
+      keys,
+      (key) => removeBlob(client, key),
+      (error) => failed(s3StoreFailure(error)),
+    )
+  if (keys.length <= FEW) return oneByOne()
+  try {
+    return (await removeTogether(client, keys, failed)) ?? (await oneByOne())
+  } catch (error) {
+    // Not every store deletes many objects at once. One that is away would fail for each of them too, after a wait.
+    if (error instanceof S3Failure && !isTransient(error)) return oneByOne()
+    failed(s3StoreFailure(error))
+    return []
+  }
+}
+
+/** The keys that are gone; null where too much is unfinished to list all of it. */
+async function removeTogether(
+  client: S3Client,
+  keys: readonly BlobKey[],
+  failed: (error: unknown) => void,
+): Promise<BlobKey[] | null> {
+  const wanted = new Set(keys)
+  const [uploads, tails] = await Promise.all([
+    listed(unfinishedUploads(client, BLOBS)),
+    listed(objectsUnder(client, TAILS)),
+  ])
+  if (uploads === null || tails === null) return null
+  for (const upload of uploads) {
+    if (isAmong(wanted, keyOf(upload.object))) await abortMultipartUpload(client, upload)
+  }
+  const parts = tails.map(({ object }) => object).filter((object) => isAmong(wanted, keyOfTail(object)))
+  const refusals = await deleteObjects(client, [...parts, ...keys.map(objectOf)])
+  const stuck = new Set([...refusals.keys()].map((object) => keyOf(object) ?? keyOfTail(object)))
+  for (const refusal of refusals.values()) failed(s3StoreFailure(refusal))
+  return keys.filter((key) => !stuck.has(key))
+}
+
+function isAmong(keys: ReadonlySet<BlobKey>, key: BlobKey | null): boolean {
+  return key !== null && keys.has(key)
+}
+
+async function listed<T>(all: AsyncIterable<T>): Promise<T[] | null> {
+  const found: T[] = []
+  for await (const one of all) {
+    if (found.push(one) > MOST_LISTED) return null
+  }
+  return found
+}
+
+/** Returns why objects were not deleted, by their names. Missing ones count as deleted. */
+export async function deleteObjects(
+  client: S3Client,
+  objects: readonly string[],
+): Promise<Map<string, S3Failure>> {
+  const refusals = new Map<string, S3Failure>()
+  for (let at = 0; at < objects.length; at += MOST_DELETED) {
+    const names = objects.slice(at, at + MOST_DELETED)
+    const list = names.map((name) => `<Object><Key>${encode(name)}</Key></Object>`)
+    const body = new TextEncoder().encode(
+      `<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Quiet>true</Quiet>${list.join('')}</Delete>`,
+    )
+    const md5 = new Bun.CryptoHasher('md5').update(body).digest('base64')
+    const headers = { 'Content-Type': 'application/xml', 'Content-MD5': md5 }
+    const answer = await client.send({ method: 'POST', query: { delete: '' }, headers, body })
+    for (const error of elements(answer.text, 'Error')) {
+      const code = text(error, 'Code') ?? ''
+      const name = text(error, 'Key') ?? ''
+      if (code === 'NoSuchKey') continue
+      if (!names.includes(name)) throw new S3Failure(200, code, `the store did not delete ${name}: ${code}`)
+      refusals.set(name, new S3Failure(200, code, `${name} was not deleted: ${code}`))
+    }
+  }
+  return refusals
+}
