@@ -1,12 +1,13 @@
 /** Files of an account or a folder, a page at a time. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { findAccount, topFolder } from '../core/accounts.rows.ts'
 import { type Database, FAR, type Queryable } from '../database/database.ts'
 import { skipsInIndex, withoutIndex } from '../database/differences.ts'
 import { plannedEachTime } from '../database/prepared.ts'
 import type { Tables, ThumbnailState } from '../database/schema.ts'
 import type { AccountId, FileId, FolderId, FolderIdentifier, Slug, Uuid } from '../domain/ids.ts'
 import { goingFolders, isClearing } from './folders/folders.rows.ts'
-import { treeOf } from './folders/trees.rows.ts'
+import { isBelowDeleted, treeOf } from './folders/trees.rows.ts'
 
 /** A file in a list: no column that lists do not show, because a page has a hundred rows. */
 export interface FileListRow {
@@ -103,11 +104,53 @@ export async function listFiles(
 }
 
 async function pageOfFiles(db: Database, query: FileQuery, skipsGoing: boolean): Promise<FileListRow[]> {
-  const isSlow = skipsGoing || query.tree !== undefined || query.offset > FAR
-  if (isSlow) return db.readPool.rows(listedFiles(db, query, placedFiles(db, query, skipsGoing)))
+  if (skipsGoing) return pageWhileClearing(db, query)
+  const isSlow = query.tree !== undefined || query.offset > FAR
+  if (isSlow) return db.readPool.rows(listedFiles(db, query, placedFiles(db, query, false)))
   const { account, folder, sort, order, limit, offset } = query
   const { ofAccount, inFolder } = PAGES[sort][order]
   return folder === null ? ofAccount(db, account, limit, offset) : inFolder(db, folder, limit, offset)
+}
+
+/** Files and folders that are read and sorted in some milliseconds. */
+const FEW_LEFT = 10_000
+/** Files at the beginning of the order whose folders are looked at one by one, which takes some milliseconds. */
+const BEGINNING = 1000
+
+/**
+ * A page of the account while deleted trees in it are cleared. To read all of those takes seconds if they are large, and
+ * is avoided where few files are left, or where the page is full soon.
+ */
+async function pageWhileClearing(db: Database, query: FileQuery): Promise<FileListRow[]> {
+  const left = await findAccount(db, query.account)
+  if (left !== undefined && left.files_count <= FEW_LEFT && left.folders_count <= FEW_LEFT) {
+    const place = {
+      account: query.account,
+      folder: await topFolder(db, query.account),
+      tree: 'small',
+    } as const
+    return db.readPool.rows(listedFiles(db, query, placedFiles(db, place, false)))
+  }
+  if (query.offset + query.limit <= BEGINNING) {
+    const page = await db.readPool.rows(metAtBeginning(db, query))
+    if (page.length === query.limit) return page
+  }
+  return db.readPool.rows(listedFiles(db, query, placedFiles(db, query, true)))
+}
+
+function metAtBeginning(db: Database, query: FileQuery) {
+  const beginning = placedFiles(db, query, false)
+    .select([...new Set(['folder_id', ...sortColumns(query)] as const)])
+    .orderBy(orderOfFiles(query, 'files'))
+    .limit(BEGINNING)
+  const met = db
+    .selectFrom(beginning.as('files'))
+    .select('files.id')
+    .where(({ not }) => not(isBelowDeleted('files.folder_id')))
+    .orderBy(orderOfFiles(query, 'files'))
+    .limit(query.limit)
+    .offset(query.offset)
+  return liveFiles(db).where('files.id', 'in', met).orderBy(orderOfFiles(query, 'files'))
 }
 
 /** The pages that clients ask for most, for each order. */
@@ -168,7 +211,10 @@ export function placedFiles(
   // A folder belongs to one account, so naming the account as well would only keep its index from being used.
   if (place.folder !== null) return files.where(column<FolderId>('files.folder_id'), '=', place.folder)
   const owned = files.where(column<AccountId>('files.account_id'), '=', place.account)
-  return skipsGoing ? owned.where('files.folder_id', 'not in', goingFolders(place.account)) : owned
+  if (!skipsGoing) return owned
+  return among === null
+    ? owned.where('files.folder_id', 'not in', goingFolders(place.account))
+    : owned.where(({ not }) => not(isBelowDeleted('files.folder_id')))
 }
 
 /** The columns that a list is sorted by. Names that differ in accents or leading zeros alone have one key. */

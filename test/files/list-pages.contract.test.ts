@@ -1,18 +1,17 @@
 import { describe, expect, test } from 'bun:test'
-import { type Compilable, type CompiledQuery, type KyselyPlugin, sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import { createAccounts } from '../../src/accounts/accounts.ts'
-import { adoptBlob } from '../../src/core/blobs.rows.ts'
-import { compiledQuery, type Database } from '../../src/database/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import { isPostgres } from '../../src/database/differences.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
-import type { AccountId, FolderId, Sha256 } from '../../src/domain/ids.ts'
-import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../src/domain/random.ts'
+import type { AccountId, FolderId } from '../../src/domain/ids.ts'
+import { systemRandom } from '../../src/domain/random.ts'
 import { type FileOrder, listFiles } from '../../src/files/file-lists.rows.ts'
-import { insertFile } from '../../src/files/files.rows.ts'
 import { placeOf } from '../../src/files/folders/places.ts'
+import { accountWithFile } from '../support/contents/account-with-file.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
 import { databases } from '../support/databases/databases.ts'
-import { pluggedDatabase } from '../support/databases/plugged-database.ts'
+import { recordedDatabase } from '../support/databases/recorded-database.ts'
 import { handClock } from '../support/hand-clock.ts'
 
 const FILES = 53
@@ -34,25 +33,7 @@ interface Filled {
 
 /** Files that are alike in the columns that lists are sorted by, two or three each. */
 async function fill(db: Database): Promise<Filled> {
-  const account = (await createAccounts(db, handClock(), systemRandom).add('alice')).id
-  const folder = await placeOf(db, { account, within: null }, 'root')
-  const first = await inTransaction(db, async (trx) => {
-    const sha256 = Buffer.from(systemRandom(32)).toString('hex') as Sha256
-    const blob = { key: makeBlobKey(systemRandom), sha256, crc32: 0, size: 1, created_at: 0 }
-    return insertFile(trx, {
-      uuid: makeUuid(systemRandom),
-      slug: makeSlug(systemRandom),
-      account_id: account,
-      folder_id: folder,
-      blob_id: await adoptBlob(trx, blob, 0),
-      name: 'first',
-      name_folded: 'first',
-      size: 1,
-      type: 'text/plain',
-      created_at: 0,
-      last_used_at: 0,
-    })
-  })
+  const { account, folder, file: first } = await accountWithFile(db, 'alice')
   await addCopies(db, first, FILES - 1 + OF_OTHERS, (number) => `file ${Math.floor(number / 2)}`)
   const other = (await createAccounts(db, handClock(), systemRandom).add('bob')).id
   const place = await placeOf(db, { account: other, within: null }, 'root')
@@ -89,47 +70,27 @@ describe.each(databases('pages of lists'))('on %s', (_, open) => {
   test('a page passes over no more than half of the list', async () => {
     await using it = await open()
     const { account } = await fill(it.db)
-    const { db, last } = recorded(it.db)
+    const { db, asked } = recordedDatabase(it.db)
     const query = { account, folder: null, sort: 'name', order: 'asc', limit: PER_PAGE } as const
     await listFiles(db, { ...query, offset: 40 }, FILES)
-    expect(last().parameters).toEqual([account, PER_PAGE, FILES - 40 - PER_PAGE])
+    expect(last(asked).parameters).toEqual([account, PER_PAGE, FILES - 40 - PER_PAGE])
   })
 
   test.each(orders)('pages by %p come from an index that has this order', async (order) => {
     await using it = await open()
     const { account, folder } = await fill(it.db)
     for (const place of [null, folder]) {
-      const { db, last } = recorded(it.db)
+      const { db, asked } = recordedDatabase(it.db)
       await listFiles(db, { account, folder: place, ...order, offset: 3, limit: PER_PAGE })
-      await expectOrderOfIndex(it.db, last(), place === null ? 'files_by_' : 'folder_files_by_')
+      await expectOrderOfIndex(it.db, last(asked), place === null ? 'files_by_' : 'folder_files_by_')
     }
   })
 })
 
-const doNothing: KyselyPlugin = {
-  transformQuery: ({ node }) => node,
-  transformResult: async ({ result }) => result,
-}
-
-/** The database, and what is read from it. */
-function recorded(db: Database): { readonly db: Database; last(): CompiledQuery } {
-  const asked: CompiledQuery[] = []
-  const reader = {
-    rows<Row>(query: Compilable<Row> | CompiledQuery<Row>) {
-      const compiled = compiledQuery(query)
-      asked.push(compiled)
-      return db.read.rows<Row>(compiled)
-    },
-    version: () => null,
-  }
-  return {
-    db: Object.assign(pluggedDatabase(db, doNothing), { read: reader, scan: reader, readPool: reader }),
-    last() {
-      const query = asked.at(-1)
-      if (query === undefined) throw new Error('nothing was asked')
-      return query
-    },
-  }
+function last(asked: readonly CompiledQuery[]): CompiledQuery {
+  const query = asked.at(-1)
+  if (query === undefined) throw new Error('nothing was asked')
+  return query
 }
 
 /** A page of ten million files must not wait until all of them are read or sorted. */

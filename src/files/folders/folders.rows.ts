@@ -97,7 +97,7 @@ export async function listFolders(
   const folders = liveFolders(db).where('folders.account_id', '=', account).orderBy('folders.id')
   if (parent !== null) return folders.where('folders.parent_id', '=', parent).execute()
   if (!(await isClearing(db, account))) return folders.execute()
-  return folders.where('folders.id', 'not in', goingFolders(account)).execute()
+  return db.readPool.rows(folders.where('folders.id', 'not in', goingFolders(account)))
 }
 
 /** The live folder of that name directly in the live folder `parent`. */

@@ -1,6 +1,6 @@
 /** All that is in a folder, however deep. */
 
-import { type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { FolderId } from '../../domain/ids.ts'
 import { type FolderListRow, liveFolders } from './folders.rows.ts'
@@ -32,4 +32,21 @@ export function wholeTreeOf(folder: FolderId): RawBuilder<FolderId> {
 /** The live ones of them, oldest first. */
 export function listTree(db: Database, folder: FolderId): Promise<FolderListRow[]> {
   return db.readPool.rows(liveFolders(db).where('folders.id', 'in', treeOf(folder)).orderBy('folders.id'))
+}
+
+/**
+ * Whether the folder that the column names, or one above it, is deleted: for few rows. For very many, the deleted trees
+ * are read once: see `goingFolders`.
+ */
+export function isBelowDeleted(column: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`exists (
+    with recursive chain (id, parent_id, deleted_at) as (
+      select id, parent_id, deleted_at from folders where id = ${sql.ref(column)}
+      union all
+      select folders.id, folders.parent_id, folders.deleted_at
+      from folders join chain on folders.id = chain.parent_id
+      where chain.deleted_at is null
+    )
+    select 1 from chain where deleted_at is not null
+  )`
 }
