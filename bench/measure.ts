@@ -31,6 +31,8 @@ export interface Scenario {
   readonly unit: string
   /** Unit of work for `cpu`, such as `GiB`. */
   readonly per: string
+  /** Bytes of each file, where the work is many files of one size and `per` is `GiB`. */
+  readonly fileSize?: number
   /** Bytes that a contender writes to disk, where they affect the result. */
   readonly writes?: number
   /** Contenders; missing peers are left out. */

@@ -1,4 +1,4 @@
-import { type BenchFigures, type Measured, MIB } from './measure.ts'
+import { type BenchFigures, GIB, type Measured, MIB } from './measure.ts'
 
 /**
  * A Markdown section with the table of one scenario. `reference`: the contender that the others are compared
@@ -12,6 +12,7 @@ export function table({ scenario, figures }: Measured, reference: string): strin
     'lowest–highest',
     `${reference} ÷ this`,
     `CPU s per ${scenario.per}`,
+    ...(scenario.fileSize === undefined ? [] : ['CPU ms per file']),
     ...behind.map((name) => `of ${name}`),
     'peak memory, MiB',
   ]
@@ -20,7 +21,7 @@ export function table({ scenario, figures }: Measured, reference: string): strin
     '',
     `| | ${columns.join(' | ')} |`,
     `|---|${columns.map(() => '---:|').join('')}`,
-    ...figures.map((row) => line(row, compared, behind)),
+    ...figures.map((row) => line(row, compared, behind, scenario.fileSize)),
     '',
   ]
 }
@@ -30,7 +31,12 @@ export function amount(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 })
 }
 
-function line(row: BenchFigures, compared: BenchFigures | undefined, behind: readonly string[]): string {
+function line(
+  row: BenchFigures,
+  compared: BenchFigures | undefined,
+  behind: readonly string[],
+  fileSize: number | undefined,
+): string {
   return [
     '',
     row.name,
@@ -38,6 +44,7 @@ function line(row: BenchFigures, compared: BenchFigures | undefined, behind: rea
     `${amount(row.lowest)}–${amount(row.highest)}`,
     row === compared || compared === undefined ? '' : (compared.rate / row.rate).toFixed(2),
     seconds(row.cpu),
+    ...(fileSize === undefined ? [] : [seconds(row.cpu && (row.cpu * 1000 * fileSize) / GIB)]),
     ...behind.map((name) => seconds(row.behind[name])),
     row.peakBytes === null ? '' : (row.peakBytes / MIB).toFixed(0),
     '',
