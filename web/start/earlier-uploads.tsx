@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { useMemo, useState, useSyncExternalStore } from 'react'
 import { Drawing } from '../shared/drawings/drawing.tsx'
 import { FileName } from '../shared/file-name.tsx'
 import { fill } from '../shared/words.ts'
@@ -17,18 +17,27 @@ interface EarlierUploadsProps {
 /** How many are shown, and asked for whether they are still there. */
 const MOST = 50
 
+const neverChanges = () => () => {}
+
 /** What this browser has uploaded before, for whoever wants a link again or the file gone. */
 export function EarlierUploads({ receipts, listed, view }: EarlierUploadsProps) {
   const { texts, words } = view
-  const [all, setAll] = useState<readonly KeptReceipt[]>([])
-  // What is listed changes with what is uploaded and deleted there.
+  // The server's page has none, and the first rendering here must be the same.
+  const isInBrowser = useSyncExternalStore(
+    neverChanges,
+    () => true,
+    () => false,
+  )
+  const [forgotten, setForgotten] = useState(0)
   const links = listed.join('\n')
-  useEffect(() => setAll(receipts.list()), [receipts, links])
+  // Read while rendering, or a file that was deleted in the list would show up here for a moment. What is listed changes
+  // with what is uploaded and deleted there.
+  const all = useMemo(() => (isInBrowser ? receipts.list() : []), [isInBrowser, receipts, links, forgotten])
   const shown = all.filter(({ link }) => !listed.includes(link)).slice(0, MOST)
 
   function forget({ link }: KeptReceipt): void {
     receipts.remove(link)
-    setAll(receipts.list())
+    setForgotten((count) => count + 1)
   }
 
   async function look(): Promise<void> {
