@@ -71,7 +71,8 @@ const NEW_FILE = `(() => {
   const bytes = Uint8Array.from({ length: ${SIZE} }, (_, at) => at % 251)
   const chosen = new DataTransfer()
   chosen.items.add(new File([bytes], 'lost.bin', { lastModified: ${WRITTEN} }))
-  const field = document.querySelector('.upload input[type="file"]')
+  const rows = [...document.querySelectorAll('.upload')]
+  const field = rows.find((row) => row.querySelector('[title="lost.bin"]')).querySelector('input[type="file"]')
   field.files = chosen.files
   field.dispatchEvent(new Event('change', { bubbles: true }))
 })()`
