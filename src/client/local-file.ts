@@ -52,7 +52,8 @@ export class OpenFile {
 
   /**
    * The bytes of a range, read as they are asked for. `passed` hears of every piece. Made for `fetch`: a piece is to be
-   * copied or sent before the next is asked for, since its memory is read into again.
+   * copied or sent before the next is asked for, since its memory is read into again. `test/runtime/streamed-bodies`
+   * holds Bun to it.
    */
   stream(from: number, to: number, passed: (bytes: number) => void = () => {}): ReadableStream<Uint8Array> {
     let at = from
