@@ -11,7 +11,7 @@ import {
   type SharedInstallation,
   sharedInstallation,
 } from '../support/servers/shared-installation.ts'
-import { startFaultProxy } from '../support/storage/fault-proxy.ts'
+import { type ProxiedRequest, startFaultProxy } from '../support/storage/fault-proxy.ts'
 import { unsoundness } from '../support/storage/soundness.ts'
 
 const MIB = 1024 ** 2
@@ -33,13 +33,14 @@ onSharedServers('a node that is', () => {
       const proxy = proxies.adopt(await startFaultProxy(installation.settings.S3_ENDPOINT ?? ''), (it) =>
         it.stop(),
       )
-      proxy.inject({ kind: 'stall' }, { match: ({ method }) => method === 'DELETE', times: Infinity })
+      const isRemoval = ({ method, path }: ProxiedRequest) => method === 'POST' && /[?&]delete\b/.test(path)
+      proxy.inject({ kind: 'stall' }, { match: isRemoval, times: Infinity })
 
       const doomed = await installation.startNode({ S3_ENDPOINT: proxy.url })
       const { id: doomedId } = await db.selectFrom('nodes').select('id').executeTakeFirstOrThrow()
 
-      // A few are asked for at a time, and each is waited for: longer than the rest of the preparations takes.
-      const keys = Array.from({ length: 24 }, () => makeBlobKey(systemRandom))
+      // Each batch is waited for, which takes longer than the rest of the preparations.
+      const keys = Array.from({ length: 400 }, () => makeBlobKey(systemRandom))
       const [garbage = makeBlobKey(systemRandom)] = keys
       const writer = await store.create(garbage)
       await writer.write(random.bytes(1000))
