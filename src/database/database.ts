@@ -4,6 +4,8 @@ import type { Tables } from './schema.ts'
 
 /** A source of answers to read-only queries. */
 export interface Reader {
+  /** Whether look-ups that come at once are cheaper in one query: where a query is a round trip. */
+  readonly gathersLookups: boolean
   rows<Row>(query: Compilable<Row> | CompiledQuery<Row>): Promise<Row[]>
 }
 
@@ -96,6 +98,7 @@ export function asTrx(transaction: Transaction<Tables>): Trx {
 
 function readerThrough(db: Kysely<Tables>): Reader {
   return {
+    gathersLookups: false,
     async rows(query) {
       return (await db.executeQuery(query)).rows
     },

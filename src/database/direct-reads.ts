@@ -10,6 +10,7 @@ type Query<Row> = Compilable<Row> | CompiledQuery<Row>
  * and costs a fraction of Kysely's driver.
  */
 export class DirectReads implements Reader {
+  readonly gathersLookups = false
   readonly #file: SqliteFile
 
   constructor(file: SqliteFile) {
@@ -31,6 +32,7 @@ export class DirectReads implements Reader {
  * SQLite three times as much as finding a row.
  */
 export class SharedReads implements CommittedReader {
+  readonly gathersLookups = false
   readonly #file: SqliteFile
   readonly #begin
   readonly #commit

@@ -1,12 +1,11 @@
 import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Database, Queryable } from './database.ts'
-import { isPostgres } from './differences.ts'
+import type { Queryable, Reader } from './database.ts'
 import { Gathering } from './gathering.ts'
 import { prepared } from './prepared.ts'
 
 /**
- * Finds the one row with a value of a unique column. What many requests look up at once in committed rows of PostgreSQL
- * is found by one statement.
+ * Finds the one row with a value of a unique column, by the database's or the transaction's reader. Where that gathers
+ * look-ups, what many requests look up at once is found by one statement.
  */
 export function lookup<Value extends string | number, Row>(parts: {
   /** Column with its table. */
@@ -22,25 +21,23 @@ export function lookup<Value extends string | number, Row>(parts: {
   const several = prepared((db, values: readonly Value[]) =>
     build(db, sql<SqlBool>`${column} = any(${values})`),
   )
-  const gatherings = new WeakMap<Queryable, Gathering<Value, Found<Row>>>()
+  /** Those that are under way, which end with their reader. */
+  const gatherings = new WeakMap<Reader, Gathering<Value, Found<Row>>>()
 
-  function gathered(db: Database): Gathering<Value, Found<Row>> {
-    const present = gatherings.get(db)
+  function gathered(db: Queryable): Gathering<Value, Found<Row>> {
+    const present = gatherings.get(db.read)
     if (present !== undefined) return present
     const made = new Gathering<Value, Found<Row>>(async (values) => {
       const rows = await several(db, [...new Set(values)])
       const found = new Map(rows.map((row) => [valueIn(row), row]))
       return values.map((value) => ({ row: found.get(value) }))
     })
-    gatherings.set(db, made)
+    gatherings.set(db.read, made)
     return made
   }
 
-  return async (db, value) => {
-    const isCommitted = 'readPool' in db
-    if (isCommitted && isPostgres(db)) return (await gathered(db).ask(value)).row
-    return (await one(db, value))[0]
-  }
+  return async (db, value) =>
+    db.read.gathersLookups ? (await gathered(db).ask(value)).row : (await one(db, value))[0]
 }
 
 interface Found<Row> {

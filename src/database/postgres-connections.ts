@@ -40,6 +40,7 @@ export function kyselyPool(pool: ClientPool, names: StatementNames): PostgresPoo
 /** Reads on the pool's connections, without Kysely's driver, which costs as much as a small query. */
 export function directPoolReads(pool: ClientPool, names: StatementNames): CommittedReader {
   return {
+    gathersLookups: true,
     async rows<Row>(query: Parameters<typeof compiledQuery<Row>>[0]) {
       const { sql, parameters } = compiledQuery(query)
       const connection = new Connection(await pool.connect(), names)

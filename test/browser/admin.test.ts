@@ -315,6 +315,9 @@ describeInBrowser('administration', (browser) => {
     await using opened = await openAs(root)
     const { page } = opened
     await page.goto('/admin/jobs')
+    await settled(page)
+    const jobs = await page.locator('.plain-rows li').allTextContents()
+    expect(jobs).toContainEqual(expect.stringMatching(`^${name}On hold`))
     await button(page, `Run “${name}” again`).click()
     await said(page, 'The job will run at its next scheduled time')
     expect(opened.trouble()).toEqual([])

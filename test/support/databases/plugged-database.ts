@@ -5,6 +5,7 @@ import type { Database } from '../../../src/database/database.ts'
 export function pluggedDatabase(db: Database, plugin: KyselyPlugin): Database {
   const plugged = db.withPlugin(plugin)
   const reader = {
+    gathersLookups: false,
     rows: async <Row>(query: Compilable<Row> | CompiledQuery<Row>) =>
       (await plugged.executeQuery(query)).rows,
     version: () => null,

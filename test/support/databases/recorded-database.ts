@@ -16,6 +16,7 @@ export interface RecordedDatabase {
 export function recordedDatabase(db: Database): RecordedDatabase {
   const asked: CompiledQuery[] = []
   const reader = {
+    gathersLookups: false,
     rows<Row>(query: Compilable<Row> | CompiledQuery<Row>) {
       const compiled = compiledQuery(query)
       asked.push(compiled)
