@@ -147,8 +147,11 @@ export interface BlobWriter {
    */
   write(chunk: Uint8Array): Promise<void>
 
-  /** Returns once the blob is whole, readable, and would survive a power cut: its size in the store. */
-  complete(): Promise<number>
+  /**
+   * Returns once the blob is whole, readable, and would survive a power cut: its size in the store. With `recorded` it
+   * gets its final name only once that has resolved; the bytes may be synced meanwhile.
+   */
+  complete(recorded?: Promise<void>): Promise<number>
 
   /** Removes everything that was written, also after a failed `complete`. Never throws for what is already gone. */
   abort(): Promise<void>

@@ -21,8 +21,9 @@ export class DiskWriter implements BlobWriter {
     return this.#file.write(chunk)
   }
 
-  async complete(): Promise<number> {
+  async complete(recorded?: Promise<void>): Promise<number> {
     await this.#file.sync()
+    await recorded
     try {
       return await this.#file.publish(this.#layout, this.#key)
     } catch (error) {

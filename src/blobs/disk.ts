@@ -1,5 +1,5 @@
-import { constants } from 'node:fs'
-import { open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
+import { constants, statfsSync } from 'node:fs'
+import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import type { BlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import {
@@ -17,6 +17,7 @@ import {
   asDiskFailures,
   groupModes,
   type Modes,
+  NewFile,
   ownModes,
   sizeOfFile,
   syncDirectory,
@@ -76,7 +77,7 @@ class DiskBlobs implements BlobStore {
 
   async create(key: BlobKey): Promise<BlobWriter> {
     const path = this.#layout.temporary(key)
-    const handle = await asDiskFailures(() => open(path, 'wx', this.#modes.file))
+    const handle = await asDiskFailures(() => NewFile.create(path, this.#modes.file))
     const direct = this.#direct.start(path)
     const file = new GrowingFile({ handle, path, direct, sync: () => handle.datasync(), from: 0 })
     return new DiskWriter(this.#layout, key, file)
@@ -130,7 +131,7 @@ class DiskBlobs implements BlobStore {
   }
 
   async freeSpace(): Promise<number | null> {
-    const { bavail, bsize } = await asDiskFailures(() => statfs(this.#layout.folder))
+    const { bavail, bsize } = await asDiskFailures(async () => statfsSync(this.#layout.folder))
     return bavail * bsize
   }
 

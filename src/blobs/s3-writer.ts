@@ -19,7 +19,8 @@ export class S3Writer implements BlobWriter {
     return asS3Failures(() => this.#parts.write(chunk))
   }
 
-  complete(): Promise<number> {
+  async complete(recorded?: Promise<void>): Promise<number> {
+    await recorded
     this.#mayExist = true
     return asS3Failures(async () => {
       await this.#parts.finish()

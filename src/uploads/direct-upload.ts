@@ -67,8 +67,9 @@ export class DirectUpload {
     declaredType: string | null,
     alongside: Settle = async () => {},
   ): Promise<StoredFile> {
-    const [digest] = await Promise.all([this.#intake.end(), this.#reservation.recorded()])
-    await this.#storing(() => this.#complete())
+    const recorded = this.#reservation.recorded()
+    const digest = await this.#intake.end()
+    await this.#storing(() => this.#complete(recorded))
     this.#isComplete = true
     const upload = {
       ...this.#target,
@@ -107,8 +108,8 @@ export class DirectUpload {
   }
 
   /** What has another length than was sent to it is no file, whatever the store says. */
-  async #complete(): Promise<void> {
-    const stored = await this.#writer.complete()
+  async #complete(recorded: Promise<void>): Promise<void> {
+    const stored = await this.#writer.complete(recorded)
     if (stored === this.#received) return
     throw new StoreFailure('broken', { cause: new BlobDamaged(this.#target.key, stored, this.#received) })
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openDiskBlobs } from '../../src/blobs/disk.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { chance } from '../support/chance.ts'
+import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
 import { watchDisk } from '../support/storage/watched-disk.ts'
 
@@ -36,6 +37,22 @@ test.each([0, 1000])(
     ])
   },
 )
+
+test('bytes are synced while the reservation is recorded, and get their name after that', async () => {
+  using folder = temporaryFolder()
+  const { store, key, finished } = await openStore(folder.path)
+  const writer = await store.create(key)
+  await writer.write(random.bytes(1000))
+  using disk = await watchDisk()
+  const recorded = Promise.withResolvers<void>()
+  const completed = writer.complete(recorded.promise)
+  await eventually('the bytes are synced', () => disk.asked.length > 0)
+  await Bun.sleep(50)
+  expect(disk.asked.map(({ how }) => how)).toEqual(['datasync'])
+  recorded.resolve()
+  expect(await completed).toBe(1000)
+  expect(existsSync(finished)).toBe(true)
+})
 
 test('an aborted blob leaves no file, complete or not', async () => {
   using folder = temporaryFolder()

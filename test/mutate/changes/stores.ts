@@ -47,6 +47,7 @@ export const stores: readonly Change[] = [
   ]),
   ...changesIn('src/blobs/disk-writer.ts', diskWriter, [
     ['    await this.#file.sync()\n', ''],
+    ['    await recorded\n', ''],
     ['    await rm(this.#layout.temporary(this.#key), { force: true })\n', ''],
   ]),
   ...changesIn('src/blobs/disk-resumable.ts', resumableDisk, [

@@ -1,5 +1,6 @@
-/** Observes, and can fail, every sync and rename of this process through `node:fs/promises`. */
+/** Observes, and can fail, every sync and rename of this process. */
 import { spyOn } from 'bun:test'
+import * as fs from 'node:fs'
 import { readlinkSync } from 'node:fs'
 import * as files from 'node:fs/promises'
 
@@ -17,7 +18,7 @@ export interface WatchedDisk {
   [Symbol.dispose](): void
 }
 
-/** Active until it goes out of scope; only one at a time. The database's own file access is not observed. */
+/** Active until it goes out of scope; only one at a time. The database's own files are not observed. */
 export async function watchDisk(): Promise<WatchedDisk> {
   const { rename } = files
   // The class of file handles is not exported.
@@ -43,9 +44,21 @@ export async function watchDisk(): Promise<WatchedDisk> {
       await original.call(this)
     })
   }
+  const spyDescriptor = (name: 'fsync' | 'fdatasync', original: typeof fs.fsync, how: Step['how']) => {
+    const watching = (descriptor: number, done: fs.NoParamCallback) => {
+      const path = readlinkSync(`/proc/self/fd/${descriptor}`)
+      if (path.endsWith('-wal')) original(descriptor, done)
+      else about({ how, path }).then(() => original(descriptor, done), done)
+    }
+    return spyOn(fs, name).mockImplementation(
+      Object.assign(watching, { __promisify__: original.__promisify__ }),
+    )
+  }
   const spies = [
     spySync('sync'),
     spySync('datasync'),
+    spyDescriptor('fsync', fs.fsync, 'sync'),
+    spyDescriptor('fdatasync', fs.fdatasync, 'datasync'),
     spyOn(files, 'rename').mockImplementation(async (from, to) => {
       await about({ how: 'rename', path: to.toString() })
       await rename(from, to)
