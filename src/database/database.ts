@@ -30,8 +30,15 @@ export interface Readers {
   readonly readPool: Reader
 }
 
-/** Of a database whose commits are made durable after they were made. */
-type LaterSync = Pick<Database, 'hasty' | 'durable'>
+/** Executes a statement immediately, as part of the transaction that is under way. */
+export type StatementExecutor = <Row>(query: CompiledQuery<Row>) => {
+  readonly rows: Row[]
+  /** Number of changed rows, or of returned ones. */
+  readonly changed: number
+}
+
+/** What only some databases have. */
+type DatabaseOptions = Partial<Pick<Database, 'hasty' | 'durable' | 'executor'>>
 
 /**
  * An open database. Kysely's methods use its connection for writing or its pool; `read`, `scan` and `readPool`
@@ -51,12 +58,18 @@ export class Database extends Kysely<Tables> implements Readers {
    * What was read may be promised to somebody only after that.
    */
   readonly durable: () => Promise<void> | null
+  /**
+   * For statements of a transaction: SQLite has one at a time and answers immediately, so the way through Kysely would
+   * take longer than most of them. Null on PostgreSQL.
+   */
+  readonly executor: StatementExecutor | null
 
   /** Without readers, all queries use the dialect's own connections. */
-  constructor(dialect: Dialect, readers?: Readers, later?: LaterSync) {
+  constructor(dialect: Dialect, readers?: Readers, options: DatabaseOptions = {}) {
     super({ dialect })
-    this.hasty = later?.hasty ?? this
-    this.durable = later?.durable ?? (() => null)
+    this.hasty = options.hasty ?? this
+    this.durable = options.durable ?? (() => null)
+    this.executor = options.executor ?? null
     const own = { ...readerThrough(this), version: () => null }
     this.read = readers?.read ?? own
     this.scan = readers?.scan ?? own
@@ -83,14 +96,17 @@ export type Trx = Transaction<Tables> & {
   outcome: TransactionOutcome | null
   /** Accounts that the transaction has locked. */
   readonly locked: Set<AccountId>
+  /** See `Database.executor`. */
+  readonly atOnce: StatementExecutor | null
 }
 
 /** A database, or a transaction whose own changes must be visible. */
 export type Queryable = Database | Trx
 
-export function asTrx(transaction: Transaction<Tables>): Trx {
+export function asTrx(transaction: Transaction<Tables>, atOnce: StatementExecutor | null): Trx {
   return Object.assign(transaction, {
-    read: readerThrough(transaction),
+    read: atOnce === null ? readerThrough(transaction) : readerAtOnce(atOnce),
+    atOnce,
     outcome: null,
     locked: new Set<AccountId>(),
   })
@@ -101,6 +117,15 @@ function readerThrough(db: Kysely<Tables>): Reader {
     gathersLookups: false,
     async rows(query) {
       return (await db.executeQuery(query)).rows
+    },
+  }
+}
+
+function readerAtOnce(execute: StatementExecutor): Reader {
+  return {
+    gathersLookups: false,
+    async rows(query) {
+      return execute(compiledQuery(query)).rows
     },
   }
 }

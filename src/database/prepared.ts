@@ -42,10 +42,18 @@ export function preparedChange<Args extends readonly Value[], Row, From extends 
 ): (from: From, ...args: Args) => Promise<{ readonly rows: Row[]; readonly changed: number }> {
   const compiled = compiledOnce(build)
   return async (from, ...args) => {
-    // SQLite reports no count for statements that return rows.
-    const { rows, numAffectedRows } = await from.executeQuery(compiled(from, args))
-    return { rows, changed: Number(numAffectedRows ?? rows.length) }
+    return await execute(from, compiled(from, args))
   }
+}
+
+async function execute<Row>(
+  from: Queryable,
+  query: CompiledQuery<Row>,
+): Promise<{ readonly rows: Row[]; readonly changed: number }> {
+  if ('atOnce' in from && from.atOnce !== null) return from.atOnce(query)
+  // SQLite reports no count for statements that return rows.
+  const { rows, numAffectedRows } = await from.executeQuery(query)
+  return { rows, changed: Number(numAffectedRows ?? rows.length) }
 }
 
 /**
@@ -69,7 +77,7 @@ export function preparedInsert<Row extends Readonly<Record<string, Value>>, Retu
       if (value === undefined) throw new Error(`a row to insert has no ${column}`)
       return value
     })
-    return (await from.executeQuery<Returned>({ ...query.compiled, parameters })).rows
+    return (await execute<Returned>(from, { ...query.compiled, parameters })).rows
   }
 }
 

@@ -1,6 +1,6 @@
 import type { SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite'
-import type { SqliteDatabase, SqliteStatement } from 'kysely'
-import { Database } from './database.ts'
+import type { CompiledQuery, SqliteDatabase, SqliteStatement } from 'kysely'
+import { Database, type StatementExecutor } from './database.ts'
 import { DirectReads, SharedReads } from './direct-reads.ts'
 import { SqliteWriter } from './sqlite-driver.ts'
 import { bindings, openFile, openForReading, openForScanning } from './sqlite-file.ts'
@@ -10,6 +10,12 @@ import { ReadingThreads } from './sqlite-readers.ts'
 /** Values of `PRAGMA synchronous`. */
 const NORMAL = 1
 const FULL = 2
+
+/**
+ * Pages in the log after which they are copied into the file: 16 MiB. The thread that serves copies them, and a page
+ * that many commits have changed is copied once.
+ */
+const CHECKPOINT_AFTER = 4096
 
 /**
  * Opens the SQLite file, creating it if it is missing. Write-ahead log, sync and foreign keys are asserted,
@@ -25,6 +31,7 @@ export function openSqlite(path: string, lost?: LogLost): Database {
   file.run('PRAGMA journal_mode = WAL')
   file.run(`PRAGMA synchronous = ${synchronous}`)
   file.run('PRAGMA foreign_keys = ON')
+  file.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_AFTER}`)
   expectPragma(file, 'journal_mode', 'wal')
   expectPragma(file, 'synchronous', synchronous)
   expectPragma(file, 'foreign_keys', 1)
@@ -42,11 +49,13 @@ export function openSqlite(path: string, lost?: LogLost): Database {
     read.close()
     file.close()
   }
-  const writer = new SqliteWriter(asKyselyDatabase(file, read, log), log)
+  const database = asKyselyDatabase(file, read, log)
+  const executor = executorOf(database)
+  const writer = new SqliteWriter(database, log)
   const dialect = writer.dialect({ waits: true, close })
-  if (log === null) return new Database(dialect, readers)
-  const hasty = new Database(writer.dialect({ waits: false }), readers)
-  return new Database(dialect, readers, { hasty, durable: () => log.durable() })
+  if (log === null) return new Database(dialect, readers, { executor })
+  const hasty = new Database(writer.dialect({ waits: false }), readers, { executor })
+  return new Database(dialect, readers, { hasty, executor, durable: () => log.durable() })
 }
 
 function openLog(file: SqliteFile, path: string, lost: LogLost): SqliteLog {
@@ -73,6 +82,16 @@ function asKyselyDatabase(file: SqliteFile, reads: SharedReads, log: SqliteLog |
       }
       return statement
     },
+  }
+}
+
+function executorOf(database: SqliteDatabase): StatementExecutor {
+  return <Row>({ sql, parameters }: CompiledQuery<Row>) => {
+    const statement = database.prepare(sql)
+    if (!statement.reader) return { rows: [], changed: Number(statement.run(parameters).changes) }
+    // Asserted, because a statement knows nothing of the type of its rows.
+    const rows = statement.all(parameters) as Row[]
+    return { rows, changed: rows.length }
   }
 }
 

@@ -24,7 +24,7 @@ export async function inTransaction<T>(
     const done: (Found<T> & { readonly outcome: TransactionOutcome | null })[] = []
     try {
       return await db.transaction().execute(async (transaction) => {
-        const trx = asTrx(transaction)
+        const trx = asTrx(transaction, db.executor)
         const value = await work(trx)
         done.push({ value, outcome: trx.outcome })
         return value

@@ -11,6 +11,7 @@ export function pluggedDatabase(db: Database, plugin: KyselyPlugin): Database {
     version: () => null,
   }
   const own = { read: reader, scan: reader, readPool: reader }
-  const database: Database = Object.assign(plugged, { ...own, durable: db.durable, hasty: db })
+  const others = { durable: db.durable, hasty: db, executor: null }
+  const database: Database = Object.assign(plugged, { ...own, ...others })
   return database
 }
