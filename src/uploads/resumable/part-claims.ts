@@ -32,6 +32,8 @@ export async function claimParts(
   try {
     return await inTransaction(db, async (trx) => {
       await lockAccount(trx, final.account_id)
+      // The same request, repeated at once, may have claimed them for this row, or dropped it.
+      if ((await uploadById(trx, final.id))?.state !== 'uploading') throw notWhole()
       for (const [position, part] of parts.entries()) {
         if (!(await claimPart(trx, part, final, position))) throw notWhole()
       }

@@ -8,6 +8,7 @@ import { findFile } from '../../files/files.rows.ts'
 import { isWithin } from '../../files/folders/places.ts'
 import type { StoredFile } from '../commit.ts'
 import type { AdmitGuest } from '../guest-admission.ts'
+import { checkedKey } from '../idempotency-key.ts'
 import { assertFileSize } from '../size-limit.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import { type AppendLeases, locked } from './append-leases.ts'
@@ -15,7 +16,7 @@ import type { ExpectedChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
 import type { Receiving } from './receiving.ts'
 import { type ByteSource, QUIET_AFTER } from './reception.ts'
-import type { NewUpload, UploadCreation } from './upload-creation.ts'
+import { type NewUpload, repeatableToken, type UploadCreation } from './upload-creation.ts'
 import { forget } from './upload-endings.ts'
 import type { UploadLookup } from './upload-lookup.ts'
 import type { UploadReservations } from './upload-reservations.ts'
@@ -77,17 +78,39 @@ export class ResumableUploads {
   }
 
   /**
-   * Starts an upload, with all of it reserved. An empty one, and one that is made of parts, is processed at once.
+   * Starts an upload, with all of it reserved. An empty one, and one that is made of parts, is processed at once. The
+   * same final upload under the same idempotency key is created once, and found from then on.
    * Throws Refusal as `AdmitGuest` and `DirectUploads.begin` do, INVALID_NAME, MAX_DEPTH_EXCEEDED, or UPLOAD_NOT_FOUND and
    * OFFSET_CONFLICT for parts that are not there or not whole.
    */
   async create(caller: Caller, request: NewUpload): Promise<{ token: UploadToken; upload: ResumableUpload }> {
     const { lookup, creation, admitGuest } = this.#parts
     const { content, namesFolder } = request
-    if (caller.kind === 'guest') await admitGuest(caller.bucket, namesFolder)
+    if (content.kind === 'final') checkedKey(content.key, caller)
+    const repeatable = repeatableToken(request)
+    const before = repeatable === null ? null : await this.#begunFinal(caller, repeatable)
+    if (before !== null) return before
+    if (caller.kind === 'guest') await admitGuest(caller.bucket, namesFolder, content.kind === 'partial')
     const tokens = content.kind === 'final' ? content.parts : []
     const found = await Promise.all(tokens.map((part) => lookup.ownPart(caller, part)))
-    const { token, upload } = await creation.create(caller, request, found)
+    try {
+      const { token, upload } = await creation.create(caller, request, found)
+      return { token, upload: upload.state === 'processing' ? await this.#processed(upload) : upload }
+    } catch (error) {
+      // Two of the same may have come at once.
+      const same = repeatable === null ? null : await this.#begunFinal(caller, repeatable)
+      if (same !== null) return same
+      throw error
+    }
+  }
+
+  /** The final upload of an earlier request that was the same; null where none has got its parts. */
+  async #begunFinal(
+    caller: Caller,
+    token: UploadToken,
+  ): Promise<{ token: UploadToken; upload: UploadRow } | null> {
+    const upload = await this.#parts.lookup.begunFinal(caller, token)
+    if (upload === null) return null
     return { token, upload: upload.state === 'processing' ? await this.#processed(upload) : upload }
   }
 

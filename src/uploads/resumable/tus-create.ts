@@ -93,7 +93,8 @@ function newUpload({ request }: Call, caller: Caller, about: About): NewUpload {
   if (request.headers.has('upload-length') || request.headers.has('upload-defer-length')) {
     throw new Refusal('INVALID_REQUEST', 'A final upload has the size of its parts: leave Upload-Length out')
   }
-  return { ...common, content: { ...concatenation, concat } }
+  const key = request.headers.get('idempotency-key')
+  return { ...common, content: { ...concatenation, concat, key } }
 }
 
 /** A type as far as it may be one; what it means is read with the name. */

@@ -116,6 +116,9 @@ export const startUpload = endpoint({
           'filename, filetype, folder (identifier, needs a key), relativePath, lastModified (milliseconds since 1970)',
       }),
       'Upload-Concat': z.string().optional(),
+      'Idempotency-Key': z.string().optional().openapi({
+        description: 'Of a final upload: the same request, repeated, finds the upload that it has created',
+      }),
       'Upload-Checksum': checksumHeader,
       'X-Folder-ID': z.string().optional().openapi({
         description: 'As "folder" in Upload-Metadata; where both are sent they must name the same folder',

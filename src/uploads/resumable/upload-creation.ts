@@ -2,6 +2,7 @@ import { type Caller, reachOf } from '../../core/callers.ts'
 import type { Signing } from '../../core/hmac.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
 import type { Database } from '../../database/database.ts'
+import { isUniqueViolation } from '../../database/differences.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { cleanFileName } from '../../domain/file-name.ts'
 import { parseFolderName } from '../../domain/folder-name.ts'
@@ -10,9 +11,17 @@ import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '.
 import { ensurePath } from '../../files/folders/folder-path.ts'
 import { placeOf } from '../../files/folders/places.ts'
 import { assertFileSize } from '../size-limit.ts'
-import { insertUpload, type UploadRow } from '../uploads.rows.ts'
+import { insertUpload, type UploadRow, uploadByToken } from '../uploads.rows.ts'
 import { claimParts, sizeOfParts } from './part-claims.ts'
 import { guestAddress, type UploadReservations } from './upload-reservations.ts'
+
+interface FinalContent {
+  readonly kind: 'final'
+  readonly parts: readonly UploadToken[]
+  readonly concat: string
+  /** Of a request that may be repeated: see `repeatableToken`. */
+  readonly key: string | null
+}
 
 export interface NewUpload {
   readonly place: FolderPlace
@@ -27,7 +36,7 @@ export interface NewUpload {
   readonly content:
     | { readonly kind: 'whole'; readonly size: number | null }
     | { readonly kind: 'partial'; readonly size: number | null; readonly concat: string }
-    | { readonly kind: 'final'; readonly parts: readonly UploadToken[]; readonly concat: string }
+    | FinalContent
 }
 
 export interface UploadCreationParts {
@@ -61,14 +70,30 @@ export class UploadCreation {
     const { db, health, random, maxFileSize } = this.#parts
     health.assertUsable()
     const { content } = request
-    const token = makeUploadToken(random)
+    const token = repeatableToken(request) ?? makeUploadToken(random)
     if (content.kind === 'final') {
       const size = sizeOfParts(parts)
       assertFileSize(size, maxFileSize)
-      return { token, upload: await claimParts(db, await this.#insert(caller, request, token), parts, size) }
+      const final = await this.#insertFinal(caller, request, token)
+      return { token, upload: await claimParts(db, final, parts, size) }
     }
     assertFileSize(content.size ?? 0, maxFileSize)
     return { token, upload: await this.#insert(caller, request, token) }
+  }
+
+  /** The row of a final upload; that of the same request before it, which a node that died left without its parts. */
+  async #insertFinal(caller: Caller, request: NewUpload, token: UploadToken): Promise<UploadRow> {
+    const { db } = this.#parts
+    const find = () => uploadByToken(db, hashUploadName(token))
+    const begun = await find()
+    if (begun !== undefined) return begun
+    try {
+      return await this.#insert(caller, request, token)
+    } catch (error) {
+      const same = isUniqueViolation(error) ? await find() : undefined
+      if (same !== undefined) return same
+      throw error
+    }
   }
 
   async #insert(caller: Caller, request: NewUpload, token: UploadToken): Promise<UploadRow> {
@@ -103,6 +128,21 @@ export class UploadCreation {
       }),
     )
   }
+}
+
+/**
+ * The token of a final upload that was created under an idempotency key. It follows from what the request says, so that
+ * a repetition, after an answer that was lost, finds the upload: the parts can be claimed but once. It is as secret as
+ * the parts' own tokens. Null for any other upload.
+ */
+export function repeatableToken({ content, metadata }: NewUpload): UploadToken | null {
+  if (content.kind !== 'final' || content.key === null) return null
+  return finalToken(content.key, content.parts, metadata)
+}
+
+export function finalToken(key: string, parts: readonly UploadToken[], metadata: string): UploadToken {
+  const said = JSON.stringify(['final upload', key, parts, metadata])
+  return Bun.SHA256.hash(said, 'hex').slice(0, 32) as UploadToken
 }
 
 /** What is kept of the secret in an upload's address. */

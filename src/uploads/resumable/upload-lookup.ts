@@ -65,6 +65,14 @@ export class UploadLookup {
     return part
   }
 
+  /** The final upload of that token, if it has its parts; null otherwise. Throws Refusal as `alive` does. */
+  async begunFinal(caller: Caller, token: UploadToken): Promise<UploadRow | null> {
+    const { db } = this.#parts
+    const upload = await uploadByToken(db, hashUploadName(token))
+    if (upload === undefined || upload.state === 'uploading') return null
+    return this.alive(caller, token)
+  }
+
   /** Throws Refusal UPLOAD_GONE when the upload has expired or failed. */
   async assertAlive(upload: UploadRow): Promise<UploadRow> {
     // What looks expired may have waited for a service that was away, and that nobody has noted yet.

@@ -122,7 +122,7 @@ test('parts that wait for free space to be concatenated are told of once, and ar
   await using it = await fixture()
   const tokens = [await it.part(CONTENT), await it.part(CONTENT)]
   it.setFree(CONTENT.length)
-  const content = { kind: 'final', parts: tokens, concat: 'final;' } as const
+  const content = { kind: 'final', parts: tokens, concat: 'final;', key: null } as const
   const { token } = await it.uploads.create(it.caller, { ...it.about, content })
   for (let run = 0; run < 5; run++) await it.finishing.resumeAll()
   const { slug, state } = await it.uploads.find(it.caller, token)

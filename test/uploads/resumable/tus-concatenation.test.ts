@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { wholeSum } from '../../../src/database/differences.ts'
-import type { Slug } from '../../../src/domain/ids.ts'
+import type { Slug, UploadToken } from '../../../src/domain/ids.ts'
+import { finalToken, hashUploadName } from '../../../src/uploads/resumable/upload-creation.ts'
 import { giveUp } from '../../../src/uploads/resumable/upload-endings.ts'
 import { chance } from '../../support/chance.ts'
 import { type Api, api, newcomer, refusal } from '../../support/clients/api.ts'
@@ -143,6 +144,85 @@ describe('a final upload is refused', () => {
     await eventually('it is joined', async () => (await client.head(joined)).headers.has('upload-offset'))
     expect(await final(client, [good])).toMatchObject(refusal('OFFSET_CONFLICT'))
   })
+})
+
+describe('a final upload under an idempotency key', () => {
+  const FINAL_KEY = 'a-key-that-is-long-enough'
+  const keyed = (by: Tus, parts: readonly string[], key = FINAL_KEY, name = 'keyed.bin') =>
+    by.create({
+      'upload-concat': `final;${parts.join(' ')}`,
+      'upload-metadata': metadata({ filename: name }),
+      'idempotency-key': key,
+    })
+
+  test.each(['account', 'guest'])('is found again by the same request of a(n) %s', async (kind) => {
+    const by = kind === 'guest' ? tus(api(holdfast)) : client
+    const paths = [await part(by, random.bytes(7)), await part(by, random.bytes(8))]
+    const answers = await Promise.all([keyed(by, paths), keyed(by, paths), keyed(by, paths)])
+    answers.push(await keyed(by, paths))
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+    expect(new Set(answers.map(({ headers }) => headers.get('location'))).size).toBe(1)
+    const path = answers[0]?.headers.get('location') ?? ''
+    await eventually('it is joined', async () => (await by.head(path)).headers.has('upload-offset'))
+    expect((await keyed(by, paths)).headers.get('location')).toBe(path)
+  })
+
+  test('gets its parts from the same request when a node died before that', async () => {
+    const paths = [await part(client, random.bytes(7)), await part(client, random.bytes(8))]
+    const about = metadata({ filename: 'keyed.bin' })
+    const parts = paths.map((path) => path.slice(path.lastIndexOf('/') + 1) as UploadToken)
+    const token = finalToken(FINAL_KEY, parts, about)
+    const { slug } = await client.start(null)
+    await holdfast.database
+      .updateTable('uploads')
+      .set({ kind: 'final', token_hash: hashUploadName(token) })
+      .where('slug', '=', slug as Slug)
+      .execute()
+    const answer = await keyed(client, paths)
+    expect(answer.headers.get('holdfast-slug')).toBe(slug)
+    const path = answer.headers.get('location') ?? ''
+    await eventually('it is joined', async () => (await client.head(path)).headers.has('upload-offset'))
+    expect(await client.look(path)).toMatchObject({ body: { status: 'completed', size: 15 } })
+  })
+
+  test('is another one with other parts, another key or another name', async () => {
+    const paths = [await part(client, random.bytes(7)), await part(client, random.bytes(8))]
+    expect((await keyed(client, paths)).status).toBe(201)
+    expect(await keyed(client, paths.toReversed())).toMatchObject(refusal('OFFSET_CONFLICT'))
+    expect(await keyed(client, paths, `${FINAL_KEY}-2`)).toMatchObject(refusal('OFFSET_CONFLICT'))
+    expect(await keyed(client, paths, FINAL_KEY, 'other.bin')).toMatchObject(refusal('OFFSET_CONFLICT'))
+  })
+
+  test('is refused to a guest whose key is short', async () => {
+    const guest = tus(api(holdfast))
+    const paths = [await part(guest, random.bytes(7))]
+    expect(await keyed(guest, paths, 'short')).toMatchObject(refusal('INVALID_REQUEST'))
+  })
+
+  test('is nobody else’s', async () => {
+    const paths = [await part(client, random.bytes(7))]
+    expect((await keyed(client, paths)).status).toBe(201)
+    expect(await keyed(tus(await newcomer(holdfast)), paths)).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
+    expect(await keyed(tus(api(holdfast)), paths)).toMatchObject(refusal('INVALID_API_KEY'))
+  })
+})
+
+test('of a guest’s uploads an hour the whole counts, and its parts have a limit of their own', async () => {
+  const strict = await startHoldfast({ guestRateLimit: 2 })
+  try {
+    const by = tus(api(strict))
+    for (const round of [1, 2]) {
+      const paths = await Promise.all([1, 2, 3, 4].map((size) => part(by, random.bytes(size * round))))
+      expect((await final(by, paths)).status).toBe(201)
+    }
+    const another = { 'upload-length': '1', 'upload-concat': 'partial' }
+    expect(await by.create(another)).toMatchObject(refusal('RATE_LIMITED'))
+    strict.clock.advance(3_700_000)
+    for (let count = 0; count < 20; count++) expect((await by.create(another)).status).toBe(201)
+    expect(await by.create(another)).toMatchObject(refusal('RATE_LIMITED'))
+  } finally {
+    await strict.stop()
+  }
 })
 
 test('parts of guests are joined by guests, and by nobody who has an account', async () => {
