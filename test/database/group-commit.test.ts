@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
@@ -11,6 +12,8 @@ import { temporaryFolder } from '../support/processes/child.ts'
 import { startHoldfast } from '../support/servers/holdfast.ts'
 import { inputOutputError } from '../support/storage/watched-disk.ts'
 
+const MIB = 1024 * 1024
+
 const neverLost = (error: unknown): never => {
   throw error
 }
@@ -18,10 +21,11 @@ const neverLost = (error: unknown): never => {
 async function opened(lost = neverLost) {
   await using stack = new AsyncDisposableStack()
   const folder = stack.use(temporaryFolder())
-  const db = stack.adopt(openSqlite(join(folder.path, 'test.sqlite'), lost), (it) => it.destroy())
+  const path = join(folder.path, 'test.sqlite')
+  const db = stack.adopt(openSqlite(path, lost), (it) => it.destroy())
   await sql`create table numbers (number integer)`.execute(db)
   const all = stack.move()
-  return { db, [Symbol.asyncDispose]: () => all.disposeAsync() }
+  return { db, path, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
 const insert = (db: Database, number: number) =>
@@ -161,4 +165,19 @@ test('an answer that tells of what somebody else has just committed waits until 
     return done.length === 2
   })
   expect(await asked).toMatchObject({ folders_count: 1 })
+})
+
+test('the log takes 16 MiB before it is copied into the file, and is then used anew', async () => {
+  await using database = await opened()
+  const { db, path } = database
+  await sql`create table contents (content blob)`.execute(db)
+  const sizes: number[] = []
+  for (let commits = 0; commits < 40; commits++) {
+    await inTransaction(db, async (trx) => {
+      await sql`insert into contents values (zeroblob(${MIB}))`.execute(trx)
+    })
+    sizes.push(statSync(`${path}-wal`).size)
+  }
+  expect(sizes[14]).toBeGreaterThan(15 * MIB)
+  expect(sizes.at(-1)).toBeLessThan(18 * MIB)
 })

@@ -32,6 +32,21 @@ describe.each(databases('prepared queries'))('on %s', (_, open) => {
     expect(await valueFor(it.db, 'three')).toEqual([])
   })
 
+  test('prepared and other statements of a transaction go together, also when it fails', async () => {
+    await using it = await open()
+    const failing = inTransaction(it.db, async (trx) => {
+      await insertValue(trx, 'one', 'a')
+      await trx.updateTable('meta').set({ value: 'b' }).where('key', '=', 'one').execute()
+      expect(await valueFor(trx, 'one')).toEqual([{ value: 'b' }])
+      await insertRow(trx, { key: 'two', value: 'c' })
+      expect(await valueFor(it.db, 'one')).toEqual([])
+      throw new Error('changed its mind')
+    })
+    await expect(failing).rejects.toThrow('changed its mind')
+    expect(await valueFor(it.db, 'one')).toEqual([])
+    expect(await valueFor(it.db, 'two')).toEqual([])
+  })
+
   test('a prepared insert takes its columns by name, in whatever order they come', async () => {
     await using it = await open()
     expect(await insertRow(it.db, { key: 'one', value: 'a' })).toEqual([{ key: 'one' }])
