@@ -1,6 +1,7 @@
 import type { TrafficCounter } from '../core/traffic.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Log } from '../log.ts'
+import { WholeAnswer } from './answers/known-body.ts'
 import type { Arrival } from './arrival.ts'
 import type { Sent } from './connections/exchange.ts'
 import { bytesRead } from './requests/body.ts'
@@ -14,7 +15,7 @@ export interface RequestWatch {
 }
 
 /** Writes the log line of a request once its response was sent. */
-export type RequestLog = (arrival: Arrival, response: Response, began: number) => void
+export type RequestLog = (arrival: Arrival, response: Response | WholeAnswer, began: number) => void
 
 const HEALTH_CHECKS = ['/health', '/ready', '/metrics']
 
@@ -36,7 +37,9 @@ export function createRequestLog(parts: {
     const { request, route, id } = arrival
 
     // The duration of an event stream is not a response time.
-    const isEndless = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    const isEndless =
+      !(response instanceof WholeAnswer) &&
+      response.headers.get('content-type')?.startsWith('text/event-stream') === true
     if (isEndless) metrics?.answered(route, request.method, response.status, clock.monotonic() - began)
 
     function write({ status, bytes }: Sent): void {

@@ -11,6 +11,7 @@ import { createAtOnce } from './answers/at-once.ts'
 import { complete } from './answers/complete.ts'
 import { compressed, isCompressible } from './answers/compress.ts'
 import { JsonAnswer } from './answers/json.ts'
+import type { WholeAnswer } from './answers/known-body.ts'
 import { Arrival } from './arrival.ts'
 import type { Site } from './call.ts'
 import type { Connection, Flow } from './connections/exchange.ts'
@@ -116,7 +117,7 @@ export async function startServer(
     },
   }
 
-  async function answer(request: Request, connection: Connection): Promise<Response> {
+  async function answer(request: Request, connection: Connection): Promise<Response | WholeAnswer> {
     const began = clock.monotonic()
     const arrival = new Arrival(site, request, connection, nextId(), trusted)
     const answered = await (connection.hasUrl ? router(arrival) : unreadableAddress())

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../core/rate-limits/rate-limits.ts'
 import type { Arrival } from '../arrival.ts'
 import { JsonAnswer } from './json.ts'
-import { withKnownBody } from './known-body.ts'
+import { WholeAnswer } from './known-body.ts'
 import { EXPOSED_HEADERS } from './preflight.ts'
 
 const ALWAYS = { 'X-Content-Type-Options': 'nosniff' }
@@ -17,7 +17,7 @@ const closedJson = new Headers({ ...JSON_TYPE, ...ALWAYS })
 const openJson = new Headers({ ...JSON_TYPE, ...ALWAYS, ...OPEN, 'Cache-Control': DEFAULT_CACHE_CONTROL })
 
 /** Builds the final response with all headers. */
-export function complete(answer: Response | JsonAnswer, arrival: Arrival): Response {
+export function complete(answer: Response | JsonAnswer, arrival: Arrival): Response | WholeAnswer {
   const { id, headers, rate, site } = arrival
   // Open to any origin, because such routes accept keys and ignore cookies.
   const isOpen = arrival.origins === 'any origin'
@@ -33,10 +33,8 @@ export function complete(answer: Response | JsonAnswer, arrival: Arrival): Respo
   return response
 }
 
-function jsonWith(headers: Headers, { text, status }: JsonAnswer): Response {
-  const response = new Response(text, { status, headers })
-  response.headers.set('Content-Length', String(Buffer.byteLength(text)))
-  return withKnownBody(response, text)
+function jsonWith(headers: Headers, { text, status }: JsonAnswer): WholeAnswer {
+  return new WholeAnswer(text, status, new Headers(headers))
 }
 
 function setRateHeaders(headers: Headers, verdict: Verdict): void {

@@ -4,7 +4,7 @@ import { createGzip, gzip } from 'node:zlib'
 import type { Arrival } from '../arrival.ts'
 import { acceptsGzip } from './encoding.ts'
 import { JsonAnswer } from './json.ts'
-import { withKnownBody } from './known-body.ts'
+import { WholeAnswer } from './known-body.ts'
 
 /** Minimum bytes: a response that fits into one packet does not arrive sooner when compressed. */
 const MIN_BYTES = 1400
@@ -22,7 +22,9 @@ const TYPES = /^(?:text\/html|application\/json|text\/css|text\/javascript|image
  * Whether compression would make the response smaller. Excludes uploaded content, zips, ranges, event
  * streams, and responses with a Content-Encoding. See docs/decisions/052-compression.md.
  */
-export function isCompressible({ status, body, headers }: Response): boolean {
+export function isCompressible(answer: Response | WholeAnswer): boolean {
+  if (answer instanceof WholeAnswer && answer.length < MIN_BYTES) return false
+  const { status, body, headers } = answer
   if (body === null || status === 206 || !TYPES.test(headers.get('content-type') ?? '')) return false
   if (headers.has('content-disposition') || headers.has('content-encoding')) return false
   // Assets are served from variants that the build compressed.
@@ -33,10 +35,10 @@ export function isCompressible({ status, body, headers }: Response): boolean {
 
 /** The response, compressed if the request accepts that. `answered`: its source. */
 export async function compressed(
-  response: Response,
+  response: Response | WholeAnswer,
   answered: Response | JsonAnswer,
   arrival: Arrival,
-): Promise<Response> {
+): Promise<Response | WholeAnswer> {
   const { headers } = response
   headers.append('Vary', 'Accept-Encoding')
   if (!mayBeCompressed(arrival)) return response
@@ -44,15 +46,19 @@ export async function compressed(
   const etag = headers.get('etag')
   // Weakened, because the bytes differ from the uncompressed ones.
   if (etag?.startsWith('"') === true) headers.set('ETag', `W/${etag}`)
-  if (response.body !== null && !headers.has('content-length')) {
+  if (response instanceof Response && response.body !== null && !headers.has('content-length')) {
     return new Response(streamed(response.body), response)
   }
-  const bytes =
-    answered instanceof JsonAnswer
-      ? await gzipOf(answered)
-      : await gzipped(new Uint8Array(await response.arrayBuffer()))
-  headers.set('Content-Length', String(bytes.byteLength))
-  return withKnownBody(new Response(bytes, { status: response.status, headers }), bytes)
+  return new WholeAnswer(await compressedBody(response, answered), response.status, headers)
+}
+
+async function compressedBody(
+  response: Response | WholeAnswer,
+  answered: Response | JsonAnswer,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (answered instanceof JsonAnswer) return gzipOf(answered)
+  const whole = response instanceof WholeAnswer ? response.asResponse() : response
+  return gzipped(new Uint8Array(await whole.arrayBuffer()))
 }
 
 /**

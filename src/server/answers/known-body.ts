@@ -1,17 +1,27 @@
 import type { SourceChunks } from '../connections/body-chunks.ts'
 
-const known = new WeakMap<Response, string | Uint8Array<ArrayBuffer>>()
 const stored = new WeakMap<Response, SourceChunks>()
 
-/** Remembers the response's source: reading its body back costs as much as the rest of sending it. */
-export function withKnownBody(response: Response, body: string | Uint8Array<ArrayBuffer>): Response {
-  known.set(response, body)
-  return response
-}
+/** A response whose body is in memory. A Response of it, and reading its body back, would cost as much as sending it. */
+export class WholeAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: string | Uint8Array<ArrayBuffer>
+  /** Bytes of the body. */
+  readonly length: number
 
-/** Undefined when it was not remembered. */
-export function knownBody(response: Response): string | Uint8Array<ArrayBuffer> | undefined {
-  return known.get(response)
+  /** Sets Content-Length. */
+  constructor(body: string | Uint8Array<ArrayBuffer>, status: number, headers: Headers) {
+    this.status = status
+    this.headers = headers
+    this.body = body
+    this.length = Buffer.byteLength(body)
+    headers.set('Content-Length', String(this.length))
+  }
+
+  asResponse(): Response {
+    return new Response(this.body, { status: this.status, headers: this.headers })
+  }
 }
 
 /** A response whose body never becomes a stream: its sender reads the source. */

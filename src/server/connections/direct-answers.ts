@@ -1,10 +1,10 @@
 import { SECOND } from '../../domain/clock.ts'
-import { knownBody, storedBody } from '../answers/known-body.ts'
+import { storedBody, WholeAnswer } from '../answers/known-body.ts'
 import { assertLength, type BodyChunks, bodyChunks, lengthOf } from './body-chunks.ts'
 import { DirectBody } from './direct-body.ts'
 import type { AnswerFailure, AnswerRequest, Connection, Sent } from './exchange.ts'
 import { namedHeaders } from './header-names.ts'
-import type { BodyEnding, NodeRequest } from './node-dispatch.ts'
+import type { AnswerHead, BodyEnding, NodeRequest } from './node-dispatch.ts'
 import { headersOf, NOWHERE, urlOf } from './request-address.ts'
 import type { Turn } from './turns.ts'
 import type { Refuse } from './unreadable.ts'
@@ -75,23 +75,31 @@ export class DirectAnswer implements Connection {
     const request = new Request(whole ?? NOWHERE, { method, headers, body })
     const response = this.#isExpected() ? await answer(request, this) : failing.refuse('unknown expectation')
     this.#status = response.status
+    try {
+      if (response instanceof WholeAnswer) {
+        // Most answers take this branch, which awaits no promise.
+        const draining = this.#isGone
+          ? undefined
+          : this.#sendWhole(response, method === 'HEAD' ? undefined : response.body)
+        if (draining !== undefined) await draining
+      } else await this.#sendResponse(response, failing)
+    } finally {
+      if (!this.#turn.isLast) this.#body?.dropUnread(LINGER_BYTES, () => this.#request.closeWhenDrained())
+      this.#tellOver?.({ status: this.#status, bytes: this.#bytes })
+    }
+  }
+
+  async #sendResponse(response: Response, failing: Failing): Promise<void> {
     const stored = storedBody(response)
     try {
-      const known = knownBody(response)
       if (this.#isGone) await response.body?.cancel()
-      // Most answers take this branch, which awaits no promise.
-      else if (known !== undefined && method !== 'HEAD') {
-        const draining = this.#sendWhole(response, known)
-        if (draining !== undefined) await draining
-      } else {
+      else {
         await this.#send(response, stored ?? (response.body && bodyChunks(response.body)), failing)
         // A connection that broke may still hold the last chunks.
         if (!this.#isGone) stored?.release()
       }
     } finally {
       stored?.cancel()
-      if (!this.#turn.isLast) this.#body?.dropUnread(LINGER_BYTES, () => this.#request.closeWhenDrained())
-      this.#tellOver?.({ status: this.#status, bytes: this.#bytes })
     }
   }
 
@@ -139,13 +147,13 @@ export class DirectAnswer implements Connection {
   }
 
   /** Whether the connection closes after this answer; sets the header that says so. */
-  #closes({ headers }: Response): boolean {
+  #closes({ headers }: AnswerHead): boolean {
     if (this.#turn.isLast) headers.set('Connection', 'close')
     else this.#turn.isLast = headers.get('connection') === 'close'
     return this.#turn.isLast
   }
 
-  #sendWhole(response: Response, body: string | Uint8Array | undefined): Promise<void> | undefined {
+  #sendWhole(response: AnswerHead, body: string | Uint8Array | undefined): Promise<void> | undefined {
     const closes = this.#closes(response)
     if (closes && this.#body?.isOver === false) return this.#sendAndLinger(response, body)
     const isBodyless = this.#request.method === 'HEAD' || hasNoBody(response.status)
@@ -156,7 +164,7 @@ export class DirectAnswer implements Connection {
     return isTaken ? undefined : this.#drained()
   }
 
-  async #sendAndLinger(response: Response, body: string | Uint8Array | undefined): Promise<void> {
+  async #sendAndLinger(response: AnswerHead, body: string | Uint8Array | undefined): Promise<void> {
     this.#request.cork(() => {
       this.#request.writeHead(response, null)
       if (body !== undefined) this.#write(Buffer.from(body))
@@ -230,7 +238,7 @@ export class DirectAnswer implements Connection {
   }
 }
 
-function endingOf({ headers }: Response, ending: BodyEnding['ending']): BodyEnding {
+function endingOf({ headers }: AnswerHead, ending: BodyEnding['ending']): BodyEnding {
   return { ending, named: namedHeaders(headers) }
 }
 

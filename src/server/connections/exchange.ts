@@ -1,3 +1,5 @@
+import type { WholeAnswer } from '../answers/known-body.ts'
+
 /** The connection of a request. */
 export interface Connection {
   /** Remote address; empty when unknown. */
@@ -21,7 +23,7 @@ export interface Sent {
 }
 
 /** Answers any request. Never throws. */
-export type AnswerRequest = (request: Request, connection: Connection) => Promise<Response>
+export type AnswerRequest = (request: Request, connection: Connection) => Promise<Response | WholeAnswer>
 
 /** Response for a body that failed before its first byte. `headers`: those of the failed response. */
 export type AnswerFailure = (error: unknown, headers: Headers) => Response

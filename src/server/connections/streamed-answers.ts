@@ -1,5 +1,5 @@
 import type { createServer, IncomingMessage, ServerResponse } from 'node:http'
-import { storedBody } from '../answers/known-body.ts'
+import { storedBody, WholeAnswer } from '../answers/known-body.ts'
 import { assertLength, type BodyChunks, bodyChunks, lengthOf } from './body-chunks.ts'
 import { sendBody } from './body-sending.ts'
 import type { AnswerFailure, AnswerRequest, Flow, Sent } from './exchange.ts'
@@ -62,7 +62,7 @@ export async function answerStreaming(
   }
   const request = asRequest(incoming, headers, url ?? NOWHERE, gone.signal, { came, invite })
   let tellOver = (_sent: Sent) => {}
-  const response = await answer(request, {
+  const answered = await answer(request, {
     address: incoming.socket.remoteAddress ?? '',
     hasUrl: url !== null,
     isStreaming,
@@ -71,6 +71,7 @@ export async function answerStreaming(
       tellOver = tell
     },
   })
+  const response = answered instanceof WholeAnswer ? answered.asResponse() : answered
   const sent = { status: response.status, bytes: 0 }
   try {
     await sendAnswer(response, { incoming, outgoing, gone: gone.signal, flow, failed, isStreaming, sent })
