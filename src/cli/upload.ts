@@ -5,6 +5,7 @@ import { createChunkSize } from '../client/chunk-size.ts'
 import { ClientError } from '../client/failure.ts'
 import { type FoundEntry, findFiles } from '../client/find-files.ts'
 import { plainLines } from '../client/plain-text.ts'
+import { connectionsEach } from '../client/policy/parts-policy.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
 import { RemoteTree } from '../client/remote-tree.ts'
 import { sideBySide } from '../client/side-by-side.ts'
@@ -104,7 +105,13 @@ async function begin(
   const { url } = server
   const states = createUploadStates(stateFolder(environment))
   await states.removeOld(systemClock.now())
-  const shared = { retries, states, chunkSize: createChunkSize(chunkSize ?? null, watch.say), watch }
+  const shared = {
+    retries,
+    states,
+    chunkSize: createChunkSize(chunkSize ?? null, watch.say),
+    watch,
+    connections: 1,
+  }
   if (guest) {
     const parts = { ...shared, server: { url, key: null } }
     return {
@@ -152,12 +159,14 @@ async function uploadAll(command: UploadCommand, paths: readonly string[], optio
     files.length,
     files.reduce((sum, { size }) => sum + size, 0),
   )
+  const connections = connectionsEach(Math.min(files.length, options.parallel))
+  const shared = { ...command, parts: { ...parts, connections } }
   const done: string[] = []
   let failed = 0
   await sideBySide(
     inOrder(found),
     options.parallel,
-    (item) => uploadOne(command, item, done),
+    (item) => uploadOne(shared, item, done),
     (outcome) => {
       if (outcome === null) return
       if ('error' in outcome) failed += 1

@@ -12,7 +12,7 @@ export interface RemoteServer {
 }
 
 export interface Asking {
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'OPTIONS'
   /** With the query. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>

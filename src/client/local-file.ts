@@ -56,6 +56,20 @@ export class OpenFile {
    * holds Bun to it.
    */
   stream(from: number, to: number, passed: (bytes: number) => void = () => {}): ReadableStream<Uint8Array> {
+    return this.#stream(from, to, passed, true)
+  }
+
+  /** The same without hashing, for ranges that are sent in no order: `hashUpTo` finds out what they hash to. */
+  unhashedStream(from: number, to: number, passed: (bytes: number) => void): ReadableStream<Uint8Array> {
+    return this.#stream(from, to, passed, false)
+  }
+
+  #stream(
+    from: number,
+    to: number,
+    passed: (bytes: number) => void,
+    hashes: boolean,
+  ): ReadableStream<Uint8Array> {
     let at = from
     let ahead: Promise<Uint8Array<ArrayBuffer>> | null = null
     const memory: Uint8Array<ArrayBuffer>[] = []
@@ -69,13 +83,13 @@ export class OpenFile {
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
       if (at >= to) return controller.close()
       // What an earlier run has sent is hashed first, so that the hash never has a gap.
-      if (at === from) await this.hashUpTo(from)
+      if (hashes && at === from) await this.hashUpTo(from)
       const piece = await (ahead ?? readNext())
       const start = at
       at += piece.length
       // The next piece is read while this one is hashed.
       ahead = at < to ? readNext() : null
-      this.#addToHash(start, piece)
+      if (hashes) this.#addToHash(start, piece)
       passed(piece.length)
       controller.enqueue(piece)
       if (at >= to) controller.close()

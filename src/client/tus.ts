@@ -6,6 +6,7 @@ import { AnswerError, ConnectionError, isAnswer } from './failure.ts'
 import { ask, type RemoteServer, readJsonAnswer } from './http.ts'
 import { quietLimit } from './quiet.ts'
 
+const UPLOADS = '/api/v1/uploads'
 const VERSION = { 'Tus-Resumable': '1.0.0' }
 
 /** Nothing has moved for so long: the connection is taken for dead, and a new one is tried. */
@@ -20,6 +21,14 @@ export interface RemoteNewUpload {
   readonly size: number | null
   /** A folder's identifier, or `root`. */
   readonly folder: string
+  /** To be concatenated with others. */
+  readonly isPart?: true
+}
+
+export interface RemoteConcatenation extends Pick<RemoteNewUpload, 'name' | 'folder'> {
+  readonly parts: readonly UploadPath[]
+  /** The same request under the same key leads to the same upload. */
+  readonly idempotencyKey: string
 }
 
 export interface Chunk {
@@ -39,20 +48,42 @@ export type FetchedUploadStatus =
 /** Every function throws AnswerError or ConnectionError. */
 export async function createRemoteUpload(
   server: RemoteServer,
-  { name, size, folder }: RemoteNewUpload,
+  { name, size, folder, isPart }: RemoteNewUpload,
 ): Promise<UploadPath> {
-  const metadata = [['filename', name], ...(folder === 'root' ? [] : [['folder', folder]])]
-  const response = await ask(server, {
-    method: 'POST',
-    path: '/api/v1/uploads',
-    headers: {
-      ...VERSION,
-      ...(size === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(size) }),
-      'Upload-Metadata': metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(','),
-    },
+  return create(server, {
+    ...(size === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(size) }),
+    ...(isPart ? { 'Upload-Concat': 'partial' } : {}),
+    'Upload-Metadata': metadataOf(name, folder),
   })
+}
+
+/** Makes one upload of the parts, all of whose bytes are on the server. */
+export function concatenateUploads(
+  server: RemoteServer,
+  { name, folder, parts, idempotencyKey }: RemoteConcatenation,
+): Promise<UploadPath> {
+  return create(server, {
+    'Upload-Concat': `final;${parts.join(' ')}`,
+    'Upload-Metadata': metadataOf(name, folder),
+    'Idempotency-Key': idempotencyKey,
+  })
+}
+
+/** The extensions of the protocol that the server knows. */
+export async function tusExtensions(server: RemoteServer): Promise<string[]> {
+  const response = await ask(server, { method: 'OPTIONS', path: UPLOADS, headers: VERSION })
+  return (response.headers.get('tus-extension') ?? '').split(',')
+}
+
+function metadataOf(name: string, folder: string): string {
+  const metadata = [['filename', name], ...(folder === 'root' ? [] : [['folder', folder]])]
+  return metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(',')
+}
+
+async function create(server: RemoteServer, headers: Readonly<Record<string, string>>): Promise<UploadPath> {
+  const response = await ask(server, { method: 'POST', path: UPLOADS, headers: { ...VERSION, ...headers } })
   const location = URL.parse(response.headers.get('location') ?? '', server.url)
-  if (location === null || !location.pathname.startsWith('/api/v1/uploads/')) {
+  if (location === null || !location.pathname.startsWith(`${UPLOADS}/`)) {
     throw unlike(server, response)
   }
   // Only the path: the server may be known to us by another address than to itself.

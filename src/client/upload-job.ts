@@ -12,6 +12,8 @@ export interface UploadParts {
   readonly states: UploadStates
   readonly chunkSize: ChunkSize
   readonly watch: Watch
+  /** How many connections one file may have. */
+  readonly connections: number
 }
 
 /** One upload of one file, on its way. */

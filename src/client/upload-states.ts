@@ -9,6 +9,8 @@ import { syncFolder } from './sync-folder.ts'
 const state = z.discriminatedUnion('kind', [
   /** The path of a resumable upload on the server: a secret. */
   z.object({ kind: z.literal('resumable'), upload: z.string() }),
+  /** The paths of its parts in their order: secrets. */
+  z.object({ kind: z.literal('parts'), parts: z.array(z.string()).check(z.minLength(1)) }),
   /** The key under which the whole file is sent, so that it is stored once. */
   z.object({ kind: z.literal('whole'), idempotencyKey: z.string() }),
   /** Done, while other files of the same command are not. */

@@ -2,7 +2,10 @@ import type { Uploaded } from './answers.ts'
 import { isProxyLimit } from './chunk-size.ts'
 import { ClientError, isAnswer } from './failure.ts'
 import { ask } from './http.ts'
+import { wantsParts } from './line.ts'
 import { type FoundFile, openLocalFile } from './local-file.ts'
+import { uploadInParts } from './parts-upload.ts'
+import { mayGoInParts } from './policy/parts-policy.ts'
 import { MOVING } from './policy/retry-policy.ts'
 import { uploadResumably } from './resumable-upload.ts'
 import type { UploadJob, UploadParts } from './upload-job.ts'
@@ -49,7 +52,11 @@ const ENVELOPE = 1024
 async function send(parts: UploadParts, job: UploadJob, state: KeptUploadState | null): Promise<Uploaded> {
   const isSmall = job.file.size <= Math.min(LARGEST_WHOLE, parts.chunkSize.current())
   if (state?.kind === 'resumable') return uploadResumably(parts, job, state.upload)
-  if (!isSmall) return uploadResumably(parts, job, null)
+  if (state?.kind === 'parts') return uploadInParts(parts, job, state.parts)
+  if (!isSmall) {
+    const inParts = mayGoInParts(job.file.size, parts.connections) && (await wantsParts(parts.server))
+    return inParts ? uploadInParts(parts, job, null) : uploadResumably(parts, job, null)
+  }
   try {
     return await uploadWhole(parts, job, state?.kind === 'whole' ? state.idempotencyKey : null)
   } catch (error) {

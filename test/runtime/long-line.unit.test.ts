@@ -23,7 +23,22 @@ test('bytes come out of a long line as they went in, both ways, over several con
   }
 })
 
-function throughEcho(url: string, body: Uint8Array): Promise<Buffer> {
+test('what a server sends before it closes arrives', async () => {
+  const content = chance(6).bytes(300_000)
+  const server = createServer((socket) => socket.once('data', () => socket.end(content)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server listens nowhere')
+  const line = await startLongLine(`http://127.0.0.1:${address.port}`, { roundTrip: 40, rate: 8_000_000 })
+  try {
+    expect(sha256(await throughEcho(line.url, new Uint8Array(1), content.length))).toBe(sha256(content))
+  } finally {
+    await line.stop()
+    server.close()
+  }
+})
+
+function throughEcho(url: string, body: Uint8Array, expected = body.length): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     let got = 0
@@ -31,7 +46,7 @@ function throughEcho(url: string, body: Uint8Array): Promise<Buffer> {
     socket.on('data', (piece: Buffer) => {
       pieces.push(Buffer.from(piece))
       got += piece.length
-      if (got >= body.length) socket.end()
+      if (got >= expected) socket.end()
     })
     socket.on('close', () => resolve(Buffer.concat(pieces)))
     socket.on('error', reject)

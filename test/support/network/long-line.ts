@@ -36,11 +36,7 @@ export async function startLongLine(server: string, options: LongLineOptions): P
   const listener = createServer((client) => {
     keep(client)
     const onward = keep(connect(Number(port), hostname))
-    client.on('close', () => {
-      loaded.delete(client)
-      onward.destroy()
-    })
-    onward.on('close', () => client.destroy())
+    client.on('close', () => loaded.delete(client))
     let sent = 0
     carry(client, onward, options, (bytes) => {
       sent += bytes
@@ -68,8 +64,7 @@ export async function startLongLine(server: string, options: LongLineOptions): P
 
 interface Due {
   readonly at: number
-  /** Null for the end. */
-  readonly bytes: Buffer | null
+  readonly what: Buffer | 'end' | 'close'
 }
 
 /** So small that a rate is even. */
@@ -94,9 +89,12 @@ function carry(
   let waiting = 0
   let isRunning = false
 
-  function add(bytes: Buffer | null): void {
-    free = Math.max(free, performance.now()) + (bytes?.length ?? 0) / perMillisecond
-    queue.push({ at: free + roundTrip / 2, bytes })
+  // An end takes the line too: what was sent before it is still under way.
+  function add(what: Due['what']): void {
+    const bytes = typeof what === 'string' ? 0 : what.length
+    free = Math.max(free, performance.now()) + bytes / perMillisecond
+    queue.push({ at: free + roundTrip / 2, what })
+    run()
   }
 
   async function empty(): Promise<void> {
@@ -104,13 +102,12 @@ function carry(
       const wait = next.at - performance.now()
       if (wait > 0) await Bun.sleep(wait)
       if (to.destroyed) return
-      if (next.bytes === null) {
-        to.end()
-        continue
-      }
-      if (!to.write(next.bytes)) await drained(to)
-      passed(next.bytes.length)
-      waiting -= next.bytes.length
+      if (next.what === 'end') to.end()
+      if (next.what === 'close') to.destroySoon()
+      if (typeof next.what === 'string') continue
+      if (!to.write(next.what)) await drained(to)
+      passed(next.what.length)
+      waiting -= next.what.length
       if (waiting < most && from.isPaused()) from.resume()
     }
   }
@@ -127,12 +124,9 @@ function carry(
     for (let at = 0; at < read.length; at += PIECE) add(Buffer.from(read.subarray(at, at + PIECE)))
     waiting += read.length
     if (waiting >= most) from.pause()
-    run()
   })
-  from.on('end', () => {
-    add(null)
-    run()
-  })
+  from.on('end', () => add('end'))
+  from.on('close', () => add('close'))
 }
 
 /** Resolves when the socket takes more, or never will. */
