@@ -17,15 +17,15 @@ import {
   asDiskFailures,
   groupModes,
   type Modes,
-  NewFile,
   ownModes,
   sizeOfFile,
   syncDirectory,
   unlessMissing,
+  NewFile,
   writeSynced,
 } from './disk-files.ts'
 import { DiskLayout, makeFolders, removeFinished } from './disk-layout.ts'
-import { fillFrom, openBlobFile } from './disk-reading.ts'
+import { BlobFiles } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
 import { DiskWriter } from './disk-writer.ts'
 import { GrowingFile } from './growing-file.ts'
@@ -67,6 +67,7 @@ class DiskBlobs implements BlobStore {
   readonly #modes: Modes
   readonly #random: Random
   readonly #direct = new DirectWriting()
+  readonly #files = new BlobFiles()
 
   constructor(layout: DiskLayout, modes: Modes, random: Random, alone: boolean) {
     this.dropsUnfinished = alone
@@ -96,7 +97,7 @@ class DiskBlobs implements BlobStore {
   }
 
   open(key: BlobKey, size: number): Promise<OpenBlob> {
-    return openBlobFile(key, this.#layout.finished(key), size)
+    return this.#files.open(key, this.#layout.finished(key), size)
   }
 
   async chunks(): Promise<null> {
@@ -104,7 +105,7 @@ class DiskBlobs implements BlobStore {
   }
 
   readInto(key: BlobKey, start: number, target: Uint8Array, size?: number): Promise<void> {
-    return fillFrom(key, this.#layout.finished(key), start, target, size)
+    return this.#files.fill(key, this.#layout.finished(key), start, target, size)
   }
 
   size(key: BlobKey): Promise<number | null> {
@@ -116,6 +117,7 @@ class DiskBlobs implements BlobStore {
       await rm(this.#layout.temporary(key), { force: true })
       await rm(this.#layout.growing(key), { force: true })
       await removeFinished(this.#layout, key)
+      this.#files.forget(this.#layout.finished(key))
     })
   }
 
