@@ -1,5 +1,15 @@
-import { closeSync, constants, fdatasync, fsync, open as openDescriptor, openSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fstatSync,
+  fsync,
+  ftruncate,
+  open as openDescriptor,
+  openSync,
+} from 'node:fs'
 import { lstat, open } from 'node:fs/promises'
+import type { BlobKey } from '../domain/ids.ts'
 import { BlobDamaged, StoreFailure } from './blob-store.ts'
 
 /** Permissions of new files and folders. */
@@ -30,10 +40,10 @@ export async function writeSynced(path: string, content: string | Uint8Array, mo
 }
 
 /**
- * A new file. Only what may wait for the disk is left to a thread of the pool: to hand a call over takes several times
+ * A file open for writing. Only what may wait for the disk is left to a thread of the pool: to hand a call over takes several times
  * as long as one that does not.
  */
-export class NewFile {
+export class WritableFile {
   #descriptor: number
 
   private constructor(descriptor: number) {
@@ -41,13 +51,29 @@ export class NewFile {
   }
 
   /** Throws where there is a file. A file system may search long for a free inode. */
-  static async create(path: string, mode: number): Promise<NewFile> {
-    return new NewFile(await openNew(path, mode))
+  static async create(path: string, mode: number): Promise<WritableFile> {
+    return new WritableFile(await opened(path, 'wx', mode))
+  }
+
+  /** Null where there is no file. */
+  static async existing(path: string): Promise<WritableFile | null> {
+    const descriptor = await opened(path, constants.O_RDWR | constants.O_NOFOLLOW).catch(unlessMissing)
+    return descriptor === null ? null : new WritableFile(descriptor)
   }
 
   /** Negative after `close`. */
   get fd(): number {
     return this.#descriptor
+  }
+
+  /** Removes what is beyond that size. Throws BlobDamaged where the file is shorter. */
+  async cutTo(size: number, key: BlobKey): Promise<void> {
+    const stored = fstatSync(this.#descriptor).size
+    if (stored < size) throw new BlobDamaged(key, stored, size)
+    if (stored === size) return
+    await new Promise<void>((resolve, reject) => {
+      ftruncate(this.#descriptor, size, settling(resolve, reject))
+    })
   }
 
   /** Returns once the content would survive a power cut. */
@@ -72,9 +98,9 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-const openNew = (path: string, mode: number) =>
+const opened = (path: string, flags: string | number, mode?: number) =>
   new Promise<number>((resolve, reject) => {
-    openDescriptor(path, 'wx', mode, (error, descriptor) => {
+    openDescriptor(path, flags, mode, (error, descriptor) => {
       if (error) reject(error)
       else resolve(descriptor)
     })

@@ -1,12 +1,10 @@
-import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
 import type { BlobKey, BlobProgress } from '../domain/ids.ts'
 import { assertInvariant } from '../domain/invariants.ts'
 import { assertAllKept } from './all-kept.ts'
-import { assertSize, BlobDamaged, BlobMissing, type KeptBlob, type ResumableWriter } from './blob-store.ts'
+import { assertSize, BlobMissing, type KeptBlob, type ResumableWriter } from './blob-store.ts'
 import { completedBlob } from './completed-blob.ts'
 import type { DirectWriting } from './direct-writing.ts'
-import { asDiskFailures, sizeOfFile, syncDirectory, unlessMissing } from './disk-files.ts'
+import { asDiskFailures, sizeOfFile, syncDirectory, WritableFile } from './disk-files.ts'
 import type { DiskLayout } from './disk-layout.ts'
 import { GrowingFile } from './growing-file.ts'
 
@@ -28,27 +26,19 @@ export async function resumeOnDisk(
 ): Promise<ResumableWriter> {
   const path = parts.layout.growing(key)
   if (kept === null) {
-    const created = await asDiskFailures(() => open(path, 'wx', parts.mode))
+    const created = await asDiskFailures(() => WritableFile.create(path, parts.mode))
     return new DiskSession(parts, key, created, null)
   }
-  const handle = await asDiskFailures(() =>
-    open(path, constants.O_RDWR | constants.O_NOFOLLOW).catch(unlessMissing),
-  )
+  const handle = await asDiskFailures(() => WritableFile.existing(path))
   if (handle === null) return completedFile(parts.layout, key, kept)
   try {
-    await asDiskFailures(() => truncateTo(handle, key, kept.offset))
+    // Bytes that were written and not kept may be garbage after a power cut.
+    await asDiskFailures(() => handle.cutTo(kept.offset, key))
   } catch (error) {
-    await handle.close()
+    handle.close()
     throw error
   }
   return new DiskSession(parts, key, handle, kept)
-}
-
-/** Bytes that were written and not kept may be garbage after a power cut. */
-async function truncateTo(handle: FileHandle, key: BlobKey, offset: number): Promise<void> {
-  const { size } = await handle.stat()
-  if (size < offset) throw new BlobDamaged(key, size, offset)
-  await handle.truncate(offset)
 }
 
 async function completedFile(layout: DiskLayout, key: BlobKey, kept: KeptBlob): Promise<ResumableWriter> {
@@ -61,13 +51,18 @@ async function completedFile(layout: DiskLayout, key: BlobKey, kept: KeptBlob): 
 class DiskSession implements ResumableWriter {
   readonly #layout: DiskLayout
   readonly #key: BlobKey
-  readonly #handle: FileHandle
+  readonly #handle: WritableFile
   readonly #file: GrowingFile
   #kept: KeptBlob | null
   /** Whether the file's name would survive a power cut, or need not. */
   #isNameDurable: boolean
 
-  constructor({ layout, direct }: DiskSessionParts, key: BlobKey, handle: FileHandle, kept: KeptBlob | null) {
+  constructor(
+    { layout, direct }: DiskSessionParts,
+    key: BlobKey,
+    handle: WritableFile,
+    kept: KeptBlob | null,
+  ) {
     this.#layout = layout
     this.#key = key
     this.#handle = handle

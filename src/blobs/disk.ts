@@ -21,7 +21,7 @@ import {
   sizeOfFile,
   syncDirectory,
   unlessMissing,
-  NewFile,
+  WritableFile,
   writeSynced,
 } from './disk-files.ts'
 import { DiskLayout, makeFolders, removeFinished } from './disk-layout.ts'
@@ -78,7 +78,7 @@ class DiskBlobs implements BlobStore {
 
   async create(key: BlobKey): Promise<BlobWriter> {
     const path = this.#layout.temporary(key)
-    const handle = await asDiskFailures(() => NewFile.create(path, this.#modes.file))
+    const handle = await asDiskFailures(() => WritableFile.create(path, this.#modes.file))
     const direct = this.#direct.start(path)
     const file = new GrowingFile({ handle, path, direct, sync: () => handle.datasync(), from: 0 })
     return new DiskWriter(this.#layout, key, file)

@@ -9,14 +9,15 @@ import type { UploadRow } from '../uploads.rows.ts'
 
 /**
  * Acquires the lease in one atomic statement: of several writers who have seen the same one before, one gets it. False
- * for the others, and when the upload has ended.
+ * for the others, and when the upload has ended. Once bytes were recorded, the lease need not survive a power cut, which
+ * ends its holder as well: whoever comes next cuts off what is beyond them. Before, it tells that there may be bytes.
  */
 export async function acquireLease(
   db: Database,
-  { id, sitting, state }: Pick<UploadRow, 'id' | 'sitting' | 'state'>,
+  { id, sitting, state, progress }: Pick<UploadRow, 'id' | 'sitting' | 'state' | 'progress'>,
   node: NodeId,
 ): Promise<boolean> {
-  const result = await db
+  const result = await (progress === null ? db : db.hasty)
     .updateTable('uploads')
     .set({ sitting: sitting + 1, node, asked: null })
     .where('id', '=', id)
