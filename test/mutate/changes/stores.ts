@@ -5,6 +5,7 @@ const policy = { tests: ['test/client/policy.test.ts'] }
 const parts = { tests: ['test/blobs/object-parts.unit.test.ts'] }
 const invariants = { tests: ['test/blobs/blob-invariants.unit.test.ts'] }
 const diskWriter = { tests: ['test/blobs/disk-writer.unit.test.ts'] }
+const openBlobs = { tests: ['test/blobs/blob-files.contract.test.ts'] }
 const resumableDisk = { tests: ['test/blobs/resumable-disk.contract.test.ts'] }
 const directWriting = { tests: ['test/blobs/direct-writing.contract.test.ts'] }
 const groupCommit = { tests: ['test/database/group-commit.test.ts'] }
@@ -50,9 +51,21 @@ export const stores: readonly Change[] = [
     ['    await recorded\n', ''],
     ['    await rm(this.#layout.temporary(this.#key), { force: true })\n', ''],
   ]),
+  ...changesIn('src/blobs/disk-files.ts', resumableDisk, [
+    ['if (stored < size) throw', 'if (stored + 1 < size) throw'],
+    ['if (stored === size) return', 'return'],
+  ]),
+  ...changesIn('src/blobs/disk-reading.ts', openBlobs, [
+    ['if (stats.nlink === 0)', 'if (stats.nlink < 0)'],
+    ['    this.#files.get(path)?.retire()\n    if', '    if'],
+    ['this.#isRetired && this.#readers === 0', 'this.#isRetired'],
+    [
+      'this.#timer = setTimeout(() => this.retire(), OPEN_FOR)',
+      'this.#timer = setTimeout(() => {}, OPEN_FOR)',
+    ],
+    ['if (this.#files.size === MOST_OPEN)', 'if (this.#files.size < 0)'],
+  ]),
   ...changesIn('src/blobs/disk-resumable.ts', resumableDisk, [
-    ['if (size < offset) throw', 'if (size + 1 < offset) throw'],
-    ['  await handle.truncate(offset)\n', ''],
     ['    if (!this.#isNameDurable) await syncDirectory(this.#layout.resumable)\n', ''],
     ['this.#isNameDurable = kept !== null', 'this.#isNameDurable = true'],
     ['synced === position, () =>', 'true, () =>', invariants],
