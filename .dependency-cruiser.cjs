@@ -29,7 +29,14 @@ const MAY_IMPORT = {
   uploads: ['files/', 'thumbnails/'],
   downloads: ['files/', 'sharing/'],
   events: ['files/', 'accounts/keys/'],
-  operations: ['accounts/', 'files/', 'sharing/', 'thumbnails/thumbnails\\.ts$', 'uploads/', 'storage\\.ts$'],
+  operations: [
+    'accounts/',
+    'files/',
+    'sharing/',
+    'thumbnails/thumbnails\\.ts$',
+    'uploads/',
+    '(settings|storage)\\.ts$',
+  ],
 }
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -155,7 +162,7 @@ module.exports = {
         '^src/cli/',
         '^src/client/',
         '^src/(domain|contract)/',
-        '^src/operations/(administration|secret-rotation|takeover|relocation/relocate)\\.ts$',
+        '^src/operations/(administration|secret-rotation|takeover|doctor/doctor|relocation/relocate)\\.ts$',
         '^src/(app|config|config/(config-problems|environment)|settings|log)\\.ts$',
       ],
     ),

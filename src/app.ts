@@ -28,7 +28,7 @@ import { guardDataFolder, holdDataFolder, openBlobs, openDatabase } from './stor
 import { createThumbnailsPart } from './thumbnails/thumbnails.part.ts'
 import { createUploadsPart } from './uploads/uploads.part.ts'
 
-export { sendTestMail } from './mail/smtp.ts'
+export { sendTestMail, tryMailServer } from './mail/smtp.ts'
 
 /** A running server. */
 export interface Holdfast {

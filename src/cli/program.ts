@@ -5,9 +5,11 @@ import { accountCommand } from './account.ts'
 import { adminCommand } from './admin.ts'
 import { completionCommand } from './completion.ts'
 import { configCommand } from './config.ts'
+import { doctorCommand } from './doctor.ts'
 import { downloadCommand } from './download.ts'
 import { withEnvFile, withNamedFile } from './env-file.ts'
 import { explain } from './failure.ts'
+import { FaultsFound } from './faults-found.ts'
 import { infoCommand } from './info.ts'
 import { keyCommand } from './key.ts'
 import { listCommand, searchCommand } from './list.ts'
@@ -28,6 +30,7 @@ import { uploadCommand } from './upload.ts'
 const SUCCESS = 0
 const FAILURE = 1
 const WRONG_USE = 2
+const FAULTS_FOUND = 3
 
 const ENV_FILE = '--env-file'
 const ENV_FILE_IS = `${ENV_FILE}=`
@@ -49,7 +52,8 @@ const CLIENTS = [
 
 /**
  * Runs one command line. For server commands `.env` is merged into the environment, which libraries read too.
- * Returns the exit code: 0 for success, 2 for wrong usage, 1 for any other failure.
+ * Returns the exit code: 0 for success, 2 for wrong usage, 3 when a command that looks for faults has found some, 1 for any
+ * other failure.
  */
 export async function run(words: readonly string[], environment: Environment): Promise<number> {
   try {
@@ -62,6 +66,8 @@ export async function run(words: readonly string[], environment: Environment): P
   } catch (error) {
     // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : WRONG_USE
+    // The command has already printed what it found.
+    if (error instanceof FaultsFound) return FAULTS_FOUND
     printProblem(`error: ${explain(error, environment)}`)
     return FAILURE
   }
@@ -105,6 +111,7 @@ function program(environment: Environment): Command {
   keyCommand(holdfast.command('key'), environment)
   reportCommand(holdfast.command('report'), environment)
   migrateCommand(holdfast.command('migrate'), environment)
+  doctorCommand(holdfast.command('doctor'), environment)
   relocateCommand(holdfast.command('relocate'), environment)
   mailCommand(holdfast.command('mail'), environment)
   secretCommand(holdfast.command('secret'), environment)

@@ -30,5 +30,40 @@ export const readiness = component(
 )
 export type Readiness = z.infer<typeof readiness>
 
+/** Seconds that a probe may ask the server to stay silent. */
+export const LONGEST_SILENCE = 240
+
+const header = (example: string) => described(z.nullable(z.string()), { example })
+const milliseconds = (from: string) =>
+  described(z.nullable(z.int()), {
+    description: `Milliseconds from the head of the request to ${from}`,
+    example: 12,
+  })
+
+/** A probe as it reached the server, so that `holdfast doctor` can tell what the proxies before it changed. */
+export const probeAnswer = component(
+  'Probe',
+  z.object({
+    success: z.literal(true),
+    method: described(z.string(), { example: 'PUT' }),
+    host: header('files.example.org'),
+    address: described(z.string(), { description: 'The client, as limits count it', example: '203.0.113.7' }),
+    peer: described(z.string(), {
+      description: 'Who is connected to the server: the last proxy, if there is one',
+      example: '127.0.0.1',
+    }),
+    forwarded_for: header('203.0.113.7'),
+    range: header('bytes=10-19'),
+    body: z.nullable(
+      z.object({
+        bytes: z.int(),
+        first_after: milliseconds('the first byte of its body'),
+        last_after: milliseconds('the last one'),
+      }),
+    ),
+  }),
+)
+export type ProbeAnswer = z.infer<typeof probeAnswer>
+
 /** The document of this API. */
 export const openApiAnswer = z.looseObject({ openapi: z.string() })

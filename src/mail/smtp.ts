@@ -50,12 +50,22 @@ export async function sendTestMail(
   })
 }
 
+/** Connects and logs in, and sends nothing. Throws when that fails. */
+export async function tryMailServer(config: MailConfig): Promise<void> {
+  await (await openTransport(config)).verify()
+}
+
 type HandOver = (message: SendMailOptions) => Promise<unknown>
 
 /** Loads nodemailer when the first mail is sent. */
-async function loadHandOver({ host, port, secure, login }: MailConfig): Promise<HandOver> {
+async function loadHandOver(config: MailConfig): Promise<HandOver> {
+  const transport = await openTransport(config)
+  return (message) => transport.sendMail(message)
+}
+
+async function openTransport({ host, port, secure, login }: MailConfig) {
   const { createTransport } = await import('nodemailer')
-  const transport = createTransport({
+  return createTransport({
     host,
     port,
     secure,
@@ -69,7 +79,6 @@ async function loadHandOver({ host, port, secure, login }: MailConfig): Promise<
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  return (message) => transport.sendMail(message)
 }
 
 function isThisMachine(host: string): boolean {

@@ -9,6 +9,7 @@ import { dataDiskSize } from '../storage.ts'
 import { type AllFiles, createAllFiles } from './all-files.ts'
 import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
 import { createDiskWatch, type DiskWatch, warnOfFloor } from './disk-space.ts'
+import { createProbes, type Probes } from './doctor/probe-tokens.ts'
 import { createFigures, type OperationFigures } from './figures.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { createNotices, type NoticeBoard } from './notices.ts'
@@ -24,6 +25,7 @@ export interface OperationsPart {
   /** Null where metrics are off. */
   readonly metrics: Metrics | null
   readonly notices: NoticeBoard
+  readonly probes: Probes
   readonly readiness: Readiness
   readonly removing: Removing
   /** Settings without secrets, for administrators. */
@@ -62,6 +64,7 @@ export async function createOperationsPart(
     figures: createFigures(core),
     metrics,
     notices,
+    probes: createProbes(core.signing, clock),
     readiness: core.readiness,
     removing: core.removing,
     settings,

@@ -43,6 +43,10 @@ export class Arrival implements Call {
     return clientAddress(this.connection.address, forwardedFor, this.#trusted)
   }
 
+  get peer(): string {
+    return this.connection.address
+  }
+
   get bucket(): string {
     return addressBucket(this.address)
   }

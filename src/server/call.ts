@@ -55,6 +55,8 @@ export interface Call {
   readonly bodyLimit: number
   /** The client's address; empty when unknown. Must be read while the connection is open. */
   readonly address: string
+  /** The other end of the connection: the client, or the last proxy before this server; empty when unknown. */
+  readonly peer: string
   /**
    * The client's address as rate limits count it, with IPv6 reduced to its /64. Must be read while the
    * connection is open.

@@ -23,6 +23,7 @@ import {
 import * as foldersRoutes from '../files/folders/folders.routes.ts'
 import * as accountsRoutes from '../operations/accounts.routes.ts'
 import { listAuditEndpoint } from '../operations/audit.routes.ts'
+import { probeEndpoint } from '../operations/doctor/probe.routes.ts'
 import { listAllFilesEndpoint } from '../operations/files.routes.ts'
 import { getHealthEndpoint, getReadinessEndpoint } from '../operations/health.routes.ts'
 import { listJobsEndpoint, listNodesEndpoint, retryJobEndpoint } from '../operations/jobs.routes.ts'
@@ -205,6 +206,9 @@ export const routes: readonly Route[] = [
   // Health
   row('get',     '/health',                              anybody,                    ANY, NONE,     getHealthEndpoint, { host: 'any' }),
   row('get',     '/ready',                               anybody,                    ANY, NONE,     getReadinessEndpoint, { host: 'any' }),
+  row('get',     '/api/v1/probe',                        anybody,                    OWN, NONE,     probeEndpoint),
+  row('put',     '/api/v1/probe',                        anybody,                    OWN, STREAM,   probeEndpoint),
+  row('patch',   '/api/v1/probe',                        anybody,                    OWN, STREAM,   probeEndpoint),
   row('get',     '/metrics',                             anybody,                    OWN, NONE,     getMetricsEndpoint),
   row('get',     '/api/v1/openapi.json',                 anybody,                    ANY, NONE,     getOpenApiEndpoint),
 

@@ -46,5 +46,10 @@ export const EXCEPTED: readonly Exception[] = [
     command: /--folder ntxjntu38cgdtff0/,
     reason: 'needs a folder of an account that it makes; key.test.ts has both',
   },
+  {
+    page: 'doctor.md',
+    command: /^holdfast doctor/m,
+    reason: 'finds what is wrong with the set-up of the tests; doctor.test.ts runs it',
+  },
   { page: 'upgrade.md', command: /^for node in/m, reason: 'needs Docker' },
 ]

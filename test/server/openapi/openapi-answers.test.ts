@@ -1,8 +1,12 @@
 /** The document of the API beside the answers of the server: nothing is documented that does not answer so. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { OIDC_CALLBACK } from '../../../src/accounts/sign-in/sign-in-terms.ts'
+import { createSigning } from '../../../src/core/hmac.ts'
+import { metaOf } from '../../../src/core/meta.rows.ts'
+import { createProbes, PROBE_HEADER } from '../../../src/operations/doctor/probe-tokens.ts'
 import { type Answer, type Api, api } from '../../support/clients/api.ts'
 import { intoBin } from '../../support/clients/bin.ts'
 import { watchEvents } from '../../support/clients/events.ts'
@@ -36,11 +40,28 @@ interface Asking {
   readonly by?: Visitor
 }
 
+/** As `holdfast doctor` asks, who knows the secret of the installation. */
+async function everyProbe(): Promise<Record<string, Asking>> {
+  const secret = await metaOf(holdfast.database, 'link_secret')
+  const token = createProbes(createSigning(secret ?? ''), holdfast.clock).token()
+  const headers = { [PROBE_HEADER]: token }
+  const path = '/api/v1/probe'
+  return {
+    'get /api/v1/probe': { path, init: { headers }, isOpen: true },
+    'put /api/v1/probe': { path, init: { headers, body: 'x' }, isOpen: true },
+    'patch /api/v1/probe': { path, init: { headers, body: 'x' }, isOpen: true },
+  }
+}
+
 describe('the OpenAPI document', () => {
   test('holds what every operation answers, and every operation that answers', async () => {
     const { apiKey, username } = await holdfast.addAccount()
     const caller = api(holdfast, apiKey)
-    const askings = { ...(await everyOperation(caller)), ...(await everyOperationOfPeople(username)) }
+    const askings = {
+      ...(await everyOperation(caller)),
+      ...(await everyOperationOfPeople(username)),
+      ...(await everyProbe()),
+    }
     const inApi = documented((tags) => !tags.includes(ADMINISTRATION)).filter(
       (each) => !PAGES.some((page) => each.endsWith(` ${page}`)) && !OF_AUTHENTICATORS.includes(each),
     )

@@ -6,12 +6,14 @@ import { reportNotRun } from './not-run.ts'
 /** Debian's packages by program. */
 const PACKAGES = {
   '7z': 'p7zip-full',
+  apache2: 'apache2-bin',
   bsdtar: 'libarchive-tools',
   caddy: 'caddy',
   chromium: 'chromium-headless-shell',
   curl: 'curl',
   ffmpeg: 'ffmpeg',
   fish: 'fish',
+  haproxy: 'haproxy',
   'mkfs.xfs': 'xfsprogs',
   nginx: 'nginx',
   openssl: 'openssl',

@@ -1,0 +1,99 @@
+/** Whether requests pass the proxy with all that says who asks for what. */
+import { parseTrustedProxies } from '../../server/requests/client-address.ts'
+import { settings } from '../../settings.ts'
+import { type Finding, fine, problem, unknown } from './findings.ts'
+import { linesFor, proxyLines } from './proxy-lines.ts'
+import { portOf } from './raw-request.ts'
+import { isNone, probe, told, type Way } from './way.ts'
+
+/** Reserved for documentation (RFC 5737): nobody's address. */
+const FORGED = '198.51.100.7'
+/** What a request with a body sends. */
+const BYTE = new Uint8Array(1)
+
+/** Whether a proxy stands between: one that says so, adds a header, speaks TLS, or listens elsewhere. */
+function isProxied({ url, config, proxy, seen }: Way): boolean {
+  return (
+    proxy !== null || seen.forwarded_for !== null || url.protocol === 'https:' || portOf(url) !== config.port
+  )
+}
+
+export async function checkForwarding(way: Way): Promise<Finding> {
+  const check = 'forwarded-address'
+  if (!isProxied(way)) return fine(check, 'no proxy: visitors are counted by their own addresses')
+  const forged = await probe(way, { headers: { 'X-Forwarded-For': FORGED } })
+  if (isNone(forged) || forged.seen === null) return unknown(check, `no answer: ${told(forged)}`)
+  // What the proxy has added itself stands last.
+  if (forged.seen.forwarded_for?.split(',').at(-1)?.trim() === FORGED) {
+    return problem(
+      check,
+      'visitors can choose the address by which they are counted: the proxy passes on what they send as X-Forwarded-For',
+      'Limits for guests hold nobody back, and logs and reports name addresses that are made up.',
+      linesFor(proxyLines.forgedAddress, way.proxy),
+    )
+  }
+  const { seen } = way
+  if (seen.forwarded_for === null) {
+    return problem(
+      check,
+      `the proxy does not say who asks: every visitor appears as ${seen.peer}`,
+      'All guests share one limit, and none of them can be told from another.',
+      linesFor(proxyLines.noForwardedAddress, way.proxy),
+    )
+  }
+  if (!parseTrustedProxies(way.config.trustedProxies).has(seen.peer)) {
+    return problem(
+      check,
+      `requests come from ${seen.peer}, which is not a trusted proxy`,
+      'All guests share one limit, because the forwarded address of each is not believed.',
+      [{ where: 'Holdfast', line: `${settings.trustedProxies.variable}=${seen.peer}` }],
+    )
+  }
+  return fine(check, `visitors are told apart (this machine is ${seen.address})`)
+}
+
+export async function checkHost({ url, proxy, seen }: Way): Promise<Finding> {
+  if (seen.host === url.host) return fine('host', `requests arrive for ${url.host}`)
+  return problem(
+    'host',
+    `the proxy changes the host name: ${url.host} arrives as ${seen.host ?? 'none'}`,
+    'A second host name for content cannot be told from the first, and forms of the site are refused as foreign.',
+    linesFor(proxyLines.host, proxy),
+  )
+}
+
+export async function checkMethods(way: Way): Promise<Finding> {
+  const answers = await Promise.all(
+    (['PUT', 'PATCH', 'HEAD'] as const).map(async (method) => {
+      const hasBody = method !== 'HEAD'
+      const answer = await probe(way, {
+        method,
+        headers: hasBody ? { 'Content-Length': '1' } : {},
+        ...(hasBody ? { body: [{ bytes: BYTE, after: 0 }] } : {}),
+      })
+      const arrived = !isNone(answer) && answer.status === 200 && (!hasBody || answer.seen?.method === method)
+      return { method, arrived }
+    }),
+  )
+  const lost = answers.filter(({ arrived }) => !arrived).map(({ method }) => method)
+  if (lost.length === 0) return fine('methods', 'PUT, PATCH and HEAD arrive')
+  return problem(
+    'methods',
+    `${lost.join(' and ')} ${lost.length === 1 ? 'does' : 'do'} not arrive`,
+    'Resumable uploads need all of them, and so do programs that change files.',
+    linesFor(proxyLines.methods, way.proxy),
+  )
+}
+
+export async function checkRanges(way: Way): Promise<Finding> {
+  const range = 'bytes=10-19'
+  const answer = await probe(way, { headers: { Range: range } })
+  if (isNone(answer) || answer.seen === null) return unknown('ranges', `no answer: ${told(answer)}`)
+  if (answer.seen.range === range) return fine('ranges', 'requests for a part of a file arrive')
+  return problem(
+    'ranges',
+    'the proxy takes the Range header away',
+    'Downloads cannot be resumed, and videos cannot be skipped through.',
+    linesFor(proxyLines.ranges, way.proxy),
+  )
+}

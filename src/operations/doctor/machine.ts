@@ -1,0 +1,172 @@
+import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
+import { mkdtemp, readFile, realpath, rm, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { formatSize } from '../../domain/sizes.ts'
+import { settings } from '../../settings.ts'
+import { advice, type Finding, fine, problem, unknown } from './findings.ts'
+
+/** File systems that are gone after a restart, and those of another machine. */
+const FLEETING = ['tmpfs', 'ramfs']
+const REMOTE = /^(nfs|cifs|smb|9p|fuse|ceph|glusterfs)/
+/** Mount options that let a disk answer before bytes are safe. */
+const UNSAFE = ['nobarrier', 'barrier=0']
+
+const SYNCS = 15
+/** Milliseconds that a real disk needs at least for 4 KiB: less, and nothing has been written anywhere. */
+const FASTEST_SYNC = 0.015
+const FEW_INODES = 0.05
+
+/** The disk under the data folder: room, kind, and whether it seems to keep what it has synced. */
+export async function checkDisk(folder: string, floor: number): Promise<Finding[]> {
+  return [await room(folder, floor), await inodes(folder), await kind(folder), await syncing(folder)]
+}
+
+async function room(folder: string, floor: number): Promise<Finding> {
+  const { bavail, bsize, blocks } = await statfs(folder)
+  const free = bavail * bsize
+  const what = `${formatSize(free)} of ${formatSize(blocks * bsize)} are free`
+  const changes = [{ where: 'Holdfast', line: `${settings.minFreeSpace.variable}=<less than what is free>` }]
+  if (free < floor) {
+    return problem('disk-space', what, `Uploads are refused below ${formatSize(floor)}.`, changes)
+  }
+  if (free < 2 * floor) {
+    return advice(
+      'disk-space',
+      what,
+      `Uploads of guests are refused below ${formatSize(2 * floor)}.`,
+      changes,
+    )
+  }
+  return fine('disk-space', what)
+}
+
+async function inodes(folder: string): Promise<Finding> {
+  const { files, ffree } = await statfs(folder)
+  // Btrfs and others make inodes as they need them, and say 0.
+  if (files === 0) return fine('inodes', 'the file system has as many inodes as it needs')
+  const what = `${ffree.toLocaleString('en')} of ${files.toLocaleString('en')} inodes are free`
+  if (ffree / files > FEW_INODES) return fine('inodes', what)
+  return problem('inodes', what, 'Each stored content needs one; without them the disk counts as full.', [
+    {
+      where: 'shell',
+      line: 'move the data folder to a file system made with more (mkfs.ext4 -T small, or XFS)',
+    },
+  ])
+}
+
+interface Mount {
+  readonly place: string
+  readonly type: string
+  readonly options: readonly string[]
+}
+
+async function kind(folder: string): Promise<Finding> {
+  const mount = await mountOf(folder).catch(() => null)
+  if (mount === null) return unknown('file-system', 'its kind cannot be found out here')
+  const { place, type, options } = mount
+  if (FLEETING.includes(type)) {
+    return problem('file-system', `${folder} lies in memory (${type})`, 'A restart deletes all files.', [
+      { where: 'Holdfast', line: `${settings.dataDir.variable}=<a folder on a disk>` },
+    ])
+  }
+  const unsafe = options.filter((option) => UNSAFE.includes(option))
+  if (unsafe.length > 0) {
+    return problem(
+      'file-system',
+      `${place} is mounted with ${unsafe.join(', ')}`,
+      'A power cut can lose what was answered as stored.',
+      [{ where: '/etc/fstab', line: `remove ${unsafe.join(', ')} from the options of ${place}` }],
+    )
+  }
+  if (REMOTE.test(type)) {
+    return advice(
+      'file-system',
+      `${folder} lies on ${type}`,
+      'SQLite needs locks and syncs that network file systems often only pretend to have.',
+      [
+        {
+          where: 'Holdfast',
+          line: `${settings.databaseUrl.variable}=<PostgreSQL>, or a folder on a local disk`,
+        },
+      ],
+    )
+  }
+  return fine('file-system', `${place} is ${type}`)
+}
+
+/** The innermost mount that holds the folder (proc(5), mountinfo). */
+async function mountOf(folder: string): Promise<Mount | null> {
+  const path = await realpath(folder)
+  const lines = (await readFile('/proc/self/mountinfo', 'utf8')).trim().split('\n')
+  let innermost: Mount | null = null
+  for (const line of lines) {
+    const [own = '', rest = ''] = line.split(' - ')
+    const [, , , , escaped = '', options = ''] = own.split(' ')
+    const [type = '', , superOptions = ''] = rest.split(' ')
+    const place = escaped.replace(/\\(\d{3})/g, (_, octal: string) =>
+      String.fromCharCode(Number.parseInt(octal, 8)),
+    )
+    const isAbove = path === place || path.startsWith(place === '/' ? '/' : `${place}/`)
+    // Of two mounts at one place the later one counts.
+    if (!isAbove || (innermost !== null && place.length < innermost.place.length)) continue
+    innermost = { place, type, options: [...options.split(','), ...superOptions.split(',')] }
+  }
+  return innermost
+}
+
+async function syncing(folder: string): Promise<Finding> {
+  const check = 'sync'
+  const scratch = await mkdtemp(join(folder, 'doctor-')).catch(() => null)
+  if (scratch === null) return unknown(check, `${folder} cannot be written by this user`)
+  try {
+    const median = medianSync(join(scratch, 'sync'))
+    const what = `a sync of 4 KiB takes ${median.toFixed(2)} ms`
+    if (median >= FASTEST_SYNC) return fine(check, what)
+    return problem(
+      check,
+      `${what}, which no disk can do`,
+      'Something below answers before bytes are safe (a cache that lies, or a virtual disk with "unsafe" caching): a power cut can lose what was answered as stored.',
+      [{ where: 'QEMU', line: 'cache=none' }],
+    )
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** Milliseconds. Without a thread in between, whose turn takes longer than a sync in memory. */
+function medianSync(path: string): number {
+  const file = openSync(path, 'w', 0o600)
+  try {
+    const page = new Uint8Array(4096)
+    const times: number[] = []
+    for (let round = 0; round < SYNCS; round++) {
+      page.fill(round)
+      writeSync(file, page)
+      const began = performance.now()
+      fdatasyncSync(file)
+      times.push(performance.now() - began)
+    }
+    return times.sort((a, b) => a - b)[Math.floor(SYNCS / 2)] ?? 0
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Whether the clock is synchronized, where systemd knows. */
+export function checkClock(): Finding {
+  const check = 'clock'
+  const unknowable = unknown(check, 'whether the clock is synchronized cannot be found out here')
+  if (Bun.which('timedatectl') === null) return unknowable
+  const asked = Bun.spawnSync(['timedatectl', 'show', '--property=NTPSynchronized', '--value'], {
+    timeout: 5000,
+  })
+  const answer = asked.stdout.toString().trim()
+  if (answer === 'yes') return fine(check, 'the clock is synchronized')
+  if (answer !== 'no') return unknowable
+  return problem(
+    check,
+    'the clock is not synchronized',
+    'Links, sessions and codes of authenticator apps end too early or too late.',
+    [{ where: 'shell', line: 'timedatectl set-ntp true' }],
+  )
+}

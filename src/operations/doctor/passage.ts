@@ -1,0 +1,101 @@
+/** Whether large and slow requests pass the proxy as they are. */
+import { SECOND } from '../../domain/clock.ts'
+import { formatSize } from '../../domain/sizes.ts'
+import { settings } from '../../settings.ts'
+import { advice, type Finding, fine, problem, unknown } from './findings.ts'
+import { SLOW_ANSWER } from './probe.routes.ts'
+import { linesFor, proxyLines } from './proxy-lines.ts'
+import { isNone, MAY_TAKE, PROBE, probe, told, type Way } from './way.ts'
+
+const PIECE = new Uint8Array(64 * 1024)
+/** Milliseconds between the two pieces of a body, and what is left of them if nothing held up the first. */
+const BETWEEN = 1.5 * SECOND
+const UNHINDERED = BETWEEN / 2
+/** Milliseconds in which a proxy refuses a body by its length. */
+const REFUSES_WITHIN = 3 * SECOND
+/** What proxies answer after a time-out. */
+const GAVE_UP: readonly number[] = [408, 502, 504]
+
+export async function checkBodyLimit(way: Way): Promise<Finding> {
+  const check = 'body-limit'
+  const size = way.config.maxFileSize
+  const answer = await probe(way, {
+    method: 'PUT',
+    headers: { 'Content-Length': String(size), Expect: '100-continue' },
+    within: REFUSES_WITHIN,
+  })
+  // The server waits for the body, as it should.
+  if (isNone(answer) && answer.failure === 'silent') {
+    return fine(check, `an upload may announce ${formatSize(size)}`)
+  }
+  if (!isNone(answer) && GAVE_UP.includes(answer.status)) {
+    return unknown(check, `the proxy gave up waiting (${told(answer)}) before it could be seen`)
+  }
+  return problem(
+    check,
+    `a body of ${formatSize(size)} is refused before it comes (${told(answer)})`,
+    `Uploads that ${settings.maxFileSize.variable} allows end with an error that Holdfast never sees.`,
+    linesFor(proxyLines.bodyLimit, way.proxy),
+  )
+}
+
+export async function checkRequestBuffering(way: Way): Promise<Finding> {
+  const check = 'request-buffering'
+  const answer = await probe(way, {
+    method: 'PUT',
+    headers: { 'Content-Length': String(2 * PIECE.length), 'Content-Type': 'application/octet-stream' },
+    body: [
+      { bytes: PIECE, after: 0 },
+      { bytes: PIECE, after: BETWEEN },
+    ],
+  })
+  const body = isNone(answer) ? null : (answer.seen?.body ?? null)
+  if (body === null || body.first_after === null || body.last_after === null) {
+    return problem(
+      check,
+      `an upload did not arrive: ${told(answer)}`,
+      'Files cannot be uploaded through this address.',
+    )
+  }
+  if (body.last_after - body.first_after > UNHINDERED) return fine(check, 'uploads arrive as they are sent')
+  return problem(
+    check,
+    'the proxy keeps uploads until they are whole',
+    'Each upload is written to its disk first and takes twice as long, progress is wrong, large ones end in time-outs, and what was sent before a line broke is lost.',
+    linesFor(proxyLines.requestBuffering, way.proxy),
+  )
+}
+
+export async function checkResponseBuffering(way: Way): Promise<Finding> {
+  const check = 'response-buffering'
+  const answer = await probe(way, { path: `${PROBE}?slow=true` })
+  if (isNone(answer) || !answer.body.endsWith(SLOW_ANSWER.end)) {
+    return unknown(check, `a slow answer did not arrive: ${told(answer)}`)
+  }
+  if (answer.endedAfter - answer.firstAfter > SLOW_ANSWER.pause / 2)
+    return fine(check, 'answers arrive as they are sent')
+  return advice(
+    check,
+    'the proxy holds answers back',
+    'Large downloads are written to its disk, and what the site shows as it happens comes late.',
+    linesFor(proxyLines.responseBuffering, way.proxy),
+  )
+}
+
+export async function checkSilence(way: Way): Promise<Finding> {
+  const check = 'time-out'
+  const { silence } = way
+  if (silence === 0) return unknown(check, 'left out')
+  const answer = await probe(way, {
+    path: `${PROBE}?silence=${silence}`,
+    within: silence * SECOND + MAY_TAKE,
+  })
+  if (!isNone(answer) && answer.status === 200) return fine(check, `an answer may take ${silence} s`)
+  const after = isNone(answer) ? answer.after : answer.endedAfter
+  return problem(
+    check,
+    `after ${Math.round(after / SECOND)} s without an answer the proxy gives up (${told(answer)})`,
+    'The answer to a large upload comes after all of it is safe on disk, which may take minutes: the file is stored, and its sender sees an error.',
+    linesFor(proxyLines.silence, way.proxy),
+  )
+}

@@ -1,0 +1,90 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { z } from '@hono/zod-openapi'
+import { LONGEST_SILENCE, type ProbeAnswer, probeAnswer } from '../../contract/health.ts'
+import { SECOND } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { JsonAnswer } from '../../server/answers/json.ts'
+import type { Call } from '../../server/call.ts'
+import { endpoint } from '../../server/endpoint.ts'
+import type { OperationsPart } from '../operations.part.ts'
+import { PROBE_HEADER } from './probe-tokens.ts'
+
+/** What a slow answer sends before and after its pause. */
+export const SLOW_ANSWER = { begin: `begin${' '.repeat(1019)}`, end: 'end', pause: 1.5 * SECOND } as const
+
+const query = z.object({
+  silence: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(LONGEST_SILENCE)
+    .optional()
+    .openapi({ description: 'Seconds after which the answer comes', example: 70 }),
+  slow: z
+    .enum(['true'])
+    .optional()
+    .openapi({ description: 'Answers with a text that pauses in its middle', example: 'true' }),
+})
+
+/** Tells `holdfast doctor` how its request arrived. For everybody else it is not there. */
+export const probeEndpoint = endpoint({
+  documentation: {
+    summary: 'How a request of "holdfast doctor" reached the server; 404 for everybody else',
+    tag: 'Health',
+    query,
+    answers: { 200: { description: 'Success', schema: probeAnswer } },
+    errors: [400, 404],
+  },
+  streams: 'out',
+  async handle(call, { operations }: { operations: OperationsPart }) {
+    if (!operations.probes.admits(call.request.headers.get(PROBE_HEADER))) {
+      throw new Refusal('NOT_FOUND', 'There is nothing at this address')
+    }
+    const asked = query.safeParse(Object.fromEntries(call.url.searchParams))
+    if (!asked.success) throw new Refusal('INVALID_REQUEST', `"silence" is 0 to ${LONGEST_SILENCE} seconds`)
+    if (asked.data.slow !== undefined) return slowAnswer()
+    const seen = await seenOf(call)
+    if (asked.data.silence !== undefined)
+      await pause(asked.data.silence * SECOND, null, { signal: call.request.signal })
+    return new JsonAnswer(seen, 200)
+  },
+})
+
+async function seenOf(call: Call): Promise<ProbeAnswer> {
+  const { request, address, peer } = call
+  const { headers, method } = request
+  return {
+    success: true,
+    method,
+    host: headers.get('host'),
+    address,
+    peer,
+    forwarded_for: headers.get('x-forwarded-for'),
+    range: headers.get('range'),
+    body: request.body === null ? null : await arrivalOf(request.body),
+  }
+}
+
+async function arrivalOf(body: ReadableStream<Uint8Array>): Promise<ProbeAnswer['body']> {
+  const began = performance.now()
+  let [bytes, first, last]: [number, number | null, number | null] = [0, null, null]
+  for await (const chunk of body) {
+    last = Math.round(performance.now() - began)
+    first ??= last
+    bytes += chunk.length
+  }
+  return { bytes, first_after: first, last_after: last }
+}
+
+function slowAnswer(): Response {
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(encoder.encode(SLOW_ANSWER.begin))
+      await pause(SLOW_ANSWER.pause)
+      controller.enqueue(encoder.encode(SLOW_ANSWER.end))
+      controller.close()
+    },
+  })
+  return new Response(body, { headers: { 'Content-Type': 'text/plain' } })
+}

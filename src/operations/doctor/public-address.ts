@@ -1,0 +1,106 @@
+/** What a proxy does to requests on their way from the public address to the server. */
+import type { Config } from '../../config.ts'
+import { settings } from '../../settings.ts'
+import { advice, type Finding, fine, problem } from './findings.ts'
+import { checkForwarding, checkHost, checkMethods, checkRanges } from './forwarding.ts'
+import { checkBodyLimit, checkRequestBuffering, checkResponseBuffering, checkSilence } from './passage.ts'
+import { linesFor, proxyLines, proxyOf } from './proxy-lines.ts'
+import { type NoAnswer, type RawAnswer, rawRequest } from './raw-request.ts'
+import { checkTls } from './tls.ts'
+import { isNone, MAY_TAKE, type Probed, type PublicAddress, probe, told, type Way } from './way.ts'
+
+export async function checkPublicAddress(address: PublicAddress): Promise<Finding[]> {
+  const { url, config } = address
+  const [health, first] = await Promise.all([
+    rawRequest(url, { method: 'GET', path: '/health', headers: {}, within: MAY_TAKE }),
+    probe(address),
+  ])
+  const tls = await checkTls(url, health)
+  if (isNone(health)) return [unreachable(url, health), ...tls]
+  if (!health.body.includes('"holdfast"')) return [notHoldfast(url, health), ...tls]
+  if (isNone(first) || first.seen === null) return [notThisOne(url, first), ...tls]
+  const way: Way = { ...address, proxy: proxyOf(health.headers), seen: first.seen }
+  const findings = await Promise.all([
+    checkForwarding(way),
+    checkHost(way),
+    checkBodyLimit(way),
+    checkRequestBuffering(way),
+    checkResponseBuffering(way),
+    checkSilence(way),
+    checkMethods(way),
+    checkRanges(way),
+    checkMetrics(way),
+    checkContentAddress(config),
+  ])
+  return [fine('public-address', `${url.origin} reaches this installation${viaOf(way)}`), ...findings, ...tls]
+}
+
+const viaOf = ({ proxy }: Way) => (proxy === null ? '' : ` through ${proxy}`)
+
+function unreachable(url: URL, answer: NoAnswer): Finding {
+  return problem(
+    'public-address',
+    `${url.origin} does not answer: ${answer.reason}`,
+    'Nobody can open a link that begins with this address, unless only this machine cannot reach it.',
+    [{ where: 'Holdfast', line: `${settings.publicUrl.variable}=<the address that people use>` }],
+  )
+}
+
+function notHoldfast(url: URL, answer: RawAnswer): Finding {
+  return problem(
+    'public-address',
+    `${url.origin}/health is answered by something else (status ${answer.status})`,
+    'Links that begin with this address do not lead to this server.',
+    [{ where: 'Holdfast', line: `${settings.publicUrl.variable}=<the address that people use>` }],
+  )
+}
+
+function notThisOne(url: URL, answer: Probed | NoAnswer): Finding {
+  return problem(
+    'public-address',
+    `${url.origin} is a Holdfast that does not know this installation (${told(answer)})`,
+    'The address leads to another installation or to an older version, or the proxy drops headers that it does not know.',
+  )
+}
+
+async function checkMetrics({ url, config, proxy }: Way): Promise<Finding> {
+  if (config.metrics === null || config.metrics.token !== null)
+    return fine('metrics', 'metrics are not public')
+  const answer = await rawRequest(url, { method: 'GET', path: '/metrics', headers: {}, within: MAY_TAKE })
+  if (isNone(answer) || answer.status !== 200) return fine('metrics', 'metrics are not public')
+  return problem(
+    'metrics',
+    `everybody can read ${url.origin}/metrics`,
+    'It tells how much is stored, how many accounts there are and what fails.',
+    [
+      ...linesFor(proxyLines.metrics, proxy),
+      { where: 'Holdfast', line: `${settings.metricsToken.variable}=<a long random word>` },
+    ],
+  )
+}
+
+async function checkContentAddress({ contentUrl }: Config): Promise<Finding> {
+  const check = 'content-address'
+  if (contentUrl === null) {
+    return advice(
+      check,
+      'uploaded files have no host name of their own',
+      'A browser trusts all that comes from one name alike. A second name keeps what strangers upload apart from the site, should a browser ever run it.',
+      [{ where: 'Holdfast', line: `${settings.contentUrl.variable}=https://<another name of this server>` }],
+    )
+  }
+  const answer = await rawRequest(new URL(contentUrl), {
+    method: 'GET',
+    path: '/health',
+    headers: {},
+    within: MAY_TAKE,
+  })
+  if (!isNone(answer) && answer.body.includes('"holdfast"'))
+    return fine(check, `${contentUrl} reaches a Holdfast`)
+  return problem(
+    check,
+    `${contentUrl} does not reach this server (${told(answer)})`,
+    'No file can be opened or downloaded.',
+    [{ where: 'Holdfast', line: `${settings.contentUrl.variable}=<the second name, or nothing>` }],
+  )
+}

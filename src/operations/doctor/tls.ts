@@ -1,0 +1,118 @@
+import { connect, type TLSSocket } from 'node:tls'
+import { DAY, SECOND } from '../../domain/clock.ts'
+import { advice, type Finding, fine, problem, unknown } from './findings.ts'
+import { type NoAnswer, portOf, type RawAnswer, rawRequest, serverName } from './raw-request.ts'
+
+const MAY_TAKE = 10 * SECOND
+/** Certificates are renewed a month before they end; later than this it has failed. */
+const RENEWED_BEFORE = 14 * DAY
+
+interface Handshake {
+  /** Why the certificate is not valid; null when it is. */
+  readonly fault: string | null
+  readonly endsAt: number | null
+  readonly speaksHttp2: boolean
+}
+
+/** Certificate, HTTP/2, HSTS and the way from http. `health`: what `/health` answered. */
+export async function checkTls(url: URL, health: RawAnswer | NoAnswer): Promise<Finding[]> {
+  if (url.protocol !== 'https:') return [withoutTls(url)]
+  const handshake = await handshakeWith(url).catch((error: Error) => error)
+  if (handshake instanceof Error) return [unknown('certificate', `no TLS connection: ${handshake.message}`)]
+  const http2 = handshake.speaksHttp2
+    ? fine('http2', 'HTTP/2 is offered')
+    : advice(
+        'http2',
+        'HTTP/2 is not offered',
+        'Pages with many thumbnails load one after another in batches of six.',
+        [
+          { where: 'nginx', line: 'listen 443 ssl http2;' },
+          { where: 'Apache', line: 'Protocols h2 http/1.1' },
+          { where: 'HAProxy', line: 'bind :443 ssl crt … alpn h2,http/1.1' },
+        ],
+      )
+  return [certificate(handshake), http2, hsts(health), await fromHttp(url)]
+}
+
+function withoutTls(url: URL): Finding {
+  const isLocal = /^(localhost|127\.|\[::1\])/.test(url.hostname)
+  if (isLocal) return fine('certificate', `${url.origin} is this machine`)
+  return problem(
+    'certificate',
+    `${url.origin} is not encrypted`,
+    'Passwords, keys and files can be read by everybody on the way.',
+    [{ where: 'Caddy', line: `${url.hostname} { reverse_proxy 127.0.0.1:3000 }` }],
+  )
+}
+
+function handshakeWith(url: URL): Promise<Handshake> {
+  const { promise, resolve, reject } = Promise.withResolvers<Handshake>()
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const socket: TLSSocket = connect({
+    host,
+    port: portOf(url),
+    servername: serverName(host),
+    // The fault is told, not thrown.
+    rejectUnauthorized: false,
+    ALPNProtocols: ['h2', 'http/1.1'],
+  })
+  const timer = setTimeout(() => reject(new Error(`no answer in ${MAY_TAKE / SECOND} s`)), MAY_TAKE)
+  socket.once('error', reject)
+  socket.once('secureConnect', () => {
+    const { valid_to: ends } = socket.getPeerCertificate()
+    const fault = socket.authorized ? null : String(socket.authorizationError ?? 'it is not trusted')
+    resolve({
+      fault,
+      endsAt: ends === undefined ? null : Date.parse(ends),
+      speaksHttp2: socket.alpnProtocol === 'h2',
+    })
+  })
+  return promise.finally(() => {
+    clearTimeout(timer)
+    socket.destroy()
+  })
+}
+
+function certificate({ fault, endsAt }: Handshake): Finding {
+  if (fault !== null) {
+    return problem(
+      'certificate',
+      `the certificate is not valid: ${fault}`,
+      'Browsers warn of the site, and programs refuse it.',
+    )
+  }
+  if (endsAt === null) return unknown('certificate', 'the certificate does not say when it ends')
+  const days = Math.floor((endsAt - Date.now()) / DAY)
+  if (endsAt - Date.now() > RENEWED_BEFORE)
+    return fine('certificate', `the certificate is valid for ${days} more days`)
+  return problem(
+    'certificate',
+    `the certificate ends in ${days} days`,
+    'It should have been renewed by now; without it nobody gets in.',
+    [{ where: 'certbot', line: 'certbot renew --dry-run' }],
+  )
+}
+
+function hsts(health: RawAnswer | NoAnswer): Finding {
+  if ('failure' in health) return unknown('hsts', `no answer: ${health.reason}`)
+  if (health.headers.has('strict-transport-security')) return fine('hsts', 'browsers are told to use https')
+  return advice(
+    'hsts',
+    'the proxy takes Strict-Transport-Security away',
+    'Somebody on the way can send a visitor to http.',
+    [{ where: 'nginx', line: 'remove "proxy_hide_header Strict-Transport-Security"' }],
+  )
+}
+
+async function fromHttp(url: URL): Promise<Finding> {
+  const plain = new URL(`http://${url.hostname}/`)
+  const answer = await rawRequest(plain, { method: 'GET', path: '/', headers: {}, within: MAY_TAKE })
+  const leads = 'failure' in answer ? null : answer.headers.get('location')
+  if (leads?.startsWith('https:')) return fine('from-http', 'http leads to https')
+  return advice(
+    'from-http',
+    `${plain.origin} does not lead to https`,
+    'Who types the name without https sees an error.',
+    [{ where: 'nginx', line: 'server { listen 80; return 301 https://$host$request_uri; }' }],
+  )
+}

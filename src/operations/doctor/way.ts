@@ -1,0 +1,58 @@
+import type { Config } from '../../config.ts'
+import { type ProbeAnswer, probeAnswer } from '../../contract/health.ts'
+import { SECOND } from '../../domain/clock.ts'
+import { PROBE_HEADER } from './probe-tokens.ts'
+import type { ProxyName } from './proxy-lines.ts'
+import { type NoAnswer, type RawAnswer, type RawRequest, rawRequest } from './raw-request.ts'
+
+export interface PublicAddress {
+  readonly url: URL
+  readonly config: Config
+  /** Token of `Probes`. */
+  readonly token: string
+  /** Seconds that a proxy must wait for an answer; 0 leaves that check out. */
+  readonly silence: number
+}
+
+/** What the checks know of the way that a first probe took. */
+export interface Way extends PublicAddress {
+  readonly proxy: ProxyName | null
+  readonly seen: ProbeAnswer
+}
+
+/** Path of the probe. */
+export const PROBE = '/api/v1/probe'
+
+/** Milliseconds for an answer that nothing holds up. */
+export const MAY_TAKE = 15 * SECOND
+
+export type Probed = RawAnswer & { readonly seen: ProbeAnswer | null }
+
+/** Sends a request to the server's probe, by the public address. `seen`: null where something else answered. */
+export async function probe(
+  { url, token }: PublicAddress,
+  request: Partial<RawRequest> = {},
+): Promise<Probed | NoAnswer> {
+  const answer = await rawRequest(url, {
+    method: 'GET',
+    path: PROBE,
+    within: MAY_TAKE,
+    ...request,
+    headers: { [PROBE_HEADER]: token, ...request.headers },
+  })
+  return isNone(answer) ? answer : { ...answer, seen: seenIn(answer) }
+}
+
+function seenIn({ status, body }: RawAnswer): ProbeAnswer | null {
+  if (status !== 200 || !body.startsWith('{')) return null
+  const parsed = probeAnswer.safeParse(JSON.parse(body))
+  return parsed.success ? parsed.data : null
+}
+
+export function isNone(answer: RawAnswer | NoAnswer): answer is NoAnswer {
+  return 'failure' in answer
+}
+
+export function told(answer: RawAnswer | NoAnswer): string {
+  return isNone(answer) ? answer.reason : `status ${answer.status}`
+}

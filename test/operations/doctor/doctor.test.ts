@@ -1,0 +1,305 @@
+/** `holdfast doctor`, as people run it, beside a server behind real proxies. */
+
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import * as z from 'zod'
+import { openSqlite } from '../../../src/database/sqlite.ts'
+import { holdfast } from '../../cli/command.ts'
+import { startChild, temporaryFolder } from '../../support/processes/child.ts'
+import { freePort } from '../../support/processes/free-port.ts'
+import { runProgram } from '../../support/processes/program.ts'
+import { describeWith } from '../../support/processes/tools.ts'
+import { onSharedServers, sharedInstallation } from '../../support/servers/shared-installation.ts'
+import { type ProxyConfiguration, startProxy } from './proxies.ts'
+
+const diagnosis = z.object({
+  sound: z.boolean(),
+  findings: z.array(
+    z.object({
+      check: z.string(),
+      level: z.enum(['ok', 'advice', 'problem', 'unknown']),
+      what: z.string(),
+      why: z.string(),
+      changes: z.array(z.object({ where: z.string(), line: z.string() })),
+    }),
+  ),
+})
+
+type Finding = z.infer<typeof diagnosis>['findings'][number]
+
+/** The tests' own temporary folder may lie in memory, which the doctor would find. */
+const ON_DISK = '/var/tmp'
+
+/** Seconds of silence that a proxy must bear, and what those bear that shall not. */
+const SILENCE = '3'
+const SHORTER = '1s'
+
+async function examined(folder: string, settings: Readonly<Record<string, string>>, ...words: string[]) {
+  const { code, output, errors } = await holdfast(
+    folder,
+    ['doctor', '--json', '--silence', SILENCE, ...words],
+    settings,
+  )
+  expect(errors).toBe('')
+  const { sound, findings } = diagnosis.parse(JSON.parse(output))
+  expect(code).toBe(sound ? 0 : 3)
+  return findings
+}
+
+const problemsOf = (findings: readonly Finding[]) =>
+  findings.filter(({ level }) => level === 'problem').map(({ check }) => check)
+
+describeWith(['nginx', 'caddy', 'haproxy', 'apache2', 'openssl'], 'holdfast doctor', () => {
+  const folder = temporaryFolder(ON_DISK)
+  const settings: Record<string, string> = {}
+  let server: Awaited<ReturnType<typeof startChild>>
+  let port: number
+
+  beforeAll(async () => {
+    port = await freePort()
+    Object.assign(settings, {
+      HOLDFAST_PORT: String(port),
+      HOLDFAST_DATA_DIR: join(folder.path, 'data'),
+      HOLDFAST_METRICS: 'on',
+      HOLDFAST_TRUSTED_PROXIES: '127.0.0.0/8',
+    })
+    server = await startChild(join(folder.path, 'data'), {
+      PORT: String(port),
+      METRICS: 'on',
+      TRUSTED_PROXIES: '127.0.0.0/8',
+    })
+  })
+  afterAll(async () => {
+    await server.stop()
+    folder[Symbol.dispose]()
+  })
+
+  const through = async (configuration: ProxyConfiguration, more: Readonly<Record<string, string>> = {}) => {
+    await using proxy = await startProxy(configuration, port)
+    const scheme = configuration.certificate === undefined ? 'http' : 'https'
+    return await examined(folder.path, {
+      ...settings,
+      HOLDFAST_PUBLIC_URL: `${scheme}://127.0.0.1:${proxy.port}`,
+      ...more,
+    })
+  }
+
+  /** What each of them lets through that it should not, or holds back. */
+  const soundNginx = `
+    client_max_body_size 0; proxy_request_buffering off; proxy_buffering off; proxy_http_version 1.1;
+    proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr;`
+  const NOT_FORGED = 'RequestHeader unset X-Forwarded-For early'
+  const noMetrics = 'location = /metrics { return 404; }'
+
+  test.concurrent.each<[string, ProxyConfiguration, readonly string[]]>([
+    ['nginx that is configured well', { tool: 'nginx', lines: soundNginx, around: noMetrics }, []],
+    [
+      'nginx as it is installed',
+      { tool: 'nginx', lines: '' },
+      ['forwarded-address', 'host', 'body-limit', 'request-buffering', 'metrics'],
+    ],
+    [
+      'nginx that passes on what visitors say of themselves, and has no patience',
+      {
+        tool: 'nginx',
+        lines: `${soundNginx.replace('$remote_addr', '$http_x_forwarded_for')} proxy_read_timeout ${SHORTER};`,
+        around: noMetrics,
+      },
+      ['forwarded-address', 'time-out'],
+    ],
+    [
+      'nginx that lets pages through alone',
+      { tool: 'nginx', lines: `${soundNginx} limit_except GET POST { deny all; }`, around: noMetrics },
+      ['body-limit', 'request-buffering', 'methods'],
+    ],
+    [
+      'nginx that takes ranges away',
+      { tool: 'nginx', lines: `${soundNginx} proxy_set_header Range "";`, around: noMetrics },
+      ['ranges'],
+    ],
+    ['Caddy that is configured well', { tool: 'caddy', lines: '', around: 'respond /metrics 404' }, []],
+    [
+      'Caddy that buffers, renames and has no patience',
+      {
+        tool: 'caddy',
+        lines: `buffer_requests\n\t\theader_up Host inside\n\t\ttransport http {\n\t\t\tresponse_header_timeout ${SHORTER}\n\t\t}`,
+        around: 'respond /metrics 404',
+      },
+      ['host', 'request-buffering', 'time-out'],
+    ],
+    [
+      'HAProxy that is configured well',
+      {
+        tool: 'haproxy',
+        lines:
+          'http-request set-header X-Forwarded-For %[src]\n  http-request deny deny_status 404 if { path /metrics }',
+      },
+      [],
+    ],
+    [
+      'HAProxy as it is installed',
+      { tool: 'haproxy', lines: 'timeout server 2s' },
+      ['forwarded-address', 'time-out', 'metrics'],
+    ],
+    [
+      'Apache that is configured well',
+      {
+        tool: 'apache2',
+        lines: '',
+        around: `${NOT_FORGED}\nProxyPreserveHost On\n<Location "/metrics">\n  Require all denied\n</Location>`,
+      },
+      [],
+    ],
+    ['Apache as it is installed', { tool: 'apache2', lines: '' }, ['host', 'metrics']],
+  ])('before %s', async (_, configuration, expected) => {
+    const findings = await through(configuration)
+    expect(problemsOf(findings)).toEqual([...expected])
+  })
+
+  const finding = (findings: readonly Finding[], check: string) =>
+    findings.find((each) => each.check === check)
+
+  test('finds nothing wrong with a server that is asked directly, and says so to people', async () => {
+    const words = ['doctor', '--silence', '0', '--address', `http://127.0.0.1:${port}`]
+    const metricsOff = { ...settings, HOLDFAST_METRICS: 'off' }
+    const { code, output } = await holdfast(folder.path, words, metricsOff)
+    expect(output).toContain('✓ public-address: ')
+    expect(output).toContain('? time-out: left out')
+    expect(output).toMatch(/\n0 problems, \d pieces of advice, \d+ checks are fine\.\n$/)
+    expect(code).toBe(0)
+  })
+
+  test('names the line that makes a proxy trusted', async () => {
+    const configuration: ProxyConfiguration = { tool: 'nginx', lines: soundNginx, around: noMetrics }
+    const findings = await through(configuration, { HOLDFAST_TRUSTED_PROXIES: '' })
+    expect(problemsOf(findings)).toEqual(['forwarded-address'])
+    const changes = [{ where: 'Holdfast', line: 'HOLDFAST_TRUSTED_PROXIES=127.0.0.1' }]
+    expect(finding(findings, 'forwarded-address')?.changes).toEqual(changes)
+  })
+
+  test('tells of a certificate that nobody trusts, and still looks through it', async () => {
+    using keys = temporaryFolder()
+    const [key, certificate] = [join(keys.path, 'key.pem'), join(keys.path, 'certificate.pem')]
+    const subject = ['-subj', '/CN=localhost', '-days', '30', '-nodes', '-newkey', 'rsa:2048']
+    const made = await runProgram([
+      'openssl',
+      'req',
+      '-x509',
+      ...subject,
+      '-keyout',
+      key,
+      '-out',
+      certificate,
+    ])
+    expect(made.code).toBe(0)
+    const findings = await through({
+      tool: 'nginx',
+      lines: soundNginx,
+      around: noMetrics,
+      certificate: { key, certificate },
+    })
+    expect(problemsOf(findings)).toEqual(['certificate'])
+    expect(finding(findings, 'certificate')?.what).toContain('not valid')
+    // The server itself was told of an address without TLS.
+    expect(finding(findings, 'hsts')?.level).toBe('advice')
+    expect(finding(findings, 'http2')?.level).toBe('advice')
+  })
+
+  test('tells an address that leads elsewhere from one that leads nowhere', async () => {
+    using other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
+    const asked = async (address: string) =>
+      finding(await examined(folder.path, settings, '--address', address), 'public-address')?.what
+    expect(await asked(`http://127.0.0.1:${other.port}`)).toContain(
+      'is answered by something else (status 200)',
+    )
+    expect(await asked(`http://127.0.0.1:${await freePort()}`)).toContain('does not answer')
+    using elsewhere = temporaryFolder()
+    await using stranger = await startChild(join(elsewhere.path, 'data'))
+    expect(await asked(stranger.url)).toContain('does not know this installation (status 404)')
+  })
+
+  test('looks at the disk, jobs, mail and the version of the database', async () => {
+    using memory = temporaryFolder('/dev/shm')
+    const data = join(memory.path, 'data')
+    await (await startChild(data)).stop()
+    const db = openSqlite(join(data, 'holdfast.sqlite'))
+    const failed = { failures: 9, failure: 'Error: no room', failed_at: Date.now(), ended_at: Date.now() }
+    await db
+      .insertInto('jobs')
+      .values({ name: 'remove garbage', ...failed })
+      .execute()
+    await db.destroy()
+    const own = {
+      HOLDFAST_DATA_DIR: data,
+      HOLDFAST_SMTP_URL: `smtp://127.0.0.1:${await freePort()}`,
+      HOLDFAST_MAIL_FROM: 'files@example.org',
+      HOLDFAST_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    }
+    const findings = await examined(memory.path, own)
+    expect(problemsOf(findings)).toEqual(['file-system', 'sync', 'jobs', 'mail', 'public-address'])
+    expect(finding(findings, 'jobs')?.changes[0]?.line).toBe('holdfast admin jobs retry "remove garbage"')
+    const older = new Database(join(data, 'holdfast.sqlite'))
+    older.run("update meta set value = '5' where key = 'version'")
+    older.close()
+    const wait = finding(await examined(memory.path, own), 'migrations')
+    expect(wait?.changes).toEqual([{ where: 'shell', line: 'holdfast migrate' }])
+  })
+
+  test('says where there is no data, and refuses what it cannot read', async () => {
+    using empty = temporaryFolder()
+    const findings = await examined(empty.path, { HOLDFAST_DATA_DIR: join(empty.path, 'data') })
+    expect(problemsOf(findings)).toEqual(['database'])
+    expect(existsSync(join(empty.path, 'data'))).toBe(false)
+    for (const words of [
+      ['--silence', '241'],
+      ['--silence', 'x'],
+      ['--address', 'example.org'],
+    ]) {
+      expect((await holdfast(empty.path, ['doctor', ...words])).code).toBe(2)
+    }
+  })
+
+  test('admits nobody else to the probe', async () => {
+    const answers = await Promise.all(
+      ['', 'x', 'eyJ9.x', `${Buffer.from(String(Date.now() + 1e9)).toString('base64url')}.AAAA`].map(
+        (token) =>
+          fetch(`http://127.0.0.1:${port}/api/v1/probe?silence=240`, {
+            headers: { 'Holdfast-Probe': token },
+          }),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404])
+  })
+})
+
+onSharedServers('holdfast doctor on PostgreSQL and S3', () => {
+  test('looks at both, and names what they lack', async () => {
+    await using installation = await sharedInstallation()
+    await using node = await installation.startNode()
+    const variables = Object.entries(installation.settings).map(([name, value]) => [
+      `HOLDFAST_${name}`,
+      value,
+    ])
+    const own = {
+      ...Object.fromEntries(variables),
+      HOLDFAST_DATA_DIR: installation.dataDir,
+      HOLDFAST_PORT: new URL(node.url).port,
+      HOLDFAST_PUBLIC_URL: node.url,
+    }
+    const findings = await examined(installation.dataDir, own)
+    const level = (check: string) => findings.find((each) => each.check === check)?.level
+    expect(level('public-address')).toBe('ok')
+    expect(level('store')).toBe('ok')
+    expect(level('database-clock')).toBe('ok')
+    // The tests' own PostgreSQL need not survive a power cut.
+    const { rows } = await sql<{ fsync: string }>`select current_setting('fsync') as fsync`.execute(
+      installation.database,
+    )
+    expect(level('postgresql')).toBe(rows[0]?.fsync === 'on' ? 'ok' : 'problem')
+    const wrong = await examined(installation.dataDir, { ...own, HOLDFAST_S3_SECRET_ACCESS_KEY: 'wrong' })
+    expect(wrong.find((each) => each.check === 'store')?.level).toBe('problem')
+  })
+})
