@@ -175,10 +175,7 @@ function jsonEndpoint<Needs, Who, Query extends Schema, Body extends Schema, Say
         call,
         caller,
         params: call.params,
-        query: parse(
-          query,
-          query === undefined ? undefined : Object.fromEntries([...call.url.searchParams].reverse()),
-        ),
+        query: parse(query, query === undefined ? undefined : firstValues(call.url.searchParams)),
         body: parse(body, body === undefined ? undefined : await readJsonBody(call)),
       }
       const result = await given.handle(input, parts)
@@ -187,6 +184,11 @@ function jsonEndpoint<Needs, Who, Query extends Schema, Body extends Schema, Say
         : new JsonAnswer(result, status)
     },
   }
+}
+
+/** Of a parameter that is given more than once the first counts, as in "URLSearchParams.get". */
+export function firstValues(parameters: URLSearchParams): Record<string, string> {
+  return Object.fromEntries([...parameters].reverse())
 }
 
 function parse<S extends Schema>(schema: S | undefined, input: unknown): Output<S>

@@ -56,3 +56,10 @@ test('a list without a search is counted exactly', async () => {
 test('totals that do not exist are refused', async () => {
   expect(await paged('search=granite&totals=none')).toBe(400)
 })
+
+test('of a parameter that is given twice, the first counts', async () => {
+  const exactly = { page: 1, per_page: 100, total: HITS, pages: 101 }
+  expect(await paged('search=granite&totals=exact&totals=bounded')).toEqual(exactly)
+  expect(await paged('totals=none&search=granite&totals=exact')).toBe(400)
+  expect(await paged('search=granite&search=quartz&per_page=7')).toEqual(exactly)
+})

@@ -5,7 +5,7 @@ import { SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { JsonAnswer } from '../../server/answers/json.ts'
 import type { Call } from '../../server/call.ts'
-import { endpoint } from '../../server/endpoint.ts'
+import { endpoint, firstValues } from '../../server/endpoint.ts'
 import type { OperationsPart } from '../operations.part.ts'
 import { PROBE_HEADER } from './probe-tokens.ts'
 
@@ -40,7 +40,7 @@ export const probeEndpoint = endpoint({
     if (!operations.probes.admits(call.request.headers.get(PROBE_HEADER))) {
       throw new Refusal('NOT_FOUND', 'There is nothing at this address')
     }
-    const asked = query.safeParse(Object.fromEntries(call.url.searchParams))
+    const asked = query.safeParse(firstValues(call.url.searchParams))
     if (!asked.success) throw new Refusal('INVALID_REQUEST', `"silence" is 0 to ${LONGEST_SILENCE} seconds`)
     if (asked.data.slow !== undefined) return slowAnswer()
     const seen = await seenOf(call)
