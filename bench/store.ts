@@ -48,16 +48,13 @@ const folder = ending.adopt(mkdtempSync(join(tmpdir(), 'holdfast-bench-')), (mad
 )
 const endpoint = await cephEndpoint()
 const trees = [undefined, ...(values.against === undefined ? [] : [resolve(values.against)])]
-const nodes: StoreNode[] = []
-for (const [at, tree] of trees.entries()) {
-  const started = startStoreNode(join(folder, `${at}`), { endpoint, tree, profile: values.profile })
-  nodes.push(ending.adopt(await started, (node) => node.stop()))
-}
-
 const work = STORE_WORK.filter(({ name }) => only.includes(name))
+const passing = await startNodes(false)
+const redirecting = await startNodes(true)
 const samples = new Map<string, StoreCost[]>()
 for (let round = 0; round < rounds; round++) {
-  for (const { name, run } of work) {
+  for (const { name, run, redirects } of work) {
+    const nodes = redirects ? redirecting : passing
     for (let turn = 0; turn < nodes.length; turn++) {
       const node = nodes[(turn + round) % nodes.length]
       if (node === undefined) continue
@@ -66,9 +63,22 @@ for (let round = 0; round < rounds; round++) {
     }
   }
 }
-for (const { name, title } of work) {
+for (const { name, title, redirects } of work) {
   console.log(`\n${title}`)
-  for (const { tree } of nodes) console.log(line(tree, samples.get(`${name} ${tree}`) ?? []))
+  for (const { tree } of redirects ? redirecting : passing)
+    console.log(line(tree, samples.get(`${name} ${tree}`) ?? []))
+}
+
+/** A node of each tree, or none when nothing is measured with them. */
+async function startNodes(redirects: boolean): Promise<StoreNode[]> {
+  const nodes: StoreNode[] = []
+  if (!work.some((item) => (item.redirects ?? false) === redirects)) return nodes
+  for (const [at, tree] of trees.entries()) {
+    const name = `${redirects ? 'redirecting' : 'passing'}-${at}`
+    const started = startStoreNode(join(folder, name), { endpoint, tree, profile: values.profile, redirects })
+    nodes.push(ending.adopt(await started, (node) => node.stop()))
+  }
+  return nodes
 }
 
 function line(tree: string, costs: readonly StoreCost[]): string {

@@ -32,6 +32,8 @@ export interface StoreCost {
 export interface StoreWork {
   readonly name: string
   readonly title: string
+  /** Whether it is for a node that sends its clients to the store. */
+  readonly redirects?: true
   run(node: StoreNode, round: number): Promise<StoreCost>
 }
 
@@ -45,9 +47,10 @@ export async function startStoreNode(
     readonly endpoint: S3Endpoint
     readonly tree?: string | undefined
     readonly profile?: string | undefined
+    readonly redirects?: boolean
   },
 ): Promise<StoreNode> {
-  const { endpoint, tree, profile } = of
+  const { endpoint, tree, profile, redirects = false } = of
   const settings = {
     HOLDFAST_S3_ENDPOINT: endpoint.endpoint,
     HOLDFAST_S3_BUCKET: `bench-store-${process.pid}-${bucket++}`,
@@ -55,6 +58,7 @@ export async function startStoreNode(
     HOLDFAST_S3_ACCESS_KEY_ID: endpoint.accessKeyId,
     HOLDFAST_S3_SECRET_ACCESS_KEY: endpoint.secretAccessKey,
     HOLDFAST_S3_PATH_STYLE: 'true',
+    HOLDFAST_S3_REDIRECT: String(redirects),
     HOLDFAST_METRICS: 'on',
     HOLDFAST_METRICS_TOKEN: TOKEN,
   }
@@ -96,6 +100,19 @@ export const STORE_WORK: readonly StoreWork[] = [
     title: 'Download of 128 MiB',
     run: (node) => cost(node, 4, async () => repeated(4, await addressOf(node, node.big))),
   },
+  {
+    name: 'redirected-range',
+    title:
+      'Range of 1 MiB from the store itself, each with a redirect by the node (milliseconds are seconds a GiB)',
+    redirects: true,
+    run: (node) => cost(node, 300, () => redirected(node, 300, MIB)),
+  },
+  {
+    name: 'redirected-download',
+    title: 'Download of 128 MiB from the store itself after a redirect by the node',
+    redirects: true,
+    run: (node) => cost(node, 4, () => redirected(node, 4, BIG)),
+  },
 ]
 
 function uploads(
@@ -122,6 +139,18 @@ function ranges(node: StoreNode, count: number, length: number): () => Promise<u
 
 async function repeated(times: number, url: string): Promise<void> {
   for (let at = 0; at < times; at++) await runClient({ kind: 'download', url, ranges: null, hash: false })
+}
+
+/** Follows the node's redirect for each range; throws when the bytes came from the node, or not all of them. */
+async function redirected(node: StoreNode, count: number, length: number): Promise<void> {
+  const url = await addressOf(node, node.big)
+  for (let at = 0; at < count; at++) {
+    const start = (at * length) % BIG
+    const answer = await fetch(url, { headers: { Range: `bytes=${start}-${start + length - 1}` } })
+    const { byteLength } = await answer.arrayBuffer()
+    if (!answer.redirected || answer.status !== 206 || byteLength !== length)
+      throw new Error(`${answer.status} with ${byteLength} bytes from ${new URL(answer.url).origin}`)
+  }
 }
 
 /** Runs so many operations, and divides what they took. */
