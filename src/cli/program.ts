@@ -5,11 +5,9 @@ import { accountCommand } from './account.ts'
 import { adminCommand } from './admin.ts'
 import { completionCommand } from './completion.ts'
 import { configCommand } from './config.ts'
-import { doctorCommand } from './doctor.ts'
 import { downloadCommand } from './download.ts'
 import { withEnvFile, withNamedFile } from './env-file.ts'
 import { explain } from './failure.ts'
-import { FaultsFound } from './faults-found.ts'
 import { infoCommand } from './info.ts'
 import { keyCommand } from './key.ts'
 import { listCommand, searchCommand } from './list.ts'
@@ -24,6 +22,9 @@ import { relocateCommand } from './relocate.ts'
 import { removeCommand } from './remove.ts'
 import { reportCommand } from './report.ts'
 import { secretCommand } from './secret.ts'
+import { checkCommand } from './soundness/check.ts'
+import { doctorCommand } from './soundness/doctor.ts'
+import { FaultsFound } from './soundness/faults-found.ts'
 import { takeOverCommand } from './takeover.ts'
 import { uploadCommand } from './upload.ts'
 
@@ -111,6 +112,7 @@ function program(environment: Environment): Command {
   keyCommand(holdfast.command('key'), environment)
   reportCommand(holdfast.command('report'), environment)
   migrateCommand(holdfast.command('migrate'), environment)
+  checkCommand(holdfast.command('check'), environment)
   doctorCommand(holdfast.command('doctor'), environment)
   relocateCommand(holdfast.command('relocate'), environment)
   mailCommand(holdfast.command('mail'), environment)

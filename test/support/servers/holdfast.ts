@@ -39,6 +39,8 @@ export interface TestHoldfast {
   readonly nodeUrl: string
   /** Location of SQLite and the blobs; not used on the cluster. */
   readonly dataDir: string
+  /** What the nodes were started with. */
+  readonly config: Config
   readonly clock: TestClock
   /** A database connection of the test's own. */
   readonly database: Database
@@ -106,6 +108,7 @@ export async function startHoldfast(
       return nodes.nodeUrl
     },
     dataDir: config.dataDir,
+    config,
     clock,
     get database() {
       return pair.database

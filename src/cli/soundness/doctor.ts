@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Environment } from '../config/environment.ts'
-import { loadConfig } from '../config.ts'
-import { LONGEST_SILENCE } from '../contract/health.ts'
-import { systemClock } from '../domain/clock.ts'
-import { systemRandom } from '../domain/random.ts'
-import type { Diagnosis, Finding } from '../operations/doctor/doctor.ts'
+import type { Environment } from '../../config/environment.ts'
+import { loadConfig } from '../../config.ts'
+import { LONGEST_SILENCE } from '../../contract/health.ts'
+import { systemClock } from '../../domain/clock.ts'
+import { systemRandom } from '../../domain/random.ts'
+import type { Diagnosis, Finding } from '../../operations/doctor/doctor.ts'
+import { printJson, printLines } from '../output.ts'
 import { FaultsFound } from './faults-found.ts'
-import { printJson, printLines } from './output.ts'
 
 interface Options {
   readonly address?: URL
@@ -62,8 +62,8 @@ function readSilence(text: string): number {
 
 async function run(environment: Environment, { address, silence, json }: Options): Promise<void> {
   const config = loadConfig(environment)
-  const { examine } = await import('../operations/doctor/doctor.ts')
-  const { tryMailServer } = await import('../app.ts')
+  const { examine } = await import('../../../operations/doctor/doctor.ts')
+  const { tryMailServer } = await import('../../../app.ts')
   if (!json && silence > 0) printLines(`This takes about ${silence + 5} seconds.`)
   const diagnosis = await examine({
     config,

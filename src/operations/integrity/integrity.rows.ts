@@ -1,0 +1,177 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { wholeSum } from '../../database/differences.ts'
+import type { AccountId, BlobId, BlobKey, Sha256, Slug } from '../../domain/ids.ts'
+
+/** Bytes that are stored once, for one file or more. */
+export interface ContentRow {
+  readonly id: BlobId
+  readonly key: BlobKey
+  readonly size: number
+  readonly sha256: Sha256
+  readonly refs: number
+  /** Files that refer to it. */
+  readonly files: number
+}
+
+/** Contents in the order of their ids, those after `id`. */
+export function contentsAfter(db: Database, id: BlobId | null, limit: number): Promise<ContentRow[]> {
+  const contents = contentRows(db).orderBy('blobs.id').limit(limit)
+  return (id === null ? contents : contents.where('blobs.id', '>', id)).execute()
+}
+
+export function findContent(db: Database, id: BlobId): Promise<ContentRow | undefined> {
+  return contentRows(db).where('blobs.id', '=', id).executeTakeFirst()
+}
+
+function contentRows(db: Database) {
+  return db
+    .selectFrom('blobs')
+    .select(['blobs.id', 'blobs.key', 'blobs.size', 'blobs.sha256', 'blobs.refs'])
+    .select((row) =>
+      row
+        .selectFrom('files')
+        .select((files) => files.fn.countAll<number>().as('files'))
+        .whereRef('files.blob_id', '=', 'blobs.id')
+        .$asScalar()
+        .$notNull()
+        .as('files'),
+    )
+}
+
+export async function contentTotals(db: Database): Promise<{ contents: number; bytes: number }> {
+  return db
+    .selectFrom('blobs')
+    .select((row) => [row.fn.countAll<number>().as('contents'), wholeSum(db, 'size').as('bytes')])
+    .executeTakeFirstOrThrow()
+}
+
+export interface AffectedFile {
+  readonly slug: Slug
+  readonly name: string
+  readonly owner: string
+}
+
+/** Files with that content, those in a bin too, at most `limit`. */
+export function filesWith(db: Database, content: BlobId, limit: number): Promise<AffectedFile[]> {
+  return db
+    .selectFrom('files')
+    .innerJoin('accounts', 'accounts.id', 'files.account_id')
+    .select(['files.slug', 'files.name', 'accounts.username as owner'])
+    .where('files.blob_id', '=', content)
+    .orderBy('files.id')
+    .limit(limit)
+    .execute()
+}
+
+/** Which of the keys anything in the database refers to. */
+export async function knownKeys(db: Database, keys: readonly BlobKey[]): Promise<Set<BlobKey>> {
+  if (keys.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('blobs')
+    .select('key')
+    .where('key', 'in', keys)
+    .unionAll(db.selectFrom('blob_garbage').select('key').where('key', 'in', keys))
+    .unionAll(db.selectFrom('reservations').select('key').where('key', 'in', keys))
+    .unionAll(db.selectFrom('uploads').select('key').where('key', 'in', keys))
+    .unionAll(
+      db
+        .selectFrom('thumbnails')
+        .select((row) => row.ref('key').$notNull().as('key'))
+        .where('key', 'in', keys),
+    )
+    .execute()
+  return new Set(rows.map(({ key }) => key))
+}
+
+export interface AccountSums {
+  readonly id: AccountId
+  readonly username: string
+  readonly storage_used: number
+  readonly files_count: number
+  /** What the rows of its files add up to, without those in the bin. */
+  readonly bytes: number
+  readonly files: number
+  /** What the entries of its bin add up to, those excepted that are deleted for good. */
+  readonly binned_bytes: number
+  /** Entries of the bin that are being restored. */
+  readonly restoring: number
+  /** Deleted folders whose files are still being cleared: their rows count no longer and are still there. */
+  readonly clearing: number
+}
+
+/** Accounts in the order of their ids. Sums and rows are of one moment. */
+export function accountSumsAfter(db: Database, id: AccountId | null, limit: number): Promise<AccountSums[]> {
+  const accounts = sumsOfAccounts(db).orderBy('accounts.id').limit(limit)
+  return (id === null ? accounts : accounts.where('accounts.id', '>', id)).execute()
+}
+
+export function findAccountSums(db: Database, id: AccountId): Promise<AccountSums | undefined> {
+  return sumsOfAccounts(db).where('accounts.id', '=', id).executeTakeFirst()
+}
+
+function sumsOfAccounts(db: Database) {
+  return db
+    .selectFrom('accounts')
+    .select(['accounts.id', 'accounts.username', 'accounts.storage_used', 'accounts.files_count'])
+    .select((row) => [
+      row
+        .selectFrom('files')
+        .select(wholeSum(db, 'size').as('bytes'))
+        .whereRef('files.account_id', '=', 'accounts.id')
+        .where('removed_at', 'is', null)
+        .$asScalar()
+        .$notNull()
+        .as('bytes'),
+      row
+        .selectFrom('files')
+        .select((files) => files.fn.countAll<number>().as('files'))
+        .whereRef('files.account_id', '=', 'accounts.id')
+        .where('removed_at', 'is', null)
+        .$asScalar()
+        .$notNull()
+        .as('files'),
+      row
+        .selectFrom('bin')
+        .select(wholeSum(db, 'bytes').as('bytes'))
+        .whereRef('bin.account_id', '=', 'accounts.id')
+        .where((entry) =>
+          entry.or([
+            entry('accounts.bin_emptied', 'is', null),
+            entry('bin.id', '>', entry.ref('accounts.bin_emptied').$notNull()),
+          ]),
+        )
+        .$asScalar()
+        .$notNull()
+        .as('binned_bytes'),
+      row
+        .selectFrom('bin')
+        .select((entries) => entries.fn.countAll<number>().as('restoring'))
+        .whereRef('bin.account_id', '=', 'accounts.id')
+        .where('restoring', '=', 1)
+        .$asScalar()
+        .$notNull()
+        .as('restoring'),
+      row
+        .selectFrom('folders')
+        .select((folders) => folders.fn.countAll<number>().as('clearing'))
+        .whereRef('folders.account_id', '=', 'accounts.id')
+        .where('deleted_at', 'is not', null)
+        .where('cleared_at', 'is', null)
+        .$asScalar()
+        .$notNull()
+        .as('clearing'),
+    ])
+}
+
+/** Folders from which no way leads up to the top of an account. */
+export async function looseFolders(db: Database): Promise<number> {
+  const { rows } = await sql<{ loose: number }>`
+    with recursive reached (id) as (
+      select id from folders where parent_id is null
+      union
+      select folders.id from folders inner join reached on folders.parent_id = reached.id
+    )
+    select count(*) as loose from folders where id not in (select id from reached)`.execute(db)
+  return Number(rows[0]?.loose ?? 0)
+}

@@ -1,0 +1,27 @@
+import { BlobDamaged, BlobMissing, type BlobStore } from '../../blobs/blob-store.ts'
+import type { ContentRow } from './integrity.rows.ts'
+
+/** Gone from the store, of another size than stored, or with other bytes than those that were hashed. */
+export type Reason = 'missing' | 'size' | 'hash'
+
+/** Reads the whole content and hashes it; null when it is as it was stored. Throws what the store throws otherwise. */
+export async function readDamage(
+  blobs: Pick<BlobStore, 'read'>,
+  { key, size, sha256 }: ContentRow,
+): Promise<Reason | null> {
+  const hash = new Bun.CryptoHasher('sha256')
+  let read = 0
+  try {
+    const body = await blobs.read(key, 0, size, size)
+    for await (const chunk of body instanceof Blob ? body.stream() : body) {
+      hash.update(chunk)
+      read += chunk.length
+    }
+  } catch (error) {
+    if (error instanceof BlobMissing) return 'missing'
+    if (error instanceof BlobDamaged) return 'size'
+    throw error
+  }
+  if (read !== size) return 'size'
+  return hash.digest('hex') === sha256 ? null : 'hash'
+}
