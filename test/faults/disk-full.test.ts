@@ -15,8 +15,8 @@ const KIB = 1024
 const MIB = 1024 * KIB
 /** Small enough that a refused upload is answered, whatever of it is still on its way. */
 const PIECE = 900 * KIB
-/** The log of the database, which is written back every 4 MiB, has to fit beside what uploads may take. */
-const FLOOR = 6 * MIB
+/** The log of the database, which is written back every 16 MiB, has to fit beside what uploads may take. */
+const FLOOR = 18 * MIB
 const SETTINGS: ChildSettings = {
   MIN_FREE_SPACE: String(FLOOR),
   RATE_LIMIT: '1000000',
@@ -33,7 +33,7 @@ if (obstacle !== null) {
 
 describe.skipIf(obstacle !== null)('a full disk', () => {
   test('refuses uploads, keeps nothing of them, and takes files again once some are purged', async () => {
-    using disk = smallDisk(32)
+    using disk = smallDisk(44)
     const dataDir = join(disk.path, 'data')
     await using stack = new AsyncDisposableStack()
     const holdfast = stack.adopt(await startHoldfast({ dataDir, minFreeSpace: FLOOR }), (server) =>
@@ -64,7 +64,7 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
     for (const [slug, hash] of kept)
       expect(await readBack(holdfast.url, slug)).toMatchObject({ sha256: hash })
 
-    await account.deleteFiles([...kept.keys()].slice(0, 10))
+    await account.deleteFiles([...kept.keys()].slice(0, 13))
     await holdfast.runJobs()
     // Bytes of deleted files stay a minute for those who are reading them.
     holdfast.clock.advance(2 * 60_000)
@@ -76,7 +76,7 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
   })
 
   test('takes as many of several uploads at once as fit, and refuses the rest', async () => {
-    using disk = smallDisk(32)
+    using disk = smallDisk(44)
     const dataDir = join(disk.path, 'data')
     const { apiKey: key } = await addAccount(dataDir, 'together')
     await using server = await startChild(dataDir, SETTINGS)
@@ -106,7 +106,7 @@ describe.skipIf(obstacle !== null)('a full disk', () => {
   })
 
   test('that has not one page left fails a running upload, and the server goes on when there is room', async () => {
-    using disk = smallDisk(32)
+    using disk = smallDisk(44)
     const dataDir = join(disk.path, 'data')
     const { apiKey: key } = await addAccount(dataDir, 'runs-out')
     await using server = await startChild(dataDir, { ...SETTINGS, STORAGE_LIMIT: '10MB' })

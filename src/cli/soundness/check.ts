@@ -41,7 +41,7 @@ function readShare(text: string): ReadData {
 
 async function run(environment: Environment, { readData, json }: Options): Promise<void> {
   const config = loadConfig(environment)
-  const { checkInstallation } = await import('../../../operations/integrity/check.ts')
+  const { checkInstallation } = await import('../../operations/integrity/check.ts')
   const bar = progressLine()
   const result = await checkInstallation({
     config,

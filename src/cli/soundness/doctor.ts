@@ -62,8 +62,8 @@ function readSilence(text: string): number {
 
 async function run(environment: Environment, { address, silence, json }: Options): Promise<void> {
   const config = loadConfig(environment)
-  const { examine } = await import('../../../operations/doctor/doctor.ts')
-  const { tryMailServer } = await import('../../../app.ts')
+  const { examine } = await import('../../operations/doctor/doctor.ts')
+  const { tryMailServer } = await import('../../app.ts')
   if (!json && silence > 0) printLines(`This takes about ${silence + 5} seconds.`)
   const diagnosis = await examine({
     config,
