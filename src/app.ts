@@ -14,6 +14,7 @@ import { createFilesPart } from './files/files.part.ts'
 import { jobsOf } from './job-order.ts'
 import type { Log } from './log.ts'
 import { createMailPart, type MailPart } from './mail/mail.part.ts'
+import { sendTestMail, tryMailServer } from './mail/smtp.ts'
 import { createMetrics, type Metrics } from './operations/metrics/metrics.ts'
 import { createOperationsPart } from './operations/operations.part.ts'
 import { openSecrets, readSecret } from './operations/secrets.ts'
@@ -28,7 +29,7 @@ import { guardDataFolder, holdDataFolder, openBlobs, openDatabase } from './stor
 import { createThumbnailsPart } from './thumbnails/thumbnails.part.ts'
 import { createUploadsPart } from './uploads/uploads.part.ts'
 
-export { sendTestMail, tryMailServer } from './mail/smtp.ts'
+export { sendTestMail, tryMailServer }
 
 /** A running server. */
 export interface Holdfast {
@@ -126,7 +127,11 @@ async function createParts(
   const mail = createMailPart(core, { before: (mayGoOn) => signIn.passwordResets.answerAll(mayGoOn) })
   const signIn = createSignInPart(core, { secret: given.signInSecret, mail })
   const accounts = createAccountsPart(core, { files, mail, signIn })
-  const operations = await createOperationsPart(core, { settings, metrics: given.metrics })
+  const operations = await createOperationsPart(core, {
+    settings,
+    metrics: given.metrics,
+    tryMail: tryMailServer,
+  })
   const authentication = createAuthentication({
     ...core,
     keys: accounts.keys,

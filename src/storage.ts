@@ -23,6 +23,8 @@ import type { Clock } from './domain/clock.ts'
 import type { Random } from './domain/random.ts'
 import type { Log } from './log.ts'
 
+export { noticesOtherBytes } from './blobs/s3.ts'
+
 /** A database at this program's version. */
 export interface OpenDatabase {
   readonly db: Database

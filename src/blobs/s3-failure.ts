@@ -43,6 +43,11 @@ const AWAY_CODES = new Set([
 ])
 /** The store received other bytes than were sent: a fault of the network, probably transient. */
 const CORRUPTED_CODES = new Set(['BadDigest', 'IncompleteBody', 'XAmzContentSHA256Mismatch'])
+/** Whether the store received other bytes than were announced. */
+export function isAboutBytes({ code }: S3Failure): boolean {
+  return CORRUPTED_CODES.has(code)
+}
+
 /** Out of space. MinIO, Ceph and others have codes of their own, Ceph with status 403. */
 const FULL_CODES = new Set([
   'QuotaExceeded',
@@ -56,7 +61,7 @@ const REFUSED_CODES = new Set(['NoSuchBucket', 'PermanentRedirect', 'Authorizati
 /** Whether the same request may succeed a little later. All requests are idempotent. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof S3Failure)) return false
-  return isAway(error) || CORRUPTED_CODES.has(error.code)
+  return isAway(error) || isAboutBytes(error)
 }
 
 /** The StoreFailure for a failure of the store or a violated invariant. Any other error comes back unchanged. */

@@ -14,7 +14,7 @@ import { type Pacing, type StoreRetryPolicy, systemPacing } from './retries.ts'
 import { s3Bytes } from './s3-body.ts'
 import { assertBucket } from './s3-bucket.ts'
 import { type S3Client, s3Client } from './s3-client.ts'
-import { asS3Failures, S3Failure } from './s3-failure.ts'
+import { asS3Failures, isAboutBytes, S3Failure } from './s3-failure.ts'
 import type { S3Watch } from './s3-metrics.ts'
 import { BLOBS, isNoSuchKey, keyOf, objectOf, objectSize, objectsUnder, putObject } from './s3-objects.ts'
 import { newPart, type SealedPart } from './s3-part.ts'
@@ -57,6 +57,26 @@ export async function openS3Blobs(
   const client = s3Client(settings, pacing, timeouts, watch)
   await assertBucket(client, settings)
   return new S3Blobs(client, random)
+}
+
+/**
+ * Whether bytes that change on their way to the store are noticed: it refuses what does not match its MD5, or tells by the
+ * ETag what it took. Throws S3Failure when that cannot be found out.
+ */
+export async function noticesOtherBytes(settings: S3Settings, random: Random): Promise<boolean> {
+  const client = s3Client(settings, systemPacing(random), usualTimeouts, undefined)
+  const object = objectOf(makeBlobKey(random))
+  const [sent, announced] = [sealed(random(PROBE_BYTES)), sealed(random(PROBE_BYTES))]
+  const once = { retries: { tries: 1, giveUpAfter: 0 }, answerWithin: PROBE_ANSWER }
+  try {
+    await putObject(client, object, { bytes: sent.bytes, md5: announced.md5 }, once)
+    return false
+  } catch (error) {
+    if (error instanceof S3Failure && isAboutBytes(error)) return true
+    throw error
+  } finally {
+    await client.send({ method: 'DELETE', object, ...once })
+  }
 }
 
 class S3Blobs implements BlobStore {

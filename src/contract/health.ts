@@ -33,6 +33,9 @@ export type Readiness = z.infer<typeof readiness>
 /** Seconds that a probe may ask the server to stay silent. */
 export const LONGEST_SILENCE = 240
 
+/** What a probe that is answered slowly gets before and after a pause of so many milliseconds. */
+export const SLOW_ANSWER = { begin: `begin${' '.repeat(1019)}`, end: 'end', pause: 1500 } as const
+
 const header = (example: string) => described(z.nullable(z.string()), { example })
 const milliseconds = (from: string) =>
   described(z.nullable(z.int()), {

@@ -102,3 +102,41 @@ const settingInForce = component(
 export type SettingInForce = z.infer<typeof settingInForce>
 
 export const settingsAnswer = dataOf(z.array(settingInForce))
+
+const change = z.object({
+  where: described(z.string(), { example: 'nginx' }),
+  line: described(z.string(), { example: 'client_max_body_size 0;' }),
+})
+
+const finding = component(
+  'Finding',
+  z.object({
+    check: described(z.string(), { example: 'body-limit', description: 'Stable name of the check' }),
+    level: described(z.enum(['ok', 'advice', 'problem', 'unknown']), {
+      description: '"unknown": it could not be found out from here',
+    }),
+    what: described(z.string(), { example: 'a body of 10 GB is refused before it comes (status 413)' }),
+    why: described(z.string(), {
+      description: 'Why it matters; empty where all is well',
+      example: 'Larger files end with an error.',
+    }),
+    changes: described(z.array(change), {
+      description: 'Lines to change, and the programs in whose configuration they are',
+    }),
+  }),
+)
+export type Finding = z.infer<typeof finding>
+
+const diagnosis = component(
+  'Diagnosis',
+  z.object({
+    sound: described(z.boolean(), { description: 'Whether no finding is a problem' }),
+    machine: z.array(finding),
+    database: z.array(finding),
+    services: z.array(finding),
+    address: described(z.array(finding), { description: 'What was seen through the public address' }),
+  }),
+)
+export type Diagnosis = z.infer<typeof diagnosis>
+
+export const diagnosisAnswer = dataOf(diagnosis)

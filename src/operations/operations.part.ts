@@ -1,3 +1,4 @@
+import type { MailConfig } from '../config/setting-groups.ts'
 import type { SettingInForce } from '../config.ts'
 import type { AuditLog } from '../core/audit-log.ts'
 import type { Core } from '../core/core.ts'
@@ -9,11 +10,15 @@ import { dataDiskSize } from '../storage.ts'
 import { type AllFiles, createAllFiles } from './all-files.ts'
 import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
 import { createDiskWatch, type DiskWatch, warnOfFloor } from './disk-space.ts'
+import { createDoctor, type Doctor } from './doctor/doctor.ts'
 import { createProbes, type Probes } from './doctor/probe-tokens.ts'
 import { createFigures, type OperationFigures } from './figures.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { createNotices, type NoticeBoard } from './notices.ts'
 import { createStatistics, type Statistics } from './statistics.ts'
+
+/** Logs in at the mail server. */
+export type TryMail = (mail: MailConfig) => Promise<void>
 
 /** Administration and monitoring of the server as a whole. */
 export interface OperationsPart {
@@ -21,6 +26,7 @@ export interface OperationsPart {
   readonly auditLog: AuditLog
   readonly backgroundJobs: BackgroundJobs
   readonly diskWatch: DiskWatch
+  readonly doctor: Doctor
   readonly figures: OperationFigures
   /** Null where metrics are off. */
   readonly metrics: Metrics | null
@@ -36,8 +42,9 @@ export interface OperationsPart {
 
 export async function createOperationsPart(
   core: Core,
-  { settings, metrics }: Pick<OperationsPart, 'settings' | 'metrics'>,
+  given: Pick<OperationsPart, 'settings' | 'metrics'> & { readonly tryMail: TryMail },
 ): Promise<OperationsPart> {
+  const { settings, metrics, tryMail } = given
   const { db, blobs, freeSpace, nodes, clock, config, log, failed } = core
   const diskWatch = createDiskWatch({
     blobSpace: () => blobs.freeSpace(),
@@ -56,15 +63,21 @@ export async function createOperationsPart(
     freeSpace: async () => (await blobs.freeSpace()) ?? freeSpace(),
     report: failed('traffic could not be written'),
   })
+  const backgroundJobs = createBackgroundJobs(db, nodes, clock, core.history)
+  const probes = createProbes(core.signing, clock)
   return {
     allFiles: createAllFiles(db),
     auditLog: core.auditLog,
-    backgroundJobs: createBackgroundJobs(db, nodes, clock, core.history),
+    backgroundJobs,
     diskWatch,
+    doctor: createDoctor(
+      { ...core, tryMail },
+      { db, jobs: backgroundJobs, probeStore: () => blobs.probe(), token: () => probes.token() },
+    ),
     figures: createFigures(core),
     metrics,
     notices,
-    probes: createProbes(core.signing, clock),
+    probes,
     readiness: core.readiness,
     removing: core.removing,
     settings,

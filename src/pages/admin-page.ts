@@ -17,6 +17,7 @@ const subjects: Readonly<Record<AdminSection, string>> = {
   jobs: 'what runs by itself, and the servers',
   notice: 'what everybody is told on every page',
   settings: 'the settings in force',
+  doctor: 'whether the set-up is sound',
   audit: 'what administrators have done',
 }
 

@@ -23,6 +23,7 @@ import {
 import * as foldersRoutes from '../files/folders/folders.routes.ts'
 import * as accountsRoutes from '../operations/accounts.routes.ts'
 import { listAuditEndpoint } from '../operations/audit.routes.ts'
+import { examineEndpoint } from '../operations/doctor/doctor.routes.ts'
 import { probeEndpoint } from '../operations/doctor/probe.routes.ts'
 import { listAllFilesEndpoint } from '../operations/files.routes.ts'
 import { getHealthEndpoint, getReadinessEndpoint } from '../operations/health.routes.ts'
@@ -188,6 +189,7 @@ export const routes: readonly Route[] = [
   row('get',     '/api/v1/admin/files',                  administrator,              ANY, NONE,     listAllFilesEndpoint),
   row('get',     '/api/v1/admin/jobs',                   administrator,              ANY, NONE,     listJobsEndpoint),
   row('post',    '/api/v1/admin/jobs/retry',             administrator,              ANY, FIELDS,   retryJobEndpoint),
+  row('post',    '/api/v1/admin/doctor',                 administrator,              ANY, NONE,     examineEndpoint),
   row('get',     '/api/v1/admin/nodes',                  administrator,              ANY, NONE,     listNodesEndpoint),
   row('get',     '/api/v1/admin/settings',               administrator,              ANY, NONE,     listSettingsEndpoint),
   row('get',     '/api/v1/admin/notice',                 administrator,              ANY, NONE,     noticeRoutes.getNoticeEndpoint),

@@ -323,6 +323,31 @@ describeInBrowser('administration', (browser) => {
     expect(opened.trouble()).toEqual([])
   })
 
+  test('says whether the set-up is sound, and what to change', async () => {
+    await using opened = await openAs(root)
+    const { page } = opened
+    await page.goto('/admin/doctor')
+    await button(page, 'Look again').waitFor()
+    await page.getByRole('heading', { name: 'Public address' }).waitFor()
+    const rows = await page.locator('.plain-rows li').allTextContents()
+    expect(rows).toContainEqual(
+      expect.stringMatching(/^storeFinethe data folder takes, returns and removes bytes$/),
+    )
+    expect(rows).toContainEqual(
+      expect.stringMatching(/^public-addressAdvice.*Holdfast: HOLDFAST_PUBLIC_URL=/),
+    )
+    // The tests' folder may lie in memory, of which the doctor tells.
+    const problems = rows.filter((row) => /^[a-z-]+Problem/.test(row)).length
+    const verdict =
+      problems === 0 ? 'No problem was found.' : new RegExp(`^${problems} problems? (was|were) found`)
+    await page.getByText(verdict).waitFor()
+    const asked = page.waitForResponse(/\/api\/v1\/admin\/doctor$/)
+    await button(page, 'Look again').click()
+    expect((await asked).status()).toBe(200)
+    await settled(page)
+    expect(opened.trouble()).toEqual([])
+  })
+
   test('keeps all that was done in the audit log, by kind and page by page', async () => {
     await using opened = await openAs(root)
     const { page } = opened

@@ -206,6 +206,9 @@ function administration(): State[] {
     at('jobs', '/jobs'),
     at('notice', '/notice'),
     at('settings', '/settings'),
+    at('doctor', '/doctor', async (page) => {
+      await page.locator('.plain-rows').first().waitFor()
+    }),
     at('audit', '/audit'),
   ]
 }

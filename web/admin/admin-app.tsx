@@ -4,6 +4,7 @@ import { AccountView } from './accounts/account-view.tsx'
 import { AdminContext } from './admin-context.ts'
 import { AuditSection } from './audit-section.tsx'
 import type { AdminPageData, AdminSection } from './data.ts'
+import { DoctorSection } from './doctor-section.tsx'
 import { FilesSection } from './files-section.tsx'
 import { JobsSection } from './jobs-section.tsx'
 import { askedPage, askedText } from './lists/address.ts'
@@ -51,6 +52,8 @@ function SectionOf({ section }: { section: AdminSection }) {
       return <NoticeSection />
     case 'settings':
       return <AdminSettings />
+    case 'doctor':
+      return <DoctorSection />
     case 'audit':
       return <AuditSection />
   }

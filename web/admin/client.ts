@@ -18,6 +18,8 @@ import {
 import { done } from '../../src/contract/fields.ts'
 import { type Notice, noticeAnswer } from '../../src/contract/notice.ts'
 import {
+  type Diagnosis,
+  diagnosisAnswer,
   type Jobs,
   jobsAnswer,
   type Node,
@@ -146,6 +148,11 @@ export async function fetchNodes(): Promise<readonly Node[]> {
 
 export async function fetchSettings(): Promise<readonly SettingInForce[]> {
   return (await askServer(settingsAnswer, `${ADMIN}/settings`)).data
+}
+
+/** Takes some seconds. */
+export async function examine(): Promise<Diagnosis> {
+  return (await askServer(diagnosisAnswer, `${ADMIN}/doctor`, { method: 'POST' })).data
 }
 
 /** Also one that is not due yet, or over. */

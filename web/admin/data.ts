@@ -10,6 +10,7 @@ export const ADMIN_SECTIONS = [
   'jobs',
   'notice',
   'settings',
+  'doctor',
   'audit',
 ] as const
 

@@ -1,4 +1,4 @@
-import type { JobState, StatisticsOutage } from '../../src/contract/operations.ts'
+import type { Diagnosis, Finding, JobState, StatisticsOutage } from '../../src/contract/operations.ts'
 import type { AccountSort, AccountState, AllFilesSort } from '../../src/domain/administration.ts'
 import type { Act } from '../../src/domain/audit.ts'
 import type { NoticeLevel } from '../../src/domain/notice.ts'
@@ -20,7 +20,19 @@ export interface AdminTexts {
   readonly jobs: JobsTexts
   readonly notice: NoticeTexts
   readonly settings: SettingsTexts
+  readonly doctor: DoctorTexts
   readonly audit: AuditTexts
+}
+
+interface DoctorTexts {
+  readonly title: string
+  readonly why: string
+  readonly waiting: string
+  readonly again: string
+  readonly sound: string
+  readonly problems: Plural
+  readonly levels: Readonly<Record<Finding['level'], string>>
+  readonly parts: Readonly<Record<keyof Omit<Diagnosis, 'sound'>, string>>
 }
 
 interface CommonTexts extends AppTexts {

@@ -1,8 +1,8 @@
 import type { Configuration, CustomFetch, IDToken } from 'openid-client'
 import type { OidcConfig } from '../../config/setting-groups.ts'
+import { isLoopback } from '../../core/loopback.ts'
 import { HOUR, MINUTE, SECOND } from '../../domain/clock.ts'
 import { bodyUpTo } from './bounded-body.ts'
-import { isLoopback } from './loopback.ts'
 
 /** Secrets that tie the provider's response to the request; kept by the browser meanwhile. */
 export interface OidcSecrets {

@@ -62,7 +62,7 @@ function readSilence(text: string): number {
 
 async function run(environment: Environment, { address, silence, json }: Options): Promise<void> {
   const config = loadConfig(environment)
-  const { examine } = await import('../../operations/doctor/doctor.ts')
+  const { examine, isSound } = await import('../../operations/doctor/doctor.ts')
   const { tryMailServer } = await import('../../app.ts')
   if (!json && silence > 0) printLines(`This takes about ${silence + 5} seconds.`)
   const diagnosis = await examine({
@@ -74,10 +74,10 @@ async function run(environment: Environment, { address, silence, json }: Options
     tryMail: tryMailServer,
   })
   const findings = Object.values(diagnosis).flat()
-  const isSound = findings.every(({ level }) => level !== 'problem')
-  if (json) printJson({ sound: isSound, findings })
+  const sound = isSound(diagnosis)
+  if (json) printJson({ sound, findings })
   else printDiagnosis(diagnosis)
-  if (!isSound) throw new FaultsFound()
+  if (!sound) throw new FaultsFound()
 }
 
 function printDiagnosis(diagnosis: Diagnosis): void {

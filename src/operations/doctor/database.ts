@@ -1,14 +1,18 @@
+import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
 import { missingMigrations } from '../../database/migrate.ts'
 import { type Clock, MINUTE } from '../../domain/clock.ts'
+import { settings } from '../../settings.ts'
 import { advice, type Change, type Finding, fine, problem } from './findings.ts'
 import { findPostgresSettings, type PostgresSettings } from './postgres.rows.ts'
 
 /** Beyond this, nodes disagree about what has expired. */
 const MAY_DIFFER = MINUTE
+/** Connections for others than nodes: those that PostgreSQL keeps for superusers, and commands. */
+const SPARE_CONNECTIONS = 5
 
 /** Whether it is at the program's version, and PostgreSQL keeps what it has promised. */
-export async function checkDatabase(db: Database, isPostgres: boolean, clock: Clock): Promise<Finding[]> {
+export async function checkDatabase(db: Database, config: Config, clock: Clock): Promise<Finding[]> {
   const missing = await missingMigrations(db)
   const version =
     missing === 0
@@ -19,11 +23,17 @@ export async function checkDatabase(db: Database, isPostgres: boolean, clock: Cl
           'This program is newer than the server that has run on this database.',
           [{ where: 'shell', line: 'holdfast migrate' }],
         )
-  if (!isPostgres) return [version]
+  if (config.databaseUrl === null) return [version]
   const asked = clock.now()
   const found = await findPostgresSettings(db)
   if (found === undefined) return [version]
-  return [version, durability(found), vacuum(found), agreement(found.now - (asked + clock.now()) / 2)]
+  return [
+    version,
+    durability(found),
+    connections(found, config.databaseConnections),
+    vacuum(found),
+    agreement(found.now - (asked + clock.now()) / 2),
+  ]
 }
 
 function durability({ fsync, full_page_writes: pages, version }: PostgresSettings): Finding {
@@ -36,6 +46,22 @@ function durability({ fsync, full_page_writes: pages, version }: PostgresSetting
     'A power cut can lose files whose uploads were answered, or the whole database.',
     changes,
   )
+}
+
+/** All nodes together must leave some for commands and for administrators of the database. */
+function connections({ max_connections: text, nodes }: PostgresSettings, each: number): Finding {
+  const check = 'connections'
+  const most = Number(text) - SPARE_CONNECTIONS
+  const servers = Math.max(1, nodes)
+  const what = `${servers} ${servers === 1 ? 'node uses' : 'nodes use'} up to ${servers * each} of ${text} connections`
+  if (servers * each <= most) return fine(check, what)
+  return problem(check, what, 'When all are busy, some nodes get none, and answer 503.', [
+    { where: 'postgresql.conf', line: `max_connections = ${servers * each + SPARE_CONNECTIONS}` },
+    {
+      where: 'Holdfast',
+      line: `${settings.databaseConnections.variable}=${Math.max(1, Math.floor(most / servers))}`,
+    },
+  ])
 }
 
 function vacuum({ autovacuum }: PostgresSettings): Finding {

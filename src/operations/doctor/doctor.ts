@@ -1,25 +1,43 @@
 import type { MailConfig } from '../../config/setting-groups.ts'
+import type { Config } from '../../config.ts'
 import { createSigning } from '../../core/hmac.ts'
+import type { Database } from '../../database/database.ts'
 import { MIGRATIONS, missingMigrations } from '../../database/migrate.ts'
+import type { Clock } from '../../domain/clock.ts'
+import type { Random } from '../../domain/random.ts'
 import { settings } from '../../settings.ts'
-import { connect, databaseExists, openBlobs, type StorageOptions } from '../../storage.ts'
-import { createBackgroundJobs } from '../background-jobs.ts'
+import { connect, databaseExists, noticesOtherBytes, openBlobs } from '../../storage.ts'
+import { type BackgroundJobs, createBackgroundJobs } from '../background-jobs.ts'
 import { openSecrets, readSecret } from '../secrets.ts'
 import { checkDatabase } from './database.ts'
 import { advice, type Finding, fine, problem, reasonOf, unknown } from './findings.ts'
 import { checkClock, checkDisk } from './machine.ts'
 import { createProbes } from './probe-tokens.ts'
 import { checkPublicAddress } from './public-address.ts'
+import { checkSettings } from './settings-in-force.ts'
 
 export type { Finding } from './findings.ts'
 
-export interface Examination extends StorageOptions {
+/** A look from inside and through the public address. */
+interface Look {
+  readonly config: Config
+  readonly clock: Clock
+  readonly random: Random
   /** Takes the place of the public address in the settings. */
   readonly address: URL | null
   /** Seconds that a proxy must wait for an answer; 0 leaves that check out. */
   readonly silence: number
   /** Logs in at the mail server. */
   readonly tryMail: (mail: MailConfig) => Promise<void>
+}
+
+/** What a running server has open. */
+interface OpenParts {
+  readonly db: Database
+  readonly jobs: Pick<BackgroundJobs, 'list'>
+  readonly probeStore: () => Promise<void>
+  /** Admits to the probes of the server. */
+  readonly token: () => string
 }
 
 /** Findings by what they are about. */
@@ -31,25 +49,71 @@ export interface Diagnosis {
 }
 
 /** Looks at an installation from inside, and at its running server through its public address. Changes nothing. */
-export async function examine(examination: Examination): Promise<Diagnosis> {
-  const { config } = examination
-  const usesFolder = config.databaseUrl === null || config.s3 === null
+export async function examine(look: Look): Promise<Diagnosis> {
+  const { config } = look
   const hasData = databaseExists(config)
-  const disk =
-    usesFolder && hasData
-      ? checkDisk(config.dataDir, config.minFreeSpace).catch(notChecked('disk-space'))
-      : []
-  const [onDisk, inside, mail] = await Promise.all([
-    disk,
-    hasData ? checkInside(examination) : noDatabase(config.dataDir),
-    checkMail(examination),
+  const [onMachine, inside, around] = await Promise.all([
+    checkMachine(config, hasData),
+    hasData ? checkInside(look) : noDatabase(config.dataDir),
+    checkAround(look),
   ])
   return {
-    machine: [...onDisk, checkClock()],
+    machine: onMachine,
     database: inside.database,
-    services: [...inside.services, mail],
-    address: inside.token === null ? [] : await checkAddress(examination, inside.token),
+    services: [...inside.services, ...around],
+    address: inside.token === null ? [] : await checkAddress(look, inside.token),
   }
+}
+
+/** Looks at the server that it is part of. */
+export interface Doctor {
+  /** Whoever asks meanwhile gets the same diagnosis. The time-out of proxies is left out: it would outlast the request. */
+  examine(): Promise<Diagnosis>
+}
+
+export function createDoctor(look: Omit<Look, 'address' | 'silence'>, parts: OpenParts): Doctor {
+  let underWay: Promise<Diagnosis> | null = null
+  return {
+    examine() {
+      underWay ??= examineServer({ ...look, address: null, silence: 0 }, parts).finally(() => {
+        underWay = null
+      })
+      return underWay
+    },
+  }
+}
+
+/** Whether nothing was found that is a problem. */
+export function isSound(diagnosis: Diagnosis): boolean {
+  return Object.values(diagnosis)
+    .flat()
+    .every(({ level }) => level !== 'problem')
+}
+
+/** The same, by the server itself. */
+async function examineServer(look: Look, parts: OpenParts): Promise<Diagnosis> {
+  const { config } = look
+  const [machine, database, services, address] = await Promise.all([
+    checkMachine(config, true),
+    checkDatabase(parts.db, config, look.clock),
+    Promise.all([checkStore(config, parts.probeStore), checkDigests(look), checkJobs(parts.jobs)]),
+    checkAddress(look, parts.token()),
+  ])
+  return { machine, database, services: [...services, ...(await checkAround(look))], address }
+}
+
+async function checkMachine(config: Config, hasData: boolean): Promise<readonly Finding[]> {
+  const usesFolder = config.databaseUrl === null || config.s3 === null
+  const disk =
+    usesFolder && hasData
+      ? await checkDisk(config.dataDir, config.minFreeSpace).catch(notChecked('disk-space'))
+      : []
+  return [...disk, await checkClock()]
+}
+
+/** What does not need the database. */
+async function checkAround(look: Look): Promise<readonly Finding[]> {
+  return [...checkSettings(look.config), await checkMail(look)]
 }
 
 interface Inside {
@@ -69,9 +133,9 @@ function noDatabase(dataDir: string): Inside {
   return { database: [finding], services: [], token: null }
 }
 
-async function checkInside(examination: Examination): Promise<Inside> {
-  const { config, clock, random } = examination
-  const opened = await connect({ ...examination, report() {} }).catch((error: Error) => error)
+async function checkInside(look: Look): Promise<Inside> {
+  const { config, clock, random } = look
+  const opened = await connect({ ...look, report() {} }).catch((error: Error) => error)
   if (opened instanceof Error) {
     const why = 'Nothing works without it.'
     return {
@@ -84,12 +148,13 @@ async function checkInside(examination: Examination): Promise<Inside> {
   try {
     const missing = await missingMigrations(db)
     if (missing === MIGRATIONS) return noDatabase(config.dataDir)
-    const database = await checkDatabase(db, config.databaseUrl !== null, clock)
+    const database = await checkDatabase(db, config, clock)
     const isCurrent = missing === 0
     const jobs = isCurrent
       ? await checkJobs(createBackgroundJobs(db, null, clock))
       : unknown('jobs', 'not looked at')
-    const services = [await checkStore(examination), jobs]
+    const probeStore = async () => (await openBlobs({ ...look, report() {} }, false)).probe()
+    const services = [await checkStore(config, probeStore), await checkDigests(look), jobs]
     const { links } = await openSecrets(db, await readSecret(config.secret), random)
     return { database, services, token: createProbes(createSigning(links), clock).token() }
   } catch (error) {
@@ -103,11 +168,10 @@ async function checkInside(examination: Examination): Promise<Inside> {
   }
 }
 
-async function checkStore(examination: Examination): Promise<Finding> {
-  const { s3 } = examination.config
+async function checkStore({ s3 }: Config, probeStore: () => Promise<void>): Promise<Finding> {
   const place = s3 === null ? 'the data folder' : `bucket ${s3.bucket}`
   try {
-    await (await openBlobs({ ...examination, report() {} }, false)).probe()
+    await probeStore()
     return fine('store', `${place} takes, returns and removes bytes`)
   } catch (error) {
     const why = 'Files can be neither stored nor opened.'
@@ -122,6 +186,23 @@ async function checkStore(examination: Examination): Promise<Finding> {
   }
 }
 
+async function checkDigests({ config: { s3 }, random }: Look): Promise<Finding> {
+  const check = 'store-checksums'
+  if (s3 === null) return fine(check, 'no store takes bytes over a network')
+  try {
+    if (await noticesOtherBytes(s3, random))
+      return fine(check, 'bytes that change on their way to the store are noticed')
+  } catch (error) {
+    return unknown(check, reasonOf(error))
+  }
+  return problem(
+    check,
+    'the store takes bytes that do not match their checksum (Content-MD5), and its ETag does not tell',
+    'What changes on its way to the store is noticed only when somebody reads it.',
+    [{ where: 'S3 store', line: 'use a version that verifies Content-MD5, or turn that on' }],
+  )
+}
+
 async function checkJobs(jobs: Pick<ReturnType<typeof createBackgroundJobs>, 'list'>): Promise<Finding> {
   const standing = (await jobs.list()).filter(({ state }) => state === 'set aside')
   const [first] = standing
@@ -134,7 +215,7 @@ async function checkJobs(jobs: Pick<ReturnType<typeof createBackgroundJobs>, 'li
   )
 }
 
-async function checkMail({ config: { mail, signUp }, tryMail }: Examination): Promise<Finding> {
+async function checkMail({ config: { mail, signUp }, tryMail }: Look): Promise<Finding> {
   if (mail === null) {
     if (signUp === 'closed') return fine('mail', 'no mail server is configured')
     return advice(
@@ -158,9 +239,9 @@ async function checkMail({ config: { mail, signUp }, tryMail }: Examination): Pr
   }
 }
 
-async function checkAddress(examination: Examination, token: string): Promise<readonly Finding[]> {
-  const { config, silence } = examination
-  const address = examination.address ?? (config.publicUrl === null ? null : new URL(config.publicUrl))
+async function checkAddress(look: Look, token: string): Promise<readonly Finding[]> {
+  const { config, silence } = look
+  const address = look.address ?? (config.publicUrl === null ? null : new URL(config.publicUrl))
   if (address !== null) return checkPublicAddress({ url: address, config, token, silence })
   return [
     advice(

@@ -12,6 +12,8 @@ const REMOTE = /^(nfs|cifs|smb|9p|fuse|ceph|glusterfs)/
 const UNSAFE = ['nobarrier', 'barrier=0']
 
 const SYNCS = 15
+/** Milliseconds: a server that looks at itself answers nobody meanwhile. */
+const LONGEST_SYNCS = 50
 /** Milliseconds that a real disk needs at least for 4 KiB: less, and nothing has been written anywhere. */
 const FASTEST_SYNC = 0.015
 const FEW_INODES = 0.05
@@ -139,28 +141,31 @@ function medianSync(path: string): number {
   try {
     const page = new Uint8Array(4096)
     const times: number[] = []
-    for (let round = 0; round < SYNCS; round++) {
+    const until = performance.now() + LONGEST_SYNCS
+    for (let round = 0; round < SYNCS && performance.now() < until; round++) {
       page.fill(round)
       writeSync(file, page)
       const began = performance.now()
       fdatasyncSync(file)
       times.push(performance.now() - began)
     }
-    return times.sort((a, b) => a - b)[Math.floor(SYNCS / 2)] ?? 0
+    return times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
   } finally {
     closeSync(file)
   }
 }
 
 /** Whether the clock is synchronized, where systemd knows. */
-export function checkClock(): Finding {
+export async function checkClock(): Promise<Finding> {
   const check = 'clock'
   const unknowable = unknown(check, 'whether the clock is synchronized cannot be found out here')
   if (Bun.which('timedatectl') === null) return unknowable
-  const asked = Bun.spawnSync(['timedatectl', 'show', '--property=NTPSynchronized', '--value'], {
+  const asked = Bun.spawn(['timedatectl', 'show', '--property=NTPSynchronized', '--value'], {
+    stdin: 'ignore',
+    stderr: 'ignore',
     timeout: 5000,
   })
-  const answer = asked.stdout.toString().trim()
+  const answer = (await asked.stdout.text()).trim()
   if (answer === 'yes') return fine(check, 'the clock is synchronized')
   if (answer !== 'no') return unknowable
   return problem(

@@ -1,9 +1,9 @@
 /** Whether large and slow requests pass the proxy as they are. */
+import { SLOW_ANSWER } from '../../contract/health.ts'
 import { SECOND } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { settings } from '../../settings.ts'
 import { advice, type Finding, fine, problem, unknown } from './findings.ts'
-import { SLOW_ANSWER } from './probe.routes.ts'
 import { linesFor, proxyLines } from './proxy-lines.ts'
 import { isNone, MAY_TAKE, PROBE, probe, told, type Way } from './way.ts'
 

@@ -7,6 +7,8 @@ export interface PostgresSettings {
   readonly max_connections: string
   readonly autovacuum: string
   readonly version: string
+  /** Servers that share the database. */
+  readonly nodes: number
   /** Its clock in milliseconds. */
   readonly now: number
 }
@@ -19,6 +21,7 @@ export async function findPostgresSettings(db: Database): Promise<PostgresSettin
       current_setting('max_connections') as max_connections,
       current_setting('autovacuum') as autovacuum,
       current_setting('server_version') as version,
+      (select count(*) from nodes)::int as nodes,
       (extract(epoch from clock_timestamp()) * 1000)::float8 as now`.execute(db)
   return rows[0]
 }

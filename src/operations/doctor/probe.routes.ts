@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from '@hono/zod-openapi'
-import { LONGEST_SILENCE, type ProbeAnswer, probeAnswer } from '../../contract/health.ts'
+import { LONGEST_SILENCE, type ProbeAnswer, probeAnswer, SLOW_ANSWER } from '../../contract/health.ts'
 import { SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { JsonAnswer } from '../../server/answers/json.ts'
@@ -8,9 +8,6 @@ import type { Call } from '../../server/call.ts'
 import { endpoint, firstValues } from '../../server/endpoint.ts'
 import type { OperationsPart } from '../operations.part.ts'
 import { PROBE_HEADER } from './probe-tokens.ts'
-
-/** What a slow answer sends before and after its pause. */
-export const SLOW_ANSWER = { begin: `begin${' '.repeat(1019)}`, end: 'end', pause: 1.5 * SECOND } as const
 
 const query = z.object({
   silence: z.coerce

@@ -15,6 +15,7 @@ export const adminDe: AdminPageTexts = {
     jobs: 'Aufgaben',
     notice: 'Hinweis',
     settings: 'Einstellungen',
+    doctor: 'Einrichtung',
     audit: 'Protokoll',
   },
   app: {
@@ -252,6 +253,21 @@ export const adminDe: AdminPageTexts = {
       set: 'Gesetzt',
       empty: 'nicht gesetzt',
       secret: 'gesetzt, aber nicht angezeigt',
+    },
+    doctor: {
+      title: 'Einrichtung',
+      why: 'Was der Server findet, wenn er sich selbst ansieht, und seine öffentliche Adresse so, wie Besucher kommen. „holdfast doctor“ prüft auch, wie lange der Proxy wartet.',
+      waiting: 'Wird geprüft. Das dauert einige Sekunden.',
+      again: 'Erneut prüfen',
+      sound: 'Es wurde kein Problem gefunden.',
+      problems: { one: '{count} Problem wurde gefunden.', other: '{count} Probleme wurden gefunden.' },
+      levels: { ok: 'In Ordnung', advice: 'Rat', problem: 'Problem', unknown: 'Unbekannt' },
+      parts: {
+        address: 'Öffentliche Adresse',
+        machine: 'Dieser Rechner',
+        database: 'Datenbank',
+        services: 'Womit der Server arbeitet',
+      },
     },
     audit: {
       title: 'Protokoll',

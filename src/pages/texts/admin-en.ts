@@ -15,6 +15,7 @@ export const adminEn: AdminPageTexts = {
     jobs: 'Jobs',
     notice: 'Notice',
     settings: 'Settings',
+    doctor: 'Set-up',
     audit: 'Audit log',
   },
   app: {
@@ -249,6 +250,21 @@ export const adminEn: AdminPageTexts = {
       set: 'Set',
       empty: 'not set',
       secret: 'set, but not shown',
+    },
+    doctor: {
+      title: 'Set-up',
+      why: 'What the server finds when it looks at itself, and at its public address as visitors come. "holdfast doctor" also tries how long the proxy waits.',
+      waiting: 'Looking. This takes some seconds.',
+      again: 'Look again',
+      sound: 'No problem was found.',
+      problems: { one: '{count} problem was found.', other: '{count} problems were found.' },
+      levels: { ok: 'Fine', advice: 'Advice', problem: 'Problem', unknown: 'Not known' },
+      parts: {
+        address: 'Public address',
+        machine: 'This machine',
+        database: 'Database',
+        services: 'What the server works with',
+      },
     },
     audit: {
       title: 'Audit log',

@@ -8,11 +8,14 @@ import { sql } from 'kysely'
 import * as z from 'zod'
 import { openSqlite } from '../../../src/database/sqlite.ts'
 import { holdfast } from '../../cli/command.ts'
+import { visitor } from '../../support/clients/site-visitor.ts'
 import { startChild, temporaryFolder } from '../../support/processes/child.ts'
 import { freePort } from '../../support/processes/free-port.ts'
 import { runProgram } from '../../support/processes/program.ts'
 import { describeWith } from '../../support/processes/tools.ts'
+import { startHoldfast } from '../../support/servers/holdfast.ts'
 import { onSharedServers, sharedInstallation } from '../../support/servers/shared-installation.ts'
+import { administrator } from '../../support/sign-in/administrator.ts'
 import { type ProxyConfiguration, startProxy } from './proxies.ts'
 
 const diagnosis = z.object({
@@ -26,6 +29,15 @@ const diagnosis = z.object({
       changes: z.array(z.object({ where: z.string(), line: z.string() })),
     }),
   ),
+})
+
+const found = diagnosis.shape.findings
+const inTheSite = z.object({
+  sound: z.boolean(),
+  machine: found,
+  database: found,
+  services: found,
+  address: found,
 })
 
 type Finding = z.infer<typeof diagnosis>['findings'][number]
@@ -262,6 +274,23 @@ describeWith(['nginx', 'caddy', 'haproxy', 'apache2', 'openssl'], 'holdfast doct
     }
   })
 
+  test('is asked by administrators in the site as well, once for all who ask meanwhile', async () => {
+    const own = await freePort()
+    const host = await startHoldfast({ port: own, publicUrl: `http://127.0.0.1:${own}` })
+    await using _ = { [Symbol.asyncDispose]: () => host.stop() }
+    const admin = await administrator(host)
+    const answers = await Promise.all(
+      [1, 2, 3].map(async () => (await admin.send('POST', '/api/v1/admin/doctor')).data(inTheSite)),
+    )
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    const seen = answers[0]?.address.map(({ check, level }) => `${check} ${level}`)
+    expect(seen).toContain('public-address ok')
+    expect(seen).toContain('ranges ok')
+    expect(seen).toContain('time-out unknown')
+    const stranger = await visitor(() => host.url).send('POST', '/api/v1/admin/doctor')
+    expect(stranger.status).toBe(401)
+  }, 60_000)
+
   test('admits nobody else to the probe', async () => {
     const answers = await Promise.all(
       ['', 'x', 'eyJ9.x', `${Buffer.from(String(Date.now() + 1e9)).toString('base64url')}.AAAA`].map(
@@ -294,11 +323,15 @@ onSharedServers('holdfast doctor on PostgreSQL and S3', () => {
     expect(level('public-address')).toBe('ok')
     expect(level('store')).toBe('ok')
     expect(level('database-clock')).toBe('ok')
+    expect(level('store-checksums')).toBe('ok')
+    expect(level('connections')).toBe('ok')
     // The tests' own PostgreSQL need not survive a power cut.
     const { rows } = await sql<{ fsync: string }>`select current_setting('fsync') as fsync`.execute(
       installation.database,
     )
     expect(level('postgresql')).toBe(rows[0]?.fsync === 'on' ? 'ok' : 'problem')
+    const many = await examined(installation.dataDir, { ...own, HOLDFAST_DATABASE_CONNECTIONS: '1000' })
+    expect(many.find((each) => each.check === 'connections')?.level).toBe('problem')
     const wrong = await examined(installation.dataDir, { ...own, HOLDFAST_S3_SECRET_ACCESS_KEY: 'wrong' })
     expect(wrong.find((each) => each.check === 'store')?.level).toBe('problem')
   })

@@ -418,6 +418,7 @@ async function everyOperationOfAdministrators(
     'get /api/v1/admin/files': asked('/api/v1/admin/files?sort=size'),
     'get /api/v1/admin/jobs': asked('/api/v1/admin/jobs'),
     'post /api/v1/admin/jobs/retry': asked('/api/v1/admin/jobs/retry', { job: 'purge unused files' }),
+    'post /api/v1/admin/doctor': asked('/api/v1/admin/doctor'),
     'get /api/v1/admin/nodes': asked('/api/v1/admin/nodes'),
     'get /api/v1/admin/settings': asked('/api/v1/admin/settings'),
     'post /api/v1/admin/notice': asked('/api/v1/admin/notice', {

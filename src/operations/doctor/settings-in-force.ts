@@ -1,0 +1,62 @@
+/** Settings that are allowed together, and defeat each other all the same. */
+import type { Config } from '../../config.ts'
+import { isLoopback } from '../../core/loopback.ts'
+import { formatSize } from '../../domain/sizes.ts'
+import { settings } from '../../settings.ts'
+import { advice, type Finding, fine, problem } from './findings.ts'
+
+export function checkSettings(config: Config): readonly Finding[] {
+  const found = [redirect(config), provider(config), largestFile(config)].filter(
+    (finding) => finding !== null,
+  )
+  return found.length > 0 ? found : [fine('settings', 'no setting stands in the way of another')]
+}
+
+/** The store's address is opened by visitors where content addresses lead to it. */
+function redirect({ s3, s3Redirect, publicUrl }: Config): Finding | null {
+  if (s3 === null || !s3Redirect) return null
+  const store = new URL(s3.endpoint)
+  const change = {
+    where: 'Holdfast',
+    line: `${settings.s3Endpoint.variable}=https://<a name that visitors reach>, or ${settings.s3Redirect.variable}=false`,
+  }
+  if (isLoopback(store)) {
+    return problem('settings', `downloads lead to ${store.origin}`, 'Only this machine can open it.', [
+      change,
+    ])
+  }
+  if (publicUrl?.startsWith('https:') && store.protocol === 'http:') {
+    const why = 'Browsers refuse http content on an https page: pictures, films and downloads stay empty.'
+    return problem('settings', `downloads lead from https to ${store.origin}`, why, [change])
+  }
+  return null
+}
+
+function provider({ oidc }: Config): Finding | null {
+  if (oidc === null) return null
+  const issuer = new URL(oidc.issuer)
+  if (issuer.protocol === 'https:' || isLoopback(issuer)) return null
+  return problem(
+    'settings',
+    `signing in with ${oidc.name} is off`,
+    'Its answers could be forged on their way.',
+    [{ where: 'Holdfast', line: `${settings.oidcIssuer.variable}=https://${issuer.host}` }],
+  )
+}
+
+/** Guests see the largest size on the start page. */
+function largestFile({ guestUploads, guestStorage, guestHourlySize, maxFileSize }: Config): Finding | null {
+  const most = Math.min(guestStorage, guestHourlySize)
+  if (!guestUploads || maxFileSize <= most) return null
+  return advice(
+    'settings',
+    `a guest may send ${formatSize(most)}, a file may have ${formatSize(maxFileSize)}`,
+    'Guests who choose a file in between are refused by a limit that is not about files.',
+    [
+      {
+        where: 'Holdfast',
+        line: `${guestHourlySize < guestStorage ? settings.guestHourlySize.variable : settings.guestStorage.variable}=${formatSize(maxFileSize)}`,
+      },
+    ],
+  )
+}
