@@ -20,7 +20,7 @@ export function DoctorSection() {
   const isWaiting = answered.kind === 'waiting' || isBusy
   return (
     <PageSection title={doctor.title} why={doctor.why}>
-      <p className={isWaiting ? 'quiet' : 'visually-hidden'} role="status">
+      <p className={isWaiting ? 'quiet' : 'off-screen'} role="status">
         {isWaiting ? doctor.waiting : ''}
       </p>
       <Loaded again={again} answered={answered}>
