@@ -24,7 +24,7 @@ export async function adoptBlob(
   }
   await trx
     .updateTable('blobs')
-    .set((row) => ({ key: blob.key, refs: row('refs', '+', 1) }))
+    .set((row) => ({ key, created_at, verified_at: null, refs: row('refs', '+', 1) }))
     .where('id', '=', known.id)
     .execute()
   await discardBlob(trx, known.key, garbageDueAt)

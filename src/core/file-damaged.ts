@@ -1,4 +1,5 @@
 import { isLost } from '../blobs/blob-store.ts'
+import type { Damage } from '../database/schema.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { FileId, Slug } from '../domain/ids.ts'
 
@@ -12,6 +13,12 @@ export class FileDamaged extends Refusal {
     super('FILE_DAMAGED', message, undefined, { cause })
     this.file = { id, slug }
   }
+}
+
+/** Throws FileDamaged for a file whose content is marked as damaged. */
+export function assertSound(file: FileDamaged['file'] & { readonly damage: Damage | null }): void {
+  if (file.damage === null) return
+  throw new FileDamaged(file, new Error(`a check found its content damaged: ${file.damage}`))
 }
 
 /** Wraps the loss of bytes as FileDamaged; any other error comes back unchanged. */

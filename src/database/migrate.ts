@@ -22,6 +22,7 @@ import { screenPictures } from './migrations/018-screen-pictures.ts'
 import { emptyUploads } from './migrations/019-empty-uploads.ts'
 import { closedFolders } from './migrations/020-closed-folders.ts'
 import { naturalNames } from './migrations/021-natural-names.ts'
+import { damagedContents } from './migrations/022-damaged-contents.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -52,6 +53,7 @@ const migrations: readonly Migration[] = [
   emptyUploads,
   closedFolders,
   naturalNames,
+  damagedContents,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

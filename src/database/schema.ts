@@ -512,8 +512,18 @@ interface BlobsTable {
   size: number
   /** Number of rows in `files` that reference the blob, removed ones included. */
   refs: number
+  /** When the present copy of the bytes was stored. */
   created_at: number
+  /** Key of the copy that was found damaged; means nothing once `key` is another. */
+  damaged_key: BlobKey | null
+  damage: Damage | null
+  damaged_at: number | null
+  /** When the bytes were last read whole and had the hash; null where they were not since they were stored. */
+  verified_at: number | null
 }
+
+/** Gone from the store, of another size than stored, or with other bytes than those that were hashed. */
+export type Damage = 'missing' | 'size' | 'hash'
 
 /**
  * `wanted`: to be made, or being made. `made`: stored. `none`: the content cannot have one. `unsupported`:

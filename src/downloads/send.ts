@@ -1,5 +1,5 @@
 import type { BlobChunks } from '../blobs/blob-store.ts'
-import { FileDamaged, readingFailure } from '../core/file-damaged.ts'
+import { assertSound, FileDamaged, readingFailure } from '../core/file-damaged.ts'
 import { timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
 import type { FileDetail } from '../files/files.ts'
@@ -22,13 +22,17 @@ export interface Sending {
   readonly began: () => () => void
 }
 
-/** Answers a GET or HEAD for the bytes of a file: conditions, then ranges (RFC 9110), then the store streams. */
+/**
+ * Answers a GET or HEAD for the bytes of a file: conditions, then ranges (RFC 9110), then the store streams. Throws
+ * FileDamaged for a content that is marked as damaged, also where nothing but its headers is asked for.
+ */
 export async function sendFile(
   call: Call,
   content: Content,
   file: FileDetail,
   sending: Sending,
 ): Promise<Response> {
+  assertSound(file)
   const validators = { etag: `"${file.sha256}"`, lastModified: file.created_at }
   const headers = contentHeaders(file, sending, validators)
   const part = partToSend(call, file.size, validators, headers)

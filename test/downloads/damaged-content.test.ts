@@ -1,6 +1,7 @@
 /** Truncated content: what the store has lost of a file is never sent as the whole of it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { markDamaged, markVerified } from '../../src/core/damage.rows.ts'
 import type { Slug } from '../../src/domain/ids.ts'
 import {
   detail,
@@ -35,7 +36,7 @@ function blobOf({ slug }: Pick<Uploaded, 'slug'>) {
     .selectFrom('files')
     .innerJoin('blobs', 'blobs.id', 'files.blob_id')
     .leftJoin('thumbnails', 'thumbnails.blob_id', 'blobs.id')
-    .select(['blobs.key', 'thumbnails.key as thumbnail'])
+    .select(['blobs.id', 'blobs.key', 'thumbnails.key as thumbnail'])
     .where('slug', '=', slug as Slug)
     .executeTakeFirstOrThrow()
 }
@@ -77,6 +78,24 @@ for (const [name, size] of [
     })
   }
 }
+
+test('a content that is marked as damaged is not sent, although its bytes are there', async () => {
+  const file = await upload(host, { key, bytes: randomBytes(5000) })
+  const address = await signedAddress(host, file, 'download')
+  const etag = (await visit(host, address)).headers.get('etag') ?? ''
+  const { id, key: blob } = await blobOf(file)
+  expect(await markDamaged(host.database, { id, key: blob }, 'hash', 1)).toBe(true)
+  const asked: Record<string, string>[] = [{}, { range: 'bytes=0-9' }, { 'if-none-match': etag }]
+  for (const headers of asked) {
+    const response = await visit(host, address, { headers })
+    expect(response.status).toBe(500)
+    expect(await response.json()).toMatchObject({ success: false, error: 'FILE_DAMAGED' })
+    expect(told(file.slug, response.headers.get('x-request-id'))).toMatchObject({ level: 'error' })
+  }
+  expect((await visit(host, address, { method: 'HEAD' })).status).toBe(500)
+  await markVerified(host.database, [{ id, key: blob }], 2)
+  expect((await visit(host, address)).status).toBe(200)
+})
 
 /** Reads the beginning of a GET on a connection that is to be kept; `rest` reads until the server closes it. */
 async function beginDownload(address: string) {

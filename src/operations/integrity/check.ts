@@ -3,12 +3,13 @@ import { BlobMissing, type BlobStore } from '../../blobs/blob-store.ts'
 import { assertPaired } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
 import { missingMigrations } from '../../database/migrate.ts'
+import type { Damage } from '../../database/schema.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { BlobId, BlobKey } from '../../domain/ids.ts'
 import { connect, databaseExists, openBlobs, type StorageOptions } from '../../storage.ts'
 import { type ContentRow, contentsAfter, contentTotals, filesWith, findContent } from './integrity.rows.ts'
 import { findOrphans } from './orphans.ts'
-import { type Reason, readDamage } from './reading.ts'
+import { readDamage } from './reading.ts'
 import { wrongSums } from './sums.ts'
 
 /** How much of the bytes is read and hashed: a share of all contents, or about that many bytes. */
@@ -21,7 +22,7 @@ export interface Damaged {
   readonly slug: string
   readonly name: string
   readonly owner: string
-  readonly reason: Reason
+  readonly reason: Damage
   /** Key of the content in the store. */
   readonly key: string
 }
@@ -129,7 +130,7 @@ function isChosen(chance: Uint8Array, share: number): boolean {
 
 interface Wrong {
   readonly content: ContentRow
-  readonly reason: Reason
+  readonly reason: Damage
 }
 
 async function wrongOnes(
@@ -156,7 +157,7 @@ async function wrongOnes(
 async function confirmed(
   db: Database,
   content: ContentRow,
-  look: (content: ContentRow) => Promise<Reason | null>,
+  look: (content: ContentRow) => Promise<Damage | null>,
 ): Promise<Wrong | null> {
   if ((await look(content)) === null) return null
   const now = await findContent(db, content.id)
@@ -167,7 +168,7 @@ async function confirmed(
   return still?.key === now.key ? { content: now, reason } : null
 }
 
-async function sizeDamage(blobs: BlobStore, { key, size }: ContentRow): Promise<Reason | null> {
+async function sizeDamage(blobs: BlobStore, { key, size }: ContentRow): Promise<Damage | null> {
   try {
     const found = await blobs.size(key)
     if (found === null) return 'missing'
@@ -178,7 +179,7 @@ async function sizeDamage(blobs: BlobStore, { key, size }: ContentRow): Promise<
   }
 }
 
-async function damagedFiles(db: Database, { id, key }: ContentRow, reason: Reason): Promise<Damaged[]> {
+async function damagedFiles(db: Database, { id, key }: ContentRow, reason: Damage): Promise<Damaged[]> {
   return (await filesWith(db, id, MOST_NAMED)).map((file) => ({ ...file, reason, key }))
 }
 

@@ -1,14 +1,12 @@
 import { BlobDamaged, BlobMissing, type BlobStore } from '../../blobs/blob-store.ts'
+import type { Damage } from '../../database/schema.ts'
 import type { ContentRow } from './integrity.rows.ts'
-
-/** Gone from the store, of another size than stored, or with other bytes than those that were hashed. */
-export type Reason = 'missing' | 'size' | 'hash'
 
 /** Reads the whole content and hashes it; null when it is as it was stored. Throws what the store throws otherwise. */
 export async function readDamage(
   blobs: Pick<BlobStore, 'read'>,
   { key, size, sha256 }: ContentRow,
-): Promise<Reason | null> {
+): Promise<Damage | null> {
   const hash = new Bun.CryptoHasher('sha256')
   let read = 0
   try {

@@ -1,0 +1,141 @@
+/**
+ * Marks on contents whose bytes were found damaged, and when the bytes of each were last verified. A mark is about
+ * one copy of the bytes: when another takes its place under a new key, the mark is void.
+ */
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import type { Database, Trx } from '../database/database.ts'
+import { forUpdate } from '../database/differences.ts'
+import type { Damage, Tables } from '../database/schema.ts'
+import { inTransaction } from '../database/transactions.ts'
+import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
+import { discardBlob } from './blobs.rows.ts'
+
+/** The copy of a content's bytes that somebody has looked at. */
+export interface StoredCopy {
+  readonly id: BlobId
+  readonly key: BlobKey
+}
+
+/** As the partial index has it. */
+const IS_DAMAGED = sql<SqlBool>`${sql.ref('damaged_key')} = ${sql.ref('key')}`
+
+/** Scalar subquery for rows of `files`: what is wrong with the file's content; null for a sound one. */
+export function damageOfFile(file: ExpressionBuilder<Tables, 'files'>) {
+  return file
+    .selectFrom('blobs')
+    .whereRef('blobs.id', '=', 'files.blob_id')
+    .whereRef('blobs.damaged_key', '=', 'blobs.key')
+    .select('blobs.damage')
+}
+
+/** False when another copy has taken its place or the content is gone. A copy that is marked keeps its first time. */
+export async function markDamaged(
+  db: Database,
+  { id, key }: StoredCopy,
+  damage: Damage,
+  now: number,
+): Promise<boolean> {
+  const marked = await db
+    .updateTable('blobs')
+    .set((row) => ({
+      damaged_at: row.case().when(IS_DAMAGED).then(row.ref('damaged_at')).else(now).end(),
+      damaged_key: key,
+      damage,
+    }))
+    .where('id', '=', id)
+    .where('key', '=', key)
+    .executeTakeFirst()
+  return marked.numUpdatedRows > 0n
+}
+
+/** The bytes of these copies were read whole and have their hashes: notes when, and drops their marks. */
+export async function markVerified(db: Database, copies: readonly StoredCopy[], now: number): Promise<void> {
+  if (copies.length === 0) return
+  const keys = copies.map(({ key }) => key)
+  // Locked in the order of keys, so that two of these do not wait for each other.
+  await inTransaction(db, async (trx) => {
+    await trx
+      .selectFrom('blobs')
+      .select('id')
+      .where('key', 'in', keys)
+      .orderBy('key')
+      .modifyEnd(forUpdate(trx))
+      .execute()
+    await trx
+      .updateTable('blobs')
+      .set({ verified_at: now, damaged_key: null, damage: null, damaged_at: null })
+      .where('key', 'in', keys)
+      .execute()
+  })
+}
+
+/**
+ * Puts verified bytes of the same content in the place of a copy, in the way an upload of that content does: a mark on
+ * the old copy is void, and its bytes become garbage. False, and the new bytes are the caller's to remove, when
+ * another copy has taken its place before or the content is gone.
+ */
+export async function replaceCopy(
+  trx: Trx,
+  { id, key }: StoredCopy,
+  by: BlobKey,
+  now: number,
+  garbageDueAt: number,
+): Promise<boolean> {
+  const replaced = await trx
+    .updateTable('blobs')
+    .set({ key: by, created_at: now, verified_at: now, damaged_key: null, damage: null, damaged_at: null })
+    .where('id', '=', id)
+    .where('key', '=', key)
+    .executeTakeFirst()
+  if (replaced.numUpdatedRows === 0n) return false
+  await discardBlob(trx, key, garbageDueAt)
+  return true
+}
+
+export interface DamagedCopy extends StoredCopy {
+  readonly size: number
+  readonly sha256: Sha256
+  readonly damage: Damage | null
+  readonly damaged_at: number | null
+}
+
+/** Marked contents in the order of their ids, those after `after`. */
+export function damagedContents(db: Database, after: BlobId | null, limit: number): Promise<DamagedCopy[]> {
+  const rows = db
+    .selectFrom('blobs')
+    .select(['id', 'key', 'size', 'sha256', 'damage', 'damaged_at'])
+    .where(IS_DAMAGED)
+    .orderBy('id')
+    .limit(limit)
+  return (after === null ? rows : rows.where('id', '>', after)).execute()
+}
+
+export async function countDamaged(db: Database): Promise<number> {
+  const { count } = await db
+    .selectFrom('blobs')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where(IS_DAMAGED)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export interface UnverifiedCopy extends StoredCopy {
+  readonly size: number
+  readonly sha256: Sha256
+  /** When its bytes were last read and found sound, or stored. */
+  readonly since: number
+}
+
+const SINCE = sql<number>`coalesce(verified_at, created_at)`
+
+/** Contents whose bytes were verified or stored before that time, the longest ago first. */
+export function oldestUnverified(db: Database, before: number, limit: number): Promise<UnverifiedCopy[]> {
+  return db
+    .selectFrom('blobs')
+    .select(['id', 'key', 'size', 'sha256', SINCE.as('since')])
+    .where(SINCE, '<', before)
+    .orderBy(SINCE)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
