@@ -57,6 +57,9 @@ export interface BlobStore {
   /** The size in bytes, or null when there is no such blob. */
   size(key: BlobKey): Promise<number | null>
 
+  /** When the blob was completed, by the store's clock, in milliseconds since the epoch; null when there is no such blob. */
+  storedAt(key: BlobKey): Promise<number | null>
+
   /** Removes the blob, complete or not, and everything that was kept of it. Removing a missing blob succeeds. */
   remove(key: BlobKey): Promise<void>
 

@@ -28,6 +28,12 @@ export async function sizeOfFile(path: string): Promise<number | null> {
   return found?.isFile() === true ? found.size : null
 }
 
+/** When the file was last written; null where there is none. */
+export async function timeOfFile(path: string): Promise<number | null> {
+  const found = await asDiskFailures(() => lstat(path).catch(unlessMissing))
+  return found?.isFile() === true ? found.mtimeMs : null
+}
+
 /** Creates the file. Returns once its content would survive a power cut, but not yet its name. */
 export async function writeSynced(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const handle = await open(path, 'wx', mode)

@@ -20,6 +20,7 @@ import {
   ownModes,
   sizeOfFile,
   syncDirectory,
+  timeOfFile,
   unlessMissing,
   WritableFile,
   writeSynced,
@@ -110,6 +111,10 @@ class DiskBlobs implements BlobStore {
 
   size(key: BlobKey): Promise<number | null> {
     return sizeOfFile(this.#layout.finished(key))
+  }
+
+  storedAt(key: BlobKey): Promise<number | null> {
+    return timeOfFile(this.#layout.finished(key))
   }
 
   async remove(key: BlobKey): Promise<void> {

@@ -65,6 +65,19 @@ export async function objectSize(client: S3Client, object: string): Promise<numb
   }
 }
 
+/** When the object was stored, in milliseconds since the epoch, or null when there is no such object. */
+export async function objectTime(client: S3Client, object: string): Promise<number | null> {
+  if ((await objectSize(client, object)) === null) return null
+  try {
+    const { headers } = await client.send({ method: 'HEAD', object })
+    const time = Date.parse(headers.get('Last-Modified') ?? '')
+    return Number.isNaN(time) ? null : time
+  } catch (error) {
+    if (error instanceof S3Failure && error.status === 404) return null
+    throw error
+  }
+}
+
 /** Removing a missing object succeeds. */
 export async function deleteObject(client: S3Client, object: string): Promise<void> {
   try {

@@ -16,7 +16,16 @@ import { assertBucket } from './s3-bucket.ts'
 import { type S3Client, s3Client } from './s3-client.ts'
 import { asS3Failures, isAboutBytes, S3Failure } from './s3-failure.ts'
 import type { S3Watch } from './s3-metrics.ts'
-import { BLOBS, isNoSuchKey, keyOf, objectOf, objectSize, objectsUnder, putObject } from './s3-objects.ts'
+import {
+  BLOBS,
+  isNoSuchKey,
+  keyOf,
+  objectOf,
+  objectSize,
+  objectsUnder,
+  objectTime,
+  putObject,
+} from './s3-objects.ts'
 import { newPart, type SealedPart } from './s3-part.ts'
 import { readChunks, readRange, readRangeInto } from './s3-reading.ts'
 import { removeBlob, removeBlobs } from './s3-removal.ts'
@@ -116,6 +125,10 @@ class S3Blobs implements BlobStore {
 
   size(key: BlobKey): Promise<number | null> {
     return asS3Failures(() => objectSize(this.#client, objectOf(key)))
+  }
+
+  storedAt(key: BlobKey): Promise<number | null> {
+    return asS3Failures(() => objectTime(this.#client, objectOf(key)))
   }
 
   remove(key: BlobKey): Promise<void> {

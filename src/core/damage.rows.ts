@@ -17,7 +17,12 @@ export interface StoredCopy {
 }
 
 /** As the partial index has it. */
-const IS_DAMAGED = sql<SqlBool>`${sql.ref('damaged_key')} = ${sql.ref('key')}`
+const IS_DAMAGED = sql<SqlBool>`${sql.ref('blobs.damaged_key')} = ${sql.ref('blobs.key')}`
+
+/** Of rows of `blobs`: what is wrong with the present copy; null for a sound one. */
+export function presentDamage(row: ExpressionBuilder<Tables, 'blobs'>) {
+  return row.case().when(IS_DAMAGED).then(row.ref('blobs.damage')).else(null).end()
+}
 
 /** Scalar subquery for rows of `files`: what is wrong with the file's content; null for a sound one. */
 export function damageOfFile(file: ExpressionBuilder<Tables, 'files'>) {

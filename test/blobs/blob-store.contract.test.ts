@@ -147,9 +147,20 @@ function blobStoreContract(name: string, newPlace: NewPlace): void {
       }
     })
 
+    test('says when a blob was stored', async () => {
+      const key = newKey()
+      // A store's clock may tick in whole seconds.
+      const before = Date.now() - 2000
+      await put(key, random.bytes(10))
+      const storedAt = await store.storedAt(key)
+      expect(storedAt).toBeGreaterThan(before)
+      expect(storedAt).toBeLessThan(Date.now() + 2000)
+    })
+
     test('says that a blob is missing', async () => {
       const key = newKey()
       expect(await store.size(key)).toBeNull()
+      expect(await store.storedAt(key)).toBeNull()
       await expect(store.read(key, 0, 1)).rejects.toBeInstanceOf(BlobMissing)
       await expect(store.read(key, 0, 0)).rejects.toBeInstanceOf(BlobMissing)
       await expect(store.readInto(key, 0, new Uint8Array(1))).rejects.toBeInstanceOf(BlobMissing)

@@ -1,16 +1,21 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize, parseSize } from '../../domain/sizes.ts'
-import type { CheckResult, Progress, ReadData } from '../../operations/integrity/check.ts'
-import { printJson, printLines, printTable } from '../output.ts'
+import type { CheckResult, CheckWork, Progress, ReadData } from '../../operations/integrity/check.ts'
+import { printJson, printLines, printProblem, printTable } from '../output.ts'
 import { linkAddress } from '../places.ts'
 import { FaultsFound } from './faults-found.ts'
 
 interface Options {
   readonly readData?: ReadData | true
+  readonly rate?: number
+  readonly dryRun?: true
+  readonly markMany?: true
+  readonly repair?: true
+  readonly removeOrphans?: true
   readonly json?: true
 }
 
@@ -26,7 +31,21 @@ export function checkCommand(check: Command, environment: Environment): void {
       'also read contents and compare their hashes: all, or by chance a share (5%) or about so many bytes (100GB)',
       readShare,
     )
-    .option('--json', 'print {"checked_files","checked_bytes","damaged","orphans","sums"}')
+    .option('--rate <size>', 'read at most so many bytes a second (50MB)', readRate)
+    .addOption(
+      new Option('--dry-run', 'only look: mark nothing as damaged, and drop no mark').conflicts([
+        'markMany',
+        'repair',
+        'removeOrphans',
+      ]),
+    )
+    .option('--mark-many', 'mark damaged contents also when they are more than one in a hundred')
+    .option('--repair', 'count again what does not add up, and say so first')
+    .option('--remove-orphans', 'remove contents that belong to no file and are older than a day')
+    .option(
+      '--json',
+      'print {"checked_files","checked_bytes","damaged","orphans","sums","marked","cleared","repaired","removed_orphans"}',
+    )
     .action((options: Options) => run(environment, options))
 }
 
@@ -39,7 +58,15 @@ function readShare(text: string): ReadData {
   throw new InvalidArgumentError('Allowed is a share such as 5%, or a size such as 100GB.')
 }
 
-async function run(environment: Environment, { readData, json }: Options): Promise<void> {
+/** Throws InvalidArgumentError, which commander shows. */
+function readRate(text: string): number {
+  const rate = parseSize(text)
+  if (rate !== null && rate > 0) return rate
+  throw new InvalidArgumentError('Allowed is a size such as 50MB.')
+}
+
+async function run(environment: Environment, options: Options): Promise<void> {
+  const { readData, rate, json } = options
   const config = loadConfig(environment)
   const { checkInstallation } = await import('../../operations/integrity/check.ts')
   const bar = progressLine()
@@ -49,14 +76,44 @@ async function run(environment: Environment, { readData, json }: Options): Promi
     random: systemRandom,
     readData: readData === true ? EVERYTHING : (readData ?? NOTHING),
     tell: bar.tell,
+    rate: rate ?? null,
+    work: workOf(options, bar.say),
   }).finally(bar.end)
   if (json) printJson(jsonOf(result))
   else printResult(result, (slug) => linkAddress(config, { path: `/d/${slug}` }))
+  if (result.refused > 0) printProblem(tooMany(result.refused))
   if (result.damaged.length > 0 || result.sums.length > 0) throw new FaultsFound()
 }
 
-function jsonOf({ checkedFiles, checkedBytes, damaged, orphans, sums }: CheckResult) {
-  return { checked_files: checkedFiles, checked_bytes: checkedBytes, damaged, orphans, sums }
+function workOf(
+  { dryRun, markMany, repair, removeOrphans }: Options,
+  announce: (line: string) => void,
+): CheckWork {
+  const marks = markMany ? 'many' : 'few'
+  return {
+    marks: dryRun ? 'none' : marks,
+    repairs: repair === true,
+    removesOrphans: removeOrphans === true,
+    announce,
+  }
+}
+
+function tooMany(count: number): string {
+  return `${count} contents would be marked as damaged, which is more than one in a hundred, so none was marked. Look first whether the store is the right one and all of it is there; then run this again with --mark-many.`
+}
+
+function jsonOf(result: CheckResult) {
+  return {
+    checked_files: result.checkedFiles,
+    checked_bytes: result.checkedBytes,
+    damaged: result.damaged,
+    orphans: result.orphans,
+    sums: result.sums,
+    marked: result.marked,
+    cleared: result.cleared,
+    repaired: result.repaired,
+    removed_orphans: result.removedOrphans,
+  }
 }
 
 const REASONS = {
@@ -66,7 +123,7 @@ const REASONS = {
 } as const
 
 function printResult(result: CheckResult, linkOf: (slug: string) => string): void {
-  const { checkedFiles, checkedContents, checkedBytes, damaged, orphans, sums } = result
+  const { checkedFiles, checkedContents, checkedBytes, damaged, sums, repaired } = result
   const read = checkedBytes > 0 ? `, and ${formatSize(checkedBytes)} were read` : ''
   printLines(`${checkedFiles} files with ${checkedContents} contents were looked at${read}.`)
   if (damaged.length > 0) {
@@ -77,29 +134,48 @@ function printResult(result: CheckResult, linkOf: (slug: string) => string): voi
     )
     printLines('', 'Bring the content back from a backup, or upload the same file again.')
   }
+  printMarks(result)
   if (sums.length > 0) printLines('', 'These do not add up:', ...sums.map((line) => `  ${line}`))
-  if (orphans.length > 0) {
-    printLines(
-      '',
-      `${orphans.length} contents in the store belong to no file. They do no harm but take up space.`,
-    )
-  }
+  if (repaired.length > 0) printLines('', 'Put right:', ...repaired.map((line) => `  ${line}`))
+  printOrphans(result)
   if (damaged.length === 0 && sums.length === 0) printLines('All is well.')
 }
 
+function printMarks({ marked, cleared }: CheckResult): void {
+  if (marked > 0) {
+    printLines('', `${marked} contents are marked as damaged from now on: they are not sent any more.`)
+  }
+  if (cleared > 0) printLines('', `${cleared} contents are sound again, and are sent again.`)
+}
+
+function printOrphans({ orphans, removedOrphans }: CheckResult): void {
+  if (orphans.length === 0) return
+  printLines(
+    '',
+    `${orphans.length} contents in the store belong to no file. They do no harm but take up space.`,
+  )
+  if (removedOrphans.length > 0) printLines(`${removedOrphans.length} of them were removed.`)
+}
+
 /** One line on a terminal that is written over. Nothing elsewhere. */
-function progressLine(): { tell(progress: Progress): void; end(): void } {
+function progressLine() {
   const { stderr } = process
   let width = 0
+  function clear(): void {
+    if (width > 0) stderr.write(`\r${''.padEnd(width)}\r`)
+    width = 0
+  }
   return {
-    tell({ contents, of, bytesRead }) {
+    tell({ contents, of, bytesRead }: Progress) {
       if (!stderr.isTTY) return
       const text = `${contents} of ${of} contents${bytesRead > 0 ? `, ${formatSize(bytesRead)} read` : ''}`
       stderr.write(`\r${text.padEnd(width)}`)
       width = text.length
     },
-    end() {
-      if (width > 0) stderr.write(`\r${''.padEnd(width)}\r`)
+    say(line: string) {
+      clear()
+      printProblem(line)
     },
+    end: clear,
   }
 }

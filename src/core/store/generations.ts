@@ -145,6 +145,7 @@ export function guardRemovals(blobs: BlobStore, removing: Removing): BlobStore {
     chunks: (key, start, end, size) => blobs.chunks(key, start, end, size),
     readInto: (key, start, target, size) => blobs.readInto(key, start, target, size),
     size: (key) => blobs.size(key),
+    storedAt: (key) => blobs.storedAt(key),
     list: () => blobs.list(),
     freeSpace: () => blobs.freeSpace(),
     probe: () => blobs.probe(),

@@ -75,3 +75,15 @@ export async function assertPaired(db: Database, blobs: BlobStore, random: Rando
     await setMeta(trx, pairMeta.marked, wanted)
   })
 }
+
+/**
+ * Makes sure, without writing, that the store is there and is the database's own. Throws WrongStore, and what the store
+ * throws when its mark cannot be read: nothing that a store says about its bytes counts then.
+ */
+export async function assertOwnStore(db: Database, blobs: BlobStore): Promise<void> {
+  const present = (await readStoreMark(blobs))?.mark ?? null
+  if (present !== null && present === (await metaOf(db, pairMeta.mark))) return
+  throw new WrongStore(
+    'the mark of the store is not that of its database, so nothing that is missing there counts as lost; is the right folder mounted?',
+  )
+}

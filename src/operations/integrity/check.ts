@@ -1,16 +1,20 @@
-/** Compares what the database promises with the bytes in the store, beside running servers. Changes nothing. */
-import { BlobMissing, type BlobStore } from '../../blobs/blob-store.ts'
+/** Compares what the database promises with the bytes in the store, beside running servers. */
+import type { BlobStore } from '../../blobs/blob-store.ts'
 import { assertPaired } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
 import { missingMigrations } from '../../database/migrate.ts'
 import type { Damage } from '../../database/schema.ts'
+import { MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { BlobId, BlobKey } from '../../domain/ids.ts'
+import type { BlobKey } from '../../domain/ids.ts'
 import { connect, databaseExists, openBlobs, type StorageOptions } from '../../storage.ts'
-import { type ContentRow, contentsAfter, contentTotals, filesWith, findContent } from './integrity.rows.ts'
-import { findOrphans } from './orphans.ts'
-import { readDamage } from './reading.ts'
-import { wrongSums } from './sums.ts'
+import { lookAtContents, type Wrong } from './contents.ts'
+import { contentTotals, filesWith } from './integrity.rows.ts'
+import { Marking, type MarkLimit, type Marks } from './marking.ts'
+import { findOrphans, removeOrphans } from './orphans.ts'
+import { paceOf, unpaced } from './pace.ts'
+import { repairSum } from './repairs.ts'
+import { type WrongSum, wrongReferences, wrongSums } from './sums.ts'
 
 /** How much of the bytes is read and hashed: a share of all contents, or about that many bytes. */
 export type ReadData =
@@ -27,16 +31,32 @@ export interface Damaged {
   readonly key: string
 }
 
-export interface CheckResult {
+/** What a check changes; without it, nothing. */
+export interface CheckWork {
+  readonly marks: MarkLimit
+  /** Corrects sums, and brings damaged contents back where there is a second copy. */
+  readonly repairs: boolean
+  readonly removesOrphans: boolean
+  /** Told what is about to be done, before it is. */
+  readonly announce: (line: string) => void
+  /** Brings the content's bytes back from a second copy, as `replaceCopy` does; false where there is none. */
+  readonly heal?: (parts: { db: Database; blobs: BlobStore }, wrong: Wrong) => Promise<boolean>
+}
+
+export interface CheckResult extends Marks {
   readonly checkedContents: number
   readonly checkedFiles: number
   /** Bytes that were read and hashed. */
   readonly checkedBytes: number
+  /** The files that were found damaged, at most `MOST_LISTED`. */
   readonly damaged: readonly Damaged[]
   /** Keys in the store that no row refers to. */
   readonly orphans: readonly BlobKey[]
+  readonly removedOrphans: readonly BlobKey[]
   /** What does not add up, a line each. */
   readonly sums: readonly string[]
+  /** What was put right of it, a line each. */
+  readonly repaired: readonly string[]
 }
 
 export interface Progress {
@@ -48,14 +68,18 @@ export interface Progress {
 export interface Check extends StorageOptions {
   readonly readData: ReadData
   readonly tell: (progress: Progress) => void
+  /** Bytes that are read in a second at most. */
+  readonly rate?: number | null
+  readonly work?: CheckWork
 }
 
-const BATCH = 200
-/** Contents that are looked at side by side, and those that are read. */
-const SIDE_BY_SIDE = 16
-const READ_SIDE_BY_SIDE = 2
-/** Files that are named for one damaged content. */
+const LOOK_ONLY: CheckWork = { marks: 'none', repairs: false, removesOrphans: false, announce() {} }
+
+/** Files that are named for one damaged content, and in all: a store that is empty damages them all. */
 const MOST_NAMED = 1000
+export const MOST_LISTED = 100_000
+/** Downloads that are under way read on. */
+const GARBAGE_GRACE = MINUTE
 
 /** Throws Refusal PRECONDITION_FAILED where there is no database of this version, and WrongStore. */
 export async function checkInstallation(check: Check): Promise<CheckResult> {
@@ -69,9 +93,7 @@ export async function checkInstallation(check: Check): Promise<CheckResult> {
     }
     const blobs = await openBlobs(storage, false)
     await assertPaired(db, blobs, random)
-    const contents = await checkContents(db, blobs, check)
-    const orphans = await findOrphans(db, blobs)
-    return { ...contents, orphans, sums: [...contents.sums, ...(await wrongSums(db))] }
+    return await new Checking(check, db, blobs).run()
   } finally {
     await close()
   }
@@ -81,122 +103,102 @@ function refused(message: string): Refusal {
   return new Refusal('PRECONDITION_FAILED', message)
 }
 
-async function checkContents(db: Database, blobs: BlobStore, { readData, random, tell }: Check) {
-  const totals = await contentTotals(db)
-  const share = shareOf(readData, totals.bytes)
-  const damaged: Damaged[] = []
-  const sums: string[] = []
-  let [contents, files, bytesRead] = [0, 0, 0]
-  let last: BlobId | null = null
-  for (;;) {
-    const batch: ContentRow[] = await contentsAfter(db, last, BATCH)
-    const found = batch.at(-1)
-    if (found === undefined) break
-    last = found.id
-    const chosen = batch.filter(() => isChosen(random(4), share))
-    const wrong = await wrongOnes(db, blobs, batch, chosen)
-    sums.push(...(await wrongReferences(db, batch)))
-    for (const { content, reason } of wrong) damaged.push(...(await damagedFiles(db, content, reason)))
-    contents += batch.length
-    files += batch.reduce((sum, row) => sum + row.files, 0)
-    bytesRead += chosen.reduce((sum, { size }) => sum + size, 0)
-    tell({ contents, of: totals.contents, bytesRead })
-  }
-  return { checkedContents: contents, checkedFiles: files, checkedBytes: bytesRead, damaged, sums }
-}
+class Checking {
+  readonly #check: Check
+  readonly #db: Database
+  readonly #blobs: BlobStore
+  readonly #work: CheckWork
+  readonly #damaged: Damaged[] = []
+  readonly #sums: string[] = []
+  readonly #repaired: string[] = []
+  #removedOrphans: BlobKey[] = []
 
-/** Contents whose references are counted wrong, at two looks. */
-async function wrongReferences(db: Database, batch: readonly ContentRow[]): Promise<string[]> {
-  const wrong: string[] = []
-  for (const { id } of batch.filter(({ refs, files }) => refs !== files)) {
-    const now = await findContent(db, id)
-    if (now === undefined || now.refs === now.files) continue
-    wrong.push(`content ${now.key}: ${now.refs} references are counted, ${now.files} files refer to it`)
+  constructor(check: Check, db: Database, blobs: BlobStore) {
+    this.#check = check
+    this.#db = db
+    this.#blobs = blobs
+    this.#work = check.work ?? LOOK_ONLY
   }
-  return wrong
+
+  async run(): Promise<CheckResult> {
+    const contents = await this.#contents()
+    const orphans = await findOrphans(this.#db, this.#blobs)
+    for await (const wrong of wrongSums(this.#db)) await this.#sum(wrong)
+    if (this.#work.removesOrphans && orphans.length > 0) await this.#remove(orphans)
+    return {
+      ...contents,
+      damaged: this.#damaged,
+      orphans,
+      removedOrphans: this.#removedOrphans,
+      sums: this.#sums,
+      repaired: this.#repaired,
+    }
+  }
+
+  async #contents() {
+    const { readData, random, tell, clock, rate = null } = this.#check
+    const parts = { db: this.#db, blobs: this.#blobs, clock }
+    const totals = await contentTotals(this.#db)
+    const marking = new Marking(parts, this.#work.marks, totals.contents)
+    let [checkedContents, checkedFiles, checkedBytes] = [0, 0, 0]
+    const share = shareOf(readData, totals.bytes)
+    const pace = rate === null ? unpaced : paceOf(rate, clock)
+    for await (const { contents, wrong, sound, bytesRead } of lookAtContents({
+      ...parts,
+      random,
+      share,
+      pace,
+    })) {
+      for await (const references of wrongReferences(this.#db, contents)) await this.#sum(references)
+      for (const found of wrong) await this.#wrong(marking, found)
+      await marking.sound(sound)
+      checkedContents += contents.length
+      checkedFiles += contents.reduce((sum, { files }) => sum + files, 0)
+      checkedBytes += bytesRead
+      tell({ contents: checkedContents, of: totals.contents, bytesRead: checkedBytes })
+    }
+    return { checkedContents, checkedFiles, checkedBytes, ...(await marking.finish()) }
+  }
+
+  async #wrong(marking: Marking, wrong: Wrong): Promise<void> {
+    const { content, damage } = wrong
+    const room = Math.min(MOST_NAMED, MOST_LISTED - this.#damaged.length)
+    const files = room > 0 ? await filesWith(this.#db, content.id, room) : []
+    for (const file of files) this.#damaged.push({ ...file, reason: damage, key: content.key })
+    if (await this.#heal(wrong)) return
+    await marking.found(content, damage)
+  }
+
+  async #heal(wrong: Wrong): Promise<boolean> {
+    const { repairs, heal, announce } = this.#work
+    if (!repairs || heal === undefined) return false
+    const { key } = wrong.content
+    announce(`content ${key}: its bytes are fetched from a second copy, if there is one`)
+    const isHealed = await heal({ db: this.#db, blobs: this.#blobs }, wrong)
+    if (isHealed) this.#repaired.push(`content ${key}: its bytes are back`)
+    return isHealed
+  }
+
+  async #sum(wrong: WrongSum): Promise<void> {
+    this.#sums.push(...wrong.lines)
+    if (!this.#work.repairs || wrong.of === 'folders') return
+    for (const line of wrong.lines) this.#work.announce(`${line}: it is counted again`)
+    const dueAt = this.#check.clock.now() + GARBAGE_GRACE
+    if (await repairSum(this.#db, wrong, dueAt)) this.#repaired.push(...wrong.lines)
+  }
+
+  async #remove(orphans: readonly BlobKey[]): Promise<void> {
+    const { clock } = this.#check
+    this.#work.announce(
+      `of ${orphans.length} contents that belong to no file, those older than a day are removed`,
+    )
+    const parts = { db: this.#db, blobs: this.#blobs, clock }
+    this.#removedOrphans = await removeOrphans(parts, orphans)
+  }
 }
 
 function shareOf(readData: ReadData, all: number): number {
   if (readData.kind === 'nothing') return 0
   if (readData.kind === 'share') return readData.share
   return all === 0 ? 1 : Math.min(1, readData.bytes / all)
-}
-
-/** By chance, so that each run reads others. */
-function isChosen(chance: Uint8Array, share: number): boolean {
-  const [a = 0, b = 0, c = 0, d = 0] = chance
-  return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32 < share
-}
-
-interface Wrong {
-  readonly content: ContentRow
-  readonly reason: Damage
-}
-
-async function wrongOnes(
-  db: Database,
-  blobs: BlobStore,
-  batch: readonly ContentRow[],
-  chosen: readonly ContentRow[],
-): Promise<Wrong[]> {
-  const bySize = await sideBySide(batch, SIDE_BY_SIDE, (content) =>
-    confirmed(db, content, (row) => sizeDamage(blobs, row)),
-  )
-  const known = new Set(bySize.map(({ content }) => content.id))
-  const unknown = chosen.filter(({ id }) => !known.has(id))
-  const byHash = await sideBySide(unknown, READ_SIDE_BY_SIDE, (content) =>
-    confirmed(db, content, (row) => readDamage(blobs, row)),
-  )
-  return [...bySize, ...byHash]
-}
-
-/**
- * Looks a second time before it calls a content damaged, and at the row as it is then: meanwhile the content may have been
- * deleted, or uploaded again under another key.
- */
-async function confirmed(
-  db: Database,
-  content: ContentRow,
-  look: (content: ContentRow) => Promise<Damage | null>,
-): Promise<Wrong | null> {
-  if ((await look(content)) === null) return null
-  const now = await findContent(db, content.id)
-  if (now === undefined) return null
-  const reason = await look(now)
-  if (reason === null) return null
-  const still = await findContent(db, content.id)
-  return still?.key === now.key ? { content: now, reason } : null
-}
-
-async function sizeDamage(blobs: BlobStore, { key, size }: ContentRow): Promise<Damage | null> {
-  try {
-    const found = await blobs.size(key)
-    if (found === null) return 'missing'
-    return found === size ? null : 'size'
-  } catch (error) {
-    if (error instanceof BlobMissing) return 'missing'
-    throw error
-  }
-}
-
-async function damagedFiles(db: Database, { id, key }: ContentRow, reason: Damage): Promise<Damaged[]> {
-  return (await filesWith(db, id, MOST_NAMED)).map((file) => ({ ...file, reason, key }))
-}
-
-/** Results of the work that are not null; at most `width` at once. */
-async function sideBySide<Item, Result>(
-  items: readonly Item[],
-  width: number,
-  work: (item: Item) => Promise<Result | null>,
-): Promise<Result[]> {
-  const results: Result[] = []
-  const left = items.values()
-  async function run(): Promise<void> {
-    for (const item of left) {
-      const result = await work(item)
-      if (result !== null) results.push(result)
-    }
-  }
-  await Promise.all(Array.from({ length: width }, run))
-  return results
 }

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
-import { wholeSum } from '../../database/differences.ts'
+import { presentDamage } from '../../core/damage.rows.ts'
+import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { forUpdate, wholeSum } from '../../database/differences.ts'
+import type { Damage } from '../../database/schema.ts'
 import type { AccountId, BlobId, BlobKey, Sha256, Slug } from '../../domain/ids.ts'
 
 /** Bytes that are stored once, for one file or more. */
@@ -10,6 +12,8 @@ export interface ContentRow {
   readonly size: number
   readonly sha256: Sha256
   readonly refs: number
+  /** What an earlier look found wrong with its bytes; null where they count as sound. */
+  readonly damage: Damage | null
   /** Files that refer to it. */
   readonly files: number
 }
@@ -20,15 +24,16 @@ export function contentsAfter(db: Database, id: BlobId | null, limit: number): P
   return (id === null ? contents : contents.where('blobs.id', '>', id)).execute()
 }
 
-export function findContent(db: Database, id: BlobId): Promise<ContentRow | undefined> {
+export function findContent(db: Queryable, id: BlobId): Promise<ContentRow | undefined> {
   return contentRows(db).where('blobs.id', '=', id).executeTakeFirst()
 }
 
-function contentRows(db: Database) {
+function contentRows(db: Queryable) {
   return db
     .selectFrom('blobs')
     .select(['blobs.id', 'blobs.key', 'blobs.size', 'blobs.sha256', 'blobs.refs'])
-    .select((row) =>
+    .select((row) => [
+      presentDamage(row).as('damage'),
       row
         .selectFrom('files')
         .select((files) => files.fn.countAll<number>().as('files'))
@@ -36,7 +41,7 @@ function contentRows(db: Database) {
         .$asScalar()
         .$notNull()
         .as('files'),
-    )
+    ])
 }
 
 export async function contentTotals(db: Database): Promise<{ contents: number; bytes: number }> {
@@ -106,11 +111,11 @@ export function accountSumsAfter(db: Database, id: AccountId | null, limit: numb
   return (id === null ? accounts : accounts.where('accounts.id', '>', id)).execute()
 }
 
-export function findAccountSums(db: Database, id: AccountId): Promise<AccountSums | undefined> {
+export function findAccountSums(db: Queryable, id: AccountId): Promise<AccountSums | undefined> {
   return sumsOfAccounts(db).where('accounts.id', '=', id).executeTakeFirst()
 }
 
-function sumsOfAccounts(db: Database) {
+function sumsOfAccounts(db: Queryable) {
   return db
     .selectFrom('accounts')
     .select(['accounts.id', 'accounts.username', 'accounts.storage_used', 'accounts.files_count'])
@@ -174,4 +179,27 @@ export async function looseFolders(db: Database): Promise<number> {
     )
     select count(*) as loose from folders where id not in (select id from reached)`.execute(db)
   return Number(rows[0]?.loose ?? 0)
+}
+
+/** Sets the totals to what the rows add up to. The account is locked. */
+export async function setAccountSums(
+  trx: Trx,
+  id: AccountId,
+  { bytes, files }: { readonly bytes: number; readonly files: number },
+): Promise<void> {
+  await trx
+    .updateTable('accounts')
+    .set({ storage_used: bytes, files_count: files })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Locks the content against uploads and removals of it until the transaction ends. */
+export async function lockedContent(trx: Trx, id: BlobId): Promise<ContentRow | undefined> {
+  await trx.selectFrom('blobs').select('id').where('id', '=', id).modifyEnd(forUpdate(trx)).execute()
+  return findContent(trx, id)
+}
+
+export async function setReferences(trx: Trx, id: BlobId, refs: number): Promise<void> {
+  await trx.updateTable('blobs').set({ refs }).where('id', '=', id).execute()
 }

@@ -1,6 +1,9 @@
 import type { BlobStore } from '../../blobs/blob-store.ts'
+import { generationsOf, isBehind } from '../../core/store/generations.ts'
+import { assertOwnStore } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
-import { SECOND } from '../../domain/clock.ts'
+import { type Clock, DAY, SECOND } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import { knownKeys } from './integrity.rows.ts'
 
@@ -45,4 +48,42 @@ async function stillUnknown(
     }
   }
   return orphans
+}
+
+/** Younger ones may be bytes of an upload to another node, or of a database that was just restored. */
+const REMOVED_AFTER = DAY
+
+/**
+ * Removes those that were stored over a day ago and still belong to nothing; returns their keys. Throws Refusal
+ * PRECONDITION_FAILED while the database is behind its store: a newer one has rows for them. Throws WrongStore, and what
+ * the store throws.
+ */
+export async function removeOrphans(
+  { db, blobs, clock }: { db: Database; blobs: BlobStore; clock: Clock },
+  orphans: readonly BlobKey[],
+): Promise<BlobKey[]> {
+  const removed: BlobKey[] = []
+  for (let at = 0; at < orphans.length; at += BATCH) {
+    const keys = orphans.slice(at, at + BATCH)
+    const old: BlobKey[] = []
+    for (const key of keys) {
+      const storedAt = await blobs.storedAt(key)
+      if (storedAt !== null && storedAt < clock.now() - REMOVED_AFTER) old.push(key)
+    }
+    await assertOwnStore(db, blobs)
+    if (isBehind(await generationsOf(db, blobs))) throw behind()
+    const known = await knownKeys(db, old)
+    const failures: unknown[] = []
+    const unknown = old.filter((key) => !known.has(key))
+    removed.push(...(await blobs.removeAll(unknown, (error) => failures.push(error))))
+    if (failures.length > 0) throw failures[0]
+  }
+  return removed
+}
+
+function behind(): Refusal {
+  return new Refusal(
+    'PRECONDITION_FAILED',
+    'the database is older than what its store has seen, so what belongs to no file here may belong to another database; nothing was removed (see "holdfast takeover")',
+  )
 }

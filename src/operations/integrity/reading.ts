@@ -1,11 +1,13 @@
 import { BlobDamaged, BlobMissing, type BlobStore } from '../../blobs/blob-store.ts'
 import type { Damage } from '../../database/schema.ts'
 import type { ContentRow } from './integrity.rows.ts'
+import { type Pace, unpaced } from './pace.ts'
 
 /** Reads the whole content and hashes it; null when it is as it was stored. Throws what the store throws otherwise. */
 export async function readDamage(
   blobs: Pick<BlobStore, 'read'>,
-  { key, size, sha256 }: ContentRow,
+  { key, size, sha256 }: Pick<ContentRow, 'key' | 'size' | 'sha256'>,
+  pace: Pace = unpaced,
 ): Promise<Damage | null> {
   const hash = new Bun.CryptoHasher('sha256')
   let read = 0
@@ -14,6 +16,7 @@ export async function readDamage(
     for await (const chunk of body instanceof Blob ? body.stream() : body) {
       hash.update(chunk)
       read += chunk.length
+      await pace(chunk.length)
     }
   } catch (error) {
     if (error instanceof BlobMissing) return 'missing'
@@ -22,4 +25,14 @@ export async function readDamage(
   }
   if (read !== size) return 'size'
   return hash.digest('hex') === sha256 ? null : 'hash'
+}
+
+/** What its size in the store tells; null when that is as it was stored. */
+export async function sizeDamage(
+  blobs: Pick<BlobStore, 'size'>,
+  { key, size }: Pick<ContentRow, 'key' | 'size'>,
+): Promise<Damage | null> {
+  const found = await blobs.size(key)
+  if (found === null) return 'missing'
+  return found === size ? null : 'size'
 }

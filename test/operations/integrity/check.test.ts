@@ -5,12 +5,12 @@ import { systemClock } from '../../../src/domain/clock.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
 import { checkInstallation, type ReadData } from '../../../src/operations/integrity/check.ts'
-import { openBlobs } from '../../../src/storage.ts'
 import { holdfast as command } from '../../cli/command.ts'
 import { caller } from '../../support/clients/caller.ts'
 import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
 import { onCluster, startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { contentOf, flipByte, storeOf } from '../../support/storage/stored-contents.ts'
 
 const ALL: ReadData = { kind: 'share', share: 1 }
 const NOTHING: ReadData = { kind: 'nothing' }
@@ -27,37 +27,17 @@ afterAll(async () => {
 
 const parts = () => ({ config: host.config, clock: systemClock, random: systemRandom })
 const checked = (readData: ReadData = ALL) => checkInstallation({ ...parts(), readData, tell() {} })
-const store = () => openBlobs({ ...parts(), report() {} }, false)
 
 /** In another process where SQLite is used: a connection that waits for a lock holds up its thread, and the server's here. */
 async function besides(): Promise<unknown> {
   if (onCluster) return checked()
-  const words = ['check', '--read-data', '--json']
+  const words = ['check', '--read-data', '--rate', '1TB', '--json']
   const { output } = await command(host.dataDir, words, { HOLDFAST_DATA_DIR: host.dataDir })
   return JSON.parse(output)
 }
 
-async function keyOf(slug: string): Promise<BlobKey> {
-  const row = await host.database
-    .selectFrom('files')
-    .innerJoin('blobs', 'blobs.id', 'files.blob_id')
-    .select('blobs.key')
-    .where(sql<SqlBool>`files.slug = ${slug}`)
-    .executeTakeFirstOrThrow()
-  return row.key
-}
-
-/** Another byte in the middle of the content, behind the servers' back. */
-async function flip(key: BlobKey): Promise<void> {
-  const blobs = await store()
-  const size = (await blobs.size(key)) ?? 0
-  const bytes = new Uint8Array(await new Response(await blobs.read(key, 0, size)).arrayBuffer())
-  bytes[size >> 1] = (bytes[size >> 1] ?? 0) ^ 1
-  await blobs.remove(key)
-  const writer = await blobs.create(key)
-  await writer.write(bytes)
-  await writer.complete()
-}
+const keyOf = async (slug: string) => (await contentOf(host, slug)).key
+const flip = (key: BlobKey) => flipByte(host, key)
 
 describe('a check', () => {
   test('finds nothing wrong where nothing is, whatever was done', async () => {
@@ -119,7 +99,7 @@ describe('a check', () => {
     const { apiKey: key, username, id } = await host.addAccount()
     const { slug } = await upload(host, { key, name: 'a', bytes: textBytes('abc') })
     const stray = makeBlobKey(systemRandom)
-    const writer = await (await store()).create(stray)
+    const writer = await (await storeOf(host)).create(stray)
     await writer.write(textBytes('stray'))
     await writer.complete()
     await host.database
@@ -192,6 +172,10 @@ describe.skipIf(onCluster)('holdfast check', () => {
       damaged: [{ slug, name: 'a file.txt', owner: '*guests*', reason: 'hash', key }],
       orphans: [],
       sums: [],
+      marked: 1,
+      cleared: 0,
+      repaired: [],
+      removed_orphans: [],
     })
     const words = await command(folder.path, ['check', '--read-data', '1GB'], settings)
     expect(words.output).toContain('1 files are damaged:')
@@ -203,6 +187,13 @@ describe.skipIf(onCluster)('holdfast check', () => {
     using folder = temporaryFolder()
     for (const share of ['101%', 'x', '-1']) {
       expect((await command(folder.path, ['check', '--read-data', share])).code).toBe(2)
+    }
+    for (const words of [
+      ['--dry-run', '--repair'],
+      ['--dry-run', '--mark-many'],
+      ['--rate', '0'],
+    ]) {
+      expect((await command(folder.path, ['check', ...words])).code).toBe(2)
     }
     const { code, errors } = await command(folder.path, ['check'])
     expect({ code, errors }).toMatchObject({

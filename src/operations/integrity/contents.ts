@@ -1,0 +1,119 @@
+/** Looks at contents in the order of their ids: at the size of each, and at the bytes of some. */
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import type { Database } from '../../database/database.ts'
+import type { Damage } from '../../database/schema.ts'
+import type { BlobId } from '../../domain/ids.ts'
+import type { Random } from '../../domain/random.ts'
+import { type ContentRow, contentsAfter, findContent } from './integrity.rows.ts'
+import type { Pace } from './pace.ts'
+import { readDamage, sizeDamage } from './reading.ts'
+
+const BATCH = 200
+/** Contents that are looked at side by side, and those that are read. */
+const SIDE_BY_SIDE = 16
+const READ_SIDE_BY_SIDE = 2
+
+export interface Wrong {
+  readonly content: ContentRow
+  readonly damage: Damage
+}
+
+/** What was found in one batch of contents. */
+export interface LookedAt {
+  readonly contents: readonly ContentRow[]
+  readonly wrong: readonly Wrong[]
+  /** Those that were read whole and have their hashes. */
+  readonly sound: readonly ContentRow[]
+  readonly bytesRead: number
+}
+
+export interface Look {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly random: Random
+  /** How many of the contents are read, from 0 to 1. Those that are marked as damaged are read in any case. */
+  readonly share: number
+  readonly pace: Pace
+}
+
+export async function* lookAtContents(look: Look): AsyncGenerator<LookedAt> {
+  let last: BlobId | null = null
+  for (;;) {
+    const contents: ContentRow[] = await contentsAfter(look.db, last, BATCH)
+    const found = contents.at(-1)
+    if (found === undefined) return
+    last = found.id
+    yield await lookAtBatch(look, contents)
+  }
+}
+
+async function lookAtBatch(look: Look, contents: readonly ContentRow[]): Promise<LookedAt> {
+  const { db, blobs, random, share, pace } = look
+  const chosen = contents.filter(({ damage }) => damage !== null || isChosen(random(4), share))
+  const bySize = await sideBySide(contents, SIDE_BY_SIDE, (content) =>
+    confirmed(db, content, (row) => sizeDamage(blobs, row)),
+  )
+  const wrong = bySize.filter(isWrong)
+  const known = new Set(wrong.map(({ content }) => content.id))
+  const unknown = chosen.filter(({ id }) => !known.has(id))
+  const byHash = await sideBySide(unknown, READ_SIDE_BY_SIDE, (content) =>
+    confirmed(db, content, (row) => readDamage(blobs, row, pace)),
+  )
+  return {
+    contents,
+    wrong: [...wrong, ...byHash.filter(isWrong)],
+    sound: byHash.filter((found) => !isWrong(found)).map(({ content }) => content),
+    bytesRead: unknown.reduce((sum, { size }) => sum + size, 0),
+  }
+}
+
+interface Seen {
+  readonly content: ContentRow
+  readonly damage: Damage | null
+}
+
+function isWrong(seen: Seen): seen is Wrong {
+  return seen.damage !== null
+}
+
+/** By chance, so that each run reads others. */
+function isChosen(chance: Uint8Array, share: number): boolean {
+  const [a = 0, b = 0, c = 0, d = 0] = chance
+  return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32 < share
+}
+
+/**
+ * Looks a second time before it calls a content damaged, and at the row as it is then: meanwhile the content may have been
+ * deleted, or uploaded again under another key, and then nothing is known of it.
+ */
+async function confirmed(
+  db: Database,
+  content: ContentRow,
+  look: (content: ContentRow) => Promise<Damage | null>,
+): Promise<Seen | null> {
+  if ((await look(content)) === null) return { content, damage: null }
+  const now = await findContent(db, content.id)
+  if (now === undefined) return null
+  const damage = await look(now)
+  if (damage === null) return { content: now, damage: null }
+  const still = await findContent(db, content.id)
+  return still?.key === now.key ? { content: now, damage } : null
+}
+
+/** Results of the work that are not null; at most `width` at once. */
+async function sideBySide<Item, Result>(
+  items: readonly Item[],
+  width: number,
+  work: (item: Item) => Promise<Result | null>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const left = items.values()
+  async function run(): Promise<void> {
+    for (const item of left) {
+      const result = await work(item)
+      if (result !== null) results.push(result)
+    }
+  }
+  await Promise.all(Array.from({ length: width }, run))
+  return results
+}
