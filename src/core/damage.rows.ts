@@ -19,8 +19,11 @@ export interface StoredCopy {
 /** As the partial index has it. */
 const IS_DAMAGED = sql<SqlBool>`${sql.ref('blobs.damaged_key')} = ${sql.ref('blobs.key')}`
 
-/** Of rows of `blobs`: what is wrong with the present copy; null for a sound one. */
-export function presentDamage(row: ExpressionBuilder<Tables, 'blobs'>) {
+/** Of rows of `blobs`, also joined to others: what is wrong with the present copy; null for a sound one. */
+export function presentDamage(row: {
+  ref: ExpressionBuilder<Tables, 'blobs'>['ref']
+  case: ExpressionBuilder<Tables, 'blobs'>['case']
+}) {
   return row.case().when(IS_DAMAGED).then(row.ref('blobs.damage')).else(null).end()
 }
 

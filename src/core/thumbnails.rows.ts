@@ -137,6 +137,8 @@ export async function claimThumbnail(
       .where('thumbnails.state', '=', sql.lit('wanted'))
       .where('thumbnails.due_at', '<=', now)
       .where('nodes.id', 'is', null)
+      // Of a content that is known to be damaged no picture is made until it is sound again.
+      .whereRef('blobs.damaged_key', 'is distinct from', 'blobs.key')
       .orderBy('thumbnails.due_at')
       .orderBy('thumbnails.blob_id')
       .limit(1)

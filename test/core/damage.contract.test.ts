@@ -10,9 +10,10 @@ import {
   replaceCopy,
   type StoredCopy,
 } from '../../src/core/damage.rows.ts'
+import { claimThumbnail, noteThumbnail } from '../../src/core/thumbnails.rows.ts'
 import type { Database } from '../../src/database/database.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
-import type { BlobKey, Sha256 } from '../../src/domain/ids.ts'
+import type { BlobKey, NodeId, Sha256 } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { databases } from '../support/databases/databases.ts'
 
@@ -84,5 +85,17 @@ describe.each(databases('marks of damage'))('marks on %s', (_name, open) => {
     // A new copy has to be read by its own age.
     await store(db, 'a', 70)
     expect(await heads()).toEqual([3, 50, 70])
+  })
+
+  test('keep thumbnails from being made of damaged bytes', async () => {
+    await using database = await open()
+    const { db } = database
+    const node = 'node' as NodeId
+    const a = await store(db, 'a', 1)
+    await inTransaction(db, (trx) => noteThumbnail(trx, a.id, 'wanted', 1))
+    await markDamaged(db, a, 'hash', 2)
+    expect(await claimThumbnail(db, node, 3)).toBeNull()
+    await markVerified(db, [a], 4)
+    expect(await claimThumbnail(db, node, 5)).toMatchObject({ blob: a.id })
   })
 })

@@ -2,7 +2,8 @@ import { Refusal } from '../../domain/errors.ts'
 import type { BlobId, BlobKey, FileId } from '../../domain/ids.ts'
 import { byteList, numberList } from '../../domain/packed-lists.ts'
 import type { ArchiveFileRow } from './archive.rows.ts'
-import { zipEntries } from './zip-entries.ts'
+import { DamageNote } from './damage-note.ts'
+import { ZIP_TOP, zipEntries } from './zip-entries.ts'
 import { type ZipLayout, zipLayout } from './zip-layout.ts'
 import { MAX_16 } from './zip-records.ts'
 
@@ -11,8 +12,10 @@ export interface ArchivePlan {
   readonly layout: ZipLayout
   /** A strong entity tag as it is sent: two archives with the same one are the same bytes. */
   readonly etag: string
-  /** null for a folder. */
+  /** null for a folder, and for the text about damaged files. */
   file(entry: number): PlannedFile | null
+  /** The text that names the damaged files, which are left out; null where there are none. */
+  readonly note: { readonly entry: number; readonly bytes: Uint8Array } | null
   /** Gives its memory back; nobody reads it any more. */
   free(): void
 }
@@ -29,6 +32,7 @@ export interface PlannedFile {
 export interface PlanBuilder {
   /** The number that stands for the folder. Throws Refusal INVALID_REQUEST when its path is too long for an archive. */
   addFolder(parent: number, name: string, createdAt: number): number
+  /** Leaves a file out whose content is marked as damaged, and names it in a text. */
   addFile(folder: number, name: string, row: ArchiveFileRow): void
   finish(): ArchivePlan
 }
@@ -44,6 +48,7 @@ export function planBuilder(): PlanBuilder {
   const keys = byteList()
   const fileIds = numberList('f64')
   const blobIds = numberList('f64')
+  const damaged = new DamageNote()
   const hash = new Bun.CryptoHasher('sha256')
   hash.update(FORM)
 
@@ -55,6 +60,22 @@ export function planBuilder(): PlanBuilder {
     )
   }
 
+  const pathOf = (folder: number) =>
+    folder === ZIP_TOP ? '' : Buffer.from(entries.at(folder).path).toString()
+
+  function addNote(): ArchivePlan['note'] {
+    if (damaged.isEmpty) return null
+    const bytes = damaged.text()
+    keys.push(NO_KEY, 'hex')
+    fileIds.push(NO_FILE)
+    blobIds.push(0)
+    hash.update(bytes)
+    const { modifiedAt } = damaged
+    const [name, size, crc32] = [damaged.nameBeside(entries), bytes.length, Bun.hash.crc32(bytes)]
+    const text = { folder: ZIP_TOP, name, isFolder: false, size, crc32, modifiedAt }
+    return { entry: entries.add(text), bytes }
+  }
+
   return {
     addFolder(parent, name, createdAt) {
       keys.push(NO_KEY, 'hex')
@@ -64,7 +85,8 @@ export function planBuilder(): PlanBuilder {
       return checkedPath(entries.add(folder), name)
     },
 
-    addFile(folder, name, { id, size, crc32, created_at: modifiedAt, sha256, blob_id, blob_key }) {
+    addFile(folder, name, { id, size, crc32, created_at: modifiedAt, sha256, blob_id, blob_key, damage }) {
+      if (damage !== null) return damaged.add(() => `${pathOf(folder)}${name}`, modifiedAt)
       keys.push(blob_key, 'hex')
       fileIds.push(id)
       blobIds.push(blob_id)
@@ -73,12 +95,14 @@ export function planBuilder(): PlanBuilder {
     },
 
     finish() {
+      const note = addNote()
       for (const part of entries.identity()) hash.update(part)
       return {
         layout: zipLayout(entries),
         free() {
           for (const list of [entries, keys, fileIds, blobIds]) list.free()
         },
+        note,
         etag: `"zip-${hash.digest('base64url')}"`,
         file(entry) {
           const id = fileIds.at(entry)

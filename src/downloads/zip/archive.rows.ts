@@ -1,6 +1,8 @@
 /** What an archive needs to know of many files and folders, read in pages. */
 
+import { presentDamage } from '../../core/damage.rows.ts'
 import type { Database } from '../../database/database.ts'
+import type { Damage } from '../../database/schema.ts'
 import type {
   AccountId,
   BlobId,
@@ -81,6 +83,8 @@ export interface ArchiveFileRow {
   readonly blob_key: BlobKey
   readonly sha256: Sha256
   readonly crc32: number
+  /** What was found wrong with its bytes; null for sound ones. */
+  readonly damage: Damage | null
 }
 
 function archiveFiles(db: Database) {
@@ -100,6 +104,7 @@ function archiveFiles(db: Database) {
       'blobs.sha256',
       'blobs.crc32',
     ])
+    .select((row) => presentDamage(row).as('damage'))
     .where('files.removed_at', 'is', null)
 }
 

@@ -44,7 +44,7 @@ export interface ArchiveWatch {
 /**
  * Files and folders as one ZIP file, for those whom the access rule has let in. An archive is a snapshot: what is
  * renamed, moved or put in while it is sent changes nothing in it, and when a content has gone for good the stream
- * fails. Each waits for its turn, and throws Refusal SERVER_BUSY as `ArchiveTurns` does; the reader keeps it until it has
+ * fails. Files whose contents are marked as damaged are left out, and a text at the top names them. Each waits for its turn, and throws Refusal SERVER_BUSY as `ArchiveTurns` does; the reader keeps it until it has
  * gone, or `close` is called.
  */
 export class Archives {
@@ -143,15 +143,20 @@ export class Archives {
     }
   }
 
-  #archiveOf({ layout, etag, file }: ArchivePlan, over: () => void): Archive {
+  #archiveOf({ layout, etag, file, note }: ArchivePlan, over: () => void): Archive {
+    const contents = this.#contents
     return {
       size: layout.size,
       etag,
       close: over,
       read: (start, end, watch) =>
         archiveStream(layout.segments(start, end), {
-          fill: (entry, from, target) => this.#contents.fill(file(entry), from, target),
-          stream: (entry, from, to) => this.#contents.stream(file(entry), from, to),
+          async fill(entry, from, target) {
+            if (entry !== note?.entry) return contents.fill(file(entry), from, target)
+            target.set(note.bytes.subarray(from, from + target.length))
+          },
+          stream: async (entry, from, to) =>
+            entry === note?.entry ? null : contents.stream(file(entry), from, to),
           began(entry) {
             const begun = file(entry)
             if (begun !== null) watch.began(begun.id)
