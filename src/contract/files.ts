@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { component } from './documentation.ts'
+import { component, described } from './documentation.ts'
 import {
   batchOf,
   boundedPagination,
@@ -51,6 +51,10 @@ export const fileDetail = component(
     folder_id: z.string(),
     sha256: z.string(),
     expires_at: timestampField,
+    damaged: described(z.optional(z.literal(true)), {
+      description:
+        'Present when the server has lost bytes of the file, so that it answers 500 `FILE_DAMAGED` instead',
+    }),
   }),
 )
 export type FileDetail = z.infer<typeof fileDetail>

@@ -28,6 +28,9 @@ const now = z.object({
   guests: z.object({ files: z.int(), storage_used: sizeField }),
   disk_free: z.nullable(sizeField),
   reports_open: z.int(),
+  contents_damaged: described(z.int(), {
+    description: 'Contents of which bytes are lost, so that their files are not sent',
+  }),
 })
 export type StatisticsNow = z.infer<typeof now>
 

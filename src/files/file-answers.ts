@@ -42,6 +42,7 @@ export function toFileDetail(
     folder_id: file.folder_identifier ?? 'root',
     sha256: file.sha256,
     expires_at: timestamp(files.lifetime.endOf(file.last_used_at)),
+    ...(file.damage === null ? {} : { damaged: true as const }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { countDamaged } from '../core/damage.rows.ts'
 import { type AccountTotals, accountTotals, thumbnailsWaiting } from '../core/figures.rows.ts'
 import type { Claims } from '../core/jobs/job-leases.ts'
 import type { Database } from '../database/database.ts'
@@ -6,6 +7,8 @@ import { type Clock, SECOND } from '../domain/clock.ts'
 /** Totals of the whole installation, equal on every node. */
 export interface InstallationFigures extends AccountTotals {
   readonly thumbnailsWaiting: number
+  /** Contents that are marked as damaged. */
+  readonly damagedContents: number
   readonly jobsSetAside: readonly string[]
 }
 
@@ -42,12 +45,13 @@ export function createFigures(parts: {
   let last: Question | null = null
 
   async function ask(): Promise<InstallationFigures> {
-    const [totals, waiting, jobsSetAside] = await Promise.all([
+    const [totals, waiting, damagedContents, jobsSetAside] = await Promise.all([
       accountTotals(db),
       thumbnailsWaiting(db),
+      countDamaged(db),
       claims.setAside(),
     ])
-    return { ...totals, thumbnailsWaiting: waiting, jobsSetAside }
+    return { ...totals, thumbnailsWaiting: waiting, damagedContents, jobsSetAside }
   }
 
   function asked(): Question {

@@ -14,9 +14,14 @@ export const getStatisticsEndpoint = adminEndpoint({
   errors: [400],
   async handle({ query }, { operations }: { operations: OperationsPart }) {
     const { now, days, outages } = await operations.statistics.read(query.days ?? DAYS)
-    const { diskFree, reportsOpen, ...totals } = now
+    const { diskFree, reportsOpen, contentsDamaged, ...totals } = now
     const data: Statistics = {
-      now: { ...totals, disk_free: diskFree, reports_open: reportsOpen },
+      now: {
+        ...totals,
+        disk_free: diskFree,
+        reports_open: reportsOpen,
+        contents_damaged: contentsDamaged,
+      },
       days: [...days],
       outages: outages.map(({ began_at, ended_at, cause }) => ({
         began_at: timestamp(began_at),

@@ -1,5 +1,6 @@
 import { type ServerTotals, serverTotals } from '../accounts/all-accounts.rows.ts'
 import { findAccount } from '../core/accounts.rows.ts'
+import { countDamaged } from '../core/damage.rows.ts'
 import { type DayRow, daysSince, setSample } from '../core/days.rows.ts'
 import { latestOutages, type OutageRow } from '../core/outages.rows.ts'
 import { dayOf, type TrafficCounter } from '../core/traffic.ts'
@@ -14,6 +15,8 @@ export interface Present extends ServerTotals {
   /** Free bytes on the disk; null when unknown. */
   readonly diskFree: number | null
   readonly reportsOpen: number
+  /** Contents that are marked as damaged. */
+  readonly contentsDamaged: number
 }
 
 /** Statistics of the whole server. */
@@ -62,6 +65,7 @@ export function createStatistics(parts: {
       guests: { files: guests?.files_count ?? 0, storage_used: guests?.storage_used ?? 0 },
       diskFree: await freeSpace(),
       reportsOpen: await countReports(db, 'open'),
+      contentsDamaged: await countDamaged(db),
     }
   }
 

@@ -63,7 +63,8 @@ export const getFilePage = endpoint({
     if (seen.kind === 'locked') return passwordForm(call, { pages, sharing }, seen.folder, `/d/${slug}`, null)
     const { item: file, viewer } = seen
     const isOwner = viewer.account === file.account_id
-    if (call.request.method === 'GET') files.usage.fileUsed(file.id, isOwner ? null : 'view')
+    if (call.request.method === 'GET' && file.damage === null)
+      files.usage.fileUsed(file.id, isOwner ? null : 'view')
     const pending = files.usage.pending(file.id)
     const folder = seen.chain.at(-1)
     const view: FilePageView = {
@@ -80,14 +81,21 @@ export const getFilePage = endpoint({
       thumbnailUrl: call.site.publicUrl + thumbnailPath(file.uuid),
       downloadUrl: `/d/${file.slug}?download=1`,
       pictureUrl: thumbnails.progress(file) === 'ready' ? `${thumbnailPath(file.uuid)}?size=960` : null,
-      preview: await previewOf(call.site, { downloads, thumbnails }, asker, seen),
+      preview:
+        file.damage === null ? await previewOf(call.site, { downloads, thumbnails }, asker, seen) : null,
       folder: folder === undefined ? null : { name: folder.name, url: `/f/${folder.identifier}` },
       reportUrl: isOwner ? null : `/d/${file.slug}/report`,
       barrier: isOwner ? barrierOf(seen.chain) : null,
+      damage: damageFor(isOwner, file),
     }
-    return page(call.site, pages.render.filePage(view, reader))
+    return page(call.site, pages.render.filePage(view, reader), view.damage === null ? 200 : 500)
   },
 })
+
+function damageFor(isOwner: boolean, { damage }: FileDetail): FilePageView['damage'] {
+  if (damage === null) return null
+  return isOwner ? 'owner' : 'visitor'
+}
 
 /** Whether the link belongs to an upload that is still receiving bytes. */
 function isArriving(error: unknown): boolean {

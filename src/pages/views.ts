@@ -40,6 +40,8 @@ export interface FilePageView {
   readonly reportUrl: string | null
   /** For the owner: what keeps others from opening the link. Null if nothing does, and for other viewers. */
   readonly barrier: BarrierNotice | null
+  /** Who reads that bytes of the file are lost; null for a sound file. */
+  readonly damage: 'owner' | 'visitor' | null
 }
 
 /** An ancestor folder that is private, or that requires a password from others. */

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { markDamaged, markVerified } from '../../src/core/damage.rows.ts'
 import type { Slug } from '../../src/domain/ids.ts'
 import {
+  api,
   detail,
   GENEROUS,
   makeFolder,
@@ -93,8 +94,19 @@ test('a content that is marked as damaged is not sent, although its bytes are th
     expect(told(file.slug, response.headers.get('x-request-id'))).toMatchObject({ level: 'error' })
   }
   expect((await visit(host, address, { method: 'HEAD' })).status).toBe(500)
+  const page = await visit(host, `/d/${file.slug}`, { headers: { accept: 'text/html' } })
+  expect(page.status).toBe(500)
+  const html = await page.text()
+  expect(html).toContain('This file is damaged')
+  expect(html).toContain('Ask whoever shared it to upload it again')
+  expect(html).not.toContain(`href="/d/${file.slug}?download=1"`)
+  const answer = await api(host, key, 'GET', `/api/v1/file/${file.slug}`)
+  expect(answer).toMatchObject({ status: 200, body: { data: { damaged: true, views: 0 } } })
   await markVerified(host.database, [{ id, key: blob }], 2)
   expect((await visit(host, address)).status).toBe(200)
+  expect((await visit(host, `/d/${file.slug}`)).status).toBe(200)
+  const { body } = await api(host, key, 'GET', `/api/v1/file/${file.slug}`)
+  expect(JSON.stringify(body)).not.toContain('damaged')
 })
 
 /** Reads the beginning of a GET on a connection that is to be kept; `rest` reads until the server closes it. */

@@ -2,12 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { markDamaged, markVerified } from '../../src/core/damage.rows.ts'
 import { MINUTE } from '../../src/domain/clock.ts'
 import { routes } from '../../src/server/routes.ts'
 import { watchEvents } from '../support/clients/events.ts'
 import { readMetrics } from '../support/clients/metrics.ts'
 import { api, bearer, GENEROUS, randomBytes, upload, visit } from '../support/clients/public.ts'
 import { atNode, onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { contentOf } from '../support/storage/stored-contents.ts'
 
 const TOKEN = 'a-token-for-prometheus'
 const ROOT = join(import.meta.dir, '../..')
@@ -111,7 +113,9 @@ describe('metrics', () => {
     // What the database is asked is remembered for a while.
     whole.clock.advance(MINUTE)
     const before = await metrics()
-    await upload(node, { key, bytes: randomBytes(1234) })
+    const { slug } = await upload(node, { key, bytes: randomBytes(1234) })
+    const copy = await contentOf(whole, slug)
+    await markDamaged(whole.database, copy, 'hash', 1)
     whole.clock.advance(MINUTE)
     await whole.runJobs()
     const after = await metrics()
@@ -120,6 +124,8 @@ describe('metrics', () => {
     expect(more('holdfast_storage_used_bytes')).toBe(1234)
     expect(after.sum('holdfast_storage_reserved_bytes')).toBe(0)
     expect(after.sum('holdfast_uploads_in_progress')).toBe(0)
+    expect(more('holdfast_damaged_contents')).toBe(1)
+    await markVerified(whole.database, [copy], 2)
     expect(after.sum('holdfast_database_up')).toBe(1)
     expect(after.sum('holdfast_job_runs_total', { task: 'remove garbage', outcome: 'done' })).toBeGreaterThan(
       0,

@@ -30,6 +30,7 @@ const FILE: FilePageView = {
   folder: null,
   reportUrl: '/d/Abcdefghijkl/report',
   barrier: null,
+  damage: null,
 }
 
 const ITEM: FolderPageView['files'][number] = {

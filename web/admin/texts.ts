@@ -59,6 +59,8 @@ interface OverviewTexts {
   readonly free: string
   readonly reports: string
   readonly jobs: string
+  /** {count} */
+  readonly damaged: Plural
   readonly requests: string
   readonly outages: string
   readonly outagesWhy: string

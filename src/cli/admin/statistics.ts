@@ -29,14 +29,18 @@ function readDays(text: string): number {
 function print(environment: Environment, options: Options): Promise<void> {
   return withAdministration(environment, async ({ statistics }) => {
     const { now, days, outages } = await statistics.read(options.days)
-    const { diskFree: _, reportsOpen, ...totals } = now
+    const { diskFree: _, reportsOpen, contentsDamaged, ...totals } = now
     const interruptions = outages.map(({ began_at, ended_at, cause }) => ({
       began_at: timestamp(began_at),
       ended_at: timestamp(ended_at),
       cause,
     }))
     if (options.json) {
-      return printJson({ now: { ...totals, reports_open: reportsOpen }, days, outages: interruptions })
+      return printJson({
+        now: { ...totals, reports_open: reportsOpen, contents_damaged: contentsDamaged },
+        days,
+        outages: interruptions,
+      })
     }
     printPairs([
       ['Accounts', String(now.accounts)],
@@ -44,6 +48,7 @@ function print(environment: Environment, options: Options): Promise<void> {
       ['Storage', `${formatSize(now.storage_used)}, ${formatSize(now.guests.storage_used)} of guests`],
       ['In bins', formatSize(now.storage_in_bins)],
       ['Open reports', String(reportsOpen)],
+      ['Damaged contents', String(contentsDamaged)],
     ])
     if (outages.length > 0) {
       printLines('')

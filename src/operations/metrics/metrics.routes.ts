@@ -86,6 +86,9 @@ async function presentFamilies(
     gauge('holdfast_thumbnails_waiting', 'Contents whose thumbnail is still to be made.', [
       { value: figures.thumbnailsWaiting },
     ]),
+    gauge('holdfast_damaged_contents', 'Contents that are marked as damaged and are not sent.', [
+      { value: figures.damagedContents },
+    ]),
     gauge(
       'holdfast_jobs_set_aside',
       'Background jobs that failed too often in a row and wait for a day.',

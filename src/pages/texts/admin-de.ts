@@ -46,6 +46,11 @@ export const adminDe: AdminPageTexts = {
       free: 'Freier Speicherplatz',
       reports: 'Offene Meldungen',
       jobs: 'Ausgesetzte Aufgaben',
+      damaged: {
+        one: 'Ein gespeicherter Inhalt ist beschädigt; Dateien mit diesem Inhalt können nicht heruntergeladen werden. „holdfast check“ auf dem Server nennt sie.',
+        other:
+          '{count} gespeicherte Inhalte sind beschädigt; Dateien mit diesen Inhalten können nicht heruntergeladen werden. „holdfast check“ auf dem Server nennt sie.',
+      },
       requests: 'Anfragen heute',
       outages: 'Ausfälle',
       outagesWhy:

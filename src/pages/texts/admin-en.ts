@@ -46,6 +46,11 @@ export const adminEn: AdminPageTexts = {
       free: 'Free disk space',
       reports: 'Open reports',
       jobs: 'Jobs on hold',
+      damaged: {
+        one: 'One stored content is damaged; files that have it cannot be downloaded. “holdfast check” on the server names them.',
+        other:
+          '{count} stored contents are damaged; files that have them cannot be downloaded. “holdfast check” on the server names them.',
+      },
       requests: 'Requests today',
       outages: 'Outages',
       outagesWhy:

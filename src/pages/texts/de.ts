@@ -172,6 +172,11 @@ export const de: Texts = {
       application: 'Programm',
       other: 'Datei',
     },
+    damaged: {
+      title: 'Diese Datei ist beschädigt',
+      message:
+        'Der Server hat einen Teil von ihr verloren und kann sie nicht senden. Lade dieselbe Datei noch einmal hoch: Das repariert auch diesen Link.',
+    },
     keptUntil: 'Wird am {day} gelöscht, wenn sie bis dahin niemand öffnet.',
     downloads: { one: '{count} Mal heruntergeladen', other: '{count} Mal heruntergeladen' },
     link: 'Link zu dieser Seite',

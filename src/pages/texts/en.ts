@@ -167,6 +167,11 @@ export const en: Texts = {
       application: 'Program',
       other: 'File',
     },
+    damaged: {
+      title: 'This file is damaged',
+      message:
+        'The server has lost some of it and cannot send it. Upload the same file again: that repairs this link too.',
+    },
     keptUntil: 'Will be deleted on {day} unless somebody opens it before then.',
     downloads: { one: '{count} download', other: '{count} downloads' },
     link: 'Link to this page',

@@ -71,6 +71,8 @@ export interface FileTexts {
   readonly details: string
   /** What a file is, in a word. */
   readonly kinds: Readonly<Record<IconKind, string>>
+  /** For the owner. */
+  readonly damaged: { readonly title: string; readonly message: string }
   /** {day} */
   readonly keptUntil: string
   readonly downloads: Plural

@@ -50,10 +50,7 @@ export function FilePageDocument({ view, context }: Props) {
             <time dateTime={view.uploadedAt}>{words.day(view.uploadedAt)}</time>
             {view.downloads === 0 ? null : ` · ${words.count(view.downloads, texts.file.downloads)}`}
           </p>
-          <a className="button" href={view.downloadUrl} rel="nofollow">
-            <Drawing of="download" />
-            {texts.file.download}
-          </a>
+          <DownloadOrDamage context={context} view={view} />
           <FileLink context={context} view={view} />
           <p className="small quiet">
             <Filled
@@ -71,6 +68,28 @@ export function FilePageDocument({ view, context }: Props) {
         <FileDetails context={context} view={view} />
       </main>
     </Layout>
+  )
+}
+
+function DownloadOrDamage({ view, context }: Props) {
+  const { texts } = context
+  if (view.damage === null) {
+    return (
+      <a className="button" href={view.downloadUrl} rel="nofollow">
+        <Drawing of="download" />
+        {texts.file.download}
+      </a>
+    )
+  }
+  const words = view.damage === 'owner' ? texts.file.damaged : texts.errors.codes.FILE_DAMAGED
+  return (
+    <div className="barrier" role="alert">
+      <Drawing of="flag" />
+      <div>
+        <strong>{words.title}</strong>
+        <p>{words.message}</p>
+      </div>
+    </div>
   )
 }
 

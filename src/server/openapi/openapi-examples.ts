@@ -97,6 +97,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   receipt: { string: RECEIPT },
   recovery_codes: { string: 'x7Kp2-m9QrT' },
   reports_open: { integer: 3 },
+  contents_damaged: { integer: 0 },
   requests: { integer: 4096 },
   restored: { integer: 1 },
   search: { string: 'holiday' },

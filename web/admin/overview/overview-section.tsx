@@ -28,6 +28,11 @@ export function OverviewSection() {
         <Loaded again={again} answered={answered}>
           {({ statistics, setAside }) => (
             <>
+              {statistics.now.contents_damaged === 0 ? null : (
+                <p className="failure" role="alert">
+                  {words.count(statistics.now.contents_damaged, overview.damaged)}
+                </p>
+              )}
               <FigureList now={statistics.now} setAside={setAside} today={statistics.days.at(-1)} />
               <OutageList outages={statistics.outages} />
             </>
