@@ -3,9 +3,11 @@ import { ConfigError } from './config/config-problems.ts'
 import { contradictions } from './config/contradictions.ts'
 import { type Environment, SettingsReader, shown, written } from './config/environment.ts'
 import {
+  type BackupConfig,
   type MailConfig,
   type MetricsConfig,
   type OidcConfig,
+  readBackup,
   readMail,
   readMetrics,
   readOidc,
@@ -50,6 +52,7 @@ export interface Config {
   readonly signUp: SignUp
   /** Null keeps the secret in the database. */
   readonly secret: SecretSource | null
+  readonly backup: BackupConfig
   /** Null offers no sign-in by OpenID Connect. */
   readonly oidc: OidcConfig | null
   /** Null sends no mail. */
@@ -114,6 +117,7 @@ function readConfig(reader: SettingsReader): Config {
     sessionRateLimit: reader.value(settings.sessionRateLimit),
     signUp: reader.value(settings.signUp),
     secret: readSecretSource(reader),
+    backup: readBackup(reader),
     oidc: readOidc(reader),
     mail: readMail(reader),
     uploadExpires: reader.value(settings.uploadExpires),

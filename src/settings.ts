@@ -193,6 +193,28 @@ export const settings = {
     allowed: 'a path',
     read: (text) => (text.includes('\0') ? undefined : text),
   } satisfies Setting<string>,
+  backupPassphraseFile: {
+    variable: 'HOLDFAST_BACKUP_PASSPHRASE_FILE',
+    default: '',
+    description: 'A file with the passphrase that backups are encrypted with. Without it, they are not.',
+    allowed: 'a path',
+    read: (text) => (text.includes('\0') ? undefined : text),
+  } satisfies Setting<string>,
+  backupS3AccessKeyId: {
+    variable: 'HOLDFAST_BACKUP_S3_ACCESS_KEY_ID',
+    default: '',
+    description: 'Who asks the store of a backup. Without it, the key of the store for the bytes.',
+    allowed: 'the id of an access key',
+    read: (text) => text,
+  } satisfies Setting<string>,
+  backupS3SecretAccessKey: {
+    variable: 'HOLDFAST_BACKUP_S3_SECRET_ACCESS_KEY',
+    default: '',
+    description: 'The secret of that access key.',
+    allowed: 'the secret of an access key',
+    read: (text) => text,
+    isSecret: true,
+  } satisfies Setting<string>,
   oidcIssuer: {
     variable: 'HOLDFAST_OIDC_ISSUER',
     default: '',

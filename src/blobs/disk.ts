@@ -1,6 +1,6 @@
 import { constants, statfsSync } from 'node:fs'
 import { readdir, readFile, rename, rm } from 'node:fs/promises'
-import type { BlobKey } from '../domain/ids.ts'
+import { type BlobKey, isBlobKey } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import {
   assertSize,
@@ -30,7 +30,6 @@ import { BlobFiles } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
 import { DiskWriter } from './disk-writer.ts'
 import { GrowingFile } from './growing-file.ts'
-import { isBlobKey } from './keys.ts'
 import { removeOneByOne } from './removal.ts'
 
 const PROBE_BYTES = 512

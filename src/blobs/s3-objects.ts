@@ -1,5 +1,4 @@
-import type { BlobKey } from '../domain/ids.ts'
-import { isBlobKey } from './keys.ts'
+import { type BlobKey, isBlobKey } from '../domain/ids.ts'
 import type { StoreRetryPolicy } from './retries.ts'
 import type { S3Client } from './s3-client.ts'
 import { S3Failure } from './s3-failure.ts'

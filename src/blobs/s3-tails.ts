@@ -1,6 +1,5 @@
 /** Tails: objects with the last bytes of an unfinished blob, which do not fill a part. Each is written once. */
-import type { BlobKey } from '../domain/ids.ts'
-import { isBlobKey } from './keys.ts'
+import { type BlobKey, isBlobKey } from '../domain/ids.ts'
 import type { S3Client } from './s3-client.ts'
 import { deleteObject, objectsUnder } from './s3-objects.ts'
 

@@ -22,9 +22,12 @@ import { relocateCommand } from './relocate.ts'
 import { removeCommand } from './remove.ts'
 import { reportCommand } from './report.ts'
 import { secretCommand } from './secret.ts'
+import { backupCommand } from './soundness/backup.ts'
 import { checkCommand } from './soundness/check.ts'
 import { doctorCommand } from './soundness/doctor.ts'
+import { drillCommand } from './soundness/drill.ts'
 import { FaultsFound } from './soundness/faults-found.ts'
+import { restoreCommand } from './soundness/restore.ts'
 import { takeOverCommand } from './takeover.ts'
 import { uploadCommand } from './upload.ts'
 
@@ -112,6 +115,9 @@ function program(environment: Environment): Command {
   keyCommand(holdfast.command('key'), environment)
   reportCommand(holdfast.command('report'), environment)
   migrateCommand(holdfast.command('migrate'), environment)
+  backupCommand(holdfast.command('backup'), environment)
+  restoreCommand(holdfast.command('restore'), environment)
+  drillCommand(holdfast.command('drill'), environment)
   checkCommand(holdfast.command('check'), environment)
   doctorCommand(holdfast.command('doctor'), environment)
   relocateCommand(holdfast.command('relocate'), environment)

@@ -4,11 +4,10 @@ import { type Config, loadConfig } from '../config.ts'
 import { systemClock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { systemRandom } from '../domain/random.ts'
-import type { Relocated } from '../operations/relocation/relocate.ts'
+import type { Relocated, RelocationStep } from '../operations/relocation/relocate.ts'
 import { settings } from '../settings.ts'
 import { printLines, printProblem } from './output.ts'
 import { databasePlace } from './places.ts'
-import { relocationProgress } from './relocation-progress.ts'
 import {
   asSetting,
   changedSettings,
@@ -16,9 +15,21 @@ import {
   type TargetOptions,
   targetEnvironment,
 } from './relocation-target.ts'
+import { type StepTitle, stepProgress } from './step-progress.ts'
 import { stopSignal } from './stop-signal.ts'
 
 type Options = TargetOptions & { readonly skipDamaged?: true }
+
+const titles = {
+  watch: {
+    title: 'Looking whether a server runs; where one was killed, this takes half a minute',
+    counts: 'nothing',
+  },
+  bytes: { title: 'Moving files', counts: 'bytes' },
+  rows: { title: 'Copying rows', counts: 'items' },
+  compare: { title: 'Comparing rows', counts: 'items' },
+  switch: { title: 'Switching over', counts: 'nothing' },
+} as const satisfies Record<RelocationStep, StepTitle>
 
 /** `holdfast relocate`: moves an installation from the configured locations to those in the options. */
 export function relocateCommand(relocate: Command, environment: Environment): void {
@@ -61,7 +72,8 @@ async function run(environment: Environment, options: Options): Promise<void> {
       new Refusal('SHUTTING_DOWN', 'stopped; nothing is switched, and the same command goes on from here'),
     )
   })
-  const progress = relocationProgress(
+  const progress = stepProgress(
+    titles,
     { rewrites: process.stderr.isTTY, write: (text) => process.stderr.write(text) },
     systemClock,
   )

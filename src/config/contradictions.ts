@@ -17,6 +17,7 @@ export function contradictions(reader: SettingsReader): ConfigProblem[] {
     ...oidcContradictions(reader),
     ...mailContradictions(reader),
     ...secretContradictions(reader),
+    ...backupContradictions(reader),
   ]
 }
 
@@ -102,6 +103,12 @@ function secretContradictions(reader: SettingsReader): ConfigProblem[] {
   if (!reader.isWritten(secret) || !reader.isWritten(secretFile)) return []
   const reason = `${secret.variable} is set as well; leave one of them out`
   return [{ variable: secretFile.variable, value: reader.shown(secretFile), reason }]
+}
+
+function backupContradictions(reader: SettingsReader): ConfigProblem[] {
+  const { backupS3AccessKeyId: key, backupS3SecretAccessKey: secret } = settings
+  if (reader.isWritten(key)) return missing(reader, [secret], key)
+  return pointless(reader, [secret], key.variable)
 }
 
 /** A problem for each setting that is not set although `present` needs it. */

@@ -51,6 +51,24 @@ export function readSecretSource(reader: SettingsReader): SecretSource | null {
   return path === '' ? null : { kind: 'file', path: resolve(path) }
 }
 
+/** What commands for backups need besides their target. */
+export interface BackupConfig {
+  /** An absolute path; null: backups are not encrypted. */
+  readonly passphraseFile: string | null
+  /** Null: the key of the store that holds the bytes. */
+  readonly s3Key: { readonly accessKeyId: string; readonly secretAccessKey: string } | null
+}
+
+export function readBackup(reader: SettingsReader): BackupConfig {
+  const path = reader.value(settings.backupPassphraseFile)
+  const accessKeyId = reader.value(settings.backupS3AccessKeyId)
+  const secretAccessKey = reader.value(settings.backupS3SecretAccessKey)
+  return {
+    passphraseFile: path === '' ? null : resolve(path),
+    s3Key: accessKeyId === '' ? null : { accessKeyId, secretAccessKey },
+  }
+}
+
 /** An OpenID Connect server whose users may sign in. */
 export interface OidcConfig {
   /** Without a trailing slash. */

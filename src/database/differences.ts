@@ -148,10 +148,15 @@ export function nameHolds(db: Database, needle: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`files.name_folded like ${pattern}`
 }
 
+/** Lets the transaction take any time between its statements. */
+export async function mayIdle(trx: Trx): Promise<void> {
+  if (isPostgres(trx)) await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx)
+}
+
 /** Locks the tables against changes until the transaction ends, which may take any time. */
 export async function holdStill(trx: Trx, tables: readonly string[]): Promise<void> {
   if (!isPostgres(trx)) return
-  await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx)
+  await mayIdle(trx)
   await sql`lock table ${sql.join(tables.map((table) => sql.table(table)))} in share mode`.execute(trx)
 }
 

@@ -1,4 +1,5 @@
 import {
+  CompiledQuery,
   type DatabaseConnection,
   type Driver,
   SqliteAdapter,
@@ -66,7 +67,8 @@ class SqliteWriterDialect extends SqliteDialect {
     return {
       init: () => driver.init(),
       acquireConnection: () => this.#writer.take(),
-      beginTransaction: (connection) => driver.beginTransaction(connection),
+      beginTransaction: (connection, { accessMode }) =>
+        accessMode === 'read only' ? beginReading(connection) : driver.beginTransaction(connection),
       commitTransaction: (connection) => driver.commitTransaction(connection),
       rollbackTransaction: (connection) => driver.rollbackTransaction(connection),
       releaseConnection: async () => {
@@ -80,6 +82,11 @@ class SqliteWriterDialect extends SqliteDialect {
   override createAdapter(): SqliteAdapter {
     return new QueuelessAdapter()
   }
+}
+
+/** The transaction sees the state of its first query, and lets others write. */
+async function beginReading(connection: DatabaseConnection): Promise<void> {
+  await connection.executeQuery(CompiledQuery.raw('begin deferred'))
 }
 
 /** The connection has a queue of its own: Kysely's would let nobody write while a commit waits for the disk. */

@@ -1,5 +1,5 @@
 import { asTrx, type Database, type TransactionOutcome, type Trx } from './database.ts'
-import { isConflict, isDatabaseFailure } from './differences.ts'
+import { isConflict, isDatabaseFailure, mayIdle } from './differences.ts'
 import { isCommitted } from './outcomes.ts'
 
 const MOST_TRIES = 5
@@ -42,6 +42,22 @@ export async function inTransaction<T>(
       return found.value
     }
   }
+}
+
+/**
+ * Runs the work in a transaction that sees the state of one moment and changes nothing. Others write meanwhile; it may
+ * take any time.
+ */
+export function inSnapshot<T>(db: Database, work: (trx: Trx) => Promise<T>): Promise<T> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (transaction) => {
+      const trx = asTrx(transaction, db.executor)
+      await mayIdle(trx)
+      return work(trx)
+    })
 }
 
 export interface Found<T> {

@@ -53,6 +53,11 @@ export type FileIdentifier =
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Whether the text has the form of a SHA-256, in lower case. */
+/** Whether a name in a store is a blob key. Anything else there belongs to others. */
+export function isBlobKey(name: string): name is BlobKey {
+  return /^[0-9a-f]{32}$/.test(name)
+}
+
 export function isSha256(text: string): text is Sha256 {
   return /^[0-9a-f]{64}$/.test(text)
 }

@@ -30,6 +30,7 @@ describe('settings', () => {
       sessionRateLimit: 20_000,
       signUp: 'invitation',
       secret: null,
+      backup: { passphraseFile: null, s3Key: null },
       oidc: null,
       mail: null,
       uploadExpires: 24,
@@ -58,6 +59,9 @@ describe('settings', () => {
       HOLDFAST_DATABASE_URL: 'postgres://me:secret@db.example.org/holdfast',
       HOLDFAST_DATABASE_CONNECTIONS: '4',
       HOLDFAST_DATABASE_PREPARES: 'false',
+      HOLDFAST_BACKUP_PASSPHRASE_FILE: '/etc/holdfast/passphrase',
+      HOLDFAST_BACKUP_S3_ACCESS_KEY_ID: 'backups',
+      HOLDFAST_BACKUP_S3_SECRET_ACCESS_KEY: 'other',
       HOLDFAST_S3_ENDPOINT: 'https://s3.example.org/',
       HOLDFAST_S3_BUCKET: 'my-bucket',
       HOLDFAST_S3_REGION: 'eu-north-1',
@@ -118,6 +122,10 @@ describe('settings', () => {
       sessionRateLimit: 50,
       signUp: 'open',
       secret: null,
+      backup: {
+        passphraseFile: '/etc/holdfast/passphrase',
+        s3Key: { accessKeyId: 'backups', secretAccessKey: 'other' },
+      },
       oidc: {
         issuer: 'https://id.example.org/realms/home',
         clientId: 'files',

@@ -225,7 +225,8 @@ function environment(): Record<string, string> {
 let made = 0
 
 /** With what a reader puts in: an address, a key, a file and a folder of their own. What a terminal prints is left out. */
-async function filledIn({ text }: Block): Promise<string> {
+async function filledIn({ text: written }: Block): Promise<string> {
+  const text = written.replaceAll('/mnt/', `${folder.path}/mnt/`).replaceAll('/srv/', `${folder.path}/srv/`)
   const { slug, sha256 } = await upload(host, {
     key: account.apiKey,
     name: 'note.txt',

@@ -12,7 +12,7 @@ import { type Clock, SECOND } from '../../domain/clock.ts'
 import type { Log } from '../../log.ts'
 import { metaOf, setMeta } from '../meta.rows.ts'
 import { pairMeta } from './pairing.ts'
-import { readStoreMark, writeStoreMark } from './store-mark.ts'
+import { type Marked, readStoreMark, writeStoreMark } from './store-mark.ts'
 
 export interface Generations {
   readonly database: number
@@ -24,7 +24,7 @@ export function isBehind({ database, store }: Generations): boolean {
 }
 
 /** Both generations. The store is read first: any generation that it has, the database had before. */
-export async function generationsOf(db: Queryable, blobs: BlobStore): Promise<Generations> {
+export async function generationsOf(db: Queryable, blobs: Marked): Promise<Generations> {
   const store = (await readStoreMark(blobs))?.generation ?? 0
   return { database: await databaseGeneration(db), store }
 }

@@ -9,9 +9,14 @@ export interface Installation {
   readonly isShared: boolean
 }
 
+/** What is copied from: an installation, or a point of a backup. */
+export interface Origin extends Omit<Installation, 'blobs'> {
+  readonly blobs: Pick<BlobStore, 'read' | 'size' | 'readMark' | 'writeMark'>
+}
+
 /** Source and target of a relocation. A part that is not moved is the same object on both sides. */
 export interface Move {
-  readonly source: Installation
+  readonly source: Origin
   readonly target: Installation
 }
 

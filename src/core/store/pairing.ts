@@ -1,11 +1,10 @@
-import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { Database } from '../../database/database.ts'
 import { lockMigrations } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { Random } from '../../domain/random.ts'
 import { metaOf, metaValue, setMeta } from '../meta.rows.ts'
-import { readStoreMark, writeStoreMark } from './store-mark.ts'
+import { type Marked, readStoreMark, writeStoreMark } from './store-mark.ts'
 
 export class WrongStore extends Error {
   override readonly name = 'WrongStore'
@@ -40,7 +39,7 @@ export async function assertWhole(db: Database): Promise<void> {
   if ((await metaOf(db, pairMeta.relocating)) === null) return
   throw new Refusal(
     'PRECONDITION_FAILED',
-    'the database that is configured is being filled by "holdfast relocate" and is not whole yet; run that again with the settings it began with, and it goes on',
+    'the database that is configured is being filled by "holdfast relocate" or "holdfast restore" and is not whole yet; run that again with the settings it began with, and it goes on',
   )
 }
 
@@ -49,7 +48,7 @@ export async function assertWhole(db: Database): Promise<void> {
  * first meet. Nodes that start together are serialized. Throws WrongStore, and Refusal for a database that is
  * not whole.
  */
-export async function assertPaired(db: Database, blobs: BlobStore, random: Random): Promise<void> {
+export async function assertPaired(db: Database, blobs: Marked, random: Random): Promise<void> {
   await assertWhole(db)
   const wanted = await metaValue(db, pairMeta.mark, () => makeMark(random))
   await inTransaction(db, async (trx) => {
@@ -80,7 +79,7 @@ export async function assertPaired(db: Database, blobs: BlobStore, random: Rando
  * Makes sure, without writing, that the store is there and is the database's own. Throws WrongStore, and what the store
  * throws when its mark cannot be read: nothing that a store says about its bytes counts then.
  */
-export async function assertOwnStore(db: Database, blobs: BlobStore): Promise<void> {
+export async function assertOwnStore(db: Database, blobs: Marked): Promise<void> {
   const present = (await readStoreMark(blobs))?.mark ?? null
   if (present !== null && present === (await metaOf(db, pairMeta.mark))) return
   throw new WrongStore(

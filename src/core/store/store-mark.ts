@@ -1,5 +1,8 @@
 import type { BlobStore } from '../../blobs/blob-store.ts'
 
+/** What carries a mark. */
+export type Marked = Pick<BlobStore, 'readMark' | 'writeMark'>
+
 /** Contents of the store's mark: the random mark that ties it to its database, and the generation. */
 export interface StoreMark {
   readonly mark: string
@@ -7,13 +10,13 @@ export interface StoreMark {
 }
 
 /** Null for a store without a mark. A mark without a generation was written before generations existed. */
-export async function readStoreMark(blobs: BlobStore): Promise<StoreMark | null> {
+export async function readStoreMark(blobs: Pick<Marked, 'readMark'>): Promise<StoreMark | null> {
   const text = await blobs.readMark()
   if (text === null) return null
   const [mark = '', generation = '0'] = text.trim().split(' ')
   return { mark, generation: Number(generation) || 0 }
 }
 
-export function writeStoreMark(blobs: BlobStore, { mark, generation }: StoreMark): Promise<void> {
+export function writeStoreMark(blobs: Marked, { mark, generation }: StoreMark): Promise<void> {
   return blobs.writeMark(generation === 0 ? mark : `${mark} ${generation}`)
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { emptyTables, holdStill, lastId, setLastId, withParentsLater } from '../../database/differences.ts'
 import type { Tables } from '../../database/schema.ts'
-import { inTransaction } from '../../database/transactions.ts'
+import { inSnapshot, inTransaction } from '../../database/transactions.ts'
 import { GUESTS } from '../../domain/ids.ts'
 
 type Row = Readonly<Record<string, string | number | null>>
@@ -92,19 +92,29 @@ export interface Copying {
  * changes meanwhile. An interrupted copy must be repeated from its beginning.
  */
 export async function copyRows(copying: Copying): Promise<void> {
-  const { from, to } = copying
+  const { from, to, sameStore } = copying
   await inTransaction(from, async (source) => {
     await holdStill(source, ['meta', ...unfinished, ...Object.keys(copied)])
-    await inTransaction(to, (trx) => emptyTables(trx, [...unfinished, ...emptied]))
-    for (const [table, { hasIds }] of tables) {
-      await copyTable({ ...copying, from: source }, table)
-      const last = hasIds ? await lastId(source, table) : null
-      if (last !== null) await inTransaction(to, (trx) => setLastId(trx, table, last))
-    }
-    await copyMeta({ ...copying, from: source })
-    for (const [table] of tables) await compareTable({ ...copying, from: source }, table)
-    if (copying.sameStore) await uploadsToGarbage(source, to)
+    await copyFrom(source, copying)
+    if (sameStore) await uploadsToGarbage(source, to)
   })
+}
+
+/** The same with the rows of one moment, while servers go on changing `from`. */
+export async function copySnapshot(copying: Copying): Promise<void> {
+  await inSnapshot(copying.from, (source) => copyFrom(source, copying))
+}
+
+async function copyFrom(source: Trx, copying: Copying): Promise<void> {
+  const { to } = copying
+  await inTransaction(to, (trx) => emptyTables(trx, [...unfinished, ...emptied]))
+  for (const [table, { hasIds }] of tables) {
+    await copyTable({ ...copying, from: source }, table)
+    const last = hasIds ? await lastId(source, table) : null
+    if (last !== null) await inTransaction(to, (trx) => setLastId(trx, table, last))
+  }
+  await copyMeta({ ...copying, from: source })
+  for (const [table] of tables) await compareTable({ ...copying, from: source }, table)
 }
 
 /** Copying with `from` as the transaction that locks its tables. */

@@ -4,6 +4,7 @@
  * part of the schema.
  */
 
+import { sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
 import { wholeSum } from '../../database/differences.ts'
 import type { BlobId, BlobKey, Sha256 } from '../../domain/ids.ts'
@@ -24,6 +25,11 @@ export async function makeRelocatedBlobs(trx: Trx): Promise<void> {
     .ifNotExists()
     .addColumn('key', 'text', (column) => column.primaryKey())
     .execute()
+}
+
+/** Remembers every blob of a database as a copied one. */
+export async function rememberAllBlobs(db: Database): Promise<void> {
+  await sql`insert into relocated_blobs (key) select key from blobs`.execute(db)
 }
 
 export async function dropRelocatedBlobs(trx: Trx): Promise<void> {

@@ -41,10 +41,17 @@ export interface Carrying {
   readonly rows: Database
   /** Database that records copied blobs. */
   readonly memory: Database
-  readonly from: BlobStore
-  readonly to: BlobStore
+  readonly from: Pick<BlobStore, 'read' | 'size'>
+  readonly to: Pick<BlobStore, 'create' | 'read' | 'size' | 'remove'>
   /** Whether `to` may contain blobs of an earlier run. */
   readonly goesOn: boolean
+  /** Whether each blob is read back from `to` before it counts as copied, as it must be before `from` is given up. */
+  readonly readsBack: boolean
+  /**
+   * Which of the keys `to` lists, where it was listed before: a blob that is listed and recorded counts as copied without
+   * a look at its size, and one that is not listed is not there. Null where it was not.
+   */
+  readonly listed: ((keys: readonly BlobKey[]) => Promise<ReadonlySet<BlobKey>>) | null
   readonly signal: AbortSignal
   readonly pause: (milliseconds: number) => Promise<void>
   /** Called with progress in bytes: half when they are written, half when they are read back. */
@@ -54,8 +61,8 @@ export interface Carrying {
 }
 
 /**
- * Copies every missing blob and returns those that could not be copied. A blob counts as copied only when the
- * SHA-256 read back from the new store equals its row's. Memory use is independent of sizes and numbers.
+ * Copies every missing blob and returns those that could not be copied. A blob counts as copied only when what was read
+ * from `from` has the SHA-256 of its row, and with `readsBack` what was read back from `to`. Memory use is independent of sizes and numbers.
  * Throws StoreFailure when a store stays unavailable.
  */
 export async function carryBytes(carrying: Carrying): Promise<Damage[]> {
@@ -67,11 +74,11 @@ export async function carryBytes(carrying: Carrying): Promise<Damage[]> {
   const [departure, arrival] = [startContentHashing(), startContentHashing()]
   const crew = limitedTo(MAX_CONCURRENT, MAX_CONCURRENT_BYTES)
 
-  async function carryOne(blob: BlobToMove, isRemembered: boolean): Promise<void> {
-    const end = await carryWithRetries(hands, { departure, arrival }, blob, isRemembered)
+  async function carryOne(blob: BlobToMove, known: Known): Promise<void> {
+    const end = await carryWithRetries(hands, { departure, arrival }, blob, known)
     if (end.kind === 'damaged') {
       damaged.push({ key: blob.key, reason: end.reason, files: await relocatedFilesOfBlob(rows, blob.id) })
-    } else if (!isRemembered) arrived.push(blob)
+    } else if (!known.isRemembered) arrived.push(blob)
     onBlob(blob, end.kind === 'there')
   }
 
@@ -93,12 +100,12 @@ export async function carryBytes(carrying: Carrying): Promise<Damage[]> {
       const blobs: BlobToMove[] = await blobsToMove(rows, after, BATCH)
       after = blobs.at(-1)?.id ?? null
       if (after === null) break
-      const remembered = await relocatedAmong(
-        memory,
-        blobs.map((blob) => blob.key),
-      )
+      const keys = blobs.map((blob) => blob.key)
+      const remembered = await relocatedAmong(memory, keys)
+      const listed = (await carrying.listed?.(keys)) ?? null
       for (const blob of blobs) {
-        await crew.enter(blob.size, () => carryOne(blob, remembered.has(blob.key)))
+        const known = { isRemembered: remembered.has(blob.key), isListed: listed?.has(blob.key) ?? null }
+        await crew.enter(blob.size, () => carryOne(blob, known))
         signal.throwIfAborted()
         if (isBatchFull()) await remember()
       }
@@ -120,6 +127,14 @@ export async function carryBytes(carrying: Carrying): Promise<Damage[]> {
 
 type End = { readonly kind: 'there' | 'carried' } | { readonly kind: 'damaged'; readonly reason: string }
 
+/** What is known of a blob in the new store without asking it. */
+interface Known {
+  /** Whether an earlier run has recorded it as copied. */
+  readonly isRemembered: boolean
+  /** Null where the new store was not listed. */
+  readonly isListed: boolean | null
+}
+
 interface Hashings {
   readonly departure: ContentHashing
   readonly arrival: ContentHashing
@@ -130,11 +145,12 @@ async function carryWithRetries(
   carrying: Carrying,
   hashings: Hashings,
   blob: BlobToMove,
-  isRemembered: boolean,
+  { isRemembered, isListed }: Known,
 ): Promise<End> {
+  if (isRemembered && isListed === true) return { kind: 'there' }
   for (let tries = 1; ; tries++) {
     try {
-      const mayBeThere = carrying.goesOn || tries > 1
+      const mayBeThere = (isListed ?? carrying.goesOn) || tries > 1
       return await carry(carrying, hashings, blob, { isRemembered, mayBeThere })
     } catch (error) {
       const isPassing = error instanceof StoreFailure && error.reason === 'away'
@@ -184,13 +200,20 @@ async function carry(
     if (error instanceof Unreadable) return { kind: 'damaged', reason: 'cannot be read' }
     throw error
   }
+  if (!carrying.readsBack) {
+    onBytes(blob.size / 2)
+    return { kind: 'carried' }
+  }
   if (await isIntact((bytes) => onBytes(bytes / 2))) return { kind: 'carried' }
   await to.remove(blob.key)
   throw new Error(`the new store returned other bytes than were written to it (blob ${blob.key})`)
 }
 
 /** Null when the blob is missing. */
-async function bytesOf(store: BlobStore, blob: BlobToMove): Promise<AsyncIterable<Uint8Array> | null> {
+async function bytesOf(
+  store: Pick<BlobStore, 'read'>,
+  blob: BlobToMove,
+): Promise<AsyncIterable<Uint8Array> | null> {
   let body: BlobBody
   try {
     body = await store.read(blob.key, 0, blob.size)

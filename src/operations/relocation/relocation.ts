@@ -106,6 +106,8 @@ async function moveBytes({ source, target, ...parts }: RelocationParts, goesOn: 
     from: source.blobs,
     to: target.blobs,
     goesOn,
+    readsBack: true,
+    listed: null,
     signal,
     pause,
     onBytes: (bytes) => watch.advance({ count: 0, bytes, wasThere: false }),

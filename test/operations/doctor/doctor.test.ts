@@ -13,7 +13,7 @@ import { startChild, temporaryFolder } from '../../support/processes/child.ts'
 import { freePort } from '../../support/processes/free-port.ts'
 import { runProgram } from '../../support/processes/program.ts'
 import { describeWith } from '../../support/processes/tools.ts'
-import { startHoldfast } from '../../support/servers/holdfast.ts'
+import { onCluster, startHoldfast } from '../../support/servers/holdfast.ts'
 import { onSharedServers, sharedInstallation } from '../../support/servers/shared-installation.ts'
 import { administrator } from '../../support/sign-in/administrator.ts'
 import { type ProxyConfiguration, startProxy } from './proxies.ts'
@@ -274,22 +274,27 @@ describeWith(['nginx', 'caddy', 'haproxy', 'apache2', 'openssl'], 'holdfast doct
     }
   })
 
-  test('is asked by administrators in the site as well, once for all who ask meanwhile', async () => {
-    const own = await freePort()
-    const host = await startHoldfast({ port: own, publicUrl: `http://127.0.0.1:${own}` })
-    await using _ = { [Symbol.asyncDispose]: () => host.stop() }
-    const admin = await administrator(host)
-    const answers = await Promise.all(
-      [1, 2, 3].map(async () => (await admin.send('POST', '/api/v1/admin/doctor')).data(inTheSite)),
-    )
-    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
-    const seen = answers[0]?.address.map(({ check, level }) => `${check} ${level}`)
-    expect(seen).toContain('public-address ok')
-    expect(seen).toContain('ranges ok')
-    expect(seen).toContain('time-out unknown')
-    const stranger = await visitor(() => host.url).send('POST', '/api/v1/admin/doctor')
-    expect(stranger.status).toBe(401)
-  }, 60_000)
+  // Of three nodes the address is that of their balancer, which is known only after they have started.
+  test.skipIf(onCluster)(
+    'is asked by administrators in the site as well, once for all who ask meanwhile',
+    async () => {
+      const own = await freePort()
+      const host = await startHoldfast({ port: own, publicUrl: `http://127.0.0.1:${own}` })
+      await using _ = { [Symbol.asyncDispose]: () => host.stop() }
+      const admin = await administrator(host)
+      const answers = await Promise.all(
+        [1, 2, 3].map(async () => (await admin.send('POST', '/api/v1/admin/doctor')).data(inTheSite)),
+      )
+      expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+      const seen = answers[0]?.address.map(({ check, level }) => `${check} ${level}`)
+      expect(seen).toContain('public-address ok')
+      expect(seen).toContain('ranges ok')
+      expect(seen).toContain('time-out unknown')
+      const stranger = await visitor(() => host.url).send('POST', '/api/v1/admin/doctor')
+      expect(stranger.status).toBe(401)
+    },
+    60_000,
+  )
 
   test('admits nobody else to the probe', async () => {
     const answers = await Promise.all(

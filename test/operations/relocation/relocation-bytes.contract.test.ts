@@ -58,6 +58,8 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
         from,
         to,
         goesOn: false,
+        readsBack: true,
+        listed: null,
         signal: new AbortController().signal,
         pause: async () => {},
         onBytes: (bytes) => {

@@ -1,6 +1,5 @@
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { formatSize } from '../domain/sizes.ts'
-import type { RelocationStep, RelocationWatch } from '../operations/relocation/relocate.ts'
 import { formatTime } from './words.ts'
 
 export interface Terminal {
@@ -13,20 +12,26 @@ export interface Terminal {
 const TERMINAL_INTERVAL = SECOND / 4
 const PLAIN_INTERVAL = 10 * SECOND
 
-const titles = {
-  watch: 'Looking whether a server runs; where one was killed, this takes half a minute',
-  bytes: 'Moving files',
-  rows: 'Copying rows',
-  compare: 'Comparing rows',
-  switch: 'Switching over',
-} as const satisfies Record<RelocationStep, string>
+/** What a step is called, and what is counted in it. */
+export interface StepTitle {
+  readonly title: string
+  readonly counts: 'nothing' | 'items' | 'bytes'
+}
 
-/** Reports the progress of a relocation: in one updated line on a terminal, in occasional lines elsewhere. */
-export function relocationProgress(
+/** Observer of work in steps. */
+interface StepWatch<Step> {
+  begin(step: Step, total: { readonly count: number; readonly bytes: number }): void
+  /** `wasThere`: done by an earlier run. */
+  advance(done: { readonly count: number; readonly bytes: number; readonly wasThere: boolean }): void
+}
+
+/** Reports the progress of long work: in one updated line on a terminal, in occasional lines elsewhere. */
+export function stepProgress<Step extends string>(
+  titles: Readonly<Record<Step, StepTitle>>,
   terminal: Terminal,
   clock: Pick<Clock, 'monotonic'>,
-): RelocationWatch & { end(): void } {
-  let step: RelocationStep | null = null
+): StepWatch<Step> & { end(): void } {
+  let step: Step | null = null
   let total = { count: 0, bytes: 0 }
   let done = { count: 0, bytes: 0 }
   /** Progress of this run only, which determines the speed. */
@@ -43,9 +48,9 @@ export function relocationProgress(
   }
 
   function amounts(): string {
-    if (step === 'watch' || step === 'switch' || step === null) return ''
+    if (step === null || titles[step].counts === 'nothing') return ''
     const counts = `${done.count} of ${total.count}`
-    if (step !== 'bytes') return `: ${counts}`
+    if (titles[step].counts !== 'bytes') return `: ${counts}`
     const sizes = `${formatSize(done.bytes)} of ${formatSize(total.bytes)}`
     return `: ${[counts, sizes, ...rate()].join(', ')}`
   }
@@ -61,7 +66,7 @@ export function relocationProgress(
 
   function finishStep(): void {
     if (step === null) return
-    tell(`${titles[step]}${amounts()}`)
+    tell(`${titles[step].title}${amounts()}`)
     if (terminal.rewrites) terminal.write('\n')
     width = 0
   }
@@ -75,14 +80,18 @@ export function relocationProgress(
       done = { count: 0, bytes: 0 }
       now = { count: 0, bytes: 0 }
       began = clock.monotonic()
-      tell(`${titles[next]}${amounts()}`)
+      tell(`${titles[next].title}${amounts()}`)
     },
 
     advance({ count, bytes, wasThere }) {
-      done = { count: done.count + count, bytes: Math.min(total.bytes, done.bytes + bytes) }
+      // More than was counted at the beginning may have come.
+      done = {
+        count: Math.min(total.count, done.count + count),
+        bytes: Math.min(total.bytes, done.bytes + bytes),
+      }
       if (!wasThere) now = { count: now.count + count, bytes: now.bytes + bytes }
       if (clock.monotonic() - told < (terminal.rewrites ? TERMINAL_INTERVAL : PLAIN_INTERVAL)) return
-      if (step !== null) tell(`${titles[step]}${amounts()}`)
+      if (step !== null) tell(`${titles[step].title}${amounts()}`)
     },
 
     end() {

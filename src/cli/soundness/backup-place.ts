@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { InvalidArgumentError } from 'commander'
+import type { Config } from '../../config.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { BackupPlace } from '../../operations/backup/backup.ts'
+import { settings } from '../../settings.ts'
+import { asSetting, readS3Address, type S3Address } from '../relocation-target.ts'
+
+/** Where a backup is, as it was named. */
+export type NamedPlace = { readonly folder: string } | S3Address
+
+export interface StoreOptions {
+  readonly s3Region?: string
+  readonly s3PathStyle?: true
+}
+
+export const REGION = [
+  '--s3-region <region>',
+  'the region of that store',
+  asSetting(settings.s3Region),
+] as const
+export const PATH_STYLE = ['--s3-path-style', 'put the bucket in the path instead of the host name'] as const
+
+/** A folder, or `https://host/bucket`. Throws InvalidArgumentError, which commander shows. */
+export function readPlace(text: string): NamedPlace {
+  if (!/^https?:/.test(text)) return { folder: resolve(text) }
+  const address = readS3Address(text)
+  if (address !== 'none') return address
+  throw new InvalidArgumentError('Allowed is a folder, or the address of a service with a bucket.')
+}
+
+/** Throws Refusal INVALID_REQUEST where a store has no key. */
+export function placeOf(
+  named: NamedPlace,
+  { s3Region, s3PathStyle }: StoreOptions,
+  config: Config,
+): BackupPlace {
+  if ('folder' in named) return { kind: 'folder', path: named.folder }
+  const key = config.backup.s3Key ?? config.s3
+  if (key === null) {
+    throw new Refusal(
+      'INVALID_REQUEST',
+      `set ${settings.backupS3AccessKeyId.variable} and ${settings.backupS3SecretAccessKey.variable} for that store`,
+    )
+  }
+  const { accessKeyId, secretAccessKey } = key
+  return {
+    kind: 's3',
+    s3: {
+      ...named,
+      accessKeyId,
+      secretAccessKey,
+      region: s3Region ?? config.s3?.region ?? settings.s3Region.default,
+      pathStyle: s3PathStyle ?? config.s3?.pathStyle ?? false,
+    },
+  }
+}
+
+const SHORTEST = 12
+
+/** Null: backups are not encrypted. Throws Refusal PRECONDITION_FAILED for a file that holds none. */
+export async function passphraseOf({ backup }: Config): Promise<string | null> {
+  const path = backup.passphraseFile
+  if (path === null) return null
+  const text = await readFile(path, 'utf8').catch((error: Error) => {
+    throw new Refusal('PRECONDITION_FAILED', `the passphrase in ${path} cannot be read: ${error.message}`)
+  })
+  if (text.trim().length >= SHORTEST) return text.trim()
+  throw new Refusal(
+    'PRECONDITION_FAILED',
+    `${path} has to hold a passphrase of at least ${SHORTEST} characters`,
+  )
+}

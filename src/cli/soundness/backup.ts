@@ -1,0 +1,115 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Environment } from '../../config/environment.ts'
+import { loadConfig } from '../../config.ts'
+import { systemClock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { systemRandom } from '../../domain/random.ts'
+import { formatSize } from '../../domain/sizes.ts'
+import type { BackedUp, BackupStep, Keeping } from '../../operations/backup/backup.ts'
+import { printJson, printLines } from '../output.ts'
+import { type StepTitle, stepProgress } from '../step-progress.ts'
+import { stopSignal } from '../stop-signal.ts'
+import { count } from '../words.ts'
+import {
+  type NamedPlace,
+  PATH_STYLE,
+  passphraseOf,
+  placeOf,
+  REGION,
+  readPlace,
+  type StoreOptions,
+} from './backup-place.ts'
+import { damageJson, tellDamage } from './damage-lines.ts'
+import { FaultsFound } from './faults-found.ts'
+
+interface Options extends StoreOptions {
+  readonly keepDaily?: number
+  readonly keepWeekly?: number
+  readonly json?: true
+}
+
+const titles = {
+  bytes: { title: 'Copying files', counts: 'bytes' },
+  rows: { title: 'Copying rows', counts: 'items' },
+  compare: { title: 'Comparing rows', counts: 'items' },
+  'new bytes': { title: 'Copying files that came meanwhile', counts: 'bytes' },
+  pack: { title: 'Packing the rows', counts: 'nothing' },
+  prune: { title: 'Removing what no point needs', counts: 'nothing' },
+} as const satisfies Record<BackupStep, StepTitle>
+
+/** `holdfast backup`: exits with 3 when contents were damaged already. */
+export function backupCommand(backup: Command, environment: Environment): void {
+  backup
+    .description('add a point in time to a backup, with or without a running server')
+    .argument('<target>', 'a folder of its own, or https://host/bucket of an S3-compatible store', readPlace)
+    .option(...REGION)
+    .option(...PATH_STYLE)
+    .option('--keep-daily <days>', 'keep the newest point of each of so many days', readCount)
+    .option('--keep-weekly <weeks>', 'keep the newest point of each of so many weeks', readCount)
+    .option('--json', 'print {"taken_at","files","contents","bytes","copied_contents","copied_bytes",…}')
+    .action((target: NamedPlace, options: Options) => run(environment, target, options))
+}
+
+/** Throws InvalidArgumentError, which commander shows. */
+function readCount(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Allowed is a whole number up to 9999.')
+}
+
+function keepingOf({ keepDaily, keepWeekly }: Options): Keeping | null {
+  if (keepDaily === undefined && keepWeekly === undefined) return null
+  return { daily: keepDaily ?? 0, weekly: keepWeekly ?? 0 }
+}
+
+async function run(environment: Environment, named: NamedPlace, options: Options): Promise<void> {
+  const config = loadConfig(environment)
+  const { backUp } = await import('../../operations/backup/backup.ts')
+  const stop = new AbortController()
+  void stopSignal().then(() => {
+    stop.abort(
+      new Refusal('SHUTTING_DOWN', 'stopped; no point was added, and the same command goes on from here'),
+    )
+  })
+  const terminal = {
+    rewrites: process.stderr.isTTY,
+    write: (text: string) => process.stderr.write(text),
+  }
+  const progress = stepProgress(titles, terminal, systemClock)
+  const made = await backUp({
+    config,
+    clock: systemClock,
+    random: systemRandom,
+    place: placeOf(named, options, config),
+    passphrase: await passphraseOf(config),
+    keeping: keepingOf(options),
+    signal: stop.signal,
+    onWait: () =>
+      process.stderr.write('Another run works on this backup, or was killed just now: waiting.\n'),
+    watch: progress,
+  }).finally(progress.end)
+  if (options.json) printJson(jsonOf(made))
+  else tell(made)
+  if (made.damaged.length > 0) throw new FaultsFound()
+}
+
+function jsonOf({ point, copied, dropped, damaged }: BackedUp) {
+  return {
+    taken_at: new Date(point.takenAt).toISOString(),
+    files: point.files,
+    contents: point.contents,
+    bytes: point.bytes,
+    copied_contents: copied.contents,
+    copied_bytes: copied.bytes,
+    dropped_points: dropped,
+    damaged: damageJson(damaged),
+  }
+}
+
+function tell({ point, copied, dropped, damaged }: BackedUp): void {
+  printLines(
+    `The point ${new Date(point.takenAt).toISOString()} has ${count(point.files, 'file')} with ${formatSize(point.bytes)}.`,
+    `${count(copied.contents, 'content')} with ${formatSize(copied.bytes)} ${copied.contents === 1 ? 'was' : 'were'} new.`,
+  )
+  if (dropped > 0) printLines(`${count(dropped, 'older point')} ${dropped === 1 ? 'was' : 'were'} dropped.`)
+  tellDamage(damaged, 'cannot be backed up')
+}

@@ -1,0 +1,19 @@
+import type { Damage } from '../../operations/relocation/relocate.ts'
+import { printProblem } from '../output.ts'
+
+/** Names contents that could not be copied, with their files. */
+export function tellDamage(damaged: readonly Damage[], what: string): void {
+  for (const { key, reason, files } of damaged) {
+    printProblem(`damaged: content ${key} ${reason}, and ${what}`)
+    for (const { slug, name, username, isRemoved } of files) {
+      printProblem(`  ${slug}  ${name}, of ${username}${isRemoved ? ', deleted or expired' : ''}`)
+    }
+  }
+}
+
+/** The same for programs, one entry a file. */
+export function damageJson(damaged: readonly Damage[]) {
+  return damaged.flatMap(({ key, reason, files }) =>
+    files.map(({ slug, name, username }) => ({ slug, name, owner: username, reason, key })),
+  )
+}

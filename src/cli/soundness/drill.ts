@@ -1,0 +1,115 @@
+import { tmpdir } from 'node:os'
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Environment } from '../../config/environment.ts'
+import { loadConfig } from '../../config.ts'
+import { systemClock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { systemRandom } from '../../domain/random.ts'
+import { formatSize } from '../../domain/sizes.ts'
+import { createLog } from '../../log.ts'
+import type { Drilled } from '../../operations/backup/drill.ts'
+import { printJson, printLines, printProblem } from '../output.ts'
+import { stepProgress } from '../step-progress.ts'
+import { stopSignal } from '../stop-signal.ts'
+import { count } from '../words.ts'
+import {
+  type NamedPlace,
+  PATH_STYLE,
+  passphraseOf,
+  placeOf,
+  REGION,
+  readPlace,
+  type StoreOptions,
+} from './backup-place.ts'
+import { damageJson, tellDamage } from './damage-lines.ts'
+import { FaultsFound } from './faults-found.ts'
+import { titles } from './restore.ts'
+
+interface Options extends StoreOptions {
+  readonly sample: number
+  readonly scratch: string
+  readonly json?: true
+}
+
+/** `holdfast drill`: exits with 3 when the answer is no. */
+export function drillCommand(drill: Command, environment: Environment): void {
+  drill
+    .description(
+      'rehearse a restore: restore the newest point elsewhere, start a server on it, read files back',
+    )
+    .argument('<target>', 'the folder or https://host/bucket of the backup', readPlace)
+    .option('--sample <files>', 'how many files to read back, by chance', readCount, 100)
+    .option(
+      '--scratch <folder>',
+      'a folder with room for all of the backup; nothing is left in it',
+      (path) => resolve(path),
+      tmpdir(),
+    )
+    .option(...REGION)
+    .option(...PATH_STYLE)
+    .option('--json', 'print {"good","taken_at","files","read_files","read_bytes","wrong","damaged"}')
+    .action((target: NamedPlace, options: Options) => run(environment, target, options))
+}
+
+/** Throws InvalidArgumentError, which commander shows. */
+function readCount(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Allowed is a whole number from 1 to 999999.')
+}
+
+async function run(environment: Environment, named: NamedPlace, options: Options): Promise<void> {
+  const config = loadConfig(environment)
+  const { drill } = await import('../../operations/backup/drill.ts')
+  const { startHoldfast } = await import('../../app.ts')
+  const stop = new AbortController()
+  void stopSignal().then(() => stop.abort(new Refusal('SHUTTING_DOWN', 'stopped; nothing is left behind')))
+  const terminal = {
+    rewrites: process.stderr.isTTY,
+    write: (text: string) => process.stderr.write(text),
+  }
+  const progress = stepProgress(titles, terminal, systemClock)
+  const parts = { clock: systemClock, random: systemRandom }
+  const log = createLog('silent', { terminal: false })
+  const drilled = await drill({
+    ...parts,
+    config,
+    place: placeOf(named, options, config),
+    passphrase: await passphraseOf(config),
+    signal: stop.signal,
+    onWait: () =>
+      process.stderr.write('Another run works on this backup, or was killed just now: waiting.\n'),
+    watch: progress,
+    scratch: options.scratch,
+    sample: options.sample,
+    start: (its) => startHoldfast({ ...parts, config: its, settings: [], log }),
+  }).finally(progress.end)
+  const isGood = drilled.wrong.length === 0 && drilled.damaged.length === 0
+  if (options.json) printJson({ good: isGood, ...jsonOf(drilled) })
+  else tell(drilled, isGood)
+  if (!isGood) throw new FaultsFound()
+}
+
+function jsonOf({ point, files, bytes, wrong, damaged }: Drilled) {
+  return {
+    taken_at: new Date(point.takenAt).toISOString(),
+    files: point.files,
+    read_files: files,
+    read_bytes: bytes,
+    wrong,
+    damaged: damageJson(damaged),
+  }
+}
+
+function tell({ point, files, bytes, wrong, damaged }: Drilled, isGood: boolean): void {
+  const what = `the point ${new Date(point.takenAt).toISOString()} with ${count(point.files, 'file')}`
+  if (isGood) {
+    printLines(
+      `Yes: ${what} was restored, a server started on it, and ${count(files, 'file')} with ${formatSize(bytes)} came back as ${files === 1 ? 'it was' : 'they were'} uploaded.`,
+    )
+    return
+  }
+  printLines(`No: ${what} was restored, but not all of it is good.`)
+  for (const { slug, name, owner, reason } of wrong) printProblem(`${slug}  ${name}, of ${owner}: ${reason}`)
+  tellDamage(damaged, 'is not in the backup as it was uploaded')
+}

@@ -1,0 +1,244 @@
+/**
+ * Backs up an installation beside its running servers. Contents never change, so only new ones are copied: before the rows
+ * of one moment are read, and after that what these name and was not copied yet. A content is removed a minute or more
+ * after its last row; if one is gone all the same before it was copied, the rows are read again.
+ */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import { yieldToEventLoop } from '../../core/batches.ts'
+import { setMeta } from '../../core/meta.rows.ts'
+import { assertPaired, pairMeta } from '../../core/store/pairing.ts'
+import type { Database } from '../../database/database.ts'
+import { migrate, missingMigrations } from '../../database/migrate.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { makeBlobKey } from '../../domain/random.ts'
+import { connect, databaseExists, openBlobs, openRows, type StorageOptions } from '../../storage.ts'
+import { copySnapshot, countRows } from '../relocation/copying.rows.ts'
+import {
+  blobsAmong,
+  makeRelocatedBlobs,
+  rememberAllBlobs,
+  sumOfBlobs,
+} from '../relocation/relocated-blobs.rows.ts'
+import { carryBytes, type Damage } from '../relocation/relocation-bytes.ts'
+import { addCopied, listedAmong, liveFiles, makeListed, writeRows } from './backup.rows.ts'
+import type { Point } from './catalog.ts'
+import { type Keeping, keptPoints } from './keeping.ts'
+import { packRows, unpackRows } from './packing.ts'
+import { removeUnwanted } from './pruning.ts'
+import { makeScratch } from './scratch.ts'
+import { openToWrite, type Target, type TargetOptions } from './target.ts'
+
+export type { BackupPlace } from '../../storage.ts'
+export type { Keeping } from './keeping.ts'
+
+export type BackupStep = 'bytes' | 'rows' | 'compare' | 'new bytes' | 'pack' | 'prune'
+
+/** Observer of the progress. */
+export interface BackupWatch {
+  begin(step: BackupStep, total: { readonly count: number; readonly bytes: number }): void
+  advance(done: { readonly count: number; readonly bytes: number; readonly wasThere: boolean }): void
+}
+
+export type Backup = StorageOptions &
+  TargetOptions & {
+    /** Null: every point is kept. */
+    readonly keeping: Keeping | null
+    readonly watch: BackupWatch
+  }
+
+export interface BackedUp {
+  readonly point: Point
+  /** What was not in the backup before. */
+  readonly copied: { readonly contents: number; readonly bytes: number }
+  /** Points that were dropped. */
+  readonly dropped: number
+  readonly damaged: readonly Damage[]
+}
+
+/** How often the rows are read again because a content that they name was removed meanwhile. */
+const MOST_SNAPSHOTS = 5
+
+/** Throws Refusal PRECONDITION_FAILED where there is nothing to back up, or no backup to add to. */
+export async function backUp(backup: Backup): Promise<BackedUp> {
+  const { config, random } = backup
+  if (!databaseExists(config)) throw refused(`there is no Holdfast data in ${config.dataDir}`)
+  const open = new AsyncDisposableStack()
+  try {
+    const { db, close } = await connect({ ...backup, report() {} })
+    open.defer(close)
+    if ((await missingMigrations(db)) > 0) {
+      throw refused('the database is not of this program\'s version; "holdfast migrate" brings it there')
+    }
+    const blobs = await openBlobs({ ...backup, report() {} }, false)
+    await assertPaired(db, blobs, random)
+    const target = await openToWrite(backup)
+    open.defer(() => target.catalog.release())
+    const scratch = await makeScratch()
+    open.defer(() => rm(scratch, { recursive: true, force: true }))
+    return await addPoint({ ...backup, db, blobs, target, scratch })
+  } finally {
+    await open.disposeAsync()
+  }
+}
+
+function refused(message: string): Refusal {
+  return new Refusal('PRECONDITION_FAILED', message)
+}
+
+type Run = Backup & {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly target: Target
+  /** A folder for what this run alone needs. */
+  readonly scratch: string
+}
+
+async function addPoint(run: Run): Promise<BackedUp> {
+  const { target, keeping, watch, random, scratch } = run
+  const copied = { contents: 0, bytes: 0 }
+  const memory = await rememberLast(run)
+  try {
+    watch.begin('bytes', await sumOfBlobs(run.db))
+    await carry(run, run.db, memory, copied)
+    await addCopied(memory)
+    const { file, damaged, ...taken } = await takeSnapshot(run, memory, copied)
+    watch.begin('pack', { count: 0, bytes: 0 })
+    const key = makeBlobKey(random)
+    const point = { ...taken, key, damaged: damaged.length, ...(await packRows(file, target.store, key)) }
+    const points = [...target.catalog.present.points, point]
+    await target.catalog.change({ points })
+    const kept = keptPoints(points, keeping)
+    const dropped = points.length - kept.length
+    if (dropped > 0 || (keeping !== null && target.catalog.present.unswept)) {
+      watch.begin('prune', { count: 0, bytes: 0 })
+      await removeUnwanted(target, kept, scratch)
+    }
+    return { point, copied, dropped, damaged }
+  } finally {
+    await memory.destroy()
+  }
+}
+
+/**
+ * Opens a database that remembers the contents of the last point, which need not be copied again, and what the backup
+ * lists: what is in neither was never copied, and what is in only one of them is looked at.
+ */
+async function rememberLast({ target, scratch }: Run): Promise<Database> {
+  const last = target.catalog.present.points.at(-1)
+  const path = join(scratch, 'copied.sqlite')
+  const isKnown =
+    last !== undefined &&
+    (await unpackRows(target.store, last, path).then(
+      () => true,
+      // Without it each content is compared with the copy that the backup has, if there is one.
+      () => rm(path, { force: true }).then(() => false),
+    ))
+  const memory = openRows(path)
+  await inTransaction(memory, makeRelocatedBlobs)
+  if (isKnown) await rememberAllBlobs(memory)
+  await makeListed(memory, target.store.list())
+  return memory
+}
+
+/** Copies the contents that the rows name and the memory does not. */
+function carry(
+  { blobs, target, signal, watch }: Run,
+  rows: Database,
+  memory: Database,
+  copied: { contents: number; bytes: number },
+): Promise<Damage[]> {
+  return carryBytes({
+    rows,
+    memory,
+    from: blobs,
+    to: target.store,
+    goesOn: true,
+    readsBack: false,
+    listed: (keys) => listedAmong(memory, keys),
+    signal,
+    pause: (milliseconds) => pause(milliseconds),
+    onBytes: (bytes) => watch.advance({ count: 0, bytes, wasThere: false }),
+    onBlob({ size }, wasThere) {
+      watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere })
+      if (wasThere) return
+      copied.contents++
+      copied.bytes += size
+    },
+  })
+}
+
+interface Taken extends Pick<Point, 'takenAt' | 'files' | 'contents' | 'bytes'> {
+  /** Holds the rows. */
+  readonly file: string
+  readonly damaged: readonly Damage[]
+}
+
+async function takeSnapshot(
+  run: Run,
+  memory: Database,
+  copied: { contents: number; bytes: number },
+): Promise<Taken> {
+  const { db, clock, scratch, watch } = run
+  for (let tries = 1; ; tries++) {
+    const path = join(scratch, `point-${tries}.sqlite`)
+    const taken = await withRows(path, async (rows) => {
+      const takenAt = clock.now()
+      await copyRowsInto(run, rows)
+      const sum = await sumOfBlobs(rows)
+      watch.begin('new bytes', sum)
+      const damaged = await carry(run, rows, memory, copied)
+      const there = await blobsAmong(
+        db,
+        damaged.map(({ key }) => key),
+      )
+      if (damaged.some(({ key }) => !there.has(key))) return null
+      const file = join(scratch, 'point')
+      await writeRows(rows, file)
+      return { takenAt, files: await liveFiles(rows), contents: sum.count, bytes: sum.bytes, file, damaged }
+    })
+    if (taken !== null) return taken
+    await rm(path)
+    if (tries === MOST_SNAPSHOTS) {
+      throw refused('files were removed faster than they could be copied; run it again when less is deleted')
+    }
+  }
+}
+
+async function withRows<T>(path: string, work: (rows: Database) => Promise<T>): Promise<T> {
+  const rows = openRows(path)
+  try {
+    return await work(rows)
+  } finally {
+    await rows.destroy()
+  }
+}
+
+async function copyRowsInto({ db, target, signal, watch }: Run, rows: Database): Promise<void> {
+  await migrate(rows)
+  const count = await countRows(db, { sameStore: false })
+  let step: 'copied' | 'compared' = 'copied'
+  watch.begin('rows', { count, bytes: 0 })
+  await copySnapshot({
+    from: db,
+    to: rows,
+    ownMeta: Object.values(pairMeta),
+    sameStore: false,
+    async onRows(present, number) {
+      signal.throwIfAborted()
+      if (present !== step) watch.begin('compare', { count, bytes: 0 })
+      step = present
+      watch.advance({ count: number, bytes: 0, wasThere: false })
+      await yieldToEventLoop()
+    },
+  })
+  // A restore that was killed recognizes by it what it has begun to fill.
+  const { mark } = target.catalog.present
+  await inTransaction(rows, async (trx) => {
+    await setMeta(trx, pairMeta.mark, mark)
+    await setMeta(trx, pairMeta.marked, mark)
+  })
+}

@@ -1,0 +1,146 @@
+/** Rehearses a restore: into a scratch place, with a server of its own, whose files are compared with their hashes. */
+import { rm, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { signedAddress } from '../../contract/public.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { SCOPES } from '../../domain/scopes.ts'
+import { formatSize } from '../../domain/sizes.ts'
+import { connect } from '../../storage.ts'
+import { openAdministration } from '../administration.ts'
+import { type SampledFile, sampleOfFiles } from './backup.rows.ts'
+import { pointsOf, type Restored, type Restoring, restore } from './restore.ts'
+import { makeScratch } from './scratch.ts'
+
+export interface Drill extends Omit<Restoring, 'at'> {
+  /** Folder in which the scratch place is made. */
+  readonly scratch: string
+  /** Most files that are read back. */
+  readonly sample: number
+  /** Starts a server. */
+  readonly start: (config: Config) => Promise<{ readonly url: string; stop(): Promise<void> }>
+}
+
+export interface Drilled extends Restored {
+  /** Files that were read back, and their bytes. */
+  readonly files: number
+  readonly bytes: number
+  /** Those that did not come back as they were uploaded. */
+  readonly wrong: readonly WrongFile[]
+}
+
+export interface WrongFile {
+  readonly slug: string
+  readonly name: string
+  readonly owner: string
+  readonly reason: string
+}
+
+/** Nothing is left behind. Throws Refusal PRECONDITION_FAILED when the newest point cannot be restored. */
+export async function drill(given: Drill): Promise<Drilled> {
+  await assertRoom(given)
+  const open = new AsyncDisposableStack()
+  try {
+    const folder = await makeScratch(given.scratch)
+    open.defer(() => rm(folder, { recursive: true, force: true }))
+    const config = scratchConfig(given.config, join(folder, 'data'))
+    const restored = await restore({ ...given, config, at: null })
+    const sample = await drawSample({ ...given, config })
+    const keys = await keysOf(sample, { ...given, config })
+    const server = await given.start(config)
+    open.defer(() => server.stop())
+    const wrong: WrongFile[] = []
+    for (const file of sample) {
+      given.signal.throwIfAborted()
+      const reason = await readBack(server.url, file, keys.get(file.owner))
+      if (reason !== null) wrong.push({ slug: file.slug, name: file.name, owner: file.owner, reason })
+    }
+    const bytes = sample.reduce((sum, { size }) => sum + size, 0)
+    return { ...restored, files: sample.length, bytes, wrong }
+  } finally {
+    await open.disposeAsync()
+  }
+}
+
+async function assertRoom(given: Drill): Promise<void> {
+  const newest = (await pointsOf(given)).at(-1)
+  if (newest === undefined) throw new Refusal('PRECONDITION_FAILED', 'the backup has no point yet')
+  const { bavail, bsize } = await statfs(given.scratch)
+  if (newest.bytes < bavail * bsize) return
+  throw new Refusal(
+    'PRECONDITION_FAILED',
+    `${given.scratch} has room for ${formatSize(bavail * bsize)}, and the backup has ${formatSize(newest.bytes)}: name a folder on a larger disk with --scratch`,
+  )
+}
+
+/** A server for this machine alone, which writes to nobody. */
+function scratchConfig(config: Config, dataDir: string): Config {
+  return {
+    ...config,
+    dataDir,
+    host: '127.0.0.1',
+    port: 0,
+    publicUrl: null,
+    contentUrl: null,
+    databaseUrl: null,
+    s3: null,
+    s3Redirect: false,
+    trustedProxies: [],
+    oidc: null,
+    mail: null,
+    metrics: null,
+    thumbnails: false,
+    guestUploads: false,
+    rateLimit: 1_000_000,
+    guestRateLimit: 1_000_000,
+  }
+}
+
+async function drawSample(given: Drill): Promise<readonly SampledFile[]> {
+  const { db, close } = await connect({ ...given, report() {} })
+  try {
+    return await sampleOfFiles(db, given.sample)
+  } finally {
+    await close()
+  }
+}
+
+/** An API key for each owner in the sample. Guests' files are open to everybody. */
+async function keysOf(sample: readonly SampledFile[], given: Drill): Promise<ReadonlyMap<string, string>> {
+  const administration = await openAdministration(given)
+  try {
+    const keys = new Map<string, string>()
+    for (const { owner, isGuests } of sample) {
+      if (isGuests || keys.has(owner)) continue
+      const grant = { name: 'drill', scopes: SCOPES, folder: null, expiresAt: null }
+      keys.set(owner, (await administration.keys.add(owner, grant)).apiKey)
+    }
+    return keys
+  } finally {
+    await administration.close()
+  }
+}
+
+/** What is wrong with the file; null for one that comes back as it was uploaded. */
+async function readBack(url: string, { slug, sha256 }: SampledFile, key?: string): Promise<string | null> {
+  const asked = await fetch(`${url}/v2/api/public/download`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+    },
+    body: JSON.stringify({ file_slug: slug }),
+  })
+  const signed = signedAddress.safeParse(await asked.json().catch(() => null))
+  if (!signed.success) return `its address was refused (status ${asked.status})`
+  const { file, token } = signed.data
+  const answer = await fetch(`${url}/v2/${file}?token=${encodeURIComponent(token)}&download=true`)
+  if (answer.status !== 200 || answer.body === null) return `it was answered with status ${answer.status}`
+  const hash = new Bun.CryptoHasher('sha256')
+  try {
+    for await (const chunk of answer.body) hash.update(chunk)
+  } catch {
+    return 'its download broke off'
+  }
+  return hash.digest('hex') === sha256 ? null : 'it has other bytes'
+}

@@ -1,0 +1,34 @@
+/** Tells whether a process of an earlier run is gone, where that can be told: on the same machine, in the same container. */
+import { readFileSync, readlinkSync } from 'node:fs'
+
+/** Machine since its start, and namespace of process ids; null where the system does not tell. */
+function place(): string | null {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim().replaceAll('-', '')
+    const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]
+    return namespace === undefined ? null : `${boot}.${namespace}`
+  } catch {
+    return null
+  }
+}
+
+/** This process, for others to recognize; null where that cannot be. */
+export function ownProcess(): string | null {
+  const here = place()
+  return here === null ? null : `${here}.${process.pid}`
+}
+
+/** False also when it cannot be told. */
+export function isGone(text: string | null): boolean {
+  const here = place()
+  if (text === null || here === null || !text.startsWith(`${here}.`)) return false
+  const pid = Number(text.slice(here.length + 1))
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    // A process of somebody else cannot be signalled, and is alive.
+    return !(error instanceof Error && 'code' in error && error.code === 'EPERM')
+  }
+}

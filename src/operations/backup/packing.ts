@@ -1,0 +1,59 @@
+/** A SQLite file with the rows of one point in time, compressed into a blob of the backup's store. */
+import { createReadStream, createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { Refusal } from '../../domain/errors.ts'
+import type { BlobKey } from '../../domain/ids.ts'
+import type { BackupStore } from './backup-store.ts'
+import type { Point } from './catalog.ts'
+
+/** What was written: its size, and the SHA-256 of it. */
+export async function packRows(
+  path: string,
+  store: BackupStore,
+  key: BlobKey,
+): Promise<{ readonly size: number; readonly sha256: string }> {
+  const hash = new Bun.CryptoHasher('sha256')
+  const writer = await store.create(key)
+  let size = 0
+  try {
+    await pipeline(createReadStream(path), createZstdCompress(), async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
+        hash.update(chunk)
+        size += chunk.length
+        await writer.write(chunk)
+      }
+    })
+    await writer.complete()
+  } catch (error) {
+    await writer.abort()
+    throw error
+  }
+  return { size, sha256: hash.digest('hex') }
+}
+
+/** Throws Refusal PRECONDITION_FAILED when the rows of that point are damaged. */
+export async function unpackRows(store: BackupStore, point: Point, path: string): Promise<void> {
+  const hash = new Bun.CryptoHasher('sha256')
+  async function* packed(): AsyncGenerator<Uint8Array> {
+    const body = await store.read(point.key, 0, point.size, point.size)
+    for await (const chunk of body instanceof Blob ? body.stream() : body) {
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  try {
+    await pipeline(Readable.from(packed()), createZstdDecompress(), createWriteStream(path, { mode: 0o600 }))
+    if (hash.digest('hex') !== point.sha256) throw new Error('they have other bytes')
+  } catch (cause) {
+    const when = new Date(point.takenAt).toISOString()
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Refusal(
+      'PRECONDITION_FAILED',
+      `the rows of the point ${when} cannot be read: ${reason}. Name an earlier point with --at`,
+      undefined,
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,112 @@
+/** Restores one point of a backup into an empty database and an empty store. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { metaOf } from '../../core/meta.rows.ts'
+import type { Origin } from '../../core/store/installation.ts'
+import { pairMeta } from '../../core/store/pairing.ts'
+import type { Database } from '../../database/database.ts'
+import { isBlank } from '../../database/migrate.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { connect, holdDataFolder, openBlobs, openRows, type StorageOptions } from '../../storage.ts'
+import { holdsNothing } from '../relocation/copying.rows.ts'
+import { relocateBlobs as copyInstallation, type RelocationWatch } from '../relocation/relocation.ts'
+import type { Damage } from '../relocation/relocation-bytes.ts'
+import { contentKeys } from './backup.rows.ts'
+import type { BackupStore } from './backup-store.ts'
+import type { Point } from './catalog.ts'
+import { unpackRows } from './packing.ts'
+import { makeScratch } from './scratch.ts'
+import { openToRead, type TargetOptions } from './target.ts'
+
+export type { Point } from './catalog.ts'
+
+export type Restoring = StorageOptions &
+  TargetOptions & {
+    /** The newest point that is not newer than this; null: the newest of all. */
+    readonly at: number | null
+    readonly watch: RelocationWatch
+  }
+
+export interface Restored {
+  readonly point: Point
+  /** Contents that the backup has not, or not as they were uploaded: their files are restored without bytes. */
+  readonly damaged: readonly Damage[]
+}
+
+/** The points of a backup, the oldest first. Throws Refusal PRECONDITION_FAILED where there is none. */
+export async function pointsOf(options: TargetOptions): Promise<readonly Point[]> {
+  const { catalog } = await openToRead(options)
+  await catalog.release()
+  return catalog.present.points
+}
+
+/**
+ * Fills the configured database and store, each content read back and compared with its hash. What was killed goes on when
+ * it is run again. Throws Refusal PRECONDITION_FAILED for a place that is not empty, and DataFolderInUse.
+ */
+export async function restore(restoring: Restoring): Promise<Restored> {
+  const { config, at } = restoring
+  const open = new AsyncDisposableStack()
+  try {
+    const { store, catalog } = await openToRead(restoring)
+    open.defer(() => catalog.release())
+    const point = catalog.present.points.findLast(({ takenAt }) => at === null || takenAt <= at)
+    if (point === undefined) {
+      throw new Refusal(
+        'PRECONDITION_FAILED',
+        'the backup has no point that is so old; "--points" lists them',
+      )
+    }
+    const scratch = await makeScratch()
+    open.defer(() => rm(scratch, { recursive: true, force: true }))
+    const path = join(scratch, 'point.sqlite')
+    await unpackRows(store, point, path)
+    const rows = openRows(path)
+    open.defer(() => rows.destroy())
+    await assertKeys(rows)
+
+    open.defer(await holdDataFolder(config))
+    const { db, isShared, close } = await connect({ ...restoring, report() {} })
+    open.defer(close)
+    await assertEmpty(db)
+    const { damaged } = await copyInstallation({
+      ...restoring,
+      source: originOf(rows, store, catalog.present.mark),
+      target: { db, isShared, blobs: await openBlobs({ ...restoring, report() {} }, false) },
+      skipDamaged: true,
+      pause: (milliseconds) => pause(milliseconds),
+    })
+    return { point, damaged }
+  } finally {
+    await open.disposeAsync()
+  }
+}
+
+/** A backup that somebody has tampered with must not name what is no content of the store. */
+async function assertKeys(rows: Database): Promise<void> {
+  for await (const _ of contentKeys(rows));
+}
+
+async function assertEmpty(db: Database): Promise<void> {
+  if ((await isBlank(db)) || (await holdsNothing(db))) return
+  if ((await metaOf(db, pairMeta.relocating)) !== null) return
+  throw new Refusal(
+    'PRECONDITION_FAILED',
+    'the database that is configured is not empty: a backup is restored into an empty data folder, or an empty database and an empty bucket. Name those in the settings',
+  )
+}
+
+/** The point as a pair of database and store, which belong together by the mark of the backup. */
+function originOf(db: Database, store: BackupStore, mark: string): Origin {
+  return {
+    db,
+    isShared: false,
+    blobs: {
+      read: (key, start, end, size) => store.read(key, start, end, size),
+      size: (key) => store.size(key),
+      readMark: async () => mark,
+      writeMark: () => Promise.reject(new Error('a backup has no mark of a store')),
+    },
+  }
+}

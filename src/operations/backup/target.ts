@@ -1,0 +1,106 @@
+/** The place of a backup, opened for one run alone. */
+import { existsSync, readdirSync } from 'node:fs'
+import type { Clock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { Random } from '../../domain/random.ts'
+import { type BackupPlace, openBackupBlobs } from '../../storage.ts'
+import type { BackupStore } from './backup-store.ts'
+import { type HeldCatalog, holdCatalog, readCatalog } from './catalog.ts'
+import { encrypted, makeKey, unlockKey } from './encryption.ts'
+
+export interface TargetOptions {
+  readonly place: BackupPlace
+  /** Null: the backup is not encrypted. */
+  readonly passphrase: string | null
+  readonly clock: Clock
+  readonly random: Random
+  readonly signal: AbortSignal
+  /** Called when another run on this backup has to end first. */
+  readonly onWait: () => void
+}
+
+export interface Target {
+  readonly store: BackupStore
+  readonly catalog: HeldCatalog
+}
+
+/** Opens a backup to add to it, creating it where nothing is. Throws Refusal PRECONDITION_FAILED for what is no backup. */
+export async function openToWrite(options: TargetOptions): Promise<Target> {
+  const { place, passphrase } = options
+  assertNothingElse(place)
+  const store = await openBackupBlobs(place, options.random)
+  const catalog = await holdCatalog({ ...options, store })
+  const { lockedKey, points } = catalog.present
+  try {
+    if (lockedKey === null && passphrase !== null && points.length === 0) {
+      const made = await makeKey(passphrase)
+      await catalog.change({ lockedKey: made.lockedKey })
+      return { store: await encrypted(store, made.key), catalog }
+    }
+    return { store: await unlocked(store, lockedKey, passphrase), catalog }
+  } catch (error) {
+    await catalog.release()
+    throw error
+  }
+}
+
+/** Opens a backup to read it. Throws Refusal PRECONDITION_FAILED where there is none. */
+export async function openToRead(options: TargetOptions): Promise<Target> {
+  const { place, passphrase, random } = options
+  if (place.kind === 'folder' && !existsSync(place.path)) throw noBackup(place)
+  assertNothingElse(place)
+  const store = await openBackupBlobs(place, random)
+  if ((await readCatalog(store)) === null) throw noBackup(place)
+  const catalog = await holdCatalog({ ...options, store })
+  try {
+    return { store: await unlocked(store, catalog.present.lockedKey, passphrase), catalog }
+  } catch (error) {
+    await catalog.release()
+    throw error
+  }
+}
+
+function noBackup(place: BackupPlace): Refusal {
+  return new Refusal('PRECONDITION_FAILED', `there is no backup in ${placeName(place)}`)
+}
+
+export function placeName(place: BackupPlace): string {
+  return place.kind === 'folder' ? place.path : `${place.s3.endpoint}/${place.s3.bucket}`
+}
+
+/** A folder with other things in it is taken by mistake. */
+function assertNothingElse(place: BackupPlace): void {
+  if (place.kind === 's3' || !existsSync(place.path)) return
+  const names = readdirSync(place.path)
+  if (
+    names.length === 0 ||
+    names.includes('mark') ||
+    names.every((name) => /^([0-9a-f]{2}|tmp|resumable|lost\+found)$/.test(name))
+  )
+    return
+  throw new Refusal(
+    'PRECONDITION_FAILED',
+    `there are other things in ${place.path}: name an empty folder, or one that does not exist yet`,
+  )
+}
+
+async function unlocked(
+  store: BackupStore,
+  lockedKey: string | null,
+  passphrase: string | null,
+): Promise<BackupStore> {
+  if (lockedKey === null && passphrase === null) return store
+  if (lockedKey === null) {
+    throw new Refusal(
+      'PRECONDITION_FAILED',
+      'this backup is not encrypted: leave the passphrase out, or begin another backup with it',
+    )
+  }
+  if (passphrase === null) {
+    throw new Refusal(
+      'PRECONDITION_FAILED',
+      'this backup is encrypted: name the file with its passphrase in HOLDFAST_BACKUP_PASSPHRASE_FILE',
+    )
+  }
+  return encrypted(store, await unlockKey(lockedKey, passphrase))
+}
