@@ -13,8 +13,8 @@ import {
 import { roomGivenBack, unsoundness } from '../support/storage/soundness.ts'
 
 /** The transactions of an upload, by what only they do: the one that stores it, and the one before that. */
-const STORING = 'insert into "files"'
-const SETTING_ASIDE = 'insert into "reservations"'
+const STORING = 'insert into files'
+const SETTING_ASIDE = 'insert into reservations'
 const random = chance(31)
 
 onSharedServers('a commit between a node and PostgreSQL', () => {
@@ -87,8 +87,8 @@ onSharedServers('a commit between a node and PostgreSQL', () => {
 
   test('whose answer was lost is a success also when the database comes back seconds later', async () => {
     proxy.lose('after', STORING, { thenAway: true })
-    const uploaded = upload()
     const before = proxy.lost()
+    const uploaded = upload()
     await eventually('the commit is lost', () => proxy.lost() > before)
     await Bun.sleep(3000)
     proxy.comeBack()
@@ -98,11 +98,13 @@ onSharedServers('a commit between a node and PostgreSQL', () => {
 
   test('that never arrived stores nothing and says so', async () => {
     proxy.lose('before', STORING)
+    const before = proxy.lost()
     expect(await upload()).toMatchObject({
       status: 503,
       retryAfter: expect.stringMatching(/^\d+$/),
       rows: 0,
     })
+    expect(proxy.lost()).toBe(before + 1)
     expect(await upload()).toMatchObject({ status: 200, rows: 1 })
     await expectSound()
   })
@@ -121,7 +123,9 @@ onSharedServers('a commit between a node and PostgreSQL', () => {
   test('that the server has in hand when the connection ends is never guessed', async () => {
     for (let round = 0; round < 10; round++) {
       proxy.lose('during', STORING)
+      const before = proxy.lost()
       const { status, rows } = await upload()
+      expect(proxy.lost()).toBe(before + 1)
       expect([
         { status: 200, rows: 1 },
         { status: 503, rows: 0 },
@@ -149,8 +153,9 @@ onSharedServers('a commit between a node and PostgreSQL', () => {
 
   test('whose end nobody could learn in time leaves a whole file or none', async () => {
     proxy.lose('after', STORING, { thenAway: true })
-    const uploaded = upload()
-    const { status, retryAfter, rows } = await uploaded
+    const before = proxy.lost()
+    const { status, retryAfter, rows } = await upload()
+    expect(proxy.lost()).toBe(before + 1)
     expect(status).toBe(503)
     expect(retryAfter).toMatch(/^\d+$/)
     expect(rows).toBe(1)
@@ -171,23 +176,27 @@ onSharedServers('a commit between a node and PostgreSQL', () => {
 
   test('that made a folder and whose answer was lost is a success', async () => {
     const before = proxy.lost()
-    proxy.lose('after', 'insert into "folders"')
+    proxy.lose('after', 'insert into folders')
     const { status } = await post('/api/v1/folder', { name: 'made' })
     expect({ status, lost: proxy.lost() }).toEqual({ status: 201, lost: before + 1 })
     expect((await post('/api/v1/folder', { name: 'made' })).status).toBe(409)
   })
 
   test('that would have made a folder and never arrived is a failure that may be tried again', async () => {
-    proxy.lose('before', 'insert into "folders"')
+    proxy.lose('before', 'insert into folders')
+    const before = proxy.lost()
     expect((await post('/api/v1/folder', { name: 'not made' })).status).toBe(503)
+    expect(proxy.lost()).toBe(before + 1)
     expect((await post('/api/v1/folder', { name: 'not made' })).status).toBe(201)
   })
 
   test('that deleted a file and whose answer was lost counts as a delete', async () => {
     const { slug } = await upload()
-    proxy.lose('after', 'update "files"')
+    proxy.lose('after', 'update files')
+    const before = proxy.lost()
     const { status, answer } = await post('/file/delete', { identifiers: [slug] })
     expect(status).toBe(200)
+    expect(proxy.lost()).toBe(before + 1)
     expect(answer).toMatchObject({ success: true, files_deleted: 1 })
     await expectSound()
   })

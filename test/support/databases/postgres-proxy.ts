@@ -15,10 +15,11 @@ export interface PostgresProxy {
   /** The database's URL through the proxy. */
   readonly url: string
   /**
-   * Applies the fault to the next commit of a transaction with a statement that begins with this text.
-   * `thenAway`: blocks all connections afterwards until `comeBack`.
+   * Applies the fault to the next commit of this change, such as `insert into files`, wherever it stands in a statement:
+   * in a transaction, or in a statement that is one by itself. `thenAway`: blocks all connections afterwards until
+   * `comeBack`.
    */
-  lose(loss: CommitLoss, statement: string, options?: { readonly thenAway?: boolean }): void
+  lose(loss: CommitLoss, change: string, options?: { readonly thenAway?: boolean }): void
   /** Number of lost commits so far. */
   lost(): number
   /** Accepts and forwards connections again. */
@@ -28,7 +29,7 @@ export interface PostgresProxy {
 
 interface Order {
   readonly loss: CommitLoss
-  readonly statement: string
+  readonly change: string
   readonly thenAway: boolean
 }
 
@@ -58,7 +59,9 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
     database.on('error', () => {})
     database.pipe(client)
 
+    /** What was executed since the last commit. */
     let statements: string[] = []
+    let inTransaction = false
     const named = new Map<string, string>()
     let unread = Buffer.alloc(0)
     let isStarted = false
@@ -78,12 +81,22 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
     function take(message: Buffer): boolean {
       const text = statementOf(message, named)
       if (text !== null) {
-        if (/^(begin|start transaction)/i.test(text)) statements = []
-        statements.push(text.toLowerCase())
-        if (/^commit/i.test(text) && meets(order, statements)) {
-          lose(order, message)
-          return false
+        if (/^(begin|start transaction)/i.test(text)) {
+          statements = []
+          inTransaction = true
         }
+        statements.push(text.toLowerCase().replaceAll('"', ''))
+      }
+      const rollsBack = text !== null && /^rollback/i.test(text)
+      // A statement outside of a transaction is committed by the Sync that follows it.
+      const commits = inTransaction ? text !== null && /^commit/i.test(text) : isSync(message)
+      if (commits && meets(order, statements)) {
+        lose(order, message)
+        return false
+      }
+      if (rollsBack || commits) {
+        inTransaction = false
+        statements = []
       }
       database.write(message)
       return true
@@ -112,7 +125,7 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
       database.resume()
       database.on('data', (bytes: Buffer) => {
         answer += bytes.toString('latin1')
-        if (answer.includes('COMMIT\0')) finish()
+        if (answer.includes(READY)) finish()
       })
       database.write(commit)
     }
@@ -126,8 +139,8 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
 
   return {
     url: url.href,
-    lose(loss, statement, { thenAway = false } = {}) {
-      order = { loss, statement, thenAway }
+    lose(loss, change, { thenAway = false } = {}) {
+      order = { loss, change, thenAway }
     },
     lost: () => lost,
     comeBack() {
@@ -141,7 +154,16 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
 }
 
 function meets(order: Order | null, statements: readonly string[]): order is Order {
-  return order !== null && statements.some((statement) => statement.startsWith(order.statement))
+  if (order === null) return false
+  const change = new RegExp(`\\b${order.change}\\b`)
+  return statements.some((statement) => change.test(statement))
+}
+
+/** ReadyForQuery outside of a transaction: whatever came before is committed. */
+const READY = 'Z\0\0\0\x05I'
+
+function isSync(message: Buffer): boolean {
+  return message[0] === 'S'.charCodeAt(0) && message.length === 5
 }
 
 /**
