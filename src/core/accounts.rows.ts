@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate, lockMigrations } from '../database/differences.ts'
+import { lookup } from '../database/lookup.ts'
 import { prepared, preparedChange } from '../database/prepared.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type AccountId, type FolderId, GUESTS } from '../domain/ids.ts'
@@ -57,13 +58,15 @@ export async function ensureGuests(db: Database, random: Random, now: number): P
   })
 }
 
-export async function findAccount(db: Queryable, id: AccountId): Promise<AccountRow | undefined> {
-  return (await accountById(db, id))[0]
+export function findAccount(db: Queryable, id: AccountId): Promise<AccountRow | undefined> {
+  return accountById(db, id)
 }
 
-const accountById = prepared((db, id: AccountId) =>
-  db.selectFrom('accounts').selectAll().where('id', '=', id),
-)
+const accountById = lookup<AccountId, AccountRow>({
+  column: 'accounts.id',
+  build: (db, isWanted) => db.selectFrom('accounts').selectAll().where(isWanted),
+  valueIn: (row) => row.id,
+})
 
 /** Live files of the account. */
 export async function filesCount(db: Queryable, id: AccountId): Promise<number> {
@@ -208,14 +211,17 @@ export async function hasAdmin(db: Queryable): Promise<boolean> {
 
 /** The id of the account's root folder. */
 export async function topFolder(db: Queryable, account: AccountId): Promise<FolderId> {
-  const [row] = await topOf(db, account)
+  const row = await topOf(db, account)
   if (row === undefined) throw new Error(`account ${account} has no root folder`)
   return row.id
 }
 
-const topOf = prepared((db, account: AccountId) =>
-  db.selectFrom('folders').select('id').where('account_id', '=', account).where('parent_id', 'is', null),
-)
+const topOf = lookup<AccountId, { readonly id: FolderId; readonly account_id: AccountId }>({
+  column: 'folders.account_id',
+  build: (db, isWanted) =>
+    db.selectFrom('folders').select(['id', 'account_id']).where(isWanted).where('parent_id', 'is', null),
+  valueIn: (row) => row.account_id,
+})
 
 /** Adds to the account's totals, under its lock; negative numbers take away. */
 export async function changeTotals(

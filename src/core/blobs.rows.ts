@@ -6,29 +6,49 @@ import type { Tables } from '../database/schema.ts'
 import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
 import { dropThumbnail } from './thumbnails.rows.ts'
 
+/** A blob that was written and verified just now. */
+export interface NewBlob {
+  readonly key: BlobKey
+  readonly sha256: Sha256
+  readonly crc32: number
+  readonly size: number
+  readonly created_at: number
+}
+
 /**
  * Inserts the newly written blob with one reference. When the same content exists already, the new copy,
  * which was just verified, replaces it and the old copy becomes garbage.
  */
-export async function adoptBlob(
-  trx: Trx,
-  blob: { key: BlobKey; sha256: Sha256; crc32: number; size: number; created_at: number },
-  garbageDueAt: number,
-): Promise<BlobId> {
+export async function adoptBlob(trx: Trx, blob: NewBlob, garbageDueAt: number): Promise<BlobId> {
   const { key, sha256, crc32, size, created_at } = blob
   const [known] = await sameContent(trx, sha256, size)
-  if (known === undefined) {
-    const [added] = await insertBlob(trx, { key, sha256, crc32, size, created_at, refs: 1 })
-    if (added === undefined) throw new Error('inserting a blob returned no id')
-    return added.id
+  if (known !== undefined) {
+    await replaceCopy(trx, known, blob, garbageDueAt)
+    return known.id
   }
+  const [added] = await insertBlob(trx, { key, sha256, crc32, size, created_at, refs: 1 })
+  if (added === undefined) throw new Error('inserting a blob returned no id')
+  return added.id
+}
+
+/** References the blob once more. The new copy replaces its old one, which becomes garbage. */
+export async function replaceCopy(
+  trx: Trx,
+  known: { readonly id: BlobId; readonly key: BlobKey },
+  copy: Pick<NewBlob, 'key' | 'created_at'>,
+  garbageDueAt: number,
+): Promise<void> {
   await trx
     .updateTable('blobs')
-    .set((row) => ({ key, created_at, verified_at: null, refs: row('refs', '+', 1) }))
+    .set((row) => ({
+      key: copy.key,
+      created_at: copy.created_at,
+      verified_at: null,
+      refs: row('refs', '+', 1),
+    }))
     .where('id', '=', known.id)
     .execute()
   await discardBlob(trx, known.key, garbageDueAt)
-  return known.id
 }
 
 /** Locks the row until the transaction ends. */

@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
+import { isPostgres } from '../database/dialect.ts'
 import { preparedChange } from '../database/prepared.ts'
+import { inTransaction } from '../database/transactions.ts'
 import type { AccountId, BlobKey, NodeId } from '../domain/ids.ts'
+import { openAtOnce, type ReservationRow } from './opened-reservations.rows.ts'
 
 /**
  * Reserves space in one atomic statement, so that concurrent uploads cannot exceed the limit together: the
@@ -28,12 +31,19 @@ const addReserved = preparedChange((db, bytes: number, account: AccountId, neede
     ),
 )
 
-export async function insertReservation(
-  trx: Trx,
-  reservation: { key: BlobKey; account_id: AccountId; bytes: number; created_at: number; node: NodeId },
-): Promise<void> {
+/** Reserves space as `reserveStorage` does and inserts the reservation, in a transaction of its own. */
+export async function openReservation(
+  db: Database,
+  reservation: ReservationRow,
+  limit: number,
+): Promise<boolean> {
+  if (isPostgres(db)) return openAtOnce(db, reservation, limit)
   const { key, account_id, bytes, created_at, node } = reservation
-  await addReservation(trx, key, account_id, bytes, created_at, node)
+  return inTransaction(db, async (trx) => {
+    const isReserved = await reserveStorage(trx, account_id, bytes, limit)
+    if (isReserved) await addReservation(trx, key, account_id, bytes, created_at, node)
+    return isReserved
+  })
 }
 
 const addReservation = preparedChange(
@@ -56,11 +66,20 @@ export async function growReservation(trx: Trx, key: BlobKey, bytes: number): Pr
  * commits while a cleaner declares it dead, the one that gets true wins.
  */
 export async function endReservation(trx: Trx, key: BlobKey): Promise<boolean> {
+  if (isPostgres(trx)) return (await endAtOnce(trx, key)).changed > 0
   const [row] = (await removeReservation(trx, key)).rows
   if (row === undefined) return false
   await takeReserved(trx, row.bytes, row.account_id)
   return true
 }
+
+const endAtOnce = preparedChange((trx: Trx, key: BlobKey) => ({
+  compile: () =>
+    sql`
+      with ended as (delete from reservations where key = ${key} returning account_id, bytes)
+      update accounts set storage_reserved = storage_reserved - ended.bytes from ended
+      where accounts.id = ended.account_id`.compile(trx),
+}))
 
 const removeReservation = preparedChange((db, key: BlobKey) =>
   db.deleteFrom('reservations').where('key', '=', key).returning(['account_id', 'bytes']),

@@ -1,15 +1,15 @@
-/** Differences between SQLite and PostgreSQL. No other module may branch on the dialect. */
+/**
+ * Differences between SQLite and PostgreSQL. Other modules may branch on the dialect only to do with one statement what
+ * SQLite does with several.
+ */
 
-import { type Expression, PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { AccountId, FileId, Sha256 } from '../domain/ids.ts'
 import { assertInvariant } from '../domain/invariants.ts'
 import type { Database, Queryable, Trx } from './database.ts'
+import { isPostgres } from './dialect.ts'
 import { isUnusableStatement } from './named-statements.ts'
-import { lockRowOfAccount } from './outcomes.ts'
-
-export function isPostgres(db: Queryable): boolean {
-  return db.getExecutor().adapter instanceof PostgresAdapter
-}
+import { type AdvisoryLock, lockRowOfAccount } from './outcomes.ts'
 
 /**
  * Locks the account's files, folders and totals until the transaction ends. Must be taken before any other
@@ -18,10 +18,20 @@ export function isPostgres(db: Queryable): boolean {
  * transaction is exclusive from its beginning, so there is nothing to do.
  */
 export async function lockAccount(trx: Trx, account: AccountId): Promise<void> {
+  noteLock(trx, account)
+  if (isPostgres(trx)) await lockRowOfAccount(trx, account)
+}
+
+/** `lockAccount`, and then `lockContent` together with other uploads. */
+export async function lockForUpload(trx: Trx, account: AccountId, sha256: Sha256): Promise<void> {
+  noteLock(trx, account)
+  if (isPostgres(trx)) await lockRowOfAccount(trx, account, lockOfContent(sha256))
+}
+
+function noteLock(trx: Trx, account: AccountId): void {
   for (const before of trx.locked) {
     assertInvariant('accounts-are-locked-in-order', before <= account, () => `${before} before ${account}`)
   }
-  if (isPostgres(trx)) await lockRowOfAccount(trx, account)
   trx.locked.add(account)
 }
 
@@ -37,9 +47,13 @@ export async function lockMigrations(trx: Trx): Promise<void> {
 export async function lockContent(trx: Trx, sha256: Sha256, as: 'together' | 'alone'): Promise<void> {
   if (!isPostgres(trx)) return
   const lock = sql.raw(as === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared')
-  // Advisory locks have 32 bits for this; a collision only causes a short wait.
-  const number = Number.parseInt(sha256.slice(0, 8), 16) | 0
-  await sql`select ${lock}(${CONTENTS}::integer, ${number}::integer)`.execute(trx)
+  const { space, number } = lockOfContent(sha256)
+  await sql`select ${lock}(${space}::integer, ${number}::integer)`.execute(trx)
+}
+
+/** Advisory locks have 32 bits for a content; a collision only causes a short wait. */
+function lockOfContent(sha256: Sha256): AdvisoryLock {
+  return { space: CONTENTS, number: Number.parseInt(sha256.slice(0, 8), 16) | 0 }
 }
 
 /** Arbitrary number in the two-argument namespace of advisory locks: "blob" in ASCII. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database, Queryable } from './database.ts'
-import { isPostgres, lockMigrations } from './differences.ts'
+import { isPostgres } from './dialect.ts'
+import { lockMigrations } from './differences.ts'
 import { initial } from './migrations/001-initial.ts'
 import { manyNodes } from './migrations/002-many-nodes.ts'
 import { namesInIndexes } from './migrations/003-names-in-indexes.ts'

@@ -5,6 +5,7 @@
 import { sql } from 'kysely'
 import type { AccountId } from '../domain/ids.ts'
 import type { Database, TransactionOutcome, Trx } from './database.ts'
+import { preparedChange } from './prepared.ts'
 
 /**
  * Rows are kept longer than they may be queried, so that a deleted row is never mistaken for one that was
@@ -13,25 +14,57 @@ import type { Database, TransactionOutcome, Trx } from './database.ts'
 const KEPT = sql`interval '1 hour'`
 const ASKED_FOR = sql`interval '30 minutes'`
 
-/**
- * Locks the account's row until the transaction ends; the first lock also inserts the outcome row, in the
- * same round trip.
- */
-export async function lockRowOfAccount(trx: Trx, account: AccountId): Promise<void> {
-  const lock = sql<{ began: number }>`
-    select extract(epoch from now())::float8 as began from accounts where id = ${account} for no key update`
-  if (trx.outcome !== null) {
-    await lock.execute(trx)
-    return
-  }
-  const id = crypto.randomUUID()
-  const { rows } = await sql<{ began: number }>`
-    with outcome as (insert into transaction_outcomes (id, committed) values (${id}, true)) ${lock}`.execute(
-    trx,
-  )
-  const [row] = rows
-  if (row !== undefined) trx.outcome = { id, began: row.began }
+/** An advisory lock in the namespace of two numbers. */
+export interface AdvisoryLock {
+  readonly space: number
+  readonly number: number
 }
+
+/**
+ * Locks the account's row until the transaction ends, and then shares the advisory lock; the first lock also inserts the
+ * outcome row, in the same round trip.
+ */
+export async function lockRowOfAccount(
+  trx: Trx,
+  account: AccountId,
+  shared: AdvisoryLock | null = null,
+): Promise<void> {
+  const id = trx.outcome === null ? crypto.randomUUID() : null
+  const { rows } = await (shared === null
+    ? lockRow(trx, id, account)
+    : lockRowAndShare(trx, id, account, shared.space, shared.number))
+  const [row] = rows
+  if (row !== undefined && id !== null) trx.outcome = { id, began: row.began }
+}
+
+const lockRow = preparedChange((trx: Trx, id: string | null, account: AccountId) => ({
+  compile: () =>
+    sql<{ began: number }>`
+      with given (id) as (values (cast(${id} as uuid))),
+      outcome as (
+        insert into transaction_outcomes (id, committed) select id, true from given where id is not null
+      )
+      select extract(epoch from now())::float8 as began from accounts where id = ${account} for no key update
+    `.compile(trx),
+}))
+
+// The advisory lock is taken for a row that was locked before.
+const lockRowAndShare = preparedChange(
+  (trx: Trx, id: string | null, account: AccountId, space: number, number: number) => ({
+    compile: () =>
+      sql<{ began: number }>`
+        with given (id) as (values (cast(${id} as uuid))),
+        outcome as (
+          insert into transaction_outcomes (id, committed) select id, true from given where id is not null
+        ),
+        locked as materialized (
+          select extract(epoch from now())::float8 as began from accounts where id = ${account}
+          for no key update
+        )
+        select began, pg_advisory_xact_lock_shared(cast(${space} as integer), cast(${number} as integer))
+        from locked`.compile(trx),
+  }),
+)
 
 /**
  * Whether the transaction was committed; the answer is final and durable. Null: too late to tell.

@@ -5,7 +5,7 @@
  */
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { Queryable } from './database.ts'
-import { isPostgres } from './differences.ts'
+import { isPostgres } from './dialect.ts'
 import { nameStatement } from './named-statements.ts'
 
 /** Lists are for PostgreSQL alone. */

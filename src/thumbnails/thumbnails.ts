@@ -2,7 +2,6 @@ import { type BlobStore, isLost, StoreFailure } from '../blobs/blob-store.ts'
 import {
   findThumbnail,
   type MadeThumbnail,
-  noteThumbnail,
   remakeThumbnail,
   thumbnailStates,
   wantThumbnail,
@@ -46,9 +45,7 @@ export type Shownable = { readonly id: FileId; readonly type: string }
 export interface ThumbnailIntake {
   /** Whether a content with these first bytes may have a thumbnail; null where none are made. */
   mayHaveOne(head: Uint8Array): boolean | null
-  /** Records the new content. Must be called in the transaction that stores it. */
-  note(trx: Trx, blob: BlobId, mayHaveOne: boolean): Promise<void>
-  /** Starts the making. Must be called after the commit. */
+  /** Starts the making of wanted ones. Must be called after the commit of their contents. */
   wake(): void
 }
 
@@ -93,7 +90,6 @@ export function createThumbnails(parts: {
 
   return {
     mayHaveOne: (head) => thumbnailKind(head) !== null,
-    note: (trx, blob, mayHaveOne) => noteThumbnail(trx, blob, mayHaveOne ? 'wanted' : 'none', clock.now()),
     wake: () => making.wake(),
 
     progress({ thumbnail }) {
@@ -165,7 +161,6 @@ export function createThumbnails(parts: {
  */
 export const noThumbnails: Thumbnails = {
   mayHaveOne: () => null,
-  async note() {},
   wake() {},
   progress: () => 'none',
   show: async () => ({ kind: 'never' }),

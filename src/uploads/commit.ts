@@ -1,9 +1,11 @@
 import { changeTotals } from '../core/accounts.rows.ts'
-import { adoptBlob } from '../core/blobs.rows.ts'
+import { adoptBlob, type NewBlob, replaceCopy } from '../core/blobs.rows.ts'
 import { noteChange } from '../core/changes.rows.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
+import { noteThumbnail } from '../core/thumbnails.rows.ts'
 import type { Database, Trx } from '../database/database.ts'
-import { isUniqueViolation, lockAccount } from '../database/differences.ts'
+import { isPostgres } from '../database/dialect.ts'
+import { isUniqueViolation, lockForUpload } from '../database/differences.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { foldName } from '../domain/folded-name.ts'
@@ -11,12 +13,13 @@ import type { AccountId, BlobKey, FileId, FolderId, Sha256, Slug, Uuid } from '.
 import { mediaType } from '../domain/media-type.ts'
 import { makeSlug, makeUuid, type Random } from '../domain/random.ts'
 import { GARBAGE_GRACE } from '../files/blob-cleaning.job.ts'
-import { findFile, insertFile } from '../files/files.rows.ts'
+import { findFile, insertFile, type NewFile } from '../files/files.rows.ts'
 import { changeFiles } from '../files/folders/folders.rows.ts'
-import { assertPlaceLives } from '../files/folders/places.ts'
+import { assertPlaceLives, folderNotFound } from '../files/folders/places.ts'
 import type { ThumbnailIntake } from '../thumbnails/thumbnails.ts'
 import type { Digest } from './hashing/content-hash-messages.ts'
-import { assertTaken } from './refused-content.ts'
+import { assertNotRefused, contentRefused } from './refused-content.ts'
+import { insertStoredFile, storingConditions } from './stored-files.rows.ts'
 
 /** A file whose bytes and row are safe. */
 export interface StoredFile {
@@ -114,7 +117,7 @@ export class FileCommit {
     const { uuid, slug } = link
     const storedAs = (id: FileId): StoredFile => ({ id, uuid, slug, size, sha256: digest.sha256 })
     const store = async (trx: Trx) => {
-      await lockAccount(trx, upload.account)
+      await lockForUpload(trx, upload.account, upload.digest.sha256)
       const file = storedAs(await this.#insert(trx, upload, link))
       await settle(trx, file)
       return file
@@ -130,28 +133,57 @@ export class FileCommit {
   async #insert(trx: Trx, upload: DescribedUpload, link: FileLink): Promise<FileId> {
     const { account, folder, key, digest, size, name, mayHaveThumbnail } = upload
     const now = this.#clock.now()
-    await assertPlaceLives(trx, folder)
-    await assertTaken(trx, digest.sha256)
-    const blob_id = await adoptBlob(trx, { key, ...digest, size, created_at: now }, now + GARBAGE_GRACE)
-    if (mayHaveThumbnail !== null) await this.#thumbnails.note(trx, blob_id, mayHaveThumbnail)
-    const id = await insertFile(trx, {
-      uuid: link.uuid,
-      slug: link.slug,
+    const file = {
+      ...link,
       account_id: account,
       folder_id: folder,
-      blob_id,
       name,
       name_folded: foldName(name),
       size,
       type: upload.type,
       created_at: now,
       last_used_at: now,
-    })
-    await changeTotals(trx, account, { storage: size, files: 1 })
-    await changeFiles(trx, folder, 1, size)
-    await noteChange(trx, account, { kind: 'file.added', file: id, place: folder })
-    return id
+    }
+    const blob = { key, ...digest, size, created_at: now }
+    const thumbnail = mayHaveThumbnail === null ? null : mayHaveThumbnail ? 'wanted' : 'none'
+    const insert = isPostgres(trx) ? insertAtOnce : insertInSteps
+    return insert(trx, { file, blob, thumbnail, garbageDueAt: now + GARBAGE_GRACE })
   }
+}
+
+interface NewRows {
+  readonly file: Omit<NewFile, 'blob_id'>
+  readonly blob: NewBlob
+  /** State of its thumbnail to begin with; null where none are made. */
+  readonly thumbnail: 'wanted' | 'none' | null
+  readonly garbageDueAt: number
+}
+
+async function insertInSteps(trx: Trx, { file, blob, thumbnail, garbageDueAt }: NewRows): Promise<FileId> {
+  const { account_id: account, folder_id: folder, size, created_at: now } = file
+  await assertPlaceLives(trx, folder)
+  await assertNotRefused(trx, blob.sha256)
+  const blob_id = await adoptBlob(trx, blob, garbageDueAt)
+  if (thumbnail !== null) await noteThumbnail(trx, blob_id, thumbnail, now)
+  const id = await insertFile(trx, { ...file, blob_id })
+  await changeTotals(trx, account, { storage: size, files: 1 })
+  await changeFiles(trx, folder, 1, size)
+  await noteChange(trx, account, { kind: 'file.added', file: id, place: folder })
+  return id
+}
+
+/** The same with two statements, or four when the content is known. */
+async function insertAtOnce(trx: Trx, { file, blob, thumbnail, garbageDueAt }: NewRows): Promise<FileId> {
+  const { isFolderGone, isRefused, known } = await storingConditions(
+    trx,
+    file.folder_id,
+    blob.sha256,
+    blob.size,
+  )
+  if (isFolderGone) throw folderNotFound()
+  if (isRefused) throw contentRefused()
+  if (known !== null) await replaceCopy(trx, known, blob, garbageDueAt)
+  return insertStoredFile(trx, file, blob, known?.id ?? null, thumbnail)
 }
 
 interface DescribedUpload extends CompleteUpload {

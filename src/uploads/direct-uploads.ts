@@ -2,7 +2,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import { type Caller, ownerOf, reachOf } from '../core/callers.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
 import type { Database } from '../database/database.ts'
-import type { FolderPlace } from '../domain/ids.ts'
+import type { FolderId, FolderPlace } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { placeOf } from '../files/folders/places.ts'
 import type { FileCommit } from './commit.ts'
@@ -31,30 +31,35 @@ export class DirectUploads {
   }
 
   /**
-   * Refuses, before anything is read, what could not be stored anyway. `least` is what the file weighs at least.
-   * Throws Refusal as `begin` does.
+   * Refuses, before anything is read, what could not be stored anyway. `least` is what the file weighs at least. Returns
+   * the folder at the place. Throws Refusal as `begin` does, and FOLDER_NOT_FOUND.
    */
-  async check(caller: Caller, place: FolderPlace, least: number): Promise<void> {
+  async check(caller: Caller, place: FolderPlace, least: number): Promise<FolderId> {
     const { db, health, reservations, maxFileSize } = this.#parts
     health.assertUsable()
-    await placeOf(db, reachOf(caller), place)
+    // Asked at once; what is refused first does not depend on what is answered first.
+    const [folder, space] = await Promise.allSettled([
+      placeOf(db, reachOf(caller), place),
+      reservations.check(caller, least),
+    ])
+    if (folder.status === 'rejected') throw folder.reason
     assertFileSize(least, maxFileSize)
-    await reservations.check(caller, least)
+    if (space.status === 'rejected') throw space.reason
+    return folder.value
   }
 
   /**
-   * Begins an upload: storage is reserved before a byte is stored. `size` is what the file weighs at least and at most,
-   * as far as the request tells.
-   * Throws Refusal FOLDER_NOT_FOUND, FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE, RATE_LIMITED.
+   * Begins an upload into a folder that `check` has found: storage is reserved before a byte is stored. `size` is what
+   * the file weighs at least and at most, as far as the request tells.
+   * Throws Refusal FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE, RATE_LIMITED.
    */
   async begin(
     caller: Caller,
-    place: FolderPlace,
+    folder: FolderId,
     size: { readonly least: number; readonly most: number },
   ): Promise<DirectUpload> {
-    const { db, blobs, health, reservations, random, maxFileSize } = this.#parts
+    const { blobs, health, reservations, random, maxFileSize } = this.#parts
     const account = ownerOf(caller)
-    const folder = await placeOf(db, reachOf(caller), place)
     const key = makeBlobKey(random)
     const reservation = await reservations.reserve(caller, key, size.least, Math.min(size.most, maxFileSize))
     try {

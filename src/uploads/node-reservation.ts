@@ -1,7 +1,7 @@
 import { type Caller, ownerOf } from '../core/callers.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
 import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
-import { endReservation, growReservation, insertReservation } from '../core/reservations.rows.ts'
+import { endReservation, growReservation } from '../core/reservations.rows.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
@@ -12,7 +12,7 @@ import type { FreeSpace, SpacePromise } from './free-space.ts'
 import { type GuestBudget, guestBudget } from './guest-budget.ts'
 import { interrupted } from './interrupted.ts'
 import { GUEST_STEP, Reservation } from './reservation.ts'
-import { reserveInAccount, type StorageLimits } from './storage-limits.ts'
+import { openInAccount, reserveInAccount, type StorageLimits } from './storage-limits.ts'
 
 export interface NodeReservationParts {
   readonly db: Database
@@ -150,10 +150,10 @@ export class NodeReservation {
       node: this.#node,
     }
     try {
+      if (!this.#isOpen) return await openInAccount(recordingIn, reservation, limits)
       await inTransaction(recordingIn, async (trx) => {
         await reserveInAccount(trx, this.#account, bytes, limits)
-        if (!this.#isOpen) await insertReservation(trx, reservation)
-        else if (!(await growReservation(trx, this.#key, bytes))) throw interrupted()
+        if (!(await growReservation(trx, this.#key, bytes))) throw interrupted()
       })
     } catch (error) {
       // The answer to the commit may have been lost, not the commit.

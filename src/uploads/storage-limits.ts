@@ -1,7 +1,8 @@
 import { findAccount } from '../core/accounts.rows.ts'
-import { reserveStorage } from '../core/reservations.rows.ts'
+import type { ReservationRow } from '../core/opened-reservations.rows.ts'
+import { openReservation, reserveStorage } from '../core/reservations.rows.ts'
 import { unavailable } from '../core/store/store-health.ts'
-import type { Queryable, Trx } from '../database/database.ts'
+import type { Database, Queryable, Trx } from '../database/database.ts'
 import { Refusal } from '../domain/errors.ts'
 import { type AccountId, GUESTS } from '../domain/ids.ts'
 import { formatSize } from '../domain/sizes.ts'
@@ -27,6 +28,17 @@ export async function reserveInAccount(
 ): Promise<void> {
   if (await reserveStorage(trx, account, bytes, limitOf(account, limits))) return
   throw await storageFull(trx, account, limits)
+}
+
+/** The same for a new reservation, in a transaction of its own. */
+export async function openInAccount(
+  db: Database,
+  reservation: ReservationRow,
+  limits: StorageLimits,
+): Promise<void> {
+  const { account_id: account } = reservation
+  if (await openReservation(db, reservation, limitOf(account, limits))) return
+  throw await storageFull(db, account, limits)
 }
 
 /** The refusal of an upload that does not fit into the account's storage. */

@@ -66,10 +66,10 @@ export class UploadRequests {
     first: FirstRequest | null,
   ): Promise<StoredFile> {
     const { direct, report } = this.#parts
-    await direct.check(caller, place, declared === null ? 0 : carrier.least(declared))
+    const folder = await direct.check(caller, place, declared === null ? 0 : carrier.least(declared))
     let received: Received = null
     const announce: Announce = async (file) => {
-      const upload = await direct.begin(caller, place, file.size)
+      const upload = await direct.begin(caller, folder, file.size)
       received = { file, upload }
       return { write: (chunk) => upload.write(chunk), end: () => {} }
     }

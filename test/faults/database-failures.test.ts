@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import { topFolder } from '../../src/core/accounts.rows.ts'
 import type { GuestCaller } from '../../src/core/callers.ts'
 import { createRateLimits } from '../../src/core/rate-limits/rate-limits.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
@@ -152,7 +153,11 @@ describe.each(failures)('a database %s', (_, build) => {
 
   test('keeps no bytes of an upload that it could not commit, once it takes changes again', async () => {
     await using parts = await build({ limits: { storageLimit: 1 * MIB } })
-    const incoming = await parts.uploads.begin(parts.caller, 'root', { least: 5, most: 5 })
+    const incoming = await parts.uploads.begin(
+      parts.caller,
+      await topFolder(parts.db, parts.caller.account),
+      { least: 5, most: 5 },
+    )
     await incoming.write(Buffer.from('hello'))
     const end = parts.outage()
     await expect(incoming.finish('hello.txt', null)).rejects.toThrow()
@@ -170,7 +175,11 @@ describe('a commit whose answer is lost', () => {
     const lossy = lossyDatabase()
     await using parts = await buildParts({ between: lossy.between })
     const first = await parts.store('hello', 'first.txt')
-    const incoming = await parts.uploads.begin(parts.caller, 'root', { least: 5, most: 5 })
+    const incoming = await parts.uploads.begin(
+      parts.caller,
+      await topFolder(parts.db, parts.caller.account),
+      { least: 5, most: 5 },
+    )
     await incoming.write(Buffer.from('hello'))
     lossy.loseNextAnswer('well')
     const second = await incoming.finish('second.txt', null)
@@ -188,7 +197,11 @@ describe('a commit whose answer is lost', () => {
     const lossy = lossyDatabase()
     await using parts = await buildParts({ between: lossy.between })
     const first = await parts.store('hello', 'first.txt')
-    const incoming = await parts.uploads.begin(parts.caller, 'root', { least: 5, most: 5 })
+    const incoming = await parts.uploads.begin(
+      parts.caller,
+      await topFolder(parts.db, parts.caller.account),
+      { least: 5, most: 5 },
+    )
     await incoming.write(Buffer.from('hello'))
     lossy.loseNextAnswer('quiet')
     await expect(incoming.finish('second.txt', null)).rejects.toMatchObject({ code: 'SQLITE_IOERR_FSYNC' })

@@ -6,6 +6,7 @@ import { Refusal } from '../../src/domain/errors.ts'
 import { type AccountId, type FolderPlace, GUESTS } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { createFolders } from '../../src/files/folders/folders.ts'
+import { placeOf } from '../../src/files/folders/places.ts'
 import { createLog } from '../../src/log.ts'
 import { FreeSpace } from '../../src/uploads/free-space.ts'
 import { Reservations } from '../../src/uploads/reservations.ts'
@@ -82,7 +83,10 @@ test('an upload into a folder below one that was deleted meanwhile is refused, a
     folders.create(caller, { name, parent, isPublic: true, password: null })
   const outer = await folder('outer', 'root')
   const inner = await folder('inner', outer.identifier)
-  const upload = await uploads.begin(caller, inner.identifier, { least: 4, most: 4 })
+  const upload = await uploads.begin(caller, await placeOf(db, caller, inner.identifier), {
+    least: 4,
+    most: 4,
+  })
   await upload.write(Buffer.from('late'))
   await removals.folders(caller, [outer.identifier])
   await expect(upload.finish('late.txt', null)).rejects.toMatchObject({ code: 'FOLDER_NOT_FOUND' })

@@ -229,12 +229,21 @@ export function takenAway({ files = 0, bytes = 0, folders = 0 }: TreeChange): Tr
 
 /** Adds to the sums of the folder and of all above it. */
 export async function changeTree(trx: Trx, id: FolderId, change: TreeChange): Promise<void> {
-  const { files = 0, bytes = 0, folders = 0, height = 0 } = change
-  await addToTrees(trx, height, id, files, bytes, folders, height)
+  const { files = 0, bytes = 0, folders = 0, height = null } = change
+  await addToTrees(trx, height, id, id, 0, files, bytes, folders)
 }
 
 const addToTrees = preparedChange(
-  (db, height: number, id: FolderId, files: number, bytes: number, folders: number, added: number) => ({
+  (
+    db,
+    height: number | null,
+    id: FolderId,
+    itself: FolderId,
+    own: number,
+    files: number,
+    bytes: number,
+    folders: number,
+  ) => ({
     compile: () =>
       sql`
         with recursive chain (id, parent_id, height) as (
@@ -245,28 +254,19 @@ const addToTrees = preparedChange(
         )
         update folders
         set
+          file_count = file_count + case when folders.id = ${itself} then ${own} else 0 end,
           tree_files = tree_files + ${files},
           tree_bytes = tree_bytes + ${bytes},
           tree_folders = tree_folders + ${folders},
-          tree_height = case
-            when ${added} > 0 and chain.height > tree_height then chain.height else tree_height
-          end
+          tree_height = case when chain.height > tree_height then chain.height else tree_height end
         from chain where chain.id = folders.id`.compile(db),
   }),
 )
 
 /** Counts files in or out of the folder itself, and of the trees it is in. */
 export async function changeFiles(trx: Trx, id: FolderId, files: number, bytes: number): Promise<void> {
-  await addToCount(trx, files, id)
-  await changeTree(trx, id, { files, bytes })
+  await addToTrees(trx, null, id, id, files, files, bytes, 0)
 }
-
-const addToCount = preparedChange((db, files: number, id: FolderId) =>
-  db
-    .updateTable('folders')
-    .set((row) => ({ file_count: row('file_count', '+', files) }))
-    .where('id', '=', id),
-)
 
 /** Live files directly in the folder, which may be the account's top level. */
 export async function fileCount(db: Database, id: FolderId): Promise<number> {

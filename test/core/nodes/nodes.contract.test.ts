@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createAccounts } from '../../../src/accounts/accounts.ts'
 import { createKeys } from '../../../src/accounts/keys/keys.ts'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
+import { topFolder } from '../../../src/core/accounts.rows.ts'
 import { removeQuietNode } from '../../../src/core/nodes/nodes.rows.ts'
 import { BEAT, DEAD_AFTER, joinNodes, type Nodes } from '../../../src/core/nodes/nodes.ts'
 import { createRateLimits } from '../../../src/core/rate-limits/rate-limits.ts'
@@ -272,7 +273,10 @@ async function storing(database: ContractDatabase) {
       cleaning,
       async begin(content: string | Uint8Array) {
         const bytes = Buffer.from(content)
-        const upload = await uploads.begin(caller, 'root', { least: bytes.length, most: bytes.length })
+        const upload = await uploads.begin(caller, await topFolder(db, caller.account), {
+          least: bytes.length,
+          most: bytes.length,
+        })
         begun.push(upload)
         await upload.write(bytes)
         return upload

@@ -22,7 +22,7 @@ export const uploads: readonly Change[] = [
     ['await changeFiles(trx, folder, 1, size)', ''],
     ['await assertPlaceLives(trx, folder)', ''],
     [
-      'await assertTaken(trx, digest.sha256)',
+      'await assertNotRefused(trx, blob.sha256)',
       '',
       {
         tests: ['test/sharing/take-down.test.ts'],

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Database } from '../../../src/database/database.ts'
-import { isPostgres } from '../../../src/database/differences.ts'
+import { isPostgres } from '../../../src/database/dialect.ts'
 
 const FOLDER = join(import.meta.dir, '../../../src/database/migrations')
 

@@ -1,12 +1,12 @@
 /** A database that applies a commit and then fails, as with a disk that fails right after the write. */
-import type { Transaction } from 'kysely'
+import type { CompiledQuery, Transaction } from 'kysely'
 import type { Database } from '../../../src/database/database.ts'
 import type { Tables } from '../../../src/database/schema.ts'
 
 export interface LossyDatabase {
   readonly between: (db: Database) => Database
   /**
-   * Makes the next commit throw although it is applied. `quiet`: every query fails afterwards, reads too,
+   * Makes the next commit throw although it is applied, that of a change without a transaction too. `quiet`: every query fails afterwards, reads too,
    * until `recover`.
    */
   loseNextAnswer(then: 'quiet' | 'well'): void
@@ -17,8 +17,8 @@ export function lossyDatabase(): LossyDatabase {
   let next: 'quiet' | 'well' | null = null
   let quiet = false
 
-  async function losing<T>(db: Database, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T> {
-    await db.transaction().execute(work)
+  async function losing(change: () => Promise<unknown>): Promise<never> {
+    await change()
     quiet = next === 'quiet'
     next = null
     throw inputOutputError('SQLITE_IOERR_FSYNC')
@@ -31,8 +31,12 @@ export function lossyDatabase(): LossyDatabase {
           if (quiet) throw inputOutputError('SQLITE_IOERR_READ')
           if (property === 'transaction' && next !== null) {
             return () => ({
-              execute: <T>(work: (trx: Transaction<Tables>) => Promise<T>) => losing(target, work),
+              execute: <T>(work: (trx: Transaction<Tables>) => Promise<T>) =>
+                losing(() => target.transaction().execute(work)),
             })
+          }
+          if (property === 'executeQuery' && next !== null) {
+            return (query: CompiledQuery) => losing(() => target.executeQuery(query))
           }
           const value: unknown = Reflect.get(target, property)
           // Bound to the target, because Kysely uses private fields, which a proxy lacks.

@@ -7,8 +7,8 @@ import { createAccounts } from '../../../src/accounts/accounts.ts'
 import { createKeys } from '../../../src/accounts/keys/keys.ts'
 import type { BlobStore } from '../../../src/blobs/blob-store.ts'
 import { openDiskBlobs } from '../../../src/blobs/disk.ts'
-import { ensureGuests } from '../../../src/core/accounts.rows.ts'
-import type { AccountCaller, Caller } from '../../../src/core/callers.ts'
+import { ensureGuests, topFolder } from '../../../src/core/accounts.rows.ts'
+import { type AccountCaller, type Caller, ownerOf } from '../../../src/core/callers.ts'
 import { joinNodes } from '../../../src/core/nodes/nodes.ts'
 import { createRateLimits, type RateLimits } from '../../../src/core/rate-limits/rate-limits.ts'
 import { createStoreHealth } from '../../../src/core/store/store-health.ts'
@@ -132,7 +132,10 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
 
     async store(content, name, by = caller) {
       const bytes = Buffer.from(content)
-      const upload = await uploads.begin(by, 'root', { least: bytes.length, most: bytes.length })
+      const upload = await uploads.begin(by, await topFolder(db, ownerOf(by)), {
+        least: bytes.length,
+        most: bytes.length,
+      })
       await upload.write(bytes)
       return upload.finish(name, null)
     },
