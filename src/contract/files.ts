@@ -11,6 +11,11 @@ import {
   uuidField,
 } from './fields.ts'
 
+const damagedField = described(z.optional(z.literal(true)), {
+  description:
+    'Present when the server has lost bytes of the file, so that it answers 500 `FILE_DAMAGED` instead',
+})
+
 export const fileListItem = component(
   'FileListItem',
   z.object({
@@ -24,6 +29,7 @@ export const fileListItem = component(
     created_at: timestampField,
     downloads: z.int(),
     picture_url: pictureField,
+    damaged: damagedField,
   }),
 )
 export type FileListItem = z.infer<typeof fileListItem>
@@ -51,10 +57,7 @@ export const fileDetail = component(
     folder_id: z.string(),
     sha256: z.string(),
     expires_at: timestampField,
-    damaged: described(z.optional(z.literal(true)), {
-      description:
-        'Present when the server has lost bytes of the file, so that it answers 500 `FILE_DAMAGED` instead',
-    }),
+    damaged: damagedField,
   }),
 )
 export type FileDetail = z.infer<typeof fileDetail>

@@ -27,13 +27,19 @@ export function presentDamage(row: {
   return row.case().when(IS_DAMAGED).then(row.ref('blobs.damage')).else(null).end()
 }
 
-/** Scalar subquery for rows of `files`: what is wrong with the file's content; null for a sound one. */
+/**
+ * For rows of `files`: what is wrong with the file's content; null for a sound one. Whether there is any mark is asked once
+ * for all rows, so that lists cost no more where there is none.
+ */
 export function damageOfFile(file: ExpressionBuilder<Tables, 'files'>) {
-  return file
+  const damage = file
     .selectFrom('blobs')
     .whereRef('blobs.id', '=', 'files.blob_id')
-    .whereRef('blobs.damaged_key', '=', 'blobs.key')
+    .where(IS_DAMAGED)
     .select('blobs.damage')
+  return sql<Damage | null>`case when exists (
+    select 1 from blobs as marked where marked.damaged_key = marked.key
+  ) then ${damage} end`
 }
 
 /** False when another copy has taken its place or the content is gone. A copy that is marked keeps its first time. */

@@ -19,7 +19,13 @@ export function toFileListItem(site: Site, file: ListedFile, pictureUrl: string)
     created_at: timestamp(file.created_at),
     downloads: file.downloads,
     picture_url: pictureUrl,
+    ...damageOf(file),
   }
+}
+
+/** Sound files have no such field. */
+function damageOf({ damage }: Pick<ListedFile, 'damage'>): { damaged?: true } {
+  return damage === null ? {} : { damaged: true }
 }
 
 export function toFileDetail(
@@ -42,7 +48,7 @@ export function toFileDetail(
     folder_id: file.folder_identifier ?? 'root',
     sha256: file.sha256,
     expires_at: timestamp(files.lifetime.endOf(file.last_used_at)),
-    ...(file.damage === null ? {} : { damaged: true as const }),
+    ...damageOf(file),
   }
 }
 

@@ -1,10 +1,11 @@
 /** Files of an account or a folder, a page at a time. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { findAccount, topFolder } from '../core/accounts.rows.ts'
+import { damageOfFile } from '../core/damage.rows.ts'
 import { type Database, FAR, type Queryable } from '../database/database.ts'
 import { skipsInIndex, withoutIndex } from '../database/differences.ts'
 import { plannedEachTime } from '../database/prepared.ts'
-import type { Tables, ThumbnailState } from '../database/schema.ts'
+import type { Damage, Tables, ThumbnailState } from '../database/schema.ts'
 import type { AccountId, FileId, FolderId, FolderIdentifier, Slug, Uuid } from '../domain/ids.ts'
 import { goingFolders, isClearing } from './folders/folders.rows.ts'
 import { isBelowDeleted, treeOf } from './folders/trees.rows.ts'
@@ -23,6 +24,8 @@ export interface FileListRow {
   readonly folder_identifier: FolderIdentifier | null
   /** Null where nobody has looked yet whether the content can have one. */
   readonly thumbnail: ThumbnailState | null
+  /** What was found wrong with its bytes, which are not sent then; null for sound ones. */
+  readonly damage: Damage | null
 }
 
 const columns = [
@@ -60,6 +63,7 @@ function rowsOf(files: SomeFiles) {
       .whereRef('thumbnails.blob_id', '=', 'files.blob_id')
       .select('thumbnails.state')
       .as('thumbnail'),
+    damageOfFile(file).as('damage'),
   ])
 }
 

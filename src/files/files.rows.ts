@@ -1,9 +1,8 @@
 import { type Insertable, sql } from 'kysely'
-import { damageOfFile } from '../core/damage.rows.ts'
 import type { Queryable, Trx } from '../database/database.ts'
 import { lookup } from '../database/lookup.ts'
 import { preparedInsert } from '../database/prepared.ts'
-import type { Damage, Tables } from '../database/schema.ts'
+import type { Tables } from '../database/schema.ts'
 import { foldName } from '../domain/folded-name.ts'
 import {
   type AccountId,
@@ -27,8 +26,6 @@ export interface FileDetailRow extends FileListRow {
   readonly blob_id: BlobId
   readonly blob_key: BlobKey
   readonly sha256: Sha256
-  /** What was found wrong with its bytes, which are not sent then; null for sound ones. */
-  readonly damage: Damage | null
   /** Not null while something below a deleted folder of the owner's is not marked as deleted yet. */
   readonly clearing: number | null
 }
@@ -54,7 +51,6 @@ function detailedFiles(db: Queryable) {
       .$asScalar()
       .$notNull()
       .as('sha256'),
-    damageOfFile(file).as('damage'),
     file
       .selectFrom('folders as going')
       .whereRef('going.account_id', '=', 'files.account_id')

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { z } from 'zod'
+import { markDamaged } from '../../src/core/damage.rows.ts'
 import {
   describeInBrowser,
   faultsInBothColours,
@@ -12,10 +13,11 @@ import {
 import { type FilesOwner, filesOwner, openFilesPage } from '../support/browser/files-page.ts'
 import { api } from '../support/clients/api.ts'
 import { intoBin } from '../support/clients/bin.ts'
-import { GENEROUS, makeFolder, upload } from '../support/clients/public.ts'
+import { GENEROUS, makeFolder, textBytes, upload } from '../support/clients/public.ts'
 import { PASSWORD, signedIn } from '../support/clients/site-visitor.ts'
 import { tus } from '../support/clients/tus.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { contentOf } from '../support/storage/stored-contents.ts'
 
 describeInBrowser('the file manager', (browser) => {
   let host: TestHoldfast
@@ -36,6 +38,28 @@ describeInBrowser('the file manager', (browser) => {
     await page.emulateMedia({ reducedMotion: 'reduce' })
     expect({ where, faults: await faultsInBothColours(page) }).toEqual({ where, faults: [] })
   }
+
+  test('marks a damaged file, and its details and its page say what helps', async () => {
+    const own = await filesOwner(host)
+    const { slug } = await upload(host, {
+      key: own.key,
+      name: 'one.txt',
+      bytes: textBytes(crypto.randomUUID()),
+    })
+    await markDamaged(host.database, await contentOf(host, slug), 'hash', 1)
+    await using files = await openFilesPage(browser(), own)
+    const { page } = files
+    await files.lists('one.txt')
+    await files.row('one.txt').getByTitle('Damaged').waitFor()
+    await files.row('one.txt').click()
+    await files.press('Enter')
+    await page.getByRole('note').getByText('Upload the same file again').waitFor()
+    await expectNoFaults(page, 'a damaged file')
+    await page.goto(`/d/${slug}`)
+    await page.getByRole('alert').getByText('Upload the same file again').waitFor()
+    await expectNoFaults(page, 'the page of a damaged file')
+    expect(files.trouble()).toEqual([])
+  }, 30_000)
 
   test('says that a folder is not there, and finds it when it is back', async () => {
     const own = await owner()

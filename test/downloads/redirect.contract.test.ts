@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Holdfast, startHoldfast } from '../../src/app.ts'
 import { loadConfig, settingsInForce } from '../../src/config.ts'
+import { markDamaged, markVerified } from '../../src/core/damage.rows.ts'
 import { systemClock } from '../../src/domain/clock.ts'
+import type { Slug } from '../../src/domain/ids.ts'
 import { systemRandom } from '../../src/domain/random.ts'
 import { createLog } from '../../src/log.ts'
 import { openAdministration } from '../../src/operations/administration.ts'
+import { connect, type StorageOptions } from '../../src/storage.ts'
 import { newBucket, whyNoCeph } from '../support/storage/ceph.ts'
 
 const reason = whyNoCeph()
@@ -20,6 +23,7 @@ test.skipIf(reason === null || process.env.CI !== 'true')('an S3 store for these
 describe.skipIf(reason !== null)('with HOLDFAST_S3_REDIRECT', () => {
   let host: Holdfast
   let apiKey: string
+  let parts: StorageOptions
   let endpoint: string
   const open = new AsyncDisposableStack()
 
@@ -30,7 +34,7 @@ describe.skipIf(reason !== null)('with HOLDFAST_S3_REDIRECT', () => {
     const s3 = await newBucket()
     endpoint = s3.endpoint
     const config = { ...loadConfig({}), port: 0, dataDir, s3, s3Redirect: true }
-    const parts = { config, clock: systemClock, random: systemRandom }
+    parts = { config, clock: systemClock, random: systemRandom }
     host = open.adopt(
       await startHoldfast({
         ...parts,
@@ -62,6 +66,27 @@ describe.skipIf(reason !== null)('with HOLDFAST_S3_REDIRECT', () => {
     const { server, file, token } = (await signed.json()) as { server: string; file: string; token: string }
     return { slug, bytes: `${server}/v2/${file}?token=${token}${download ? '&download=true' : ''}` }
   }
+
+  test('the address of a content that is marked as damaged leads nowhere', async () => {
+    const { slug, bytes } = await stored('lost.txt')
+    expect((await fetch(bytes, manual)).status).toBe(302)
+    const { db, close } = await connect({ ...parts, report() {} })
+    try {
+      const copies = db.selectFrom('files').innerJoin('blobs', 'blobs.id', 'files.blob_id')
+      const copy = await copies
+        .select(['blobs.id', 'blobs.key'])
+        .where('slug', '=', slug as Slug)
+        .executeTakeFirstOrThrow()
+      await markDamaged(db, copy, 'hash', 1)
+      const answer = await fetch(bytes, manual)
+      expect(answer.status).toBe(500)
+      expect(await answer.json()).toMatchObject({ error: 'FILE_DAMAGED' })
+      await markVerified(db, [copy], 2)
+      expect((await fetch(bytes, manual)).status).toBe(302)
+    } finally {
+      await close()
+    }
+  })
 
   test('the address of a content leads to the store, for a minute at most', async () => {
     const { bytes } = await stored('fox.txt')

@@ -24,6 +24,7 @@ const file = (id: number): FileEntry => ({
   createdAt: created_at,
   downloads: 0,
   pictureUrl: `/t/uuid-${id}`,
+  isDamaged: false,
   place: TOP,
 })
 

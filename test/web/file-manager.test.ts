@@ -42,6 +42,7 @@ const file = (id: number): FileEntry => ({
   createdAt: '2026-01-31T12:00:00.000Z',
   downloads: 0,
   pictureUrl: `/t/uuid-${id}`,
+  isDamaged: false,
   place: TOP,
 })
 const folder = (id: string, place = TOP, name = id): FolderEntry => ({

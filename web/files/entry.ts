@@ -41,6 +41,8 @@ export interface FileEntry {
   readonly downloads: number
   /** Of the thumbnail, as far as there is or may be one, else of the icon of the type. */
   readonly pictureUrl: string
+  /** The server has lost bytes of it. */
+  readonly isDamaged: boolean
   /** Where it is. */
   readonly place: Place
 }

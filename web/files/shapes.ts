@@ -20,6 +20,7 @@ const fileItem = z.pipe(
       createdAt: file.created_at,
       downloads: file.downloads,
       pictureUrl: file.picture_url,
+      isDamaged: file.damaged === true,
       place: file.folder_id,
     }),
   ),

@@ -23,6 +23,8 @@ export interface FilesTexts {
   readonly filesIn: Plural
   readonly private: string
   readonly locked: string
+  /** Of a file. */
+  readonly damaged: string
   /** {name} */
   readonly moreOf: string
   readonly empty: string
@@ -93,6 +95,7 @@ export interface FilesTexts {
     readonly content: string
     readonly access: string
     readonly privateWhy: string
+    readonly damagedWhy: string
     readonly technical: string
   }
   readonly operations: {

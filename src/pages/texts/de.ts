@@ -269,6 +269,7 @@ export const de: Texts = {
       filesIn: { one: '{count} Datei', other: '{count} Dateien' },
       private: 'Privat',
       locked: 'Mit Passwort',
+      damaged: 'Beschädigt',
       moreOf: 'Aktionen für {name}',
       empty: 'Hier ist noch nichts',
       emptyWhy: 'Lege Dateien hier ab oder wähle Hochladen. Auch ganze Ordner lassen sich ablegen.',
@@ -340,6 +341,8 @@ export const de: Texts = {
         content: 'Inhalt',
         access: 'Wer ihn sehen kann',
         privateWhy: 'Privat: Der Link öffnet sich nur für dich.',
+        damagedWhy:
+          'Beschädigt: Der Server hat einen Teil dieser Datei verloren und kann sie nicht senden. Lade dieselbe Datei noch einmal hoch: Das repariert auch diese.',
         technical: 'Technische Angaben',
       },
       operations: {

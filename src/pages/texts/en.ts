@@ -260,6 +260,7 @@ export const en: Texts = {
       filesIn: { one: '{count} file', other: '{count} files' },
       private: 'Private',
       locked: 'With a password',
+      damaged: 'Damaged',
       moreOf: 'Actions for {name}',
       empty: 'Nothing here yet',
       emptyWhy: 'Drop files here, or choose Upload. Folders can be dropped too.',
@@ -326,6 +327,8 @@ export const en: Texts = {
         content: 'Contents',
         access: 'Who can see it',
         privateWhy: 'Private: its link opens for nobody but you.',
+        damagedWhy:
+          'Damaged: the server has lost some of it and cannot send it. Upload the same file again: that repairs this one too.',
         technical: 'Technical details',
       },
       operations: {

@@ -84,7 +84,7 @@ function DownloadOrDamage({ view, context }: Props) {
   const words = view.damage === 'owner' ? texts.file.damaged : texts.errors.codes.FILE_DAMAGED
   return (
     <div className="barrier" role="alert">
-      <Drawing of="flag" />
+      <Drawing of="alert" />
       <div>
         <strong>{words.title}</strong>
         <p>{words.message}</p>

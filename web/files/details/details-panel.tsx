@@ -54,6 +54,12 @@ function DetailsActions({ entry }: { entry: Entry }) {
           {details.privateWhy}
         </p>
       ) : null}
+      {entry.kind === 'file' && entry.isDamaged ? (
+        <p className="private-note small" role="note">
+          <Drawing of="alert" />
+          {details.damagedWhy}
+        </p>
+      ) : null}
       <Button
         leftSection={<Drawing of="copy" />}
         onClick={() => void commands.copyLinks([entry])}

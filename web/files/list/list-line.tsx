@@ -61,6 +61,7 @@ function EntryLine({ entry, row, place, openMenu }: EntryLineProps) {
             {isFolder ? words.count(entry.fileCount, texts.filesIn) : words.size(entry.size)}
           </span>
         </span>
+        {!isFolder && entry.isDamaged ? <Mark drawing="alert" label={texts.damaged} /> : null}
         {isFolder && !entry.isPublic ? <Mark drawing="hidden" label={texts.private} /> : null}
         {isFolder && entry.hasPassword ? <Mark drawing="lock" label={texts.locked} /> : null}
       </div>
@@ -80,7 +81,7 @@ function EntryLine({ entry, row, place, openMenu }: EntryLineProps) {
   )
 }
 
-function Mark({ drawing, label }: { drawing: 'hidden' | 'lock'; label: string }) {
+function Mark({ drawing, label }: { drawing: 'alert' | 'hidden' | 'lock'; label: string }) {
   return (
     <span className="mark" title={label}>
       <Drawing of={drawing} size={16} />

@@ -55,6 +55,7 @@ function Tile({ entry, row, openMenu }: { entry: Entry; row: number; openMenu: L
       <FileName name={entry.name} />
       <span className="small quiet">
         {isFolder ? words.count(entry.fileCount, texts.filesIn) : words.size(entry.size)}
+        {!isFolder && entry.isDamaged ? ` · ${texts.damaged}` : null}
       </span>
       <MoreButton name={entry.name} openMenu={openMenu} row={row} />
     </div>
