@@ -5,6 +5,7 @@
 import { archiveMemory, archivePlans, archivePrograms } from './archive.ts'
 import { badLine, badLineClients, badLineToNodes } from './bad-line.ts'
 import { folderWalks } from './folder-model.ts'
+import { fuzz } from './fuzz.ts'
 import { kills, powerCuts } from './kills.ts'
 import { bigUpload, bigUploadToS3, manyUploads } from './memory.ts'
 import { postgresCrashes } from './postgres-crashes.ts'
@@ -105,6 +106,12 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'crashes',
     default: 100,
     run: postgresCrashes,
+  },
+  fuzz: {
+    about: 'odd text for each parser, and odd requests to a server',
+    measure: 'cases of each',
+    default: 1_000_000,
+    run: fuzz,
   },
   'power-cuts': {
     about: 'power cuts at random moments, on a disk that loses all that was not synced; needs root',
