@@ -162,7 +162,7 @@ module.exports = {
         '^src/cli/',
         '^src/client/',
         '^src/(domain|contract)/',
-        '^src/operations/(administration|secret-rotation|takeover|doctor/doctor|integrity/check|backup/(backup|restore|drill)|relocation/relocate)\\.ts$',
+        '^src/operations/(administration|secret-rotation|takeover|doctor/doctor|integrity/check|backup/(backup|restore|drill|healing)|relocation/relocate)\\.ts$',
         '^src/(app|config|config/(config-problems|environment)|settings|log)\\.ts$',
       ],
     ),

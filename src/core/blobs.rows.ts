@@ -23,7 +23,7 @@ export async function adoptBlob(trx: Trx, blob: NewBlob, garbageDueAt: number): 
   const { key, sha256, crc32, size, created_at } = blob
   const [known] = await sameContent(trx, sha256, size)
   if (known !== undefined) {
-    await replaceCopy(trx, known, blob, garbageDueAt)
+    await referToNewCopy(trx, known, blob, garbageDueAt)
     return known.id
   }
   const [added] = await insertBlob(trx, { key, sha256, crc32, size, created_at, refs: 1 })
@@ -32,7 +32,7 @@ export async function adoptBlob(trx: Trx, blob: NewBlob, garbageDueAt: number): 
 }
 
 /** References the blob once more. The new copy replaces its old one, which becomes garbage. */
-export async function replaceCopy(
+export async function referToNewCopy(
   trx: Trx,
   known: { readonly id: BlobId; readonly key: BlobKey },
   copy: Pick<NewBlob, 'key' | 'created_at'>,

@@ -1,5 +1,5 @@
 import { changeTotals } from '../core/accounts.rows.ts'
-import { adoptBlob, type NewBlob, replaceCopy } from '../core/blobs.rows.ts'
+import { adoptBlob, type NewBlob, referToNewCopy } from '../core/blobs.rows.ts'
 import { noteChange } from '../core/changes.rows.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
 import { noteThumbnail } from '../core/thumbnails.rows.ts'
@@ -182,7 +182,7 @@ async function insertAtOnce(trx: Trx, { file, blob, thumbnail, garbageDueAt }: N
   )
   if (isFolderGone) throw folderNotFound()
   if (isRefused) throw contentRefused()
-  if (known !== null) await replaceCopy(trx, known, blob, garbageDueAt)
+  if (known !== null) await referToNewCopy(trx, known, blob, garbageDueAt)
   return insertStoredFile(trx, file, blob, known?.id ?? null, thumbnail)
 }
 

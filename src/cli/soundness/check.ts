@@ -1,20 +1,31 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
-import { loadConfig } from '../../config.ts'
+import { type Config, loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize, parseSize } from '../../domain/sizes.ts'
+import type { Healing } from '../../operations/backup/healing.ts'
 import type { CheckResult, CheckWork, Progress, ReadData } from '../../operations/integrity/check.ts'
 import { printJson, printLines, printProblem, printTable } from '../output.ts'
 import { linkAddress } from '../places.ts'
+import {
+  type NamedPlace,
+  PATH_STYLE,
+  passphraseOf,
+  placeOf,
+  REGION,
+  readPlace,
+  type StoreOptions,
+} from './backup-place.ts'
 import { FaultsFound } from './faults-found.ts'
 
-interface Options {
+interface Options extends StoreOptions {
   readonly readData?: ReadData | true
   readonly rate?: number
   readonly dryRun?: true
   readonly markMany?: true
   readonly repair?: true
+  readonly from?: NamedPlace
   readonly removeOrphans?: true
   readonly json?: true
 }
@@ -41,6 +52,17 @@ export function checkCommand(check: Command, environment: Environment): void {
     )
     .option('--mark-many', 'mark damaged contents also when they are more than one in a hundred')
     .option('--repair', 'count again what does not add up, and say so first')
+    .addOption(
+      new Option(
+        '--from <backup>',
+        'bring damaged contents back from a backup: a folder, or https://host/bucket',
+      )
+        .argParser(readPlace)
+        .implies({ repair: true })
+        .conflicts(['dryRun']),
+    )
+    .option(...REGION)
+    .option(...PATH_STYLE)
     .option('--remove-orphans', 'remove contents that belong to no file and are older than a day')
     .option(
       '--json',
@@ -70,6 +92,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const config = loadConfig(environment)
   const { checkInstallation } = await import('../../operations/integrity/check.ts')
   const bar = progressLine()
+  const healing = await openedHealing(config, options)
   const result = await checkInstallation({
     config,
     clock: systemClock,
@@ -77,12 +100,29 @@ async function run(environment: Environment, options: Options): Promise<void> {
     readData: readData === true ? EVERYTHING : (readData ?? NOTHING),
     tell: bar.tell,
     rate: rate ?? null,
-    work: workOf(options, bar.say),
-  }).finally(bar.end)
+    work: { ...workOf(options, bar.say), ...(healing === null ? {} : { heal: healing.heal }) },
+  }).finally(async () => {
+    bar.end()
+    await healing?.close()
+  })
   if (json) printJson(jsonOf(result))
   else printResult(result, (slug) => linkAddress(config, { path: `/d/${slug}` }))
   if (result.refused > 0) printProblem(tooMany(result.refused))
   if (result.damaged.length > 0 || result.sums.length > 0) throw new FaultsFound()
+}
+
+/** Null where no backup is named. */
+async function openedHealing(config: Config, options: Options): Promise<Healing | null> {
+  if (options.from === undefined) return null
+  const { openHealing } = await import('../../operations/backup/healing.ts')
+  return openHealing({
+    clock: systemClock,
+    random: systemRandom,
+    place: placeOf(options.from, options, config),
+    passphrase: await passphraseOf(config),
+    signal: new AbortController().signal,
+    onWait: () => printProblem('Another run works on this backup, or was killed just now: waiting.'),
+  })
 }
 
 function workOf(
@@ -132,7 +172,7 @@ function printResult(result: CheckResult, linkOf: (slug: string) => string): voi
       ['LINK', 'OWNER', 'NAME', 'WHAT IS WRONG', 'CONTENT'],
       damaged.map(({ slug, owner, name, reason, key }) => [linkOf(slug), owner, name, REASONS[reason], key]),
     )
-    printLines('', 'Bring the content back from a backup, or upload the same file again.')
+    printLines('', 'Bring the content back from a backup (--from), or upload the same file again.')
   }
   printMarks(result)
   if (sums.length > 0) printLines('', 'These do not add up:', ...sums.map((line) => `  ${line}`))

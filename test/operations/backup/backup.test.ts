@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type SqlBool, sql } from 'kysely'
 import * as z from 'zod'
 import { MAIN, onlyThese } from '../../cli/command.ts'
 import { caller } from '../../support/clients/caller.ts'
@@ -23,6 +24,18 @@ import {
 } from './commands.ts'
 
 const PASSPHRASE = 'correct horse battery staple'
+
+const repairedBy = z.object({ marked: z.number(), repaired: z.array(z.string()) })
+
+async function keyOf(slug: string) {
+  const row = await host.database
+    .selectFrom('files')
+    .innerJoin('blobs', 'blobs.id', 'files.blob_id')
+    .select('blobs.key')
+    .where(sql<SqlBool>`files.slug = ${slug}`)
+    .executeTakeFirstOrThrow()
+  return row.key
+}
 
 let host: TestHoldfast
 const folder = temporaryFolder()
@@ -207,6 +220,36 @@ describe('a backup', () => {
     rmSync(copy?.path ?? '')
     expect(await backUp(target)).toMatchObject({ copied_contents: 1 })
     await restoredFrom(target)
+  }, 120_000)
+
+  test('gives damaged contents back to the installation', async () => {
+    const target = newPlace()
+    const text = 'what the disk of the installation will lose'
+    const { slug } = await upload(host, { name: 'lost.txt', bytes: textBytes(text) })
+    const { slug: late } = await upload(host, {
+      name: 'late.txt',
+      bytes: textBytes('changed, and not in the backup'),
+    })
+    await backUp(target)
+    const [lost, changed] = await Promise.all([slug, late].map(keyOf))
+    if (lost === undefined || changed === undefined) throw new Error('both have a content')
+    await host.cutBlob(lost, null)
+    const copy = contentsOf(target).find(({ bytes }) => bytes.toString() === 'changed, and not in the backup')
+    rmSync(copy?.path ?? '')
+    await host.cutBlob(changed, 3)
+    const first = await run(['check', '--from', target, '--json'])
+    expect(first.code).toBe(3)
+    expect(first.json(repairedBy)).toMatchObject({
+      marked: 1,
+      repaired: [`content ${lost}: its bytes are back`],
+    })
+    expect(await isThere(host.url, slug)).toBe(text)
+    const second = await run(['check', '--read-data', '--json'])
+    expect(second.json(checked).damaged).toMatchObject([{ slug: late }])
+    // The same content again heals the other one.
+    await upload(host, { name: 'again.txt', bytes: textBytes('changed, and not in the backup') })
+    expect(await done(['check', '--read-data'], checked)).toMatchObject({ damaged: [] })
+    expect((await run(['check', '--from', target, '--dry-run'])).code).toBe(2)
   }, 120_000)
 
   test('is read by nobody without its passphrase', async () => {

@@ -1,0 +1,72 @@
+/** Brings damaged contents back from a backup. */
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import { replaceCopy } from '../../core/damage.rows.ts'
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { MINUTE } from '../../domain/clock.ts'
+import { makeBlobKey } from '../../domain/random.ts'
+import type { Wrong } from '../integrity/contents.ts'
+import { readDamage } from '../integrity/reading.ts'
+import type { BackupStore } from './backup-store.ts'
+import { openToRead, type TargetOptions } from './target.ts'
+
+/** Downloads that are under way read on. */
+const GARBAGE_GRACE = MINUTE
+
+export interface Healing {
+  /**
+   * Puts the backup's copy in the place of the damaged one, as an upload of the same content does. False where the backup
+   * has none, or one that is damaged too.
+   */
+  heal(parts: { readonly db: Database; readonly blobs: BlobStore }, wrong: Wrong): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** Throws Refusal PRECONDITION_FAILED where there is no backup. */
+export async function openHealing(options: TargetOptions): Promise<Healing> {
+  const { clock, random } = options
+  const { store, catalog } = await openToRead(options)
+  return {
+    async heal({ db, blobs }, { content }) {
+      if ((await store.size(content.key)) !== content.size) return false
+      if ((await readDamage(store, content)) !== null) return false
+      const key = makeBlobKey(random)
+      if (!(await copy(store, blobs, content, key))) return false
+      const now = clock.now()
+      const isReplaced = await inTransaction(db, (trx) =>
+        replaceCopy(trx, content, key, now, now + GARBAGE_GRACE),
+      )
+      // Somebody has uploaded it meanwhile, or deleted it.
+      if (!isReplaced) await blobs.remove(key)
+      return isReplaced
+    },
+    close: () => catalog.release(),
+  }
+}
+
+/** False, and nothing is left, when other bytes came this time. */
+async function copy(
+  from: BackupStore,
+  to: BlobStore,
+  { key, size, sha256 }: Wrong['content'],
+  as: ReturnType<typeof makeBlobKey>,
+): Promise<boolean> {
+  const hash = new Bun.CryptoHasher('sha256')
+  const writer = await to.create(as)
+  try {
+    const body = await from.read(key, 0, size, size)
+    for await (const chunk of body instanceof Blob ? body.stream() : body) {
+      hash.update(chunk)
+      await writer.write(chunk)
+    }
+    if (hash.digest('hex') !== sha256) {
+      await writer.abort()
+      return false
+    }
+    await writer.complete()
+    return true
+  } catch (error) {
+    await writer.abort()
+    throw error
+  }
+}
