@@ -8,6 +8,7 @@ import type { Healing } from '../../operations/backup/healing.ts'
 import type { CheckResult, CheckWork, Progress, ReadData } from '../../operations/integrity/check.ts'
 import { printJson, printLines, printProblem, printTable } from '../output.ts'
 import { linkAddress } from '../places.ts'
+import { count } from '../words.ts'
 import {
   type NamedPlace,
   PATH_STYLE,
@@ -164,10 +165,10 @@ const REASONS = {
 
 function printResult(result: CheckResult, linkOf: (slug: string) => string): void {
   const { checkedFiles, checkedContents, checkedBytes, damaged, sums, repaired } = result
-  const read = checkedBytes > 0 ? `, and ${formatSize(checkedBytes)} were read` : ''
-  printLines(`${checkedFiles} files with ${checkedContents} contents were looked at${read}.`)
+  const read = checkedBytes > 0 ? `, and read ${formatSize(checkedBytes)}` : ''
+  printLines(`Looked at ${count(checkedFiles, 'file')} with ${count(checkedContents, 'content')}${read}.`)
   if (damaged.length > 0) {
-    printLines('', `${damaged.length} files are damaged:`)
+    printLines('', damaged.length === 1 ? '1 file is damaged:' : `${damaged.length} files are damaged:`)
     printTable(
       ['LINK', 'OWNER', 'NAME', 'WHAT IS WRONG', 'CONTENT'],
       damaged.map(({ slug, owner, name, reason, key }) => [linkOf(slug), owner, name, REASONS[reason], key]),
@@ -183,18 +184,21 @@ function printResult(result: CheckResult, linkOf: (slug: string) => string): voi
 
 function printMarks({ marked, cleared }: CheckResult): void {
   if (marked > 0) {
-    printLines('', `${marked} contents are marked as damaged from now on: they are not sent any more.`)
+    printLines(
+      '',
+      `From now on ${count(marked, 'content')} cannot be downloaded, because ${marked === 1 ? 'it is' : 'they are'} marked as damaged.`,
+    )
   }
-  if (cleared > 0) printLines('', `${cleared} contents are sound again, and are sent again.`)
+  if (cleared > 0) printLines('', `Sound again, and sent again: ${count(cleared, 'content')}.`)
 }
 
 function printOrphans({ orphans, removedOrphans }: CheckResult): void {
   if (orphans.length === 0) return
   printLines(
     '',
-    `${orphans.length} contents in the store belong to no file. They do no harm but take up space.`,
+    `In the store ${count(orphans.length, 'content')} ${orphans.length === 1 ? 'belongs' : 'belong'} to no file, which does no harm but takes up space.`,
   )
-  if (removedOrphans.length > 0) printLines(`${removedOrphans.length} of them were removed.`)
+  if (removedOrphans.length > 0) printLines(`Removed: ${removedOrphans.length}.`)
 }
 
 /** One line on a terminal that is written over. Nothing elsewhere. */

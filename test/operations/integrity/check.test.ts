@@ -160,7 +160,7 @@ describe.skipIf(onCluster)('holdfast check', () => {
     using folder = temporaryFolder()
     const sound = await command(folder.path, ['check', '--read-data'], settings)
     expect(sound).toMatchObject({ code: 0, errors: '' })
-    expect(sound.output).toBe('1 files with 1 contents were looked at, and 7 B were read.\nAll is well.\n')
+    expect(sound.output).toBe('Looked at 1 file with 1 content, and read 7 B.\nAll is well.\n')
     await flip(await keyOf(slug))
     expect((await command(folder.path, ['check'], settings)).code).toBe(0)
     const damaged = await command(folder.path, ['check', '--read-data', '100%', '--json'], settings)
@@ -178,7 +178,7 @@ describe.skipIf(onCluster)('holdfast check', () => {
       removed_orphans: [],
     })
     const words = await command(folder.path, ['check', '--read-data', '1GB'], settings)
-    expect(words.output).toContain('1 files are damaged:')
+    expect(words.output).toContain('1 file is damaged:')
     expect(words.output).toContain(`/d/${slug}`)
     expect(words.output).toContain('its bytes have changed')
   })
