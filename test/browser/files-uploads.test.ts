@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdir, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { describeInBrowser, faultsInBothColours } from '../support/browser/browser.ts'
+import { describeInBrowser, faultsInBothColours, ignoringClosedPage } from '../support/browser/browser.ts'
 import { type FilesOwner, type FilesPage, filesOwner, openFilesPage } from '../support/browser/files-page.ts'
 import {
   chosenFile,
@@ -81,7 +81,7 @@ describeInBrowser('uploads in the file manager', (browser) => {
     const { page } = files
     // Whether the page may be left is asked, and the answer is yes.
     page.removeAllListeners('dialog')
-    page.on('dialog', (dialog) => void dialog.accept())
+    page.on('dialog', (dialog) => ignoringClosedPage(dialog.accept()))
     const requests = uploadRequests(page)
     const devtools = await page.context().newCDPSession(page)
     await devtools.send('Network.enable')

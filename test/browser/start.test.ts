@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import {
   accessibilityFaults,
   describeInBrowser,
+  ignoringClosedPage,
   PHONE,
   pixelsBeside,
   smallTargets,
@@ -222,7 +223,7 @@ describeInBrowser('the start page', (browser) => {
     const asked: string[] = []
     page.on('dialog', (dialog) => {
       asked.push(dialog.type())
-      void dialog.accept()
+      ignoringClosedPage(dialog.accept())
     })
     await page.goto('/')
     await isAlive(page)

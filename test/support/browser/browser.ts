@@ -84,6 +84,13 @@ export async function openPage(
   return pageIn(await browser.newContext({ baseURL: home, ...options }), home)
 }
 
+/** A page that is closed while its dialog is answered needs no answer any more. */
+export function ignoringClosedPage(answer: Promise<void>): void {
+  answer.catch((error: unknown) => {
+    if (!/closed|not attached to an active page/i.test(String(error))) throw error
+  })
+}
+
 /** Opens a page in an existing profile, which is closed with the page. */
 export async function pageIn(context: BrowserContext, home: string): Promise<Visit> {
   context.setDefaultTimeout(patient(30))
@@ -100,7 +107,7 @@ export async function pageIn(context: BrowserContext, home: string): Promise<Vis
   })
   page.on('dialog', (dialog) => {
     trouble.push(`dialog: ${dialog.message()}`)
-    void dialog.dismiss()
+    ignoringClosedPage(dialog.dismiss())
   })
   page.on('request', (request) => {
     const { protocol, host } = new URL(request.url())

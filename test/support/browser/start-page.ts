@@ -1,7 +1,7 @@
 /** The start page in a browser. */
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, CDPSession, Locator, Page } from 'playwright-core'
-import { openPage, type Visit } from './browser.ts'
+import { ignoringClosedPage, openPage, type Visit } from './browser.ts'
 
 export interface StartPage extends Visit {
   /** Requests of uploads in order: the method, and for PATCH the offset. */
@@ -50,7 +50,7 @@ export async function startPageIn(visit: Visit): Promise<StartPage> {
   const { page } = visit
   // Accepts the question whether to leave the page, which is expected here.
   page.removeAllListeners('dialog')
-  page.on('dialog', (dialog) => void dialog.accept())
+  page.on('dialog', (dialog) => ignoringClosedPage(dialog.accept()))
   const requests = uploadRequests(page)
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('Network.enable')
