@@ -68,6 +68,10 @@ export interface Config {
   readonly inactiveDays: number
   readonly binDays: number
   readonly maxFolderDepth: number
+  /** Days within which stored bytes are read again, 0 for never; null: as usual for the kind of store. */
+  readonly scrubDays: number | null
+  /** Bytes that are read again in a second at most. */
+  readonly scrubRate: number
   /** Seconds that running uploads get to finish when the server stops. */
   readonly shutdownGrace: number
   /** Whether thumbnails are created and shown. */
@@ -129,6 +133,8 @@ function readConfig(reader: SettingsReader): Config {
     inactiveDays: reader.value(settings.inactiveDays),
     binDays: reader.value(settings.binDays),
     maxFolderDepth: reader.value(settings.maxFolderDepth),
+    scrubDays: reader.value(settings.scrubDays),
+    scrubRate: reader.value(settings.scrubRate),
     shutdownGrace: reader.value(settings.shutdownGrace),
     thumbnails: reader.value(settings.thumbnails),
     metrics: readMetrics(reader),

@@ -37,6 +37,7 @@ const ORDER = [
   'forget outcomes of transactions',
   'forget old mails',
   'send mails',
+  'read stored bytes again',
 ]
 
 /** The jobs of these parts in their order. Throws for a job that the order does not name. */

@@ -315,6 +315,20 @@ export const settings = {
     description: 'How many levels of folders may be nested.',
     ...whole(1, 1000),
   },
+  scrubDays: {
+    variable: 'HOLDFAST_SCRUB_DAYS',
+    default: '',
+    description:
+      'Days within which all stored bytes are read again and compared with their hashes; 0 for never. Without it, 30 for a data folder and never for S3.',
+    allowed: 'a whole number from 0 to 3650',
+    read: (text) => (text === '' ? null : whole(0, 3650).read(text)),
+  } satisfies Setting<number | null>,
+  scrubRate: {
+    variable: 'HOLDFAST_SCRUB_RATE',
+    default: '16MB',
+    description: 'How much of them is read in a second at most, on one node at a time.',
+    ...size(1),
+  },
   shutdownGrace: {
     variable: 'HOLDFAST_SHUTDOWN_GRACE',
     default: '30',

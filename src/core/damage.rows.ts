@@ -144,12 +144,13 @@ export interface UnverifiedCopy extends StoredCopy {
 
 const SINCE = sql<number>`coalesce(verified_at, created_at)`
 
-/** Contents whose bytes were verified or stored before that time, the longest ago first. */
+/** Contents without a mark whose bytes were verified or stored before that time, the longest ago first. */
 export function oldestUnverified(db: Database, before: number, limit: number): Promise<UnverifiedCopy[]> {
   return db
     .selectFrom('blobs')
     .select(['id', 'key', 'size', 'sha256', SINCE.as('since')])
     .where(SINCE, '<', before)
+    .where(sql<SqlBool>`(damaged_key is null or damaged_key <> key)`)
     .orderBy(SINCE)
     .orderBy('id')
     .limit(limit)

@@ -1,14 +1,18 @@
-import { countDamaged } from '../core/damage.rows.ts'
+import type { Config } from '../config.ts'
+import { countDamaged, oldestUnverified } from '../core/damage.rows.ts'
 import { type AccountTotals, accountTotals, thumbnailsWaiting } from '../core/figures.rows.ts'
 import type { Claims } from '../core/jobs/job-leases.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
+import { scrubDays } from './integrity/scrub.ts'
 
 /** Totals of the whole installation, equal on every node. */
 export interface InstallationFigures extends AccountTotals {
   readonly thumbnailsWaiting: number
   /** Contents that are marked as damaged. */
   readonly damagedContents: number
+  /** Milliseconds since the bytes that wait the longest were verified or stored; null where none are read again. */
+  readonly oldestUnverified: number | null
   readonly jobsSetAside: readonly string[]
 }
 
@@ -40,18 +44,26 @@ export function createFigures(parts: {
   readonly claims: Claims
   readonly pools: OperationFigures['pools']
   readonly clock: Clock
+  readonly config: Pick<Config, 'scrubDays' | 's3'>
 }): OperationFigures {
-  const { db, claims, pools, clock } = parts
+  const { db, claims, pools, clock, config } = parts
   let last: Question | null = null
 
   async function ask(): Promise<InstallationFigures> {
-    const [totals, waiting, damagedContents, jobsSetAside] = await Promise.all([
+    const [totals, waiting, damagedContents, jobsSetAside, oldest] = await Promise.all([
       accountTotals(db),
       thumbnailsWaiting(db),
       countDamaged(db),
       claims.setAside(),
+      scrubDays(config) === 0 ? null : longestUnverified(),
     ])
-    return { ...totals, thumbnailsWaiting: waiting, damagedContents, jobsSetAside }
+    return { ...totals, thumbnailsWaiting: waiting, damagedContents, jobsSetAside, oldestUnverified: oldest }
+  }
+
+  async function longestUnverified(): Promise<number> {
+    const now = clock.now()
+    const [oldest] = await oldestUnverified(db, now, 1)
+    return oldest === undefined ? 0 : now - oldest.since
   }
 
   function asked(): Question {

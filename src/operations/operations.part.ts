@@ -13,6 +13,7 @@ import { createDiskWatch, type DiskWatch, warnOfFloor } from './disk-space.ts'
 import { createDoctor, type Doctor } from './doctor/doctor.ts'
 import { createProbes, type Probes } from './doctor/probe-tokens.ts'
 import { createFigures, type OperationFigures } from './figures.ts'
+import { scrub } from './integrity/scrub.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { createNotices, type NoticeBoard } from './notices.ts'
 import { createStatistics, type Statistics } from './statistics.ts'
@@ -86,6 +87,12 @@ export async function createOperationsPart(
       { name: 'watch the disk', on: 'every node', every: 10 * SECOND, run: () => diskWatch.watch() },
       { name: 'read the notice', on: 'every node', every: 2 * SECOND, run: () => notices.refresh() },
       { name: 'note totals', on: 'one node', every: 10 * MINUTE, run: () => statistics.sample() },
+      {
+        name: 'read stored bytes again',
+        on: 'one node',
+        every: MINUTE,
+        run: (mayGoOn) => scrub(core, mayGoOn),
+      },
     ],
   }
 }

@@ -67,7 +67,8 @@ async function lookAtBatch(look: Look, contents: readonly ContentRow[]): Promise
   }
 }
 
-interface Seen {
+/** What two looks at a content agree on; `damage` is null for a sound one. */
+export interface Seen {
   readonly content: ContentRow
   readonly damage: Damage | null
 }
@@ -86,7 +87,7 @@ function isChosen(chance: Uint8Array, share: number): boolean {
  * Looks a second time before it calls a content damaged, and at the row as it is then: meanwhile the content may have been
  * deleted, or uploaded again under another key, and then nothing is known of it.
  */
-async function confirmed(
+export async function confirmed(
   db: Database,
   content: ContentRow,
   look: (content: ContentRow) => Promise<Damage | null>,

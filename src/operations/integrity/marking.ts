@@ -12,6 +12,11 @@ export type MarkLimit = 'none' | 'few' | 'many'
 const ALWAYS_ALLOWED = 10
 const ONE_IN = 100
 
+/** How many of so many contents count as few. */
+export function mostMarked(contents: number): number {
+  return Math.max(ALWAYS_ALLOWED, Math.floor(contents / ONE_IN))
+}
+
 export interface Marks {
   /** Contents that got a mark, and those that lost theirs because they are sound again. */
   readonly marked: number
@@ -54,7 +59,7 @@ export class Marking {
     this.#blobs = blobs
     this.#clock = clock
     this.#limit = limit
-    this.#most = Math.max(ALWAYS_ALLOWED, Math.floor(contents / ONE_IN))
+    this.#most = mostMarked(contents)
   }
 
   /** The bytes were found damaged at two looks. Throws WrongStore, and what the store throws. */

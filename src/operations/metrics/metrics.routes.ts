@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod/mini'
 import { described } from '../../contract/documentation.ts'
+import { SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { bearerKey, type Site } from '../../server/call.ts'
 import { endpoint } from '../../server/endpoint.ts'
@@ -89,6 +90,11 @@ async function presentFamilies(
     gauge('holdfast_damaged_contents', 'Contents that are marked as damaged and are not sent.', [
       { value: figures.damagedContents },
     ]),
+    gauge(
+      'holdfast_oldest_unverified_seconds',
+      'Since the bytes that wait the longest for it were verified or stored.',
+      figures.oldestUnverified === null ? [] : [{ value: figures.oldestUnverified / SECOND }],
+    ),
     gauge(
       'holdfast_jobs_set_aside',
       'Background jobs that failed too often in a row and wait for a day.',

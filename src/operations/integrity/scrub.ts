@@ -1,0 +1,105 @@
+/** Reads stored bytes again, the longest unread first, so that damage is found before somebody needs the file. */
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import type { Config } from '../../config.ts'
+import { countDamaged, oldestUnverified, type UnverifiedCopy } from '../../core/damage.rows.ts'
+import type { Database } from '../../database/database.ts'
+import type { Damage } from '../../database/schema.ts'
+import { type Clock, DAY } from '../../domain/clock.ts'
+import type { Log } from '../../log.ts'
+import { confirmed, type Seen } from './contents.ts'
+import { contentTotals, findContent } from './integrity.rows.ts'
+import { Marking, mostMarked } from './marking.ts'
+import { paceOf } from './pace.ts'
+import { readDamage } from './reading.ts'
+
+const USUAL_DAYS = 30
+/** Part of the days after which bytes are due: the rest of them is the time to read what became due at once. */
+const DUE_AFTER = 0.9
+/** Contents whose verification is written in one transaction, and read anew after a kill. */
+const BATCH = 100
+
+/** Within how many days bytes are to be read again; 0 where they are not. A store that asks a price for reads is left alone. */
+export function scrubDays({ scrubDays: days, s3 }: Pick<Config, 'scrubDays' | 's3'>): number {
+  return days ?? (s3 === null ? USUAL_DAYS : 0)
+}
+
+export interface ScrubParts {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly clock: Clock
+  readonly log: Log
+  readonly config: Pick<Config, 'scrubDays' | 'scrubRate' | 's3'>
+}
+
+/**
+ * Reads all contents that are due, at the bounded rate, until `mayGoOn` returns false. What differs at two looks is marked
+ * as damaged. Throws TooMuchDamage, WrongStore, and what the store throws: then what was read before still counts.
+ */
+export async function scrub(parts: ScrubParts, mayGoOn: () => boolean): Promise<void> {
+  const { db, blobs, clock, config } = parts
+  const days = scrubDays(config)
+  if (days === 0) return
+  const pace = paceOf(config.scrubRate, clock)
+  const paced = async (bytes: number) => {
+    if (!mayGoOn()) throw new Left()
+    await pace(bytes)
+  }
+  const look = async (copy: UnverifiedCopy): Promise<Seen | null> => {
+    const content = await findContent(db, copy.id)
+    if (content === undefined) return null
+    return confirmed(db, content, (row) => readDamage(blobs, row, paced))
+  }
+  while (mayGoOn()) {
+    const due = await oldestUnverified(db, clock.now() - days * DUE_AFTER * DAY, BATCH)
+    if (due.length === 0) return
+    const isLeft = await scrubBatch(parts, due, look)
+    if (isLeft) return
+  }
+}
+
+/** The server stops, or another node has the job: a read is left in the middle of a content. */
+class Left extends Error {}
+
+/** So much damage at once is more often a mistake in the set-up than damage. */
+export class TooMuchDamage extends Error {
+  constructor() {
+    super(
+      'more than one in a hundred contents are damaged; no more are marked. Is the right store mounted? "holdfast check" names them, and with --mark-many marks them',
+    )
+  }
+}
+
+/** True when it was left before its end. */
+async function scrubBatch(
+  parts: ScrubParts,
+  due: readonly UnverifiedCopy[],
+  look: (copy: UnverifiedCopy) => Promise<Seen | null>,
+): Promise<boolean> {
+  const sound: Seen['content'][] = []
+  try {
+    for (const copy of due) {
+      const seen = await look(copy)
+      if (seen === null) continue
+      if (seen.damage === null) sound.push(seen.content)
+      else await mark(parts, { ...seen, damage: seen.damage })
+    }
+    return false
+  } catch (error) {
+    if (error instanceof Left) return true
+    throw error
+  } finally {
+    await new Marking(parts, 'few', 0).sound(sound)
+  }
+}
+
+async function mark(parts: ScrubParts, { content, damage }: Seen & { damage: Damage }): Promise<void> {
+  const { db, log } = parts
+  const { contents } = await contentTotals(db)
+  if ((await countDamaged(db)) >= mostMarked(contents)) throw new TooMuchDamage()
+  const marking = new Marking(parts, 'few', contents)
+  await marking.found(content, damage)
+  const { marked } = await marking.finish()
+  if (marked === 0) return
+  const { key, files } = content
+  log.error({ key, damage, files }, 'stored bytes are damaged; "holdfast check" names their files')
+}

@@ -1,0 +1,134 @@
+/** Stored bytes are read again by the server itself. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import type { Config } from '../../../src/config.ts'
+import { countDamaged, oldestUnverified } from '../../../src/core/damage.rows.ts'
+import { DAY } from '../../../src/domain/clock.ts'
+import { createLog } from '../../../src/log.ts'
+import { scrub, scrubDays, TooMuchDamage } from '../../../src/operations/integrity/scrub.ts'
+import { GENEROUS, signedAddress, textBytes, upload, visit } from '../../support/clients/public.ts'
+import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { overridden } from '../../support/storage/overridden.ts'
+import { contentOf, flipByte, storeOf } from '../../support/storage/stored-contents.ts'
+
+const hosts: TestHoldfast[] = []
+afterAll(async () => {
+  for (const each of hosts) await each.stop()
+})
+
+async function start(settings: Partial<Config> = {}) {
+  const host = await startHoldfast({ ...GENEROUS, scrubDays: 30, ...settings })
+  hosts.push(host)
+  const stored = async (name: string) => {
+    const file = await upload(host, { name, bytes: textBytes(name) })
+    return { ...file, ...(await contentOf(host, file.slug)) }
+  }
+  const statusOf = async (file: Awaited<ReturnType<typeof stored>>) =>
+    (await visit(host, await signedAddress(host, file, 'download'))).status
+  /** Of all contents without a mark, the longest unread first: whether they were verified or stored today. */
+  const areToday = async () => {
+    const copies = await oldestUnverified(host.database, Number.MAX_SAFE_INTEGER, 100)
+    return copies.map(({ since }) => since > host.clock.now() - DAY)
+  }
+  const parts = async () => ({
+    db: host.database,
+    blobs: await storeOf(host),
+    clock: host.clock,
+    log: createLog('silent', { terminal: false }),
+    config: host.config,
+  })
+  return { host, stored, statusOf, areToday, parts }
+}
+
+describe('the job that reads stored bytes again', () => {
+  test('finds what is changed, cut or missing once it is due, and notes what is sound', async () => {
+    const { host, stored, statusOf, areToday } = await start()
+    const [sound, changed, cut, lost] = [
+      await stored('sound'),
+      await stored('changed'),
+      await stored('cut'),
+      await stored('lost'),
+    ]
+    await flipByte(host, changed.key)
+    await host.cutBlob(cut.key, 1)
+    await host.cutBlob(lost.key, null)
+    host.clock.advance(26 * DAY)
+    await host.runJobs()
+    expect(await countDamaged(host.database)).toBe(0)
+    expect(await areToday()).toEqual([false, false, false, false])
+    host.clock.advance(DAY)
+    await host.runJobs()
+    expect(await countDamaged(host.database)).toBe(3)
+    expect(await areToday()).toEqual([true])
+    expect(await statusOf(sound)).toBe(200)
+    for (const file of [changed, cut, lost]) expect(await statusOf(file)).toBe(500)
+  })
+
+  test('reads nothing where it is off, as it is with S3 until days are given', async () => {
+    const { host, stored } = await start({ scrubDays: 0 })
+    const { key } = await stored('changed')
+    await flipByte(host, key)
+    host.clock.advance(40 * DAY)
+    await host.runJobs()
+    expect(await countDamaged(host.database)).toBe(0)
+    const { s3 } = host.config
+    expect(scrubDays({ scrubDays: null, s3 })).toBe(s3 === null ? 30 : 0)
+  })
+
+  test('marks ten or one in a hundred, and then fails without reading the rest as sound', async () => {
+    const { host, stored, areToday, parts } = await start()
+    for (let count = 0; count < 12; count++) {
+      await host.cutBlob((await stored(`lost ${count}`)).key, null)
+    }
+    host.clock.advance(28 * DAY)
+    await expect(scrub(await parts(), () => true)).rejects.toThrow(TooMuchDamage)
+    await expect(scrub(await parts(), () => true)).rejects.toThrow(TooMuchDamage)
+    expect(await countDamaged(host.database)).toBe(10)
+    expect(await areToday()).toEqual([false, false])
+  })
+
+  test('counts what it has read when it has to stop in the middle', async () => {
+    const { host, stored, areToday, parts } = await start()
+    for (const name of ['one', 'two', 'three']) {
+      await stored(name)
+      host.clock.advance(1)
+    }
+    host.clock.advance(28 * DAY)
+    let asked = 0
+    // Asked once for the batch, and once for the only chunk of each content.
+    await scrub(await parts(), () => ++asked < 4)
+    expect(await areToday()).toEqual([false, true, true])
+  })
+
+  test('counts what it has read when the store fails, and marks nothing for it', async () => {
+    const { host, stored, areToday, parts } = await start()
+    for (const name of ['one', 'two']) {
+      await stored(name)
+      host.clock.advance(1)
+    }
+    host.clock.advance(28 * DAY)
+    const given = await parts()
+    let reads = 0
+    const blobs = overridden(given.blobs, {
+      read: async (...range: Parameters<typeof given.blobs.read>) => {
+        if (++reads > 1) throw new Error('the disk does not answer')
+        return given.blobs.read(...range)
+      },
+    })
+    await expect(scrub({ ...given, blobs }, () => true)).rejects.toThrow('the disk does not answer')
+    expect(await countDamaged(host.database)).toBe(0)
+    expect(await areToday()).toEqual([false, true])
+  })
+
+  test('leaves what is marked to checks', async () => {
+    const { host, stored, parts } = await start()
+    const { key } = await stored('changed')
+    await flipByte(host, key)
+    host.clock.advance(28 * DAY)
+    await scrub(await parts(), () => true)
+    await flipByte(host, key)
+    let asked = 0
+    await scrub(await parts(), () => ++asked < 10)
+    expect(asked).toBe(1)
+    expect(await countDamaged(host.database)).toBe(1)
+  })
+})
