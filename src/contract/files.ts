@@ -4,6 +4,7 @@ import {
   batchOf,
   boundedPagination,
   dataOf,
+  optionalTimestamp,
   pictureField,
   secondsField,
   success,
@@ -56,6 +57,10 @@ export const fileDetail = component(
     views: z.int(),
     folder_id: z.string(),
     sha256: z.string(),
+    verified_at: described(optionalTimestamp, {
+      description:
+        'When the server last read the stored bytes and found that they have this hash; null where it has not since they were stored',
+    }),
     expires_at: timestampField,
     damaged: damagedField,
   }),

@@ -47,6 +47,7 @@ export function toFileDetail(
     views: file.views,
     folder_id: file.folder_identifier ?? 'root',
     sha256: file.sha256,
+    verified_at: file.verified_at === null ? null : timestamp(file.verified_at),
     expires_at: timestamp(files.lifetime.endOf(file.last_used_at)),
     ...damageOf(file),
   }

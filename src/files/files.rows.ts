@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely'
+import { presentVerification } from '../core/damage.rows.ts'
 import type { Queryable, Trx } from '../database/database.ts'
 import { lookup } from '../database/lookup.ts'
 import { preparedInsert } from '../database/prepared.ts'
@@ -26,6 +27,8 @@ export interface FileDetailRow extends FileListRow {
   readonly blob_id: BlobId
   readonly blob_key: BlobKey
   readonly sha256: Sha256
+  /** When the stored bytes were last read whole and found sound; null where nobody has since they were stored. */
+  readonly verified_at: number | null
   /** Not null while something below a deleted folder of the owner's is not marked as deleted yet. */
   readonly clearing: number | null
 }
@@ -51,6 +54,11 @@ function detailedFiles(db: Queryable) {
       .$asScalar()
       .$notNull()
       .as('sha256'),
+    file
+      .selectFrom('blobs')
+      .whereRef('blobs.id', '=', 'files.blob_id')
+      .select((blob) => presentVerification(blob).as('verified_at'))
+      .as('verified_at'),
     file
       .selectFrom('folders as going')
       .whereRef('going.account_id', '=', 'files.account_id')

@@ -75,6 +75,7 @@ export const getFilePage = endpoint({
       uploadedAt: timestamp(file.created_at),
       expiresAt: timestamp(files.lifetime.endOf(call.site.clock.now())),
       sha256: file.sha256,
+      verifiedAt: file.verified_at === null ? null : timestamp(file.verified_at),
       views: file.views + pending.views,
       downloads: file.downloads + pending.downloads,
       url: fileUrl(call.site, file.slug),

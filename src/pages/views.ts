@@ -22,6 +22,8 @@ export interface FilePageView {
   /** Expiry unless the file is used before, in ISO 8601 UTC. */
   readonly expiresAt: string
   readonly sha256: string
+  /** When the stored bytes were last read and found sound, in ISO 8601 UTC; null where nobody has since they were stored. */
+  readonly verifiedAt: string | null
   readonly views: number
   readonly downloads: number
   /** Absolute address of this page. */

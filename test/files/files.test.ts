@@ -221,6 +221,7 @@ describe('one file', () => {
           views: 0,
           folder_id: folder,
           sha256: file.sha256,
+          verified_at: null,
           expires_at: expect.stringMatching(TIMESTAMP),
         },
       })

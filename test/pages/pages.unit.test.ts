@@ -20,6 +20,7 @@ const FILE: FilePageView = {
   uploadedAt: '2026-03-12T09:15:00.123Z',
   expiresAt: '2026-04-26T09:15:00.123Z',
   sha256: 'ab'.repeat(32),
+  verifiedAt: '2026-03-14T04:05:06.000Z',
   views: 1204,
   downloads: 87,
   url: 'https://files.example/d/Abcdefghijkl',
@@ -222,6 +223,7 @@ describe('the file page', () => {
       ['Bytes', '1536'],
       ['Views', '1204'],
       ['Downloads', '87'],
+      ['Verified', '2026-03-14T04:05:06.000Z'],
     ])
     expect(html).toContain(`<span>UUID</span><span>${FILE.uuid}</span>`)
   })

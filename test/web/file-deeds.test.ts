@@ -231,7 +231,14 @@ test('what cannot come back from the bin is told, and what is there already is b
         if (path === '/api/v1/file/3') {
           return Response.json({ success: false, message: '', error: 'FILE_NOT_FOUND' }, { status: 404 })
         }
-        const more = { slug: '', has_thumbnail: false, views: 0, sha256: '', expires_at: created_at }
+        const more = {
+          slug: '',
+          has_thumbnail: false,
+          views: 0,
+          sha256: '',
+          verified_at: null,
+          expires_at: created_at,
+        }
         return Response.json({ success: true, data: { ...fileItem(0), ...more } })
       },
       { preconnect() {} },

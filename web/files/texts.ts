@@ -97,6 +97,9 @@ export interface FilesTexts {
     readonly privateWhy: string
     readonly damagedWhy: string
     readonly technical: string
+    /** When the server last read the stored bytes and found them sound. */
+    readonly verified: string
+    readonly unverified: string
   }
   readonly operations: {
     readonly list: string

@@ -344,6 +344,8 @@ export const de: Texts = {
         damagedWhy:
           'Beschädigt: Der Server hat einen Teil dieser Datei verloren und kann sie nicht senden. Lade dieselbe Datei noch einmal hoch: Das repariert auch diese.',
         technical: 'Technische Angaben',
+        verified: 'Gespeicherte Bytes geprüft',
+        unverified: 'Nicht seit dem Speichern',
       },
       operations: {
         list: 'Vorgänge',

@@ -330,6 +330,8 @@ export const en: Texts = {
         damagedWhy:
           'Damaged: the server has lost some of it and cannot send it. Upload the same file again: that repairs this one too.',
         technical: 'Technical details',
+        verified: 'Stored bytes verified',
+        unverified: 'Not since they were stored',
       },
       operations: {
         list: 'Activity',

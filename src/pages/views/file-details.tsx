@@ -22,6 +22,7 @@ export function FileDetails({ view, context }: Props) {
     ['Bytes', String(view.size)],
     ['Views', String(view.views)],
     ['Downloads', String(view.downloads)],
+    ['Verified', view.verifiedAt ?? 'Not since it was stored'],
   ]
   return (
     <details className="details">

@@ -1,14 +1,25 @@
 /** Stored bytes are read again by the server itself. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
 import type { Config } from '../../../src/config.ts'
 import { countDamaged, oldestUnverified } from '../../../src/core/damage.rows.ts'
 import { DAY } from '../../../src/domain/clock.ts'
 import { createLog } from '../../../src/log.ts'
 import { scrub, scrubDays, TooMuchDamage } from '../../../src/operations/integrity/scrub.ts'
-import { GENEROUS, signedAddress, textBytes, upload, visit } from '../../support/clients/public.ts'
+import {
+  api,
+  elements,
+  GENEROUS,
+  signedAddress,
+  textBytes,
+  upload,
+  visit,
+} from '../../support/clients/public.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
 import { overridden } from '../../support/storage/overridden.ts'
 import { contentOf, flipByte, storeOf } from '../../support/storage/stored-contents.ts'
+
+const verified = z.object({ data: z.object({ verified_at: z.nullable(z.string()) }) })
 
 const hosts: TestHoldfast[] = []
 afterAll(async () => {
@@ -61,6 +72,36 @@ describe('the job that reads stored bytes again', () => {
     expect(await areToday()).toEqual([true])
     expect(await statusOf(sound)).toBe(200)
     for (const file of [changed, cut, lost]) expect(await statusOf(file)).toBe(500)
+  })
+
+  test('is told of in the details of a file, until another copy takes the place of what was read', async () => {
+    const { host } = await start()
+    const { apiKey: key } = await host.addAccount()
+    const store = () => upload(host, { key, name: 'a file', bytes: textBytes('a file') })
+    const file = await store()
+    const told = async () => {
+      const { body } = await api(host, key, 'GET', `/api/v1/file/${file.slug}`)
+      const html = await (await visit(host, `/d/${file.slug}`)).text()
+      const spans = elements(html, '#detailsContent span').map(({ text }) => text)
+      expect(spans.slice(0, 10).filter((_, at) => at % 2 === 0)).toEqual([
+        ...['UUID', 'Type', 'Uploaded', 'Size', 'SHA-256'],
+      ])
+      const at = verified.parse(body).data.verified_at
+      expect(spans[spans.indexOf('Verified') + 1]).toBe(at ?? 'Not since it was stored')
+      return at
+    }
+    expect(await told()).toBeNull()
+    host.clock.advance(28 * DAY)
+    await host.runJobs()
+    const at = Date.parse((await told()) ?? '')
+    expect(at).toBeGreaterThan(host.clock.now() - DAY)
+    host.clock.advance(DAY)
+    await store()
+    expect(await told()).toBeNull()
+    // As a node of the version before leaves it.
+    const { id } = await contentOf(host, file.slug)
+    await host.database.updateTable('blobs').set({ verified_at: at }).where('id', '=', id).execute()
+    expect(await told()).toBeNull()
   })
 
   test('reads nothing where it is off, as it is with S3 until days are given', async () => {

@@ -95,6 +95,8 @@ function FileDetails({ file }: { file: FileEntry }) {
     return () => asking.abort()
   }, [file.id, shown.version, isBusy])
 
+  const verification = ({ verified_at: at }: FileDetail) =>
+    at === null ? details.unverified : times.long(at)
   const facts: readonly (readonly [string, string])[] = [
     [details.size, words.size(file.size)],
     [details.uploaded, times.long(file.createdAt)],
@@ -105,6 +107,7 @@ function FileDetails({ file }: { file: FileEntry }) {
   const technical: typeof facts = [
     [details.type, file.type],
     ['SHA-256', detail?.sha256 ?? '…'],
+    [details.verified, detail === null ? '…' : verification(detail)],
   ]
   return (
     <>
