@@ -84,7 +84,7 @@ async function startIn(closing: Closing, start: Start): Promise<Holdfast> {
   const { core, signInSecret } = await openCore(closing, start, publicUrl, metrics)
   const { parts, mail, jobs: allJobs } = await createParts(core, start, { metrics, signInSecret, site })
 
-  const jobs = startJobs(allJobs, core.claims, log, metrics?.jobs.begin)
+  const jobs = startJobs(allJobs, core.claims, { timers: clock.timers, log, watch: metrics?.jobs.begin })
   const stopJobs = closing.add('the background jobs', jobs.stop)
   parts.thumbnails.wake()
   const welcome = await parts.accounts.oneTimeLinks.welcome()

@@ -2,7 +2,7 @@
  * SQLite queries run synchronously on the event loop, so batch work has to yield explicitly for requests to
  * be served.
  */
-import { SECOND, systemClock } from '../domain/clock.ts'
+import { SECOND, sleep, type Timers } from '../domain/clock.ts'
 
 /**
  * Upper bound for a pause. A longer step mostly waited rather than computed, and a long pause would delay
@@ -15,13 +15,13 @@ export const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediat
 
 /**
  * Runs one step of background work, then pauses for as long as it took, a second at most, so that half of the
- * time is left to requests. Both are measured with the system clock: with an injected clock, a leap would
+ * time is left to requests. Both are measured with the clock of the timers: with one that tests set, a leap would
  * prolong the pause.
  */
-export async function unhurried<T>(step: () => Promise<T>): Promise<T> {
-  const began = systemClock.monotonic()
+export async function unhurried<T>(timers: Timers, step: () => Promise<T>): Promise<T> {
+  const began = timers.monotonic()
   const result = await step()
-  await Bun.sleep(Math.min(systemClock.monotonic() - began, MAX_PAUSE))
+  await sleep(timers, Math.min(timers.monotonic() - began, MAX_PAUSE))
   await yieldToEventLoop()
   return result
 }

@@ -2,7 +2,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import type { PoolUse } from '../database/postgres.ts'
-import { type Clock, MINUTE, SECOND, systemClock } from '../domain/clock.ts'
+import { type Clock, MINUTE, SECOND } from '../domain/clock.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
@@ -90,8 +90,8 @@ export async function pairUp(
 export async function createCore(needs: CoreNeeds): Promise<Core> {
   const { clock, random, log, closing, db, light, isShared, blobs, secret } = needs
   const failed = (message: string) => (error: unknown) => log.error({ err: error }, message)
-  // Heartbeats are sent by timers, so their age is measured with the system's monotonic clock.
-  const beats = { now: clock.now, monotonic: systemClock.monotonic }
+  // Heartbeats are sent by timers, so their age is measured with the clock of those.
+  const beats = { now: clock.now, monotonic: clock.timers.monotonic }
   const nodes = await joinNodes({ db, clock: beats, random, log, alone: !isShared })
   closing.add('leaving the other nodes', nodes.leave)
   const health = createStoreHealth(blobs, failed('the blob store failed'))
@@ -99,7 +99,7 @@ export async function createCore(needs: CoreNeeds): Promise<Core> {
   // Job rows of an earlier process that was alone are stale.
   if (!isShared) await dropJobs(db, 'all')
   const localClaims = isShared ? null : createLocalClaims(clock, keptFailures(db))
-  const outages = await createOutages({ db, clock, timers: systemClock, log })
+  const outages = await createOutages({ db, clock, timers: clock.timers, log })
   closing.add('noting when the service stopped', () =>
     outages.note().catch(failed('the time of the stop could not be recorded')),
   )

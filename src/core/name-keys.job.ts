@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
+import type { Timers } from '../domain/clock.ts'
 import { unhurried } from './batches.ts'
 import { fillKeysIn, KEYED_TABLES, type KeyedTable, rowsWithoutKey, type Unkeyed } from './name-keys.rows.ts'
 
@@ -15,7 +16,7 @@ export interface NameKeys {
  */
 const STEP = 20
 
-export function createNameKeys(db: Database): NameKeys {
+export function createNameKeys(db: Database, timers: Timers): NameKeys {
   /** Fills in one batch and returns its last row; null when no key is missing any more. */
   async function step(table: KeyedTable, before: Unkeyed | null): Promise<Unkeyed | null> {
     const rows = await rowsWithoutKey(db, table, before, STEP)
@@ -27,7 +28,7 @@ export function createNameKeys(db: Database): NameKeys {
     async run(mayGoOn = () => true) {
       for (const table of KEYED_TABLES) {
         let last: Unkeyed | null = null
-        do last = mayGoOn() ? await unhurried(() => step(table, last)) : null
+        do last = mayGoOn() ? await unhurried(timers, () => step(table, last)) : null
         while (last !== null)
       }
     },

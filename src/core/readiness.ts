@@ -22,7 +22,7 @@ export function createReadiness(db: Database, health: StoreHealth, clock: Clock)
 
   async function answers(): Promise<boolean> {
     const silence = Promise.withResolvers<boolean>()
-    const timer = setTimeout(() => silence.resolve(false), ANSWERS_WITHIN)
+    const cancel = clock.timers.after(ANSWERS_WITHIN, () => silence.resolve(false))
     const answer = sql`select 1`.execute(db).then(
       () => true,
       () => false,
@@ -30,7 +30,7 @@ export function createReadiness(db: Database, health: StoreHealth, clock: Clock)
     try {
       return await Promise.race([answer, silence.promise])
     } finally {
-      clearTimeout(timer)
+      cancel()
     }
   }
 

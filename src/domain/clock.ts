@@ -4,11 +4,46 @@ export interface Clock {
   now(): number
   /** Milliseconds since some fixed moment. Never leaps and never goes back. */
   monotonic(): number
+  readonly timers: Timers
+}
+
+/** Timers, with the clock that they run by. A test that sets the time of the `Clock` leaves that one alone. */
+export interface Timers {
+  /** Milliseconds since some fixed moment. */
+  monotonic(): number
+  /** Calls once, after so many milliseconds. Returns what cancels that; it is harmless afterwards. */
+  after(milliseconds: number, call: () => void): CancelTimer
+}
+
+export type CancelTimer = () => void
+
+export const systemTimers: Timers = {
+  monotonic: () => performance.now(),
+  after(milliseconds, call) {
+    const timer = setTimeout(call, milliseconds)
+    return () => clearTimeout(timer)
+  },
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  monotonic: systemTimers.monotonic,
+  timers: systemTimers,
+}
+
+/** Resolves after so many milliseconds. */
+export function sleep(timers: Timers, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => timers.after(milliseconds, resolve))
+}
+
+/** Calls at that interval until it is cancelled. */
+export function repeat(timers: Timers, milliseconds: number, call: () => void): CancelTimer {
+  let cancel = timers.after(milliseconds, next)
+  function next(): void {
+    cancel = timers.after(milliseconds, next)
+    call()
+  }
+  return () => cancel()
 }
 
 export const SECOND = 1000

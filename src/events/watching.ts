@@ -1,6 +1,6 @@
 import { changesAfter, forgottenChanges, lastChange } from '../core/changes.rows.ts'
 import type { Database } from '../database/database.ts'
-import { type Clock, MINUTE, SECOND } from '../domain/clock.ts'
+import { type CancelTimer, type Clock, MINUTE, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { ChangeId } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
@@ -25,7 +25,7 @@ export class Watching {
   readonly #clock: Clock
   readonly #report: (error: unknown) => void
   readonly #accounts = new WatchedAccounts()
-  #timer: Timer | null = null
+  #cancelRound: CancelTimer | null = null
   #isStopped = false
   #lookedAt = 0
   #askedAt = 0
@@ -72,17 +72,17 @@ export class Watching {
   /** Ends all watching, and lets nobody begin. */
   stop(): void {
     this.#isStopped = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#cancelRound?.()
     for (const watcher of this.#accounts.watchers()) watcher.end()
   }
 
   #schedule(): void {
-    if (this.#isStopped || this.#timer !== null || this.#accounts.isEmpty()) return
-    this.#timer = setTimeout(async () => {
+    if (this.#isStopped || this.#cancelRound !== null || this.#accounts.isEmpty()) return
+    this.#cancelRound = this.#clock.timers.after(LOOK, async () => {
       await this.#round()
-      this.#timer = null
+      this.#cancelRound = null
       this.#schedule()
-    }, LOOK)
+    })
   }
 
   async #round(): Promise<void> {

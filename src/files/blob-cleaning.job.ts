@@ -85,7 +85,7 @@ export function createCleaning(
     async purge(files, mayGoOn = always) {
       const dueAt = clock.now() + GARBAGE_GRACE
       for (let at = 0; at < files.length && mayGoOn(); at += STEP) {
-        await unhurried(() => drop(files.slice(at, at + STEP), dueAt))
+        await unhurried(clock.timers, () => drop(files.slice(at, at + STEP), dueAt))
       }
     },
 
@@ -95,7 +95,7 @@ export function createCleaning(
         if (files.length === 0) break
         await cleaning.purge(files, mayGoOn)
       }
-      while (mayGoOn() && (await unhurried(() => dropDeletedFolders(db, STEP))) > 0);
+      while (mayGoOn() && (await unhurried(clock.timers, () => dropDeletedFolders(db, STEP))) > 0);
     },
 
     async forgetOutcomes(mayGoOn = always) {

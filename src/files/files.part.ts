@@ -42,7 +42,7 @@ export async function createFilesPart(core: Core): Promise<FilesPart> {
   const binLifetime = outages.lifetime(config.binDays)
   const expiry = createExpiry({ db, cleaning, usage, clock, guard, outages, lifetime })
   const clearing = createFolderClearing(db, clock)
-  const nameKeys = createNameKeys(db)
+  const nameKeys = createNameKeys(db, clock.timers)
   const binRestoring = createBinRestoring(db, clock, config.maxFolderDepth)
   const binEmptying = createBinEmptying({ db, clock, guard, outages, lifetime: binLifetime })
   return {

@@ -83,11 +83,11 @@ export function createFigures(parts: {
     pools,
     async installation() {
       const silence = Promise.withResolvers<null>()
-      const timer = setTimeout(() => silence.resolve(null), ANSWERS_WITHIN)
+      const cancel = clock.timers.after(ANSWERS_WITHIN, () => silence.resolve(null))
       try {
         return await Promise.race([asked().figures, silence.promise])
       } finally {
-        clearTimeout(timer)
+        cancel()
       }
     },
   }

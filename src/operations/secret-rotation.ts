@@ -1,7 +1,6 @@
 import { assertNobodyServes } from '../core/nodes/nodes-quiet.ts'
 import { missingMigrations } from '../database/migrate.ts'
-import type { Clock } from '../domain/clock.ts'
-import { SECOND } from '../domain/clock.ts'
+import { type Clock, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { connect, databaseExists, holdDataFolder, type StorageOptions } from '../storage.ts'
 import { type Rotation, readSecret, rotateSecrets } from './secrets.ts'
@@ -44,6 +43,6 @@ export async function rotateSecretsOf(
 
 async function quiet(db: Parameters<typeof assertNobodyServes>[0], clock: Clock): Promise<void> {
   const { signal } = new AbortController()
-  const pause = (time: number) => Bun.sleep(Math.min(time, SECOND))
+  const pause = (time: number) => sleep(clock.timers, Math.min(time, SECOND))
   await (await assertNobodyServes(db, { clock, pause, signal }))()
 }

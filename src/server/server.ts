@@ -3,7 +3,7 @@ import { outageRefusal } from '../core/failures.ts'
 import { FileDamaged } from '../core/file-damaged.ts'
 import type { TrafficCounter } from '../core/traffic.ts'
 import type { Database } from '../database/database.ts'
-import { type Clock, SECOND } from '../domain/clock.ts'
+import { type Clock, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Random } from '../domain/random.ts'
 import type { Log } from '../log.ts'
@@ -71,7 +71,7 @@ export async function startServer(
 ): Promise<HttpServer> {
   const { config, clock, random, log, db, traffic, metrics } = given
   const trusted = parseTrustedProxies(config.trustedProxies)
-  const underWay = createUploadsUnderWay()
+  const underWay = createUploadsUnderWay(clock.timers)
   let stopping = false
   const router = createRouter(routes, parts, () => stopping)
   const nextId = createRequestIds(random)
@@ -140,7 +140,7 @@ export async function startServer(
       await underWay.finished(config.shutdownGrace * SECOND)
       // Lets the responses of the last uploads, and downloads that end soon, complete.
       const deadline = clock.monotonic() + ANSWERS_MAY_TAKE
-      while (server.pendingRequests > 0 && clock.monotonic() < deadline) await Bun.sleep(10)
+      while (server.pendingRequests > 0 && clock.monotonic() < deadline) await sleep(clock.timers, 10)
       await server.stop(true)
       await closed
     },

@@ -145,7 +145,7 @@ export function createReports(db: Database, clock: Clock): Reports {
         () => forgetReporters(db, reportingDay(now), STEP),
         () => dropClosedReports(db, now - CLOSED_KEPT_FOR, STEP),
       ]
-      for (const step of steps) while (mayGoOn() && (await unhurried(step)) === STEP);
+      for (const step of steps) while (mayGoOn() && (await unhurried(clock.timers, step)) === STEP);
     },
   }
 }

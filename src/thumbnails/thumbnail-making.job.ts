@@ -1,6 +1,6 @@
 import type { Nodes } from '../core/nodes/nodes.ts'
 import { claimThumbnail } from '../core/thumbnails.rows.ts'
-import { SECOND } from '../domain/clock.ts'
+import { type CancelTimer, SECOND } from '../domain/clock.ts'
 import { type ClaimedThumbnailParts, ClaimedThumbnails } from './claimed-thumbnails.ts'
 
 /** Makes the wanted thumbnails: each node one at a time, and each thumbnail on one node. */
@@ -33,7 +33,7 @@ class MakingRuns implements ThumbnailMaking {
   #running: Promise<void> | null = null
   /** Whether thumbnails may have come since the present run last looked. */
   #isWoken = false
-  #waking: Timer | undefined
+  #cancelWaking: CancelTimer | null = null
 
   constructor(parts: ThumbnailMakingParts) {
     this.#parts = parts
@@ -54,16 +54,16 @@ class MakingRuns implements ThumbnailMaking {
   wake(): void {
     this.#isWoken = true
     if (this.#running !== null || this.#stopping.signal.aborted) return
-    this.#waking ??= setTimeout(() => {
-      this.#waking = undefined
+    this.#cancelWaking ??= this.#parts.clock.timers.after(WAKE_AFTER, () => {
+      this.#cancelWaking = null
       this.run().catch((error: unknown) =>
         this.#parts.log.error({ err: error }, 'thumbnails could not be made'),
       )
-    }, WAKE_AFTER).unref()
+    })
   }
 
   async stop(): Promise<void> {
-    clearTimeout(this.#waking)
+    this.#cancelWaking?.()
     this.#stopping.abort(new Error('the server is stopping'))
     await this.#running?.catch(() => {})
     this.#parts.maker.close()

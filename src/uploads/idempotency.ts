@@ -2,7 +2,7 @@ import { type Caller, isRestricted } from '../core/callers.ts'
 import { nodeExists } from '../core/nodes/nodes.rows.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
 import type { Database, Trx } from '../database/database.ts'
-import { type Clock, DAY, SECOND } from '../domain/clock.ts'
+import { type Clock, DAY, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { FolderPlace, Sha256 } from '../domain/ids.ts'
 import type { StoredFile } from './commit.ts'
@@ -135,7 +135,7 @@ export function createIdempotency(parts: {
   async function wait(key: UsedKey): Promise<Begun> {
     const deadline = clock.monotonic() + PATIENCE
     while (clock.monotonic() <= deadline) {
-      await Bun.sleep(LOOK_AGAIN)
+      await sleep(clock.timers, LOOK_AGAIN)
       const begun = await look(key)
       if (begun !== null) return begun
     }

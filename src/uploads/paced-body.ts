@@ -1,4 +1,4 @@
-import { type Clock, MINUTE } from '../domain/clock.ts'
+import { type Clock, MINUTE, repeat } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { BodyReader } from './multipart.ts'
 
@@ -50,7 +50,7 @@ export function pacedBody(body: ReadableStream<Uint8Array>, clock: Clock): Paced
   let hasEnded = false
 
   function end(reason: Refusal): void {
-    clearInterval(timer)
+    stopLooking()
     failure ??= reason
     // A read that is pending comes back at once, as if the body were over.
     reader.cancel(reason).catch(() => {})
@@ -68,7 +68,7 @@ export function pacedBody(body: ReadableStream<Uint8Array>, clock: Clock): Paced
     if (waitingSince !== null) waitingSince = clock.monotonic()
   }
 
-  const timer = setInterval(look, LOOK_EVERY)
+  const stopLooking = repeat(clock.timers, LOOK_EVERY, look)
 
   return {
     async read() {
@@ -79,7 +79,7 @@ export function pacedBody(body: ReadableStream<Uint8Array>, clock: Clock): Paced
         const { done, value } = await reader.read()
         if (failure !== null) throw failure
         if (done) {
-          clearInterval(timer)
+          stopLooking()
           hasEnded = true
           return { done: true }
         }
@@ -99,15 +99,15 @@ export function pacedBody(body: ReadableStream<Uint8Array>, clock: Clock): Paced
 
     // What has not been read stays where it is, for `readOff`.
     async cancel() {
-      clearInterval(timer)
+      stopLooking()
     },
 
     async readOff(most) {
       let gaveUp = false
-      const patience = setTimeout(() => {
+      const cancelPatience = clock.timers.after(PATIENCE, () => {
         gaveUp = true
         reader.cancel().catch(() => {})
-      }, PATIENCE)
+      })
       try {
         for (let left = most; left > 0; ) {
           const { done, value } = await reader.read()
@@ -117,7 +117,7 @@ export function pacedBody(body: ReadableStream<Uint8Array>, clock: Clock): Paced
       } catch {
         // The sender has gone, and will not read the answer.
       } finally {
-        clearTimeout(patience)
+        cancelPatience()
       }
       reader.cancel().catch(() => {})
       return false

@@ -8,6 +8,7 @@ import type { Database } from '../../src/database/database.ts'
 import { isPostgres } from '../../src/database/dialect.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
+import { systemTimers } from '../../src/domain/clock.ts'
 import { foldName } from '../../src/domain/folded-name.ts'
 import type { AccountId, BlobId, BlobKey, FileId, FolderId, Sha256 } from '../../src/domain/ids.ts'
 import {
@@ -161,7 +162,7 @@ describe.each(earlierDatabases('keys of names', BEFORE))('on %s', (_, open) => {
     const { db } = it
     const old = await fill(db)
     await migrate(db)
-    const keys = createNameKeys(db)
+    const keys = createNameKeys(db, systemTimers)
     const inOldOrder = numbered(FILES, fileName).toSorted((a, b) => (foldName(a) < foldName(b) ? -1 : 1))
     const natural = numbered(FILES, fileName)
 
@@ -198,7 +199,7 @@ describe.each(earlierDatabases('keys of names', BEFORE))('on %s', (_, open) => {
     const { db } = it
     const old = await fill(db, 0, 0)
     await migrate(db)
-    const keys = createNameKeys(db)
+    const keys = createNameKeys(db, systemTimers)
     await keys.run()
     const ids: FileId[] = []
     for (const name of ['file 10', 'file 9', 'file 2']) {
@@ -241,7 +242,7 @@ describe.each(earlierDatabases('keys of names', BEFORE))('on %s', (_, open) => {
       .where('id', '=', row.id as FileId)
       .execute()
     expect(await inTransaction(db, (trx) => fillKeysIn(trx, 'files', rows))).toBe(0)
-    await createNameKeys(db).run()
+    await createNameKeys(db, systemTimers).run()
     expect(await db.selectFrom('files').select('name_sort').execute()).toEqual([{ name_sort: 'c' }])
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createSigning } from '../../src/core/hmac.ts'
+import { systemTimers } from '../../src/domain/clock.ts'
 import { Refusal } from '../../src/domain/errors.ts'
 import type { AccountId, FileId, FolderId, FolderIdentifier, KeyId, Uuid } from '../../src/domain/ids.ts'
 import { createContentTokens } from '../../src/downloads/content-tokens.ts'
@@ -7,7 +8,7 @@ import { createArchiveTokens } from '../../src/downloads/zip/archive-tokens.ts'
 import { handClock } from '../support/hand-clock.ts'
 
 const signing = createSigning('a secret that nobody knows')
-const clock = { now: () => 1_000_000, monotonic: () => 0 }
+const clock = { now: () => 1_000_000, monotonic: () => 0, timers: systemTimers }
 const contents = createContentTokens(signing, clock)
 const archives = createArchiveTokens(signing, clock)
 const file = crypto.randomUUID() as Uuid

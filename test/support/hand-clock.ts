@@ -1,6 +1,6 @@
-import type { Clock } from '../../src/domain/clock.ts'
+import { type Clock, systemTimers } from '../../src/domain/clock.ts'
 
-/** A clock that only a test advances. */
+/** A clock that only a test advances. Its timers run by themselves. */
 export interface HandClock extends Clock {
   /** Advances both clocks. */
   advance(milliseconds: number): void
@@ -14,6 +14,7 @@ export function handClock(): HandClock {
   return {
     now: () => wall,
     monotonic: () => monotonic,
+    timers: systemTimers,
     advance(milliseconds) {
       wall += milliseconds
       monotonic += milliseconds

@@ -1,3 +1,4 @@
+import { type CancelTimer, sleep, type Timers } from '../../domain/clock.ts'
 import type { Log } from '../../log.ts'
 import { outageRefusal } from '../failures.ts'
 import { type Claim, type Claims, type JobOutcome, SET_ASIDE_AFTER } from './job-leases.ts'
@@ -28,6 +29,12 @@ export type JobWatch = (job: string) => (outcome: JobOutcome) => void
 
 const unwatched: JobWatch = () => () => {}
 
+interface JobSurroundings {
+  readonly timers: Timers
+  readonly log: Log
+  readonly watch?: JobWatch | undefined
+}
+
 /** Milliseconds between two attempts to claim a job that another node runs. */
 const CLAIM_RETRY = 20
 
@@ -38,12 +45,11 @@ const CLAIM_RETRY = 20
 export function startJobs(
   jobs: readonly Job[],
   claims: Claims,
-  log: Log,
-  watch: JobWatch = unwatched,
+  { timers, log, watch = unwatched }: JobSurroundings,
 ): Runner {
   let stopped = false
   const running = new Map<string, Promise<boolean>>()
-  const timers = new Map<string, Timer>()
+  const scheduled = new Map<string, CancelTimer>()
   async function runHere(job: Job): Promise<void> {
     const ended = watch(job.name)
     try {
@@ -84,11 +90,11 @@ export function startJobs(
   }
 
   function schedule(job: Job): void {
-    const timer = setTimeout(async () => {
+    const cancel = timers.after(job.every, async () => {
       await once(job, job.every)
       if (!stopped) schedule(job)
-    }, job.every)
-    timers.set(job.name, timer)
+    })
+    scheduled.set(job.name, cancel)
   }
 
   for (const job of jobs) schedule(job)
@@ -97,13 +103,13 @@ export function startJobs(
     async runAll() {
       for (const job of jobs) {
         await running.get(job.name)
-        while (!(await once(job, null)) && !stopped) await Bun.sleep(CLAIM_RETRY)
+        while (!(await once(job, null)) && !stopped) await sleep(timers, CLAIM_RETRY)
       }
     },
 
     async stop() {
       stopped = true
-      for (const timer of timers.values()) clearTimeout(timer)
+      for (const cancel of scheduled.values()) cancel()
       await Promise.all(running.values())
     },
   }

@@ -52,7 +52,7 @@ export interface Nodes {
  */
 export async function joinNodes(parts: {
   db: Database
-  clock: Clock
+  clock: Pick<Clock, 'now' | 'monotonic'>
   random: Random
   log: Log
   alone: boolean

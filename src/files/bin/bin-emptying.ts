@@ -96,7 +96,8 @@ export function createBinEmptying(parts: {
     while (mayGoOn()) {
       const entries = await oldEntries(db, lifetime.cutoff(), STEP)
       for (const { account_id, id } of entries) {
-        if (mayGoOn()) await unhurried(() => removeOldEntry({ account: account_id, within: null }, id))
+        if (mayGoOn())
+          await unhurried(clock.timers, () => removeOldEntry({ account: account_id, within: null }, id))
       }
       if (entries.length < STEP) return
     }
@@ -123,7 +124,7 @@ export function createBinEmptying(parts: {
     },
 
     async run(mayGoOn = () => true) {
-      while (mayGoOn() && (await unhurried(emptyStep)));
+      while (mayGoOn() && (await unhurried(clock.timers, emptyStep)));
       if (guard.agreedFor() < SURE_AFTER) return
       await outages.settle()
       await removeOld(mayGoOn)

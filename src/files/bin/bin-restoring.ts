@@ -56,7 +56,7 @@ export function createBinRestoring(db: Database, clock: Clock, maxDepth: number)
       while (mayGoOn()) {
         const entry = await returningEntry(db)
         if (entry === undefined) return
-        while (mayGoOn() && (await unhurried(() => folders.step(entry.account_id, entry.id))));
+        while (mayGoOn() && (await unhurried(clock.timers, () => folders.step(entry.account_id, entry.id))));
       }
     },
   }

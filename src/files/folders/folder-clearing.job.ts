@@ -39,7 +39,7 @@ export function createFolderClearing(db: Database, clock: Clock): FolderClearing
 
   return {
     async run(mayGoOn = () => true) {
-      while (mayGoOn() && (await unhurried(step)));
+      while (mayGoOn() && (await unhurried(clock.timers, step)));
     },
   }
 }

@@ -122,7 +122,7 @@ class Checking {
 
   async run(): Promise<CheckResult> {
     const contents = await this.#contents()
-    const orphans = await findOrphans(this.#db, this.#blobs)
+    const orphans = await findOrphans(this.#db, this.#blobs, this.#check.clock.timers)
     for await (const wrong of wrongSums(this.#db)) await this.#sum(wrong)
     if (this.#work.removesOrphans && orphans.length > 0) await this.#remove(orphans)
     return {
@@ -142,7 +142,7 @@ class Checking {
     const marking = new Marking(parts, this.#work.marks, totals.contents)
     let [checkedContents, checkedFiles, checkedBytes] = [0, 0, 0]
     const share = shareOf(readData, totals.bytes)
-    const pace = rate === null ? unpaced : paceOf(rate, clock)
+    const pace = rate === null ? unpaced : paceOf(rate, clock.timers)
     for await (const { contents, wrong, sound, bytesRead } of lookAtContents({
       ...parts,
       random,

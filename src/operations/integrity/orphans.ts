@@ -2,7 +2,7 @@ import type { BlobStore } from '../../blobs/blob-store.ts'
 import { generationsOf, isBehind } from '../../core/store/generations.ts'
 import { assertOwnStore } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
-import { type Clock, DAY, SECOND } from '../../domain/clock.ts'
+import { type Clock, DAY, SECOND, sleep, type Timers } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import { knownKeys } from './integrity.rows.ts'
@@ -14,7 +14,7 @@ const PATIENCE = 3 * SECOND
 export const MOST_ORPHANS = 10_000
 
 /** Keys in the store that no row refers to at two looks, at most `MOST_ORPHANS`. */
-export async function findOrphans(db: Database, blobs: BlobStore): Promise<BlobKey[]> {
+export async function findOrphans(db: Database, blobs: BlobStore, timers: Timers): Promise<BlobKey[]> {
   const suspects = new Set<BlobKey>()
   let batch: BlobKey[] = []
   const look = async () => {
@@ -29,7 +29,7 @@ export async function findOrphans(db: Database, blobs: BlobStore): Promise<BlobK
   }
   await look()
   if (suspects.size === 0) return []
-  await Bun.sleep(PATIENCE)
+  await sleep(timers, PATIENCE)
   return await stillUnknown(db, blobs, [...suspects])
 }
 

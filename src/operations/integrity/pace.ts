@@ -1,21 +1,16 @@
-import { type Clock, SECOND } from '../../domain/clock.ts'
+import { SECOND, sleep, type Timers } from '../../domain/clock.ts'
 
 /** Waits until so many further bytes may be read. */
 export type Pace = (bytes: number) => Promise<void>
 
 export const unpaced: Pace = async () => {}
 
-interface Timer extends Pick<Clock, 'monotonic'> {
-  /** Bun's own when left out. */
-  readonly sleep?: (milliseconds: number) => Promise<void>
-}
-
 /** At most so many bytes a second on average, for all that read by it together. What was not used is not saved up. */
-export function paceOf(bytesPerSecond: number, { monotonic, sleep = Bun.sleep }: Timer): Pace {
-  let free = monotonic()
+export function paceOf(bytesPerSecond: number, timers: Timers): Pace {
+  let free = timers.monotonic()
   return async (bytes) => {
-    const now = monotonic()
+    const now = timers.monotonic()
     free = Math.max(free, now) + (bytes * SECOND) / bytesPerSecond
-    await sleep(free - now)
+    await sleep(timers, free - now)
   }
 }

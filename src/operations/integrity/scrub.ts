@@ -39,7 +39,7 @@ export async function scrub(parts: ScrubParts, mayGoOn: () => boolean): Promise<
   const { db, blobs, clock, config } = parts
   const days = scrubDays(config)
   if (days === 0) return
-  const pace = paceOf(config.scrubRate, clock)
+  const pace = paceOf(config.scrubRate, clock.timers)
   const paced = async (bytes: number) => {
     if (!mayGoOn()) throw new Left()
     await pace(bytes)

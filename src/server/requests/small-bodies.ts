@@ -1,4 +1,4 @@
-import { type Clock, SECOND } from '../../domain/clock.ts'
+import { type CancelTimer, type Clock, repeat, SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 
 /**
@@ -61,7 +61,7 @@ export function createSmallBodies(clock: Clock, ofAll = OF_ALL, ofAddress = OF_A
   const all: Load = { bodies: 0, bytes: 0 }
   const perBucket = new Map<string, Load>()
   const underWay = new Set<UnderWay>()
-  let timer: Timer | null = null
+  let stopLooking: CancelTimer | null = null
 
   function look(): void {
     const now = clock.monotonic()
@@ -93,7 +93,7 @@ export function createSmallBodies(clock: Clock, ofAll = OF_ALL, ofAddress = OF_A
     add(load, { bodies: 1, bytes: 0 })
     perBucket.set(bucket, load)
     underWay.add(body)
-    timer ??= setInterval(look, CHECK_EVERY)
+    stopLooking ??= repeat(clock.timers, CHECK_EVERY, look)
     return load
   }
 
@@ -104,9 +104,9 @@ export function createSmallBodies(clock: Clock, ofAll = OF_ALL, ofAddress = OF_A
       each.bytes -= body.received
     }
     if (load.bodies === 0) perBucket.delete(bucket)
-    if (underWay.size > 0 || timer === null) return
-    clearInterval(timer)
-    timer = null
+    if (underWay.size > 0 || stopLooking === null) return
+    stopLooking()
+    stopLooking = null
   }
 
   return {

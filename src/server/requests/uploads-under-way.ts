@@ -1,3 +1,4 @@
+import type { Timers } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { UploadsUnderWay } from '../call.ts'
 
@@ -6,7 +7,7 @@ export interface StoppableUploads extends UploadsUnderWay {
   finished(milliseconds: number): Promise<void>
 }
 
-export function createUploadsUnderWay(): StoppableUploads {
+export function createUploadsUnderWay(timers: Timers): StoppableUploads {
   const running = new Set<(reason: Refusal) => void>()
   let idle: (() => void) | null = null
 
@@ -26,11 +27,11 @@ export function createUploadsUnderWay(): StoppableUploads {
       const gone = new Promise<void>((resolve) => {
         idle = resolve
       })
-      const timer = setTimeout(() => {
+      const cancel = timers.after(milliseconds, () => {
         for (const end of running) end(new Refusal('SHUTTING_DOWN', 'The server is restarting; try again', 5))
-      }, milliseconds)
+      })
       await gone
-      clearTimeout(timer)
+      cancel()
     },
   }
 }

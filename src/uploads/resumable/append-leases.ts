@@ -1,7 +1,7 @@
 import { nodeExists } from '../../core/nodes/nodes.rows.ts'
 import type { Nodes } from '../../core/nodes/nodes.ts'
 import type { Database } from '../../database/database.ts'
-import type { Clock } from '../../domain/clock.ts'
+import { type Clock, sleep } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { NodeId, UploadId } from '../../domain/ids.ts'
 import { interrupted } from '../interrupted.ts'
@@ -90,7 +90,7 @@ export class AppendLeases {
       if (isFree || row.state !== 'uploading') return row
       await this.#hasten(row)
       if (this.#clock.monotonic() > deadline) throw locked()
-      await Bun.sleep(LOOK_AGAIN)
+      await sleep(this.#clock.timers, LOOK_AGAIN)
     }
   }
 

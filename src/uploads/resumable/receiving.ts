@@ -1,4 +1,5 @@
 import { type BlobStore, isLost, type ResumableWriter } from '../../blobs/blob-store.ts'
+import { repeat } from '../../domain/clock.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { leaseState } from './append-leases.rows.ts'
 import { type AppendLease, locked } from './append-leases.ts'
@@ -57,14 +58,13 @@ export class Receiving {
 
   /** Ends a quiet source when somebody on another node waits for the lease, or has acquired it. */
   #watch({ upload, number }: AppendLease, source: ByteSource): () => void {
-    const { db, isShared, report } = this.#parts
+    const { db, isShared, clock, report } = this.#parts
     if (!isShared) return () => {}
     const look = async () => {
       if (source.quietFor() < QUIET_AFTER) return
       const { isPresent, isRequested } = await leaseState(db, upload, number)
       if (!isPresent || isRequested) source.end(locked())
     }
-    const timer = setInterval(() => look().catch(report), QUIET_AFTER / 2)
-    return () => clearInterval(timer)
+    return repeat(clock.timers, QUIET_AFTER / 2, () => look().catch(report))
   }
 }

@@ -2,7 +2,7 @@ import type { KeptBlob, ResumableWriter } from '../../blobs/blob-store.ts'
 import type { Caller } from '../../core/callers.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
 import type { Database } from '../../database/database.ts'
-import { type Clock, SECOND } from '../../domain/clock.ts'
+import { type Clock, repeat, SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { assertInvariant } from '../../domain/invariants.ts'
 import { type ContentHash, type ContentHashing, unhashed } from '../hashing/content-hash.ts'
@@ -111,14 +111,14 @@ export class Reception {
    * is kept, unless a checksum was to be held against all of it. Throws what broke it off.
    */
   async run(): Promise<void> {
-    const timer = setInterval(() => this.#keepWhileQuiet(), QUIET_AFTER)
+    const stopLooking = repeat(this.#parts.clock.timers, QUIET_AFTER, () => this.#keepWhileQuiet())
     try {
       const broken = await this.#takeIn()
-      clearInterval(timer)
+      stopLooking()
       await this.#keeping
       await this.#conclude(broken)
     } finally {
-      clearInterval(timer)
+      stopLooking()
       await this.#intake.rest()
       this.#hash?.drop()
     }

@@ -1,6 +1,6 @@
 import { type Caller, reachOf } from '../../core/callers.ts'
 import type { Database } from '../../database/database.ts'
-import type { Clock } from '../../domain/clock.ts'
+import { type Clock, sleep } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { GUESTS, type OwnUploadName, type Slug, type UploadName, type UploadToken } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
@@ -214,11 +214,11 @@ export class ResumableUploads {
 
   /** Waits for the end of the processing, which goes on when that takes longer. */
   async #processed(upload: UploadRow): Promise<UploadRow> {
-    const { db, finishing, report } = this.#parts
+    const { db, finishing, clock, report } = this.#parts
     const end = finishing.resume(upload).catch((error: unknown) => {
       if (!(error instanceof Refusal)) report(error)
     })
-    await Promise.race([end, Bun.sleep(PROCESSING_PATIENCE)])
+    await Promise.race([end, sleep(clock.timers, PROCESSING_PATIENCE)])
     return (await uploadById(db, upload.id)) ?? upload
   }
 

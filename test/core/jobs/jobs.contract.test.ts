@@ -13,7 +13,7 @@ import { findJob, takeJob } from '../../../src/core/jobs/jobs.rows.ts'
 import { type Job, startJobs } from '../../../src/core/jobs/jobs.ts'
 import { BEAT, DEAD_AFTER, joinNodes, type Nodes } from '../../../src/core/nodes/nodes.ts'
 import { COMMAND_LINE } from '../../../src/domain/audit.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/clock.ts'
+import { DAY, HOUR, MINUTE, SECOND, systemTimers } from '../../../src/domain/clock.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { createBackgroundJobs } from '../../../src/operations/background-jobs.ts'
 import { type ContractDatabase, databases } from '../../support/databases/databases.ts'
@@ -297,7 +297,7 @@ describe('the jobs of a node', () => {
     const jobs = ['first', 'second', 'third'].map((name, index) =>
       job(name, async () => void ran.push(name), { on: index === 1 ? 'every node' : 'one node' }),
     )
-    const runner = startJobs(jobs, createLocalClaims(handClock()), keptLog())
+    const runner = startJobs(jobs, createLocalClaims(handClock()), { timers: systemTimers, log: keptLog() })
     await runner.runAll()
     await runner.runAll()
     await runner.stop()
@@ -311,7 +311,7 @@ describe('the jobs of a node', () => {
       job('own', async () => void ran.own++, { every: OFTEN, on: 'every node' }),
     ]
     const clock = handClock()
-    const runner = startJobs(jobs, createLocalClaims(clock), keptLog())
+    const runner = startJobs(jobs, createLocalClaims(clock), { timers: systemTimers, log: keptLog() })
     await eventually('both have run several times', () => {
       clock.advance(OFTEN)
       return ran.all > 3 && ran.own > 3
@@ -322,7 +322,10 @@ describe('the jobs of a node', () => {
   test('wait for the run of another node when they are to run now', async () => {
     const claims = createLocalClaims(handClock())
     let runs = 0
-    const runner = startJobs([job('sweep', async () => void runs++)], claims, keptLog())
+    const runner = startJobs([job('sweep', async () => void runs++)], claims, {
+      timers: systemTimers,
+      log: keptLog(),
+    })
     const others = await claims.claim('sweep', null)
     const all = runner.runAll()
     await Bun.sleep(50)
@@ -341,7 +344,7 @@ describe('the jobs of a node', () => {
       job('sweep', async () => void ran.push('sweep'), { every: OFTEN }),
       job('purge', async () => void ran.push('purge'), { every: OFTEN }),
     ]
-    const runner = startJobs(jobs, claims, keptLog())
+    const runner = startJobs(jobs, claims, { timers: systemTimers, log: keptLog() })
     await eventually('the other job has run', () => ran.length > 0)
     await Bun.sleep(10 * OFTEN)
     await runner.stop()
@@ -356,7 +359,7 @@ describe('the jobs of a node', () => {
     const poisoned = job('sweep', () => Promise.reject(runs++ < 6 ? error : new Error('not again')), {
       every: OFTEN,
     })
-    const runner = startJobs([poisoned], createLocalClaims(clock), log)
+    const runner = startJobs([poisoned], createLocalClaims(clock), { timers: systemTimers, log })
     await eventually('it is set aside', () => {
       clock.advance(OFTEN)
       return log.lines.some(({ message }) => message.includes('set aside'))
@@ -389,7 +392,10 @@ describe('the jobs of a node', () => {
     ['the database', Object.assign(new Error('away'), { code: 'ECONNREFUSED' })],
   ])('are not set aside while %s is away', async (_, outage) => {
     const log = keptLog()
-    const runner = startJobs([job('sweep', failing(outage))], createLocalClaims(handClock()), log)
+    const runner = startJobs([job('sweep', failing(outage))], createLocalClaims(handClock()), {
+      timers: systemTimers,
+      log,
+    })
     for (let count = 0; count <= SET_ASIDE_AFTER; count++) await runner.runAll()
     await runner.stop()
     expect(log.lines.map(({ message }) => message)).toEqual(
@@ -404,7 +410,7 @@ describe('the jobs of a node', () => {
       on: 'every node',
       every: OFTEN,
     })
-    const runner = startJobs([own], createLocalClaims(clock), keptLog())
+    const runner = startJobs([own], createLocalClaims(clock), { timers: systemTimers, log: keptLog() })
     await eventually('it has been tried very often', () => runs > 2 * SET_ASIDE_AFTER)
     await runner.stop()
   })
@@ -419,7 +425,10 @@ describe('the jobs of a node', () => {
       setAside: local.setAside,
     }
     let runs = 0
-    const runner = startJobs([job('sweep', async () => void runs++, { every: OFTEN })], claims, log)
+    const runner = startJobs([job('sweep', async () => void runs++, { every: OFTEN })], claims, {
+      timers: systemTimers,
+      log,
+    })
     await eventually('that is logged', () => log.lines.length > 1)
     expect(runs).toBe(0)
     isAway = false
@@ -438,7 +447,7 @@ describe('the jobs of a node', () => {
         await Bun.sleep(1)
       }
     })
-    const runner = startJobs([long], claims, keptLog())
+    const runner = startJobs([long], claims, { timers: systemTimers, log: keptLog() })
     const all = runner.runAll()
     await begun.promise
     await runner.stop()
@@ -464,7 +473,7 @@ describe('the jobs of a node', () => {
     const long = job('sweep', async (mayGoOn) => {
       while (mayGoOn()) steps++
     })
-    const runner = startJobs([long], claims, keptLog())
+    const runner = startJobs([long], claims, { timers: systemTimers, log: keptLog() })
     await runner.runAll()
     await runner.stop()
     expect({ steps, outcomes }).toEqual({ steps: 2, outcomes: ['left'] })
@@ -490,7 +499,9 @@ describe('the jobs of a node', () => {
           },
           { every: OFTEN },
         )
-        const runners = nodes.map(({ claims }) => startJobs([work], claims, keptLog()))
+        const runners = nodes.map(({ claims }) =>
+          startJobs([work], claims, { timers: systemTimers, log: keptLog() }),
+        )
         await eventually('it has run often', () => {
           house.clock.advance(OFTEN)
           return runs > 20

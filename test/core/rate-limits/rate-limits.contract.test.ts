@@ -12,7 +12,7 @@ import { isDatabaseFailure } from '../../../src/database/differences.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres.ts'
 import { openSqlite } from '../../../src/database/sqlite.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/clock.ts'
+import { type Clock, DAY, HOUR, MINUTE, SECOND, systemTimers } from '../../../src/domain/clock.ts'
 import type { AccountId, KeyId } from '../../../src/domain/ids.ts'
 import { createMigratedDatabase } from '../../support/databases/migrated-database.ts'
 import { type TestDatabase, whyNoPostgres } from '../../support/databases/postgres.ts'
@@ -21,25 +21,24 @@ import { reportNotRun } from '../../support/processes/not-run.ts'
 
 const GIB = 1024 ** 3
 
-interface Clock {
-  now(): number
-  monotonic(): number
+interface TestClock extends Clock {
   advance(milliseconds: number): void
 }
 
 interface Adapter extends AsyncDisposable {
   readonly db: Database
-  readonly clock: Clock
+  readonly clock: TestClock
   readonly rates: RateLimits
   /** The windows as a process that starts now sees them; it has connections of its own where windows are shared. */
   another(): Promise<RateLimits>
 }
 
-function handClock(): Clock {
+function handClock(): TestClock {
   let time = Date.UTC(2030, 0, 1)
   return {
     now: () => time,
     monotonic: () => time,
+    timers: systemTimers,
     advance(milliseconds) {
       time += milliseconds
     },
@@ -91,7 +90,7 @@ async function shared(): Promise<SharedAdapter> {
     return db
   }
   const node: SharedAdapter['node'] = ({ ahead = 0, url = databaseUrl } = {}) =>
-    createSharedRateLimits(open(url), { now: () => clock.now() + ahead, monotonic: clock.monotonic })
+    createSharedRateLimits(open(url), { ...clock, now: () => clock.now() + ahead })
   const db = open(databaseUrl)
   await db.deleteFrom('rate_windows').execute()
   return {

@@ -6,11 +6,14 @@ test('a pace lets no more bytes through than its rate allows, and saves nothing 
   const waits: number[] = []
   const pace = paceOf(1000, {
     monotonic: () => now,
-    sleep: async (milliseconds) => {
+    after(milliseconds, call) {
       waits.push(milliseconds)
       const until = now + milliseconds
-      await Promise.resolve()
-      now = Math.max(now, until)
+      queueMicrotask(() => {
+        now = Math.max(now, until)
+        call()
+      })
+      return () => {}
     },
   })
   for (const bytes of [500, 250, 1]) await pace(bytes)

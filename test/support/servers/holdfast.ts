@@ -3,6 +3,7 @@ import type { OneTimeLinks } from '../../../src/accounts/one-time-links.ts'
 import { type Config, loadConfig } from '../../../src/config.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { COMMAND_LINE } from '../../../src/domain/audit.ts'
+import { type Clock, systemTimers } from '../../../src/domain/clock.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { SCOPES } from '../../../src/domain/scopes.ts'
@@ -14,9 +15,7 @@ import { ends } from '../eventually.ts'
 import { clusterPair, folderPair } from './pair.ts'
 
 /** System time plus the offset that the test has set. */
-export interface TestClock {
-  now(): number
-  monotonic(): number
+export interface TestClock extends Clock {
   /** Advances both clocks. */
   advance(milliseconds: number): void
   /** Sets the wall clock only, like a mistaken administrator. */
@@ -171,6 +170,7 @@ function testClock(): TestClock {
   return {
     now: () => Date.now() + wall,
     monotonic: () => performance.now() + monotonic,
+    timers: systemTimers,
     advance(milliseconds) {
       wall += milliseconds
       monotonic += milliseconds

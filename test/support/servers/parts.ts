@@ -15,6 +15,7 @@ import { createStoreHealth } from '../../../src/core/store/store-health.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite.ts'
+import { type Clock, systemTimers } from '../../../src/domain/clock.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
 import { type Cleaning, createCleaning } from '../../../src/files/blob-cleaning.job.ts'
 import { createRemovals, type Removals } from '../../../src/files/removals.ts'
@@ -42,7 +43,7 @@ export interface TestParts {
   readonly caller: AccountCaller
   /** Errors reported to the log. */
   readonly reported: unknown[]
-  readonly clock: { now(): number; monotonic(): number; advance(milliseconds: number): void }
+  readonly clock: Clock & { advance(milliseconds: number): void }
   /** Uploads a file to the account. */
   store(content: string, name: string, by?: Caller): Promise<StoredFile>
   [Symbol.asyncDispose](): Promise<void>
@@ -66,6 +67,7 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
   const clock = {
     now: () => Date.now() + offset,
     monotonic: () => performance.now() + offset,
+    timers: systemTimers,
     advance(milliseconds: number) {
       offset += milliseconds
     },

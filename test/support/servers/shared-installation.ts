@@ -130,7 +130,7 @@ export async function sharedInstallation({
 
     async runJobs() {
       let ahead = 10 * MINUTE
-      const clock = { now: () => systemClock.now() + ahead, monotonic: systemClock.monotonic }
+      const clock = { ...systemClock, now: () => systemClock.now() + ahead }
       const log = createLog('silent', { terminal: false })
       const node = await startHoldfast({ ...parts, settings: settingsInForce({}), clock, log })
       try {
