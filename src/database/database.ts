@@ -37,8 +37,20 @@ export type StatementExecutor = <Row>(query: CompiledQuery<Row>) => {
   readonly changed: number
 }
 
+/**
+ * Runs the statements as one transaction that is sent at once and waited for once: first those of `before`, whose rows are
+ * ignored, then those of `wanted`. Each sees what was committed before it began, so also what a lock was waited for. All
+ * are carried out or none, and one that loses a conflict is run again with all others. Throws what the first that failed
+ * threw; once `sent` was called, nobody knows after a failure of the connection whether they were carried out.
+ */
+export type StatementPipeline = <Row>(
+  before: readonly CompiledQuery[],
+  wanted: readonly CompiledQuery<Row>[],
+  sent: () => void,
+) => Promise<Row[][]>
+
 /** What only some databases have. */
-type DatabaseOptions = Partial<Pick<Database, 'hasty' | 'durable' | 'executor'>>
+type DatabaseOptions = Partial<Pick<Database, 'hasty' | 'durable' | 'executor' | 'pipeline'>>
 
 /**
  * An open database. Kysely's methods use its connection for writing or its pool; `read`, `scan` and `readPool`
@@ -63,6 +75,8 @@ export class Database extends Kysely<Tables> implements Readers {
    * take longer than most of them. Null on PostgreSQL.
    */
   readonly executor: StatementExecutor | null
+  /** For transactions whose statements do not depend on each other's rows. Null on SQLite, which has no round trips. */
+  readonly pipeline: StatementPipeline | null
 
   /** Without readers, all queries use the dialect's own connections. */
   constructor(dialect: Dialect, readers?: Readers, options: DatabaseOptions = {}) {
@@ -70,6 +84,7 @@ export class Database extends Kysely<Tables> implements Readers {
     this.hasty = options.hasty ?? this
     this.durable = options.durable ?? (() => null)
     this.executor = options.executor ?? null
+    this.pipeline = options.pipeline ?? null
     const own = { ...readerThrough(this), version: () => null }
     this.read = readers?.read ?? own
     this.scan = readers?.scan ?? own

@@ -3,13 +3,13 @@
  * SQLite does with several.
  */
 
-import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type CompiledQuery, type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { AccountId, FileId, Sha256 } from '../domain/ids.ts'
 import { assertInvariant } from '../domain/invariants.ts'
 import type { Database, Queryable, Trx } from './database.ts'
 import { isPostgres } from './dialect.ts'
 import { isUnusableStatement } from './named-statements.ts'
-import { type AdvisoryLock, lockRowOfAccount } from './outcomes.ts'
+import { type AdvisoryLock, lockingRowAndSharing, lockRowOfAccount } from './outcomes.ts'
 
 /**
  * Locks the account's files, folders and totals until the transaction ends. Must be taken before any other
@@ -26,6 +26,16 @@ export async function lockAccount(trx: Trx, account: AccountId): Promise<void> {
 export async function lockForUpload(trx: Trx, account: AccountId, sha256: Sha256): Promise<void> {
   noteLock(trx, account)
   if (isPostgres(trx)) await lockRowOfAccount(trx, account, lockOfContent(sha256))
+}
+
+/** The same as a statement for `Database.pipeline`, for several contents. */
+export function lockingForUploads(
+  db: Database,
+  account: AccountId,
+  contents: readonly Sha256[],
+): CompiledQuery {
+  const numbers = contents.map((sha256) => lockOfContent(sha256).number)
+  return lockingRowAndSharing(db, account, CONTENTS, numbers)
 }
 
 function noteLock(trx: Trx, account: AccountId): void {

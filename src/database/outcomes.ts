@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely'
 import type { AccountId } from '../domain/ids.ts'
-import type { Database, TransactionOutcome, Trx } from './database.ts'
-import { preparedChange } from './prepared.ts'
+import type { Database, Queryable, TransactionOutcome, Trx } from './database.ts'
+import { preparedChange, preparedStatement } from './prepared.ts'
 
 /**
  * Rows are kept longer than they may be queried, so that a deleted row is never mistaken for one that was
@@ -63,6 +63,17 @@ const lockRowAndShare = preparedChange(
         )
         select began, pg_advisory_xact_lock_shared(cast(${space} as integer), cast(${number} as integer))
         from locked`.compile(trx),
+  }),
+)
+
+/** The same for a pipeline, which inserts no outcome row, and for several advisory locks of one space. */
+export const lockingRowAndSharing = preparedStatement(
+  (db: Queryable, account: AccountId, space: number, numbers: readonly number[]) => ({
+    compile: () =>
+      sql<unknown>`
+        with locked as materialized (select id from accounts where id = ${account} for no key update)
+        select pg_advisory_xact_lock_shared(cast(${space} as integer), lock.number)
+        from locked, unnest(cast(${numbers} as integer[])) as lock (number)`.compile(db),
   }),
 )
 

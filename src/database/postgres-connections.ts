@@ -1,12 +1,20 @@
 /** Connections of a pool, as Kysely and direct reads use them. */
-import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
+import type {
+  CompiledQuery,
+  PostgresCursor,
+  PostgresPool,
+  PostgresPoolClient,
+  PostgresQueryResult,
+} from 'kysely'
 import { endsWithin } from '../domain/abort.ts'
-import { type CommittedReader, compiledQuery } from './database.ts'
+import { type CommittedReader, compiledQuery, type StatementPipeline } from './database.ts'
 import { isConflict, isDatabaseFailure } from './differences.ts'
 import type { StatementNames } from './named-statements.ts'
 
 /** Milliseconds for which closing waits for connections in use. Any that remain end with the process. */
 const CLOSING_MAY_TAKE = 5_000
+
+const MOST_TRIES = 5
 
 /** What is used of the pool of `pg`. */
 interface ClientPool {
@@ -54,6 +62,23 @@ export function directPoolReads(pool: ClientPool, names: StatementNames): Commit
   }
 }
 
+/** Transactions on the pool's connections, which must be clients that send statements without waiting for answers. */
+export function transactionPipeline(pool: ClientPool, names: StatementNames): StatementPipeline {
+  return async (before, wanted, sent) => {
+    for (let tries = 1; ; tries++) {
+      const connection = new Connection(await pool.connect(), names)
+      sent()
+      try {
+        return await connection.transaction(before, wanted)
+      } catch (error) {
+        if (!isConflict(error) || tries === MOST_TRIES) throw error
+      } finally {
+        connection.release()
+      }
+    }
+  }
+}
+
 /**
  * A connection that was taken from its pool. When the database has failed on it, it is discarded, so that the pool
  * recovers by itself.
@@ -84,14 +109,32 @@ class Connection implements PostgresPoolClient {
   async #run<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     const name = this.#names.of(text)
     const values = [...parameters]
+    const isInTransaction = this.#isInTransaction
     try {
       return await this.#client.query<R>(name === undefined ? { text, values } : { name, text, values })
     } catch (error) {
       // A transaction has failed as a whole, and `inTransaction` runs it again.
-      if (this.#names.learn(error, text, name) && !this.#isInTransaction) return this.#run(text, parameters)
+      if (this.#names.learn(error, text, name) && !isInTransaction) return this.#run(text, parameters)
       this.#isBroken ||= isDatabaseFailure(error) && !isConflict(error)
       throw error
     }
+  }
+
+  /** See `StatementPipeline`; run once. */
+  async transaction<Row>(
+    before: readonly CompiledQuery[],
+    wanted: readonly CompiledQuery<Row>[],
+  ): Promise<Row[][]> {
+    const first = [
+      this.query('begin', []),
+      ...before.map(({ sql, parameters }) => this.query(sql, parameters)),
+    ]
+    const answers = wanted.map(({ sql, parameters }) => this.query<Row>(sql, parameters))
+    // After a failure PostgreSQL refuses all further statements, and a commit rolls back.
+    const ends = await Promise.allSettled([...first, ...answers, this.query('commit', [])])
+    const failed = ends.find((end) => end.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+    return (await Promise.all(answers)).map(({ rows }) => rows)
   }
 
   release(): void {

@@ -2,7 +2,7 @@ import { PostgresDialect } from 'kysely'
 import { Pool, types } from 'pg'
 import { Database } from './database.ts'
 import { StatementNames } from './named-statements.ts'
-import { directPoolReads, kyselyPool } from './postgres-connections.ts'
+import { directPoolReads, kyselyPool, transactionPipeline } from './postgres-connections.ts'
 
 /**
  * Planner settings. Random access to index pages is cheap, in memory or on flash, so index scans are
@@ -53,6 +53,7 @@ export function openPostgres(url: string, options: PostgresOptions): PostgresDat
     ...(options.isPatient ? {} : LIMITS),
     idle_in_transaction_session_timeout: TRANSACTION_MAY_IDLE,
     keepAlive: true,
+    pipeline: true,
     application_name: 'holdfast',
     options: `-c synchronous_commit=${options.durable ? 'on' : 'off'} ${PLANNING}`,
     types: {
@@ -73,7 +74,11 @@ export class PostgresDatabase extends Database {
 
   constructor(pool: Pool, names: StatementNames) {
     const read = directPoolReads(pool, names)
-    super(new PostgresDialect({ pool: kyselyPool(pool, names) }), { read, scan: read, readPool: read })
+    super(
+      new PostgresDialect({ pool: kyselyPool(pool, names) }),
+      { read, scan: read, readPool: read },
+      { pipeline: transactionPipeline(pool, names) },
+    )
     this.#pool = pool
   }
 

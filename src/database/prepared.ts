@@ -30,6 +30,14 @@ export function plannedEachTime<Args extends readonly Value[], Row, From extends
   return reading(compiledOnce(build, 'each time'))
 }
 
+/** A statement for `Database.pipeline`. */
+export function preparedStatement<Args extends readonly Value[], Row, From extends Queryable = Queryable>(
+  build: Build<From, Args, Row>,
+): (from: From, ...args: Args) => CompiledQuery<Row> {
+  const compiled = compiledOnce(build)
+  return (from, ...args) => compiled(from, args)
+}
+
 function reading<Args extends readonly Value[], Row, From extends Queryable>(
   compiled: (from: From, args: Args) => CompiledQuery<Row>,
 ): (from: From, ...args: Args) => Promise<Row[]> {

@@ -66,13 +66,18 @@ export interface Found<T> {
 
 /** Whether the transaction was committed. False also when that cannot be found out in time. */
 async function wentThrough(db: Database, outcome: TransactionOutcome): Promise<boolean> {
+  return (await askUntilAnswered(() => isCommitted(db, outcome))) === true
+}
+
+/** Asks again while the database is unavailable, for some ten seconds. Null when it has not answered then. */
+export async function askUntilAnswered<T>(ask: () => Promise<T>): Promise<T | null> {
   for (const wait of OUTCOME_WAITS) {
     await Bun.sleep(wait)
     try {
-      return (await isCommitted(db, outcome)) === true
+      return await ask()
     } catch (error) {
       if (!isDatabaseFailure(error)) throw error
     }
   }
-  return false
+  return null
 }

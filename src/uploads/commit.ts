@@ -1,5 +1,5 @@
 import { changeTotals } from '../core/accounts.rows.ts'
-import { adoptBlob, type NewBlob, referToNewCopy } from '../core/blobs.rows.ts'
+import { adoptBlob } from '../core/blobs.rows.ts'
 import { noteChange } from '../core/changes.rows.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
 import { noteThumbnail } from '../core/thumbnails.rows.ts'
@@ -13,13 +13,15 @@ import type { AccountId, BlobKey, FileId, FolderId, Sha256, Slug, Uuid } from '.
 import { mediaType } from '../domain/media-type.ts'
 import { makeSlug, makeUuid, type Random } from '../domain/random.ts'
 import { GARBAGE_GRACE } from '../files/blob-cleaning.job.ts'
-import { findFile, insertFile, type NewFile } from '../files/files.rows.ts'
+import { findFile, insertFile } from '../files/files.rows.ts'
 import { changeFiles } from '../files/folders/folders.rows.ts'
 import { assertPlaceLives, folderNotFound } from '../files/folders/places.ts'
 import type { ThumbnailIntake } from '../thumbnails/thumbnails.ts'
 import type { Digest } from './hashing/content-hash-messages.ts'
+import { interrupted } from './interrupted.ts'
 import { assertNotRefused, contentRefused } from './refused-content.ts'
-import { insertStoredFile, storingConditions } from './stored-files.rows.ts'
+import { StoringAtOnce } from './stored-at-once.ts'
+import { type NewRows, type StoringResult, storingStatement } from './stored-files.rows.ts'
 
 /** A file whose bytes and row are safe. */
 export interface StoredFile {
@@ -64,6 +66,8 @@ export class FileCommit {
   readonly #clock: Clock
   readonly #random: Random
   readonly #uploaded: () => void
+  /** Null where statements are no round trips. */
+  readonly #atOnce: StoringAtOnce | null
 
   /** `uploaded` is told of every file that is stored. */
   constructor(parts: {
@@ -80,18 +84,20 @@ export class FileCommit {
     this.#clock = parts.clock
     this.#random = parts.random
     this.#uploaded = parts.uploaded
+    this.#atOnce = parts.db.pipeline === null ? null : new StoringAtOnce(parts.db, parts.db.pipeline)
   }
 
   /**
-   * Stores the row, and returns once it and what `settle` does would survive a power cut. Throws Refusal
-   * FOLDER_NOT_FOUND, CONTENT_REFUSED, STORAGE_UNAVAILABLE, or what `settle` throws; nothing is stored then.
+   * Stores the row, and returns once it and what `settle` does would survive a power cut. `isOnlyReservation`: whether
+   * all that `settle` does is to end the reservation under the blob's key. Throws Refusal FOLDER_NOT_FOUND, CONTENT_REFUSED,
+   * STORAGE_UNAVAILABLE, or what `settle` throws; nothing is stored then.
    */
-  async commit(upload: CompleteUpload, settle: Settle): Promise<StoredFile> {
+  async commit(upload: CompleteUpload, settle: Settle, isOnlyReservation = false): Promise<StoredFile> {
     const type = await mediaType(upload.name, upload.declaredType, upload.head)
     const mayHaveThumbnail = this.#thumbnails.mayHaveOne(upload.head)
     // Another upload's failed sync puts in doubt what the store has said of this one.
     this.#health.assertUsable()
-    const described = { ...upload, type, mayHaveThumbnail }
+    const described = { ...upload, type, mayHaveThumbnail, isOnlyReservation }
     const file = await (upload.link === null
       ? this.#storeUnderFreeLink(described, settle)
       : this.#store(described, upload.link, settle))
@@ -112,13 +118,18 @@ export class FileCommit {
     }
   }
 
-  #store(upload: DescribedUpload, link: FileLink, settle: Settle): Promise<StoredFile> {
+  async #store(upload: DescribedUpload, link: FileLink, settle: Settle): Promise<StoredFile> {
     const { size, digest } = upload
     const { uuid, slug } = link
     const storedAs = (id: FileId): StoredFile => ({ id, uuid, slug, size, sha256: digest.sha256 })
+    const rows = this.#rows(upload, link)
+    if (upload.isOnlyReservation && this.#atOnce !== null) {
+      return storedAs(storedId(await this.#atOnce.store(rows)))
+    }
+    const insert = isPostgres(this.#db) ? insertAtOnce : insertInSteps
     const store = async (trx: Trx) => {
       await lockForUpload(trx, upload.account, upload.digest.sha256)
-      const file = storedAs(await this.#insert(trx, upload, link))
+      const file = storedAs(await insert(trx, rows))
       await settle(trx, file)
       return file
     }
@@ -129,8 +140,7 @@ export class FileCommit {
     return inTransaction(this.#db, store, findCommitted)
   }
 
-  /** Inserts the rows of the file, and counts it in its account and folders. */
-  async #insert(trx: Trx, upload: DescribedUpload, link: FileLink): Promise<FileId> {
+  #rows(upload: DescribedUpload, link: FileLink): NewRows {
     const { account, folder, key, digest, size, name, mayHaveThumbnail } = upload
     const now = this.#clock.now()
     const file = {
@@ -146,19 +156,11 @@ export class FileCommit {
     }
     const blob = { key, ...digest, size, created_at: now }
     const thumbnail = mayHaveThumbnail === null ? null : mayHaveThumbnail ? 'wanted' : 'none'
-    const insert = isPostgres(trx) ? insertAtOnce : insertInSteps
-    return insert(trx, { file, blob, thumbnail, garbageDueAt: now + GARBAGE_GRACE })
+    return { file, blob, thumbnail, garbageDueAt: now + GARBAGE_GRACE }
   }
 }
 
-interface NewRows {
-  readonly file: Omit<NewFile, 'blob_id'>
-  readonly blob: NewBlob
-  /** State of its thumbnail to begin with; null where none are made. */
-  readonly thumbnail: 'wanted' | 'none' | null
-  readonly garbageDueAt: number
-}
-
+/** Inserts the rows of the file, and counts it in its account and folders. */
 async function insertInSteps(trx: Trx, { file, blob, thumbnail, garbageDueAt }: NewRows): Promise<FileId> {
   const { account_id: account, folder_id: folder, size, created_at: now } = file
   await assertPlaceLives(trx, folder)
@@ -172,21 +174,22 @@ async function insertInSteps(trx: Trx, { file, blob, thumbnail, garbageDueAt }: 
   return id
 }
 
-/** The same with two statements, or four when the content is known. */
-async function insertAtOnce(trx: Trx, { file, blob, thumbnail, garbageDueAt }: NewRows): Promise<FileId> {
-  const { isFolderGone, isRefused, known } = await storingConditions(
-    trx,
-    file.folder_id,
-    blob.sha256,
-    blob.size,
-  )
+/** The same with one statement. */
+async function insertAtOnce(trx: Trx, rows: NewRows): Promise<FileId> {
+  const [result] = (await trx.executeQuery(storingStatement(trx, rows, null))).rows
+  if (result === undefined) throw new Error('storing a file has a result')
+  return storedId(result)
+}
+
+function storedId({ id, isFolderGone, isRefused }: StoringResult): FileId {
   if (isFolderGone) throw folderNotFound()
   if (isRefused) throw contentRefused()
-  if (known !== null) await referToNewCopy(trx, known, blob, garbageDueAt)
-  return insertStoredFile(trx, file, blob, known?.id ?? null, thumbnail)
+  if (id === null) throw interrupted()
+  return id
 }
 
 interface DescribedUpload extends CompleteUpload {
   readonly type: string
   readonly mayHaveThumbnail: boolean | null
+  readonly isOnlyReservation: boolean
 }

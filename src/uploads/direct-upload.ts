@@ -65,7 +65,7 @@ export class DirectUpload {
   async finish(
     rawName: string,
     declaredType: string | null,
-    alongside: Settle = async () => {},
+    alongside: Settle | null = null,
   ): Promise<StoredFile> {
     const recorded = this.#reservation.recorded()
     const digest = await this.#intake.end()
@@ -80,10 +80,11 @@ export class DirectUpload {
       declaredType,
       link: null,
     }
-    const file = await this.#parts.commit.commit(upload, async (trx, stored) => {
+    const settle: Settle = async (trx, stored) => {
       await this.#reservation.use(trx)
-      await alongside(trx, stored)
-    })
+      await alongside?.(trx, stored)
+    }
+    const file = await this.#parts.commit.commit(upload, settle, alongside === null)
     this.#isStored = true
     await this.#reservation.used(this.#received)
     return file

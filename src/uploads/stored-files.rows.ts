@@ -1,99 +1,71 @@
 /** The rows of a file that is stored, as one statement: for PostgreSQL only. */
-import { sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import type { NewBlob } from '../core/blobs.rows.ts'
-import type { Trx } from '../database/database.ts'
-import { preparedChange } from '../database/prepared.ts'
-import { type BlobId, type BlobKey, type FileId, type FolderId, GUESTS, type Sha256 } from '../domain/ids.ts'
+import type { Queryable } from '../database/database.ts'
+import { preparedStatement } from '../database/prepared.ts'
+import { type BlobKey, type FileId, GUESTS } from '../domain/ids.ts'
 import { sortKeyOfFolded } from '../domain/sort-key.ts'
 import type { NewFile } from '../files/files.rows.ts'
 
-/** What decides whether and how a file can be stored. */
-export interface StoringConditions {
+/** A file to be stored, with its blob. */
+export interface NewRows {
+  readonly file: Omit<NewFile, 'blob_id'>
+  readonly blob: NewBlob
+  /** State of its thumbnail to begin with; null where none are made. */
+  readonly thumbnail: 'wanted' | 'none' | null
+  /** When an older copy of the same content may be removed. */
+  readonly garbageDueAt: number
+}
+
+/** What came of it. Without an id nothing was stored. */
+export interface StoringResult {
+  readonly id: FileId | null
   /** Whether the folder or one above it is deleted. */
   readonly isFolderGone: boolean
   readonly isRefused: boolean
-  /** The blob with the same content, locked, if there is one. */
-  readonly known: { readonly id: BlobId; readonly key: BlobKey } | null
 }
-
-/** To be asked once account and content are locked. */
-export async function storingConditions(
-  trx: Trx,
-  folder: FolderId,
-  sha256: Sha256,
-  size: number,
-): Promise<StoringConditions> {
-  const [row] = (await conditions(trx, folder, sha256, size)).rows
-  if (row === undefined) throw new Error('conditions are always there')
-  const { isFolderGone, isRefused, id, key } = row
-  return { isFolderGone, isRefused, known: id === null || key === null ? null : { id, key } }
-}
-
-const conditions = preparedChange((trx: Trx, folder: FolderId, sha256: Sha256, size: number) => ({
-  compile: () =>
-    sql<{ isFolderGone: boolean; isRefused: boolean; id: BlobId | null; key: BlobKey | null }>`
-      with recursive chain (parent_id, deleted_at) as (
-        select parent_id, deleted_at from folders where id = ${folder}
-        union all
-        select folders.parent_id, folders.deleted_at from folders join chain on folders.id = chain.parent_id
-      ),
-      content (sha256, size) as (values (cast(${sha256} as text), cast(${size} as bigint))),
-      known as (
-        select blobs.id, blobs.key from blobs, content
-        where blobs.sha256 = content.sha256 and blobs.size = content.size
-        for update of blobs
-      )
-      select
-        exists (select from chain where deleted_at is not null) as "isFolderGone",
-        exists (select from refused_contents, content where refused_contents.sha256 = content.sha256)
-          as "isRefused",
-        known.id, known.key
-      from content left join known on true`.compile(trx),
-}))
 
 /**
- * Inserts the file and its blob, unless that is known, notes whether a thumbnail is wanted, counts the file in its
- * account and folders, and notes the change. Throws a unique violation when slug, UUID or content are taken.
+ * Inserts the file and its blob, or refers to the blob with the same content, whose copy is replaced; notes whether a
+ * thumbnail is wanted, counts the file in its account and folders, and notes the change. With `reservation` all this
+ * happens only if the reservation under that key is there, and it ends. To be run once account and content are locked.
+ * Throws a unique violation when slug, UUID or content are taken.
  */
-export async function insertStoredFile(
-  trx: Trx,
-  file: Omit<NewFile, 'blob_id'>,
-  blob: NewBlob,
-  known: BlobId | null,
-  thumbnail: 'wanted' | 'none' | null,
-): Promise<FileId> {
-  const { name_folded } = file
-  const { rows } = await insertAll(
-    trx,
-    known,
+export function storingStatement(
+  db: Queryable,
+  { file, blob, thumbnail, garbageDueAt }: NewRows,
+  reservation: BlobKey | null,
+): CompiledQuery<StoringResult> {
+  return storing(
+    db,
+    reservation,
     blob.key,
     blob.sha256,
     blob.crc32,
     thumbnail,
+    garbageDueAt,
     file.uuid,
     file.slug,
     file.account_id,
     file.folder_id,
     file.name,
-    name_folded,
-    sortKeyOfFolded(name_folded),
+    file.name_folded,
+    sortKeyOfFolded(file.name_folded),
     file.size,
     file.type,
     file.created_at,
   )
-  const [added] = rows
-  if (added === undefined) throw new Error('a new file has an id')
-  return added.id
 }
 
-const insertAll = preparedChange(
+const storing = preparedStatement(
   (
-    trx: Trx,
-    known: number | null,
+    db: Queryable,
+    reservation: string | null,
     key: string,
     sha256: string,
     crc32: number,
     thumbnail: string | null,
+    garbageDueAt: number,
     uuid: string,
     slug: string,
     account: number,
@@ -106,32 +78,65 @@ const insertAll = preparedChange(
     now: number,
   ) => ({
     compile: () =>
-      sql<{ id: FileId }>`
+      sql<StoringResult>`
         with recursive given (
-          known, key, sha256, crc32, thumbnail, uuid, slug, account, folder, name, folded, sort, size, type, now
+          reservation, key, sha256, crc32, thumbnail, garbage_due, uuid, slug, account, folder, name, folded, sort, size,
+          type, now
         ) as (
           values (
-            cast(${known} as bigint), cast(${key} as text), cast(${sha256} as text), cast(${crc32} as bigint),
-            cast(${thumbnail} as text), cast(${uuid} as text), cast(${slug} as text),
+            cast(${reservation} as text), cast(${key} as text), cast(${sha256} as text), cast(${crc32} as bigint),
+            cast(${thumbnail} as text), cast(${garbageDueAt} as bigint), cast(${uuid} as text), cast(${slug} as text),
             cast(${account} as bigint), cast(${folder} as bigint), cast(${name} as text),
             cast(${folded} as text), cast(${sort} as text), cast(${size} as bigint), cast(${type} as text),
             cast(${now} as bigint)
           )
         ),
-        chain (id, parent_id) as (
-          select folders.id, folders.parent_id from folders join given on folders.id = given.folder
+        chain (id, parent_id, deleted_at) as (
+          select folders.id, folders.parent_id, folders.deleted_at
+          from folders join given on folders.id = given.folder
           union all
-          select folders.id, folders.parent_id from folders join chain on folders.id = chain.parent_id
+          select folders.id, folders.parent_id, folders.deleted_at
+          from folders join chain on folders.id = chain.parent_id
+        ),
+        verdict (folder_gone, refused) as (
+          select
+            exists (select from chain where deleted_at is not null),
+            exists (select from refused_contents, given where refused_contents.sha256 = given.sha256)
+        ),
+        ended as (
+          delete from reservations using given, verdict
+          where reservations.key = given.reservation and not verdict.folder_gone and not verdict.refused
+          returning reservations.bytes
+        ),
+        accepted as (
+          select given.*, ended.bytes as reserved from given, ended
+          union all
+          select given.*, 0 from given, verdict
+          where given.reservation is null and not verdict.folder_gone and not verdict.refused
+        ),
+        known as (
+          select blobs.id, blobs.key
+          from blobs join accepted on blobs.sha256 = accepted.sha256 and blobs.size = accepted.size
+          for update of blobs
+        ),
+        replaced as (
+          update blobs set key = accepted.key, created_at = accepted.now, verified_at = null, refs = refs + 1
+          from known, accepted where blobs.id = known.id
+        ),
+        garbage as (
+          insert into blob_garbage (key, due_at) select known.key, accepted.garbage_due from known, accepted
+          on conflict (key) do nothing
         ),
         added as (
           insert into blobs (key, sha256, crc32, size, refs, created_at)
-          select key, sha256, crc32, size, 1, now from given where known is null
+          select key, sha256, crc32, size, 1, now from accepted where not exists (select from known)
           returning id
         ),
-        blob (id) as (select known from given where known is not null union all select id from added),
+        blob (id) as (select id from known union all select id from added),
         thumbnail as (
           insert into thumbnails (blob_id, state, due_at)
-          select blob.id, given.thumbnail, given.now from given, blob where given.thumbnail is not null
+          select blob.id, accepted.thumbnail, accepted.now from accepted, blob
+          where accepted.thumbnail is not null
           on conflict (blob_id) do nothing
         ),
         file as (
@@ -140,28 +145,33 @@ const insertAll = preparedChange(
             last_used_at
           )
           select uuid, slug, account, folder, blob.id, name, folded, sort, size, type, now, now
-          from given, blob
+          from accepted, blob
           returning id
         ),
         totals as (
-          update accounts set storage_used = storage_used + given.size, files_count = files_count + 1
-          from given where accounts.id = given.account
+          update accounts
+          set
+            storage_used = storage_used + accepted.size,
+            storage_reserved = storage_reserved - accepted.reserved,
+            files_count = files_count + 1
+          from accepted where accounts.id = accepted.account
         ),
         sums as (
           update folders
           set
-            file_count = file_count + case when folders.id = given.folder then 1 else 0 end,
+            file_count = file_count + case when folders.id = accepted.folder then 1 else 0 end,
             tree_files = tree_files + 1,
-            tree_bytes = tree_bytes + given.size
-          from given, chain where folders.id = chain.id
+            tree_bytes = tree_bytes + accepted.size
+          from accepted, chain where folders.id = chain.id
         ),
         change as (
           insert into changes (account_id, kind, file_id, place)
-          select given.account, 'file.added', file.id,
+          select accepted.account, 'file.added', file.id,
             case when folders.parent_id is null then 'root' else folders.identifier end
-          from given, file, folders
-          where folders.id = given.folder and given.account <> ${sql.lit(GUESTS)}
+          from accepted, file, folders
+          where folders.id = accepted.folder and accepted.account <> ${sql.lit(GUESTS)}
         )
-        select id from file`.compile(trx),
+        select (select id from file) as id, folder_gone as "isFolderGone", refused as "isRefused"
+        from verdict`.compile(db),
   }),
 )

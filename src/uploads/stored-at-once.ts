@@ -1,0 +1,99 @@
+import { endReservation } from '../core/reservations.rows.ts'
+import type { Database, StatementPipeline } from '../database/database.ts'
+import { isDatabaseFailure, lockAccount, lockingForUploads } from '../database/differences.ts'
+import { Gathering } from '../database/gathering.ts'
+import { askUntilAnswered, inTransaction } from '../database/transactions.ts'
+import type { AccountId, FileId } from '../domain/ids.ts'
+import { findFile } from '../files/files.rows.ts'
+import { type NewRows, type StoringResult, storingStatement } from './stored-files.rows.ts'
+
+/** How storing one file ended. */
+type Ending =
+  | { readonly result: StoringResult }
+  /** `isUnsure`: the file may be stored all the same. */
+  | { readonly error: unknown; readonly isUnsure: boolean }
+
+interface Lane {
+  readonly gathering: Gathering<NewRows, Ending>
+  /** Files that wait for it. */
+  waiting: number
+}
+
+/**
+ * Stores files whose reservation ends with that and nothing else, in one round trip: those that come for one account while
+ * one of it is being stored in one transaction, because they would wait for each other at its row.
+ *
+ * The reservation tells a commit whose answer was lost: whoever ends it decides, and only storing it removes it with
+ * the file's row in its place.
+ */
+export class StoringAtOnce {
+  readonly #db: Database
+  readonly #pipeline: StatementPipeline
+  /** Of accounts that have a file under way. */
+  readonly #lanes = new Map<AccountId, Lane>()
+
+  constructor(db: Database, pipeline: StatementPipeline) {
+    this.#db = db
+    this.#pipeline = pipeline
+  }
+
+  /** Returns once the rows would survive a power cut, or nothing is stored. Throws as `storingStatement` says. */
+  async store(rows: NewRows): Promise<StoringResult> {
+    const ending = await this.#ending(rows)
+    if ('result' in ending) return ending.result
+    const id = ending.isUnsure ? await this.#lookUp(rows) : null
+    if (id === null) throw ending.error
+    return { id, isFolderGone: false, isRefused: false }
+  }
+
+  async #ending(rows: NewRows): Promise<Ending> {
+    const { account_id: account } = rows.file
+    const lane = this.#lanes.get(account) ?? {
+      gathering: new Gathering((all: readonly NewRows[]) => this.#storeAll(account, all)),
+      waiting: 0,
+    }
+    this.#lanes.set(account, lane)
+    lane.waiting++
+    try {
+      return await lane.gathering.ask(rows)
+    } finally {
+      if (--lane.waiting === 0) this.#lanes.delete(account)
+    }
+  }
+
+  async #storeAll(account: AccountId, all: readonly NewRows[]): Promise<readonly Ending[]> {
+    const contents = all.map(({ blob }) => blob.sha256)
+    const statements = all.map((rows) => storingStatement(this.#db, rows, rows.blob.key))
+    let isSent = false
+    try {
+      const before = [lockingForUploads(this.#db, account, contents)]
+      const found = await this.#pipeline(before, statements, () => {
+        isSent = true
+      })
+      return found.map(([result]) => {
+        if (result === undefined) throw new Error('storing a file has a result')
+        return { result }
+      })
+    } catch (error) {
+      const isUnsure = isSent && isDatabaseFailure(error)
+      if (all.length === 1 || isDatabaseFailure(error)) return all.map(() => ({ error, isUnsure }))
+      // One that cannot be stored must not keep the others from it.
+      const endings: Ending[] = []
+      for (const one of all) endings.push(...(await this.#storeAll(account, [one])))
+      return endings
+    }
+  }
+
+  /** The file's id, if it was stored; from now on it will not be. Null also when that cannot be found out in time. */
+  async #lookUp({ file, blob }: NewRows): Promise<FileId | null> {
+    return askUntilAnswered(async () => {
+      const isOpen = await inTransaction(this.#db, async (trx) => {
+        // Waits for a transaction that is still under way.
+        await lockAccount(trx, file.account_id)
+        return endReservation(trx, blob.key)
+      })
+      if (isOpen) return null
+      return (await findFile(this.#db, { kind: 'uuid', uuid: file.uuid }))?.id ?? null
+    })
+  }
+}

@@ -1,0 +1,135 @@
+/** Files that are stored with one round trip, several of an account in one transaction: for PostgreSQL only. */
+import { describe, expect, test } from 'bun:test'
+import { insertAccount, topFolder } from '../../src/core/accounts.rows.ts'
+import { openReservation } from '../../src/core/reservations.rows.ts'
+import { isUniqueViolation } from '../../src/database/differences.ts'
+import { openPostgres } from '../../src/database/postgres.ts'
+import { inTransaction } from '../../src/database/transactions.ts'
+import type { BlobKey, NodeId, Sha256 } from '../../src/domain/ids.ts'
+import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../src/domain/random.ts'
+import { StoringAtOnce } from '../../src/uploads/stored-at-once.ts'
+import type { NewRows } from '../../src/uploads/stored-files.rows.ts'
+import { sha256 } from '../support/clients/caller.ts'
+import { createMigratedDatabase } from '../support/databases/migrated-database.ts'
+import { whyNoPostgres } from '../support/databases/postgres.ts'
+import { reportNotRun } from '../support/processes/not-run.ts'
+import { unsoundTotals } from '../support/storage/soundness.ts'
+
+const obstacle = whyNoPostgres()
+if (obstacle !== null) reportNotRun('files that are stored at once', obstacle)
+
+const SIZE = 7
+/** What is said of the room for one file, which is reserved still. */
+const ONE_RESERVED = `storage reserved of alice: ${SIZE}, not 0`
+
+async function opened() {
+  const { url, drop } = await createMigratedDatabase()
+  const db = openPostgres(url, { connections: 8, durable: true, report: () => {} })
+  const { pipeline } = db
+  if (pipeline === null) throw new Error('PostgreSQL has a pipeline')
+  const node = 'test' as NodeId
+  await db.insertInto('nodes').values({ id: node, started_at: 0 }).execute()
+  const account = await inTransaction(db, (trx) =>
+    insertAccount(trx, systemRandom, { username: 'alice', created_at: 0 }),
+  )
+  const folder = await topFolder(db, account)
+  let transactions = 0
+  const storing = new StoringAtOnce(db, (...statements) => {
+    transactions++
+    return pipeline(...statements)
+  })
+
+  /** A file with a content of its own and a reservation. */
+  async function reserved(content: string = crypto.randomUUID()): Promise<NewRows> {
+    const key = makeBlobKey(systemRandom)
+    await openReservation(db, { key, account_id: account, bytes: SIZE, created_at: 0, node }, 1e9)
+    const file = {
+      uuid: makeUuid(systemRandom),
+      slug: makeSlug(systemRandom),
+      account_id: account,
+      folder_id: folder,
+      name: 'a.txt',
+      name_folded: 'a.txt',
+      size: SIZE,
+      type: 'text/plain',
+      created_at: 1,
+      last_used_at: 1,
+    }
+    const digest = { sha256: sha256(new TextEncoder().encode(content)) as Sha256, crc32: 0 }
+    const blob = { key, ...digest, size: SIZE, created_at: 1 }
+    return { file, blob, thumbnail: 'none', garbageDueAt: 5 }
+  }
+
+  const found = async () => ({
+    files: (await db.selectFrom('files').select('id').execute()).length,
+    reservations: (await db.selectFrom('reservations').select('key').execute()).length,
+    unsound: await unsoundTotals(db),
+  })
+
+  return {
+    db,
+    storing,
+    folder,
+    reserved,
+    found,
+    transactions: () => transactions,
+    async [Symbol.asyncDispose]() {
+      await db.destroy()
+      await drop()
+    },
+  }
+}
+
+describe.if(obstacle === null)('files that are stored at once', () => {
+  test('are counted, and their reservations end, in few transactions', async () => {
+    await using it = await opened()
+    const rows = await Promise.all(Array.from({ length: 30 }, () => it.reserved()))
+    const results = await Promise.all(rows.map((one) => it.storing.store(one)))
+    expect(new Set(results.map(({ id }) => id)).size).toBe(30)
+    expect(it.transactions()).toBeLessThan(15)
+    expect(await it.found()).toEqual({ files: 30, reservations: 0, unsound: [] })
+  })
+
+  test('are stored though one among them cannot be', async () => {
+    await using it = await opened()
+    const rows = await Promise.all(Array.from({ length: 6 }, () => it.reserved()))
+    const [first, ...others] = rows
+    if (first === undefined) throw new Error('there are six')
+    const twin = await it.reserved()
+    const taken = { ...twin, file: { ...twin.file, slug: first.file.slug } }
+    const ends = await Promise.allSettled([first, taken, ...others].map((one) => it.storing.store(one)))
+    const failed = ends.filter((end) => end.status === 'rejected')
+    expect(failed.map(({ reason }) => isUniqueViolation(reason))).toEqual([true])
+    expect(await it.found()).toEqual({ files: 6, reservations: 1, unsound: [ONE_RESERVED] })
+  })
+
+  test('share the blob of one content, and the older copy becomes garbage', async () => {
+    await using it = await opened()
+    const [first, second] = [await it.reserved('same'), await it.reserved('same')]
+    await it.storing.store(first)
+    await it.storing.store(second)
+    const blobs = await it.db.selectFrom('blobs').select(['key', 'refs']).execute()
+    expect(blobs).toEqual([{ key: second.blob.key, refs: 2 }])
+    const garbage = await it.db.selectFrom('blob_garbage').select(['key', 'due_at']).execute()
+    expect(garbage).toEqual([{ key: first.blob.key, due_at: 5 }])
+    expect(await it.found()).toEqual({ files: 2, reservations: 0, unsound: [] })
+  })
+
+  test('are not stored without their reservation', async () => {
+    await using it = await opened()
+    const rows = await it.reserved()
+    const stranger = { ...rows, blob: { ...rows.blob, key: 'b'.repeat(rows.blob.key.length) as BlobKey } }
+    expect(await it.storing.store(stranger)).toEqual({ id: null, isFolderGone: false, isRefused: false })
+    expect(await it.found()).toEqual({ files: 0, reservations: 1, unsound: [ONE_RESERVED] })
+  })
+
+  test('are not stored in a deleted folder, nor when their content is blocked; the reservation stays', async () => {
+    await using it = await opened()
+    const [one, other] = [await it.reserved(), await it.reserved()]
+    await it.db.insertInto('refused_contents').values({ sha256: other.blob.sha256, refused_at: 0 }).execute()
+    expect(await it.storing.store(other)).toEqual({ id: null, isFolderGone: false, isRefused: true })
+    await it.db.updateTable('folders').set({ deleted_at: 1 }).where('id', '=', it.folder).execute()
+    expect(await it.storing.store(one)).toEqual({ id: null, isFolderGone: true, isRefused: false })
+    expect(await it.found()).toMatchObject({ files: 0, reservations: 2 })
+  })
+})
