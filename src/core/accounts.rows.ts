@@ -142,7 +142,6 @@ const OWNED_TABLES = [
   'mail_addresses',
   'mails',
   'file_warnings',
-  'links',
 ] as const
 
 /** Deletes the rows of at most `limit` removed accounts that own nothing any more; returns how many. */

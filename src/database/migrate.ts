@@ -24,7 +24,6 @@ import { emptyUploads } from './migrations/019-empty-uploads.ts'
 import { closedFolders } from './migrations/020-closed-folders.ts'
 import { naturalNames } from './migrations/021-natural-names.ts'
 import { damagedContents } from './migrations/022-damaged-contents.ts'
-import { links } from './migrations/023-links.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -56,7 +55,6 @@ const migrations: readonly Migration[] = [
   closedFolders,
   naturalNames,
   damagedContents,
-  links,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

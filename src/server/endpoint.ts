@@ -16,7 +16,6 @@ export interface Documentation {
     | 'Files'
     | 'Folders'
     | 'Bin'
-    | 'Links'
     | 'Account'
     | 'Signing in'
     | 'Administration'

@@ -59,8 +59,6 @@ const copied = {
   mails: { key: ['id'], hasIds: true },
   reset_requests: { key: ['id'], hasIds: true },
   file_warnings: { key: ['id'], hasIds: true },
-  links: { key: ['id'], hasIds: true },
-  link_targets: { key: ['link_id', 'position'] },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
 
 const emptied = Object.entries<CopiedTable>(copied)
