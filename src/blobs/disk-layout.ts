@@ -1,5 +1,5 @@
-import { lstat, mkdir, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, mkdir, rm, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { BlobKey } from '../domain/ids.ts'
 import { type Modes, syncDirectory, unlessMissing } from './disk-files.ts'
 
@@ -15,9 +15,12 @@ export class DiskLayout {
   readonly resumable: string
   /** File with the mark. */
   readonly mark: string
+  /** Whether the next opening removes blobs that were written in one session and are not complete. */
+  readonly dropsUnfinished: boolean
 
-  constructor(folder: string) {
+  constructor(folder: string, dropsUnfinished: boolean) {
     this.folder = folder
+    this.dropsUnfinished = dropsUnfinished
     this.unfinished = join(folder, 'tmp')
     this.resumable = join(folder, 'resumable')
     this.mark = join(folder, 'mark')
@@ -57,12 +60,18 @@ export class LinkInStore extends Error {
 }
 
 /**
- * Removes the file of a complete blob, if there is one. Returns once that would survive a power cut: the row that tells of
- * it is about to go, and nobody would look for a file that came back.
+ * Removes the file of a complete blob, or of a resumable one, if there is one. Returns once that would survive a power
+ * cut: the row that tells of it is about to go, and nobody would look for a file that came back.
  */
-export async function removeFinished(layout: DiskLayout, key: BlobKey): Promise<void> {
-  const isRemoved = await unlink(layout.finished(key)).then(() => true, unlessMissing)
-  if (isRemoved === true) await syncDirectory(layout.shard(key))
+export async function removeDurably(path: string): Promise<void> {
+  const isRemoved = await unlink(path).then(() => true, unlessMissing)
+  if (isRemoved === true) await syncDirectory(dirname(path))
+}
+
+/** The same for a blob that was written in one session. */
+export async function removeUnfinished(layout: DiskLayout, key: BlobKey): Promise<void> {
+  if (layout.dropsUnfinished) await rm(layout.temporary(key), { force: true })
+  else await removeDurably(layout.temporary(key))
 }
 
 /** Creates every folder and makes its name durable, so that a completed blob needs the sync of one folder only. Throws LinkInStore. */

@@ -1,8 +1,7 @@
-import { rm } from 'node:fs/promises'
 import type { BlobKey } from '../domain/ids.ts'
 import type { BlobWriter } from './blob-store.ts'
 import { diskStoreFailure } from './disk-files.ts'
-import { type DiskLayout, removeFinished } from './disk-layout.ts'
+import { type DiskLayout, removeDurably, removeUnfinished } from './disk-layout.ts'
 import type { GrowingFile } from './growing-file.ts'
 
 /** Writes a blob in one session: as a temporary file, which is renamed when it is complete. */
@@ -34,7 +33,7 @@ export class DiskWriter implements BlobWriter {
 
   async abort(): Promise<void> {
     await this.#file.close()
-    await rm(this.#layout.temporary(this.#key), { force: true })
-    await removeFinished(this.#layout, this.#key)
+    await removeUnfinished(this.#layout, this.#key)
+    await removeDurably(this.#layout.finished(this.#key))
   }
 }

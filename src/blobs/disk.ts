@@ -25,7 +25,7 @@ import {
   WritableFile,
   writeSynced,
 } from './disk-files.ts'
-import { DiskLayout, makeFolders, removeFinished } from './disk-layout.ts'
+import { DiskLayout, makeFolders, removeDurably, removeUnfinished } from './disk-layout.ts'
 import { BlobFiles } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
 import { DiskWriter } from './disk-writer.ts'
@@ -54,26 +54,28 @@ export async function openDiskBlobs(
   random: Random,
   { alone, groupRead = false }: DiskOptions,
 ): Promise<BlobStore> {
-  const layout = new DiskLayout(folder)
+  const layout = new DiskLayout(folder, alone)
   const modes = groupRead ? groupModes : ownModes
   if (alone) await rm(layout.unfinished, { recursive: true, force: true })
   await makeFolders(layout, modes)
-  return new DiskBlobs(layout, modes, random, alone)
+  return new DiskBlobs(layout, modes, random)
 }
 
 class DiskBlobs implements BlobStore {
-  readonly dropsUnfinished: boolean
   readonly #layout: DiskLayout
   readonly #modes: Modes
   readonly #random: Random
   readonly #direct = new DirectWriting()
   readonly #files = new BlobFiles()
 
-  constructor(layout: DiskLayout, modes: Modes, random: Random, alone: boolean) {
-    this.dropsUnfinished = alone
+  constructor(layout: DiskLayout, modes: Modes, random: Random) {
     this.#layout = layout
     this.#modes = modes
     this.#random = random
+  }
+
+  get dropsUnfinished(): boolean {
+    return this.#layout.dropsUnfinished
   }
 
   async create(key: BlobKey): Promise<BlobWriter> {
@@ -118,9 +120,9 @@ class DiskBlobs implements BlobStore {
 
   async remove(key: BlobKey): Promise<void> {
     await asDiskFailures(async () => {
-      await rm(this.#layout.temporary(key), { force: true })
-      await rm(this.#layout.growing(key), { force: true })
-      await removeFinished(this.#layout, key)
+      await removeUnfinished(this.#layout, key)
+      await removeDurably(this.#layout.growing(key))
+      await removeDurably(this.#layout.finished(key))
       this.#files.forget(this.#layout.finished(key))
     })
   }
@@ -141,17 +143,12 @@ class DiskBlobs implements BlobStore {
     return bavail * bsize
   }
 
-  async probe(): Promise<void> {
-    const path = this.#layout.temporary(makeBlobKey(this.#random))
-    try {
-      await asDiskFailures(async () => {
-        const content = Buffer.from(this.#random(PROBE_BYTES))
-        await writeSynced(path, content, this.#modes.file)
-        if (!content.equals(await readFile(path))) throw new Error('the probe came back changed')
-      })
-    } finally {
-      await rm(path, { force: true })
-    }
+  probe(): Promise<void> {
+    return this.#withTemporary(async (path) => {
+      const content = Buffer.from(this.#random(PROBE_BYTES))
+      await writeSynced(path, content, this.#modes.file)
+      if (!content.equals(await readFile(path))) throw new Error('the probe came back changed')
+    })
   }
 
   readMark(): Promise<string | null> {
@@ -159,21 +156,28 @@ class DiskBlobs implements BlobStore {
     return asDiskFailures(() => readFile(this.#layout.mark, { encoding: 'utf8', flag }).catch(unlessMissing))
   }
 
-  async writeMark(mark: string): Promise<void> {
+  writeMark(mark: string): Promise<void> {
     // A temporary file until it is whole, so that nobody reads half of it.
-    const path = this.#layout.temporary(makeBlobKey(this.#random))
-    try {
-      await asDiskFailures(async () => {
-        await writeSynced(path, mark, this.#modes.file)
-        await rename(path, this.#layout.mark)
-        await syncDirectory(this.#layout.folder)
-      })
-    } finally {
-      await rm(path, { force: true })
-    }
+    return this.#withTemporary(async (path) => {
+      await writeSynced(path, mark, this.#modes.file)
+      await rename(path, this.#layout.mark)
+      await syncDirectory(this.#layout.folder)
+    })
   }
 
   async link(): Promise<null> {
     return null
+  }
+
+  /** No row will know the file. */
+  #withTemporary(work: (path: string) => Promise<void>): Promise<void> {
+    const key = makeBlobKey(this.#random)
+    return asDiskFailures(async () => {
+      try {
+        await work(this.#layout.temporary(key))
+      } finally {
+        await removeUnfinished(this.#layout, key)
+      }
+    })
   }
 }

@@ -2,6 +2,7 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { ClientError } from './failure.ts'
+import { syncFolder } from './sync-folder.ts'
 
 const login = z.object({ api_key: z.string(), username: z.string(), account_id: z.number() })
 export type Login = z.infer<typeof login>
@@ -46,6 +47,7 @@ export function createLogins(folder: string): Logins {
     await writeFile(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true })
     await chmod(`${path}.new`, 0o600)
     await rename(`${path}.new`, path)
+    await syncFolder(folder)
   }
 
   return {

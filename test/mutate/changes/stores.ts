@@ -5,6 +5,7 @@ const policy = { tests: ['test/client/policy.test.ts'] }
 const parts = { tests: ['test/blobs/object-parts.unit.test.ts'] }
 const invariants = { tests: ['test/blobs/blob-invariants.unit.test.ts'] }
 const diskWriter = { tests: ['test/blobs/disk-writer.unit.test.ts'] }
+const diskRemoval = { tests: ['test/blobs/disk-removal.unit.test.ts'] }
 const openBlobs = { tests: ['test/blobs/blob-files.contract.test.ts'] }
 const resumableDisk = { tests: ['test/blobs/resumable-disk.contract.test.ts'] }
 const directWriting = { tests: ['test/blobs/direct-writing.contract.test.ts'] }
@@ -49,7 +50,11 @@ export const stores: readonly Change[] = [
   ...changesIn('src/blobs/disk-writer.ts', diskWriter, [
     ['    await this.#file.sync()\n', ''],
     ['    await recorded\n', ''],
-    ['    await rm(this.#layout.temporary(this.#key), { force: true })\n', ''],
+    ['    await removeUnfinished(this.#layout, this.#key)\n', ''],
+  ]),
+  ...changesIn('src/blobs/disk-layout.ts', diskRemoval, [
+    ['  if (isRemoved === true) await syncDirectory(dirname(path))\n', ''],
+    ['if (layout.dropsUnfinished) await rm', 'if (true) await rm'],
   ]),
   ...changesIn('src/blobs/disk-files.ts', resumableDisk, [
     ['if (stored < size) throw', 'if (stored + 1 < size) throw'],
