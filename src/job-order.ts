@@ -36,8 +36,9 @@ const ORDER = [
   'remove garbage',
   'forget outcomes of transactions',
   'forget old mails',
-  'send mails',
   'read stored bytes again',
+  'tell of damaged contents',
+  'send mails',
 ]
 
 /** The jobs of these parts in their order. Throws for a job that the order does not name. */

@@ -118,6 +118,31 @@ export type Report = z.infer<typeof report>
 export const reportsAnswer = pageOf(report)
 export const reportAnswer = dataOf(report)
 
+const damagedFile = component(
+  'DamagedFile',
+  z.object({
+    id: z.int(),
+    slug: z.string(),
+    url: z.string(),
+    name: z.string(),
+    size: sizeField,
+    account: described(z.nullable(owner), { description: 'null: a guest' }),
+    key: described(z.string(), {
+      example: '41c3723dd76743ed767c9f1a42e94a4a',
+      description: 'Of the content in the store',
+    }),
+    reason: described(z.nullable(z.enum(['missing', 'size', 'hash'])), {
+      description:
+        'Gone from the store, of another size than stored, or with other bytes; null once it is repaired',
+    }),
+    found_at: timestampField,
+    repaired_at: optionalTimestamp,
+  }),
+)
+export type DamagedFile = z.infer<typeof damagedFile>
+
+export const damagedFilesAnswer = pageOf(damagedFile)
+
 /** The SHA-256 of a content. */
 export const hashField = described(z.string(), { description: '64 hexadecimal characters' })
 

@@ -78,6 +78,41 @@ export type Jobs = z.infer<typeof jobs>
 
 export const jobsAnswer = dataOf(jobs)
 
+const scrub = z.object({
+  days: described(z.int(), { description: 'Within which all stored bytes are read again' }),
+  rate: described(sizeField, { example: 16_777_216, description: 'Bytes a second at most' }),
+  oldest_unverified_at: described(optionalTimestamp, {
+    description:
+      'When the bytes that wait the longest were last found sound, or stored; null where there are none',
+  }),
+  due_contents: described(z.int(), {
+    example: 12,
+    description: 'Contents that are due to be read; 10,000 are counted at most',
+  }),
+  due_bytes: described(sizeField, { example: 73_400_320 }),
+  due_exact: described(z.boolean(), { description: 'Whether that is all that is due' }),
+  state: backgroundJob.shape.state,
+  failure: described(z.nullable(z.string()), {
+    example: 'Error: the store does not answer',
+    description: 'Why the last try failed',
+  }),
+})
+
+const integrity = component(
+  'Integrity',
+  z.object({
+    scrub: described(z.nullable(scrub), { description: 'null: the server does not read stored bytes again' }),
+    contents_damaged: described(z.int(), { description: 'Contents that are damaged, and not sent' }),
+    contents_repaired: described(z.int(), {
+      example: 1,
+      description: 'Contents that were damaged in the last 400 days, and are sound again',
+    }),
+  }),
+)
+export type Integrity = z.infer<typeof integrity>
+
+export const integrityAnswer = dataOf(integrity)
+
 const node = component(
   'Node',
   z.object({

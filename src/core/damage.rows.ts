@@ -4,7 +4,7 @@
  */
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
-import { forUpdate } from '../database/differences.ts'
+import { forUpdate, wholeSum } from '../database/differences.ts'
 import type { Damage, Tables } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
@@ -16,8 +16,8 @@ export interface StoredCopy {
   readonly key: BlobKey
 }
 
-/** As the partial index has it. */
-const IS_DAMAGED = sql<SqlBool>`${sql.ref('blobs.damaged_key')} = ${sql.ref('blobs.key')}`
+/** Of rows of `blobs`: whether the present copy is marked. As the partial index has it. */
+export const IS_DAMAGED = sql<SqlBool>`${sql.ref('blobs.damaged_key')} = ${sql.ref('blobs.key')}`
 
 /** Of rows of `blobs`, also joined to others: what is wrong with the present copy; null for a sound one. */
 export function presentDamage(row: {
@@ -154,6 +154,7 @@ export interface UnverifiedCopy extends StoredCopy {
   readonly since: number
 }
 
+const IS_UNMARKED = sql<SqlBool>`(damaged_key is null or damaged_key <> key)`
 const SINCE = sql<number>`coalesce(verified_at, created_at)`
 
 /** Contents without a mark whose bytes were verified or stored before that time, the longest ago first. */
@@ -162,9 +163,30 @@ export function oldestUnverified(db: Database, before: number, limit: number): P
     .selectFrom('blobs')
     .select(['id', 'key', 'size', 'sha256', SINCE.as('since')])
     .where(SINCE, '<', before)
-    .where(sql<SqlBool>`(damaged_key is null or damaged_key <> key)`)
+    .where(IS_UNMARKED)
     .orderBy(SINCE)
     .orderBy('id')
     .limit(limit)
     .execute()
+}
+
+/** Contents and bytes that were verified or stored before that time; counts no further than `most`. */
+export async function countUnverified(
+  db: Database,
+  before: number,
+  most: number,
+): Promise<{ readonly contents: number; readonly bytes: number }> {
+  const some = db
+    .selectFrom('blobs')
+    .select('size')
+    .where(SINCE, '<', before)
+    .where(IS_UNMARKED)
+    .orderBy(SINCE)
+    .limit(most)
+  const [row] = await db.readPool.rows(
+    db
+      .selectFrom(some.as('some'))
+      .select(({ fn }) => [fn.countAll<number>().as('contents'), wholeSum(db, 'size').as('bytes')]),
+  )
+  return row ?? { contents: 0, bytes: 0 }
 }

@@ -24,6 +24,7 @@ import { emptyUploads } from './migrations/019-empty-uploads.ts'
 import { closedFolders } from './migrations/020-closed-folders.ts'
 import { naturalNames } from './migrations/021-natural-names.ts'
 import { damagedContents } from './migrations/022-damaged-contents.ts'
+import { damages } from './migrations/023-damages.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -55,6 +56,7 @@ const migrations: readonly Migration[] = [
   closedFolders,
   naturalNames,
   damagedContents,
+  damages,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

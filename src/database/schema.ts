@@ -9,6 +9,7 @@ import type {
   BlobKey,
   BlobProgress,
   ChangeId,
+  DamageId,
   FileId,
   FileWarningId,
   FolderId,
@@ -57,6 +58,7 @@ export interface Tables {
   mail_addresses: MailAddressesTable
   mails: MailsTable
   reset_requests: ResetRequestsTable
+  damages: DamagesTable
   file_warnings: FileWarningsTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   days: DaysTable
@@ -461,6 +463,9 @@ interface MailAddressesTable {
   /** Time of the last warning, and the upper bound of `last_used_at` that it covered. */
   warned_at: number | null
   warned_until: number | null
+  /** The last of `damages` that its mails told of, and when. */
+  damage_told: Generated<DamageId>
+  damage_told_at: number | null
 }
 
 /** The outbox. A row is deleted as soon as its mail is sent. */
@@ -520,6 +525,18 @@ interface BlobsTable {
   damaged_at: number | null
   /** When the bytes were last read whole and had the hash; null where they were not since they were stored. */
   verified_at: number | null
+}
+
+/** Copies of contents that were marked as damaged, each once, also after their marks are gone. */
+interface DamagesTable {
+  id: Generated<DamageId>
+  key: BlobKey
+  blob_id: BlobId
+  found_at: number
+  /** Null while the mark holds. */
+  ended_at: number | null
+  /** `repaired`: the content has sound bytes again. `deleted`: no file has it any more. */
+  outcome: 'repaired' | 'deleted' | null
 }
 
 /** Gone from the store, of another size than stored, or with other bytes than those that were hashed. */

@@ -24,6 +24,8 @@ export type BinEntryId = Branded<number, 'BinEntryId'>
 export type ChangeId = Branded<number, 'ChangeId'>
 export type MailId = Branded<number, 'MailId'>
 export type ResetRequestId = Branded<number, 'ResetRequestId'>
+/** Copy of a content that was marked as damaged. */
+export type DamageId = Branded<number, 'DamageId'>
 /** Warning to an account about files that will be deleted. */
 export type FileWarningId = Branded<number, 'FileWarningId'>
 export type ReportId = Branded<number, 'ReportId'>

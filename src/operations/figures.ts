@@ -4,6 +4,7 @@ import { type AccountTotals, accountTotals, thumbnailsWaiting } from '../core/fi
 import type { Claims } from '../core/jobs/job-leases.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
+import { countRepaired } from './integrity/damages.rows.ts'
 import { scrubDays } from './integrity/scrub.ts'
 
 /** Totals of the whole installation, equal on every node. */
@@ -11,6 +12,8 @@ export interface InstallationFigures extends AccountTotals {
   readonly thumbnailsWaiting: number
   /** Contents that are marked as damaged. */
   readonly damagedContents: number
+  /** Contents that were, and are sound again. */
+  readonly repairedContents: number
   /** Milliseconds since the bytes that wait the longest were verified or stored; null where none are read again. */
   readonly oldestUnverified: number | null
   readonly jobsSetAside: readonly string[]
@@ -50,14 +53,22 @@ export function createFigures(parts: {
   let last: Question | null = null
 
   async function ask(): Promise<InstallationFigures> {
-    const [totals, waiting, damagedContents, jobsSetAside, oldest] = await Promise.all([
+    const [totals, waiting, damagedContents, repairedContents, jobsSetAside, oldest] = await Promise.all([
       accountTotals(db),
       thumbnailsWaiting(db),
       countDamaged(db),
+      countRepaired(db),
       claims.setAside(),
       scrubDays(config) === 0 ? null : longestUnverified(),
     ])
-    return { ...totals, thumbnailsWaiting: waiting, damagedContents, jobsSetAside, oldestUnverified: oldest }
+    return {
+      ...totals,
+      thumbnailsWaiting: waiting,
+      damagedContents,
+      repairedContents,
+      jobsSetAside,
+      oldestUnverified: oldest,
+    }
   }
 
   async function longestUnverified(): Promise<number> {

@@ -13,7 +13,9 @@ import { createDiskWatch, type DiskWatch, warnOfFloor } from './disk-space.ts'
 import { createDoctor, type Doctor } from './doctor/doctor.ts'
 import { createProbes, type Probes } from './doctor/probe-tokens.ts'
 import { createFigures, type OperationFigures } from './figures.ts'
-import { scrub } from './integrity/scrub.ts'
+import { followDamages } from './integrity/damages.job.ts'
+import { createIntegrity, type Integrity } from './integrity/integrity.ts'
+import { SCRUB_JOB, scrub } from './integrity/scrub.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { createNotices, type NoticeBoard } from './notices.ts'
 import { createStatistics, type Statistics } from './statistics.ts'
@@ -29,6 +31,7 @@ export interface OperationsPart {
   readonly diskWatch: DiskWatch
   readonly doctor: Doctor
   readonly figures: OperationFigures
+  readonly integrity: Integrity
   /** Null where metrics are off. */
   readonly metrics: Metrics | null
   readonly notices: NoticeBoard
@@ -65,6 +68,7 @@ export async function createOperationsPart(
     report: failed('traffic could not be written'),
   })
   const backgroundJobs = createBackgroundJobs(db, nodes, clock, core.history)
+  const integrity = createIntegrity({ ...core, jobs: backgroundJobs })
   const probes = createProbes(core.signing, clock)
   return {
     allFiles: createAllFiles(db),
@@ -73,9 +77,10 @@ export async function createOperationsPart(
     diskWatch,
     doctor: createDoctor(
       { ...core, tryMail },
-      { db, jobs: backgroundJobs, probeStore: () => blobs.probe(), token: () => probes.token() },
+      { db, jobs: backgroundJobs, integrity, probeStore: () => blobs.probe(), token: () => probes.token() },
     ),
     figures: createFigures(core),
+    integrity,
     metrics,
     notices,
     probes,
@@ -88,10 +93,16 @@ export async function createOperationsPart(
       { name: 'read the notice', on: 'every node', every: 2 * SECOND, run: () => notices.refresh() },
       { name: 'note totals', on: 'one node', every: 10 * MINUTE, run: () => statistics.sample() },
       {
-        name: 'read stored bytes again',
+        name: SCRUB_JOB,
         on: 'one node',
         every: MINUTE,
         run: (mayGoOn) => scrub(core, mayGoOn),
+      },
+      {
+        name: 'tell of damaged contents',
+        on: 'one node',
+        every: MINUTE,
+        run: (mayGoOn) => followDamages(core, mayGoOn),
       },
     ],
   }

@@ -14,6 +14,7 @@ const subjects: Readonly<Record<AdminSection, string>> = {
   accounts: 'the accounts',
   reports: 'what people report, and what was taken down',
   files: 'the newest and the largest files',
+  integrity: 'how the stored bytes do, and which files are damaged',
   jobs: 'what runs by itself, and the servers',
   notice: 'what everybody is told on every page',
   settings: 'the settings in force',

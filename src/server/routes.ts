@@ -27,6 +27,7 @@ import { examineEndpoint } from '../operations/doctor/doctor.routes.ts'
 import { probeEndpoint } from '../operations/doctor/probe.routes.ts'
 import { listAllFilesEndpoint } from '../operations/files.routes.ts'
 import { getHealthEndpoint, getReadinessEndpoint } from '../operations/health.routes.ts'
+import { getIntegrityEndpoint, listDamagedFilesEndpoint } from '../operations/integrity/integrity.routes.ts'
 import { listJobsEndpoint, listNodesEndpoint, retryJobEndpoint } from '../operations/jobs.routes.ts'
 import { getMetricsEndpoint } from '../operations/metrics/metrics.routes.ts'
 import * as noticeRoutes from '../operations/notice.routes.ts'
@@ -189,6 +190,8 @@ export const routes: readonly Route[] = [
   row('get',     '/api/v1/admin/files',                  administrator,              ANY, NONE,     listAllFilesEndpoint),
   row('get',     '/api/v1/admin/jobs',                   administrator,              ANY, NONE,     listJobsEndpoint),
   row('post',    '/api/v1/admin/jobs/retry',             administrator,              ANY, FIELDS,   retryJobEndpoint),
+  row('get',     '/api/v1/admin/integrity',              administrator,              ANY, NONE,     getIntegrityEndpoint),
+  row('get',     '/api/v1/admin/damaged',                administrator,              ANY, NONE,     listDamagedFilesEndpoint),
   row('post',    '/api/v1/admin/doctor',                 administrator,              ANY, NONE,     examineEndpoint),
   row('get',     '/api/v1/admin/nodes',                  administrator,              ANY, NONE,     listNodesEndpoint),
   row('get',     '/api/v1/admin/settings',               administrator,              ANY, NONE,     listSettingsEndpoint),

@@ -1,8 +1,9 @@
 /** What is shown of states that the pictures of docs/images do not need. */
 
 import { z } from 'zod'
+import { markDamaged, type StoredCopy } from '../../src/core/damage.rows.ts'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
-import type { AccountId, BlobKey, Slug } from '../../src/domain/ids.ts'
+import type { AccountId, Slug } from '../../src/domain/ids.ts'
 import { CODE, film, MARKDOWN, pdf, zip } from '../browser/shown-files.ts'
 import { api } from '../support/clients/api.ts'
 import { type Bytes, makeFolder, textBytes, upload } from '../support/clients/public.ts'
@@ -86,9 +87,10 @@ export async function fillStates(host: TestHoldfast, demo: Demo): Promise<States
 /** The store loses the end of it. */
 async function damage(host: TestHoldfast, slug: string): Promise<void> {
   const blobs = host.database.selectFrom('files').innerJoin('blobs', 'blobs.id', 'files.blob_id')
-  const row = blobs.select('blobs.key').where('slug', '=', slug as Slug)
-  const { key }: { key: BlobKey } = await row.executeTakeFirstOrThrow()
-  await host.cutBlob(key, 100)
+  const row = blobs.select(['blobs.id', 'blobs.key']).where('slug', '=', slug as Slug)
+  const copy: StoredCopy = await row.executeTakeFirstOrThrow()
+  await host.cutBlob(copy.key, 100)
+  await markDamaged(host.database, copy, 'size', host.clock.now())
 }
 
 const TABLE = [

@@ -203,6 +203,8 @@ function administration(): State[] {
       await page.getByRole('dialog').waitFor()
     }),
     at('files', '/files'),
+    at('integrity', '/integrity'),
+    at('repaired', '/integrity?state=repaired'),
     at('jobs', '/jobs'),
     at('notice', '/notice'),
     at('settings', '/settings'),

@@ -6,6 +6,7 @@ import { AuditSection } from './audit-section.tsx'
 import type { AdminPageData, AdminSection } from './data.ts'
 import { DoctorSection } from './doctor-section.tsx'
 import { FilesSection } from './files-section.tsx'
+import { IntegritySection } from './integrity/integrity-section.tsx'
 import { JobsSection } from './jobs-section.tsx'
 import { askedPage, askedText } from './lists/address.ts'
 import { NodesSection } from './nodes-section.tsx'
@@ -41,6 +42,8 @@ function SectionOf({ section }: { section: AdminSection }) {
       )
     case 'files':
       return <FilesSection />
+    case 'integrity':
+      return <IntegritySection />
     case 'jobs':
       return (
         <>

@@ -6,6 +6,8 @@ import {
   adminAccountChangedAnswer,
   adminAccountsAnswer,
   allFilesAnswer,
+  type DamagedFile,
+  damagedFilesAnswer,
   type OneTimeLink,
   oneTimeLinkAnswer,
   type RefusedContent,
@@ -20,6 +22,8 @@ import { type Notice, noticeAnswer } from '../../src/contract/notice.ts'
 import {
   type Diagnosis,
   diagnosisAnswer,
+  type Integrity,
+  integrityAnswer,
   type Jobs,
   jobsAnswer,
   type Node,
@@ -29,7 +33,12 @@ import {
   settingsAnswer,
   statisticsAnswer,
 } from '../../src/contract/operations.ts'
-import type { AccountSort, AccountState, AllFilesSort } from '../../src/domain/administration.ts'
+import type {
+  AccountSort,
+  AccountState,
+  AllFilesSort,
+  DamagedFileState,
+} from '../../src/domain/administration.ts'
 import type { Act } from '../../src/domain/audit.ts'
 import { askServer, sending } from '../shared/ask.ts'
 import { deedsAnswer, type ShownDeed } from './deeds.ts'
@@ -132,6 +141,14 @@ export async function allowRefusedContent({ sha256 }: RefusedContent): Promise<v
 
 export function fetchFiles(sort: AllFilesSort, page: number): Promise<Page<AnyFile>> {
   return askServer(allFilesAnswer, asked('files', { sort, page }))
+}
+
+export async function fetchIntegrity(): Promise<Integrity> {
+  return (await askServer(integrityAnswer, `${ADMIN}/integrity`)).data
+}
+
+export function fetchDamaged(state: DamagedFileState, page: number): Promise<Page<DamagedFile>> {
+  return askServer(damagedFilesAnswer, asked('damaged', { state, page }))
 }
 
 export async function fetchJobs(): Promise<Jobs> {

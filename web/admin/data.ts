@@ -7,6 +7,7 @@ export const ADMIN_SECTIONS = [
   'accounts',
   'reports',
   'files',
+  'integrity',
   'jobs',
   'notice',
   'settings',

@@ -5,6 +5,7 @@ import type { NoticeLevel } from '../../src/domain/notice.ts'
 import type { ReportState } from '../../src/domain/report.ts'
 import type { AppTexts } from '../shared/app/app-context.ts'
 import type { Plural } from '../shared/words.ts'
+import type { IntegrityTexts } from './integrity/texts.ts'
 
 /** What administration says. */
 export interface AdminTexts {
@@ -17,6 +18,7 @@ export interface AdminTexts {
   readonly takeDown: TakeDownTexts
   readonly refused: RefusedTexts
   readonly files: FilesTexts
+  readonly integrity: IntegrityTexts
   readonly jobs: JobsTexts
   readonly notice: NoticeTexts
   readonly settings: SettingsTexts
@@ -61,6 +63,7 @@ interface OverviewTexts {
   readonly jobs: string
   /** {count} */
   readonly damaged: Plural
+  readonly whichDamaged: string
   readonly requests: string
   readonly outages: string
   readonly outagesWhy: string

@@ -8,6 +8,7 @@ import type { Random } from '../../domain/random.ts'
 import { settings } from '../../settings.ts'
 import { connect, databaseExists, noticesOtherBytes, openBlobs } from '../../storage.ts'
 import { type BackgroundJobs, createBackgroundJobs } from '../background-jobs.ts'
+import { createIntegrity, type Integrity } from '../integrity/integrity.ts'
 import { openSecrets, readSecret } from '../secrets.ts'
 import { checkDatabase } from './database.ts'
 import { advice, type Finding, fine, problem, reasonOf, unknown } from './findings.ts'
@@ -15,6 +16,7 @@ import { checkClock, checkDisk } from './machine.ts'
 import { createProbes } from './probe-tokens.ts'
 import { checkPublicAddress } from './public-address.ts'
 import { checkSettings } from './settings-in-force.ts'
+import { checkStoredBytes } from './stored-bytes.ts'
 
 export type { Finding } from './findings.ts'
 
@@ -35,6 +37,7 @@ interface Look {
 interface OpenParts {
   readonly db: Database
   readonly jobs: Pick<BackgroundJobs, 'list'>
+  readonly integrity: Pick<Integrity, 'state'>
   readonly probeStore: () => Promise<void>
   /** Admits to the probes of the server. */
   readonly token: () => string
@@ -93,13 +96,14 @@ export function isSound(diagnosis: Diagnosis): boolean {
 /** The same, by the server itself. */
 async function examineServer(look: Look, parts: OpenParts): Promise<Diagnosis> {
   const { config } = look
-  const [machine, database, services, address] = await Promise.all([
+  const [machine, database, services, bytes, address] = await Promise.all([
     checkMachine(config, true),
     checkDatabase(parts.db, config, look.clock),
     Promise.all([checkStore(config, parts.probeStore), checkDigests(look), checkJobs(parts.jobs)]),
+    checkBytes(look, parts.integrity),
     checkAddress(look, parts.token()),
   ])
-  return { machine, database, services: [...services, ...(await checkAround(look))], address }
+  return { machine, database, services: [...services, ...bytes, ...(await checkAround(look))], address }
 }
 
 async function checkMachine(config: Config, hasData: boolean): Promise<readonly Finding[]> {
@@ -150,11 +154,15 @@ async function checkInside(look: Look): Promise<Inside> {
     if (missing === MIGRATIONS) return noDatabase(config.dataDir)
     const database = await checkDatabase(db, config, clock)
     const isCurrent = missing === 0
-    const jobs = isCurrent
-      ? await checkJobs(createBackgroundJobs(db, null, clock))
-      : unknown('jobs', 'not looked at')
+    const list = createBackgroundJobs(db, null, clock)
+    const ofServer = isCurrent
+      ? [
+          await checkJobs(list),
+          ...(await checkBytes(look, createIntegrity({ db, clock, config, jobs: list }))),
+        ]
+      : [unknown('jobs', 'not looked at')]
     const probeStore = async () => (await openBlobs({ ...look, report() {} }, false)).probe()
-    const services = [await checkStore(config, probeStore), await checkDigests(look), jobs]
+    const services = [await checkStore(config, probeStore), await checkDigests(look), ...ofServer]
     const { links } = await openSecrets(db, await readSecret(config.secret), random)
     return { database, services, token: createProbes(createSigning(links), clock).token() }
   } catch (error) {
@@ -213,6 +221,13 @@ async function checkJobs(jobs: Pick<ReturnType<typeof createBackgroundJobs>, 'li
     'What it would remove or make stays as it is.',
     [{ where: 'shell', line: `holdfast admin jobs retry "${first.name}"` }],
   )
+}
+
+async function checkBytes(
+  { config, clock }: Look,
+  integrity: Pick<Integrity, 'state'>,
+): Promise<readonly Finding[]> {
+  return checkStoredBytes(await integrity.state(), { usesFolder: config.s3 === null, now: clock.now() })
 }
 
 async function checkMail({ config: { mail, signUp }, tryMail }: Look): Promise<Finding> {

@@ -12,9 +12,12 @@ import { Marking, mostMarked } from './marking.ts'
 import { paceOf } from './pace.ts'
 import { readDamage } from './reading.ts'
 
+/** The name of the job. */
+export const SCRUB_JOB = 'read stored bytes again'
+
 const USUAL_DAYS = 30
 /** Part of the days after which bytes are due: the rest of them is the time to read what became due at once. */
-const DUE_AFTER = 0.9
+export const DUE_AFTER = 0.9
 /** Contents whose verification is written in one transaction, and read anew after a kill. */
 const BATCH = 100
 

@@ -91,6 +91,11 @@ async function presentFamilies(
       { value: figures.damagedContents },
     ]),
     gauge(
+      'holdfast_repaired_contents',
+      'Contents that were damaged in the last 400 days and are sound again.',
+      [{ value: figures.repairedContents }],
+    ),
+    gauge(
       'holdfast_oldest_unverified_seconds',
       'Since the bytes that wait the longest for it were verified or stored.',
       figures.oldestUnverified === null ? [] : [{ value: figures.oldestUnverified / SECOND }],

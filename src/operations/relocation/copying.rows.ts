@@ -58,6 +58,7 @@ const copied = {
   mail_addresses: { key: ['account_id'] },
   mails: { key: ['id'], hasIds: true },
   reset_requests: { key: ['id'], hasIds: true },
+  damages: { key: ['id'], hasIds: true },
   file_warnings: { key: ['id'], hasIds: true },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
 

@@ -12,6 +12,7 @@ export const adminDe: AdminPageTexts = {
     accounts: 'Konten',
     reports: 'Meldungen',
     files: 'Dateien',
+    integrity: 'Gespeicherte Bytes',
     jobs: 'Aufgaben',
     notice: 'Hinweis',
     settings: 'Einstellungen',
@@ -47,10 +48,11 @@ export const adminDe: AdminPageTexts = {
       reports: 'Offene Meldungen',
       jobs: 'Ausgesetzte Aufgaben',
       damaged: {
-        one: 'Ein gespeicherter Inhalt ist beschädigt; Dateien mit diesem Inhalt können nicht heruntergeladen werden. „holdfast check“ auf dem Server nennt sie.',
+        one: 'Ein gespeicherter Inhalt ist beschädigt; Dateien mit diesem Inhalt können nicht heruntergeladen werden.',
         other:
-          '{count} gespeicherte Inhalte sind beschädigt; Dateien mit diesen Inhalten können nicht heruntergeladen werden. „holdfast check“ auf dem Server nennt sie.',
+          '{count} gespeicherte Inhalte sind beschädigt; Dateien mit diesen Inhalten können nicht heruntergeladen werden.',
       },
+      whichDamaged: 'Welche Dateien?',
       requests: 'Anfragen heute',
       outages: 'Ausfälle',
       outagesWhy:
@@ -210,6 +212,48 @@ export const adminDe: AdminPageTexts = {
       empty: 'Es gibt noch keine Dateien.',
       views: { one: '{count} Aufruf', other: '{count} Aufrufe' },
       downloads: { one: '{count} Download', other: '{count} Downloads' },
+    },
+    integrity: {
+      title: 'Gespeicherte Bytes',
+      why: {
+        one: 'Der Server liest alle gespeicherten Bytes binnen eines Tages neu, höchstens {rate} in der Sekunde, und vergleicht sie mit ihren Prüfsummen. So wird ein Schaden gefunden, bevor jemand die Datei braucht.',
+        other:
+          'Der Server liest alle gespeicherten Bytes binnen {count} Tagen neu, höchstens {rate} in der Sekunde, und vergleicht sie mit ihren Prüfsummen. So wird ein Schaden gefunden, bevor jemand die Datei braucht.',
+      },
+      off: 'Der Server liest gespeicherte Bytes nicht neu; HOLDFAST_SCRUB_DAYS schaltet das ein. „holdfast check --read-data“ liest sie einmal.',
+      damaged: 'Beschädigte Inhalte',
+      repaired: 'Reparierte Inhalte',
+      due: 'Zu lesen',
+      nothingDue: 'Alles rechtzeitig gelesen',
+      moreBytes: 'mehr als {size}',
+      moreThan: 'über {number}',
+      oldest: 'Am längsten ungelesen',
+      oldestWhy: 'Seit dem letzten Lesen oder dem Speichern',
+      none: 'Nichts',
+      today: '< 1 Tag',
+      days: { one: '{count} Tag', other: '{count} Tage' },
+      states: {
+        waiting: 'Gerade wird nichts gelesen; der Server sieht jede Minute nach, ob etwas zu lesen ist.',
+        running: 'Liest gerade.',
+        'set aside': 'Angehalten, weil es immer wieder misslang.',
+      },
+      failed: 'Der letzte Versuch misslang:',
+      files: 'Dateien',
+      filesWhy:
+        'Beschädigte Dateien werden nicht gesendet. Eine Datei ist repariert, wenn dieselbe Datei noch einmal hochgeladen wird, durch „holdfast check --from“ mit einer Sicherung, oder wenn ihre Bytes gelesen und heil gefunden werden.',
+      choose: 'Welche Dateien',
+      which: { damaged: 'Beschädigt', repaired: 'Repariert' },
+      empty: {
+        damaged: 'Keine Datei ist beschädigt.',
+        repaired: 'In den letzten 400 Tagen musste keine Datei repariert werden.',
+      },
+      reasons: {
+        missing: 'Die Bytes fehlen im Speicher.',
+        size: 'Der Speicher hat eine andere Zahl von Bytes.',
+        hash: 'Die Bytes haben sich verändert.',
+      },
+      foundAt: 'Gefunden am {time}',
+      repairedAt: 'Repariert am {time}',
     },
     jobs: {
       title: 'Hintergrundaufgaben',

@@ -12,6 +12,7 @@ export const adminEn: AdminPageTexts = {
     accounts: 'Accounts',
     reports: 'Reports',
     files: 'Files',
+    integrity: 'Stored bytes',
     jobs: 'Jobs',
     notice: 'Notice',
     settings: 'Settings',
@@ -47,10 +48,10 @@ export const adminEn: AdminPageTexts = {
       reports: 'Open reports',
       jobs: 'Jobs on hold',
       damaged: {
-        one: 'One stored content is damaged; files that have it cannot be downloaded. “holdfast check” on the server names them.',
-        other:
-          '{count} stored contents are damaged; files that have them cannot be downloaded. “holdfast check” on the server names them.',
+        one: 'One stored content is damaged; files that have it cannot be downloaded.',
+        other: '{count} stored contents are damaged; files that have them cannot be downloaded.',
       },
+      whichDamaged: 'Which files?',
       requests: 'Requests today',
       outages: 'Outages',
       outagesWhy:
@@ -207,6 +208,45 @@ export const adminEn: AdminPageTexts = {
       empty: 'There are no files yet.',
       views: { one: '{count} view', other: '{count} views' },
       downloads: { one: '{count} download', other: '{count} downloads' },
+    },
+    integrity: {
+      title: 'Stored bytes',
+      why: {
+        one: 'The server reads all stored bytes again within a day, {rate} a second at most, and compares them with their hashes, so that damage is found before somebody needs the file.',
+        other:
+          'The server reads all stored bytes again within {count} days, {rate} a second at most, and compares them with their hashes, so that damage is found before somebody needs the file.',
+      },
+      off: 'The server does not read stored bytes again; HOLDFAST_SCRUB_DAYS switches that on. “holdfast check --read-data” reads them once.',
+      damaged: 'Damaged contents',
+      repaired: 'Repaired contents',
+      due: 'Due to be read',
+      nothingDue: 'All were read in time',
+      moreBytes: 'more than {size}',
+      moreThan: 'over {number}',
+      oldest: 'Longest unread',
+      oldestWhy: 'Since bytes were last read, or stored',
+      none: 'None',
+      today: '< 1 day',
+      days: { one: '{count} day', other: '{count} days' },
+      states: {
+        waiting: 'Nothing is read just now; the server looks every minute whether something is due.',
+        running: 'Reading now.',
+        'set aside': 'On hold, because it kept failing.',
+      },
+      failed: 'The last try failed:',
+      files: 'Files',
+      filesWhy:
+        'Damaged files are not sent. A file is repaired when the same file is uploaded again, by “holdfast check --from” with a backup, or when its bytes are read and found sound.',
+      choose: 'Which files',
+      which: { damaged: 'Damaged', repaired: 'Repaired' },
+      empty: { damaged: 'No file is damaged.', repaired: 'No file had to be repaired in the last 400 days.' },
+      reasons: {
+        missing: 'The bytes are gone from the store.',
+        size: 'The store has another number of bytes.',
+        hash: 'The bytes have changed.',
+      },
+      foundAt: 'Found on {time}',
+      repairedAt: 'Repaired on {time}',
     },
     jobs: {
       title: 'Background jobs',

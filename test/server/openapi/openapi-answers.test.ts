@@ -416,6 +416,8 @@ async function everyOperationOfAdministrators(
     }),
     'get /api/v1/admin/statistics': asked('/api/v1/admin/statistics?days=2'),
     'get /api/v1/admin/files': asked('/api/v1/admin/files?sort=size'),
+    'get /api/v1/admin/integrity': asked('/api/v1/admin/integrity'),
+    'get /api/v1/admin/damaged': asked('/api/v1/admin/damaged?state=repaired'),
     'get /api/v1/admin/jobs': asked('/api/v1/admin/jobs'),
     'post /api/v1/admin/jobs/retry': asked('/api/v1/admin/jobs/retry', { job: 'purge unused files' }),
     'post /api/v1/admin/doctor': asked('/api/v1/admin/doctor'),

@@ -2,6 +2,7 @@ import type { StatisticsDay, StatisticsNow } from '../../../src/contract/operati
 import { fill } from '../../shared/words.ts'
 import { useAdmin } from '../admin-context.ts'
 import { adminPath } from '../data.ts'
+import { Figure } from '../figure.tsx'
 
 interface FiguresProps {
   readonly now: StatisticsNow
@@ -43,27 +44,5 @@ export function FigureList({ now, today, setAside }: FiguresProps) {
       )}
       <Figure name={overview.jobs} number={words.number(setAside)} to={adminPath('jobs')} />
     </ul>
-  )
-}
-
-interface FigureProps {
-  readonly name: string
-  readonly number: string
-  readonly detail?: string
-  /** It takes two columns. All together fill their rows, with two columns and with four. */
-  readonly isWide?: boolean
-  /** A path, or a place on this page. */
-  readonly to: string
-}
-
-function Figure({ name, number, detail, isWide = false, to }: FigureProps) {
-  return (
-    <li data-wide={isWide || undefined}>
-      <a href={to}>
-        <span className="small quiet">{name}</span>
-        <span className="figure-number">{number}</span>
-        {detail === undefined ? null : <span className="small quiet">{detail}</span>}
-      </a>
-    </li>
   )
 }

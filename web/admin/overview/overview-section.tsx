@@ -4,6 +4,7 @@ import { PageSection } from '../../shared/app/part.tsx'
 import { useAnswer } from '../../shared/app/use-answer.ts'
 import { useAdmin } from '../admin-context.ts'
 import { fetchJobs, fetchStatistics } from '../client.ts'
+import { adminPath } from '../data.ts'
 import { askedChoice, withAsked } from '../lists/address.ts'
 import { FigureList } from './figures.tsx'
 import { OutageList } from './outage-list.tsx'
@@ -30,7 +31,8 @@ export function OverviewSection() {
             <>
               {statistics.now.contents_damaged === 0 ? null : (
                 <p className="failure" role="alert">
-                  {words.count(statistics.now.contents_damaged, overview.damaged)}
+                  {words.count(statistics.now.contents_damaged, overview.damaged)}{' '}
+                  <a href={adminPath('integrity')}>{overview.whichDamaged}</a>
                 </p>
               )}
               <FigureList now={statistics.now} setAside={setAside} today={statistics.days.at(-1)} />

@@ -1,0 +1,173 @@
+/** What became of the copies that were marked as damaged, for administrators and for those who are told of it. */
+import { type SqlBool, sql } from 'kysely'
+import { IS_DAMAGED } from '../../core/damage.rows.ts'
+import type { Database } from '../../database/database.ts'
+import type { Damage } from '../../database/schema.ts'
+import type { AccountId, BlobId, BlobKey, DamageId, FileId, Slug } from '../../domain/ids.ts'
+
+export interface NewlyMarked {
+  readonly blob_id: BlobId
+  readonly key: BlobKey
+  readonly found_at: number
+}
+
+/** Copies with a mark that are not noted as damaged, those first that were marked first. */
+export function notNoted(db: Database, limit: number): Promise<NewlyMarked[]> {
+  return db.readPool.rows(
+    db
+      .selectFrom('blobs')
+      .select(['blobs.id as blob_id', 'blobs.key'])
+      .select((row) => row.ref('blobs.damaged_at').$notNull().as('found_at'))
+      .where(IS_DAMAGED)
+      .where('blobs.damaged_at', 'is not', null)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('damages')
+              .select('damages.id')
+              .whereRef('damages.key', '=', 'blobs.key')
+              .where('damages.ended_at', 'is', null),
+          ),
+        ),
+      )
+      .orderBy('blobs.damaged_at')
+      .orderBy('blobs.id')
+      .limit(limit),
+  )
+}
+
+/** A copy that was sound for a while keeps its number, since those who were told of it need not be told again. */
+export async function noteDamages(db: Database, found: readonly NewlyMarked[]): Promise<void> {
+  if (found.length === 0) return
+  await db
+    .insertInto('damages')
+    .values(found)
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ ended_at: null, outcome: null }))
+    .execute()
+}
+
+export interface EndedDamage {
+  readonly id: DamageId
+  /** Whether the content is still there: then its bytes are sound again. */
+  readonly remains: number
+}
+
+/** Noted copies whose mark holds no longer. */
+export function endedDamages(db: Database, limit: number): Promise<EndedDamage[]> {
+  return db.readPool.rows(
+    db
+      .selectFrom('damages')
+      .leftJoin('blobs', 'blobs.id', 'damages.blob_id')
+      .select('damages.id')
+      .select((row) =>
+        row.case().when('blobs.id', 'is', null).then(sql.lit(0)).else(sql.lit(1)).end().as('remains'),
+      )
+      .where('damages.ended_at', 'is', null)
+      .where(
+        sql<SqlBool>`(blobs.id is null or blobs.key <> damages.key or blobs.damaged_key is null or blobs.damaged_key <> blobs.key)`,
+      )
+      .orderBy('damages.id')
+      .limit(limit),
+  )
+}
+
+export async function endDamages(
+  db: Database,
+  ids: readonly DamageId[],
+  outcome: 'repaired' | 'deleted',
+  now: number,
+): Promise<void> {
+  if (ids.length === 0) return
+  await db.updateTable('damages').set({ ended_at: now, outcome }).where('id', 'in', ids).execute()
+}
+
+/** Forgets what ended before that time. */
+export async function forgetDamages(db: Database, before: number): Promise<void> {
+  await db
+    .deleteFrom('damages')
+    .where('outcome', 'in', ['repaired', 'deleted'])
+    .where('ended_at', '<', before)
+    .execute()
+}
+
+export interface DamagedFile {
+  readonly id: FileId
+  readonly slug: Slug
+  readonly name: string
+  readonly size: number
+  readonly account_id: AccountId
+  readonly username: string
+  readonly key: BlobKey
+  /** Null once it is repaired. */
+  readonly damage: Damage | null
+  readonly found_at: number
+  readonly repaired_at: number | null
+}
+
+/** `damaged`: files, those in bins too, with a damaged content. `repaired`: those whose content is sound again. */
+export interface DamagedFilesQuery {
+  readonly state: 'damaged' | 'repaired'
+  readonly offset: number
+  readonly limit: number
+}
+
+/** The latest found or repaired first. */
+export function listDamagedFiles(
+  db: Database,
+  query: DamagedFilesQuery,
+): Promise<{ readonly files: readonly DamagedFile[]; readonly total: number }> {
+  return query.state === 'damaged' ? damagedFiles(db, query) : repairedFiles(db, query)
+}
+
+const FILE = ['files.id', 'files.slug', 'files.name', 'files.size', 'files.account_id'] as const
+
+async function damagedFiles(db: Database, { limit, offset }: DamagedFilesQuery) {
+  const of = db.selectFrom('blobs').innerJoin('files', 'files.blob_id', 'blobs.id').where(IS_DAMAGED)
+  const page = of
+    .innerJoin('accounts', 'accounts.id', 'files.account_id')
+    .select([...FILE, 'accounts.username', 'blobs.key', 'blobs.damage'])
+    .select((row) => [
+      row.ref('blobs.damaged_at').$notNull().as('found_at'),
+      sql<number | null>`null`.as('repaired_at'),
+    ])
+    .orderBy('blobs.damaged_at', 'desc')
+    .orderBy('files.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+  const [files, [count]] = await Promise.all([
+    db.readPool.rows(page),
+    db.readPool.rows(of.select(({ fn }) => fn.countAll<number>().as('total'))),
+  ])
+  return { files, total: count?.total ?? 0 }
+}
+
+async function repairedFiles(db: Database, { limit, offset }: DamagedFilesQuery) {
+  const of = db
+    .selectFrom('damages')
+    .innerJoin('files', 'files.blob_id', 'damages.blob_id')
+    .where('damages.outcome', '=', 'repaired')
+  const page = of
+    .innerJoin('accounts', 'accounts.id', 'files.account_id')
+    .select([...FILE, 'accounts.username', 'damages.key', 'damages.found_at'])
+    .select([sql<Damage | null>`null`.as('damage'), 'damages.ended_at as repaired_at'])
+    .orderBy('damages.ended_at', 'desc')
+    .orderBy('files.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+  const [files, [count]] = await Promise.all([
+    db.readPool.rows(page),
+    db.readPool.rows(of.select(({ fn }) => fn.countAll<number>().as('total'))),
+  ])
+  return { files, total: count?.total ?? 0 }
+}
+
+/** Contents that were marked as damaged and are sound again. */
+export async function countRepaired(db: Database): Promise<number> {
+  const [row] = await db.readPool.rows(
+    db
+      .selectFrom('damages')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('outcome', '=', 'repaired'),
+  )
+  return row?.count ?? 0
+}

@@ -1,0 +1,66 @@
+import { z } from '@hono/zod-openapi'
+import { damagedFilesAnswer } from '../../contract/administration.ts'
+import { type Integrity, integrityAnswer } from '../../contract/operations.ts'
+import { DAMAGED_FILE_STATES } from '../../domain/administration.ts'
+import { timestamp } from '../../domain/clock.ts'
+import { GUESTS } from '../../domain/ids.ts'
+import { fileUrl } from '../../files/file-answers.ts'
+import { adminEndpoint } from '../../server/endpoint.ts'
+import { optionalTime, pageFields, pageQuery, toList } from '../fields.ts'
+import type { OperationsPart } from '../operations.part.ts'
+import type { ScrubState } from './integrity.ts'
+
+export const getIntegrityEndpoint = adminEndpoint({
+  summary: 'How far the server is with reading stored bytes again, and how many contents are damaged',
+  answer: integrityAnswer,
+  async handle(_, { operations }: { operations: OperationsPart }) {
+    const { scrub, damaged, repaired } = await operations.integrity.state()
+    const data: Integrity = {
+      scrub: scrub === null ? null : toScrub(scrub),
+      contents_damaged: damaged,
+      contents_repaired: repaired,
+    }
+    return { success: true, data }
+  },
+})
+
+function toScrub({ days, rate, oldest, due, job }: ScrubState): Integrity['scrub'] {
+  return {
+    days,
+    rate,
+    oldest_unverified_at: optionalTime(oldest),
+    due_contents: due.contents,
+    due_bytes: due.bytes,
+    due_exact: due.isAll,
+    state: job?.state ?? 'waiting',
+    failure: job?.failure ?? null,
+  }
+}
+
+export const listDamagedFilesEndpoint = adminEndpoint({
+  summary: 'List the files of which bytes are damaged, or were and are sound again, the latest found first',
+  query: z.object({ ...pageQuery, state: z.enum(DAMAGED_FILE_STATES).optional() }),
+  answer: damagedFilesAnswer,
+  errors: [400],
+  async handle({ call, query }, { operations }: { operations: OperationsPart }) {
+    const page = pageFields(query)
+    const { files, total } = await operations.integrity.files({
+      state: query.state ?? 'damaged',
+      offset: (page.page - 1) * page.perPage,
+      limit: page.perPage,
+    })
+    const data = files.map((file) => ({
+      id: file.id,
+      slug: file.slug,
+      url: fileUrl(call.site, file.slug),
+      name: file.name,
+      size: file.size,
+      account: file.account_id === GUESTS ? null : { id: file.account_id, username: file.username },
+      key: file.key,
+      reason: file.damage,
+      found_at: timestamp(file.found_at),
+      repaired_at: optionalTime(file.repaired_at),
+    }))
+    return toList(page, data, total)
+  },
+})

@@ -1,0 +1,78 @@
+import type { Config } from '../../config.ts'
+import { countDamaged, countUnverified, oldestUnverified } from '../../core/damage.rows.ts'
+import type { Database } from '../../database/database.ts'
+import { type Clock, DAY } from '../../domain/clock.ts'
+import type { BackgroundJobs, JobStatus } from '../background-jobs.ts'
+import { countRepaired, type DamagedFile, type DamagedFilesQuery, listDamagedFiles } from './damages.rows.ts'
+import { DUE_AFTER, SCRUB_JOB, scrubDays } from './scrub.ts'
+
+/** How the server's own reading of stored bytes stands. */
+export interface ScrubState {
+  /** Within which all bytes are read again, and how many in a second at most. */
+  readonly days: number
+  readonly rate: number
+  /** When the bytes that wait the longest were verified or stored; null where there are none. */
+  readonly oldest: number | null
+  /** What is due to be read; `isAll` false where there is more than was counted. */
+  readonly due: { readonly contents: number; readonly bytes: number; readonly isAll: boolean }
+  /** Null before its first run, and where another process has it in memory. */
+  readonly job: JobStatus | null
+}
+
+export interface IntegrityState {
+  /** Null where the server does not read by itself. */
+  readonly scrub: ScrubState | null
+  /** Contents that are marked as damaged, and those that were and are sound again. */
+  readonly damaged: number
+  readonly repaired: number
+}
+
+/** The state of stored bytes, for administrators. */
+export interface Integrity {
+  state(): Promise<IntegrityState>
+  files(query: DamagedFilesQuery): Promise<{ readonly files: readonly DamagedFile[]; readonly total: number }>
+}
+
+/** What is counted of what is due: after a long time off it would be everything. */
+const MOST_COUNTED = 10_000
+
+interface IntegrityParts {
+  readonly db: Database
+  readonly clock: Pick<Clock, 'now'>
+  readonly config: Pick<Config, 'scrubDays' | 'scrubRate' | 's3'>
+  readonly jobs: Pick<BackgroundJobs, 'list'>
+}
+
+export function createIntegrity(parts: IntegrityParts): Integrity {
+  const { db } = parts
+  return {
+    async state() {
+      const [scrub, damaged, repaired] = await Promise.all([
+        scrubState(parts),
+        countDamaged(db),
+        countRepaired(db),
+      ])
+      return { scrub, damaged, repaired }
+    },
+    files: (query) => listDamagedFiles(db, query),
+  }
+}
+
+export async function scrubState(parts: IntegrityParts): Promise<ScrubState | null> {
+  const { db, clock, config, jobs } = parts
+  const days = scrubDays(config)
+  if (days === 0) return null
+  const now = clock.now()
+  const [[oldest], due, all] = await Promise.all([
+    oldestUnverified(db, now, 1),
+    countUnverified(db, now - days * DUE_AFTER * DAY, MOST_COUNTED),
+    jobs.list(),
+  ])
+  return {
+    days,
+    rate: config.scrubRate,
+    oldest: oldest?.since ?? null,
+    due: { ...due, isAll: due.contents < MOST_COUNTED },
+    job: all.find(({ name }) => name === SCRUB_JOB) ?? null,
+  }
+}
