@@ -15,6 +15,7 @@ import { jobsOf } from './job-order.ts'
 import type { Log } from './log.ts'
 import { createMailPart, type MailPart } from './mail/mail.part.ts'
 import { sendTestMail, tryMailServer } from './mail/smtp.ts'
+import { type DiskPressure, linuxDiskPressure } from './operations/integrity/disk-pressure.ts'
 import { createMetrics, type Metrics } from './operations/metrics/metrics.ts'
 import { createOperationsPart } from './operations/operations.part.ts'
 import { openSecrets, readSecret } from './operations/secrets.ts'
@@ -51,6 +52,8 @@ type Start = Given & {
   readonly settings: readonly SettingInForce[]
   /** How requests are taken, for tests: left out, a self-test decides. */
   readonly way?: ListenWay
+  /** How much this machine's disks are in demand, for tests: left out, Linux is asked. */
+  readonly diskPressure?: DiskPressure
 }
 
 const MIGRATING = {
@@ -115,7 +118,7 @@ async function startIn(closing: Closing, start: Start): Promise<Holdfast> {
 /** The capabilities, each built from the core and the parts that it needs. */
 async function createParts(
   core: Core,
-  { settings }: Start,
+  { settings, diskPressure = linuxDiskPressure }: Start,
   given: { readonly metrics: Metrics | null; readonly signInSecret: string; readonly site: BuiltSite },
 ): Promise<{ readonly parts: Parts; readonly mail: MailPart; readonly jobs: readonly Job[] }> {
   const files = await createFilesPart(core)
@@ -131,6 +134,7 @@ async function createParts(
     settings,
     metrics: given.metrics,
     tryMail: tryMailServer,
+    diskPressure: () => diskPressure(),
   })
   const authentication = createAuthentication({
     ...core,

@@ -91,6 +91,10 @@ const scrub = z.object({
   }),
   due_bytes: described(sizeField, { example: 73_400_320 }),
   due_exact: described(z.boolean(), { description: 'Whether that is all that is due' }),
+  disk_busy: described(z.boolean(), {
+    description:
+      'Whether the disk of the node that answers is busy: then what is due waits, until its days are over',
+  }),
   state: backgroundJob.shape.state,
   failure: described(z.nullable(z.string()), {
     example: 'Error: the store does not answer',

@@ -14,6 +14,8 @@ import { createDoctor, type Doctor } from './doctor/doctor.ts'
 import { createProbes, type Probes } from './doctor/probe-tokens.ts'
 import { createFigures, type OperationFigures } from './figures.ts'
 import { followDamages } from './integrity/damages.job.ts'
+import { createDiskLoad, type DiskLoad } from './integrity/disk-load.ts'
+import type { DiskPressure } from './integrity/disk-pressure.ts'
 import { createIntegrity, type Integrity } from './integrity/integrity.ts'
 import { SCRUB_JOB, scrub } from './integrity/scrub.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -28,6 +30,7 @@ export interface OperationsPart {
   readonly allFiles: AllFiles
   readonly auditLog: AuditLog
   readonly backgroundJobs: BackgroundJobs
+  readonly diskLoad: DiskLoad
   readonly diskWatch: DiskWatch
   readonly doctor: Doctor
   readonly figures: OperationFigures
@@ -46,9 +49,12 @@ export interface OperationsPart {
 
 export async function createOperationsPart(
   core: Core,
-  given: Pick<OperationsPart, 'settings' | 'metrics'> & { readonly tryMail: TryMail },
+  given: Pick<OperationsPart, 'settings' | 'metrics'> & {
+    readonly tryMail: TryMail
+    readonly diskPressure: DiskPressure
+  },
 ): Promise<OperationsPart> {
-  const { settings, metrics, tryMail } = given
+  const { settings, metrics, tryMail, diskPressure } = given
   const { db, blobs, freeSpace, nodes, clock, config, log, failed } = core
   const diskWatch = createDiskWatch({
     blobSpace: () => blobs.freeSpace(),
@@ -68,12 +74,15 @@ export async function createOperationsPart(
     report: failed('traffic could not be written'),
   })
   const backgroundJobs = createBackgroundJobs(db, nodes, clock, core.history)
+  const isOnDisk = config.s3 === null
+  const diskLoad = createDiskLoad(isOnDisk ? diskPressure : async () => null, clock.timers)
   const integrity = createIntegrity({ ...core, jobs: backgroundJobs })
   const probes = createProbes(core.signing, clock)
   return {
     allFiles: createAllFiles(db),
     auditLog: core.auditLog,
     backgroundJobs,
+    diskLoad,
     diskWatch,
     doctor: createDoctor(
       { ...core, tryMail },
@@ -96,7 +105,7 @@ export async function createOperationsPart(
         name: SCRUB_JOB,
         on: 'one node',
         every: MINUTE,
-        run: (mayGoOn) => scrub(core, mayGoOn),
+        run: (mayGoOn) => scrub({ ...core, diskLoad }, mayGoOn),
       },
       {
         name: 'tell of damaged contents',

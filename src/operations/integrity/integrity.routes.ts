@@ -15,8 +15,9 @@ export const getIntegrityEndpoint = adminEndpoint({
   answer: integrityAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {
     const { scrub, damaged, repaired } = await operations.integrity.state()
+    const isDiskBusy = await operations.diskLoad.isBusy()
     const data: Integrity = {
-      scrub: scrub === null ? null : toScrub(scrub),
+      scrub: scrub === null ? null : toScrub(scrub, isDiskBusy),
       contents_damaged: damaged,
       contents_repaired: repaired,
     }
@@ -24,7 +25,7 @@ export const getIntegrityEndpoint = adminEndpoint({
   },
 })
 
-function toScrub({ days, rate, oldest, due, job }: ScrubState): Integrity['scrub'] {
+function toScrub({ days, rate, oldest, due, job }: ScrubState, isDiskBusy: boolean): Integrity['scrub'] {
   return {
     days,
     rate,
@@ -32,6 +33,7 @@ function toScrub({ days, rate, oldest, due, job }: ScrubState): Integrity['scrub
     due_contents: due.contents,
     due_bytes: due.bytes,
     due_exact: due.isAll,
+    disk_busy: isDiskBusy,
     state: job?.state ?? 'waiting',
     failure: job?.failure ?? null,
   }

@@ -7,6 +7,7 @@ import type { Damage } from '../../database/schema.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import type { Log } from '../../log.ts'
 import { confirmed, type Seen } from './contents.ts'
+import type { DiskLoad } from './disk-load.ts'
 import { contentTotals, findContent } from './integrity.rows.ts'
 import { Marking, mostMarked } from './marking.ts'
 import { paceOf } from './pace.ts'
@@ -16,7 +17,7 @@ import { readDamage } from './reading.ts'
 export const SCRUB_JOB = 'read stored bytes again'
 
 const USUAL_DAYS = 30
-/** Part of the days after which bytes are due: the rest of them is the time to read what became due at once. */
+/** Part of the days after which bytes are due: the rest is the time to read what became due at once, while nobody is disturbed. */
 export const DUE_AFTER = 0.9
 /** Contents whose verification is written in one transaction, and read anew after a kill. */
 const BATCH = 100
@@ -32,22 +33,30 @@ export interface ScrubParts {
   readonly clock: Clock
   readonly log: Log
   readonly config: Pick<Config, 'scrubDays' | 'scrubRate' | 's3'>
+  readonly diskLoad: Pick<DiskLoad, 'quiet'>
 }
 
 /**
- * Reads all contents that are due, at the bounded rate, until `mayGoOn` returns false. What differs at two looks is marked
- * as damaged. Throws TooMuchDamage, WrongStore, and what the store throws: then what was read before still counts.
+ * Reads all contents that are due, at the bounded rate, until `mayGoOn` returns false or the disk is busy for long. What
+ * should have been read before now is read all the same. What differs at two looks is marked as damaged. Throws
+ * TooMuchDamage, WrongStore, and what the store throws: then what was read before still counts.
  */
 export async function scrub(parts: ScrubParts, mayGoOn: () => boolean): Promise<void> {
-  const { db, blobs, clock, config } = parts
+  const { db, blobs, clock, config, diskLoad } = parts
   const days = scrubDays(config)
   if (days === 0) return
   const pace = paceOf(config.scrubRate, clock.timers)
-  const paced = async (bytes: number) => {
-    if (!mayGoOn()) throw new Left()
-    await pace(bytes)
-  }
   const look = async (copy: UnverifiedCopy): Promise<Seen | null> => {
+    const isOverdue = copy.since < clock.now() - days * DAY
+    const waited = async () => {
+      if (!isOverdue && !(await diskLoad.quiet(mayGoOn))) throw new Left()
+    }
+    const paced = async (bytes: number) => {
+      if (!mayGoOn()) throw new Left()
+      await waited()
+      await pace(bytes)
+    }
+    await waited()
     const content = await findContent(db, copy.id)
     if (content === undefined) return null
     return confirmed(db, content, (row) => readDamage(blobs, row, paced))
@@ -60,7 +69,7 @@ export async function scrub(parts: ScrubParts, mayGoOn: () => boolean): Promise<
   }
 }
 
-/** The server stops, or another node has the job: a read is left in the middle of a content. */
+/** The server stops, another node has the job, or the disk is busy: a read is left in the middle of a content. */
 class Left extends Error {}
 
 /** So much damage at once is more often a mistake in the set-up than damage. */

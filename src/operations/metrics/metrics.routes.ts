@@ -45,7 +45,7 @@ function isSame(given: string, wanted: string): boolean {
 /** Metrics that are sampled on request. Those from the database are omitted when it is unavailable. */
 async function presentFamilies(
   { uploadsUnderWay }: Site,
-  { figures: installation, diskWatch }: OperationsPart,
+  { figures: installation, diskLoad, diskWatch }: OperationsPart,
 ): Promise<readonly Family[]> {
   const figures = await installation.installation()
   const space = await diskWatch.look().catch(() => null)
@@ -74,6 +74,19 @@ async function presentFamilies(
       'holdfast_disk_floor_bytes',
       'What uploads leave free: HOLDFAST_MIN_FREE_SPACE.',
       free === null ? [] : [{ value: floor }],
+    ),
+  )
+  const pressure = await diskLoad.pressure()
+  always.push(
+    gauge(
+      'holdfast_disk_pressure_ratio',
+      'Part of the last ten seconds in which some work on this machine waited for a disk.',
+      pressure === null ? [] : [{ value: pressure }],
+    ),
+    gauge(
+      'holdfast_scrub_paused',
+      '1 while stored bytes that are due are not read again here because the disk is busy.',
+      [{ value: diskLoad.isWaitedFor() ? 1 : 0 }],
     ),
   )
   if (figures === null) return always

@@ -237,6 +237,7 @@ export const adminDe: AdminPageTexts = {
         running: 'Liest gerade.',
         'set aside': 'Angehalten, weil es immer wieder misslang.',
       },
+      busy: 'Der Datenträger ist ausgelastet: Was zu lesen ist, wartet, und wird in jedem Fall gelesen, wenn seine Tage um sind.',
       failed: 'Der letzte Versuch misslang:',
       files: 'Dateien',
       filesWhy:

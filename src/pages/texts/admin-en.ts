@@ -233,6 +233,7 @@ export const adminEn: AdminPageTexts = {
         running: 'Reading now.',
         'set aside': 'On hold, because it kept failing.',
       },
+      busy: 'The disk is busy: what is due waits, and is read in any case once its days are over.',
       failed: 'The last try failed:',
       files: 'Files',
       filesWhy:

@@ -46,6 +46,7 @@ async function start(settings: Partial<Config> = {}) {
     clock: host.clock,
     log: createLog('silent', { terminal: false }),
     config: host.config,
+    diskLoad: { quiet: async () => true },
   })
   return { host, stored, statusOf, areToday, parts }
 }
@@ -158,6 +159,22 @@ describe('the job that reads stored bytes again', () => {
     await expect(scrub({ ...given, blobs }, () => true)).rejects.toThrow('the disk does not answer')
     expect(await countDamaged(host.database)).toBe(0)
     expect(await areToday()).toEqual([false, true])
+  })
+
+  test('leaves what is due while the disk is busy, and reads what is overdue', async () => {
+    const { host, stored, areToday, parts } = await start()
+    for (const name of ['overdue', 'due', 'due too']) {
+      await stored(name)
+      host.clock.advance(DAY)
+    }
+    host.clock.advance(27 * DAY + DAY / 2)
+    let isQuiet = false
+    const given = { ...(await parts()), diskLoad: { quiet: async () => isQuiet } }
+    await scrub(given, () => true)
+    expect(await areToday()).toEqual([false, false, true])
+    isQuiet = true
+    await scrub(given, () => true)
+    expect(await areToday()).toEqual([true, true, true])
   })
 
   test('leaves what is marked to checks', async () => {

@@ -89,7 +89,11 @@ export async function startHoldfast(
   )
   const config: Config = { ...loadConfig({}), port: 0, minFreeSpace: 0, ...settings, ...pair.config }
   const clock = testClock()
-  const parts = { config, clock, random: systemRandom, log, ...(way === undefined ? {} : { way }) }
+  const parts = {
+    ...{ config, clock, random: systemRandom, log, ...(way === undefined ? {} : { way }) },
+    // What else this machine does decides nothing here.
+    diskPressure: async () => 0,
+  }
   let nodes = await pair.start(parts)
   started.defer(() => nodes.stop())
   const administration = started.adopt(await openAdministration(parts), (it) =>

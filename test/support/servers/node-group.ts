@@ -2,6 +2,7 @@
 import { startHoldfast } from '../../../src/app.ts'
 import { settingsInForce } from '../../../src/config.ts'
 import type { Log } from '../../../src/log.ts'
+import type { DiskPressure } from '../../../src/operations/integrity/disk-pressure.ts'
 import type { ListenWay } from '../../../src/server/connections/listening.ts'
 import type { StorageOptions } from '../../../src/storage.ts'
 import { ends } from '../eventually.ts'
@@ -20,7 +21,11 @@ export interface NodeGroup {
   stop(): Promise<void>
 }
 
-export type NodeParts = StorageOptions & { readonly log: Log; readonly way?: ListenWay }
+export type NodeParts = StorageOptions & {
+  readonly log: Log
+  readonly way?: ListenWay
+  readonly diskPressure: DiskPressure
+}
 
 const NODES = 3
 

@@ -57,11 +57,13 @@ function Reading({ scrub }: { scrub: Scrub }) {
 }
 
 /** What the job that reads does now, and why it does not. */
-function ScrubJob({ scrub: { state, failure } }: { scrub: Scrub }) {
+function ScrubJob({ scrub }: { scrub: Scrub }) {
+  const { state, failure, due_contents: due, disk_busy: isBusy } = scrub
   const { integrity, jobs } = useAdmin().texts
+  const waits = isBusy && due > 0 && state !== 'set aside'
   return (
     <p>
-      {integrity.states[state]} <a href={adminPath('jobs')}>{jobs.title}</a>
+      {waits ? integrity.busy : integrity.states[state]} <a href={adminPath('jobs')}>{jobs.title}</a>
       {failure === null ? null : (
         <span className="failure" role="alert">
           {' '}

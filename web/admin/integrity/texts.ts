@@ -24,6 +24,8 @@ export interface IntegrityTexts {
   readonly today: string
   readonly days: Plural
   readonly states: Readonly<Record<JobState, string>>
+  /** Instead of the state, while what is due waits for that. */
+  readonly busy: string
   /** Before the reason. */
   readonly failed: string
   readonly files: string
