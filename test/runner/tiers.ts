@@ -23,6 +23,10 @@ const RUN_ONCE = /\.(unit|contract)\.test\.ts$/
 const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
   'test/files/expiry-clock.test.ts':
     'is about how far a node believes its own clock, which the nodes of a test share',
+  'test/operations/backup/backup-targets.test.ts':
+    'is about what lies in the target; backup.test.ts takes it from PostgreSQL and S3',
+  'test/operations/doctor/doctor.test.ts':
+    'starts servers of its own behind each proxy; doctor-nodes has PostgreSQL and S3',
   'test/server/long-work.test.ts':
     'is about statements on the main thread; the other nodes answer in any case',
 }
@@ -88,6 +92,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/faults/tus-nodes.test.ts': 'half a minute until a node is taken for dead',
   'test/files/file-search-rows.contract.test.ts': 'thousands of rows; file-search.test.ts searches',
   'test/files/folders/folder-clearing.contract.test.ts': 'thousands of folders; deletes.test.ts has some',
+  'test/operations/backup/backup-targets.test.ts': 'many starts of the program; backup.test.ts has some',
   'test/operations/relocation/copying.contract.test.ts':
     'copies every table; migrations and relocation-bytes are quick',
   'test/thumbnails/thumbnail-films.test.ts':

@@ -4,6 +4,7 @@ import { openS3Blobs, type S3Options } from '../../../src/blobs/s3.ts'
 import type { S3Settings } from '../../../src/blobs/s3-signing.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { systemRandom } from '../../../src/domain/random.ts'
+import { patient } from '../patience.ts'
 import { newBucket } from './ceph.ts'
 import type { Fault } from './fault-connection.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
@@ -11,7 +12,7 @@ import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 /** No pauses between retries, and short timeouts. */
 export const hasty: S3Options = {
   pacing: { monotonic: () => performance.now(), wait: async () => {}, random: systemRandom },
-  timeouts: { answer: 1500, stall: 1500 },
+  timeouts: { answer: patient(1), stall: patient(1) },
 }
 
 /** `hasty` with a clock that advances by half a minute at each reading. */
