@@ -33,6 +33,7 @@ const ORDER = [
   'forget ended sessions',
   'forget old changes',
   'forget old reports',
+  'forget old links',
   'remove garbage',
   'forget outcomes of transactions',
   'forget old mails',

@@ -142,6 +142,7 @@ const OWNED_TABLES = [
   'mail_addresses',
   'mails',
   'file_warnings',
+  'links',
 ] as const
 
 /** Deletes the rows of at most `limit` removed accounts that own nothing any more; returns how many. */

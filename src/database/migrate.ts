@@ -25,6 +25,7 @@ import { closedFolders } from './migrations/020-closed-folders.ts'
 import { naturalNames } from './migrations/021-natural-names.ts'
 import { damagedContents } from './migrations/022-damaged-contents.ts'
 import { damages } from './migrations/023-damages.ts'
+import { links } from './migrations/024-links.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -57,6 +58,7 @@ const migrations: readonly Migration[] = [
   naturalNames,
   damagedContents,
   damages,
+  links,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

@@ -16,6 +16,8 @@ import type {
   FolderIdentifier,
   FolderPlace,
   KeyId,
+  LinkId,
+  LinkSlug,
   MailId,
   NodeId,
   PasskeyId,
@@ -60,6 +62,8 @@ export interface Tables {
   reset_requests: ResetRequestsTable
   damages: DamagesTable
   file_warnings: FileWarningsTable
+  links: LinksTable
+  link_targets: LinkTargetsTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   days: DaysTable
   outages: OutagesTable
@@ -581,4 +585,31 @@ interface OutagesTable {
   began_at: number
   ended_at: number
   cause: OutageCause
+}
+
+/** Made links, by account; those of guests belong to the guest account. */
+interface LinksTable {
+  id: Generated<LinkId>
+  account_id: AccountId
+  slug: LinkSlug
+  /** Equal for slugs that look alike; unique. */
+  slug_look: string
+  name: string | null
+  /** What the sender says about it; several lines. */
+  message: string | null
+  password_hash: string | null
+  ends_at: number | null
+  created_at: number
+  revoked_at: number | null
+}
+
+/**
+ * What links open, in the order chosen. Exactly one of the two is set. It may have been deleted since: ids are
+ * never used again.
+ */
+interface LinkTargetsTable {
+  link_id: LinkId
+  position: number
+  file_id: FileId | null
+  folder_id: FolderId | null
 }

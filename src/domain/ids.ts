@@ -31,6 +31,10 @@ export type FileWarningId = Branded<number, 'FileWarningId'>
 export type ReportId = Branded<number, 'ReportId'>
 export type AuditId = Branded<number, 'AuditId'>
 export type Slug = Branded<string, 'Slug'>
+/** Row id of a made link. Callers only ever see its slug. */
+export type LinkId = Branded<number, 'LinkId'>
+/** Public name of a made link: a–z, 0–9 and hyphens. */
+export type LinkSlug = Branded<string, 'LinkSlug'>
 export type Uuid = Branded<string, 'Uuid'>
 /** Public identifier of a folder: 16 characters a–z 0–9, the first a letter. */
 export type FolderIdentifier = Branded<string, 'FolderIdentifier'>

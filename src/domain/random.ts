@@ -1,4 +1,4 @@
-import type { BlobKey, FolderIdentifier, NodeId, Slug, UploadToken, Uuid } from './ids.ts'
+import type { BlobKey, FolderIdentifier, LinkSlug, NodeId, Slug, UploadToken, Uuid } from './ids.ts'
 
 /** Random bytes from a CSPRNG, injected everywhere so that tests are reproducible. */
 export type Random = (length: number) => Uint8Array
@@ -8,10 +8,17 @@ export const systemRandom: Random = (length) => crypto.getRandomValues(new Uint8
 const LOWER = 'abcdefghijklmnopqrstuvwxyz'
 const LETTERS = `${LOWER.toUpperCase()}${LOWER}`
 const DIGITS = '0123456789'
+/** Without `i` and `l`, `o`, and the halves of `m` and `w`. */
+const DISTINCT = 'abcdefghjkmpqrstuwxyz'
 
 /** 12 characters A–Z a–z 0–9, the first a letter. */
 export function makeSlug(random: Random): Slug {
   return (pick(random, LETTERS, 1) + pick(random, LETTERS + DIGITS, 11)) as Slug
+}
+
+/** 16 characters of a–z and 2–9 that do not look alike, the first a letter: 76 bits. */
+export function makeLinkSlug(random: Random): LinkSlug {
+  return (pick(random, DISTINCT, 1) + pick(random, `${DISTINCT}2346789`, 15)) as LinkSlug
 }
 
 /** 16 characters a–z 0–9, the first a letter. */

@@ -16,6 +16,7 @@ export interface Documentation {
     | 'Files'
     | 'Folders'
     | 'Bin'
+    | 'Links'
     | 'Account'
     | 'Signing in'
     | 'Administration'

@@ -52,6 +52,7 @@ import { getProvedPage } from '../pages/proved-page.ts'
 import { getReportPage, postReport } from '../pages/report-page.ts'
 import { getSettingsPage, getSettingsPageOf } from '../pages/settings-page.ts'
 import { getStartPage, postStartPage } from '../pages/start-page.ts'
+import * as linksRoutes from '../sharing/links/links.routes.ts'
 import { reportFileEndpoint } from '../sharing/reports.routes.ts'
 import { getThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
 import { deleteByReceipt } from '../uploads/receipts.routes.ts'
@@ -138,6 +139,13 @@ export const routes: readonly Route[] = [
   row('post',    '/api/v1/bin/restore',                  key('manage'),              ANY, FIELDS,   binRoutes.restoreFromBinEndpoint),
   row('post',    '/api/v1/bin/delete',                   key('manage'),              ANY, FIELDS,   binRoutes.deleteFromBinEndpoint),
   row('delete',  '/api/v1/bin',                          key('manage'),              ANY, NONE,     binRoutes.emptyBinEndpoint),
+
+  // Made links
+  row('post',    '/api/v1/links',                        key('manage'),              ANY, LISTS,    linksRoutes.makeLinkEndpoint),
+  row('get',     '/api/v1/links',                        key('read'),                ANY, NONE,     linksRoutes.listLinksEndpoint),
+  row('get',     '/api/v1/links/{link}',                 key('read'),                ANY, NONE,     linksRoutes.getLinkEndpoint),
+  row('patch',   '/api/v1/links/{link}',                 key('manage'),              ANY, FIELDS,   linksRoutes.changeLinkEndpoint),
+  row('delete',  '/api/v1/links/{link}',                 key('manage'),              ANY, NONE,     linksRoutes.revokeLinkEndpoint),
 
   // The account and its keys
   row('get',     '/api/v1/events',                       key('read'),                ANY, NONE,     watchEventsEndpoint),

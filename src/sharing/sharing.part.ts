@@ -3,15 +3,17 @@ import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, SECOND } from '../domain/clock.ts'
 import { type AccessControl, createAccess } from './access.ts'
 import { createFolderPasswords, type FolderPasswords } from './folder-passwords.ts'
+import { createLinks, type Links } from './links/links.ts'
 import { createPublicFolders, type PublicFolders } from './public-folders.ts'
 import { createReporting, type Reporting } from './reporting.ts'
 import { createReports, type Reports } from './reports.ts'
 import { createTakeDowns, type TakeDowns } from './take-downs.ts'
 
-/** Access to files and folders, reports, and take-downs. */
+/** Access to files and folders, made links, reports, and take-downs. */
 export interface SharingPart {
   readonly access: AccessControl
   readonly folderPasswords: FolderPasswords
+  readonly links: Links
   readonly publicFolders: PublicFolders
   readonly reporting: Reporting
   readonly reports: Reports
@@ -22,10 +24,12 @@ export interface SharingPart {
 export function createSharingPart({ db, rates, signing, clock, random, failed }: Core): SharingPart {
   const access = createAccess(db, signing, clock)
   const reports = createReports(db, clock)
+  const links = createLinks(db, rates, clock, random)
   const takeDowns = createTakeDowns(db, clock, failed('a content could not be taken down'))
   return {
     access,
     folderPasswords: createFolderPasswords(access, rates, signing, clock, random),
+    links,
     publicFolders: createPublicFolders(db, access),
     reporting: createReporting(db, rates, signing, clock),
     reports,
@@ -33,6 +37,7 @@ export function createSharingPart({ db, rates, signing, clock, random, failed }:
     jobs: [
       { name: 'go on with taking down', on: 'one node', every: 10 * SECOND, run: takeDowns.run },
       { name: 'forget old reports', on: 'one node', every: HOUR, run: reports.forgetOld },
+      { name: 'forget old links', on: 'one node', every: HOUR, run: links.forgetOld },
     ],
   }
 }

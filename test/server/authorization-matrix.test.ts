@@ -5,6 +5,7 @@ import type { FolderIdentifier } from '../../src/domain/ids.ts'
 import { isSafe } from '../../src/server/requests/own-page.ts'
 import { routes } from '../../src/server/routes.ts'
 import { sampleOf } from '../support/cases.ts'
+import { makeLink } from '../support/clients/links.ts'
 import {
   api,
   bearer,
@@ -32,6 +33,8 @@ interface Things {
   readonly arriving: string
   /** The number of an entry of the bin. */
   readonly entry: number
+  /** The slug of a made link. */
+  readonly link: string
 }
 
 const NOBODYS: Things = {
@@ -43,6 +46,7 @@ const NOBODYS: Things = {
   key: 999_999_998,
   arriving: 'Zz0000000001',
   entry: 999_999_997,
+  link: 'zzzzzzzzzzzzzzzz',
 }
 
 interface Request {
@@ -199,6 +203,19 @@ const matrix: Readonly<Record<string, Row>> = {
     body: { entries: [entry] },
   })),
   'delete /api/v1/bin': { ask: () => ({ path: '/api/v1/bin' }), about: {} },
+  'post /api/v1/links': named((_, file) => ({ path: '/api/v1/links', body: { files: [file] } }), {
+    'beside one of the caller’s own': (_, file, own) => ({
+      path: '/api/v1/links',
+      body: { files: [own.slug, file] },
+    }),
+    folder: ({ folder }) => ({ path: '/api/v1/links', body: { folders: [folder] } }),
+  }),
+  'get /api/v1/links': named((_, file) => ({ path: `/api/v1/links?file=${file}` }), {
+    folder: ({ folder }) => ({ path: `/api/v1/links?folder=${folder}` }),
+  }),
+  'get /api/v1/links/{}': named(({ link }) => ({ path: `/api/v1/links/${link}` })),
+  'patch /api/v1/links/{}': named(({ link }) => ({ path: `/api/v1/links/${link}`, body: { name: 'taken' } })),
+  'delete /api/v1/links/{}': named(({ link }) => ({ path: `/api/v1/links/${link}` })),
   'get /api/v1/events': { ask: () => ({ path: '/api/v1/events' }), about: {} },
   'get /api/v1/account': { ask: () => ({ path: '/api/v1/account' }), about: {} },
   'get /api/v1/account/storage': { ask: () => ({ path: '/api/v1/account/storage' }), about: {} },
@@ -255,6 +272,7 @@ async function belongings(key: string): Promise<Things & { file: Uploaded }> {
     key: await keyNumber(key),
     arriving: await beginUpload(key, folder),
     entry: await binEntry(key, folder),
+    link: await makeLink(host, key, { files: [file.slug], folders: [folder] }),
     file,
   }
 }
@@ -356,6 +374,7 @@ async function snapshot(): Promise<string> {
     `/api/v1/folder/${owners.folder}/folders`,
     '/api/v1/bin',
     UPLOADS,
+    `/api/v1/links/${owners.link}`,
   ]
   const answers: unknown[] = []
   for (const path of paths) answers.push((await api(host, ownerKey, 'GET', path)).body)
@@ -498,6 +517,7 @@ async function answerAbout(things: Things, { route, build, kind, headers, own }:
     [things.uuid, '<uuid>'],
     [things.folder, '<folder>'],
     [things.parent, '<parent>'],
+    [things.link, '<link>'],
   ]
   const replaced = pairs.reduce((left, [found, name]) => left.replaceAll(String(found), name), text)
   return replaced

@@ -5,7 +5,7 @@ import { timestamp } from '../../domain/clock.ts'
 import { type KeyId, parseFolderPlace } from '../../domain/ids.ts'
 import { SCOPES } from '../../domain/scopes.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
-import { rowNumber } from '../../server/requests/fields.ts'
+import { bodyTime, rowNumber } from '../../server/requests/fields.ts'
 import type { AccountsPart } from '../accounts.part.ts'
 import { assertProved } from '../sign-in/proof-check.ts'
 import type { SignInPart } from '../sign-in.part.ts'
@@ -51,10 +51,7 @@ export const createKeyEndpoint = keyedEndpoint({
       description:
         'The one folder it is good for; "root", empty, null or missing mean all that your key reaches',
     }),
-    expires_at: z.iso
-      .datetime({ offset: true, error: 'must be a time such as 2027-01-31T12:00:00Z' })
-      .nullish()
-      .openapi({ description: 'null or missing: with your key, or never' }),
+    expires_at: bodyTime.nullish().openapi({ description: 'null or missing: with your key, or never' }),
   }),
   status: 201,
   answer: keyCreatedAnswer,

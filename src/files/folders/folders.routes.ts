@@ -9,13 +9,13 @@ import {
 } from '../../contract/folders.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { type FolderIdentifier, type FolderPlace, parseFolderPlace } from '../../domain/ids.ts'
-import { boundedNfc } from '../../domain/measured-text.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
 import {
   assertKnownFields,
   batch,
   folderPlace,
   identifierParameter,
+  newPassword,
   READ_ONLY_ALLOWED,
 } from '../../server/requests/fields.ts'
 import { toDeletion } from '../deletion.ts'
@@ -27,17 +27,6 @@ const publicFlag = z
   .transform((flag) => flag === true || flag === 1 || flag === '1')
   .openapi({ enum: [1, 0, '1', '0', true, false] })
 
-const LONGEST_PASSWORD = 128
-
-const password = z
-  .string('must be text')
-  .refine(
-    (text) => boundedNfc(text, LONGEST_PASSWORD) !== null,
-    `may have ${LONGEST_PASSWORD} characters at most`,
-  )
-  .nullish()
-  .transform((text) => (text === '' ? null : text))
-
 export const createFolderEndpoint = keyedEndpoint({
   summary: 'Create a folder',
   tag: 'Folders',
@@ -46,7 +35,7 @@ export const createFolderEndpoint = keyedEndpoint({
     parent: folderPlace,
     parent_id: folderPlace,
     public: publicFlag.optional(),
-    password,
+    password: newPassword,
   }),
   status: 201,
   answer: folderCreatedAnswer,
@@ -88,7 +77,7 @@ export const changeFolderEndpoint = keyedEndpoint({
       parent: folderPlace,
       parent_id: folderPlace,
       public: publicFlag.optional(),
-      password,
+      password: newPassword,
     })
     .openapi({ description: READ_ONLY_ALLOWED }),
   answer: folderChangedAnswer,

@@ -60,6 +60,8 @@ const copied = {
   reset_requests: { key: ['id'], hasIds: true },
   damages: { key: ['id'], hasIds: true },
   file_warnings: { key: ['id'], hasIds: true },
+  links: { key: ['id'], hasIds: true },
+  link_targets: { key: ['link_id', 'position'] },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
 
 const emptied = Object.entries<CopiedTable>(copied)

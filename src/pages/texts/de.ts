@@ -539,6 +539,11 @@ export const de: Texts = {
         message:
           'Vielleicht wurde er gelöscht oder ist nicht mehr öffentlich. Prüfe den Link oder frage die Person, die ihn geschickt hat.',
       },
+      LINK_NOT_FOUND: {
+        title: 'Dieser Link führt nirgendwohin',
+        message:
+          'Vielleicht wurde er zurückgezogen, oder sein Inhalt wurde gelöscht. Prüfe die Adresse oder frage die Person, die sie geschickt hat.',
+      },
       NOT_FOUND: {
         title: 'Diese Seite gibt es nicht',
         message: 'Unter dieser Adresse ist nichts. Prüfe, ob im Link Buchstaben fehlen.',

@@ -508,6 +508,11 @@ export const en: Texts = {
         title: 'This folder is not here',
         message: 'It may have been deleted or made private. Check the link, or ask the person who sent it.',
       },
+      LINK_NOT_FOUND: {
+        title: 'This link leads nowhere',
+        message:
+          'It may have been withdrawn, or what it led to was deleted. Check the address, or ask the person who sent it.',
+      },
       NOT_FOUND: {
         title: 'This page is not here',
         message: 'There is nothing at this address. Check that the link is complete.',

@@ -60,7 +60,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   folder: { string: FOLDER },
   folder_id: { string: FOLDER },
   folder_name: { string: 'Holidays' },
-  folders: { string: FOLDER },
+  folders: { string: FOLDER, integer: 2 },
   folders_count: { integer: 5 },
   folders_updated: { integer: 2 },
   from: { string: FOLDER },
@@ -134,6 +134,9 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   user_agent: { string: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' },
   username: { string: 'ada' },
   uuid: { string: UUID },
+  link: { string: 'q7xk2fmw9hbz4tdc' },
+  ends_at: { string: '2027-01-31T12:00:00Z' },
+  title: { string: 'Holiday pictures' },
   view: { string: '1' },
   views: { integer: 17 },
 }

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Pagination } from '../../contract/fields.ts'
 import { Refusal } from '../../domain/errors.ts'
+import { boundedNfc } from '../../domain/measured-text.ts'
 
 /** Building blocks for the input of the JSON API. */
 
@@ -86,6 +87,21 @@ export const rowId = z
 export function rowNumber(text: string | undefined): number {
   return /^\d{1,15}$/.test(text ?? '') ? Number(text) : 0
 }
+
+const LONGEST_PASSWORD = 128
+
+/** A password for something that is shared; empty and null mean none. */
+export const newPassword = z
+  .string('must be text')
+  .refine(
+    (text) => boundedNfc(text, LONGEST_PASSWORD) !== null,
+    `may have ${LONGEST_PASSWORD} characters at most`,
+  )
+  .nullish()
+  .transform((text) => (text === '' ? null : text))
+
+/** A time in a body. */
+export const bodyTime = z.iso.datetime({ offset: true, error: 'must be a time such as 2027-01-31T12:00:00Z' })
 
 /** Re-authentication: the account's password, or nothing for an account without one. */
 export const presentPassword = z.string('must be the password of your account').max(1000).nullish().openapi({

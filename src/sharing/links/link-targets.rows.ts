@@ -1,0 +1,32 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import type { LinkId } from '../../domain/ids.ts'
+import { type FileListRow, liveFiles } from '../../files/file-lists.rows.ts'
+import { type FolderListRow, liveFolders } from '../../files/folders/folders.rows.ts'
+import { isBelowDeleted } from '../../files/folders/trees.rows.ts'
+
+/** The targets that are files and still there, in their order. */
+export function targetFiles(db: Database, link: LinkId): Promise<FileListRow[]> {
+  return db.read.rows(
+    liveFiles(db)
+      .innerJoin('link_targets', 'link_targets.file_id', 'files.id')
+      .where('link_targets.link_id', '=', link)
+      .where(isThere('files.folder_id'))
+      .orderBy('link_targets.position'),
+  )
+}
+
+/** The targets that are folders and still there, in their order. */
+export function targetFolders(db: Database, link: LinkId): Promise<FolderListRow[]> {
+  return db.read.rows(
+    liveFolders(db)
+      .innerJoin('link_targets', 'link_targets.folder_id', 'folders.id')
+      .where('link_targets.link_id', '=', link)
+      .where(isThere('folders.id'))
+      .orderBy('link_targets.position'),
+  )
+}
+
+function isThere(folder: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`not ${isBelowDeleted(folder)}`
+}

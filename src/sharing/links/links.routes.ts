@@ -1,0 +1,179 @@
+import { z } from '@hono/zod-openapi'
+import { doneWithMessage } from '../../contract/fields.ts'
+import {
+  type Link,
+  type LinkDetail,
+  type LinkState,
+  linkAnswer,
+  linkDetail,
+  linkMadeAnswer,
+  linksAnswer,
+} from '../../contract/links.ts'
+import { timestamp } from '../../domain/clock.ts'
+import { type FolderIdentifier, type LinkSlug, parseFileIdentifier } from '../../domain/ids.ts'
+import type { Site } from '../../server/call.ts'
+import { keyedEndpoint } from '../../server/endpoint.ts'
+import {
+  assertKnownFields,
+  bodyTime,
+  filesAndFolders,
+  MAX_PAGE,
+  newPassword,
+  paginationOf,
+  queryNumber,
+  READ_ONLY_ALLOWED,
+} from '../../server/requests/fields.ts'
+import type { SharingPart } from '../sharing.part.ts'
+import type { LinkListRow } from './links.rows.ts'
+import type { LinkTerms, OwnLink } from './links.ts'
+
+const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
+
+export function linkUrl(site: Pick<Site, 'publicUrl'>, slug: LinkSlug): string {
+  return `${site.publicUrl}/l/${slug}`
+}
+
+function stateOf({ revoked_at, ends_at }: LinkListRow, now: number): LinkState {
+  if (revoked_at !== null) return 'revoked'
+  return ends_at !== null && ends_at <= now ? 'ended' : 'live'
+}
+
+function toLink(site: Site, row: LinkListRow): Link {
+  return {
+    slug: row.slug,
+    url: linkUrl(site, row.slug),
+    title: row.name ?? row.folder_name ?? row.file_name ?? '',
+    name: row.name,
+    message: row.message,
+    has_password: row.password_hash !== null,
+    ends_at: optionalTime(row.ends_at),
+    state: stateOf(row, site.clock.now()),
+    files: row.files,
+    folders: row.folders,
+    created_at: timestamp(row.created_at),
+    revoked_at: optionalTime(row.revoked_at),
+  }
+}
+
+function toDetail(site: Site, { link, files, folders }: OwnLink): LinkDetail {
+  return {
+    ...toLink(site, link),
+    targets: {
+      folders: folders.map(({ identifier, name }) => ({ id: identifier, name })),
+      files: files.map(({ id, uuid, name, size, type }) => ({ id, uuid, name, size, type })),
+    },
+  }
+}
+
+const terms = {
+  name: z.string('must be text').nullish().openapi({ description: 'Shown on its page; 100 characters' }),
+  message: z.string('must be text').nullish().openapi({ description: 'Shown on its page; 2,000 characters' }),
+  password: newPassword,
+  ends_at: bodyTime.nullish().openapi({ description: 'From then on it opens nothing' }),
+}
+
+type TermsBody = z.output<z.ZodObject<typeof terms>>
+
+function termsOf({ name, message, password, ends_at }: TermsBody): LinkTerms {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(message === undefined ? {} : { message }),
+    ...(password === undefined ? {} : { password }),
+    ...(ends_at === undefined ? {} : { endsAt: ends_at === null ? null : Date.parse(ends_at) }),
+  }
+}
+
+const linkParameter = z.object({ link: z.string().openapi({ description: 'The slug of the link' }) })
+
+type Needs = { readonly sharing: Pick<SharingPart, 'links'> }
+
+export const makeLinkEndpoint = keyedEndpoint({
+  summary:
+    'Make a link to up to 200 of your files and folders. It opens them, and all that is in the folders, whatever "public" and folder passwords say',
+  tag: 'Links',
+  body: filesAndFolders.safeExtend({
+    ...terms,
+    slug: z.string('must be text').nullish().openapi({
+      description:
+        'Its address after /l/: 3 to 64 of a–z, 0–9 and hyphens. Without one it gets one that cannot be guessed',
+    }),
+  }),
+  status: 201,
+  answer: linkMadeAnswer,
+  errors: [400, 404, 409, 413],
+  async handle({ call, caller, body }, { sharing }: Needs) {
+    const made = await sharing.links.make(caller, {
+      ...termsOf(body),
+      files: (body.files ?? []).map(parseFileIdentifier),
+      folders: (body.folders ?? []).map((folder) => folder as FolderIdentifier),
+      slug: body.slug ?? null,
+    })
+    const message = 'Link created; it opens its files and folders whatever "public" and folder passwords say'
+    return { success: true, message, data: toDetail(call.site, made) }
+  },
+})
+
+export const listLinksEndpoint = keyedEndpoint({
+  summary: 'List your links, newest first',
+  tag: 'Links',
+  query: z.object({
+    page: queryNumber(1, MAX_PAGE).optional(),
+    per_page: queryNumber(1, 100).optional(),
+    file: z.string().optional().openapi({ description: 'Only links made for this file' }),
+    folder: z.string().optional().openapi({ description: 'Only links made for this folder' }),
+  }),
+  answer: linksAnswer,
+  errors: [400, 404],
+  async handle({ call, caller, query }, { sharing }: Needs) {
+    const [page, perPage] = [query.page ?? 1, query.per_page ?? 20]
+    const { links, total } = await sharing.links.list(caller, {
+      page,
+      perPage,
+      file: query.file === undefined ? null : parseFileIdentifier(query.file),
+      folder: query.folder === undefined ? null : (query.folder as FolderIdentifier),
+    })
+    return {
+      success: true,
+      data: links.map((link) => toLink(call.site, link)),
+      pagination: paginationOf(page, perPage, total),
+    }
+  },
+})
+
+export const getLinkEndpoint = keyedEndpoint({
+  summary: 'Read one of your links, with what it opens now',
+  tag: 'Links',
+  params: linkParameter,
+  answer: linkAnswer,
+  errors: [404],
+  async handle({ call, caller, params }, { sharing }: Needs) {
+    const found = await sharing.links.get(caller, params.link ?? '')
+    return { success: true, data: toDetail(call.site, found) }
+  },
+})
+
+export const changeLinkEndpoint = keyedEndpoint({
+  summary: 'Change the terms of a link, in force at once',
+  tag: 'Links',
+  params: linkParameter,
+  body: z.looseObject(terms).openapi({ description: READ_ONLY_ALLOWED }),
+  answer: linkAnswer,
+  errors: [400, 404, 413],
+  async handle({ call, caller, params, body }, { sharing }: Needs) {
+    assertKnownFields(body, ['password', ...Object.keys(linkDetail.shape)])
+    const changed = await sharing.links.change(caller, params.link ?? '', termsOf(body))
+    return { success: true, data: toDetail(call.site, changed) }
+  },
+})
+
+export const revokeLinkEndpoint = keyedEndpoint({
+  summary: 'Revoke a link: from now on it opens nothing',
+  tag: 'Links',
+  params: linkParameter,
+  answer: doneWithMessage,
+  errors: [404],
+  async handle({ caller, params }, { sharing }: Needs) {
+    await sharing.links.revoke(caller, params.link ?? '')
+    return { success: true, message: 'Link revoked' }
+  },
+})

@@ -1,0 +1,178 @@
+import { type Insertable, type SqlBool, sql, type Updateable } from 'kysely'
+import type { Database, Queryable, Trx } from '../../database/database.ts'
+import type { Tables } from '../../database/schema.ts'
+import type { AccountId, FileId, FolderId, LinkId, LinkSlug } from '../../domain/ids.ts'
+import { treeOf } from '../../files/folders/trees.rows.ts'
+
+export interface LinkRow {
+  readonly id: LinkId
+  readonly account_id: AccountId
+  readonly slug: LinkSlug
+  readonly name: string | null
+  readonly message: string | null
+  readonly password_hash: string | null
+  readonly ends_at: number | null
+  readonly created_at: number
+  readonly revoked_at: number | null
+}
+
+/** A link in its owner's list. */
+export interface LinkListRow extends LinkRow {
+  /** How many were chosen, whether they are still there or not. */
+  readonly files: number
+  readonly folders: number
+  /** Name of the first file and of the first folder that are still there. */
+  readonly file_name: string | null
+  readonly folder_name: string | null
+}
+
+const columns = [
+  'links.id',
+  'links.account_id',
+  'links.slug',
+  'links.name',
+  'links.message',
+  'links.password_hash',
+  'links.ends_at',
+  'links.created_at',
+  'links.revoked_at',
+] as const
+
+/** Adds a link with its targets. Throws a unique violation when its slug, or one that looks like it, is taken. */
+export async function insertLink(
+  trx: Trx,
+  link: Omit<Insertable<Tables['links']>, 'id' | 'revoked_at'>,
+  targets: { readonly files: ReadonlySet<FileId>; readonly folders: ReadonlySet<FolderId> },
+): Promise<LinkId> {
+  const { id } = await trx.insertInto('links').values(link).returning('id').executeTakeFirstOrThrow()
+  const rows = [
+    ...[...targets.folders].map((folder_id) => ({ folder_id, file_id: null })),
+    ...[...targets.files].map((file_id) => ({ folder_id: null, file_id })),
+  ].map((target, position) => ({ link_id: id, position, ...target }))
+  await trx.insertInto('link_targets').values(rows).execute()
+  return id
+}
+
+export async function updateLink(
+  trx: Trx,
+  id: LinkId,
+  change: Pick<Updateable<Tables['links']>, 'name' | 'message' | 'password_hash' | 'ends_at' | 'revoked_at'>,
+): Promise<void> {
+  await trx.updateTable('links').set(change).where('id', '=', id).execute()
+}
+
+/** Links of the account that may still open something at that time. */
+export async function countLiveLinks(db: Queryable, account: AccountId, now: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('links')
+    .select((link) => link.fn.countAll<number>().as('count'))
+    .where('account_id', '=', account)
+    .where('revoked_at', 'is', null)
+    .where((link) => link.or([link('ends_at', 'is', null), link('ends_at', '>', now)]))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export interface LinkSelection {
+  readonly account: AccountId
+  /** Only links whose targets all lie in this folder or are it; null for all. */
+  readonly within: FolderId | null
+  /** Only links with this target. */
+  readonly file?: FileId
+  readonly folder?: FolderId
+  readonly slug?: LinkSlug
+}
+
+function selected(db: Database, { account, within, file, folder, slug }: LinkSelection) {
+  let links = db.selectFrom('links').where('links.account_id', '=', account)
+  if (slug !== undefined) links = links.where('links.slug', '=', slug)
+  if (file !== undefined) {
+    links = links.where('links.id', 'in', (of) =>
+      of.selectFrom('link_targets').select('link_id').where('file_id', '=', file),
+    )
+  }
+  if (folder !== undefined) {
+    links = links.where('links.id', 'in', (of) =>
+      of.selectFrom('link_targets').select('link_id').where('folder_id', '=', folder),
+    )
+  }
+  return within === null ? links : links.where(allWithin(within))
+}
+
+/** Whether each target lies in the folder or is it. One that is gone does not. */
+function allWithin(folder: FolderId) {
+  return sql<SqlBool>`not exists (
+    select 1 from link_targets
+    left join files on files.id = link_targets.file_id and files.removed_at is null
+    where link_targets.link_id = links.id
+      and coalesce(coalesce(link_targets.folder_id, files.folder_id) not in ${treeOf(folder)}, true)
+  )`
+}
+
+/** A page of links from newest to oldest. */
+export function listLinks(
+  db: Database,
+  selection: LinkSelection,
+  offset: number,
+  limit: number,
+): Promise<LinkListRow[]> {
+  const page = selected(db, selection)
+    .select(columns)
+    .select((link) => [
+      link
+        .selectFrom('link_targets')
+        .whereRef('link_targets.link_id', '=', 'links.id')
+        .select((target) => target.fn.count<number>('file_id').as('files'))
+        .$asScalar()
+        .$notNull()
+        .as('files'),
+      link
+        .selectFrom('link_targets')
+        .whereRef('link_targets.link_id', '=', 'links.id')
+        .select((target) => target.fn.count<number>('folder_id').as('folders'))
+        .$asScalar()
+        .$notNull()
+        .as('folders'),
+      link
+        .selectFrom('link_targets')
+        .innerJoin('files', 'files.id', 'link_targets.file_id')
+        .whereRef('link_targets.link_id', '=', 'links.id')
+        .where('files.removed_at', 'is', null)
+        .select('files.name')
+        .orderBy('link_targets.position')
+        .limit(1)
+        .as('file_name'),
+      link
+        .selectFrom('link_targets')
+        .innerJoin('folders', 'folders.id', 'link_targets.folder_id')
+        .whereRef('link_targets.link_id', '=', 'links.id')
+        .where('folders.deleted_at', 'is', null)
+        .select('folders.name')
+        .orderBy('link_targets.position')
+        .limit(1)
+        .as('folder_name'),
+    ])
+    .orderBy('links.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+  return db.readPool.rows(page)
+}
+
+export async function countLinks(db: Database, selection: LinkSelection): Promise<number> {
+  const count = selected(db, selection).select((link) => link.fn.countAll<number>().as('count'))
+  return (await db.readPool.rows(count))[0]?.count ?? 0
+}
+
+/** Deletes up to `most` links that were revoked or ended before `time`; returns how many. */
+export async function dropLinksOver(db: Database, time: number, most: number): Promise<number> {
+  const over = sql<number>`coalesce(revoked_at, ends_at)`
+  const some = db
+    .selectFrom('links')
+    .select('id')
+    .where((link) => link.or([link('revoked_at', 'is not', null), link('ends_at', 'is not', null)]))
+    .where(over, '<', time)
+    .orderBy(over)
+    .limit(most)
+  const { numDeletedRows } = await db.deleteFrom('links').where('id', 'in', some).executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,220 @@
+import type { AccountCaller } from '../../core/callers.ts'
+import { hashPassword } from '../../core/password-hash.ts'
+import { countTry } from '../../core/rate-limits/attempts.ts'
+import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
+import type { Database } from '../../database/database.ts'
+import { isUniqueViolation, lockAccount } from '../../database/differences.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type Clock, DAY } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { FileId, FileIdentifier, FolderId, FolderIdentifier, LinkSlug } from '../../domain/ids.ts'
+import { isLinkSlug, lookOfSlug, parseLinkSlug } from '../../domain/link-slug.ts'
+import { boundedNfc } from '../../domain/measured-text.ts'
+import { makeLinkSlug, type Random } from '../../domain/random.ts'
+import type { Reach } from '../../domain/reach.ts'
+import type { FileListRow } from '../../files/file-lists.rows.ts'
+import type { FolderListRow } from '../../files/folders/folders.rows.ts'
+import { ownFolder } from '../../files/folders/places.ts'
+import { ownFile } from '../../files/own-file.ts'
+import { targetFiles, targetFolders } from './link-targets.rows.ts'
+import {
+  countLinks,
+  countLiveLinks,
+  dropLinksOver,
+  insertLink,
+  type LinkListRow,
+  type LinkSelection,
+  listLinks,
+  updateLink,
+} from './links.rows.ts'
+
+/** Terms of a link that its owner may change. Empty texts mean none. */
+export interface LinkTerms {
+  readonly name?: string | null
+  readonly message?: string | null
+  readonly password?: string | null
+  /** Milliseconds since the epoch; null: no end. */
+  readonly endsAt?: number | null
+}
+
+export interface WantedLink extends LinkTerms {
+  readonly files: readonly FileIdentifier[]
+  readonly folders: readonly FolderIdentifier[]
+  /** null: an unguessable one. */
+  readonly slug: string | null
+}
+
+export interface LinkQuery {
+  readonly page: number
+  readonly perPage: number
+  /** Only links that were made for this file, or this folder. */
+  readonly file: FileIdentifier | null
+  readonly folder: FolderIdentifier | null
+}
+
+/** A link with those of its targets that are still there. */
+export interface OwnLink {
+  readonly link: LinkListRow
+  readonly files: readonly FileListRow[]
+  readonly folders: readonly FolderListRow[]
+}
+
+/**
+ * What owners do with their links. A caller who is kept to one folder sees the links whose targets all lie in it.
+ * What is out of reach is LINK_NOT_FOUND, just as what is not there.
+ */
+export interface Links {
+  /**
+   * Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND, INVALID_NAME, DUPLICATE_NAME when the slug or one that looks
+   * like it is taken, RATE_LIMITED, or INVALID_REQUEST for an end in the past or too many links.
+   */
+  make(caller: AccountCaller, wanted: WantedLink): Promise<OwnLink>
+  /** From newest to oldest. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND. */
+  list(
+    reach: Reach,
+    query: LinkQuery,
+  ): Promise<{ readonly links: readonly LinkListRow[]; readonly total: number }>
+  /** Throws Refusal LINK_NOT_FOUND. */
+  get(reach: Reach, slug: string): Promise<OwnLink>
+  /** Throws Refusal LINK_NOT_FOUND, also for a revoked link, and as `make` does. */
+  change(reach: Reach, slug: string, terms: LinkTerms): Promise<OwnLink>
+  /** In force at once, everywhere. Throws Refusal LINK_NOT_FOUND. */
+  revoke(reach: Reach, slug: string): Promise<void>
+  /** Deletes the rows of links that have been over for long. */
+  forgetOld(mayGoOn?: () => boolean): Promise<void>
+}
+
+const LONGEST_NAME = 100
+const LONGEST_MESSAGE = 2000
+/** Links of an account that are neither revoked nor ended. */
+const MOST_LINKS = 10_000
+/** Links that an account may make in a day: each leaves a row, even when revoked. */
+const NEW_LINKS = 2000
+/** For which nobody else gets a slug that was sent around. */
+const KEPT_FOR = 90 * DAY
+const STEP = 100
+
+export function createLinks(db: Database, rates: RateLimits, clock: Clock, random: Random): Links {
+  async function selectionOf(reach: Reach): Promise<LinkSelection> {
+    const { account, within } = reach
+    return { account, within: within === null ? null : (await ownFolder(db, reach, within)).id }
+  }
+
+  async function find(reach: Reach, slug: string): Promise<LinkListRow> {
+    if (!isLinkSlug(slug)) throw linkNotFound()
+    const [link] = await listLinks(db, { ...(await selectionOf(reach)), slug }, 0, 1)
+    if (link === undefined) throw linkNotFound()
+    return link
+  }
+
+  async function withTargets(link: LinkListRow): Promise<OwnLink> {
+    return { link, files: await targetFiles(db, link.id), folders: await targetFolders(db, link.id) }
+  }
+
+  const links: Links = {
+    async make(caller, { files, folders, slug, ...terms }) {
+      const columns = columnsOf(terms, clock.now())
+      const chosen = slug === null ? makeLinkSlug(random) : parseLinkSlug(slug)
+      const targets = { files: new Set<FileId>(), folders: new Set<FolderId>() }
+      for (const file of files) targets.files.add((await ownFile(db, caller, file)).id)
+      for (const folder of folders) targets.folders.add((await ownFolder(db, caller, folder)).id)
+      const windows = [{ subject: `new-links:${caller.account}`, limit: NEW_LINKS, length: DAY }]
+      await countTry(rates, windows, 'Too many new links today; wait a while and try again')
+      const password_hash = (await hashOf(terms.password)) ?? null
+      await refusingTaken(chosen, () =>
+        inTransaction(db, async (trx) => {
+          await lockAccount(trx, caller.account)
+          if ((await countLiveLinks(trx, caller.account, clock.now())) >= MOST_LINKS) throw tooMany()
+          const row = { account_id: caller.account, slug: chosen, slug_look: lookOfSlug(chosen) }
+          const rest = { ...NO_TERMS, ...columns, password_hash, created_at: clock.now() }
+          await insertLink(trx, { ...row, ...rest }, targets)
+        }),
+      )
+      return links.get(caller, chosen)
+    },
+
+    async list(reach, { page, perPage, file, folder }) {
+      const selection = {
+        ...(await selectionOf(reach)),
+        ...(file === null ? {} : { file: (await ownFile(db, reach, file)).id }),
+        ...(folder === null ? {} : { folder: (await ownFolder(db, reach, folder)).id }),
+      }
+      return {
+        links: await listLinks(db, selection, (page - 1) * perPage, perPage),
+        total: await countLinks(db, selection),
+      }
+    },
+
+    get: async (reach, slug) => withTargets(await find(reach, slug)),
+
+    async change(reach, slug, terms) {
+      const { id, revoked_at } = await find(reach, slug)
+      if (revoked_at !== null) throw new Refusal('LINK_NOT_FOUND', 'This link was revoked; make another one')
+      const password_hash = await hashOf(terms.password)
+      const columns = {
+        ...columnsOf(terms, clock.now()),
+        ...(password_hash === undefined ? {} : { password_hash }),
+      }
+      if (Object.keys(columns).length > 0) await inTransaction(db, (trx) => updateLink(trx, id, columns))
+      return links.get(reach, slug)
+    },
+
+    async revoke(reach, slug) {
+      const { id, revoked_at } = await find(reach, slug)
+      if (revoked_at !== null) return
+      await inTransaction(db, (trx) => updateLink(trx, id, { revoked_at: clock.now() }))
+    },
+
+    async forgetOld(mayGoOn = () => true) {
+      const before = clock.now() - KEPT_FOR
+      while (mayGoOn() && (await dropLinksOver(db, before, STEP)) === STEP);
+    },
+  }
+  return links
+}
+
+const NO_TERMS = { name: null, message: null, ends_at: null }
+
+async function hashOf(password: string | null | undefined): Promise<string | null | undefined> {
+  return typeof password === 'string' ? hashPassword(password) : password
+}
+
+/** The columns that the terms set, besides the password's. Throws Refusal INVALID_REQUEST. */
+function columnsOf({ name, message, endsAt }: LinkTerms, now: number) {
+  if (typeof endsAt === 'number' && endsAt <= now) {
+    throw new Refusal('INVALID_REQUEST', '"ends_at": must be in the future')
+  }
+  return {
+    ...(name === undefined ? {} : { name: textOf('name', name, LONGEST_NAME) }),
+    ...(message === undefined ? {} : { message: textOf('message', message, LONGEST_MESSAGE) }),
+    ...(endsAt === undefined ? {} : { ends_at: endsAt }),
+  }
+}
+
+const CONTROLS = { name: /\p{Cc}/gu, message: /(?!\n)\p{Cc}/gu } as const
+
+function textOf(field: 'name' | 'message', text: string | null, most: number): string | null {
+  const bounded = boundedNfc((text ?? '').trim(), most)
+  if (bounded === null) {
+    throw new Refusal('INVALID_REQUEST', `"${field}": may have ${most} characters at most`)
+  }
+  const clean = bounded.toWellFormed().replaceAll('\r\n', '\n').replace(CONTROLS[field], '')
+  return clean === '' ? null : clean
+}
+
+async function refusingTaken<T>(slug: LinkSlug, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    throw new Refusal('DUPLICATE_NAME', `"slug": a link "${slug}", or one that looks like it, already exists`)
+  }
+}
+
+function tooMany(): Refusal {
+  return new Refusal('INVALID_REQUEST', `An account has ${MOST_LINKS} links at most; revoke some first`)
+}
+
+export function linkNotFound(): Refusal {
+  return new Refusal('LINK_NOT_FOUND', 'There is no such link')
+}

@@ -1,0 +1,32 @@
+/** Made links, as their owners handle them. */
+import { z } from 'zod'
+import { type At, api } from './public.ts'
+
+export interface LinkFields {
+  readonly files?: readonly (string | number)[]
+  readonly folders?: readonly string[]
+  readonly name?: string | null
+  readonly message?: string | null
+  readonly slug?: string
+  readonly password?: string | null
+  readonly ends_at?: string | null
+}
+
+const made = z.object({ data: z.object({ slug: z.string() }) })
+
+/** Makes a link and returns its slug. */
+export async function makeLink(host: At, key: string, fields: LinkFields): Promise<string> {
+  const { status, body } = await api(host, key, 'POST', '/api/v1/links', fields)
+  if (status !== 201) throw new Error(`making a link answered ${status}: ${JSON.stringify(body)}`)
+  return made.parse(body).data.slug
+}
+
+export async function changeLink(host: At, key: string, slug: string, fields: LinkFields): Promise<void> {
+  const { status, body } = await api(host, key, 'PATCH', `/api/v1/links/${slug}`, fields)
+  if (status !== 200) throw new Error(`changing a link answered ${status}: ${JSON.stringify(body)}`)
+}
+
+export async function revokeLink(host: At, key: string, slug: string): Promise<void> {
+  const { status, body } = await api(host, key, 'DELETE', `/api/v1/links/${slug}`)
+  if (status !== 200) throw new Error(`revoking a link answered ${status}: ${JSON.stringify(body)}`)
+}
