@@ -1,9 +1,11 @@
 import {
   type AccountId,
+  type FileId,
   type FolderId,
   type FolderIdentifier,
   GUESTS,
   type KeyId,
+  type LinkId,
   type SessionId,
 } from './ids.ts'
 import type { Reach } from './reach.ts'
@@ -21,6 +23,21 @@ export interface Asker {
   readonly grants: ReadonlyMap<FolderId, string>
   /** Rights in the signed address of the request; null or missing when it has none. */
   readonly signed?: (SignedRights & { readonly by: Evidence }) | null
+  /** The made link by which the caller comes; null or missing for none. */
+  readonly link?: LinkRights | null
+}
+
+/**
+ * What a made link opens. Who comes by it sees its targets and what is below them, whatever closes their folders,
+ * and nothing else.
+ */
+export interface LinkRights {
+  readonly id: LinkId
+  readonly account: AccountId
+  readonly files: ReadonlySet<FileId>
+  readonly folders: ReadonlySet<FolderId>
+  /** Changes with every change of the link's password; null means there is none. */
+  readonly passwordTag: string | null
 }
 
 /**
@@ -45,6 +62,7 @@ export interface Viewer {
   /** Folders unlocked before, each with the tag of the password that was used. */
   readonly grants: ReadonlyMap<FolderId, string>
   readonly signed?: SignedRights | null
+  readonly link?: LinkRights | null
 }
 
 /**
@@ -52,7 +70,7 @@ export interface Viewer {
  * anonymous outside of it.
  */
 export function viewerOf(
-  { reach, grants, signed = null }: Asker,
+  { reach, grants, signed = null, link = null }: Asker,
   chain: readonly { readonly identifier: FolderIdentifier }[],
 ): Viewer {
   const isInside = ({ within }: Reach) =>
@@ -61,6 +79,7 @@ export function viewerOf(
     account: reach !== null && isInside(reach) ? reach.account : null,
     grants,
     signed: signed !== null && isInside(signed) ? signed : null,
+    link,
   }
 }
 
@@ -92,21 +111,36 @@ export type AccessDecision =
  *
  * The owner sees everything; uploads of guests have no owner. For everybody else one private folder in the
  * chain hides it, and only then do passwords count: the outermost folder whose current password was not given
- * locks it. A signed address bypasses folders that have not been closed again since it was signed.
+ * locks it. A signed address bypasses folders that have not been closed again since it was signed. For everybody who
+ * comes by a made link, the owner included, only that link decides. `file`: null for a folder.
  */
 export function decideAccess(
   viewer: Viewer,
   owner: AccountId,
   chain: readonly ChainFolder[],
+  file: FileId | null = null,
 ): AccessDecision {
-  const { signed = null } = viewer
+  const { signed = null, link = null } = viewer
+  if (link !== null) return { kind: isTargetOf(link, owner, chain, file) ? 'open' : 'hidden' }
   return decide(viewer, owner, chain, ({ id, closing }) => signed?.closed.get(id) === closing)
 }
 
 /** `decideAccess` for one folder directly below something that the viewer may see. */
 export function decideBelow(viewer: Viewer, owner: AccountId, folder: ChainFolder): AccessDecision {
+  const { link = null } = viewer
+  if (link !== null) return { kind: link.account === owner ? 'open' : 'hidden' }
   const closings = viewer.signed?.closings ?? null
   return decide(viewer, owner, [folder], ({ closing }) => closings !== null && closing <= closings)
+}
+
+function isTargetOf(
+  { account, files, folders }: LinkRights,
+  owner: AccountId,
+  chain: readonly ChainFolder[],
+  file: FileId | null,
+): boolean {
+  if (account !== owner) return false
+  return (file !== null && files.has(file)) || chain.some(({ id }) => folders.has(id))
 }
 
 function decide(

@@ -3,8 +3,9 @@ import type { Signing } from '../core/hmac.ts'
 import type { Asker } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { FolderId, Uuid } from '../domain/ids.ts'
+import type { FolderId, LinkId, Uuid } from '../domain/ids.ts'
 import type { Opened } from '../sharing/access.ts'
+import type { SignedLink } from '../sharing/links/link-access.ts'
 import { rightsFields, rightsIn, rightsOf } from './token-rights.ts'
 
 /** Seconds a signed content address is good for. */
@@ -29,7 +30,10 @@ export interface ContentUse {
 export interface ContentTokens {
   issue(asker: Asker, seen: SignedFile, use: ContentUse): string
   /** Throws Refusal INVALID_TOKEN when it was changed, is for another file or is too old. */
-  read(token: string, file: Uuid): { readonly asker: Asker } & Omit<ContentUse, 'lifetime'>
+  read(
+    token: string,
+    file: Uuid,
+  ): { readonly asker: Asker; readonly link: SignedLink | null } & Omit<ContentUse, 'lifetime'>
 }
 
 /** A file that is open to whoever asks, and what had to be passed on the way. */
@@ -38,6 +42,8 @@ export interface SignedFile extends Pick<Opened<unknown>, 'closed'> {
 }
 
 const PURPOSE = 'content'
+/** Of addresses by a made link: an earlier release, which knows no links, refuses them. */
+const LINK_PURPOSE = 'link-content'
 
 const payload = z.object({
   f: z.string(),
@@ -48,22 +54,29 @@ const payload = z.object({
   g: z.array(z.tuple([z.number(), z.string()])),
 })
 
+const linkPayload = z.object({ ...payload.shape, l: z.number(), t: z.string().nullable() })
+
 export function createContentTokens(signing: Signing, clock: Clock): ContentTokens {
   return {
-    issue({ reach, grants }, { item, closed }, { counted, proxied, lifetime }) {
+    issue({ reach, grants, link = null }, { item, closed }, { counted, proxied, lifetime }) {
       const expires = Math.floor(clock.now() / 1000) + lifetime
-      return signing.sign(PURPOSE, {
+      const fields = {
         f: item.uuid,
         e: expires,
         c: counted,
         p: proxied,
         ...rightsOf(reach, { closed, closings: null }),
         g: [...grants],
-      })
+      }
+      return link === null
+        ? signing.sign(PURPOSE, fields)
+        : signing.sign(LINK_PURPOSE, { ...fields, l: link.id, t: link.passwordTag })
     },
 
     read(token, file) {
-      const found = payload.safeParse(signing.verify(PURPOSE, token))
+      const plain = payload.safeParse(signing.verify(PURPOSE, token))
+      const byLink = linkPayload.safeParse(signing.verify(LINK_PURPOSE, token))
+      const found = byLink.success ? byLink : plain
       if (!found.success || found.data.f !== file) {
         throw new Refusal('INVALID_TOKEN', 'This address is not valid; open the page of the file again')
       }
@@ -72,7 +85,8 @@ export function createContentTokens(signing: Signing, clock: Clock): ContentToke
       }
       const { g, c, p } = found.data
       const grants = new Map(g.map(([folder, tag]) => [folder as FolderId, tag] as const))
-      return { asker: { reach: null, grants, signed: rightsIn(found.data) }, counted: c, proxied: p }
+      const link = byLink.success ? { id: byLink.data.l as LinkId, passwordTag: byLink.data.t } : null
+      return { asker: { reach: null, grants, signed: rightsIn(found.data) }, link, counted: c, proxied: p }
     },
   }
 }

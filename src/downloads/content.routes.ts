@@ -91,8 +91,9 @@ export const getContentEndpoint = endpoint({
     const identifier = parseFileIdentifier(uuid ?? '')
     if (identifier.kind !== 'uuid') throw fileNotFound()
     const token = call.url.searchParams.get('token') ?? ''
-    const { asker: signed, counted, proxied } = downloads.contentTokens.read(token, identifier.uuid)
-    const asker = together(await sharing.access.signed(signed), await authentication.asker(call))
+    const { asker: signed, link, counted, proxied } = downloads.contentTokens.read(token, identifier.uuid)
+    const present = together(await sharing.access.signed(signed), await authentication.asker(call))
+    const asker = link === null ? present : await sharing.linkAccess.signed(present, link)
     const { item: file, viewer } = opened(await sharing.access.file(asker, identifier))
     const download = call.url.searchParams.get('download') === 'true'
     return sendFile(call, downloads.content, file, {

@@ -34,7 +34,7 @@ export const listPublicFolderEndpoint = openEndpoint({
     const page = body.page ?? 1
     const contents = await sharing.publicFolders.contents(folder, {
       page,
-      isOwner: viewer.account === folder.account_id,
+      showsPrivate: viewer.account === folder.account_id,
       folders: { sort: 'created_at', order: 'asc' },
       files: { sort: 'created_at', order: 'desc' },
     })

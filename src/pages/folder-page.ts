@@ -1,6 +1,4 @@
 import { z } from '@hono/zod-openapi'
-import { timestamp } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
 import type { FolderIdentifier } from '../domain/ids.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import { archiveAnswers, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
@@ -10,16 +8,14 @@ import { pictureAddress } from '../files/picture-addresses.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
-import { type AccessControl, type Opened, opened } from '../sharing/access.ts'
-import type { ContentsQuery, FolderContents, FolderTotals } from '../sharing/public-folders.ts'
+import { type Opened, opened } from '../sharing/access.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { barrierOf } from './barrier.ts'
-import { ownLook, rememberedLook, rememberedOrder, rememberingLook, rememberingOrder } from './folder-look.ts'
-import { passwordForm } from './folder-password.ts'
-import { askedOrder, FILE_SORTS, type FolderQuery, readFolderQuery } from './folder-query.ts'
+import { type FolderPlace, folderPage } from './folder-contents.ts'
+import { lockedFolderPage, passwordForm } from './folder-password.ts'
+import { FILE_SORTS } from './folder-query.ts'
 import type { PagesPart } from './pages.part.ts'
-import type { FolderPageView } from './views.ts'
 
 /** Dependencies of the folder page. */
 interface FolderPageNeeds {
@@ -57,79 +53,22 @@ export const getFolderPage = endpoint({
     if (call.url.searchParams.get('download') === 'zip')
       return toArchive(call, { downloads, files }, opened(seen))
     if (seen.kind === 'locked')
-      return passwordForm(call, { pages, sharing }, seen.folder, `/f/${identifier}`, null)
-    const { searchParams } = call.url
-    const query = readFolderQuery(searchParams, rememberedOrder(call.request))
-    const contents = await sharing.publicFolders.contents(seen.item, contentsQuery(query, isOwn(seen)))
-    if (query.page > contents.pages) throw new Refusal('NOT_FOUND', 'The folder has no page with that number')
-    if (contents.pages > 1 && askedOrder(searchParams) !== null)
-      return rememberingOrder(call, urlOf(call, identifier), query)
-    const totals = await sharing.publicFolders.totals(seen.item, seen.viewer)
-    const pictureOf = (file: FolderContents['files'][number]) => pictureAddress(thumbnails, file)
-    return rememberingLook(
-      call,
-      pages,
-      toView(call, sharing.access, { seen, query, contents, totals, pictureOf }),
-    )
+      return passwordForm(call, { pages, sharing }, lockedFolderPage(seen.folder), `/f/${identifier}`, null)
+    const place: FolderPlace = {
+      path: `/f/${identifier}`,
+      above: seen.chain.slice(0, -1).map((step) => ({ name: step.name, url: `/f/${step.identifier}` })),
+      fileAt: (file) => `/d/${file.slug}`,
+      folderAt: (folder) => `/f/${folder.identifier}`,
+      pictureOf: (file) => pictureAddress(thumbnails, file),
+      showsPrivate: isOwn(seen),
+      barrier: isOwn(seen) ? barrierOf(seen.chain) : null,
+      notice: null,
+    }
+    return folderPage(call, { pages, sharing }, seen, place)
   },
 })
 
-function urlOf(call: Call, identifier: FolderIdentifier): string {
-  return `${call.site.publicUrl}/f/${identifier}`
-}
-
-interface SeenFolder {
-  readonly seen: Opened<Folder>
-  readonly query: FolderQuery
-  readonly contents: FolderContents
-  readonly totals: FolderTotals | null
-  /** Returns the thumbnail's address for a file. */
-  readonly pictureOf: (file: FolderContents['files'][number]) => string
-}
-
-/** Folders are sorted by name only, since their other sort values are not shown. */
-function contentsQuery({ page, sort, order }: FolderQuery, isOwner: boolean): ContentsQuery {
-  const folders = { sort: 'name', order: sort === 'name' ? order : 'asc' } as const
-  return { page, isOwner, folders, files: { sort, order } }
-}
-
-function toView(
-  call: Call,
-  access: AccessControl,
-  { seen, query, contents, totals, pictureOf }: SeenFolder,
-): FolderPageView {
-  const { name, identifier, file_count: fileCount } = seen.item
-  const files = contents.files.map((file) => ({
-    name: file.name,
-    slug: file.slug,
-    size: file.size,
-    type: file.type,
-    createdAt: timestamp(file.created_at),
-    downloads: file.downloads,
-    thumbnailUrl: pictureOf(file),
-  }))
-  return {
-    name,
-    url: urlOf(call, identifier),
-    above: seen.chain.slice(0, -1).map((step) => ({ name: step.name, url: `/f/${step.identifier}` })),
-    folders: contents.folders.map((sub) => ({
-      name: sub.name,
-      url: `/f/${sub.identifier}`,
-      fileCount: access.opens(seen.viewer, sub) ? sub.file_count : null,
-    })),
-    files,
-    folderCount: contents.folderCount,
-    fileCount,
-    totals,
-    query,
-    look: query.look ?? rememberedLook(call.request) ?? ownLook(files),
-    pages: contents.pages,
-    firstFilePage: contents.firstFilePage,
-    barrier: isOwn(seen) ? barrierOf(seen.chain) : null,
-  }
-}
-
-async function toArchive(
+export async function toArchive(
   call: Call,
   { downloads, files }: { downloads: DownloadsPart; files: FilesPart },
   seen: Opened<Folder>,

@@ -8,23 +8,34 @@ import { errorHeaders, statusOf } from '../server/errors.ts'
 import { readForm } from '../server/requests/body.ts'
 import { cookieValue, setCookie } from '../server/requests/cookies.ts'
 import type { LockedFolder } from '../sharing/access.ts'
-import { UNLOCKED_FOR } from '../sharing/folder-passwords.ts'
+import { type ClosedLock, type Lock, UNLOCKED_FOR } from '../sharing/folder-passwords.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
+import { seeOther } from './see-other.ts'
 import type { PasswordPageView } from './views.ts'
 
-/** The password form of a locked folder; reveals nothing about its content. */
+/** What a password form opens, and the path that it posts to. */
+export interface LockedPage {
+  readonly lock: Lock
+  readonly action: string
+}
+
+export function lockedFolderPage({ id, identifier }: LockedFolder): LockedPage {
+  return { lock: { folder: id }, action: `/f/${identifier}` }
+}
+
+/** The password form of a locked folder or link; reveals nothing about the content. */
 export async function passwordForm(
   call: Call,
   { pages, sharing }: { pages: PagesPart; sharing: Pick<SharingPart, 'folderPasswords'> },
-  folder: LockedFolder,
+  { lock, action }: LockedPage,
   next: string,
   error: Refusal | null,
 ): Promise<Response> {
   const view: PasswordPageView = {
-    action: `/f/${folder.identifier}`,
-    nonce: sharing.folderPasswords.nonce(folder.id),
+    action,
+    nonce: sharing.folderPasswords.nonce(lock),
     next,
     error: error === null ? null : { code: error.code, retryAfter: error.retryAfter ?? null },
   }
@@ -68,35 +79,45 @@ export const postFolderPassword = endpoint({
     const seen = await sharing.access.folder(await authentication.asker(call), identifier)
     const form = await readForm(call)
     const next = nextPath(form.get('next'), identifier)
-    if (seen.kind === 'open') return seeOther(next)
-    const cookie = cookieValue(call.request, FOLDER_COOKIE)
-    try {
-      const value = await sharing.folderPasswords.unlock(
-        seen.folder,
-        form.get('password') ?? '',
-        call.bucket,
-        cookie,
-      )
-      const response = seeOther(next)
-      const secure = call.site.publicUrl.startsWith('https:')
-      response.headers.append('Set-Cookie', setCookie(FOLDER_COOKIE, value, UNLOCKED_FOR / 1000, secure))
-      return response
-    } catch (error) {
-      if (error instanceof Refusal)
-        return await passwordForm(call, { pages, sharing }, seen.folder, next, error)
-      throw error
-    }
+    const hash = seen.kind === 'open' ? null : seen.folder.password_hash
+    if (seen.kind === 'open' || hash === null) return seeOther(next)
+    const tag = sharing.access.passwordTag(seen.folder.id, hash)
+    const closed = { lock: { folder: seen.folder.id }, tag, hash }
+    const { action } = lockedFolderPage(seen.folder)
+    return unlocking(call, { pages, sharing }, { closed, action, next, password: form.get('password') ?? '' })
   },
 })
+
+/** Checks the password: on to `next` with the cookie, or the form again. */
+export async function unlocking(
+  call: Call,
+  parts: { pages: PagesPart; sharing: Pick<SharingPart, 'folderPasswords'> },
+  {
+    closed,
+    action,
+    next,
+    password,
+  }: {
+    readonly closed: ClosedLock
+    readonly action: string
+    readonly next: string
+    readonly password: string
+  },
+): Promise<Response> {
+  const cookie = cookieValue(call.request, FOLDER_COOKIE)
+  try {
+    const value = await parts.sharing.folderPasswords.unlock(closed, password, call.bucket, cookie)
+    const response = seeOther(next)
+    const secure = call.site.publicUrl.startsWith('https:')
+    response.headers.append('Set-Cookie', setCookie(FOLDER_COOKIE, value, UNLOCKED_FOR / 1000, secure))
+    return response
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return passwordForm(call, parts, { lock: closed.lock, action }, next, error)
+  }
+}
 
 /** Restricts the redirect to file and folder pages of this site. */
 function nextPath(text: string | null, identifier: FolderIdentifier): string {
   return text !== null && /^\/[df]\/[A-Za-z0-9]+$/.test(text) ? text : `/f/${identifier}`
-}
-
-function seeOther(location: string): Response {
-  return new Response(null, {
-    status: 303,
-    headers: { Location: location, 'Cache-Control': 'private, no-store' },
-  })
 }

@@ -11,7 +11,7 @@ import { readForm } from '../server/requests/body.ts'
 import { assertFromOwnPage } from '../server/requests/own-page.ts'
 import { unlocked } from '../sharing/access.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
-import { passwordForm } from './folder-password.ts'
+import { lockedFolderPage, passwordForm } from './folder-password.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import type { ReportPageView, ReportProblem } from './views.ts'
@@ -34,7 +34,13 @@ export const getReportPage = endpoint({
   ) {
     const seen = await sharing.access.file(await authentication.asker(call), fileOf(call))
     if (seen.kind === 'locked')
-      return passwordForm(call, { pages, sharing }, seen.folder, `/d/${fileOf(call).slug}`, null)
+      return passwordForm(
+        call,
+        { pages, sharing },
+        lockedFolderPage(seen.folder),
+        `/d/${fileOf(call).slug}`,
+        null,
+      )
     return form(call, pages, seen.item, { reason: null, text: '' }, null)
   },
 })

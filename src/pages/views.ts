@@ -44,6 +44,18 @@ export interface FilePageView {
   readonly barrier: BarrierNotice | null
   /** Who reads that bytes of the file are lost; null for a sound file. */
   readonly damage: 'owner' | 'visitor' | null
+  /** Of the made link by which the page was opened; null for none. */
+  readonly notice: LinkNotice | null
+}
+
+/** What the page of a made link says about it. */
+export interface LinkNotice {
+  /** Its name, where the page does not have that for a title. */
+  readonly name: string | null
+  /** Of its sender, in lines. */
+  readonly message: string | null
+  /** ISO 8601 UTC. */
+  readonly endsAt: string | null
 }
 
 /** An ancestor folder that is private, or that requires a password from others. */
@@ -80,7 +92,8 @@ export interface FolderPageView {
   /** Files on this page. */
   readonly files: readonly {
     readonly name: string
-    readonly slug: string
+    /** Path of its page. */
+    readonly path: string
     readonly size: number
     readonly type: string
     /** ISO 8601 UTC. */
@@ -102,10 +115,12 @@ export interface FolderPageView {
   readonly firstFilePage: number
   /** For the owner: what keeps others from opening the link. Null if nothing does, and for other viewers. */
   readonly barrier: BarrierNotice | null
+  /** Of the made link by which the page was opened; null for none. */
+  readonly notice: LinkNotice | null
 }
 
 export interface PasswordPageView {
-  /** Target of the form: the page of the locked folder. */
+  /** Target of the form: the page of the locked folder or link. */
   readonly action: string
   readonly nonce: string
   /** Path of this site to open after unlocking. */

@@ -14,7 +14,7 @@ import { isForPeople, type Origins, type Route } from './route.ts'
 
 const ASSETS = '/assets/{name}'
 /** Paths below which repeated and trailing slashes are ignored. */
-const TOLERANT = /^\/(?:api\/v1|file\/delete|folder\/delete|d|f)(?=\/|$)/
+const TOLERANT = /^\/(?:api\/v1|file\/delete|folder\/delete|d|f|l)(?=\/|$)/
 
 /** Answers any request and fills in its route. Never throws. */
 export type Router = (arrival: Arrival) => Promise<Response | JsonAnswer>

@@ -46,6 +46,7 @@ import { getFilePage } from '../pages/file-page.ts'
 import { getFilesPage, getFilesPageOf } from '../pages/files-page.ts'
 import { getFolderPage } from '../pages/folder-page.ts'
 import { postFolderPassword } from '../pages/folder-password.ts'
+import { getLinkPage, getLinkTargetPage, postLinkPassword } from '../pages/link-page.ts'
 import { forgottenPages, keepPages, unsubscribePages, verifyPages } from '../pages/mail-pages.ts'
 import { finishOidc, startOidc } from '../pages/oidc.ts'
 import { getProvedPage } from '../pages/proved-page.ts'
@@ -54,7 +55,7 @@ import { getSettingsPage, getSettingsPageOf } from '../pages/settings-page.ts'
 import { getStartPage, postStartPage } from '../pages/start-page.ts'
 import * as linksRoutes from '../sharing/links/links.routes.ts'
 import { reportFileEndpoint } from '../sharing/reports.routes.ts'
-import { getThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
+import { getLinkThumbnailEndpoint, getThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
 import { deleteByReceipt } from '../uploads/receipts.routes.ts'
 import * as tus from '../uploads/resumable/tus.routes.ts'
 import { cancelUpload, listUploads } from '../uploads/resumable/uploads.routes.ts'
@@ -272,6 +273,10 @@ export const routes: readonly Route[] = [
   row('get',     '/admin/{section}',                     anybody,                    OWN, NONE,     getAdminPageOf),
   row('get',     '/f/{identifier}',                      anybody,                    OWN, NONE,     getFolderPage),
   row('post',    '/f/{identifier}',                      anybody,                    OWN, FORM,     postFolderPassword),
+  row('get',     '/l/{link}',                            anybody,                    OWN, NONE,     getLinkPage),
+  row('post',    '/l/{link}',                            anybody,                    OWN, FORM,     postLinkPassword),
+  row('get',     '/l/{link}/{target}',                   anybody,                    OWN, NONE,     getLinkTargetPage),
+  row('get',     '/l/{link}/{target}/thumbnail',         anybody,                    OWN, NONE,     getLinkThumbnailEndpoint),
   row('get',     '/docs',                                anybody,                    OWN, NONE,     getReferencePage),
   row('get',     '/docs/{guide}',                        anybody,                    OWN, NONE,     getGuidePage),
   row('put',     '/{name}',                              guestOrKey('upload'),       OWN, STREAM,   uploadStatusRoutes.putAtTop, { others: 'nothing' }),

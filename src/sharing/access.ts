@@ -15,7 +15,7 @@ import {
 } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { AccountId, FileIdentifier, FolderId, FolderIdentifier } from '../domain/ids.ts'
+import type { AccountId, FileId, FileIdentifier, FolderId, FolderIdentifier } from '../domain/ids.ts'
 import { type FileDetailRow, findFile } from '../files/files.rows.ts'
 import { type ChainRow, type FolderListRow, findFolder, folderChain } from '../files/folders/folders.rows.ts'
 import { folderNotFound } from '../files/folders/places.ts'
@@ -59,7 +59,7 @@ export interface AccessControl {
    */
   file(asker: Asker, identifier: FileIdentifier): Promise<Seen<FileDetailRow>>
   /** Throws Refusal FOLDER_NOT_FOUND when no such folder is visible to the asker. */
-  folder(asker: Asker, identifier: FolderIdentifier): Promise<Seen<FolderListRow>>
+  folder(asker: Asker, name: FolderIdentifier | FolderId): Promise<Seen<FolderListRow>>
   /**
    * Re-validates a signed address: its rights are void once the key or session that requested it was revoked
    * or has expired, or the account was disabled or deleted.
@@ -98,14 +98,14 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
     asker: Asker,
     item: T,
     owner: AccountId,
-    folder: FolderId,
+    { folder, file = null }: { readonly folder: FolderId; readonly file?: FileId | null },
     missing: () => Refusal,
   ): Promise<Seen<T>> {
     const chain = await folderChain(db, folder)
     if (chain.some((step) => step.deleted_at !== null)) throw missing()
     const viewer = viewerOf(asker, chain)
     const steps = chain.map(asChainFolder)
-    const access = decideAccess(viewer, owner, steps)
+    const access = decideAccess(viewer, owner, steps, file)
     switch (access.kind) {
       case 'open':
         return {
@@ -128,18 +128,19 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
   return {
     async file(asker, identifier) {
       const file = await findFile(db, identifier)
-      if (file !== undefined) return decide(asker, file, file.account_id, file.folder_id, fileNotFound)
+      if (file !== undefined)
+        return decide(asker, file, file.account_id, { folder: file.folder_id, file: file.id }, fileNotFound)
       const upload = await arrivingUpload(db, identifier)
       if (upload === undefined) throw fileNotFound()
-      const seen = await decide(asker, upload, upload.account_id, upload.folder_id, fileNotFound)
+      const seen = await decide(asker, upload, upload.account_id, { folder: upload.folder_id }, fileNotFound)
       if (seen.kind === 'locked') return seen
       throw new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', ARRIVING_RETRY)
     },
 
-    async folder(asker, identifier) {
-      const folder = await findFolder(db, identifier)
+    async folder(asker, name) {
+      const folder = await findFolder(db, name)
       if (folder === undefined) throw folderNotFound()
-      return decide(asker, folder, folder.account_id, folder.id, folderNotFound)
+      return decide(asker, folder, folder.account_id, { folder: folder.id }, folderNotFound)
     },
 
     signed: (asker) => signedNow(db, asker, clock.now()),
@@ -175,8 +176,13 @@ async function signedNow(db: Database, asker: Asker, now: number): Promise<Asker
   return holder === account ? asker : { ...asker, signed: null }
 }
 
-/** Hides the ancestors of the folder to which an owner's key is restricted. */
+/** Hides the ancestors of the folder to which an owner's key is restricted, and of the target of a link. */
 function shownChain(asker: Asker, viewer: Viewer, chain: readonly ChainRow[]): readonly ChainRow[] {
+  const { link = null } = viewer
+  if (link !== null) {
+    const target = chain.findIndex(({ id }) => link.folders.has(id))
+    return target === -1 ? [] : chain.slice(target)
+  }
   const within = asker.reach?.within ?? null
   if (within === null || viewer.account === null) return chain
   return chain.slice(chain.findIndex((step) => step.identifier === within))

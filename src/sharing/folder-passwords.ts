@@ -6,43 +6,71 @@ import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
 import type { Viewer } from '../domain/access.ts'
 import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { FolderId } from '../domain/ids.ts'
+import type { FolderId, LinkId } from '../domain/ids.ts'
 import type { Random } from '../domain/random.ts'
-import type { ChainRow } from '../files/folders/folders.rows.ts'
-import type { AccessControl } from './access.ts'
 
-/** Milliseconds for which a folder stays unlocked. */
+/** Milliseconds for which a folder or link stays unlocked. */
 export const UNLOCKED_FOR = DAY
 
 /** Limit that keeps the cookie within the size that browsers accept; the oldest grants are dropped. */
 const MOST_GRANTS = 40
 
 const TRIES_PER_ADDRESS = 10
-const TRIES_PER_FOLDER = 60
+const TRIES_PER_LOCK = 60
 
-/** Password checks of folders, and the signed cookie that lists unlocked ones. */
+/** What a password form opens: a folder, or a made link. */
+export type Lock = { readonly folder: FolderId } | { readonly link: LinkId }
+
+/** A lock with its password. */
+export interface ClosedLock {
+  readonly lock: Lock
+  /** HMAC that changes with every change of the password; in the cookie of whoever gave it. */
+  readonly tag: string
+  readonly hash: string
+}
+
+/** Password checks of folders and links, and the signed cookie that lists unlocked ones. */
 export interface FolderPasswords {
-  /** A signed nonce for the password form of that folder, so that the server need not store it. */
-  nonce(folder: FolderId): string
+  /** A signed nonce for the password form of that lock, so that the server need not store it. */
+  nonce(lock: Lock): string
   /**
-   * Checks the password and returns the cookie with this folder added to those in `cookie`. Throws Refusal
+   * Checks the password and returns the cookie with this lock added to those in `cookie`. Throws Refusal
    * WRONG_PASSWORD, or RATE_LIMITED after too many wrong ones.
    */
-  unlock(folder: ChainRow, input: string, bucket: string, cookie: string | null): Promise<string>
+  unlock(closed: ClosedLock, input: string, bucket: string, cookie: string | null): Promise<string>
   /** Folders that the cookie unlocks; none when it was altered or has expired. */
   grants(cookie: string | null): Viewer['grants']
+  /** Whether the cookie unlocks the link whose password has this tag. */
+  unlocks(cookie: string | null, link: LinkId, tag: string): boolean
 }
 
 const COOKIE = 'folder-cookie'
 const NONCE = 'folder-nonce'
 
-const cookiePayload = z.array(z.object({ f: z.number(), t: z.string(), e: z.number() }))
+const cookiePayload = z.array(
+  // A link has `l`, and no folder: an earlier release finds nothing that it opens.
+  z.object({ f: z.number(), l: z.number().optional(), t: z.string(), e: z.number() }),
+)
 type Grant = z.infer<typeof cookiePayload>[number]
 
-const noncePayload = z.object({ f: z.number(), e: z.number() })
+const noncePayload = z.object({ f: z.number(), l: z.number().optional(), e: z.number() })
+
+const NO_FOLDER = 0
+
+function idOf(lock: Lock): Pick<Grant, 'f' | 'l'> {
+  return 'link' in lock ? { f: NO_FOLDER, l: lock.link } : { f: lock.folder }
+}
+
+function isFor(lock: Lock, grant: Pick<Grant, 'f' | 'l'>): boolean {
+  return 'link' in lock ? grant.l === lock.link : grant.l === undefined && grant.f === lock.folder
+}
+
+/** Rate windows of folders are named as in earlier releases, which count in the same ones. */
+function subjectOf(lock: Lock): string {
+  return 'link' in lock ? `password:link-${lock.link}` : `password:${lock.folder}`
+}
 
 export function createFolderPasswords(
-  access: AccessControl,
   rates: RateLimits,
   signing: Signing,
   clock: Clock,
@@ -54,9 +82,9 @@ export function createFolderPasswords(
     return found.success ? found.data.filter((grant) => grant.e > clock.now()) : []
   }
 
-  function isOurNonce(folder: FolderId, nonce: string): boolean {
+  function isOurNonce(lock: Lock, nonce: string): boolean {
     const found = noncePayload.safeParse(signing.verify(NONCE, nonce))
-    return found.success && found.data.f === folder && found.data.e > clock.now()
+    return found.success && isFor(lock, found.data) && found.data.e > clock.now()
   }
 
   /**
@@ -64,45 +92,48 @@ export function createFolderPasswords(
    * here. Accepts either alphabet of base64, with or without padding. A plus sent unescaped in a form arrives
    * as a space.
    */
-  function decode(folder: FolderId, input: string): string {
+  function decode(lock: Lock, input: string): string {
     if (!/^[A-Za-z0-9+/_ -]+={0,2}$/.test(input)) return input
     const text = Buffer.from(input.replaceAll(' ', '+'), 'base64').toString('utf8')
     const [, password, nonce] = /^(.*)\|\d+\|([^|]+)$/s.exec(text) ?? []
-    return password !== undefined && nonce !== undefined && isOurNonce(folder, nonce) ? password : input
+    return password !== undefined && nonce !== undefined && isOurNonce(lock, nonce) ? password : input
   }
 
-  function guess(folder: FolderId, bucket: string, work: () => Promise<void>): Promise<void> {
+  function guess(lock: Lock, bucket: string, work: () => Promise<void>): Promise<void> {
+    const subject = subjectOf(lock)
     const windows = [
-      { subject: `password:${folder}:${bucket}`, limit: TRIES_PER_ADDRESS, length: 15 * MINUTE },
-      { subject: `password:${folder}`, limit: TRIES_PER_FOLDER, length: HOUR },
+      { subject: `${subject}:${bucket}`, limit: TRIES_PER_ADDRESS, length: 15 * MINUTE },
+      { subject, limit: TRIES_PER_LOCK, length: HOUR },
     ] as const
     return tryOnce(rates, windows, 'Too many wrong passwords; wait a while and try again', work)
   }
 
   return {
-    nonce: (folder) =>
+    nonce: (lock) =>
       signing.sign(NONCE, {
-        f: folder,
+        ...idOf(lock),
         e: clock.now() + UNLOCKED_FOR,
         r: Buffer.from(random(9)).toString('base64url'),
       }),
 
-    async unlock(folder, input, bucket, cookie) {
-      const { password_hash: hash } = folder
-      if (hash === null) return cookie ?? signing.sign(COOKIE, [])
-      await guess(folder.id, bucket, async () => {
-        if (await verifyPassword(decode(folder.id, input), hash)) return
+    async unlock({ lock, tag, hash }, input, bucket, cookie) {
+      await guess(lock, bucket, async () => {
+        if (await verifyPassword(decode(lock, input), hash)) return
         throw new Refusal('WRONG_PASSWORD', 'Wrong password; check it and try again')
       })
-      const others = readCookie(cookie).filter((grant) => grant.f !== folder.id)
-      const grant = {
-        f: folder.id,
-        t: access.passwordTag(folder.id, hash),
-        e: clock.now() + UNLOCKED_FOR,
-      }
+      const others = readCookie(cookie).filter((grant) => !isFor(lock, grant))
+      const grant = { ...idOf(lock), t: tag, e: clock.now() + UNLOCKED_FOR }
       return signing.sign(COOKIE, [...others, grant].slice(-MOST_GRANTS))
     },
 
-    grants: (cookie) => new Map(readCookie(cookie).map((grant) => [grant.f as FolderId, grant.t])),
+    grants: (cookie) =>
+      new Map(
+        readCookie(cookie)
+          .filter((grant) => grant.l === undefined)
+          .map((grant) => [grant.f as FolderId, grant.t]),
+      ),
+
+    unlocks: (cookie, link, tag) =>
+      readCookie(cookie).some((grant) => isFor({ link }, grant) && grant.t === tag),
   }
 }

@@ -14,7 +14,7 @@ import type { AccessControl } from './access.ts'
 
 /** Content of a folder's page, for a viewer who may see the folder. */
 export interface PublicFolders {
-  /** One page of the content: subfolders first, then files. Private subfolders only for their owner. */
+  /** One page of the content: subfolders first, then files. */
   contents(folder: FolderListRow, query: ContentsQuery): Promise<FolderContents>
   /**
    * Totals of the folder and those descendants that the viewer may see. null when there are too many folders
@@ -26,7 +26,8 @@ export interface PublicFolders {
 export interface ContentsQuery {
   /** Page number from 1. */
   readonly page: number
-  readonly isOwner: boolean
+  /** Whether private subfolders are shown. */
+  readonly showsPrivate: boolean
   readonly folders: SubfolderOrder
   readonly files: FileOrder
 }
@@ -55,9 +56,9 @@ const MOST_FOLDERS = 1000
 
 export function createPublicFolders(db: Database, access: AccessControl): PublicFolders {
   return {
-    async contents(folder, { page, isOwner, ...orders }) {
+    async contents(folder, { page, showsPrivate, ...orders }) {
       const first = (page - 1) * PER_PAGE
-      const shown = { parent: folder.id, publicOnly: !isOwner }
+      const shown = { parent: folder.id, publicOnly: !showsPrivate }
       const count = await countSubfolders(db, { ...shown, atMost: folder.tree_folders })
       const folders =
         first < count
@@ -82,7 +83,8 @@ export function createPublicFolders(db: Database, access: AccessControl): Public
     async totals(folder, viewer) {
       let files = folder.tree_files
       let bytes = folder.tree_bytes
-      if (viewer.account === folder.account_id || folder.tree_folders === 0) return { files, bytes }
+      const seesAll = viewer.account === folder.account_id || (viewer.link ?? null) !== null
+      if (seesAll || folder.tree_folders === 0) return { files, bytes }
       const leaveOut = (hidden: TreeTotals) => {
         files -= hidden.tree_files
         bytes -= hidden.tree_bytes

@@ -3,6 +3,7 @@ import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, SECOND } from '../domain/clock.ts'
 import { type AccessControl, createAccess } from './access.ts'
 import { createFolderPasswords, type FolderPasswords } from './folder-passwords.ts'
+import { createLinkAccess, type LinkAccess } from './links/link-access.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { createPublicFolders, type PublicFolders } from './public-folders.ts'
 import { createReporting, type Reporting } from './reporting.ts'
@@ -13,6 +14,7 @@ import { createTakeDowns, type TakeDowns } from './take-downs.ts'
 export interface SharingPart {
   readonly access: AccessControl
   readonly folderPasswords: FolderPasswords
+  readonly linkAccess: LinkAccess
   readonly links: Links
   readonly publicFolders: PublicFolders
   readonly reporting: Reporting
@@ -24,11 +26,13 @@ export interface SharingPart {
 export function createSharingPart({ db, rates, signing, clock, random, failed }: Core): SharingPart {
   const access = createAccess(db, signing, clock)
   const reports = createReports(db, clock)
+  const folderPasswords = createFolderPasswords(rates, signing, clock, random)
   const links = createLinks(db, rates, clock, random)
   const takeDowns = createTakeDowns(db, clock, failed('a content could not be taken down'))
   return {
     access,
-    folderPasswords: createFolderPasswords(access, rates, signing, clock, random),
+    folderPasswords,
+    linkAccess: createLinkAccess(db, folderPasswords, signing, clock),
     links,
     publicFolders: createPublicFolders(db, access),
     reporting: createReporting(db, rates, signing, clock),

@@ -1,14 +1,16 @@
 import { z } from '@hono/zod-openapi'
+import type { Asker } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
 import { parseFileIdentifier } from '../domain/ids.ts'
 import type { FileDetail } from '../files/files.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import { partToSend } from '../server/answers/part-to-send.ts'
 import type { Authentication } from '../server/authentication.ts'
-import type { Call } from '../server/call.ts'
-import { bytesOf, endpoint } from '../server/endpoint.ts'
-import type { AccessControl } from '../sharing/access.ts'
-import { unlocked } from '../sharing/access.ts'
+import { type Call, FOLDER_COOKIE } from '../server/call.ts'
+import { bytesOf, type Documentation, endpoint } from '../server/endpoint.ts'
+import { cookieValue } from '../server/requests/cookies.ts'
+import { type AccessControl, unlocked } from '../sharing/access.ts'
+import { type LinkAccess, openedLink } from '../sharing/links/link-access.ts'
 import { iconFor, iconHeaders } from './icons.ts'
 import type { ThumbnailPicture, ThumbnailSize, Thumbnails } from './thumbnails.ts'
 
@@ -20,42 +22,67 @@ const sizes: ReadonlyMap<string | null, ThumbnailSize> = new Map([
   ['large', 'screen'],
 ])
 
-export const getThumbnailEndpoint = endpoint({
-  documentation: {
-    summary: 'A picture for the file: its thumbnail as WebP, or an icon for its type as SVG',
-    tag: 'Public',
-    params: z.object({ uuid: z.string() }),
-    query: z.object({
-      size: z.enum(['320', '960', 'large']).optional().openapi({
-        description:
-          'Pixels on the longer side, at most; 320 when it is left out. `large` is as large as a screen, 1920',
-      }),
+const documentation = {
+  summary: 'A picture for the file: its thumbnail as WebP, or an icon for its type as SVG',
+  tag: 'Public',
+  params: z.object({ uuid: z.string() }),
+  query: z.object({
+    size: z.enum(['320', '960', 'large']).optional().openapi({
+      description:
+        'Pixels on the longer side, at most; 320 when it is left out. `large` is as large as a screen, 1920',
     }),
-    answers: {
-      200: bytesOf('image/*', 'WebP or SVG'),
-      206: bytesOf('image/*', 'The range asked for'),
-      304: { description: 'Not changed' },
-    },
-    errors: [400, 403, 404, 412, 416],
+  }),
+  answers: {
+    200: bytesOf('image/*', 'WebP or SVG'),
+    206: bytesOf('image/*', 'The range asked for'),
+    304: { description: 'Not changed' },
   },
-  async handle(
-    call,
-    {
-      authentication,
-      sharing,
-      thumbnails,
-    }: { authentication: Authentication; sharing: { access: AccessControl }; thumbnails: Thumbnails },
-  ) {
-    const identifier = parseFileIdentifier(call.params.uuid ?? '')
-    if (identifier.kind !== 'uuid') throw fileNotFound()
-    const size = sizes.get(call.url.searchParams.get('size'))
-    if (size === undefined) throw new Refusal('INVALID_REQUEST', 'size must be 320, 960 or large')
-    const file = unlocked(await sharing.access.file(await authentication.asker(call), identifier))
-    const shown = await thumbnails.show(file, size)
-    const thumbnail = shown.kind === 'picture' ? await send(call, thumbnails, shown.picture) : null
-    return thumbnail ?? icon(file, shown.kind !== 'never')
+  errors: [400, 403, 404, 412, 416],
+} satisfies Documentation
+
+interface ThumbnailNeeds {
+  readonly authentication: Authentication
+  readonly sharing: { readonly access: AccessControl; readonly linkAccess: LinkAccess }
+  readonly thumbnails: Thumbnails
+}
+
+export const getThumbnailEndpoint = endpoint({
+  documentation,
+  async handle(call, parts: ThumbnailNeeds) {
+    return answer(call, parts, await parts.authentication.asker(call), call.params.uuid ?? '')
   },
 })
+
+export const getLinkThumbnailEndpoint = endpoint({
+  documentation: {
+    ...documentation,
+    summary: 'A picture for a file that a made link opens',
+    params: z.object({ link: z.string(), target: z.string() }),
+  },
+  async handle(call, parts: ThumbnailNeeds) {
+    const { link = '', target = '' } = call.params
+    const asker = await parts.authentication.asker(call)
+    const cookie = cookieValue(call.request, FOLDER_COOKIE)
+    const visited = openedLink(await parts.sharing.linkAccess.visit(asker, link, cookie))
+    return answer(call, parts, visited.asker, target)
+  },
+})
+
+async function answer(
+  call: Call,
+  { sharing, thumbnails }: ThumbnailNeeds,
+  asker: Asker,
+  uuid: string,
+): Promise<Response> {
+  const identifier = parseFileIdentifier(uuid)
+  if (identifier.kind !== 'uuid') throw fileNotFound()
+  const size = sizes.get(call.url.searchParams.get('size'))
+  if (size === undefined) throw new Refusal('INVALID_REQUEST', 'size must be 320, 960 or large')
+  const file = unlocked(await sharing.access.file(asker, identifier))
+  const shown = await thumbnails.show(file, size)
+  const thumbnail = shown.kind === 'picture' ? await send(call, thumbnails, shown.picture) : null
+  return thumbnail ?? icon(file, shown.kind !== 'never')
+}
 
 /** Null when the bytes are unavailable. */
 async function send(call: Call, thumbnails: Thumbnails, picture: ThumbnailPicture): Promise<Response | null> {

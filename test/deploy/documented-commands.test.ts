@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
+import { makeLink } from '../support/clients/links.ts'
 import { api, bearer, GENEROUS, makeFolder, textBytes, upload } from '../support/clients/public.ts'
 import { PNG } from '../support/contents/picture.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
@@ -233,6 +234,7 @@ async function filledIn({ text: written }: Block): Promise<string> {
     bytes: textBytes(`${++made}`),
   })
   const own = await makeFolder(host, account.apiKey, { name: `Folder ${made}` })
+  const link = await makeLink(host, account.apiKey, { files: [slug] })
   await host.addKey(account.username)
   const { body } = await api(host, account.apiKey, 'GET', '/api/v1/keys')
   const keys: { id: number }[] = Object(body).data
@@ -249,5 +251,6 @@ async function filledIn({ text: written }: Block): Promise<string> {
     .replaceAll(/<identifier>|abcdefghij012345|ntxjntu38cgdtff0/g, own)
     .replaceAll('9f86d081…', sha256)
     .replaceAll('<id>', id)
+    .replaceAll('<link>', link)
     .replaceAll('<receipt>', receipt)
 }

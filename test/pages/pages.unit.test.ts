@@ -32,11 +32,12 @@ const FILE: FilePageView = {
   reportUrl: '/d/Abcdefghijkl/report',
   barrier: null,
   damage: null,
+  notice: null,
 }
 
 const ITEM: FolderPageView['files'][number] = {
   name: 'one.txt',
-  slug: 'Abcdefghijkl',
+  path: '/d/Abcdefghijkl',
   size: 1234,
   type: 'text/plain',
   createdAt: '2026-03-12T09:15:00.123Z',
@@ -58,6 +59,7 @@ const FOLDER: FolderPageView = {
   pages: 1,
   firstFilePage: 1,
   barrier: null,
+  notice: null,
 }
 
 const PASSWORD: PasswordPageView = { action: '/f/x', nonce: 'n0nce', next: '/d/Abcdefghijkl', error: null }

@@ -27,6 +27,8 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
     'is about what lies in the target; backup.test.ts takes it from PostgreSQL and S3',
   'test/operations/doctor/doctor.test.ts':
     'starts servers of its own behind each proxy; doctor-nodes has PostgreSQL and S3',
+  'test/sharing/links/link-access.test.ts':
+    'generated: the rule is in the program; links.test.ts opens links of every kind on the cluster',
   'test/server/long-work.test.ts':
     'is about statements on the main thread; the other nodes answer in any case',
 }

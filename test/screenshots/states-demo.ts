@@ -3,9 +3,11 @@
 import { z } from 'zod'
 import { markDamaged, type StoredCopy } from '../../src/core/damage.rows.ts'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
+import { DAY, timestamp } from '../../src/domain/clock.ts'
 import type { AccountId, Slug } from '../../src/domain/ids.ts'
 import { CODE, film, MARKDOWN, pdf, zip } from '../browser/shown-files.ts'
 import { api } from '../support/clients/api.ts'
+import { makeLink } from '../support/clients/links.ts'
 import { type Bytes, makeFolder, textBytes, upload } from '../support/clients/public.ts'
 import { PASSWORD, signedIn } from '../support/clients/site-visitor.ts'
 import { tus } from '../support/clients/tus.ts'
@@ -65,16 +67,19 @@ export async function fillStates(host: TestHoldfast, demo: Demo): Promise<States
   files.set('arriving', arriving.slug)
   const folders = new Map(Object.entries({ kinds, hidden, locked, nothing, many }))
 
+  const made = await madeLinks(host, key, { kinds, hidden }, files)
+
   const { username: careful } = await host.addAccount('careful')
   const person = await signedIn(host, careful)
   const secret = z.object({ secret: z.string() })
-  const made = (await person.send('POST', '/api/v1/account/codes', { password: PASSWORD })).data(secret)
-  await person.send('POST', '/api/v1/account/codes/confirm', { code: codeOf(made.secret) })
+  const codes = (await person.send('POST', '/api/v1/account/codes', { password: PASSWORD })).data(secret)
+  await person.send('POST', '/api/v1/account/codes/confirm', { code: codeOf(codes.secret) })
   const { cookies: newcomer } = await signedIn(
     host,
     (await host.addAccount('new-here.with-a_long-name')).username,
   )
   const links = new Map([
+    ...made,
     ['invitation', (await host.links.invitation(COMMAND_LINE)).path],
     ['password', (await host.links.password((await host.addAccount('forgetful')).username)).path],
   ])
@@ -82,6 +87,28 @@ export async function fillStates(host: TestHoldfast, demo: Demo): Promise<States
   const row = host.database.selectFrom('accounts').select('id').where('username', '=', 'ana')
   const { id }: { id: AccountId } = await row.executeTakeFirstOrThrow()
   return { ...demo, files, folders, links, newcomer, careful, accountId: id }
+}
+
+/** Made links of every kind; each is opened by `link-<kind>`. */
+async function madeLinks(
+  host: TestHoldfast,
+  key: string,
+  { kinds, hidden }: { readonly kinds: string; readonly hidden: string },
+  files: ReadonlyMap<string, string>,
+): Promise<[string, string][]> {
+  const [other = '', code = '', markdown = ''] = ['other', 'code', 'markdown'].map((what) => files.get(what))
+  const message = 'Hello Ben,\nhere is everything for Thursday. Please tell me if something is missing.'
+  const ends_at = timestamp(host.clock.now() + 7 * DAY)
+  const ended = await makeLink(host, key, { files: [other], ends_at: timestamp(host.clock.now() + 1000) })
+  host.clock.advance(1000)
+  const made = {
+    file: await makeLink(host, key, { files: [other], name: 'For the printer', message, ends_at }),
+    folder: await makeLink(host, key, { folders: [hidden], message, ends_at }),
+    bundle: await makeLink(host, key, { files: [other, code, markdown], folders: [kinds], message, ends_at }),
+    locked: await makeLink(host, key, { files: [other], password: 'kelp' }),
+    ended,
+  }
+  return Object.entries(made).map(([what, slug]) => [`link-${what}`, `/l/${slug}`])
 }
 
 /** The store loses the end of it. */

@@ -10,6 +10,7 @@ export const states: readonly State[] = [
   ...uploadStates(),
   ...filePages(),
   ...folderPages(),
+  ...linkPages(),
   ...managerStates(),
   ...account(),
   ...settings(),
@@ -71,6 +72,13 @@ function folderPages(): State[] {
       },
     },
   ]
+}
+
+function linkPages(): State[] {
+  return ['file', 'folder', 'bundle', 'locked', 'ended'].map((what) => ({
+    name: `link-${what}`,
+    show: (page, demo) => open(page, demo.links.get(`link-${what}`) ?? ''),
+  }))
 }
 
 function account(): State[] {

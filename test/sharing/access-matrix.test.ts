@@ -396,6 +396,10 @@ const elsewhere = new Map([
   ['post /api/v1/uploads/{}', 'tus-core.test.ts'],
   ['delete /api/v1/uploads/{}', 'tus-turns.test.ts'],
   ['post /f/{}', 'folder-password.test.ts'],
+  ['get /l/{}', 'link-access.test.ts'],
+  ['post /l/{}', 'link-access.test.ts'],
+  ['get /l/{}/{}', 'link-access.test.ts'],
+  ['get /l/{}/{}/thumbnail', 'link-access.test.ts'],
   ['get /z/{}', 'zip-access.test.ts'],
 ])
 

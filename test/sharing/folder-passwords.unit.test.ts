@@ -5,10 +5,8 @@ import { hashPassword } from '../../src/core/password-hash.ts'
 import { createRateLimits } from '../../src/core/rate-limits/rate-limits.ts'
 import { DAY, MINUTE } from '../../src/domain/clock.ts'
 import { Refusal } from '../../src/domain/errors.ts'
-import type { FolderId, FolderIdentifier } from '../../src/domain/ids.ts'
+import type { FolderId, LinkId } from '../../src/domain/ids.ts'
 import { systemRandom } from '../../src/domain/random.ts'
-import type { ChainRow } from '../../src/files/folders/folders.rows.ts'
-import { createAccess } from '../../src/sharing/access.ts'
 import { createFolderPasswords, type FolderPasswords } from '../../src/sharing/folder-passwords.ts'
 import { sqliteDatabase } from '../support/databases/databases.ts'
 import { type HandClock, handClock } from '../support/hand-clock.ts'
@@ -16,17 +14,8 @@ import { type HandClock, handClock } from '../support/hand-clock.ts'
 const PASSWORD = 'sesame'
 const hash = await hashPassword(PASSWORD)
 
-function lockedFolder(id: number): ChainRow {
-  return {
-    id: id as FolderId,
-    identifier: `folder${String(id).padStart(10, '0')}` as FolderIdentifier,
-    name: 'Locked',
-    is_public: 1,
-    password_hash: hash,
-    closing: 1,
-    deleted_at: null,
-    bin_id: null,
-  }
+function lockedFolder(id: number) {
+  return { lock: { folder: id as FolderId }, tag: `tag ${id}`, hash }
 }
 
 const folder = lockedFolder(7)
@@ -38,8 +27,7 @@ async function withPasswords(
   const clock = handClock()
   const signing = createSigning('a secret of these tests')
   const rates = await createRateLimits(database.db, clock)
-  const access = createAccess(database.db, signing, clock)
-  await work(createFolderPasswords(access, rates, signing, clock, systemRandom), clock)
+  await work(createFolderPasswords(rates, signing, clock, systemRandom), clock)
 }
 
 async function tried(passwords: FolderPasswords, input: string, bucket = 'here'): Promise<string> {
@@ -82,7 +70,7 @@ describe('an unlocked folder', () => {
     withPasswords(async (passwords, clock) => {
       const cookie = await passwords.unlock(folder, PASSWORD, 'here', null)
       clock.advance(DAY - 1)
-      expect([...passwords.grants(cookie).keys()]).toEqual([folder.id])
+      expect([...passwords.grants(cookie).keys()]).toEqual([folder.lock.folder])
       clock.advance(1)
       expect(passwords.grants(cookie).size).toBe(0)
     }))
@@ -100,10 +88,28 @@ describe('an unlocked folder', () => {
     }))
 })
 
+test('a link and a folder with the same number unlock nothing of each other', () =>
+  withPasswords(async (passwords) => {
+    const link = { lock: { link: 7 as LinkId }, tag: 'tag of the link', hash }
+    const ofLink = await passwords.unlock(link, PASSWORD, 'here', null)
+    expect(passwords.grants(ofLink).size).toBe(0)
+    expect(passwords.unlocks(ofLink, 7 as LinkId, 'tag of the link')).toBe(true)
+    expect(passwords.unlocks(ofLink, 7 as LinkId, 'tag of another password')).toBe(false)
+    expect(passwords.unlocks(ofLink, 8 as LinkId, 'tag of the link')).toBe(false)
+    const ofBoth = await passwords.unlock(folder, PASSWORD, 'here', ofLink)
+    expect([...passwords.grants(ofBoth).keys()]).toEqual([folder.lock.folder])
+    expect(passwords.unlocks(ofBoth, 7 as LinkId, 'tag of the link')).toBe(true)
+    expect(
+      passwords.unlocks(await passwords.unlock(folder, PASSWORD, 'here', null), 7 as LinkId, 'tag 7'),
+    ).toBe(false)
+    const nonce = passwords.nonce(link.lock)
+    expect(await tried(passwords, encoded(PASSWORD, nonce))).toBe('WRONG_PASSWORD')
+  }))
+
 describe('the nonce of a form', () => {
   test('is good for its own folder alone, and for 24 hours to the millisecond', () =>
     withPasswords(async (passwords, clock) => {
-      const [own, other] = [passwords.nonce(folder.id), passwords.nonce(8 as FolderId)]
+      const [own, other] = [passwords.nonce(folder.lock), passwords.nonce({ folder: 8 as FolderId })]
       expect(await tried(passwords, encoded(PASSWORD, other))).toBe('WRONG_PASSWORD')
       clock.advance(DAY - 1)
       expect(await tried(passwords, encoded(PASSWORD, own))).toBe('unlocked')

@@ -16,12 +16,23 @@ export interface Words {
   size(bytes: number): string
   /** Date of an ISO 8601 timestamp, in UTC: `12 March 2026`. */
   day(iso: string): string
+  /** Date and time of an ISO 8601 timestamp, in UTC: `12 March 2026 at 09:15 UTC`. */
+  moment(iso: string): string
 }
 
 export function createWords(locale: string): Words {
   const numbers = new Intl.NumberFormat(locale)
   const rules = new Intl.PluralRules(locale)
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' })
+  const moments = new Intl.DateTimeFormat(locale, {
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+    timeZone: 'UTC',
+  })
   return {
     count(number, forms) {
       return fill(forms[rules.select(number)] ?? forms.other, { count: numbers.format(number) })
@@ -32,6 +43,7 @@ export function createWords(locale: string): Words {
       return `${numbers.format(value)} ${unit}`
     },
     day: (iso) => days.format(new Date(iso)),
+    moment: (iso) => moments.format(new Date(iso)),
   }
 }
 

@@ -3,15 +3,7 @@
 import { presentDamage } from '../../core/damage.rows.ts'
 import type { Database } from '../../database/database.ts'
 import type { Damage } from '../../database/schema.ts'
-import type {
-  AccountId,
-  BlobId,
-  BlobKey,
-  FileId,
-  FolderId,
-  FolderIdentifier,
-  Sha256,
-} from '../../domain/ids.ts'
+import type { AccountId, BlobId, BlobKey, FileId, FolderId, Sha256 } from '../../domain/ids.ts'
 import { orderOfFiles } from '../../files/file-lists.rows.ts'
 
 export interface ArchiveFolderRow {
@@ -44,12 +36,6 @@ const folderColumns = [
 
 export function archiveFolder(db: Database, id: FolderId): Promise<ArchiveFolderRow> {
   return db.selectFrom('folders').select(folderColumns).where('id', '=', id).executeTakeFirstOrThrow()
-}
-
-/** The public name of a folder whose row is there. */
-export async function folderIdentifier(db: Database, id: FolderId): Promise<FolderIdentifier | undefined> {
-  const row = await db.selectFrom('folders').select('identifier').where('id', '=', id).executeTakeFirst()
-  return row?.identifier
 }
 
 /** The live folders directly in live ones, oldest first, at most `limit` of them with ids over `after`. */

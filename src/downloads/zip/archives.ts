@@ -5,10 +5,10 @@ import { Refusal } from '../../domain/errors.ts'
 import type { FileId, FolderId } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { folderChain } from '../../files/folders/folders.rows.ts'
-import { folderNotFound, placeOf } from '../../files/folders/places.ts'
+import { placeOf } from '../../files/folders/places.ts'
 import { fileNotFound } from '../../files/own-file.ts'
 import { type AccessControl, opened, unlocked } from '../../sharing/access.ts'
-import { type ArchiveFolderRow, archiveFilesByIds, archiveFolder, folderIdentifier } from './archive.rows.ts'
+import { type ArchiveFolderRow, archiveFilesByIds, archiveFolder } from './archive.rows.ts'
 import { ArchiveContents } from './archive-contents.ts'
 import { type ArchivePlan, type PlanBuilder, planBuilder } from './archive-plan.ts'
 import { archiveStream } from './archive-stream.ts'
@@ -172,9 +172,7 @@ export class Archives {
     const chosen = new Set(folders)
     const trees: Tree[] = []
     for (const id of folders) {
-      const identifier = await folderIdentifier(this.#db, id)
-      if (identifier === undefined) throw folderNotFound()
-      const { viewer } = opened(await this.#access.folder(asker, identifier))
+      const { viewer } = opened(await this.#access.folder(asker, id))
       const above = (await folderChain(this.#db, id)).filter((step) => step.id !== id)
       if (above.some((step) => chosen.has(step.id))) continue
       trees.push({ viewer, row: await archiveFolder(this.#db, id) })

@@ -63,15 +63,20 @@ export function liveFolders(db: Queryable) {
 
 const SHAPE = /^[a-z][a-z0-9]{15}$/
 
-/** The live folder of that identifier, whoever owns it. */
+/** The live folder of that identifier or number, whoever owns it. */
 export async function findFolder(
   db: Queryable,
-  identifier: FolderIdentifier,
+  name: FolderIdentifier | FolderId,
 ): Promise<FolderListRow | undefined> {
-  if (!SHAPE.test(identifier)) return undefined
-  const [row] = await folderCalled(db, identifier)
+  const [row] = typeof name === 'number' ? await folderNumbered(db, name) : await called(db, name)
   return row === undefined || (await isGone(db, row.id)) ? undefined : row
 }
+
+async function called(db: Queryable, identifier: FolderIdentifier): Promise<FolderListRow[]> {
+  return SHAPE.test(identifier) ? folderCalled(db, identifier) : []
+}
+
+const folderNumbered = prepared((db, id: FolderId) => liveFolders(db).where('folders.id', '=', id))
 
 const folderCalled = prepared((db, identifier: FolderIdentifier) =>
   liveFolders(db).where('folders.identifier', '=', identifier),

@@ -224,6 +224,10 @@ export const de: Texts = {
       unreadable: 'Die Datei ließ sich nicht lesen. Wähle sie noch einmal aus.',
     },
   },
+  madeLink: {
+    message: 'Nachricht der sendenden Person',
+    ends: 'Dieser Link gilt bis {moment}.',
+  },
   folder: {
     downloadAll: 'Alles herunterladen',
     downloadAllSize: 'Alles herunterladen ({size})',
@@ -543,6 +547,11 @@ export const de: Texts = {
         title: 'Dieser Link führt nirgendwohin',
         message:
           'Vielleicht wurde er zurückgezogen, oder sein Inhalt wurde gelöscht. Prüfe die Adresse oder frage die Person, die sie geschickt hat.',
+      },
+      LINK_ENDED: {
+        title: 'Dieser Link ist abgelaufen',
+        message:
+          'Er galt nur für eine bestimmte Zeit. Frage die Person, die ihn geschickt hat, nach einem neuen.',
       },
       NOT_FOUND: {
         title: 'Diese Seite gibt es nicht',

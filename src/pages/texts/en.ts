@@ -215,6 +215,10 @@ export const en: Texts = {
       unreadable: 'The file could not be read. Choose it again.',
     },
   },
+  madeLink: {
+    message: 'Message of the sender',
+    ends: 'This link ends on {moment}.',
+  },
   folder: {
     downloadAll: 'Download all',
     downloadAllSize: 'Download all ({size})',
@@ -512,6 +516,10 @@ export const en: Texts = {
         title: 'This link leads nowhere',
         message:
           'It may have been withdrawn, or what it led to was deleted. Check the address, or ask the person who sent it.',
+      },
+      LINK_ENDED: {
+        title: 'This link has ended',
+        message: 'It was made for a limited time. Ask the person who sent it for another one.',
       },
       NOT_FOUND: {
         title: 'This page is not here',

@@ -20,6 +20,7 @@ export interface Texts {
   readonly common: CommonTexts
   readonly start: StartTexts
   readonly file: FileTexts
+  readonly madeLink: MadeLinkTexts
   readonly folder: FolderTexts
   readonly files: FilesPageTexts
   readonly password: PasswordTexts
@@ -86,6 +87,13 @@ export interface FileTexts {
   readonly arrivingWhy: string
   readonly script: FileScriptTexts
   readonly lookAgain: string
+}
+
+/** Of pages that are opened by a made link. */
+export interface MadeLinkTexts {
+  readonly message: string
+  /** {moment}. */
+  readonly ends: string
 }
 
 export interface FolderTexts {

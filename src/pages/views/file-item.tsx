@@ -17,13 +17,13 @@ export function FileItemView(props: { file: FolderPageView['files'][number]; con
       data-name={file.name}
       data-size={file.size}
       data-date={file.createdAt}
-      data-opens={file.slug}
+      data-opens={file.path}
     >
       <span className="thumbnail">
         <img alt="" decoding="async" height="320" loading="lazy" src={file.thumbnailUrl} width="320" />
         {file.type.startsWith('video/') ? <PlayMark /> : null}
       </span>
-      <a className="file-link" href={`/d/${file.slug}`}>
+      <a className="file-link" href={file.path}>
         <FileName name={file.name} />
       </a>
       <span className="small quiet size">{words.size(file.size)}</span>
@@ -37,7 +37,7 @@ export function FileItemView(props: { file: FolderPageView['files'][number]; con
         aria-label={`${texts.file.download}: ${file.name}`}
         className="save"
         form={SAVE_FORM}
-        formAction={`/d/${file.slug}`}
+        formAction={file.path}
         name="download"
         type="submit"
         value="1"
@@ -70,5 +70,5 @@ function PlayMark() {
  * React escapes quotation marks in values, so only our own attributes can match.
  */
 export function withOnclick(html: string): string {
-  return html.replace(/ data-opens="([A-Za-z0-9]+)"/g, ` onclick="window.location.href='/d/$1'"`)
+  return html.replace(/ data-opens="(\/[A-Za-z0-9/-]+)"/g, ` onclick="window.location.href='$1'"`)
 }

@@ -8,6 +8,7 @@ import type { PageContext } from './context.ts'
 import { FileDetails } from './file-details.tsx'
 import { FileLink } from './file-link.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
+import { LinkNote } from './link-note.tsx'
 import { PreviewView } from './preview.tsx'
 
 interface Props {
@@ -50,6 +51,7 @@ export function FilePageDocument({ view, context }: Props) {
             <time dateTime={view.uploadedAt}>{words.day(view.uploadedAt)}</time>
             {view.downloads === 0 ? null : ` · ${words.count(view.downloads, texts.file.downloads)}`}
           </p>
+          {view.notice === null ? null : <LinkNote context={context} notice={view.notice} />}
           <DownloadOrDamage context={context} view={view} />
           <FileLink context={context} view={view} />
           <p className="small quiet">

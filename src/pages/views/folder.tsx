@@ -9,6 +9,7 @@ import { FileItemView, SaveForm } from './file-item.tsx'
 import { FolderBar } from './folder-bar.tsx'
 import { FoldersAbove } from './folders-above.tsx'
 import { Layout, LinkPreview } from './layout.tsx'
+import { LinkNote } from './link-note.tsx'
 import { PagerView } from './pager.tsx'
 import { Subfolders } from './subfolders.tsx'
 
@@ -35,6 +36,7 @@ export function FolderPageDocument({ view, context }: { view: FolderPageView; co
             <CopyLinkButton context={context} url={view.url} />
           </div>
         </div>
+        {view.notice === null ? null : <LinkNote context={context} notice={view.notice} />}
         {view.barrier === null ? null : <BarrierNote barrier={view.barrier} context={context} />}
         <Subfolders context={context} folders={view.folders} />
         {view.files.length === 0 ? (
@@ -113,7 +115,7 @@ function Files({ view, context }: FolderProps) {
         className={`files ${view.look} by-${view.query.sort.replace('_', '-')}`}
       >
         {view.files.map((file) => (
-          <FileItemView context={context} file={file} key={file.slug} />
+          <FileItemView context={context} file={file} key={file.path} />
         ))}
       </ul>
     </>

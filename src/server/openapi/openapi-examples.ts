@@ -117,6 +117,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   storage_used: { integer: 734_003_200 },
   successful_deletes: { integer: 1 },
   text: { string: 'The picture is mine.' },
+  target: { string: UUID },
   thumbnail_url: { string: `/t/${UUID}` },
   thumbnails_waiting: { integer: 0 },
   timestamp: { integer: 1_769_860_800 },

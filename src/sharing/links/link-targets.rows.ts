@@ -1,9 +1,25 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import type { LinkId } from '../../domain/ids.ts'
+import { prepared } from '../../database/prepared.ts'
+import type { FileId, FolderId, LinkId } from '../../domain/ids.ts'
 import { type FileListRow, liveFiles } from '../../files/file-lists.rows.ts'
 import { type FolderListRow, liveFolders } from '../../files/folders/folders.rows.ts'
 import { isBelowDeleted } from '../../files/folders/trees.rows.ts'
+
+export interface LinkTargetRow {
+  readonly file_id: FileId | null
+  readonly folder_id: FolderId | null
+}
+
+/** The targets as they were chosen, in their order; any of them may be gone. */
+export const linkTargets: (db: Database, link: LinkId) => Promise<LinkTargetRow[]> = prepared(
+  (db, link: LinkId) =>
+    db
+      .selectFrom('link_targets')
+      .select(['file_id', 'folder_id'])
+      .where('link_id', '=', link)
+      .orderBy('position'),
+)
 
 /** The targets that are files and still there, in their order. */
 export function targetFiles(db: Database, link: LinkId): Promise<FileListRow[]> {
@@ -22,11 +38,12 @@ export function targetFolders(db: Database, link: LinkId): Promise<FolderListRow
     liveFolders(db)
       .innerJoin('link_targets', 'link_targets.folder_id', 'folders.id')
       .where('link_targets.link_id', '=', link)
-      .where(isThere('folders.id'))
+      .where(isThere('link_targets.folder_id'))
       .orderBy('link_targets.position'),
   )
 }
 
+/** `folder`: not a column of `folders`, which the condition would take for its own. */
 function isThere(folder: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`not ${isBelowDeleted(folder)}`
 }

@@ -91,17 +91,24 @@ export const makeLinkEndpoint = keyedEndpoint({
   summary:
     'Make a link to up to 200 of your files and folders. It opens them, and all that is in the folders, whatever "public" and folder passwords say',
   tag: 'Links',
-  body: filesAndFolders.safeExtend({
-    ...terms,
-    slug: z.string('must be text').nullish().openapi({
+  body: filesAndFolders
+    .safeExtend({
+      ...terms,
+      slug: z.string('must be text').nullish().openapi({
+        description:
+          'Its address after /l/: 3 to 64 of a–z, 0–9 and hyphens. Without one it gets one that cannot be guessed',
+      }),
+    })
+    .loose()
+    .openapi({
       description:
-        'Its address after /l/: 3 to 64 of a–z, 0–9 and hyphens. Without one it gets one that cannot be guessed',
+        'A field that a link does not have is refused: what it opens must not be more than was meant',
     }),
-  }),
   status: 201,
   answer: linkMadeAnswer,
   errors: [400, 404, 409, 413],
   async handle({ call, caller, body }, { sharing }: Needs) {
+    assertKnownFields(body, ['files', 'folders', 'slug', ...Object.keys(terms)])
     const made = await sharing.links.make(caller, {
       ...termsOf(body),
       files: (body.files ?? []).map(parseFileIdentifier),

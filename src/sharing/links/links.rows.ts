@@ -1,5 +1,6 @@
 import { type Insertable, type SqlBool, sql, type Updateable } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { lookup } from '../../database/lookup.ts'
 import type { Tables } from '../../database/schema.ts'
 import type { AccountId, FileId, FolderId, LinkId, LinkSlug } from '../../domain/ids.ts'
 import { treeOf } from '../../files/folders/trees.rows.ts'
@@ -37,6 +38,19 @@ const columns = [
   'links.created_at',
   'links.revoked_at',
 ] as const
+
+/** The link of that slug, in any state. */
+export const linkBySlug = lookup<LinkSlug, LinkRow>({
+  column: 'links.slug',
+  build: (db, isWanted) => db.selectFrom('links').select(columns).where(isWanted),
+  valueIn: (row) => row.slug,
+})
+
+export const linkById = lookup<LinkId, LinkRow>({
+  column: 'links.id',
+  build: (db, isWanted) => db.selectFrom('links').select(columns).where(isWanted),
+  valueIn: (row) => row.id,
+})
 
 /** Adds a link with its targets. Throws a unique violation when its slug, or one that looks like it, is taken. */
 export async function insertLink(

@@ -270,11 +270,12 @@ export const files: readonly Change[] = [
   ...changesIn('src/sharing/folder-passwords.ts', { tests: ['test/sharing/folder-passwords.unit.test.ts'] }, [
     ['grant.e > clock.now()', 'grant.e >= clock.now()'],
     ['found.data.e > clock.now()', 'found.data.e >= clock.now()'],
-    ['found.data.f === folder &&', ''],
+    ['isFor(lock, found.data) &&', ''],
     ['const TRIES_PER_ADDRESS = 10', 'const TRIES_PER_ADDRESS = 11'],
-    ['const TRIES_PER_FOLDER = 60', 'const TRIES_PER_FOLDER = 61'],
+    ['const TRIES_PER_LOCK = 60', 'const TRIES_PER_LOCK = 61'],
+    ['grant.l === undefined && grant.f', 'grant.f'],
     ['.slice(-MOST_GRANTS)', ''],
-    ['.filter((grant) => grant.f !== folder.id)', ''],
+    ['.filter((grant) => !isFor(lock, grant))', ''],
     ['length: 15 * MINUTE', 'length: 16 * MINUTE'],
   ]),
   ...changesIn(

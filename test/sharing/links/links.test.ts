@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { DAY, timestamp } from '../../../src/domain/clock.ts'
 import type { FolderIdentifier, LinkSlug } from '../../../src/domain/ids.ts'
 import { changeLink, makeLink, revokeLink } from '../../support/clients/links.ts'
-import { api, deleteFile, GENEROUS, makeFolder, upload } from '../../support/clients/public.ts'
+import { api, deleteFile, GENEROUS, makeFolder, upload, visit } from '../../support/clients/public.ts'
 import { PASSWORD, signedIn } from '../../support/clients/site-visitor.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
 
@@ -37,6 +37,7 @@ async function withThings() {
   const account = await host.addAccount()
   const key = account.apiKey
   const folder = await makeFolder(host, key, { name: 'Photos', public: 0 })
+  await api(host, key, 'POST', '/api/v1/bin', { folders: [await makeFolder(host, key)] })
   const file = await upload(host, { key, folder, name: 'one.txt' })
   return { key, folder, file, username: account.username }
 }
@@ -99,6 +100,7 @@ test('an own slug is taken once in the whole server, also by one that looks like
 test.each([
   [{ slug: 'Not A Slug' }, 'INVALID_NAME', '3 to 64'],
   [{ slug: 'admin' }, 'INVALID_NAME', 'reserved'],
+  [{ downloads: 3 }, 'UNKNOWN_FIELD', 'downloads'],
   [{ ends_at: '2001-01-01T00:00:00Z' }, 'INVALID_REQUEST', 'future'],
   [{ ends_at: 'tomorrow' }, 'INVALID_REQUEST', 'ends_at'],
   [{ name: 'x'.repeat(101) }, 'INVALID_REQUEST', 'name'],
@@ -127,6 +129,27 @@ test('a list has the newest first, by pages, and those for one file or folder', 
     data: [{ title: 'both' }, { title: 'Photos' }, { title: 'one.txt' }],
     pagination: { total: 3 },
   })
+})
+
+test('a link to a file, a folder or both opens at every node, and at none once it is revoked', async () => {
+  const { key, folder, file } = await withThings()
+  const loose = await upload(host, { key, name: 'loose.txt' })
+  const slugs = [
+    await makeLink(host, key, { files: [file.slug] }),
+    await makeLink(host, key, { folders: [folder] }),
+    await makeLink(host, key, { files: [loose.slug], folders: [folder] }),
+  ]
+  const paths = slugs.flatMap((slug) => [`/l/${slug}`, `/l/${slug}/${file.uuid}`])
+  const zips = slugs.slice(1).map((slug) => `/l/${slug}?download=zip`)
+  for (const path of [...paths, ...zips]) {
+    const response = await visit(host, path)
+    expect([path, response.status]).toEqual([path, 200])
+    await response.bytes()
+  }
+  const location = (await visit(host, `${paths[0]}?download=1`)).headers.get('location') ?? ''
+  expect((await visit(host, location)).status).toBe(200)
+  for (const slug of slugs) await revokeLink(host, key, slug)
+  for (const path of [...paths, ...zips, location]) expect((await visit(host, path)).status).toBe(404)
 })
 
 describe('the terms', () => {

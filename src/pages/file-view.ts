@@ -1,0 +1,129 @@
+import type { PreviewKind } from '../../web/file/data.ts'
+import type { Asker } from '../domain/access.ts'
+import { timestamp } from '../domain/clock.ts'
+import { isInlineSafe } from '../domain/safe-types.ts'
+import { contentAddress } from '../downloads/addresses.ts'
+import {
+  CONTENT_TOKEN_LIFETIME,
+  type ContentTokens,
+  PAGE_TOKEN_LIFETIME,
+} from '../downloads/content-tokens.ts'
+import type { DownloadsPart } from '../downloads/downloads.part.ts'
+import type { FilesPart } from '../files/files.part.ts'
+import type { FileDetail } from '../files/files.ts'
+import type { Call } from '../server/call.ts'
+import type { Opened } from '../sharing/access.ts'
+import type { Thumbnails } from '../thumbnails/thumbnails.ts'
+import { previewKindOf } from './preview-kind.ts'
+import type { FilePageView, FilePreview } from './views.ts'
+
+/** Dependencies of a file's page, whichever way leads to it. */
+export interface FileViewNeeds {
+  readonly downloads: DownloadsPart
+  readonly files: FilesPart
+  readonly thumbnails: Thumbnails
+}
+
+/** Paths and names that depend on the way to the file. */
+export interface FilePlace extends Pick<FilePageView, 'folder' | 'reportUrl' | 'barrier' | 'notice'> {
+  /** Path of the page. */
+  readonly path: string
+  /** Path of the thumbnail. */
+  readonly thumbnail: string
+}
+
+/** The file, and by whom and which way it is opened. */
+export interface ShownFile {
+  readonly asker: Asker
+  readonly seen: Opened<FileDetail>
+  readonly place: FilePlace
+}
+
+/** The view of a file's page. Counts a GET as a view, unless the owner looks. */
+export async function fileView(
+  call: Call,
+  parts: FileViewNeeds,
+  { asker, seen, place }: ShownFile,
+): Promise<FilePageView> {
+  const { files, thumbnails } = parts
+  const { item: file, viewer } = seen
+  const { path, thumbnail, ...rest } = place
+  const isOwner = viewer.account === file.account_id
+  if (call.request.method === 'GET' && file.damage === null)
+    files.usage.fileUsed(file.id, isOwner ? null : 'view')
+  const pending = files.usage.pending(file.id)
+  return {
+    ...rest,
+    name: file.name,
+    uuid: file.uuid,
+    size: file.size,
+    type: file.type,
+    uploadedAt: timestamp(file.created_at),
+    expiresAt: timestamp(files.lifetime.endOf(call.site.clock.now())),
+    sha256: file.sha256,
+    verifiedAt: file.verified_at === null ? null : timestamp(file.verified_at),
+    views: file.views + pending.views,
+    downloads: file.downloads + pending.downloads,
+    url: call.site.publicUrl + path,
+    thumbnailUrl: call.site.publicUrl + thumbnail,
+    downloadUrl: `${path}?download=1`,
+    pictureUrl: thumbnails.progress(file) === 'ready' ? `${thumbnail}?size=960` : null,
+    preview: file.damage === null ? await previewOf(call, parts, { asker, seen, place }) : null,
+    damage: damageFor(isOwner, file),
+  }
+}
+
+function damageFor(isOwner: boolean, { damage }: FileDetail): FilePageView['damage'] {
+  if (damage === null) return null
+  return isOwner ? 'owner' : 'visitor'
+}
+
+/** Redirects to the bytes: as an attachment, or inline for other sites that embed them. */
+export function redirectToBytes(
+  call: Call,
+  tokens: ContentTokens,
+  asker: Asker,
+  seen: Opened<FileDetail>,
+  download: boolean,
+): Response {
+  const use = { download, counted: false, proxied: false, lifetime: CONTENT_TOKEN_LIFETIME }
+  return new Response(null, {
+    status: 302,
+    headers: {
+      Location: contentAddress(call.site, tokens, asker, seen, use),
+      'Cache-Control': 'private, no-store',
+    },
+  })
+}
+
+/** Maximum bytes of a picture that phones load at once, instead of a smaller rendition. */
+const MAX_NATIVE_BYTES = 512 * 1024
+
+/** Kinds that the browser displays natively, following redirects to the bytes. */
+const NATIVE_KINDS: ReadonlySet<PreviewKind> = new Set(['image', 'video', 'audio'])
+
+async function previewOf(
+  { site }: Call,
+  { downloads, thumbnails }: FileViewNeeds,
+  { asker, seen, place }: ShownFile,
+): Promise<FilePreview | null> {
+  const file = seen.item
+  const kind = previewKindOf(file)
+  if (kind === null) return null
+  const use = {
+    download: false,
+    counted: true,
+    proxied: !NATIVE_KINDS.has(kind),
+    lifetime: PAGE_TOKEN_LIFETIME,
+  }
+  const isLarge = kind === 'image' && file.size > MAX_NATIVE_BYTES
+  return {
+    kind,
+    url: contentAddress(site, downloads.contentTokens, asker, seen, use),
+    opens: isInlineSafe(file.type),
+    screen:
+      isLarge && (await thumbnails.hasScreen(file))
+        ? { thumbnailUrl: place.thumbnail, url: `${place.thumbnail}?size=large` }
+        : null,
+  }
+}

@@ -1,0 +1,83 @@
+import { timestamp } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Folder } from '../files/folders/folders.ts'
+import type { Call } from '../server/call.ts'
+import type { Opened } from '../sharing/access.ts'
+import type { ContentsQuery, FolderContents } from '../sharing/public-folders.ts'
+import type { SharingPart } from '../sharing/sharing.part.ts'
+import { ownLook, rememberedLook, rememberedOrder, rememberingLook, rememberingOrder } from './folder-look.ts'
+import { askedOrder, type FolderQuery, readFolderQuery } from './folder-query.ts'
+import type { PagesPart } from './pages.part.ts'
+import type { FolderPageView } from './views.ts'
+
+type ShownFile = FolderContents['files'][number]
+type ShownFolder = FolderContents['folders'][number]
+
+/** Paths and names that depend on the way to the folder. */
+export interface FolderPlace extends Pick<FolderPageView, 'above' | 'barrier' | 'notice'> {
+  /** Path of the page. */
+  readonly path: string
+  readonly fileAt: (file: ShownFile) => string
+  readonly folderAt: (folder: ShownFolder) => string
+  readonly pictureOf: (file: ShownFile) => string
+  readonly showsPrivate: boolean
+}
+
+/** The page of a folder, whichever way leads to it. */
+export async function folderPage(
+  call: Call,
+  { pages, sharing }: { readonly pages: PagesPart; readonly sharing: SharingPart },
+  seen: Opened<Folder>,
+  place: FolderPlace,
+): Promise<Response> {
+  const { searchParams } = call.url
+  const query = readFolderQuery(searchParams, rememberedOrder(call.request))
+  const contents = await sharing.publicFolders.contents(seen.item, contentsQuery(query, place.showsPrivate))
+  if (query.page > contents.pages) throw new Refusal('NOT_FOUND', 'The folder has no page with that number')
+  const url = call.site.publicUrl + place.path
+  if (contents.pages > 1 && askedOrder(searchParams) !== null) return rememberingOrder(call, url, query)
+  const totals = await sharing.publicFolders.totals(seen.item, seen.viewer)
+  const files = contents.files.map((file) => fileItem(file, place))
+  const view: FolderPageView = {
+    name: seen.item.name,
+    url,
+    above: place.above,
+    folders: contents.folders.map((sub) => ({
+      name: sub.name,
+      url: place.folderAt(sub),
+      fileCount: sharing.access.opens(seen.viewer, sub) ? sub.file_count : null,
+    })),
+    files,
+    folderCount: contents.folderCount,
+    fileCount: seen.item.file_count,
+    totals,
+    query,
+    look: query.look ?? rememberedLook(call.request) ?? ownLook(files),
+    pages: contents.pages,
+    firstFilePage: contents.firstFilePage,
+    barrier: place.barrier,
+    notice: place.notice,
+  }
+  return rememberingLook(call, pages, view)
+}
+
+export function fileItem(
+  file: ShownFile,
+  { fileAt, pictureOf }: Pick<FolderPlace, 'fileAt' | 'pictureOf'>,
+): FolderPageView['files'][number] {
+  return {
+    name: file.name,
+    path: fileAt(file),
+    size: file.size,
+    type: file.type,
+    createdAt: timestamp(file.created_at),
+    downloads: file.downloads,
+    thumbnailUrl: pictureOf(file),
+  }
+}
+
+/** Folders are sorted by name only, since their other sort values are not shown. */
+function contentsQuery({ page, sort, order }: FolderQuery, showsPrivate: boolean): ContentsQuery {
+  const folders = { sort: 'name', order: sort === 'name' ? order : 'asc' } as const
+  return { page, showsPrivate, folders, files: { sort, order } }
+}

@@ -1,0 +1,207 @@
+import { z } from '@hono/zod-openapi'
+import { type FolderId, parseFileIdentifier, type Uuid } from '../domain/ids.ts'
+import type { DownloadsPart } from '../downloads/downloads.part.ts'
+import { archiveAnswers, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
+import type { FilesPart } from '../files/files.part.ts'
+import { fileNotFound } from '../files/own-file.ts'
+import type { Authentication } from '../server/authentication.ts'
+import { type Call, FOLDER_COOKIE } from '../server/call.ts'
+import { endpoint } from '../server/endpoint.ts'
+import { readForm } from '../server/requests/body.ts'
+import { cookieValue } from '../server/requests/cookies.ts'
+import { opened } from '../sharing/access.ts'
+import { type OpenLink, openedLink, type VisitedLink } from '../sharing/links/link-access.ts'
+import { linkPath, linkThumbnailPath } from '../sharing/links/link-paths.ts'
+import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { Thumbnails } from '../thumbnails/thumbnails.ts'
+import { bundlePage } from './bundle-page.ts'
+import { fileView, redirectToBytes } from './file-view.ts'
+import { folderPage } from './folder-contents.ts'
+import { toArchive } from './folder-page.ts'
+import { passwordForm, unlocking } from './folder-password.ts'
+import { FILE_SORTS } from './folder-query.ts'
+import { type LinkPlace, type LinkTarget, linkFolderPlace, linkPlace } from './link-place.ts'
+import type { PagesPart } from './pages.part.ts'
+import { page } from './pages.routes.ts'
+import { seeOther } from './see-other.ts'
+
+/** Dependencies of the pages below `/l/`. */
+interface LinkPageNeeds {
+  readonly authentication: Authentication
+  readonly downloads: DownloadsPart
+  readonly files: FilesPart
+  readonly pages: PagesPart
+  readonly sharing: SharingPart
+  readonly thumbnails: Thumbnails
+}
+
+const query = z.object({
+  page: z.string().optional(),
+  sort: z.enum(FILE_SORTS).optional(),
+  order: z.enum(['asc', 'desc']).optional(),
+  view: z.enum(['list', 'gallery', '1']).optional(),
+  download: z.enum(['1', 'zip']).optional(),
+})
+
+const answers = {
+  ...archiveAnswers,
+  200: { description: 'A page, or a ZIP file' },
+  302: { description: 'On to the signed address of a file' },
+  303: { description: 'On to the page, in the order that was asked for' },
+}
+
+export const getLinkPage = endpoint({
+  documentation: {
+    summary:
+      'The page of a made link. Where it opens one file, ?download=1 leads on to its bytes, and ?view=1 to be shown by another site; where it opens a folder or several things, ?download=zip is all of it as one ZIP file',
+    tag: 'Site',
+    params: z.object({ link: z.string() }),
+    query,
+    answers,
+    errors: [403, 404, 412, 416],
+  },
+  streams: 'out',
+  handle: (call, parts: LinkPageNeeds) => linkAnswer(call, parts, null),
+})
+
+export const getLinkTargetPage = endpoint({
+  documentation: {
+    summary: 'A file or folder that a made link opens, by its UUID or number, with the same parameters',
+    tag: 'Site',
+    params: z.object({ link: z.string(), target: z.string() }),
+    query,
+    answers,
+    errors: [403, 404, 412, 416],
+  },
+  streams: 'out',
+  handle: (call, parts: LinkPageNeeds) => linkAnswer(call, parts, targetNamed(call.params.target ?? '')),
+})
+
+export const postLinkPassword = endpoint({
+  documentation: {
+    summary: 'Give the password of a made link',
+    tag: 'Site',
+    params: z.object({ link: z.string() }),
+    body: {
+      type: 'application/x-www-form-urlencoded',
+      schema: z.object({ password: z.string(), next: z.string().optional() }),
+    },
+    answers: {
+      200: { description: 'The form again: the password is wrong' },
+      303: { description: 'Unlocked, with the cookie; on to the page' },
+    },
+    errors: [400, 404, 413, 429],
+  },
+  async handle(call, parts: Pick<LinkPageNeeds, 'authentication' | 'pages' | 'sharing'>) {
+    const visited = await visitedLink(call, parts)
+    const form = await readForm(call)
+    const action = linkPath(visited.link.slug)
+    const next = nextPath(form.get('next'), action)
+    if (visited.kind === 'open') return seeOther(next)
+    const password = form.get('password') ?? ''
+    return unlocking(call, parts, { closed: visited.closed, action, next, password })
+  },
+})
+
+async function visitedLink(
+  call: Call,
+  { authentication, sharing }: Pick<LinkPageNeeds, 'authentication' | 'sharing'>,
+): Promise<VisitedLink> {
+  const cookie = cookieValue(call.request, FOLDER_COOKIE)
+  return sharing.linkAccess.visit(await authentication.asker(call), call.params.link ?? '', cookie)
+}
+
+/** `target`: null for what the link opens as a whole. */
+async function linkAnswer(call: Call, parts: LinkPageNeeds, target: LinkTarget | null): Promise<Response> {
+  const visited = await visitedLink(call, parts)
+  if (visited.kind === 'locked' && !wantsBytes(call) && !wantsArchive(call)) {
+    const action = linkPath(visited.link.slug)
+    const next = nextPath(call.url.pathname, action)
+    return passwordForm(call, parts, { lock: visited.closed.lock, action }, next, null)
+  }
+  const open = openedLink(visited)
+  const targets = await parts.sharing.linkAccess.targets(open.link)
+  const place = linkPlace(open, targets, parts.thumbnails)
+  const wanted = target ?? place.only
+  if (typeof wanted === 'string') return fileAnswer(call, parts, open, place, wanted)
+  if (typeof wanted === 'number') return folderAnswer(call, parts, open, place, wanted)
+  return wantsArchive(call) ? bundleArchive(call, parts, open, place) : bundlePage(call, parts, place)
+}
+
+async function fileAnswer(
+  call: Call,
+  parts: LinkPageNeeds,
+  { asker, link }: OpenLink,
+  place: LinkPlace,
+  uuid: Uuid,
+): Promise<Response> {
+  const seen = opened(await parts.sharing.access.file(asker, { kind: 'uuid', uuid }))
+  if (wantsBytes(call)) {
+    const isDownload = call.url.searchParams.get('download') === '1'
+    return redirectToBytes(call, parts.downloads.contentTokens, asker, seen, isDownload)
+  }
+  const folder = seen.chain.at(-1)
+  const view = await fileView(call, parts, {
+    asker,
+    seen,
+    place: {
+      path: place.pathOf(uuid),
+      thumbnail: linkThumbnailPath(link.slug, uuid),
+      folder: folder === undefined ? place.top : { name: folder.name, url: place.pathOf(folder.id) },
+      reportUrl: null,
+      barrier: null,
+      notice: place.notice,
+    },
+  })
+  const html = parts.pages.render.filePage(view, await parts.pages.reader(call))
+  return page(call.site, html, view.damage === null ? 200 : 500)
+}
+
+async function folderAnswer(
+  call: Call,
+  parts: LinkPageNeeds,
+  { asker }: OpenLink,
+  place: LinkPlace,
+  folder: FolderId,
+): Promise<Response> {
+  const seen = opened(await parts.sharing.access.folder(asker, folder))
+  if (wantsArchive(call)) return toArchive(call, parts, seen)
+  return folderPage(call, parts, seen, linkFolderPlace(place, seen))
+}
+
+/** A ZIP file of all that the link opens. */
+async function bundleArchive(
+  call: Call,
+  { downloads, files }: Pick<LinkPageNeeds, 'downloads' | 'files'>,
+  { asker, link }: OpenLink,
+  { targets, title }: LinkPlace,
+): Promise<Response> {
+  const archive = await downloads.archives.selection(archiveReader(call), asker, {
+    files: targets.files.map(({ id }) => id),
+    folders: targets.folders.map(({ id }) => id),
+  })
+  const isOwner = asker.reach?.account === link.account_id
+  return sendArchive(call, files.usage, archive, { folder: title, isOwner })
+}
+
+/** Digits are the number of a folder, the form of a UUID is a file. Throws Refusal FILE_NOT_FOUND for anything else. */
+function targetNamed(text: string): LinkTarget {
+  const found = parseFileIdentifier(text)
+  if (found.kind === 'uuid') return found.uuid
+  if (found.kind === 'id') return Number(text) as FolderId
+  throw fileNotFound()
+}
+
+function wantsBytes({ url }: Call): boolean {
+  return url.searchParams.get('download') === '1' || url.searchParams.get('view') === '1'
+}
+
+function wantsArchive({ url }: Call): boolean {
+  return url.searchParams.get('download') === 'zip'
+}
+
+/** Restricts the redirect to pages of this link. */
+function nextPath(text: string | null, path: string): string {
+  const rest = text?.startsWith(`${path}/`) === true ? text.slice(path.length + 1) : ''
+  return /^[a-f0-9-]+$/i.test(rest) ? `${path}/${rest}` : path
+}

@@ -1,0 +1,32 @@
+import { Filled } from '../../../web/shared/filled.tsx'
+import type { LinkNotice } from '../views.ts'
+import type { PageContext } from './context.ts'
+
+/** What the sender of a made link says, and when the link ends. */
+export function LinkNote({ notice, context }: { notice: LinkNotice; context: PageContext }) {
+  const { words, texts } = context
+  const { name, message, endsAt } = notice
+  if (name === null && message === null && endsAt === null) return null
+  return (
+    <aside aria-label={texts.madeLink.message} className="link-note">
+      {name === null ? null : (
+        <strong>
+          <bdi>{name}</bdi>
+        </strong>
+      )}
+      {message === null ? null : (
+        <p className="link-message" dir="auto">
+          {message}
+        </p>
+      )}
+      {endsAt === null ? null : (
+        <p className="small quiet">
+          <Filled
+            text={texts.madeLink.ends}
+            values={{ moment: <time dateTime={endsAt}>{words.moment(endsAt)}</time> }}
+          />
+        </p>
+      )}
+    </aside>
+  )
+}
