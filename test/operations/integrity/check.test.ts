@@ -48,6 +48,8 @@ describe('a check', () => {
     for (const size of sizes) await api.upload(new Uint8Array(size).fill(size % 251), `${size}.bin`, folder)
     const { slug } = await api.upload(textBytes('gone'), 'gone.txt')
     await api.deleteFiles([slug])
+    // Or the job that clears deleted files would do so before the check or after it.
+    await host.runJobs()
     const copy = await upload(host, { name: 'a copy.bin', bytes: new Uint8Array(1000).fill(1000 % 251) })
     expect(copy.slug).toBeTruthy()
     const progress: number[] = []
@@ -57,10 +59,10 @@ describe('a check', () => {
       tell: ({ contents }) => progress.push(contents),
     })
     expect(result).toMatchObject({ damaged: [], orphans: [], sums: [] })
-    expect(result.checkedFiles).toBe(6)
-    expect(result.checkedContents).toBe(5)
-    expect(result.checkedBytes).toBe(3_001_001 + 4)
-    expect(progress).toEqual([5])
+    expect(result.checkedFiles).toBe(5)
+    expect(result.checkedContents).toBe(4)
+    expect(result.checkedBytes).toBe(3_001_001)
+    expect(progress).toEqual([4])
   })
 
   test('names each file whose bytes are gone, cut or changed, with its owner', async () => {
