@@ -20,6 +20,8 @@ const COVERED = {
     'GET /api/v1/folder/{identifier}/folders',
     'GET /api/v1/folder/{identifier}/download',
     'GET /api/v1/uploads',
+    'GET /api/v1/links',
+    'GET /api/v1/links/{link}',
     'GET /api/v1/bin',
     'GET /api/v1/events',
     'GET /api/v1/account/storage',
@@ -57,6 +59,9 @@ const COVERED = {
     'GET /api/v1/keys',
     'POST /api/v1/key',
     'DELETE /api/v1/key/{id}',
+    'POST /api/v1/links',
+    'PATCH /api/v1/links/{link}',
+    'DELETE /api/v1/links/{link}',
   ],
 } as const
 

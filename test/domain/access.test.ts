@@ -172,9 +172,9 @@ describe('viewerOf', () => {
   test('takes somebody kept to a folder for nobody outside of it', () => {
     const inside = [[named('a')], [named('x'), named('a'), named('y')]]
     for (const chain of inside)
-      expect(viewerOf(keptTo('a'), chain)).toEqual({ account: OWNER, grants, signed: null })
+      expect(viewerOf(keptTo('a'), chain)).toEqual({ account: OWNER, grants, signed: null, link: null })
     for (const chain of [[], [named('x')]])
-      expect(viewerOf(keptTo('a'), chain)).toEqual({ account: null, grants, signed: null })
+      expect(viewerOf(keptTo('a'), chain)).toEqual({ account: null, grants, signed: null, link: null })
   })
 
   test('takes an address that somebody kept to a folder has signed for nobody’s outside of it', () => {
@@ -182,15 +182,20 @@ describe('viewerOf', () => {
     const within = 'a' as FolderIdentifier
     const signed = { account: OWNER, within, by, closed: new Map(), closings: null }
     const asker: Asker = { reach: null, grants, signed }
-    expect(viewerOf(asker, [named('x'), named('a')])).toEqual({ account: null, grants, signed })
+    expect(viewerOf(asker, [named('x'), named('a')])).toEqual({ account: null, grants, signed, link: null })
     for (const chain of [[], [named('x')]])
-      expect(viewerOf(asker, chain)).toEqual({ account: null, grants, signed: null })
+      expect(viewerOf(asker, chain)).toEqual({ account: null, grants, signed: null, link: null })
   })
 
   test('leaves everybody else who they are', () => {
     for (const chain of [[], [named('x')]]) {
-      expect(viewerOf(keptTo(null), chain)).toEqual({ account: OWNER, grants, signed: null })
-      expect(viewerOf({ reach: null, grants }, chain)).toEqual({ account: null, grants, signed: null })
+      expect(viewerOf(keptTo(null), chain)).toEqual({ account: OWNER, grants, signed: null, link: null })
+      expect(viewerOf({ reach: null, grants }, chain)).toEqual({
+        account: null,
+        grants,
+        signed: null,
+        link: null,
+      })
     }
   })
 })
