@@ -53,7 +53,7 @@ export interface CheckResult extends Marks {
   /** Keys in the store that no row refers to. */
   readonly orphans: readonly BlobKey[]
   readonly removedOrphans: readonly BlobKey[]
-  /** What does not add up, a line each. */
+  /** What does not add up, a line each, at most `MOST_LISTED`. */
   readonly sums: readonly string[]
   /** What was put right of it, a line each. */
   readonly repaired: readonly string[]
@@ -180,11 +180,11 @@ class Checking {
   }
 
   async #sum(wrong: WrongSum): Promise<void> {
-    this.#sums.push(...wrong.lines)
-    if (!this.#work.repairs || wrong.of === 'folders') return
+    list(this.#sums, wrong.lines)
+    if (!this.#work.repairs || wrong.of === 'loose folders') return
     for (const line of wrong.lines) this.#work.announce(`${line}: it is counted again`)
     const dueAt = this.#check.clock.now() + GARBAGE_GRACE
-    if (await repairSum(this.#db, wrong, dueAt)) this.#repaired.push(...wrong.lines)
+    if (await repairSum(this.#db, wrong, dueAt)) list(this.#repaired, wrong.lines)
   }
 
   async #remove(orphans: readonly BlobKey[]): Promise<void> {
@@ -195,6 +195,11 @@ class Checking {
     const parts = { db: this.#db, blobs: this.#blobs, clock }
     this.#removedOrphans = await removeOrphans(parts, orphans)
   }
+}
+
+/** What is beyond `MOST_LISTED` is put right too, and not named. */
+function list(lines: string[], more: readonly string[]): void {
+  lines.push(...more.slice(0, MOST_LISTED - lines.length))
 }
 
 function shareOf(readData: ReadData, all: number): number {

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import { presentDamage } from '../../core/damage.rows.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { forUpdate, wholeSum } from '../../database/differences.ts'
@@ -94,11 +94,16 @@ export interface AccountSums {
   readonly username: string
   readonly storage_used: number
   readonly files_count: number
+  readonly folders_count: number
+  readonly bin_bytes: number
+  readonly bin_entries: number
   /** What the rows of its files add up to, without those in the bin. */
   readonly bytes: number
   readonly files: number
+  readonly folders: number
   /** What the entries of its bin add up to, those excepted that are deleted for good. */
   readonly binned_bytes: number
+  readonly binned_entries: number
   /** Entries of the bin that are being restored. */
   readonly restoring: number
   /** Deleted folders whose files are still being cleared: their rows count no longer and are still there. */
@@ -115,10 +120,15 @@ export function findAccountSums(db: Queryable, id: AccountId): Promise<AccountSu
   return sumsOfAccounts(db).where('accounts.id', '=', id).executeTakeFirst()
 }
 
+/** Of rows of `bin`: whether the entry is the account's and is not to be deleted for good. */
+const IS_KEPT = sql<SqlBool>`bin.account_id = accounts.id
+  and (accounts.bin_emptied is null or bin.id > accounts.bin_emptied)`
+
 function sumsOfAccounts(db: Queryable) {
   return db
     .selectFrom('accounts')
     .select(['accounts.id', 'accounts.username', 'accounts.storage_used', 'accounts.files_count'])
+    .select(['accounts.folders_count', 'accounts.bin_bytes', 'accounts.bin_entries'])
     .select((row) => [
       row
         .selectFrom('files')
@@ -137,18 +147,28 @@ function sumsOfAccounts(db: Queryable) {
         .$notNull()
         .as('files'),
       row
+        .selectFrom('folders')
+        .select((folders) => folders.fn.countAll<number>().as('folders'))
+        .whereRef('folders.account_id', '=', 'accounts.id')
+        .where('deleted_at', 'is', null)
+        .where('parent_id', 'is not', null)
+        .$asScalar()
+        .$notNull()
+        .as('folders'),
+      row
         .selectFrom('bin')
         .select(wholeSum(db, 'bytes').as('bytes'))
-        .whereRef('bin.account_id', '=', 'accounts.id')
-        .where((entry) =>
-          entry.or([
-            entry('accounts.bin_emptied', 'is', null),
-            entry('bin.id', '>', entry.ref('accounts.bin_emptied').$notNull()),
-          ]),
-        )
+        .where(IS_KEPT)
         .$asScalar()
         .$notNull()
         .as('binned_bytes'),
+      row
+        .selectFrom('bin')
+        .select((entries) => entries.fn.countAll<number>().as('entries'))
+        .where(IS_KEPT)
+        .$asScalar()
+        .$notNull()
+        .as('binned_entries'),
       row
         .selectFrom('bin')
         .select((entries) => entries.fn.countAll<number>().as('restoring'))
@@ -182,15 +202,17 @@ export async function looseFolders(db: Database): Promise<number> {
 }
 
 /** Sets the totals to what the rows add up to. The account is locked. */
-export async function setAccountSums(
-  trx: Trx,
-  id: AccountId,
-  { bytes, files }: { readonly bytes: number; readonly files: number },
-): Promise<void> {
+export async function setAccountSums(trx: Trx, sums: AccountSums): Promise<void> {
   await trx
     .updateTable('accounts')
-    .set({ storage_used: bytes, files_count: files })
-    .where('id', '=', id)
+    .set({
+      storage_used: sums.bytes + sums.binned_bytes,
+      files_count: sums.files,
+      folders_count: sums.folders,
+      bin_bytes: sums.binned_bytes,
+      bin_entries: sums.binned_entries,
+    })
+    .where('id', '=', sums.id)
     .execute()
 }
 

@@ -1,27 +1,69 @@
 /** Corrects counts by what they count, each in one transaction under the locks that uploads and deletions take. */
 import { releaseBlob } from '../../core/blobs.rows.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import type { AccountId, BlobId } from '../../domain/ids.ts'
+import type { AccountId, BinEntryId, BlobId, FolderId } from '../../domain/ids.ts'
+import { findWrongEntry, setEntrySums } from './bin-sums.rows.ts'
+import { findFolderSums, setFolderSums } from './folder-sums.rows.ts'
 import { findAccountSums, lockedContent, setAccountSums, setReferences } from './integrity.rows.ts'
-import { accountFaults, type WrongSum } from './sums.ts'
+import { accountFaults, folderFaults, type WrongSum } from './sums.ts'
 
 /** False where there is nothing to repair any more, or it cannot be. */
 export async function repairSum(db: Database, wrong: WrongSum, garbageDueAt: number): Promise<boolean> {
-  if (wrong.of === 'account') return repairAccount(db, wrong.id)
-  if (wrong.of === 'content') return repairReferences(db, wrong.id, garbageDueAt)
-  return false
+  switch (wrong.of) {
+    case 'account':
+      return inLockedAccount(db, wrong.id, (trx) => repairAccount(trx, wrong.id))
+    case 'folder':
+      return inLockedAccount(db, wrong.account, (trx) => repairFolder(trx, wrong.id))
+    case 'entry':
+      return inLockedAccount(db, wrong.account, (trx) => repairEntry(trx, wrong.account, wrong.id))
+    case 'content':
+      return repairReferences(db, wrong.id, garbageDueAt)
+    case 'loose folders':
+      return false
+  }
 }
 
-function repairAccount(db: Database, id: AccountId): Promise<boolean> {
+function inLockedAccount(
+  db: Database,
+  id: AccountId,
+  repair: (trx: Trx) => Promise<boolean>,
+): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     await lockAccount(trx, id)
-    const sums = await findAccountSums(trx, id)
-    if (sums === undefined || accountFaults(sums).length === 0) return false
-    await setAccountSums(trx, id, { bytes: sums.bytes + sums.binned_bytes, files: sums.files })
-    return true
+    return repair(trx)
   })
+}
+
+async function repairAccount(trx: Trx, id: AccountId): Promise<boolean> {
+  const sums = await findAccountSums(trx, id)
+  if (sums === undefined || accountFaults(sums).length === 0) return false
+  await setAccountSums(trx, sums)
+  return true
+}
+
+/** The folder, and those above it as far as their counts change by that. */
+async function repairFolder(trx: Trx, id: FolderId): Promise<boolean> {
+  let isRepaired = false
+  let next: FolderId | null = id
+  while (next !== null) {
+    const sums = await findFolderSums(trx, next)
+    if (sums === undefined || folderFaults(sums).length === 0) break
+    await setFolderSums(trx, sums)
+    isRepaired = true
+    next = sums.parent_id
+  }
+  return isRepaired
+}
+
+/** The entry, and what its account counts of the bin. */
+async function repairEntry(trx: Trx, account: AccountId, id: BinEntryId): Promise<boolean> {
+  const entry = await findWrongEntry(trx, id)
+  if (entry === undefined) return false
+  await setEntrySums(trx, entry)
+  await repairAccount(trx, account)
+  return true
 }
 
 function repairReferences(db: Database, id: BlobId, garbageDueAt: number): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** Invariants of an installation with nothing under way, after any faults. */
 import type { Database } from '../../../src/database/database.ts'
 import { wholeSum } from '../../../src/database/differences.ts'
+import { wrongSums } from '../../../src/operations/integrity/sums.ts'
 import { eventually } from '../eventually.ts'
 import type { SharedInstallation } from '../servers/shared-installation.ts'
 
@@ -62,6 +63,7 @@ export async function unsoundTotals(db: Database): Promise<string[]> {
     const bin = { bytes: bin_bytes, entries: bin_entries, files: binned.files, stored: binned.bytes }
     same(`bin of ${username}`, bin, { ...entries, stored: entries.bytes })
   }
+  for await (const { lines } of wrongSums(db)) wrong.push(...lines)
   return wrong
 }
 
