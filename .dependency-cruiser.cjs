@@ -32,6 +32,7 @@ const MAY_IMPORT = {
   operations: [
     'accounts/',
     'files/',
+    'mail/outbox\\.ts$',
     'sharing/',
     'thumbnails/thumbnails\\.ts$',
     'uploads/',

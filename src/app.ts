@@ -135,6 +135,7 @@ async function createParts(
     metrics: given.metrics,
     tryMail: tryMailServer,
     diskPressure: () => diskPressure(),
+    mails: { outbox: mail.outbox, unsubscribePath: accounts.warningEnd.pathOf },
   })
   const authentication = createAuthentication({
     ...core,

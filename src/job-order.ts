@@ -38,6 +38,7 @@ const ORDER = [
   'forget outcomes of transactions',
   'forget old mails',
   'read stored bytes again',
+  'note damaged contents',
   'tell of damaged contents',
   'send mails',
 ]

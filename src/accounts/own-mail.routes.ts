@@ -33,7 +33,7 @@ export const setMailAddressEndpoint = sessionEndpoint({
 })
 
 export const changeMailEndpoint = sessionEndpoint({
-  summary: 'Say whether you are told before unused files go',
+  summary: 'Say whether you are told before unused files go, and when files are damaged',
   tag: 'Signing in',
   body: z.object({ warnings: z.boolean('must be true or false') }),
   answer: done,

@@ -66,7 +66,9 @@ export const mailSettings = component(
     is_on: described(z.boolean(), { description: 'Whether this server sends mail' }),
     address: described(z.nullable(z.string()), { description: 'The address that you have confirmed' }),
     pending: described(z.nullable(z.string()), { description: 'The address that waits for that' }),
-    warnings: described(z.boolean(), { description: 'Whether you are told before unused files go' }),
+    warnings: described(z.boolean(), {
+      description: 'Whether you are told before unused files go, and when files are damaged',
+    }),
   }),
 )
 export type MailSettings = z.infer<typeof mailSettings>

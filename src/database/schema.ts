@@ -462,7 +462,7 @@ interface MailAddressesTable {
   /** An unverified address, which replaces the other once it is verified. */
   pending: MailAddress | null
   language: Language
-  /** Whether the owner wants warnings about files that will be deleted. */
+  /** Whether the owner wants warnings about files that will be deleted or are damaged. */
   warnings: Generated<0 | 1>
   /** Time of the last warning, and the upper bound of `last_used_at` that it covered. */
   warned_at: number | null

@@ -6,6 +6,8 @@ export type Letter =
       readonly username: string
     }
   | FilesGoing
+  | FilesDamaged
+  | ContentsDamaged
 
 /** Warning that files will be deleted unless somebody opens them. */
 export interface FilesGoing {
@@ -22,5 +24,27 @@ export interface FilesGoing {
   /** Path of the link that keeps all of them. */
   readonly keepPath: string
   /** Path of the link that ends such mails. */
+  readonly unsubscribePath: string
+}
+
+/** To an owner: stored bytes of files are damaged. */
+export interface FilesDamaged {
+  readonly kind: 'files damaged'
+  readonly username: string
+  readonly names: readonly string[]
+  /** Number of further files. */
+  readonly more: number
+  readonly unsubscribePath: string
+}
+
+/** To an administrator: contents were found damaged. */
+export interface ContentsDamaged {
+  readonly kind: 'contents damaged'
+  readonly username: string
+  readonly contents: number
+  /** Some files that have them; null: a guest's. */
+  readonly files: readonly { readonly name: string; readonly owner: string | null }[]
+  /** Number of further files. */
+  readonly more: number
   readonly unsubscribePath: string
 }

@@ -1,4 +1,4 @@
-import type { FilesGoing } from '../domain/letter.ts'
+import type { ContentsDamaged, FilesDamaged, FilesGoing } from '../domain/letter.ts'
 import type { MailWords, Surroundings, Wording } from './wording.ts'
 
 const day = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeZone: 'UTC' })
@@ -46,6 +46,10 @@ export const letterWordsDe: MailWords = (letter, at) => {
       }
     case 'files going':
       return filesGoing(letter, account, at)
+    case 'files damaged':
+      return filesDamaged(letter, account, at)
+    case 'contents damaged':
+      return contentsDamaged(letter, at)
   }
 }
 
@@ -65,5 +69,45 @@ function filesGoing(letter: FilesGoing, account: string, at: Surroundings): Word
       `Das gilt, als wäre ${isOne ? 'sie' : 'jede von ihnen'} geöffnet worden: Eine Datei bleibt, solange jemand sie alle ${number.format(days)} Tage öffnet.`,
     ],
     end: { label: 'Diese E-Mails abbestellen', address: at.address(letter.unsubscribePath) },
+  }
+}
+
+function filesDamaged({ names, more, unsubscribePath }: FilesDamaged, account: string, at: Surroundings) {
+  const count = names.length + more
+  const isOne = count === 1
+  const files = isOne ? 'Eine Datei' : `${number.format(count)} Dateien`
+  return {
+    subject: isOne
+      ? 'Eine deiner Dateien ist beschädigt'
+      : `${number.format(count)} deiner Dateien sind beschädigt`,
+    paragraphs: [
+      `${files} im ${account} ${isOne ? 'kann' : 'können'} nicht mehr heruntergeladen werden, weil sich die gespeicherten Bytes verändert haben oder verloren sind:`,
+    ],
+    list: { items: names, more: more === 0 ? null : `und ${number.format(more)} weitere` },
+    link: { label: 'Deine Dateien zeigen', address: at.address('/files') },
+    rest: [
+      `Wenn du sie noch hast, lade ${isOne ? 'dieselbe Datei' : 'dieselben Dateien'} noch einmal hoch: Dann ${isOne ? 'funktioniert auch der alte Link' : 'funktionieren auch die alten Links'} wieder. Vielleicht hat der Betreiber des Servers eine Sicherung.`,
+    ],
+    end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
+  }
+}
+
+function contentsDamaged({ contents, files, more, unsubscribePath }: ContentsDamaged, at: Surroundings) {
+  const isOne = contents === 1
+  const what = isOne ? 'Ein gespeicherter Inhalt' : `${number.format(contents)} gespeicherte Inhalte`
+  return {
+    subject: `${what} ${isOne ? 'ist' : 'sind'} beschädigt`,
+    paragraphs: [
+      `${what} auf ${at.host} ${isOne ? 'wurde' : 'wurden'} beschädigt vorgefunden. Dateien mit ${isOne ? 'diesem Inhalt' : 'diesen Inhalten'} werden nicht mehr gesendet:`,
+    ],
+    list: {
+      items: files.map(({ name, owner }) => `${name} (${owner ?? 'ein Gast'})`),
+      more: more === 0 ? null : `und ${number.format(more)} weitere`,
+    },
+    link: { label: 'Zeigen', address: at.address('/admin/integrity') },
+    rest: [
+      '„holdfast check --from <Sicherung>“ holt zurück, was eine Sicherung hat; dieselbe Datei noch einmal hochzuladen repariert sie auch. Vielleicht versagt die Platte, ihr Kabel oder der Speicher, und beschädigt noch mehr.',
+    ],
+    end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
   }
 }

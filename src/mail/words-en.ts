@@ -1,4 +1,4 @@
-import type { FilesGoing } from '../domain/letter.ts'
+import type { ContentsDamaged, FilesDamaged, FilesGoing } from '../domain/letter.ts'
 import type { MailWords, Surroundings, Wording } from './wording.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
@@ -45,6 +45,10 @@ export const letterWordsEn: MailWords = (letter, at) => {
       }
     case 'files going':
       return filesGoing(letter, account, at)
+    case 'files damaged':
+      return filesDamaged(letter, account, at)
+    case 'contents damaged':
+      return contentsDamaged(letter, at)
   }
 }
 
@@ -64,5 +68,42 @@ function filesGoing(letter: FilesGoing, account: string, at: Surroundings): Word
       `That counts as opening ${isOne ? 'it' : 'each of them'}: a file stays as long as somebody opens it every ${number.format(days)} days.`,
     ],
     end: { label: 'Stop these emails', address: at.address(letter.unsubscribePath) },
+  }
+}
+
+function filesDamaged({ names, more, unsubscribePath }: FilesDamaged, account: string, at: Surroundings) {
+  const count = names.length + more
+  const isOne = count === 1
+  const files = isOne ? 'One file' : `${number.format(count)} files`
+  return {
+    subject: isOne ? 'One of your files is damaged' : `${number.format(count)} of your files are damaged`,
+    paragraphs: [
+      `${files} in ${account} cannot be downloaded any more, because the stored bytes have changed or are lost:`,
+    ],
+    list: { items: names, more: more === 0 ? null : `and ${number.format(more)} more` },
+    link: { label: 'Show your files', address: at.address('/files') },
+    rest: [
+      `If you still have ${isOne ? 'it, upload the same file' : 'them, upload the same files'} again: then the old ${isOne ? 'link works' : 'links work'} again too. Whoever runs the server may have a backup.`,
+    ],
+    end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
+  }
+}
+
+function contentsDamaged({ contents, files, more, unsubscribePath }: ContentsDamaged, at: Surroundings) {
+  const what = contents === 1 ? 'One stored content' : `${number.format(contents)} stored contents`
+  return {
+    subject: `${what} ${contents === 1 ? 'is' : 'are'} damaged`,
+    paragraphs: [
+      `${what} at ${at.host} ${contents === 1 ? 'was' : 'were'} found damaged. Files that have ${contents === 1 ? 'it' : 'them'} are not sent any more:`,
+    ],
+    list: {
+      items: files.map(({ name, owner }) => `${name} (${owner ?? 'a guest'})`),
+      more: more === 0 ? null : `and ${number.format(more)} more`,
+    },
+    link: { label: 'Show them', address: at.address('/admin/integrity') },
+    rest: [
+      '"holdfast check --from <backup>" brings back what a backup has; uploading the same file again repairs it too. The disk, its cable or the memory may be failing, and damage more.',
+    ],
+    end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
   }
 }

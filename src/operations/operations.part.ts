@@ -13,6 +13,8 @@ import { createDiskWatch, type DiskWatch, warnOfFloor } from './disk-space.ts'
 import { createDoctor, type Doctor } from './doctor/doctor.ts'
 import { createProbes, type Probes } from './doctor/probe-tokens.ts'
 import { createFigures, type OperationFigures } from './figures.ts'
+import { type DamageMails, tellOfDamages } from './integrity/damage-mails.job.ts'
+import { latestDamage } from './integrity/damage-mails.rows.ts'
 import { followDamages } from './integrity/damages.job.ts'
 import { createDiskLoad, type DiskLoad } from './integrity/disk-load.ts'
 import type { DiskPressure } from './integrity/disk-pressure.ts'
@@ -52,9 +54,10 @@ export async function createOperationsPart(
   given: Pick<OperationsPart, 'settings' | 'metrics'> & {
     readonly tryMail: TryMail
     readonly diskPressure: DiskPressure
+    readonly mails: Pick<DamageMails, 'outbox' | 'unsubscribePath'>
   },
 ): Promise<OperationsPart> {
-  const { settings, metrics, tryMail, diskPressure } = given
+  const { settings, metrics, tryMail, diskPressure, mails } = given
   const { db, blobs, freeSpace, nodes, clock, config, log, failed } = core
   const diskWatch = createDiskWatch({
     blobSpace: () => blobs.freeSpace(),
@@ -108,10 +111,16 @@ export async function createOperationsPart(
         run: (mayGoOn) => scrub({ ...core, diskLoad }, mayGoOn),
       },
       {
-        name: 'tell of damaged contents',
+        name: 'note damaged contents',
         on: 'one node',
         every: MINUTE,
         run: (mayGoOn) => followDamages(core, mayGoOn),
+      },
+      {
+        name: 'tell of damaged contents',
+        on: 'one node',
+        every: 10 * MINUTE,
+        run: async (mayGoOn) => tellOfDamages({ ...core, ...mails }, await latestDamage(db), mayGoOn),
       },
     ],
   }

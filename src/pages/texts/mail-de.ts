@@ -48,8 +48,8 @@ export const mailDe: MailTexts = {
       submit: null,
     },
     unsubscribe: {
-      title: 'Keine E-Mails über ablaufende Dateien mehr?',
-      why: 'Für das Konto {username} kommt dann keine Warnung mehr, bevor ungeöffnete Dateien gelöscht werden.',
+      title: 'Keine E-Mails über Dateien mehr?',
+      why: 'Für das Konto {username} kommt dann keine Warnung mehr, bevor ungeöffnete Dateien gelöscht werden, und keine Nachricht über beschädigte Dateien.',
       submit: 'Abbestellen',
     },
     unsubscribed: {

@@ -48,8 +48,8 @@ export const mailEn: MailTexts = {
       submit: null,
     },
     unsubscribe: {
-      title: 'Stop emails about expiring files?',
-      why: 'The account {username} will no longer be warned before unopened files are deleted.',
+      title: 'Stop emails about files?',
+      why: 'The account {username} will no longer be warned before unopened files are deleted, nor told of damaged files.',
       submit: 'Unsubscribe',
     },
     unsubscribed: {

@@ -208,8 +208,9 @@ export const settingsDe: SettingsPageTexts = {
       address: 'Neue Adresse',
       send: 'Bestätigungslink senden',
       sent: 'Ein Link ist unterwegs an {address}',
-      warnings: 'Mich warnen, bevor Dateien gelöscht werden',
-      warningsWhy: 'Eine Woche bevor ungeöffnete Dateien gelöscht werden, mit höchstens einer E-Mail am Tag.',
+      warnings: 'Warnungen zu meinen Dateien',
+      warningsWhy:
+        'Eine Woche bevor ungeöffnete Dateien gelöscht werden, und wenn der Server Dateien beschädigt findet: von jeder Art höchstens eine E-Mail am Tag.',
       remove: 'Adresse entfernen',
       removeWhy:
         'Du bekommst keine E-Mails mehr. Bei einem vergessenen Passwort kann dir dann nur der Betreiber dieses Servers helfen.',

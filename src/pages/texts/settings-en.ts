@@ -202,8 +202,9 @@ export const settingsEn: SettingsPageTexts = {
       address: 'New address',
       send: 'Send confirmation link',
       sent: 'A link is on its way to {address}',
-      warnings: 'Warn me before files are deleted',
-      warningsWhy: 'A week before unopened files are deleted, with one email a day at most.',
+      warnings: 'Warn me about my files',
+      warningsWhy:
+        'A week before unopened files are deleted, and when the server finds files damaged: at most one email of each kind a day.',
       remove: 'Remove the address',
       removeWhy:
         'You get no more email. If you forget your password, only somebody who runs this server can help.',

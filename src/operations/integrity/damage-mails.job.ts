@@ -1,0 +1,124 @@
+/** Tells owners and administrators by mail of contents that were found damaged. */
+import { yieldToEventLoop } from '../../core/batches.ts'
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type Clock, DAY } from '../../domain/clock.ts'
+import { type AccountId, type DamageId, GUESTS } from '../../domain/ids.ts'
+import type { Letter } from '../../domain/letter.ts'
+import type { Outbox } from '../../mail/outbox.ts'
+import {
+  type Asked,
+  administratorsToTell,
+  countDamages,
+  filesOfDamages,
+  noteTold,
+  ownersToTell,
+  type Recipient,
+} from './damage-mails.rows.ts'
+
+/** Files that a mail names; it counts the others. */
+const MOST_NAMES = 20
+/** Accounts of one query. */
+const ACCOUNTS = 50
+/** Milliseconds for which the mail is worth sending. */
+const LASTS = 7 * DAY
+
+export interface DamageMails {
+  readonly db: Database
+  readonly clock: Pick<Clock, 'now'>
+  readonly outbox: Outbox
+  /** Path of the link that ends such mails. */
+  readonly unsubscribePath: (account: AccountId) => string
+}
+
+/**
+ * Each address gets at most one mail a day, with all that it was not told of up to `latest`. Administrators are told of
+ * every content, owners of those that their files have.
+ */
+export async function tellOfDamages(
+  parts: DamageMails,
+  latest: DamageId | null,
+  mayGoOn: () => boolean,
+): Promise<void> {
+  const { db, outbox } = parts
+  if (!outbox.isOpen || latest === null) return
+  // Those who own damaged files too have told themselves with the first.
+  await tellAll(parts, latest, mayGoOn, {
+    find: (asked) => administratorsToTell(db, latest, asked),
+    write: (to) => letterToAdministrator(parts, to, latest),
+  })
+  await tellAll(parts, latest, mayGoOn, {
+    find: (asked) => ownersToTell(db, asked),
+    write: (to) => letterToOwner(parts, to, latest),
+  })
+}
+
+async function tellAll(
+  parts: DamageMails,
+  latest: DamageId,
+  mayGoOn: () => boolean,
+  {
+    find,
+    write,
+  }: {
+    readonly find: (asked: Asked) => Promise<Recipient[]>
+    readonly write: (to: Recipient) => Promise<Letter | null>
+  },
+): Promise<void> {
+  const { db, clock, outbox } = parts
+  const before = clock.now() - DAY
+  let after: AccountId = GUESTS
+  while (mayGoOn()) {
+    const found = await find({ after, before, limit: ACCOUNTS })
+    for (const to of found) {
+      after = to.account_id
+      const letter = await write(to)
+      if (letter === null) continue
+      await inTransaction(db, async (trx) => {
+        if (!(await noteTold(trx, to, latest, clock.now()))) return
+        const { account_id: account, address, language } = to
+        await outbox.put(trx, { account, to: address, language, letter, lasts: LASTS })
+      })
+      await yieldToEventLoop()
+    }
+    if (found.length < ACCOUNTS) return
+  }
+}
+
+async function letterToAdministrator(
+  { db, unsubscribePath }: DamageMails,
+  { account_id, username, damage_told }: Recipient,
+  latest: DamageId,
+): Promise<Letter | null> {
+  const span = [damage_told, latest] as const
+  const contents = await countDamages(db, span)
+  if (contents === 0) return null
+  const { files, total } = await filesOfDamages(db, span, null, MOST_NAMES)
+  return {
+    kind: 'contents damaged',
+    username,
+    contents,
+    files: files.map((file) => ({
+      name: file.name,
+      owner: file.account_id === GUESTS ? null : file.username,
+    })),
+    more: Math.max(0, total - files.length),
+    unsubscribePath: unsubscribePath(account_id),
+  }
+}
+
+async function letterToOwner(
+  { db, unsubscribePath }: DamageMails,
+  { account_id, username, damage_told }: Recipient,
+  latest: DamageId,
+): Promise<Letter | null> {
+  const { files, total } = await filesOfDamages(db, [damage_told, latest], account_id, MOST_NAMES)
+  if (files.length === 0) return null
+  return {
+    kind: 'files damaged',
+    username,
+    names: files.map(({ name }) => name),
+    more: Math.max(0, total - files.length),
+    unsubscribePath: unsubscribePath(account_id),
+  }
+}
