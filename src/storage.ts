@@ -3,7 +3,7 @@ import type { BlobStore } from './blobs/blob-store.ts'
 import { openDiskBlobs } from './blobs/disk.ts'
 import { openS3Blobs } from './blobs/s3.ts'
 import type { S3Watch } from './blobs/s3-metrics.ts'
-import type { S3Config } from './config/setting-groups.ts'
+import type { StorePlace } from './config/setting-groups.ts'
 import type { Config } from './config.ts'
 import { ensureGuests } from './core/accounts.rows.ts'
 import {
@@ -165,13 +165,8 @@ export async function openBlobs(
   return openDiskBlobs(folder.blobs, random, { alone, groupRead: config.groupRead })
 }
 
-/** Where a backup is. */
-export type BackupPlace =
-  | { readonly kind: 'folder'; readonly path: string }
-  | { readonly kind: 's3'; readonly s3: S3Config }
-
-/** Opens the store of a backup, creating it when it is missing. */
-export async function openBackupBlobs(place: BackupPlace, random: Random): Promise<BlobStore> {
+/** Opens a store beside the first one, of a backup or the mirror, creating it when it is missing. */
+export async function openPlace(place: StorePlace, random: Random): Promise<BlobStore> {
   if (place.kind === 's3') return openS3Blobs(place.s3, random)
   await openDataFolder(place.path)
   return openDiskBlobs(place.path, random, { alone: false })

@@ -69,6 +69,11 @@ export function readBackup(reader: SettingsReader): BackupConfig {
   }
 }
 
+/** A place for bytes: a folder, by its absolute path, or a bucket. */
+export type StorePlace =
+  | { readonly kind: 'folder'; readonly path: string }
+  | { readonly kind: 's3'; readonly s3: S3Config }
+
 /** An OpenID Connect server whose users may sign in. */
 export interface OidcConfig {
   /** Without a trailing slash. */

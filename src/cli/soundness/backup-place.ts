@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../config.ts'
 import { Refusal } from '../../domain/errors.ts'
-import type { BackupPlace } from '../../operations/backup/backup.ts'
+import type { StorePlace } from '../../operations/backup/backup.ts'
 import { settings } from '../../settings.ts'
 import { asSetting, readS3Address, type S3Address } from '../relocation-target.ts'
 
@@ -35,7 +35,7 @@ export function placeOf(
   named: NamedPlace,
   { s3Region, s3PathStyle }: StoreOptions,
   config: Config,
-): BackupPlace {
+): StorePlace {
   if ('folder' in named) return { kind: 'folder', path: named.folder }
   const key = config.backup.s3Key ?? config.s3
   if (key === null) {

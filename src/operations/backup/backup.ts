@@ -32,7 +32,7 @@ import { removeUnwanted } from './pruning.ts'
 import { makeScratch } from './scratch.ts'
 import { openToWrite, type Target, type TargetOptions } from './target.ts'
 
-export type { BackupPlace } from '../../storage.ts'
+export type { StorePlace } from '../../config/setting-groups.ts'
 export type { Keeping } from './keeping.ts'
 
 export type BackupStep = 'bytes' | 'rows' | 'compare' | 'new bytes' | 'pack' | 'prune'

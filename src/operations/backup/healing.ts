@@ -7,7 +7,7 @@ import { MINUTE } from '../../domain/clock.ts'
 import { makeBlobKey } from '../../domain/random.ts'
 import type { Wrong } from '../integrity/contents.ts'
 import { readDamage } from '../integrity/reading.ts'
-import type { BackupStore } from './backup-store.ts'
+import { copyVerified } from '../integrity/verified-copy.ts'
 import { openToRead, type TargetOptions } from './target.ts'
 
 /** Downloads that are under way read on. */
@@ -31,7 +31,8 @@ export async function openHealing(options: TargetOptions): Promise<Healing> {
       if ((await store.size(content.key)) !== content.size) return false
       if ((await readDamage(store, content)) !== null) return false
       const key = makeBlobKey(random)
-      if (!(await copy(store, blobs, content, key))) return false
+      const copy = { from: store, fromKey: content.key, to: blobs, toKey: key }
+      if ((await copyVerified({ ...content, ...copy })) !== null) return false
       const now = clock.now()
       const isReplaced = await inTransaction(db, (trx) =>
         replaceCopy(trx, content, key, now, now + GARBAGE_GRACE),
@@ -41,32 +42,5 @@ export async function openHealing(options: TargetOptions): Promise<Healing> {
       return isReplaced
     },
     close: () => catalog.release(),
-  }
-}
-
-/** False, and nothing is left, when other bytes came this time. */
-async function copy(
-  from: BackupStore,
-  to: BlobStore,
-  { key, size, sha256 }: Wrong['content'],
-  as: ReturnType<typeof makeBlobKey>,
-): Promise<boolean> {
-  const hash = new Bun.CryptoHasher('sha256')
-  const writer = await to.create(as)
-  try {
-    const body = await from.read(key, 0, size, size)
-    for await (const chunk of body instanceof Blob ? body.stream() : body) {
-      hash.update(chunk)
-      await writer.write(chunk)
-    }
-    if (hash.digest('hex') !== sha256) {
-      await writer.abort()
-      return false
-    }
-    await writer.complete()
-    return true
-  } catch (error) {
-    await writer.abort()
-    throw error
   }
 }

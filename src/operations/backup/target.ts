@@ -1,15 +1,17 @@
 /** The place of a backup, opened for one run alone. */
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import type { StorePlace } from '../../config/setting-groups.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { Random } from '../../domain/random.ts'
-import { type BackupPlace, openBackupBlobs } from '../../storage.ts'
+import { openPlace } from '../../storage.ts'
+import { holdsOtherThings, placeName } from '../store-places.ts'
 import type { BackupStore } from './backup-store.ts'
 import { type HeldCatalog, holdCatalog, readCatalog } from './catalog.ts'
 import { encrypted, makeKey, unlockKey } from './encryption.ts'
 
 export interface TargetOptions {
-  readonly place: BackupPlace
+  readonly place: StorePlace
   /** Null: the backup is not encrypted. */
   readonly passphrase: string | null
   readonly clock: Clock
@@ -27,8 +29,8 @@ export interface Target {
 /** Opens a backup to add to it, creating it where nothing is. Throws Refusal PRECONDITION_FAILED for what is no backup. */
 export async function openToWrite(options: TargetOptions): Promise<Target> {
   const { place, passphrase } = options
-  assertNothingElse(place)
-  const store = await openBackupBlobs(place, options.random)
+  await assertNothingElse(place)
+  const store = await openPlace(place, options.random)
   const catalog = await holdCatalog({ ...options, store })
   const { lockedKey, points } = catalog.present
   try {
@@ -48,8 +50,8 @@ export async function openToWrite(options: TargetOptions): Promise<Target> {
 export async function openToRead(options: TargetOptions): Promise<Target> {
   const { place, passphrase, random } = options
   if (place.kind === 'folder' && !existsSync(place.path)) throw noBackup(place)
-  assertNothingElse(place)
-  const store = await openBackupBlobs(place, random)
+  await assertNothingElse(place)
+  const store = await openPlace(place, random)
   if ((await readCatalog(store)) === null) throw noBackup(place)
   const catalog = await holdCatalog({ ...options, store })
   try {
@@ -60,24 +62,13 @@ export async function openToRead(options: TargetOptions): Promise<Target> {
   }
 }
 
-function noBackup(place: BackupPlace): Refusal {
+function noBackup(place: StorePlace): Refusal {
   return new Refusal('PRECONDITION_FAILED', `there is no backup in ${placeName(place)}`)
 }
 
-export function placeName(place: BackupPlace): string {
-  return place.kind === 'folder' ? place.path : `${place.s3.endpoint}/${place.s3.bucket}`
-}
-
 /** A folder with other things in it is taken by mistake. */
-function assertNothingElse(place: BackupPlace): void {
-  if (place.kind === 's3' || !existsSync(place.path)) return
-  const names = readdirSync(place.path)
-  if (
-    names.length === 0 ||
-    names.includes('mark') ||
-    names.every((name) => /^([0-9a-f]{2}|tmp|resumable|lost\+found)$/.test(name))
-  )
-    return
+async function assertNothingElse(place: StorePlace): Promise<void> {
+  if (place.kind === 's3' || !(await holdsOtherThings(place.path))) return
   throw new Refusal(
     'PRECONDITION_FAILED',
     `there are other things in ${place.path}: name an empty folder, or one that does not exist yet`,

@@ -1,0 +1,43 @@
+import { BlobDamaged, BlobMissing, type BlobStore } from '../../blobs/blob-store.ts'
+import type { Damage } from '../../database/schema.ts'
+import type { BlobKey, Sha256 } from '../../domain/ids.ts'
+import { type Pace, unpaced } from './pace.ts'
+
+export interface ContentCopy {
+  readonly from: Pick<BlobStore, 'read'>
+  readonly fromKey: BlobKey
+  readonly to: Pick<BlobStore, 'create'>
+  /** Nothing was ever written under it. */
+  readonly toKey: BlobKey
+  readonly size: number
+  readonly sha256: Sha256
+}
+
+/**
+ * Copies a content, and returns once the copy would survive a power cut. What is wrong with the source where its bytes are
+ * not those of the hash; then, and after a failure, which is thrown, nothing is left. Memory use is independent of the size.
+ */
+export async function copyVerified(copy: ContentCopy, pace: Pace = unpaced): Promise<Damage | null> {
+  const { from, fromKey, to, toKey, size, sha256 } = copy
+  const hash = new Bun.CryptoHasher('sha256')
+  let read = 0
+  const writer = await to.create(toKey)
+  try {
+    const body = await from.read(fromKey, 0, size, size)
+    for await (const chunk of body instanceof Blob ? body.stream() : body) {
+      await pace(chunk.length)
+      hash.update(chunk)
+      read += chunk.length
+      await writer.write(chunk)
+    }
+    const damage = read === size ? (hash.digest('hex') === sha256 ? null : 'hash') : 'size'
+    if (damage === null) await writer.complete()
+    else await writer.abort()
+    return damage
+  } catch (error) {
+    await writer.abort()
+    if (error instanceof BlobMissing) return 'missing'
+    if (error instanceof BlobDamaged) return 'size'
+    throw error
+  }
+}
