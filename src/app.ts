@@ -17,6 +17,7 @@ import { createMailPart, type MailPart } from './mail/mail.part.ts'
 import { sendTestMail, tryMailServer } from './mail/smtp.ts'
 import { type DiskPressure, linuxDiskPressure } from './operations/integrity/disk-pressure.ts'
 import { createMetrics, type Metrics } from './operations/metrics/metrics.ts'
+import { createMirrorPart } from './operations/mirror/mirror.part.ts'
 import { createOperationsPart } from './operations/operations.part.ts'
 import { openSecrets, readSecret } from './operations/secrets.ts'
 import { type BuiltSite, openBuiltSite } from './pages/built-site.ts'
@@ -125,7 +126,8 @@ async function createParts(
   const sharing = createSharingPart(core)
   const thumbnails = createThumbnailsPart(core)
   const uploads = createUploadsPart(core, { files, thumbnails })
-  const downloads = createDownloadsPart(core, { sharing })
+  const mirror = createMirrorPart(core)
+  const downloads = createDownloadsPart(core, { sharing, copies: mirror.copies })
   const events = createEventsPart(core)
   const mail = createMailPart(core, { before: (mayGoOn) => signIn.passwordResets.answerAll(mayGoOn) })
   const signIn = createSignInPart(core, { secret: given.signInSecret, mail })
@@ -150,7 +152,7 @@ async function createParts(
   return {
     parts: { ...forPeople, downloads, events, files, sharing, thumbnails, uploads },
     mail,
-    jobs: jobsOf([core, files, sharing, thumbnails, uploads, mail, signIn, accounts, operations]),
+    jobs: jobsOf([core, files, sharing, thumbnails, uploads, mail, signIn, accounts, operations, mirror]),
   }
 }
 

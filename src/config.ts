@@ -6,10 +6,12 @@ import {
   type BackupConfig,
   type MailConfig,
   type MetricsConfig,
+  type MirrorConfig,
   type OidcConfig,
   readBackup,
   readMail,
   readMetrics,
+  readMirror,
   readOidc,
   readS3,
   readSecretSource,
@@ -53,6 +55,8 @@ export interface Config {
   /** Null keeps the secret in the database. */
   readonly secret: SecretSource | null
   readonly backup: BackupConfig
+  /** Null keeps no second copy of contents. */
+  readonly mirror: MirrorConfig | null
   /** Null offers no sign-in by OpenID Connect. */
   readonly oidc: OidcConfig | null
   /** Null sends no mail. */
@@ -122,6 +126,7 @@ function readConfig(reader: SettingsReader): Config {
     signUp: reader.value(settings.signUp),
     secret: readSecretSource(reader),
     backup: readBackup(reader),
+    mirror: readMirror(reader),
     oidc: readOidc(reader),
     mail: readMail(reader),
     uploadExpires: reader.value(settings.uploadExpires),

@@ -40,6 +40,7 @@ const ORDER = [
   'read stored bytes again',
   'note damaged contents',
   'tell of damaged contents',
+  'keep the mirror',
   'send mails',
 ]
 

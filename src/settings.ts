@@ -17,6 +17,7 @@ export interface Setting<T> {
 }
 
 const SIGN_UPS = ['open', 'invitation', 'closed'] as const
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 /** Every variable that Holdfast reads, under the name that its value has in `Config`. */
@@ -94,14 +95,14 @@ export const settings = {
     default: '',
     description: 'The bucket. It is made when it is missing and the store allows that.',
     allowed: 'the name of a bucket: 3 to 63 of a-z, 0-9, dots and dashes',
-    read: (text) => (text === '' || /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text) ? text : undefined),
+    read: (text) => (text === '' || BUCKET.test(text) ? text : undefined),
   } satisfies Setting<string>,
   s3Region: {
     variable: 'HOLDFAST_S3_REGION',
     default: 'us-east-1',
     description: 'The region that requests to the store are signed for.',
     allowed: 'a name such as us-east-1',
-    read: (text) => (/^[A-Za-z0-9-]{1,64}$/.test(text) ? text : undefined),
+    read: readRegion,
   } satisfies Setting<string>,
   s3AccessKeyId: {
     variable: 'HOLDFAST_S3_ACCESS_KEY_ID',
@@ -215,6 +216,50 @@ export const settings = {
     read: (text) => text,
     isSecret: true,
   } satisfies Setting<string>,
+  mirror: {
+    variable: 'HOLDFAST_MIRROR',
+    default: '',
+    description:
+      'A second store, which gets a copy of every content and from which damaged ones are brought back. Without it, there is none.',
+    allowed:
+      'a path of a folder of its own, or the address of an S3-compatible service with a bucket, such as https://s3.example.org/mirror',
+    read: readPlace,
+  } satisfies Setting<WrittenPlace | null>,
+  mirrorRate: {
+    variable: 'HOLDFAST_MIRROR_RATE',
+    default: '64MB',
+    description: 'How much is copied to the mirror, or back, in a second at most, by one node at a time.',
+    ...size(1),
+  },
+  mirrorS3AccessKeyId: {
+    variable: 'HOLDFAST_MIRROR_S3_ACCESS_KEY_ID',
+    default: '',
+    description: 'Who asks the store of the mirror. Without it, the key of the store for the bytes.',
+    allowed: 'the id of an access key',
+    read: (text) => text,
+  } satisfies Setting<string>,
+  mirrorS3SecretAccessKey: {
+    variable: 'HOLDFAST_MIRROR_S3_SECRET_ACCESS_KEY',
+    default: '',
+    description: 'The secret of that access key.',
+    allowed: 'the secret of an access key',
+    read: (text) => text,
+    isSecret: true,
+  } satisfies Setting<string>,
+  mirrorS3Region: {
+    variable: 'HOLDFAST_MIRROR_S3_REGION',
+    default: 'us-east-1',
+    description: 'The region that requests to the store of the mirror are signed for.',
+    allowed: 'a name such as us-east-1',
+    read: readRegion,
+  } satisfies Setting<string>,
+  mirrorS3PathStyle: {
+    variable: 'HOLDFAST_MIRROR_S3_PATH_STYLE',
+    default: 'false',
+    description: 'Whether the bucket of the mirror is named in the path instead of the host name.',
+    allowed: 'true or false',
+    read: readBoolean,
+  },
   oidcIssuer: {
     variable: 'HOLDFAST_OIDC_ISSUER',
     default: '',
@@ -409,6 +454,30 @@ function address(): Reading<string | null> {
       return bare && !/[?#]/.test(text) ? url.origin : undefined
     },
   }
+}
+
+/** A folder, as it was written, or a bucket of a service. */
+export type WrittenPlace =
+  | { readonly folder: string }
+  | { readonly endpoint: string; readonly bucket: string }
+
+/** Undefined for what is no address of a service with a bucket. */
+export function readBucketAddress(text: string): { endpoint: string; bucket: string } | undefined {
+  const url = URL.parse(text)
+  if (url === null || url.username !== '' || url.password !== '' || /[?#]/.test(text)) return undefined
+  const [bucket = '', ...rest] = url.pathname.slice(1).replace(/\/$/, '').split('/')
+  const endpoint = settings.s3Endpoint.read(url.origin)
+  return endpoint && rest.length === 0 && BUCKET.test(bucket) ? { endpoint, bucket } : undefined
+}
+
+function readPlace(text: string): WrittenPlace | null | undefined {
+  if (text === '') return null
+  if (/^https?:/.test(text)) return readBucketAddress(text)
+  return text.startsWith('~') || text.includes('\0') ? undefined : { folder: text }
+}
+
+function readRegion(text: string): string | undefined {
+  return /^[A-Za-z0-9-]{1,64}$/.test(text) ? text : undefined
 }
 
 /** As the other server writes it, but for a slash at its end. */

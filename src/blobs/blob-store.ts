@@ -243,7 +243,7 @@ const meanings = {
 } as const satisfies Record<StoreFailureReason, string>
 
 export class StoreFailure extends Error {
-  override readonly name = 'StoreFailure'
+  override readonly name: string = 'StoreFailure'
 
   constructor(
     readonly reason: StoreFailureReason,

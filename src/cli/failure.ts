@@ -32,6 +32,7 @@ const WORDED_ERRORS = [
   'SiteNotBuilt',
   'LinkInStore',
   'StoreUnusable',
+  'MirrorUnusable',
 ]
 
 function explainUnknown(error: unknown, environment: Environment): string {

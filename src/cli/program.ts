@@ -27,6 +27,7 @@ import { checkCommand } from './soundness/check.ts'
 import { doctorCommand } from './soundness/doctor.ts'
 import { drillCommand } from './soundness/drill.ts'
 import { FaultsFound } from './soundness/faults-found.ts'
+import { mirrorCommand } from './soundness/mirror.ts'
 import { restoreCommand } from './soundness/restore.ts'
 import { takeOverCommand } from './takeover.ts'
 import { uploadCommand } from './upload.ts'
@@ -118,6 +119,7 @@ function program(environment: Environment): Command {
   backupCommand(holdfast.command('backup'), environment)
   restoreCommand(holdfast.command('restore'), environment)
   drillCommand(holdfast.command('drill'), environment)
+  mirrorCommand(holdfast.command('mirror'), environment)
   checkCommand(holdfast.command('check'), environment)
   doctorCommand(holdfast.command('doctor'), environment)
   relocateCommand(holdfast.command('relocate'), environment)

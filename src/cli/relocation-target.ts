@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { type Environment, shown, written } from '../config/environment.ts'
-import { type Setting, settings } from '../settings.ts'
+import { readBucketAddress, type Setting, settings } from '../settings.ts'
 
 /** Options of `holdfast relocate`; undefined: as in the environment. */
 export interface TargetOptions {
@@ -63,13 +63,8 @@ export function asSetting(setting: Setting<unknown>, ...words: readonly string[]
 
 export function readS3Address(text: string): S3Address | 'none' {
   if (text === 'none') return text
-  const url = URL.parse(text)
-  const [bucket = '', ...rest] = url?.pathname.slice(1).replace(/\/$/, '').split('/') ?? []
-  const isBare = url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text)
-  if (isBare && rest.length === 0 && bucket !== '') {
-    const endpoint = settings.s3Endpoint.read(url.origin)
-    if (endpoint && settings.s3Bucket.read(bucket) !== undefined) return { endpoint, bucket }
-  }
+  const address = readBucketAddress(text)
+  if (address !== undefined) return address
   throw new InvalidArgumentError(
     `Allowed is the address of a service with a bucket, such as https://s3.example.org/holdfast, or none. The key comes from ${settings.s3AccessKeyId.variable} and ${settings.s3SecretAccessKey.variable}.`,
   )

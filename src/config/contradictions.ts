@@ -1,5 +1,6 @@
 /** Settings that are allowed each by itself, and not together. */
 import { isIP } from 'node:net'
+import { resolve } from 'node:path'
 import { type Setting, settings } from '../settings.ts'
 import type { ConfigProblem } from './config-problems.ts'
 import type { SettingsReader } from './environment.ts'
@@ -18,6 +19,7 @@ export function contradictions(reader: SettingsReader): ConfigProblem[] {
     ...mailContradictions(reader),
     ...secretContradictions(reader),
     ...backupContradictions(reader),
+    ...mirrorContradictions(reader),
   ]
 }
 
@@ -69,17 +71,21 @@ function s3Contradictions(reader: SettingsReader): ConfigProblem[] {
       },
     ]
   }
-  const isAddress = isIP(new URL(endpoint).hostname.replace(/^\[|\]$/g, '')) !== 0
-  if (isAddress && !reader.value(s3PathStyle)) {
-    return [
-      {
-        variable: s3PathStyle.variable,
-        value: reader.written(s3PathStyle) ?? s3PathStyle.default,
-        reason: `${s3Endpoint.variable} is an IP address, which has no name for each bucket; set this to true`,
-      },
-    ]
-  }
+  const nameless = namelessBucket(reader, endpoint, s3Endpoint, s3PathStyle)
+  if (nameless.length > 0) return nameless
   return missing(reader, [s3Bucket, s3AccessKeyId, s3SecretAccessKey], s3Endpoint)
+}
+
+function namelessBucket(
+  reader: SettingsReader,
+  endpoint: string,
+  named: Setting<unknown>,
+  pathStyle: Setting<boolean>,
+): ConfigProblem[] {
+  const isAddress = isIP(new URL(endpoint).hostname.replace(/^\[|\]$/g, '')) !== 0
+  if (!isAddress || reader.value(pathStyle)) return []
+  const reason = `${named.variable} is an IP address, which has no name for each bucket; set this to true`
+  return [{ variable: pathStyle.variable, value: reader.written(pathStyle) ?? pathStyle.default, reason }]
 }
 
 function oidcContradictions(reader: SettingsReader): ConfigProblem[] {
@@ -109,6 +115,38 @@ function backupContradictions(reader: SettingsReader): ConfigProblem[] {
   const { backupS3AccessKeyId: key, backupS3SecretAccessKey: secret } = settings
   if (reader.isWritten(key)) return missing(reader, [secret], key)
   return pointless(reader, [secret], key.variable)
+}
+
+function mirrorContradictions(reader: SettingsReader): ConfigProblem[] {
+  const { mirror, mirrorRate, mirrorS3AccessKeyId: key, mirrorS3SecretAccessKey: secret } = settings
+  const place = reader.value(mirror)
+  const { mirrorS3Region, mirrorS3PathStyle, s3AccessKeyId, s3SecretAccessKey } = settings
+  const forBuckets = [key, secret, mirrorS3Region, mirrorS3PathStyle]
+  if (place === null) return pointless(reader, [mirrorRate, ...forBuckets], mirror.variable)
+  if ('folder' in place) {
+    const pointlessHere = pointless(reader, forBuckets, `a bucket in ${mirror.variable}`)
+    return [...pointlessHere, ...sameFolder(reader, place.folder)]
+  }
+  if (
+    place.endpoint === reader.value(settings.s3Endpoint) &&
+    place.bucket === reader.value(settings.s3Bucket)
+  ) {
+    const reason = 'this is the store for the bytes itself; name another bucket, best of another service'
+    return [{ variable: mirror.variable, value: reader.shown(mirror), reason }]
+  }
+  const nameless = namelessBucket(reader, place.endpoint, mirror, mirrorS3PathStyle)
+  if (nameless.length > 0) return nameless
+  if (reader.isWritten(key)) return missing(reader, [secret], key)
+  const needless = pointless(reader, [secret], key.variable)
+  return needless.length > 0 ? needless : missing(reader, [s3AccessKeyId, s3SecretAccessKey], mirror)
+}
+
+/** The data folder has its own store inside, and whatever destroys the one destroys the other. */
+function sameFolder(reader: SettingsReader, folder: string): ConfigProblem[] {
+  const data = resolve(reader.value(settings.dataDir))
+  if (!`${resolve(folder)}/`.startsWith(`${data}/`)) return []
+  const reason = `it lies in the data folder (${settings.dataDir.variable}); name one on another disk`
+  return [{ variable: settings.mirror.variable, value: reader.shown(settings.mirror), reason }]
 }
 
 /** A problem for each setting that is not set although `present` needs it. */

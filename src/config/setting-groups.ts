@@ -74,6 +74,30 @@ export type StorePlace =
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 's3'; readonly s3: S3Config }
 
+/** The second store. */
+export interface MirrorConfig {
+  readonly place: StorePlace
+  /** Bytes that are copied to it in a second at most. */
+  readonly rate: number
+}
+
+/** Null copies contents nowhere. */
+export function readMirror(reader: SettingsReader): MirrorConfig | null {
+  const place = reader.value(settings.mirror)
+  const rate = reader.value(settings.mirrorRate)
+  const ownKey = reader.value(settings.mirrorS3AccessKeyId)
+  const ownSecret = reader.value(settings.mirrorS3SecretAccessKey)
+  const s3 = {
+    region: reader.value(settings.mirrorS3Region),
+    accessKeyId: ownKey === '' ? reader.value(settings.s3AccessKeyId) : ownKey,
+    secretAccessKey: ownKey === '' ? reader.value(settings.s3SecretAccessKey) : ownSecret,
+    pathStyle: reader.value(settings.mirrorS3PathStyle),
+  }
+  if (place === null) return null
+  if ('folder' in place) return { place: { kind: 'folder', path: resolve(place.folder) }, rate }
+  return { place: { kind: 's3', s3: { ...place, ...s3 } }, rate }
+}
+
 /** An OpenID Connect server whose users may sign in. */
 export interface OidcConfig {
   /** Without a trailing slash. */

@@ -154,7 +154,8 @@ export interface UnverifiedCopy extends StoredCopy {
   readonly since: number
 }
 
-const IS_UNMARKED = sql<SqlBool>`(damaged_key is null or damaged_key <> key)`
+/** Of rows of `blobs`: whether the present copy is not marked. */
+export const IS_UNMARKED = sql<SqlBool>`(damaged_key is null or damaged_key <> key)`
 const SINCE = sql<number>`coalesce(verified_at, created_at)`
 
 /** Contents without a mark whose bytes were verified or stored before that time, the longest ago first. */

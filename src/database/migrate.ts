@@ -26,6 +26,7 @@ import { naturalNames } from './migrations/021-natural-names.ts'
 import { damagedContents } from './migrations/022-damaged-contents.ts'
 import { damages } from './migrations/023-damages.ts'
 import { links } from './migrations/024-links.ts'
+import { mirror } from './migrations/025-mirror.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -59,6 +60,7 @@ const migrations: readonly Migration[] = [
   damagedContents,
   damages,
   links,
+  mirror,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

@@ -42,6 +42,8 @@ export interface Tables {
   files: FilesTable
   blobs: BlobsTable
   blob_garbage: { key: BlobKey; due_at: number }
+  /** Keys in the mirror that no row refers to, or not yet. `due_at` is 0 until a time is set for their removal. */
+  mirror_garbage: { key: BlobKey; due_at: number }
   thumbnails: ThumbnailsTable
   nodes: NodesTable
   jobs: JobsTable
@@ -529,6 +531,8 @@ interface BlobsTable {
   damaged_at: number | null
   /** When the bytes were last read whole and had the hash; null where they were not since they were stored. */
   verified_at: number | null
+  /** Key of its copy in the mirror, verified when it was made; stays when another copy takes the place of `key`. */
+  mirrored_key: BlobKey | null
 }
 
 /** Copies of contents that were marked as damaged, each once, also after their marks are gone. */

@@ -1,5 +1,6 @@
 import { type BlobChunks, type BlobStore, isLost, type OpenBlob } from '../blobs/blob-store.ts'
-import { readingFailure } from '../core/file-damaged.ts'
+import { FileDamaged } from '../core/file-damaged.ts'
+import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { Database } from '../database/database.ts'
 import type { BlobKey, Uuid } from '../domain/ids.ts'
 import { type FileDetailRow, findFile } from '../files/files.rows.ts'
@@ -7,6 +8,8 @@ import { fileNotFound } from '../files/own-file.ts'
 
 /** The bytes of files, for those whom the access rule has let in. */
 export interface Content {
+  /** Throws FileDamaged for a content that is marked as damaged. */
+  assertSound(file: FileDetailRow): Promise<void>
   /**
    * The open blob, which the caller closes; bytes `start` to `end` (exclusive) from a store that has chunks alone. Throws
    * Refusal FILE_NOT_FOUND when the file went meanwhile, and FileDamaged when the store has not all of its bytes any more.
@@ -25,14 +28,35 @@ export interface Content {
 /** Seconds. Short, so that a file that is taken down is gone. */
 const LINK_LIFETIME = 60
 
-export function createContent(db: Database, blobs: BlobStore, redirects: boolean): Content {
+/** Seconds, within which a content that has a second copy is brought back, unless it is large or there are many. */
+const BACK_WITHIN = 60
+
+export interface ContentParts {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly copies: SecondCopies
+  /** Whether the store gives bytes out by itself. */
+  readonly redirects: boolean
+}
+
+export function createContent({ db, blobs, copies, redirects }: ContentParts): Content {
   async function opened(key: BlobKey, size: number, start: number, end: number) {
     const body = (await blobs.open(key, size)) ?? (await blobs.chunks(key, start, end, size))
     if (body === null) throw new Error('the store has neither open blobs nor chunks')
     return body
   }
 
+  async function damaged(file: FileDetailRow, cause: unknown): Promise<FileDamaged> {
+    const comesBack = await copies.bringBack(file.blob_id)
+    return new FileDamaged(file, cause, comesBack ? BACK_WITHIN : undefined)
+  }
+
   return {
+    async assertSound(file) {
+      if (file.damage === null) return
+      throw await damaged(file, new Error(`a check found its content damaged: ${file.damage}`))
+    },
+
     async link(file, headers) {
       return redirects ? blobs.link(file.blob_key, { seconds: LINK_LIFETIME, ...headers }) : null
     },
@@ -49,7 +73,7 @@ export function createContent(db: Database, blobs: BlobStore, redirects: boolean
       try {
         return await opened(present.blob_key, file.size, start, end)
       } catch (error) {
-        throw readingFailure(file, error)
+        throw isLost(error) ? await damaged(present, error) : error
       }
     },
   }

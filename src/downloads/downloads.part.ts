@@ -1,4 +1,5 @@
 import type { Core } from '../core/core.ts'
+import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import { type Content, createContent } from './content.ts'
 import { type ContentTokens, createContentTokens } from './content-tokens.ts'
@@ -15,12 +16,12 @@ export interface DownloadsPart {
 
 export function createDownloadsPart(
   { db, blobs, signing, clock, config }: Core,
-  { sharing }: { sharing: Pick<SharingPart, 'access'> },
+  { sharing, copies }: { sharing: Pick<SharingPart, 'access'>; copies: SecondCopies },
 ): DownloadsPart {
   return {
-    content: createContent(db, blobs, config.s3Redirect),
+    content: createContent({ db, blobs, copies, redirects: config.s3Redirect }),
     contentTokens: createContentTokens(signing, clock),
-    archives: new Archives(db, blobs, sharing.access),
+    archives: new Archives(db, blobs, sharing.access, copies),
     archiveTokens: createArchiveTokens(signing, clock),
   }
 }

@@ -1,5 +1,5 @@
 import type { BlobChunks } from '../blobs/blob-store.ts'
-import { assertSound, FileDamaged, readingFailure } from '../core/file-damaged.ts'
+import { FileDamaged, readingFailure } from '../core/file-damaged.ts'
 import { timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
 import type { FileDetail } from '../files/files.ts'
@@ -32,7 +32,7 @@ export async function sendFile(
   file: FileDetail,
   sending: Sending,
 ): Promise<Response> {
-  assertSound(file)
+  await content.assertSound(file)
   const validators = { etag: `"${file.sha256}"`, lastModified: file.created_at }
   const headers = contentHeaders(file, sending, validators)
   const part = partToSend(call, file.size, validators, headers)

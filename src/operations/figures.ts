@@ -6,6 +6,7 @@ import type { Database } from '../database/database.ts'
 import { type Clock, SECOND } from '../domain/clock.ts'
 import { countRepaired } from './integrity/damages.rows.ts'
 import { scrubDays } from './integrity/scrub.ts'
+import { mirrorBehind } from './mirror/mirror-behind.ts'
 
 /** Totals of the whole installation, equal on every node. */
 export interface InstallationFigures extends AccountTotals {
@@ -16,6 +17,8 @@ export interface InstallationFigures extends AccountTotals {
   readonly repairedContents: number
   /** Milliseconds since the bytes that wait the longest were verified or stored; null where none are read again. */
   readonly oldestUnverified: number | null
+  /** Milliseconds that the oldest content has waited for its copy in the mirror; null without a mirror. */
+  readonly mirrorBehind: number | null
   readonly jobsSetAside: readonly string[]
 }
 
@@ -47,20 +50,22 @@ export function createFigures(parts: {
   readonly claims: Claims
   readonly pools: OperationFigures['pools']
   readonly clock: Clock
-  readonly config: Pick<Config, 'scrubDays' | 's3'>
+  readonly config: Pick<Config, 'scrubDays' | 's3' | 'mirror'>
 }): OperationFigures {
   const { db, claims, pools, clock, config } = parts
   let last: Question | null = null
 
   async function ask(): Promise<InstallationFigures> {
-    const [totals, waiting, damagedContents, repairedContents, jobsSetAside, oldest] = await Promise.all([
-      accountTotals(db),
-      thumbnailsWaiting(db),
-      countDamaged(db),
-      countRepaired(db),
-      claims.setAside(),
-      scrubDays(config) === 0 ? null : longestUnverified(),
-    ])
+    const [totals, waiting, damagedContents, repairedContents, jobsSetAside, oldest, behind] =
+      await Promise.all([
+        accountTotals(db),
+        thumbnailsWaiting(db),
+        countDamaged(db),
+        countRepaired(db),
+        claims.setAside(),
+        scrubDays(config) === 0 ? null : longestUnverified(),
+        config.mirror === null ? null : mirrorBehind(db, clock.now()),
+      ])
     return {
       ...totals,
       thumbnailsWaiting: waiting,
@@ -68,6 +73,7 @@ export function createFigures(parts: {
       repairedContents,
       jobsSetAside,
       oldestUnverified: oldest,
+      mirrorBehind: behind,
     }
   }
 

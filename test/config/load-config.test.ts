@@ -31,6 +31,7 @@ describe('settings', () => {
       signUp: 'invitation',
       secret: null,
       backup: { passphraseFile: null, s3Key: null },
+      mirror: null,
       oidc: null,
       mail: null,
       uploadExpires: 24,
@@ -64,6 +65,12 @@ describe('settings', () => {
       HOLDFAST_BACKUP_PASSPHRASE_FILE: '/etc/holdfast/passphrase',
       HOLDFAST_BACKUP_S3_ACCESS_KEY_ID: 'backups',
       HOLDFAST_BACKUP_S3_SECRET_ACCESS_KEY: 'other',
+      HOLDFAST_MIRROR: 'https://s3.example.com/second',
+      HOLDFAST_MIRROR_RATE: '2MB',
+      HOLDFAST_MIRROR_S3_ACCESS_KEY_ID: 'mirror',
+      HOLDFAST_MIRROR_S3_SECRET_ACCESS_KEY: 'third',
+      HOLDFAST_MIRROR_S3_REGION: 'eu-west-1',
+      HOLDFAST_MIRROR_S3_PATH_STYLE: 'true',
       HOLDFAST_S3_ENDPOINT: 'https://s3.example.org/',
       HOLDFAST_S3_BUCKET: 'my-bucket',
       HOLDFAST_S3_REGION: 'eu-north-1',
@@ -129,6 +136,20 @@ describe('settings', () => {
       backup: {
         passphraseFile: '/etc/holdfast/passphrase',
         s3Key: { accessKeyId: 'backups', secretAccessKey: 'other' },
+      },
+      mirror: {
+        place: {
+          kind: 's3',
+          s3: {
+            endpoint: 'https://s3.example.com',
+            bucket: 'second',
+            region: 'eu-west-1',
+            accessKeyId: 'mirror',
+            secretAccessKey: 'third',
+            pathStyle: true,
+          },
+        },
+        rate: 2 * 1024 ** 2,
       },
       oidc: {
         issuer: 'https://id.example.org/realms/home',
@@ -210,6 +231,14 @@ describe('a value that is not allowed', () => {
     HOLDFAST_SCRUB_DAYS: ['-1', '3651', 'never'],
     HOLDFAST_SCRUB_RATE: ['0', 'fast'],
     HOLDFAST_SHUTDOWN_GRACE: ['-1', '3601'],
+    HOLDFAST_MIRROR: [
+      '~/mirror',
+      'https://s3.example.org',
+      'https://s3.example.org/a/b',
+      'https://s3.example.org/My-Bucket',
+      'https://me:secret@s3.example.org/bucket',
+      'https://s3.example.org/bucket?a',
+    ],
     HOLDFAST_SMTP_URL: [
       'mail.example.org',
       'http://mail.example.org',
@@ -282,6 +311,61 @@ describe('a store', () => {
       expect(problem?.reason).toContain('HOLDFAST_S3_ENDPOINT')
     },
   )
+})
+
+describe('a mirror', () => {
+  const bucket = {
+    HOLDFAST_MIRROR: 'https://s3.example.org/mirror',
+    HOLDFAST_MIRROR_S3_ACCESS_KEY_ID: 'id',
+    HOLDFAST_MIRROR_S3_SECRET_ACCESS_KEY: 'hunter2',
+  }
+  const problematic = (environment: Record<string, string>) =>
+    problemsOf(environment).map(({ variable }) => variable)
+
+  test('in a folder is an absolute path, and in a bucket has the key of the store unless it has its own', () => {
+    const folder = loadConfig({ HOLDFAST_MIRROR: './mirror' }).mirror?.place
+    expect(folder).toEqual({ kind: 'folder', path: `${process.cwd()}/mirror` })
+    const place = loadConfig({
+      HOLDFAST_MIRROR: bucket.HOLDFAST_MIRROR,
+      HOLDFAST_S3_ACCESS_KEY_ID: 'own',
+      HOLDFAST_S3_SECRET_ACCESS_KEY: 'secret',
+    }).mirror?.place
+    expect(place).toMatchObject({ kind: 's3', s3: { accessKeyId: 'own', secretAccessKey: 'secret' } })
+  })
+
+  test('is refused without a key, with half of one, and at an address that has no names for buckets', () => {
+    const { HOLDFAST_MIRROR } = bucket
+    expect(problematic({ HOLDFAST_MIRROR })).toEqual([
+      'HOLDFAST_S3_ACCESS_KEY_ID',
+      'HOLDFAST_S3_SECRET_ACCESS_KEY',
+    ])
+    const key = { ...bucket, HOLDFAST_MIRROR_S3_SECRET_ACCESS_KEY: '' }
+    expect(problematic(key)).toEqual(['HOLDFAST_MIRROR_S3_SECRET_ACCESS_KEY'])
+    const secret = { ...bucket, HOLDFAST_MIRROR_S3_ACCESS_KEY_ID: '' }
+    expect(problematic(secret)).toEqual(['HOLDFAST_MIRROR_S3_SECRET_ACCESS_KEY'])
+    const address = { ...bucket, HOLDFAST_MIRROR: 'http://127.0.0.1:9000/mirror' }
+    expect(problematic(address)).toEqual(['HOLDFAST_MIRROR_S3_PATH_STYLE'])
+  })
+
+  test('is refused in the data folder, and in the bucket that has the bytes already', () => {
+    const inside = { HOLDFAST_DATA_DIR: '/srv/holdfast', HOLDFAST_MIRROR: '/srv/holdfast/mirror' }
+    expect(problematic(inside)).toEqual(['HOLDFAST_MIRROR'])
+    expect(loadConfig({ ...inside, HOLDFAST_MIRROR: '/srv/holdfast-mirror' }).mirror).not.toBeNull()
+    const same = {
+      ...bucket,
+      HOLDFAST_S3_ENDPOINT: 'https://s3.example.org',
+      HOLDFAST_S3_BUCKET: 'mirror',
+      HOLDFAST_S3_ACCESS_KEY_ID: 'id',
+      HOLDFAST_S3_SECRET_ACCESS_KEY: 'hunter2',
+    }
+    expect(problematic(same)).toEqual(['HOLDFAST_MIRROR'])
+  })
+
+  test('makes its other settings meaningless where there is none, or no bucket', () => {
+    const { HOLDFAST_MIRROR, ...rest } = bucket
+    expect(problematic({ ...rest, HOLDFAST_MIRROR_RATE: '1MB' })).toHaveLength(3)
+    expect(problematic({ ...rest, HOLDFAST_MIRROR: '/srv/mirror' })).toHaveLength(2)
+  })
 })
 
 describe('mail', () => {

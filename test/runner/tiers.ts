@@ -29,6 +29,8 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
     'starts servers of its own behind each proxy; doctor-nodes has PostgreSQL and S3',
   'test/sharing/links/link-access.test.ts':
     'generated: the rule is in the program; links.test.ts opens links of every kind on the cluster',
+  'test/operations/mirror/mirror-folder.test.ts':
+    'is about the place of the mirror; mirror.test.ts has a bucket on the cluster',
   'test/server/long-work.test.ts':
     'is about statements on the main thread; the other nodes answer in any case',
 }
@@ -95,6 +97,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/files/file-search-rows.contract.test.ts': 'thousands of rows; file-search.test.ts searches',
   'test/files/folders/folder-clearing.contract.test.ts': 'thousands of folders; deletes.test.ts has some',
   'test/operations/backup/backup-targets.test.ts': 'many starts of the program; backup.test.ts has some',
+  'test/operations/mirror/mirror-folder.test.ts': 'many starts of the program; mirror.test.ts has some',
   'test/operations/relocation/copying.contract.test.ts':
     'copies every table; migrations and relocation-bytes are quick',
   'test/thumbnails/thumbnail-films.test.ts':

@@ -52,7 +52,10 @@ export function checkCommand(check: Command, environment: Environment): void {
       ]),
     )
     .option('--mark-many', 'mark damaged contents also when they are more than one in a hundred')
-    .option('--repair', 'count again what does not add up, and say so first')
+    .option(
+      '--repair',
+      'count again what does not add up, bring damaged contents back from the mirror, and say so first',
+    )
     .addOption(
       new Option(
         '--from <backup>',
@@ -94,6 +97,11 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const { checkInstallation } = await import('../../operations/integrity/check.ts')
   const bar = progressLine()
   const healing = await openedHealing(config, options)
+  const { mirrorHealing } = await import('../../operations/mirror/mirror-healing.ts')
+  const onFailure = (error: unknown) =>
+    bar.say(`The mirror: ${error instanceof Error ? error.message : String(error)}`)
+  const mirror = mirrorHealing({ config, clock: systemClock, random: systemRandom, onFailure })
+  const sources = [mirror, healing?.heal].filter((heal) => heal !== undefined)
   const result = await checkInstallation({
     config,
     clock: systemClock,
@@ -101,7 +109,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
     readData: readData === true ? EVERYTHING : (readData ?? NOTHING),
     tell: bar.tell,
     rate: rate ?? null,
-    work: { ...workOf(options, bar.say), ...(healing === null ? {} : { heal: healing.heal }) },
+    work: { ...workOf(options, bar.say), heal: (...wrong) => healed(sources, ...wrong) },
   }).finally(async () => {
     bar.end()
     await healing?.close()
@@ -110,6 +118,14 @@ async function run(environment: Environment, options: Options): Promise<void> {
   else printResult(result, (slug) => linkAddress(config, { path: `/d/${slug}` }))
   if (result.refused > 0) printProblem(tooMany(result.refused))
   if (result.damaged.length > 0 || result.sums.length > 0) throw new FaultsFound()
+}
+
+type Heal = NonNullable<CheckWork['heal']>
+
+/** By the first second copy that has the bytes. */
+async function healed(sources: readonly Heal[], ...wrong: Parameters<Heal>): Promise<boolean> {
+  for (const heal of sources) if (await heal(...wrong)) return true
+  return false
 }
 
 /** Null where no backup is named. */
@@ -157,7 +173,8 @@ function jsonOf(result: CheckResult) {
   }
 }
 
-const REASONS = {
+/** What is wrong with stored bytes, in words. */
+export const REASONS = {
   missing: 'its bytes are gone',
   size: 'its bytes have another size',
   hash: 'its bytes have changed',
@@ -173,7 +190,10 @@ function printResult(result: CheckResult, linkOf: (slug: string) => string): voi
       ['LINK', 'OWNER', 'NAME', 'WHAT IS WRONG', 'CONTENT'],
       damaged.map(({ slug, owner, name, reason, key }) => [linkOf(slug), owner, name, REASONS[reason], key]),
     )
-    printLines('', 'Bring the content back from a backup (--from), or upload the same file again.')
+    printLines(
+      '',
+      'Bring the content back from the mirror (--repair) or a backup (--from), or upload the same file again.',
+    )
   }
   printMarks(result)
   if (sums.length > 0) printLines('', 'These do not add up:', ...sums.map((line) => `  ${line}`))

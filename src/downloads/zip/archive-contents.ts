@@ -1,5 +1,6 @@
 import { type BlobStore, isLost } from '../../blobs/blob-store.ts'
 import { readingFailure } from '../../core/file-damaged.ts'
+import type { SecondCopies } from '../../core/store/second-copy.ts'
 import type { Database } from '../../database/database.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import { findFile } from '../../files/files.rows.ts'
@@ -10,10 +11,12 @@ import type { PlannedFile } from './archive-plan.ts'
 export class ArchiveContents {
   readonly #db: Database
   readonly #blobs: BlobStore
+  readonly #copies: SecondCopies
 
-  constructor(db: Database, blobs: BlobStore) {
+  constructor(db: Database, blobs: BlobStore, copies: SecondCopies) {
     this.#db = db
     this.#blobs = blobs
+    this.#copies = copies
   }
 
   /** Fills the target with the bytes from `start` on. */
@@ -44,7 +47,9 @@ export class ArchiveContents {
     }
   }
 
-  async #fail({ id }: PlannedFile, error: unknown): Promise<never> {
+  /** An archive that is requested again later has the content, where there is a second copy. */
+  async #fail({ id, blobId }: PlannedFile, error: unknown): Promise<never> {
+    if (isLost(error)) await this.#copies.bringBack(blobId)
     const file = await findFile(this.#db, { kind: 'id', id })
     throw file === undefined ? error : readingFailure(file, error)
   }

@@ -1,4 +1,5 @@
 import type { BlobStore } from '../../blobs/blob-store.ts'
+import type { SecondCopies } from '../../core/store/second-copy.ts'
 import type { Database } from '../../database/database.ts'
 import type { Asker, Viewer } from '../../domain/access.ts'
 import { Refusal } from '../../domain/errors.ts'
@@ -57,12 +58,13 @@ export class Archives {
     db: Database,
     blobs: BlobStore,
     access: AccessControl,
+    copies: SecondCopies,
     turns: ArchiveTurns = new ArchiveTurns(),
   ) {
     this.#db = db
     this.#access = access
     this.#turns = turns
-    this.#contents = new ArchiveContents(db, blobs)
+    this.#contents = new ArchiveContents(db, blobs, copies)
   }
 
   /**

@@ -85,6 +85,7 @@ function scratchConfig(config: Config, dataDir: string): Config {
     databaseUrl: null,
     s3: null,
     s3Redirect: false,
+    mirror: null,
     trustedProxies: [],
     oidc: null,
     mail: null,

@@ -13,6 +13,7 @@ import { openSecrets, readSecret } from '../secrets.ts'
 import { checkDatabase } from './database.ts'
 import { advice, type Finding, fine, problem, reasonOf, unknown } from './findings.ts'
 import { checkClock, checkDisk } from './machine.ts'
+import { checkMirror } from './mirror.ts'
 import { createProbes } from './probe-tokens.ts'
 import { checkPublicAddress } from './public-address.ts'
 import { checkSettings } from './settings-in-force.ts'
@@ -100,7 +101,7 @@ async function examineServer(look: Look, parts: OpenParts): Promise<Diagnosis> {
     checkMachine(config, true),
     checkDatabase(parts.db, config, look.clock),
     Promise.all([checkStore(config, parts.probeStore), checkDigests(look), checkJobs(parts.jobs)]),
-    checkBytes(look, parts.integrity),
+    checkBytes(look, parts),
     checkAddress(look, parts.token()),
   ])
   return { machine, database, services: [...services, ...bytes, ...(await checkAround(look))], address }
@@ -158,7 +159,11 @@ async function checkInside(look: Look): Promise<Inside> {
     const ofServer = isCurrent
       ? [
           await checkJobs(list),
-          ...(await checkBytes(look, createIntegrity({ db, clock, config, jobs: list }))),
+          ...(await checkBytes(look, {
+            db,
+            jobs: list,
+            integrity: createIntegrity({ db, clock, config, jobs: list }),
+          })),
         ]
       : [unknown('jobs', 'not looked at')]
     const probeStore = async () => (await openBlobs({ ...look, report() {} }, false)).probe()
@@ -224,10 +229,15 @@ async function checkJobs(jobs: Pick<ReturnType<typeof createBackgroundJobs>, 'li
 }
 
 async function checkBytes(
-  { config, clock }: Look,
-  integrity: Pick<Integrity, 'state'>,
+  look: Look,
+  { db, jobs, integrity }: Pick<OpenParts, 'db' | 'jobs' | 'integrity'>,
 ): Promise<readonly Finding[]> {
-  return checkStoredBytes(await integrity.state(), { usesFolder: config.s3 === null, now: clock.now() })
+  const { config, clock } = look
+  const bytes = checkStoredBytes(await integrity.state(), {
+    usesFolder: config.s3 === null,
+    now: clock.now(),
+  })
+  return [...bytes, await checkMirror({ db, config, clock }, jobs)]
 }
 
 async function checkMail({ config: { mail, signUp }, tryMail }: Look): Promise<Finding> {

@@ -78,7 +78,7 @@ function isWrong(seen: Seen): seen is Wrong {
 }
 
 /** By chance, so that each run reads others. */
-function isChosen(chance: Uint8Array, share: number): boolean {
+export function isChosen(chance: Uint8Array, share: number): boolean {
   const [a = 0, b = 0, c = 0, d = 0] = chance
   return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / 2 ** 32 < share
 }

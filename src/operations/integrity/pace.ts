@@ -1,3 +1,4 @@
+import { unlessAborted } from '../../domain/abort.ts'
 import { SECOND, sleep, type Timers } from '../../domain/clock.ts'
 
 /** Waits until so many further bytes may be read. */
@@ -5,12 +6,18 @@ export type Pace = (bytes: number) => Promise<void>
 
 export const unpaced: Pace = async () => {}
 
-/** At most so many bytes a second on average, for all that read by it together. What was not used is not saved up. */
-export function paceOf(bytesPerSecond: number, timers: Timers): Pace {
+/**
+ * At most so many bytes a second on average, for all that read by it together. What was not used is not saved up. Throws the
+ * reason of the signal as soon as that is aborted.
+ */
+export function paceOf(bytesPerSecond: number, timers: Timers, signal?: AbortSignal): Pace {
   let free = timers.monotonic()
   return async (bytes) => {
     const now = timers.monotonic()
     free = Math.max(free, now) + (bytes * SECOND) / bytesPerSecond
-    await sleep(timers, free - now)
+    if (signal === undefined) return sleep(timers, free - now)
+    const over = Promise.withResolvers<void>()
+    const cancel = timers.after(free - now, over.resolve)
+    await unlessAborted(signal, over.promise).finally(cancel)
   }
 }

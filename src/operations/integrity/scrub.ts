@@ -3,10 +3,9 @@ import type { BlobStore } from '../../blobs/blob-store.ts'
 import type { Config } from '../../config.ts'
 import { countDamaged, oldestUnverified, type UnverifiedCopy } from '../../core/damage.rows.ts'
 import type { Database } from '../../database/database.ts'
-import type { Damage } from '../../database/schema.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import type { Log } from '../../log.ts'
-import { confirmed, type Seen } from './contents.ts'
+import { confirmed, type Seen, type Wrong } from './contents.ts'
 import type { DiskLoad } from './disk-load.ts'
 import { contentTotals, findContent } from './integrity.rows.ts'
 import { Marking, mostMarked } from './marking.ts'
@@ -93,7 +92,7 @@ async function scrubBatch(
       const seen = await look(copy)
       if (seen === null) continue
       if (seen.damage === null) sound.push(seen.content)
-      else await mark(parts, { ...seen, damage: seen.damage })
+      else await markFound(parts, { ...seen, damage: seen.damage })
     }
     return false
   } catch (error) {
@@ -104,7 +103,11 @@ async function scrubBatch(
   }
 }
 
-async function mark(parts: ScrubParts, { content, damage }: Seen & { damage: Damage }): Promise<void> {
+/** Marks what differed at two looks. Throws TooMuchDamage, WrongStore, and what the store throws. */
+export async function markFound(
+  parts: Pick<ScrubParts, 'db' | 'blobs' | 'clock' | 'log'>,
+  { content, damage }: Wrong,
+): Promise<void> {
   const { db, log } = parts
   const { contents } = await contentTotals(db)
   if ((await countDamaged(db)) >= mostMarked(contents)) throw new TooMuchDamage()

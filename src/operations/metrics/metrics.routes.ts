@@ -5,6 +5,7 @@ import { SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { bearerKey, type Site } from '../../server/call.ts'
 import { endpoint } from '../../server/endpoint.ts'
+import type { InstallationFigures } from '../figures.ts'
 import type { OperationsPart } from '../operations.part.ts'
 import { EXPOSITION_TYPE, type Family } from './exposition.ts'
 
@@ -100,6 +101,17 @@ async function presentFamilies(
     gauge('holdfast_thumbnails_waiting', 'Contents whose thumbnail is still to be made.', [
       { value: figures.thumbnailsWaiting },
     ]),
+    ...storedBytes(figures),
+    gauge(
+      'holdfast_jobs_set_aside',
+      'Background jobs that failed too often in a row and wait for a day.',
+      figures.jobsSetAside.map((job) => ({ labels: { task: job }, value: 1 })),
+    ),
+  ]
+}
+
+function storedBytes(figures: InstallationFigures): readonly Family[] {
+  return [
     gauge('holdfast_damaged_contents', 'Contents that are marked as damaged and are not sent.', [
       { value: figures.damagedContents },
     ]),
@@ -114,9 +126,9 @@ async function presentFamilies(
       figures.oldestUnverified === null ? [] : [{ value: figures.oldestUnverified / SECOND }],
     ),
     gauge(
-      'holdfast_jobs_set_aside',
-      'Background jobs that failed too often in a row and wait for a day.',
-      figures.jobsSetAside.map((job) => ({ labels: { task: job }, value: 1 })),
+      'holdfast_mirror_oldest_seconds',
+      'How long the oldest content has waited for its copy in the mirror.',
+      figures.mirrorBehind === null ? [] : [{ value: figures.mirrorBehind / SECOND }],
     ),
   ]
 }

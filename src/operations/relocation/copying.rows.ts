@@ -35,6 +35,8 @@ const copied = {
   accounts: { key: ['id'], hasIds: true, change: (row) => ({ ...row, storage_reserved: 0 }) },
   api_keys: { key: ['id'], hasIds: true },
   folders: { key: ['id'], hasIds: true },
+  // Before contents: deleting those queues their copies.
+  mirror_garbage: { key: ['key'] },
   blobs: { key: ['id'], hasIds: true },
   // The node that works on it ends with the servers.
   thumbnails: { key: ['blob_id'], change: (row) => ({ ...row, node: null }) },

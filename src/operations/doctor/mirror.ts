@@ -1,0 +1,24 @@
+import type { Config } from '../../config.ts'
+import type { Database } from '../../database/database.ts'
+import { type Clock, HOUR } from '../../domain/clock.ts'
+import type { BackgroundJobs } from '../background-jobs.ts'
+import { MIRROR_JOB } from '../mirror/mirror.part.ts'
+import { mirrorBehind } from '../mirror/mirror-behind.ts'
+import { type Finding, fine, problem } from './findings.ts'
+
+const CHECK = 'mirror'
+
+/** Whether the mirror keeps up. Asks the database alone, since a mirror that is away may not answer for minutes. */
+export async function checkMirror(
+  { db, config, clock }: { readonly db: Database; readonly config: Config; readonly clock: Clock },
+  jobs: Pick<BackgroundJobs, 'list'>,
+): Promise<Finding> {
+  if (config.mirror === null) return fine(CHECK, 'no mirror is configured')
+  const waited = await mirrorBehind(db, clock.now())
+  const job = (await jobs.list()).find(({ name }) => name === MIRROR_JOB)
+  const failure = job?.failure ?? null
+  if (waited <= HOUR && failure === null) return fine(CHECK, 'the mirror keeps up')
+  const what = failure ?? `a content has waited ${Math.round(waited / HOUR)} h for its copy in the mirror`
+  const why = 'Contents that have no copy there cannot be brought back when their bytes are damaged.'
+  return problem(CHECK, what, why, [{ where: 'shell', line: 'holdfast mirror --now' }])
+}

@@ -1,0 +1,72 @@
+/** Takes a place for the mirror: an empty one, or the mirror of the installation that this one was restored or relocated from. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import type { Database } from '../../database/database.ts'
+import { type Clock, DAY } from '../../domain/clock.ts'
+import type { BlobId } from '../../domain/ids.ts'
+import { openRows } from '../../storage.ts'
+import { listedAmong, makeListed } from '../backup/backup.rows.ts'
+import { makeScratch } from '../backup/scratch.ts'
+import { dropCopies, dropListed, restOfListed } from './adoption.rows.ts'
+import { type MirroredContent, mirroredAfter, queueKeys } from './mirror.rows.ts'
+import { type MirrorParts, takeOverMirror } from './mirror-store.ts'
+
+const BATCH = 500
+
+export interface Adopted {
+  /** Copies that are there, those that are missing, and those that belong to nothing and are removed a day later. */
+  readonly kept: number
+  readonly missing: number
+  readonly unknown: number
+}
+
+/** Throws MirrorUnusable for a place that holds anything but a mirror. */
+export async function adoptMirror(parts: MirrorParts): Promise<Adopted> {
+  let adopted: Adopted = { kept: 0, missing: 0, unknown: 0 }
+  await takeOverMirror(parts, async (store) => {
+    adopted = await reconcile(parts, store)
+  })
+  return adopted
+}
+
+/** Compares what the rows say with what the store lists. Memory use is independent of the number. */
+async function reconcile(
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  store: BlobStore,
+): Promise<Adopted> {
+  const scratch = await makeScratch()
+  const listed = openRows(join(scratch, 'listed.sqlite'))
+  try {
+    await makeListed(listed, store.list())
+    let [kept, missing, unknown] = [0, 0, 0]
+    let last: BlobId | null = null
+    for (;;) {
+      const contents: MirroredContent[] = await mirroredAfter(db, { after: last }, BATCH)
+      last = contents.at(-1)?.id ?? null
+      if (last === null) break
+      const there = await listedAmong(
+        listed,
+        contents.map(({ mirroredKey }) => mirroredKey),
+      )
+      const gone = contents
+        .filter(({ mirroredKey }) => !there.has(mirroredKey))
+        .map(({ id, mirroredKey: key }) => ({ id, key }))
+      await dropCopies(db, gone)
+      await dropListed(listed, [...there])
+      kept += there.size
+      missing += gone.length
+    }
+    for (;;) {
+      const keys = await restOfListed(listed, BATCH)
+      if (keys.length === 0) break
+      await queueKeys(db, keys, clock.now() + DAY)
+      await dropListed(listed, keys)
+      unknown += keys.length
+    }
+    return { kept, missing, unknown }
+  } finally {
+    await listed.destroy()
+    await rm(scratch, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,36 @@
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import { generationsOf, isBehind } from '../../core/store/generations.ts'
+import type { Database } from '../../database/database.ts'
+import { type Clock, DAY, HOUR } from '../../domain/clock.ts'
+import { dueKeys, forgetQueued, postponeKeys, setTimes } from './mirror.rows.ts'
+import type { Mirror } from './mirror-store.ts'
+
+const BATCH = 500
+/** What could not be removed is tried again after this. */
+const TRIED_AGAIN_AFTER = HOUR
+
+export interface Clearing {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly mirror: Mirror
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Removes copies whose contents are gone for a day or more. Nothing while the database is behind its store. */
+export async function clearMirror(clearing: Clearing): Promise<void> {
+  const { db, blobs, mirror, clock, signal, onFailure } = clearing
+  await setTimes(db, clock.now() + DAY)
+  for (;;) {
+    signal.throwIfAborted()
+    const keys = await dueKeys(db, clock.now(), BATCH)
+    if (keys.length === 0 || isBehind(await generationsOf(db, blobs))) return
+    await mirror.assertOwn()
+    const removed = await mirror.store.removeAll(keys, onFailure)
+    await forgetQueued(db, removed)
+    const gone = new Set(removed)
+    const stuck = keys.filter((key) => !gone.has(key))
+    await postponeKeys(db, stuck, clock.now() + TRIED_AGAIN_AFTER)
+  }
+}

@@ -1,0 +1,166 @@
+/** What the command line does with the mirror, with or without a running server. */
+import { stat } from 'node:fs/promises'
+import type { BlobStore } from '../../blobs/blob-store.ts'
+import type { MirrorConfig, StorePlace } from '../../config/setting-groups.ts'
+import type { Config } from '../../config.ts'
+import { assertPaired } from '../../core/store/pairing.ts'
+import type { Database } from '../../database/database.ts'
+import { missingMigrations } from '../../database/migrate.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { BlobKey } from '../../domain/ids.ts'
+import type { Log } from '../../log.ts'
+import { settings } from '../../settings.ts'
+import { connect, databaseExists, openBlobs, type StorageOptions } from '../../storage.ts'
+import { paceOf } from '../integrity/pace.ts'
+import { markFound } from '../integrity/scrub.ts'
+import { placeName } from '../store-places.ts'
+import { type Adopted, adoptMirror } from './adoption.ts'
+import type { BroughtBack } from './bringing-back.ts'
+import { type Amount, lackingSum, mirroredSum, type Order } from './mirror.rows.ts'
+import { mirrorBehind } from './mirror-behind.ts'
+import { type Mirror, openMirror } from './mirror-store.ts'
+import { type CopiesRead, readCopies } from './reading-copies.ts'
+import { keepMirror } from './upkeep.ts'
+
+export type MirrorStep = 'copy' | 'read'
+
+/** Observer of the progress. */
+export interface MirrorWatch {
+  begin(step: MirrorStep, total: { readonly count: number; readonly bytes: number }): void
+  advance(done: { readonly count: number; readonly bytes: number; readonly wasThere: boolean }): void
+}
+
+export type MirrorCommand = StorageOptions & {
+  readonly adopts: boolean
+  /** Does all that is to be done for the mirror, in which order; null leaves it to the server. */
+  readonly keeps: Order | null
+  /** Share of the copies that is read, from 0 to 1; null leaves them alone. */
+  readonly reads: number | null
+  /** Bytes that are copied in a second at most; null: as many as by the server. */
+  readonly rate: number | null
+  readonly signal: AbortSignal
+  readonly watch: MirrorWatch
+  /** Told what concerns one content alone. */
+  readonly log: Log
+}
+
+export interface MirrorReport {
+  readonly place: string
+  readonly mirrored: Amount
+  readonly lacking: Amount
+  /** Milliseconds that the oldest of these has waited. */
+  readonly waited: number
+  readonly isOnSameDisk: boolean
+  /** Null where that was not asked for. */
+  readonly adopted: Adopted | null
+  readonly read: CopiesRead | null
+}
+
+/** Throws Refusal PRECONDITION_FAILED without a mirror or a database, MirrorUnusable, WrongStore, and what the stores throw. */
+export function runMirrorCommand(command: MirrorCommand): Promise<MirrorReport> {
+  return opened(command, async (parts) => reportOf(command, parts, await work(command, parts)))
+}
+
+/** As `runMirrorCommand`, without a report, which reads all rows of contents. */
+export async function runMirrorForServer(command: MirrorCommand): Promise<void> {
+  await opened(command, (parts) => work(command, parts))
+}
+
+async function opened<T>(command: MirrorCommand, use: (parts: Opened) => Promise<T>): Promise<T> {
+  const { config, random } = command
+  if (config.mirror === null) throw refused(`there is no mirror: ${settings.mirror.variable} is not set`)
+  if (!databaseExists(config)) throw refused(`there is no Holdfast data in ${config.dataDir}`)
+  const storage = { ...command, report() {} }
+  const { db, close } = await connect(storage)
+  try {
+    if ((await missingMigrations(db)) > 0) {
+      throw refused('the database is not of this program\'s version; "holdfast migrate" brings it there')
+    }
+    const blobs = await openBlobs(storage, false)
+    await assertPaired(db, blobs, random)
+    return await use({ db, blobs, ...config.mirror })
+  } finally {
+    await close()
+  }
+}
+
+function refused(message: string): Refusal {
+  return new Refusal('PRECONDITION_FAILED', message)
+}
+
+interface Opened extends MirrorConfig {
+  readonly db: Database
+  readonly blobs: BlobStore
+}
+
+async function work(command: MirrorCommand, parts: Opened): Promise<Pick<MirrorReport, 'adopted' | 'read'>> {
+  const { adopts, keeps, reads } = command
+  const adopted = adopts ? await adoptMirror({ ...command, ...parts }) : null
+  const mirror = await openMirror({ ...command, ...parts })
+  const read = reads === null ? null : await readShare(command, parts, mirror, reads)
+  if (keeps !== null) await keep(command, parts, mirror, keeps)
+  return { adopted, read }
+}
+
+async function reportOf(
+  { config, clock }: MirrorCommand,
+  { db, place }: Opened,
+  done: Pick<MirrorReport, 'adopted' | 'read'>,
+): Promise<MirrorReport> {
+  return {
+    place: placeName(place),
+    mirrored: await mirroredSum(db),
+    lacking: await lackingSum(db),
+    waited: await mirrorBehind(db, clock.now()),
+    isOnSameDisk: await isOnSameDisk(place, config),
+    ...done,
+  }
+}
+
+async function readShare(
+  command: MirrorCommand,
+  { db }: Opened,
+  mirror: Mirror,
+  share: number,
+): Promise<CopiesRead> {
+  const { watch } = command
+  const { contents: count, bytes } = await mirroredSum(db)
+  watch.begin('read', { count, bytes: Math.round(bytes * share) })
+  const tell = (done: { count: number; bytes: number }) => watch.advance({ ...done, wasThere: false })
+  return readCopies({ ...command, db, mirror, share, tell })
+}
+
+async function keep(command: MirrorCommand, opened: Opened, mirror: Mirror, order: Order): Promise<void> {
+  const { config, clock, signal, watch, log } = command
+  const { contents, bytes: all } = await lackingSum(opened.db)
+  watch.begin('copy', { count: contents, bytes: all })
+  const pace = paceOf(command.rate ?? opened.rate, clock.timers, signal)
+  await keepMirror({
+    ...command,
+    ...opened,
+    mirror,
+    order,
+    minFree: config.minFreeSpace,
+    async pace(bytes) {
+      await pace(bytes)
+      watch.advance({ count: 0, bytes, wasThere: false })
+    },
+    onDamage: (wrong) => markFound({ ...opened, clock, log }, wrong),
+    onFailure: (error) => log.error({ err: error }, 'the mirror could not be kept for one content'),
+    onBroughtBack: (key, result) => tellResult(log, key, result),
+    onCopied: (count) => watch.advance({ count, bytes: 0, wasThere: false }),
+  })
+}
+
+function tellResult(log: Log, key: BlobKey, result: BroughtBack): void {
+  if (result === 'back') log.warn({ key }, 'a damaged content was brought back from the mirror')
+  if (result === 'damaged')
+    log.error({ key }, 'a content is damaged, and its copy in the mirror is damaged too')
+}
+
+/** Whatever destroys the one disk destroys both copies. */
+async function isOnSameDisk(place: StorePlace, { s3, dataDir }: Config): Promise<boolean> {
+  if (place.kind !== 'folder' || s3 !== null) return false
+  const [mirror, data] = await Promise.all([stat(place.path), stat(dataDir)])
+  return mirror.dev === data.dev
+}

@@ -1,0 +1,80 @@
+import type { Core } from '../../core/core.ts'
+import type { Job } from '../../core/jobs/jobs.ts'
+import { noSecondCopies, type SecondCopies } from '../../core/store/second-copy.ts'
+import { MINUTE, SECOND } from '../../domain/clock.ts'
+import type { BlobId } from '../../domain/ids.ts'
+import { confirmed } from '../integrity/contents.ts'
+import { findContent } from '../integrity/integrity.rows.ts'
+import { sizeDamage } from '../integrity/reading.ts'
+import { markFound } from '../integrity/scrub.ts'
+import { mirroredContent } from './mirror.rows.ts'
+import { runMirrorProcess } from './mirror-process.ts'
+import { isMirrorToDo } from './upkeep.ts'
+
+/** The second store of contents. The server itself never touches it. */
+export interface MirrorPart {
+  readonly copies: SecondCopies
+  readonly jobs: readonly Job[]
+}
+
+/** The name of the job. */
+export const MIRROR_JOB = 'keep the mirror'
+
+export function createMirrorPart(core: Core): MirrorPart {
+  const { db, clock, config, log } = core
+  if (config.mirror === null) return { copies: noSecondCopies, jobs: [] }
+  const tell = (line: string) => log.warn({ said: line }, 'the mirror is kept')
+  return {
+    copies: createCopies(core),
+    jobs: [
+      {
+        name: MIRROR_JOB,
+        on: 'one node',
+        every: MINUTE,
+        async run(mayGoOn) {
+          if (await isMirrorToDo(db, clock)) await runMirrorProcess({ config, tell }, mayGoOn)
+        },
+      },
+    ],
+  }
+}
+
+/** So long after a failure nothing is marked. */
+const RESTS = 10 * SECOND
+
+/** Downloads mark what they find damaged, one content at a time, and the job brings back what is marked. */
+function createCopies(core: Core): SecondCopies {
+  const { db, blobs, clock, failed } = core
+  const report = failed('a damaged content could not be marked')
+  let isMarking = false
+  let restsUntil = Number.NEGATIVE_INFINITY
+
+  async function mark(id: BlobId): Promise<void> {
+    const content = await findContent(db, id)
+    if (content === undefined) return
+    const seen = await confirmed(db, content, (row) => sizeDamage(blobs, row))
+    if (seen !== null && seen.damage !== null) await markFound(core, { ...seen, damage: seen.damage })
+  }
+
+  return {
+    async bringBack(id) {
+      try {
+        const content = await mirroredContent(db, id)
+        if (content === undefined) return false
+        if (content.damage !== null) return true
+        if (clock.monotonic() < restsUntil) return false
+        // A later request marks it.
+        if (isMarking) return true
+        isMarking = true
+        await mark(id).finally(() => {
+          isMarking = false
+        })
+        return true
+      } catch (error) {
+        restsUntil = clock.monotonic() + RESTS
+        report(error)
+        return false
+      }
+    },
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * Which contents have a copy in the mirror. Each copy has a key of its own there, and before one is written its key is
+ * queued for removal, so that a kill leaves nothing that nobody knows of; a key leaves the queue in the transaction that
+ * notes it in its row.
+ */
+import { IS_DAMAGED, IS_UNMARKED, presentDamage } from '../../core/damage.rows.ts'
+import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { forUpdate, wholeSum } from '../../database/differences.ts'
+import type { Damage } from '../../database/schema.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import type { BlobId, BlobKey, Sha256 } from '../../domain/ids.ts'
+
+/** What is marked as damaged cannot be copied. */
+function lacking(db: Database) {
+  return db.selectFrom('blobs').where('mirrored_key', 'is', null).where(IS_UNMARKED)
+}
+
+export interface NotMirrored {
+  readonly id: BlobId
+  readonly key: BlobKey
+  readonly size: number
+  readonly sha256: Sha256
+}
+
+export type Order = 'newest first' | 'oldest first'
+
+/** Contents without a copy, but for `except`. */
+export function notMirrored(
+  db: Database,
+  order: Order,
+  except: readonly BlobId[],
+  limit: number,
+): Promise<NotMirrored[]> {
+  return lacking(db)
+    .select(['id', 'key', 'size', 'sha256'])
+    .$if(except.length > 0, (query) => query.where('id', 'not in', except))
+    .orderBy('id', order === 'newest first' ? 'desc' : 'asc')
+    .limit(limit)
+    .execute()
+}
+
+export interface Amount {
+  readonly contents: number
+  readonly bytes: number
+}
+
+/** What has no copy. Reads the rows of all of it. */
+export function lackingSum(db: Database): Promise<Amount> {
+  return lacking(db)
+    .select((row) => [row.fn.countAll<number>().as('contents'), wholeSum(db, 'size').as('bytes')])
+    .executeTakeFirstOrThrow()
+}
+
+/** What has a copy. Reads all rows. */
+export function mirroredSum(db: Database): Promise<Amount> {
+  return db
+    .selectFrom('blobs')
+    .select((row) => [row.fn.countAll<number>().as('contents'), wholeSum(db, 'size').as('bytes')])
+    .where('mirrored_key', 'is not', null)
+    .executeTakeFirstOrThrow()
+}
+
+/** An upload of the same content makes an old one young, and hides none of the others. */
+const LOOKED_AT = 1000
+
+/** When the oldest content without a copy was stored, as far as the first ones tell; null where there is none. */
+export async function oldestLacking(db: Database): Promise<number | null> {
+  const first = lacking(db).select('created_at').orderBy('id').limit(LOOKED_AT)
+  const row = await db
+    .selectFrom(first.as('first'))
+    .select(({ fn }) => fn.min<number | null>('created_at').as('oldest'))
+    .executeTakeFirst()
+  return row?.oldest ?? null
+}
+
+export async function queueKeys(db: Queryable, keys: readonly BlobKey[], dueAt: number): Promise<void> {
+  if (keys.length === 0) return
+  await db
+    .insertInto('mirror_garbage')
+    .values(keys.map((key) => ({ key, due_at: dueAt })))
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .execute()
+}
+
+export interface Copied {
+  readonly id: BlobId
+  /** Key in the mirror. */
+  readonly key: BlobKey
+}
+
+/**
+ * Notes the copies. Those of contents that are gone, or have a copy already, stay in the queue, and so do those that are
+ * due before `dueAfter`: they may be removed already. `guard` is called first. Returns how many were noted.
+ */
+export function noteCopies(
+  db: Database,
+  copied: readonly Copied[],
+  dueAfter: number,
+  guard: (trx: Trx) => Promise<void>,
+): Promise<number> {
+  return inTransaction(db, async (trx) => {
+    await guard(trx)
+    const ids = copied.map(({ id }) => id)
+    // Locked in the order of keys, as everywhere where several are.
+    const rows = await trx
+      .selectFrom('blobs')
+      .select('id')
+      .where('id', 'in', ids)
+      .where('mirrored_key', 'is', null)
+      .orderBy('key')
+      .modifyEnd(forUpdate(trx))
+      .execute()
+    const keys = copied.map(({ key }) => key)
+    const kept = await trx
+      .selectFrom('mirror_garbage')
+      .select('key')
+      .where('key', 'in', keys)
+      .where('due_at', '>', dueAfter)
+      .execute()
+    const [there, queued] = [new Set(rows.map(({ id }) => id)), new Set(kept.map(({ key }) => key))]
+    const noted = copied.filter(({ id, key }) => there.has(id) && queued.has(key))
+    for (const { id, key } of noted) {
+      await trx.updateTable('blobs').set({ mirrored_key: key }).where('id', '=', id).execute()
+    }
+    const done = noted.map(({ key }) => key)
+    await forgetQueued(trx, done)
+    return noted.length
+  })
+}
+
+/** Sets the time for keys whose rows were deleted since the last call. */
+export async function setTimes(db: Database, dueAt: number): Promise<void> {
+  await db.updateTable('mirror_garbage').set({ due_at: dueAt }).where('due_at', '=', 0).execute()
+}
+
+/** Keys to be removed, at most `limit`. */
+export async function dueKeys(db: Database, now: number, limit: number): Promise<BlobKey[]> {
+  const rows = await db
+    .selectFrom('mirror_garbage')
+    .select('key')
+    .where('due_at', '>', 0)
+    .where('due_at', '<=', now)
+    .orderBy('due_at')
+    .limit(limit)
+    .execute()
+  return rows.map(({ key }) => key)
+}
+
+export async function postponeKeys(db: Database, keys: readonly BlobKey[], dueAt: number): Promise<void> {
+  if (keys.length === 0) return
+  await db.updateTable('mirror_garbage').set({ due_at: dueAt }).where('key', 'in', keys).execute()
+}
+
+export async function forgetQueued(db: Queryable, keys: readonly BlobKey[]): Promise<void> {
+  if (keys.length > 0) await db.deleteFrom('mirror_garbage').where('key', 'in', keys).execute()
+}
+
+export interface MirroredContent extends NotMirrored {
+  readonly mirroredKey: BlobKey
+  /** What is known to be wrong with the copy in the first store; null where that counts as sound. */
+  readonly damage: Damage | null
+}
+
+function mirroredContents(db: Database) {
+  return db
+    .selectFrom('blobs')
+    .select((row) => [
+      'id',
+      'key',
+      'size',
+      'sha256',
+      row.ref('mirrored_key').$notNull().as('mirroredKey'),
+      presentDamage(row).as('damage'),
+    ])
+    .where('mirrored_key', 'is not', null)
+}
+
+/** Undefined where the content is gone or has no copy. */
+export function mirroredContent(db: Database, id: BlobId): Promise<MirroredContent | undefined> {
+  return mirroredContents(db).where('id', '=', id).executeTakeFirst()
+}
+
+export interface MirroredAfter {
+  /** Null: from the first. */
+  readonly after: BlobId | null
+  readonly onlyDamaged?: boolean
+}
+
+/** Contents with a copy, in the order of their ids. */
+export function mirroredAfter(
+  db: Database,
+  { after, onlyDamaged = false }: MirroredAfter,
+  limit: number,
+): Promise<MirroredContent[]> {
+  return mirroredContents(db)
+    .$if(onlyDamaged, (query) => query.where(IS_DAMAGED))
+    .$if(after !== null, (query) => query.where('id', '>', after))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** Forgets the copy and queues its key, unless another one was noted meanwhile. */
+export function forgetCopy(db: Database, { id, key }: Copied, dueAt: number): Promise<void> {
+  return inTransaction(db, async (trx) => {
+    const { numUpdatedRows } = await trx
+      .updateTable('blobs')
+      .set({ mirrored_key: null })
+      .where('id', '=', id)
+      .where('mirrored_key', '=', key)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows > 0n) await queueKeys(trx, [key], dueAt)
+  })
+}

@@ -1,0 +1,68 @@
+/** Reads copies in the mirror and compares them with their hashes. */
+import type { Database } from '../../database/database.ts'
+import type { Damage } from '../../database/schema.ts'
+import { type Clock, DAY } from '../../domain/clock.ts'
+import type { BlobId, BlobKey } from '../../domain/ids.ts'
+import type { Random } from '../../domain/random.ts'
+import { isChosen } from '../integrity/contents.ts'
+import { readDamage, sizeDamage } from '../integrity/reading.ts'
+import { forgetCopy, type MirroredContent, mirroredAfter } from './mirror.rows.ts'
+import type { Mirror } from './mirror-store.ts'
+
+const BATCH = 100
+/** A mirror that is empty has lost all of them. */
+const MOST_LISTED = 100_000
+
+export interface WrongCopy {
+  /** Key in the mirror. */
+  readonly key: BlobKey
+  readonly reason: Damage
+}
+
+export interface CopiesRead {
+  readonly contents: number
+  /** Bytes that were read and hashed. */
+  readonly bytes: number
+  readonly wrongCopies: number
+  /** Which, at most `MOST_LISTED`. */
+  readonly wrong: readonly WrongCopy[]
+}
+
+interface Reading {
+  readonly db: Database
+  readonly mirror: Mirror
+  readonly clock: Clock
+  readonly random: Random
+  /** How many of the copies are read, from 0 to 1; of the others the size is looked at. */
+  readonly share: number
+  readonly tell: (read: { readonly count: number; readonly bytes: number }) => void
+  readonly signal: AbortSignal
+}
+
+/** Copies that are damaged at two looks are forgotten, so that they are made anew. */
+export async function readCopies(reading: Reading): Promise<CopiesRead> {
+  const { db, mirror, clock, signal, tell } = reading
+  let [contents, bytes, wrongCopies] = [0, 0, 0]
+  const wrong: WrongCopy[] = []
+  let last: BlobId | null = null
+  for (;;) {
+    const batch: MirroredContent[] = await mirroredAfter(db, { after: last }, BATCH)
+    last = batch.at(-1)?.id ?? null
+    if (last === null) return { contents, bytes, wrongCopies, wrong }
+    for (const { id, mirroredKey: key, size, sha256 } of batch) {
+      signal.throwIfAborted()
+      const isRead = isChosen(reading.random(4), reading.share)
+      const look = () => (isRead ? readDamage : sizeDamage)(mirror.store, { key, size, sha256 })
+      const reason = (await look()) === null ? null : await look()
+      if (reason !== null) {
+        await mirror.assertOwn()
+        await forgetCopy(db, { id, key }, clock.now() + DAY)
+        wrongCopies++
+        if (wrong.length < MOST_LISTED) wrong.push({ key, reason })
+      }
+      if (isRead) bytes += size
+      contents++
+      tell({ count: 1, bytes: isRead ? size : 0 })
+    }
+  }
+}
