@@ -68,6 +68,7 @@ export class SharedReads implements CommittedReader {
 
   close(): void {
     this.refresh()
+    for (const statement of [this.#begin, this.#commit, this.#dataVersion]) statement.finalize()
     this.#file.close()
   }
 

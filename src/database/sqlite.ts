@@ -47,6 +47,7 @@ export function openSqlite(path: string, lost?: LogLost): Database {
     readPool.close()
     scan.close()
     read.close()
+    database.close()
     file.close()
   }
   const database = asKyselyDatabase(file, read, log)
@@ -71,9 +72,13 @@ function expectPragma(file: SqliteFile, name: string, wanted: string | number): 
 
 /** Adapts Bun's SQLite to the interface of Kysely's dialect; caches statements by text. */
 function asKyselyDatabase(file: SqliteFile, reads: SharedReads, log: SqliteLog | null): SqliteDatabase {
-  const statements = new Map<string, SqliteStatement>()
+  const statements = new Map<string, FinalizableStatement>()
   return {
-    close() {},
+    close() {
+      // SQLite keeps the file open as long as there is a statement.
+      for (const statement of statements.values()) statement.finalize()
+      statements.clear()
+    },
     prepare(text) {
       let statement = statements.get(text)
       if (statement === undefined) {
@@ -98,11 +103,15 @@ function executorOf(database: SqliteDatabase): StatementExecutor {
 /** Limit of the statement cache: texts vary with the length of lists in them. */
 const MOST_STATEMENTS = 500
 
+interface FinalizableStatement extends SqliteStatement {
+  finalize(): void
+}
+
 function asKyselyStatement(
   file: SqliteFile,
   { reads, log }: { readonly reads: SharedReads; readonly log: SqliteLog | null },
   text: string,
-): SqliteStatement {
+): FinalizableStatement {
   if (text === 'rollback') return rollback(file)
   // Every transaction takes the write lock at its beginning: one that reads before it writes would fail when
   // another process wrote in between.
@@ -122,16 +131,18 @@ function asKyselyStatement(
     all: (parameters) => running(() => statement.all(...bindings(parameters))),
     run: (parameters) => running(() => statement.run(...bindings(parameters))),
     iterate: (parameters) => statement.iterate(...bindings(parameters)),
+    finalize: () => statement.finalize(),
   }
 }
 
 /** SQLite rolls back by itself when a commit fails; another rollback would hide the original error. */
-function rollback(file: SqliteFile): SqliteStatement {
+function rollback(file: SqliteFile): FinalizableStatement {
   const none = { changes: 0, lastInsertRowid: 0 }
   return {
     reader: false,
     all: () => [],
     run: () => (file.inTransaction ? file.run('rollback') : none),
     iterate: () => [][Symbol.iterator](),
+    finalize() {},
   }
 }
