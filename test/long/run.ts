@@ -4,6 +4,7 @@
  */
 import { archiveMemory, archivePlans, archivePrograms } from './archive.ts'
 import { badLine, badLineClients, badLineToNodes } from './bad-line.ts'
+import { crashImages } from './crash-points.ts'
 import { folderWalks } from './folder-model.ts'
 import { fuzz } from './fuzz.ts'
 import { kills, powerCuts } from './kills.ts'
@@ -112,6 +113,12 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'cases of each',
     default: 1_000_000,
     run: fuzz,
+  },
+  'crash-points': {
+    about: 'every state in which a power cut can leave one upload of each kind; needs strace',
+    measure: 'states at most',
+    default: 10_000,
+    run: crashImages,
   },
   'power-cuts': {
     about: 'power cuts at random moments, on a disk that loses all that was not synced; needs root',

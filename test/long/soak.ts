@@ -13,7 +13,8 @@ const READERS = 3
 const SETTINGS: ChildSettings = { RATE_LIMIT: '1000000000', STORAGE_LIMIT: '1GB' }
 /** How far the memory of the last quarter may lie over that of the second, once the first has warmed the server. */
 const GROWTH_LIMIT = 64 * MIB
-const OPEN_FILES_LIMIT = 64
+/** Twice what readings of files may keep open. */
+const OPEN_FILES_LIMIT = 128
 
 /** Works for so many minutes, then kills the server and looks whether everything acknowledged is there. */
 export async function soak(minutes: number): Promise<string> {

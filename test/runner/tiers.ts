@@ -78,6 +78,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/downloads/signed-matrix.test.ts':
     'generated: every way in which a signed address is closed; signed-content.test.ts has some',
   'test/faults/bad-line.test.ts': 'slow lines, and a node that is to be taken for dead',
+  'test/faults/crash-points/crash-points.test.ts': 'many starts of the server; sync-failures has each sync',
   'test/faults/crash.test.ts': 'rounds of crashes',
   'test/faults/database-away.test.ts': 'a database that stands still',
   'test/faults/dead-nodes.test.ts': 'half a minute until a node is taken for dead',

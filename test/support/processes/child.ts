@@ -21,6 +21,14 @@ const account = z.object({ id: z.number(), username: z.string(), api_key: z.stri
 /** HOLDFAST_ variables without that prefix: `{ PORT: '0' }`. */
 export type ChildSettings = Readonly<Record<string, string>>
 
+/** What a server runs under. */
+export interface ChildWrapping {
+  /** A program with options of its own that becomes the server: `['setsid']`. */
+  readonly command?: readonly string[]
+  /** Further variables of the environment. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
 export interface Exit {
   /** null when a signal ended the process. */
   readonly code: number | null
@@ -77,12 +85,16 @@ export function temporaryFolder(within = tmpdir()): TemporaryFolder {
 }
 
 /** Starts a server on a free port, without waiting for it. */
-export function launchChild(dataDir: string, settings: ChildSettings = {}): Child {
+export function launchChild(
+  dataDir: string,
+  settings: ChildSettings = {},
+  wrapping: ChildWrapping = {},
+): Child {
   const output = outputFile(KEPT_OUTPUT)
-  const child = Bun.spawn([...PROGRAM, 'serve'], {
+  const child = Bun.spawn([...(wrapping.command ?? []), ...PROGRAM, 'serve'], {
     // A developer's .env must not affect tests.
     cwd: tmpdir(),
-    env: environment(dataDir, settings),
+    env: { ...environment(dataDir, settings), ...wrapping.environment },
     stdin: 'ignore',
     stdout: output.descriptor,
     stderr: output.descriptor,
@@ -130,8 +142,12 @@ export function launchChild(dataDir: string, settings: ChildSettings = {}): Chil
 }
 
 /** Starts a server and waits until it listens. */
-export async function startChild(dataDir: string, settings: ChildSettings = {}): Promise<ChildServer> {
-  const child = launchChild(dataDir, settings)
+export async function startChild(
+  dataDir: string,
+  settings: ChildSettings = {},
+  wrapping: ChildWrapping = {},
+): Promise<ChildServer> {
+  const child = launchChild(dataDir, settings, wrapping)
   const late = setTimeout(() => child.signal('SIGKILL'), START_DEADLINE)
   try {
     return { ...child, url: await child.listening }

@@ -19,6 +19,7 @@ const PACKAGES = {
   openssl: 'openssl',
   python3: 'python3',
   rclone: 'rclone',
+  strace: 'strace',
   'systemd-analyze': 'systemd',
   unzip: 'unzip',
   xfs_io: 'xfsprogs',

@@ -24,16 +24,24 @@ export function finishedBlobs(dataDir: string): string[] {
     .map(({ name }) => name)
 }
 
+/** For reading, also while a server uses it or is just closing it. */
+export function databaseOf(dataDir: string): Database {
+  const database = new Database(join(dataDir, 'holdfast.sqlite'), { readonly: true })
+  database.run('pragma busy_timeout = 10000')
+  return database
+}
+
 /**
  * Inconsistencies between the database and the blobs of a data folder without a running server; empty when
  * there are none. `cleaned`: unfinished files and unreferenced blobs count too.
  */
 export function inconsistencies(dataDir: string, { cleaned }: { readonly cleaned: boolean }): string[] {
-  using database = new Database(join(dataDir, 'holdfast.sqlite'), { readonly: true })
+  using database = databaseOf(dataDir)
   const select = (sql: string) => new Set(keys.parse(database.query(sql).all()).map(({ key }) => key))
   const thumbnails = select('select key from thumbnails where key is not null')
   const wanted = select('select key from blobs').union(thumbnails)
   const garbage = select('select key from blob_garbage')
+  const uploads = select('select key from uploads where ended_at is null')
   const stored = new Set(finishedBlobs(dataDir))
   const found = [
     ...database
@@ -49,7 +57,11 @@ export function inconsistencies(dataDir: string, { cleaned }: { readonly cleaned
   for (const key of wanted) if (!stored.has(key)) found.push(`blob ${key} has a row and no bytes`)
   if (!cleaned) return found
   for (const key of stored) {
-    if (!wanted.has(key) && !garbage.has(key)) found.push(`blob ${key} has bytes and no row`)
+    if (!wanted.has(key) && !garbage.has(key) && !uploads.has(key))
+      found.push(`blob ${key} has bytes and no row`)
+  }
+  for (const key of resumableBlobs(dataDir)) {
+    if (!garbage.has(key) && !uploads.has(key)) found.push(`resumable file ${key} belongs to no upload`)
   }
   for (const key of unfinishedBlobs(dataDir)) found.push(`unfinished file ${key} stayed`)
   return found
