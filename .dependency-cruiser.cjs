@@ -23,7 +23,7 @@ const BASE = [
 const MAY_IMPORT = {
   mail: [],
   files: ['thumbnails/(thumbnails|icons)\\.ts$'],
-  thumbnails: ['files/', 'sharing/(access|links/link-access)\\.ts$'],
+  thumbnails: ['files/', 'sharing/(access|links/link-(access|visits))\\.ts$'],
   accounts: ['files/', 'mail/'],
   sharing: ['files/', 'accounts/', 'uploads/uploads\\.rows\\.ts$'],
   uploads: ['files/', 'thumbnails/'],

@@ -95,7 +95,7 @@ async function startIn(closing: Closing, start: Start): Promise<Holdfast> {
   const way = start.way === undefined ? {} : { way: start.way }
   const listening = await startServer(parts, { ...core, metrics: metrics?.requests ?? null, ...way })
   server = listening
-  const flush = () => flushAll([parts.files.usage, core.traffic, core.rates])
+  const flush = () => flushAll([parts.files.usage, parts.sharing.linkClaims, core.traffic, core.rates])
   return {
     url: listening.url,
     welcome,

@@ -2,8 +2,8 @@ import * as z from 'zod/mini'
 import { component, described, extended } from './documentation.ts'
 import { dataOf, optionalTimestamp, pageOf, sizeField, timestampField, uuidField } from './fields.ts'
 
-const linkState = described(z.enum(['live', 'ended', 'revoked']), {
-  description: '"live" until its end or until it is revoked',
+const linkState = described(z.enum(['live', 'ended', 'used_up', 'revoked']), {
+  description: '"live" until its end, its last download, or until it is revoked',
 })
 export type LinkState = z.infer<typeof linkState>
 
@@ -19,6 +19,11 @@ export const link = component(
     message: z.nullable(z.string()),
     has_password: z.boolean(),
     ends_at: optionalTimestamp,
+    max_downloads: described(z.nullable(z.int()), { description: 'null: any number', example: 3 }),
+    downloads: described(z.int(), {
+      description:
+        'Visitors who downloaded it, or are doing so. Of one visitor all within a day is one download; one of which less than half was sent, previews of chat programs and those of its owner do not count',
+    }),
     state: linkState,
     files: described(z.int(), { description: 'How many files were chosen, of which some may be gone' }),
     folders: described(z.int(), { description: 'How many folders were chosen, of which some may be gone' }),

@@ -27,6 +27,7 @@ import { damagedContents } from './migrations/022-damaged-contents.ts'
 import { damages } from './migrations/023-damages.ts'
 import { links } from './migrations/024-links.ts'
 import { mirror } from './migrations/025-mirror.ts'
+import { linkClaims } from './migrations/026-link-claims.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -61,6 +62,7 @@ const migrations: readonly Migration[] = [
   damages,
   links,
   mirror,
+  linkClaims,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

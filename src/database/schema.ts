@@ -16,8 +16,11 @@ import type {
   FolderIdentifier,
   FolderPlace,
   KeyId,
+  LinkClaimId,
   LinkId,
+  LinkProgram,
   LinkSlug,
+  LinkVisitor,
   MailId,
   NodeId,
   PasskeyId,
@@ -66,6 +69,7 @@ export interface Tables {
   file_warnings: FileWarningsTable
   links: LinksTable
   link_targets: LinkTargetsTable
+  link_claims: LinkClaimsTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   days: DaysTable
   outages: OutagesTable
@@ -605,6 +609,24 @@ interface LinksTable {
   ends_at: number | null
   created_at: number
   revoked_at: number | null
+  /** null: any number. */
+  max_downloads: number | null
+  /** Besides those that claims still hold. */
+  downloads: Generated<number>
+}
+
+/** What a visitor downloads by a link with a limit; see `sharing/links/link-claims.ts`. */
+interface LinkClaimsTable {
+  id: Generated<LinkClaimId>
+  link_id: LinkId
+  visitor: LinkVisitor
+  /** null where a cookie tells the visitor. */
+  program: LinkProgram | null
+  /** In millionths of a file or a zip; of several, their sum. */
+  sent: number
+  /** Transfers that are running. */
+  running: number
+  created_at: number
 }
 
 /**

@@ -6,6 +6,8 @@ import {
   GUESTS,
   type KeyId,
   type LinkId,
+  type LinkProgram,
+  type LinkVisitor,
   type SessionId,
 } from './ids.ts'
 import type { Reach } from './reach.ts'
@@ -38,6 +40,17 @@ export interface LinkRights {
   readonly folders: ReadonlySet<FolderId>
   /** Changes with every change of the link's password; null means there is none. */
   readonly passwordTag: string | null
+  /** Whether its downloads are limited in number. */
+  readonly isLimited: boolean
+  /** Whose downloads are counted; null for the link's owner, whose are not. */
+  readonly visitor: LinkDownloader | null
+}
+
+/** A visitor of a link, as far as that can be told. */
+export interface LinkDownloader {
+  readonly visitor: LinkVisitor
+  /** null where a cookie tells the visitor. */
+  readonly program: LinkProgram | null
 }
 
 /**

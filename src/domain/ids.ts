@@ -33,6 +33,11 @@ export type AuditId = Branded<number, 'AuditId'>
 export type Slug = Branded<string, 'Slug'>
 /** Row id of a made link. Callers only ever see its slug. */
 export type LinkId = Branded<number, 'LinkId'>
+export type LinkClaimId = Branded<number, 'LinkClaimId'>
+/** Tells the visitors of a made link apart: an HMAC, by which nobody is found. */
+export type LinkVisitor = Branded<string, 'LinkVisitor'>
+/** The same for programs without cookies, of which several may be one visitor's, and one several visitors'. */
+export type LinkProgram = Branded<string, 'LinkProgram'>
 /** Public name of a made link: a–z, 0–9 and hyphens. */
 export type LinkSlug = Branded<string, 'LinkSlug'>
 export type Uuid = Branded<string, 'Uuid'>

@@ -3,7 +3,7 @@ import type { Signing } from '../core/hmac.ts'
 import type { Asker } from '../domain/access.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { FolderId, LinkId, Uuid } from '../domain/ids.ts'
+import type { FolderId, LinkId, LinkProgram, LinkVisitor, Uuid } from '../domain/ids.ts'
 import type { Opened } from '../sharing/access.ts'
 import type { SignedLink } from '../sharing/links/link-access.ts'
 import { rightsFields, rightsIn, rightsOf } from './token-rights.ts'
@@ -54,7 +54,21 @@ const payload = z.object({
   g: z.array(z.tuple([z.number(), z.string()])),
 })
 
-const linkPayload = z.object({ ...payload.shape, l: z.number(), t: z.string().nullable() })
+const linkPayload = z.object({
+  ...payload.shape,
+  l: z.number(),
+  t: z.string().nullable(),
+  v: z.tuple([z.string(), z.string().nullable()]).nullable(),
+})
+
+function linkIn({ l, t, v }: z.infer<typeof linkPayload>): SignedLink {
+  const visitor = v && { visitor: v[0] as LinkVisitor, program: v[1] as LinkProgram | null }
+  return { id: l as LinkId, passwordTag: t, visitor }
+}
+
+function linkFields({ id, passwordTag, visitor }: SignedLink) {
+  return { l: id, t: passwordTag, v: visitor && [visitor.visitor, visitor.program] }
+}
 
 export function createContentTokens(signing: Signing, clock: Clock): ContentTokens {
   return {
@@ -70,7 +84,7 @@ export function createContentTokens(signing: Signing, clock: Clock): ContentToke
       }
       return link === null
         ? signing.sign(PURPOSE, fields)
-        : signing.sign(LINK_PURPOSE, { ...fields, l: link.id, t: link.passwordTag })
+        : signing.sign(LINK_PURPOSE, { ...fields, ...linkFields(link) })
     },
 
     read(token, file) {
@@ -85,7 +99,7 @@ export function createContentTokens(signing: Signing, clock: Clock): ContentToke
       }
       const { g, c, p } = found.data
       const grants = new Map(g.map(([folder, tag]) => [folder as FolderId, tag] as const))
-      const link = byLink.success ? { id: byLink.data.l as LinkId, passwordTag: byLink.data.t } : null
+      const link = byLink.success ? linkIn(byLink.data) : null
       return { asker: { reach: null, grants, signed: rightsIn(found.data) }, link, counted: c, proxied: p }
     },
   }

@@ -8,6 +8,7 @@ import { fileNotFound } from '../files/own-file.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { bytesOf, endpoint, openEndpoint } from '../server/endpoint.ts'
 import { opened } from '../sharing/access.ts'
+import { isPreview } from '../sharing/links/previewers.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import { contentName } from './addresses.ts'
 import { CONTENT_TOKEN_LIFETIME } from './content-tokens.ts'
@@ -98,7 +99,8 @@ export const getContentEndpoint = endpoint({
     const download = call.url.searchParams.get('download') === 'true'
     return sendFile(call, downloads.content, file, {
       disposition: download ? 'attachment' : 'inline',
-      proxied,
+      proxied: proxied || asker.link?.isLimited === true,
+      claims: sharing.linkClaims.of(asker.link, download && !isPreview(call.request)),
       began() {
         const isOwner = isOwnersLook(viewer, file.account_id)
         return files.usage.fileUsed(file.id, isOwner || counted ? null : download ? 'download' : 'view')

@@ -8,6 +8,8 @@ import { partToSend } from '../server/answers/part-to-send.ts'
 import type { Call } from '../server/call.ts'
 import type { SourceChunks } from '../server/connections/body-chunks.ts'
 import { type BodySource, StoredBody } from '../server/connections/stored-body.ts'
+import type { ByteClaims } from '../sharing/links/byte-claims.ts'
+import { type BytesSent, beginSending } from './bytes-sent.ts'
 import type { Content } from './content.ts'
 import { contentDisposition } from './disposition.ts'
 
@@ -20,6 +22,8 @@ export interface Sending {
    * that comes back is called when they could not be sent to their end, which takes that back.
    */
   readonly began: () => () => void
+  /** Counts downloads by the link of the request; null for none. */
+  readonly claims: ByteClaims | null
 }
 
 /**
@@ -51,34 +55,64 @@ export async function sendFile(
       headers: { Location: link, 'Cache-Control': 'private, no-store' },
     })
   }
-  const body = end > start ? await content.read(file, start, end) : null
+  const sent = await beginSending(sending.claims, { start, end, whole: file.size })
+  const body = end > start ? await readOrEnd(() => content.read(file, start, end), sent) : null
   const takeBack = start === 0 ? sending.began() : () => {}
   const failed = (error: unknown) => {
     takeBack()
     call.site.report(new FileDamaged(file, error), call.id)
   }
-  if (body === null) return new Response(null, { status, headers })
-  if (!('readInto' in body)) return storedResponse(watched(body, failed), { status, headers })
+  if (body === null) {
+    sent.over()
+    return new Response(null, { status, headers })
+  }
+  if (!('readInto' in body)) return storedResponse(watched(body, sent, failed), { status, headers })
   const source: BodySource = {
     readInto: (from, target) =>
-      body.readInto(from, target).catch((error: unknown) => {
-        failed(error)
-        throw readingFailure(file, error)
-      }),
-    close: () => body.close(),
+      body.readInto(from, target).then(
+        () => sent.add(target.length),
+        (error: unknown) => {
+          failed(error)
+          throw readingFailure(file, error)
+        },
+      ),
+    close() {
+      sent.over()
+      return body.close()
+    },
   }
   return storedResponse(new StoredBody(source, start, end), { status, headers })
 }
 
+/** Ends what was begun when there is nothing to read after all. */
+async function readOrEnd<T>(read: () => Promise<T>, sent: BytesSent): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    sent.over()
+    throw error
+  }
+}
+
 /** The same chunks; `failed` is told when they break off, and so does whatever they are sent in. */
-function watched(chunks: BlobChunks, failed: (error: unknown) => void): SourceChunks {
+function watched(chunks: BlobChunks, sent: BytesSent, failed: (error: unknown) => void): SourceChunks {
   return {
-    next: () =>
-      chunks.next().catch((error: unknown) => {
+    async next() {
+      try {
+        const chunk = await chunks.next()
+        if (chunk === null) sent.over()
+        else sent.add(chunk.length)
+        return chunk
+      } catch (error) {
+        sent.over()
         failed(error)
         throw error
-      }),
-    cancel: () => chunks.cancel(),
+      }
+    },
+    cancel() {
+      sent.over()
+      chunks.cancel()
+    },
     release() {},
   }
 }

@@ -53,6 +53,7 @@ export const getFilePage = endpoint({
       reportUrl: isOwner ? null : `/d/${file.slug}/report`,
       barrier: isOwner ? barrierOf(seen.chain) : null,
       notice: null,
+      showsContent: true,
     }
     const view = await fileView(call, { downloads, files, thumbnails }, { asker, seen, place })
     return page(call.site, pages.render.filePage(view, reader), view.damage === null ? 200 : 500)

@@ -30,6 +30,8 @@ export interface FilePlace extends Pick<FilePageView, 'folder' | 'reportUrl' | '
   readonly path: string
   /** Path of the thumbnail. */
   readonly thumbnail: string
+  /** Whether the page shows what is in the file. */
+  readonly showsContent: boolean
 }
 
 /** The file, and by whom and which way it is opened. */
@@ -47,7 +49,7 @@ export async function fileView(
 ): Promise<FilePageView> {
   const { files, thumbnails } = parts
   const { item: file, viewer } = seen
-  const { path, thumbnail, ...rest } = place
+  const { path, thumbnail, showsContent, ...rest } = place
   const isOwner = viewer.account === file.account_id
   if (call.request.method === 'GET' && file.damage === null)
     files.usage.fileUsed(file.id, isOwner ? null : 'view')
@@ -67,8 +69,9 @@ export async function fileView(
     url: call.site.publicUrl + path,
     thumbnailUrl: call.site.publicUrl + thumbnail,
     downloadUrl: `${path}?download=1`,
-    pictureUrl: thumbnails.progress(file) === 'ready' ? `${thumbnail}?size=960` : null,
-    preview: file.damage === null ? await previewOf(call, parts, { asker, seen, place }) : null,
+    pictureUrl: showsContent && thumbnails.progress(file) === 'ready' ? `${thumbnail}?size=960` : null,
+    preview:
+      showsContent && file.damage === null ? await previewOf(call, parts, { asker, seen, place }) : null,
     damage: damageFor(isOwner, file),
   }
 }

@@ -9,6 +9,7 @@ import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { type Opened, opened } from '../sharing/access.ts'
+import type { ByteClaims } from '../sharing/links/byte-claims.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { barrierOf } from './barrier.ts'
@@ -68,16 +69,19 @@ export const getFolderPage = endpoint({
   },
 })
 
+/** `claims`: of the link by which it is downloaded. */
 export async function toArchive(
   call: Call,
   { downloads, files }: { downloads: DownloadsPart; files: FilesPart },
   seen: Opened<Folder>,
+  claims: ByteClaims | null = null,
 ): Promise<Response> {
   const { item: folder, viewer } = seen
   const archive = await downloads.archives.folder(archiveReader(call), viewer, folder.id)
   return sendArchive(call, files.usage, archive, {
     folder: folder.name,
     isOwner: isOwn(seen),
+    claims,
   })
 }
 

@@ -5,13 +5,16 @@ import { archiveAnswers, archiveReader, sendArchive } from '../downloads/zip/arc
 import type { FilesPart } from '../files/files.part.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import type { Authentication } from '../server/authentication.ts'
-import { type Call, FOLDER_COOKIE } from '../server/call.ts'
+import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { readForm } from '../server/requests/body.ts'
-import { cookieValue } from '../server/requests/cookies.ts'
+import { setCookie } from '../server/requests/cookies.ts'
 import { opened } from '../sharing/access.ts'
 import { type OpenLink, openedLink, type VisitedLink } from '../sharing/links/link-access.ts'
+import { CLAIMED_FOR } from '../sharing/links/link-claims.ts'
 import { linkPath, linkThumbnailPath } from '../sharing/links/link-paths.ts'
+import { linkVisit, VISITOR_COOKIE } from '../sharing/links/link-visits.ts'
+import { isPreview } from '../sharing/links/previewers.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { bundlePage } from './bundle-page.ts'
@@ -107,36 +110,59 @@ async function visitedLink(
   call: Call,
   { authentication, sharing }: Pick<LinkPageNeeds, 'authentication' | 'sharing'>,
 ): Promise<VisitedLink> {
-  const cookie = cookieValue(call.request, FOLDER_COOKIE)
-  return sharing.linkAccess.visit(await authentication.asker(call), call.params.link ?? '', cookie)
+  return sharing.linkAccess.visit(await authentication.asker(call), linkVisit(call))
 }
 
 /** `target`: null for what the link opens as a whole. */
 async function linkAnswer(call: Call, parts: LinkPageNeeds, target: LinkTarget | null): Promise<Response> {
   const visited = await visitedLink(call, parts)
-  if (visited.kind === 'locked' && !wantsBytes(call) && !wantsArchive(call)) {
+  if (visited.kind === 'locked' && !wants(call).bytes && !wants(call).archive) {
     const action = linkPath(visited.link.slug)
     const next = nextPath(call.url.pathname, action)
     return passwordForm(call, parts, { lock: visited.closed.lock, action }, next, null)
   }
   const open = openedLink(visited)
   const targets = await parts.sharing.linkAccess.targets(open.link)
-  const place = linkPlace(open, targets, parts.thumbnails)
-  const wanted = target ?? place.only
-  if (typeof wanted === 'string') return fileAnswer(call, parts, open, place, wanted)
-  if (typeof wanted === 'number') return folderAnswer(call, parts, open, place, wanted)
-  return wantsArchive(call) ? bundleArchive(call, parts, open, place) : bundlePage(call, parts, place)
+  const { isLimited } = open.asker.link
+  const taken = isLimited ? await parts.sharing.linkClaims.count(open.link.id) : 0
+  const place = linkPlace(open, targets, parts.thumbnails, taken)
+  // A preview of a chat program takes no place, so it gets the page alone.
+  const wish = isLimited && isPreview(call.request) ? { bytes: false, archive: false } : wants(call)
+  const response = await answerFor(call, parts, { open, place, wish, target: target ?? place.only })
+  if (isLimited) rememberVisitor(call, open, response)
+  return response
+}
+
+interface LinkQuestion {
+  readonly open: OpenLink
+  readonly place: LinkPlace
+  readonly wish: { readonly bytes: boolean; readonly archive: boolean }
+  readonly target: LinkTarget | null
+}
+
+function answerFor(call: Call, parts: LinkPageNeeds, question: LinkQuestion): Promise<Response> {
+  const { place, target, wish } = question
+  if (typeof target === 'string') return fileAnswer(call, parts, question, target)
+  if (typeof target === 'number') return folderAnswer(call, parts, question, target)
+  return wish.archive ? bundleArchive(call, parts, question) : bundlePage(call, parts, place)
+}
+
+/** From here on the browser is told from others behind the same address. */
+function rememberVisitor(call: Call, { link, newName }: OpenLink, response: Response): void {
+  if (newName === null) return
+  const secure = call.site.publicUrl.startsWith('https:')
+  const cookie = setCookie(VISITOR_COOKIE, newName, CLAIMED_FOR / 1000, secure, linkPath(link.slug))
+  response.headers.append('Set-Cookie', cookie)
 }
 
 async function fileAnswer(
   call: Call,
   parts: LinkPageNeeds,
-  { asker, link }: OpenLink,
-  place: LinkPlace,
+  { open: { asker, link }, place, wish }: LinkQuestion,
   uuid: Uuid,
 ): Promise<Response> {
   const seen = opened(await parts.sharing.access.file(asker, { kind: 'uuid', uuid }))
-  if (wantsBytes(call)) {
+  if (wish.bytes) {
     const isDownload = call.url.searchParams.get('download') === '1'
     return redirectToBytes(call, parts.downloads.contentTokens, asker, seen, isDownload)
   }
@@ -151,6 +177,7 @@ async function fileAnswer(
       reportUrl: null,
       barrier: null,
       notice: place.notice,
+      showsContent: !asker.link.isLimited,
     },
   })
   const html = parts.pages.render.filePage(view, await parts.pages.reader(call))
@@ -160,28 +187,28 @@ async function fileAnswer(
 async function folderAnswer(
   call: Call,
   parts: LinkPageNeeds,
-  { asker }: OpenLink,
-  place: LinkPlace,
+  { open: { asker }, place, wish }: LinkQuestion,
   folder: FolderId,
 ): Promise<Response> {
   const seen = opened(await parts.sharing.access.folder(asker, folder))
-  if (wantsArchive(call)) return toArchive(call, parts, seen)
+  if (wish.archive)
+    return toArchive(call, parts, seen, parts.sharing.linkClaims.of(asker.link, !isPreview(call.request)))
   return folderPage(call, parts, seen, linkFolderPlace(place, seen))
 }
 
 /** A ZIP file of all that the link opens. */
 async function bundleArchive(
   call: Call,
-  { downloads, files }: Pick<LinkPageNeeds, 'downloads' | 'files'>,
-  { asker, link }: OpenLink,
-  { targets, title }: LinkPlace,
+  { downloads, files, sharing }: Pick<LinkPageNeeds, 'downloads' | 'files' | 'sharing'>,
+  { open: { asker, link }, place: { targets, title } }: LinkQuestion,
 ): Promise<Response> {
   const archive = await downloads.archives.selection(archiveReader(call), asker, {
     files: targets.files.map(({ id }) => id),
     folders: targets.folders.map(({ id }) => id),
   })
   const isOwner = asker.reach?.account === link.account_id
-  return sendArchive(call, files.usage, archive, { folder: title, isOwner })
+  const claims = sharing.linkClaims.of(asker.link, !isPreview(call.request))
+  return sendArchive(call, files.usage, archive, { folder: title, isOwner, claims })
 }
 
 /** Digits are the number of a folder, the form of a UUID is a file. Throws Refusal FILE_NOT_FOUND for anything else. */
@@ -192,12 +219,9 @@ function targetNamed(text: string): LinkTarget {
   throw fileNotFound()
 }
 
-function wantsBytes({ url }: Call): boolean {
-  return url.searchParams.get('download') === '1' || url.searchParams.get('view') === '1'
-}
-
-function wantsArchive({ url }: Call): boolean {
-  return url.searchParams.get('download') === 'zip'
+function wants({ url: { searchParams } }: Call): LinkQuestion['wish'] {
+  const download = searchParams.get('download')
+  return { bytes: download === '1' || searchParams.get('view') === '1', archive: download === 'zip' }
 }
 
 /** Restricts the redirect to pages of this link. */

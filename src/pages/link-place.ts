@@ -1,5 +1,5 @@
 import { timestamp } from '../domain/clock.ts'
-import type { FolderId, Uuid } from '../domain/ids.ts'
+import type { FolderId, LinkSlug, Uuid } from '../domain/ids.ts'
 import type { FileListRow } from '../files/file-lists.rows.ts'
 import type { Opened } from '../sharing/access.ts'
 import type { LinkTargets, OpenLink } from '../sharing/links/link-access.ts'
@@ -14,6 +14,7 @@ export type LinkTarget = Uuid | FolderId
 
 /** What the pages of a link have in common. */
 export interface LinkPlace {
+  readonly link: LinkSlug
   readonly path: string
   readonly targets: LinkTargets
   /** Name of the link, or else of what it opens. */
@@ -30,17 +31,21 @@ export interface LinkPlace {
 
 /** `targets`: what the link opens now. */
 export function linkPlace(
-  { link }: Pick<OpenLink, 'link'>,
+  { link, asker }: OpenLink,
   targets: LinkTargets,
   thumbnails: Pick<Thumbnails, 'shows'>,
+  /** Places taken of a limited link. */
+  taken: number,
 ): LinkPlace {
   const { files, folders } = targets
+  const { max_downloads: max } = link
   const path = linkPath(link.slug)
   const names = [...folders, ...files].map(({ name }) => name)
   const more = names.length > 1 ? ` + ${names.length - 1}` : ''
   const title = link.name ?? `${names[0] ?? ''}${more}`
   const only = names.length === 1 ? (folders[0]?.id ?? files[0]?.uuid ?? null) : null
   return {
+    link: link.slug,
     path,
     targets,
     title,
@@ -50,11 +55,19 @@ export function linkPlace(
       name: only === null ? null : link.name,
       message: link.message,
       endsAt: link.ends_at === null ? null : timestamp(link.ends_at),
+      left: max === null ? null : leftFor(asker, Math.max(0, max - taken)),
     },
     pathOf: (target) => (target === only ? path : linkPath(link.slug, target)),
     pictureOf: (file) =>
-      thumbnails.shows(file) ? linkThumbnailPath(link.slug, file.uuid) : iconAddress(file.type, file.name),
+      max === null && thumbnails.shows(file)
+        ? linkThumbnailPath(link.slug, file.uuid)
+        : iconAddress(file.type, file.name),
   }
+}
+
+/** A visitor who is let in while no place is left has one. */
+function leftFor({ link }: OpenLink['asker'], left: number): LinkNotice['left'] {
+  return left === 0 && link.visitor !== null ? 'yours' : left
 }
 
 /** Of a folder that the link opens, or that lies below one. */

@@ -56,6 +56,8 @@ export interface LinkNotice {
   readonly message: string | null
   /** ISO 8601 UTC. */
   readonly endsAt: string | null
+  /** How many others may download it, where that is limited; `yours`: none, but the visitor has begun. */
+  readonly left: number | 'yours' | null
 }
 
 /** An ancestor folder that is private, or that requires a password from others. */

@@ -4,6 +4,7 @@ import { HOUR, SECOND } from '../domain/clock.ts'
 import { type AccessControl, createAccess } from './access.ts'
 import { createFolderPasswords, type FolderPasswords } from './folder-passwords.ts'
 import { createLinkAccess, type LinkAccess } from './links/link-access.ts'
+import { createLinkClaims, type LinkClaims } from './links/link-claims.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { createPublicFolders, type PublicFolders } from './public-folders.ts'
 import { createReporting, type Reporting } from './reporting.ts'
@@ -15,6 +16,7 @@ export interface SharingPart {
   readonly access: AccessControl
   readonly folderPasswords: FolderPasswords
   readonly linkAccess: LinkAccess
+  readonly linkClaims: LinkClaims
   readonly links: Links
   readonly publicFolders: PublicFolders
   readonly reporting: Reporting
@@ -27,12 +29,18 @@ export function createSharingPart({ db, rates, signing, clock, random, failed }:
   const access = createAccess(db, signing, clock)
   const reports = createReports(db, clock)
   const folderPasswords = createFolderPasswords(rates, signing, clock, random)
+  const linkClaims = createLinkClaims(
+    db,
+    clock,
+    failed('the end of a download by a link could not be counted'),
+  )
   const links = createLinks(db, rates, clock, random)
   const takeDowns = createTakeDowns(db, clock, failed('a content could not be taken down'))
   return {
     access,
     folderPasswords,
-    linkAccess: createLinkAccess(db, folderPasswords, signing, clock),
+    linkAccess: createLinkAccess(db, folderPasswords, linkClaims, signing, clock, random),
+    linkClaims,
     links,
     publicFolders: createPublicFolders(db, access),
     reporting: createReporting(db, rates, signing, clock),
@@ -41,6 +49,8 @@ export function createSharingPart({ db, rates, signing, clock, random, failed }:
     jobs: [
       { name: 'go on with taking down', on: 'one node', every: 10 * SECOND, run: takeDowns.run },
       { name: 'forget old reports', on: 'one node', every: HOUR, run: reports.forgetOld },
+      { name: 'write downloads by links', on: 'every node', every: SECOND, run: linkClaims.flush },
+      { name: 'count old downloads by links', on: 'one node', every: HOUR, run: linkClaims.countOld },
       { name: 'forget old links', on: 'one node', every: HOUR, run: links.forgetOld },
     ],
   }

@@ -6,11 +6,11 @@ import type { FileDetail } from '../files/files.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import { partToSend } from '../server/answers/part-to-send.ts'
 import type { Authentication } from '../server/authentication.ts'
-import { type Call, FOLDER_COOKIE } from '../server/call.ts'
+import type { Call } from '../server/call.ts'
 import { bytesOf, type Documentation, endpoint } from '../server/endpoint.ts'
-import { cookieValue } from '../server/requests/cookies.ts'
 import { type AccessControl, unlocked } from '../sharing/access.ts'
 import { type LinkAccess, openedLink } from '../sharing/links/link-access.ts'
+import { linkVisit } from '../sharing/links/link-visits.ts'
 import { iconFor, iconHeaders } from './icons.ts'
 import type { ThumbnailPicture, ThumbnailSize, Thumbnails } from './thumbnails.ts'
 
@@ -60,11 +60,11 @@ export const getLinkThumbnailEndpoint = endpoint({
     params: z.object({ link: z.string(), target: z.string() }),
   },
   async handle(call, parts: ThumbnailNeeds) {
-    const { link = '', target = '' } = call.params
-    const asker = await parts.authentication.asker(call)
-    const cookie = cookieValue(call.request, FOLDER_COOKIE)
-    const visited = openedLink(await parts.sharing.linkAccess.visit(asker, link, cookie))
-    return answer(call, parts, visited.asker, target)
+    const visit = await parts.sharing.linkAccess.visit(
+      await parts.authentication.asker(call),
+      linkVisit(call),
+    )
+    return answer(call, parts, openedLink(visit).asker, call.params.target ?? '')
   },
 })
 
@@ -79,6 +79,8 @@ async function answer(
   const size = sizes.get(call.url.searchParams.get('size'))
   if (size === undefined) throw new Refusal('INVALID_REQUEST', 'size must be 320, 960 or large')
   const file = unlocked(await sharing.access.file(asker, identifier))
+  // A link whose downloads are counted shows nothing without one.
+  if (asker.link?.isLimited === true) return icon(file, false)
   const shown = await thumbnails.show(file, size)
   const thumbnail = shown.kind === 'picture' ? await send(call, thumbnails, shown.picture) : null
   return thumbnail ?? icon(file, shown.kind !== 'never')

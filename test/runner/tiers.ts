@@ -83,6 +83,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/faults/database-away.test.ts': 'a database that stands still',
   'test/faults/dead-nodes.test.ts': 'half a minute until a node is taken for dead',
   'test/faults/hostile-pictures.test.ts': 'generated: every hostile picture',
+  'test/faults/link-kills.test.ts': 'a kill, and two starts of the program',
   'test/faults/lost-commits.test.ts': 'ten seconds in which a database might come back',
   'test/faults/node-starts.test.ts': 'many starts of nodes',
   'test/faults/postgres-closing.test.ts': 'a database server of its own',

@@ -101,12 +101,16 @@ async function madeLinks(
   const ends_at = timestamp(host.clock.now() + 7 * DAY)
   const ended = await makeLink(host, key, { files: [other], ends_at: timestamp(host.clock.now() + 1000) })
   host.clock.advance(1000)
+  const usedUp = await makeLink(host, key, { folders: [hidden], max_downloads: 1 })
+  await (await fetch(`${host.url}/l/${usedUp}?download=zip`)).bytes()
   const made = {
     file: await makeLink(host, key, { files: [other], name: 'For the printer', message, ends_at }),
     folder: await makeLink(host, key, { folders: [hidden], message, ends_at }),
     bundle: await makeLink(host, key, { files: [other, code, markdown], folders: [kinds], message, ends_at }),
     locked: await makeLink(host, key, { files: [other], password: 'kelp' }),
     ended,
+    limited: await makeLink(host, key, { files: [other], max_downloads: 3, message, ends_at }),
+    'used-up': usedUp,
   }
   return Object.entries(made).map(([what, slug]) => [`link-${what}`, `/l/${slug}`])
 }

@@ -75,7 +75,7 @@ function folderPages(): State[] {
 }
 
 function linkPages(): State[] {
-  return ['file', 'folder', 'bundle', 'locked', 'ended'].map((what) => ({
+  return ['file', 'folder', 'bundle', 'locked', 'ended', 'limited', 'used-up'].map((what) => ({
     name: `link-${what}`,
     show: (page, demo) => open(page, demo.links.get(`link-${what}`) ?? ''),
   }))

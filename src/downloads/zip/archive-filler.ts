@@ -14,6 +14,8 @@ export interface ArchiveSource {
   stream(entry: number, start: number, end: number): Promise<ReadableStream<Uint8Array> | null>
   /** The entry is being sent from its first byte on, and what comes after its header could be read. */
   began(entry: number): void
+  /** So many bytes more went to the reader. */
+  sent(bytes: number): void
   /** The stream broke off because of this. */
   failed(error: unknown): void
   /** Nobody reads any more, for whatever reason. */

@@ -25,6 +25,7 @@ export function archiveStream(
       try {
         const filled = await filler.fill(new Uint8Array(view.buffer, view.byteOffset, view.byteLength))
         if (filler.isCancelled()) return
+        source.sent(filled)
         if (filled === 0) {
           controller.close()
           source.over()

@@ -1,10 +1,12 @@
 import { z } from '@hono/zod-openapi'
 import type { FilesPart } from '../../files/files.part.ts'
 import type { Usage } from '../../files/use-counters.ts'
-import { type ByteRangeToSend, partToSend } from '../../server/answers/part-to-send.ts'
+import { partToSend } from '../../server/answers/part-to-send.ts'
 import type { Call } from '../../server/call.ts'
 import { bytesOf, type Documentation, endpoint } from '../../server/endpoint.ts'
+import type { ByteClaims } from '../../sharing/links/byte-claims.ts'
 import type { SharingPart } from '../../sharing/sharing.part.ts'
+import { beginSending } from '../bytes-sent.ts'
 import { contentDisposition } from '../disposition.ts'
 import type { DownloadsPart } from '../downloads.part.ts'
 import type { ArchiveReader } from './archive-turns.ts'
@@ -26,32 +28,38 @@ export function archiveReader({ bucket, request }: Call): ArchiveReader {
 const FILES = 'files'
 
 /** Answers a GET or HEAD for an archive. `folder`: the name of the folder it is of, or null. */
-export function sendArchive(
+export async function sendArchive(
   call: Call,
   usage: Pick<Usage, 'archiveUsed'>,
   archive: Archive,
-  whose: { readonly folder: string | null; readonly isOwner: boolean },
-): Response {
+  whose: {
+    readonly folder: string | null
+    readonly isOwner: boolean
+    /** Counts downloads by the link of the request; null or missing for none. */
+    readonly claims?: ByteClaims | null
+  },
+): Promise<Response> {
   const { site } = call
   // Nothing here has a date that changes whenever the archive does.
   const validators = { etag: archive.etag, lastModified: null }
   const headers = archiveHeaders(archive.etag, `${whose.folder ?? FILES}.zip`)
-  let part: ByteRangeToSend | Response
   try {
-    part = partToSend(call, archive.size, validators, headers)
+    const part = partToSend(call, archive.size, validators, headers)
+    if (part instanceof Response) {
+      archive.close()
+      return part
+    }
+    const { status, start, end } = part
+    const body = archive.read(start, end, {
+      began: usage.archiveUsed(whose.isOwner ? null : 'download'),
+      failed: (error) => site.report(error, call.id),
+      sent: await beginSending(whose.claims ?? null, { start, end, whole: archive.size }),
+    })
+    return new Response(body, { status, headers })
   } catch (error) {
     archive.close()
     throw error
   }
-  if (part instanceof Response) {
-    archive.close()
-    return part
-  }
-  const body = archive.read(part.start, part.end, {
-    began: usage.archiveUsed(whose.isOwner ? null : 'download'),
-    failed: (error) => site.report(error, call.id),
-  })
-  return new Response(body, { status: part.status, headers })
 }
 
 function archiveHeaders(etag: string, name: string): Headers {

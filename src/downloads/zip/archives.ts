@@ -9,6 +9,7 @@ import { folderChain } from '../../files/folders/folders.rows.ts'
 import { placeOf } from '../../files/folders/places.ts'
 import { fileNotFound } from '../../files/own-file.ts'
 import { type AccessControl, opened, unlocked } from '../../sharing/access.ts'
+import type { BytesSent } from '../bytes-sent.ts'
 import { type ArchiveFolderRow, archiveFilesByIds, archiveFolder } from './archive.rows.ts'
 import { ArchiveContents } from './archive-contents.ts'
 import { type ArchivePlan, type PlanBuilder, planBuilder } from './archive-plan.ts'
@@ -40,6 +41,8 @@ export interface ArchiveWatch {
   began(file: FileId): void
   /** The stream broke off because of this. */
   failed(error: unknown): void
+  /** Told of the bytes that went out. */
+  readonly sent: BytesSent
 }
 
 /**
@@ -164,7 +167,11 @@ export class Archives {
             if (begun !== null) watch.began(begun.id)
           },
           failed: watch.failed,
-          over,
+          sent: watch.sent.add,
+          over() {
+            watch.sent.over()
+            over()
+          },
         }),
     }
   }

@@ -64,6 +64,7 @@ const copied = {
   file_warnings: { key: ['id'], hasIds: true },
   links: { key: ['id'], hasIds: true },
   link_targets: { key: ['link_id', 'position'] },
+  link_claims: { key: ['id'], hasIds: true },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
 
 const emptied = Object.entries<CopiedTable>(copied)

@@ -227,6 +227,13 @@ export const de: Texts = {
   madeLink: {
     message: 'Nachricht der sendenden Person',
     ends: 'Dieser Link gilt bis {moment}.',
+    left: {
+      one: 'Noch {count} Person kann das herunterladen.',
+      other: 'Noch {count} Personen können das herunterladen.',
+    },
+    yours:
+      'Du hast den Download begonnen und kannst ihn einen Tag lang fortsetzen oder wiederholen, sonst niemand mehr.',
+    noPreview: 'Eine Vorschau gibt es nicht, denn bei diesem Link zählt jeder Download.',
   },
   folder: {
     downloadAll: 'Alles herunterladen',
@@ -552,6 +559,11 @@ export const de: Texts = {
         title: 'Dieser Link ist abgelaufen',
         message:
           'Er galt nur für eine bestimmte Zeit. Frage die Person, die ihn geschickt hat, nach einem neuen.',
+      },
+      LINK_USED_UP: {
+        title: 'Dieser Link ist aufgebraucht',
+        message:
+          'Er galt für eine bestimmte Zahl von Downloads, und alle sind vergeben. Frage die Person, die ihn geschickt hat, nach einem neuen.',
       },
       NOT_FOUND: {
         title: 'Diese Seite gibt es nicht',

@@ -218,6 +218,12 @@ export const en: Texts = {
   madeLink: {
     message: 'Message of the sender',
     ends: 'This link ends on {moment}.',
+    left: {
+      one: 'It can be downloaded by {count} more person.',
+      other: 'It can be downloaded by {count} more people.',
+    },
+    yours: 'You have begun to download it, and can go on or repeat that for a day. Nobody else can.',
+    noPreview: 'There is no preview, because every download of this link is counted.',
   },
   folder: {
     downloadAll: 'Download all',
@@ -520,6 +526,11 @@ export const en: Texts = {
       LINK_ENDED: {
         title: 'This link has ended',
         message: 'It was made for a limited time. Ask the person who sent it for another one.',
+      },
+      LINK_USED_UP: {
+        title: 'This link has been used up',
+        message:
+          'It was made for a number of downloads, and all of them are taken. Ask the person who sent it for another one.',
       },
       NOT_FOUND: {
         title: 'This page is not here',

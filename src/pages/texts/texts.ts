@@ -94,6 +94,11 @@ export interface MadeLinkTexts {
   readonly message: string
   /** {moment}. */
   readonly ends: string
+  /** Of a link with a limit: how many others may download it. */
+  readonly left: Plural
+  /** The same where nobody else may, and the visitor has begun. */
+  readonly yours: string
+  readonly noPreview: string
 }
 
 export interface FolderTexts {

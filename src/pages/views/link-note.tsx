@@ -5,8 +5,8 @@ import type { PageContext } from './context.ts'
 /** What the sender of a made link says, and when the link ends. */
 export function LinkNote({ notice, context }: { notice: LinkNotice; context: PageContext }) {
   const { words, texts } = context
-  const { name, message, endsAt } = notice
-  if (name === null && message === null && endsAt === null) return null
+  const { name, message, endsAt, left } = notice
+  if (name === null && message === null && endsAt === null && left === null) return null
   return (
     <aside aria-label={texts.madeLink.message} className="link-note">
       {name === null ? null : (
@@ -25,6 +25,12 @@ export function LinkNote({ notice, context }: { notice: LinkNotice; context: Pag
             text={texts.madeLink.ends}
             values={{ moment: <time dateTime={endsAt}>{words.moment(endsAt)}</time> }}
           />
+        </p>
+      )}
+      {left === null ? null : (
+        <p className="small quiet">
+          {left === 'yours' ? texts.madeLink.yours : words.count(left, texts.madeLink.left)}{' '}
+          {texts.madeLink.noPreview}
         </p>
       )}
     </aside>

@@ -1,14 +1,17 @@
 import type { Signing } from '../../core/hmac.ts'
 import type { Database } from '../../database/database.ts'
-import type { Asker, LinkRights } from '../../domain/access.ts'
+import type { Asker, LinkDownloader, LinkRights } from '../../domain/access.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FileId, FolderId, LinkId } from '../../domain/ids.ts'
 import { isLinkSlug } from '../../domain/link-slug.ts'
+import type { Random } from '../../domain/random.ts'
 import type { FileListRow } from '../../files/file-lists.rows.ts'
 import type { FolderListRow } from '../../files/folders/folders.rows.ts'
 import type { ClosedLock, FolderPasswords } from '../folder-passwords.ts'
+import { type LinkClaims, linkUsedUp } from './link-claims.ts'
 import { linkTargets, targetFiles, targetFolders } from './link-targets.rows.ts'
+import { createLinkVisitors, type KnownVisitor, type LinkVisit } from './link-visitors.ts'
 import { type LinkRow, linkById, linkBySlug } from './links.rows.ts'
 import { linkNotFound } from './links.ts'
 
@@ -21,6 +24,8 @@ export interface OpenLink {
   readonly kind: 'open'
   readonly link: LinkRow
   readonly asker: LinkAsker
+  /** For the cookie of a visitor who has none; null where the visitor is known. */
+  readonly newName: string | null
 }
 
 /** A caller who comes by a link, and is let in by it. */
@@ -31,15 +36,16 @@ export interface SignedLink {
   readonly id: LinkId
   /** Tag of the password that its signer had given; null where it had none. */
   readonly passwordTag: string | null
+  readonly visitor: LinkDownloader | null
 }
 
 /** Access by made links, decided from the row at every request. The rule itself is `decideAccess`. */
 export interface LinkAccess {
   /**
-   * The link of that slug. `cookie`: the passwords that were given. Throws Refusal LINK_NOT_FOUND for one that is
-   * unknown or revoked, and LINK_ENDED.
+   * The link of that slug. Throws Refusal LINK_NOT_FOUND for one that is unknown or revoked, LINK_ENDED, and LINK_USED_UP
+   * when all downloads were taken, by others.
    */
-  visit(asker: Asker, slug: string, cookie: string | null): Promise<VisitedLink>
+  visit(asker: Asker, visit: LinkVisit): Promise<VisitedLink>
   /**
    * Re-validates a signed address: throws Refusal as `visit` does, and PASSWORD_REQUIRED when the link got a password,
    * or another one, since.
@@ -58,22 +64,41 @@ export interface LinkTargets {
 export function createLinkAccess(
   db: Database,
   passwords: Pick<FolderPasswords, 'unlocks'>,
+  claims: LinkClaims,
   signing: Signing,
   clock: Clock,
+  random: Random,
 ): LinkAccess {
-  function assertLive(link: LinkRow | undefined): LinkRow {
+  async function live(
+    link: LinkRow | undefined,
+    whose: (link: LinkRow) => Promise<KnownVisitor>,
+  ): Promise<KnownVisitor & { readonly link: LinkRow }> {
     if (link === undefined || link.revoked_at !== null) throw linkNotFound()
     if (link.ends_at !== null && link.ends_at <= clock.now()) {
       throw new Refusal('LINK_ENDED', 'This link has ended; ask the person who sent it for another one')
     }
-    return link
+    const { id, max_downloads: limit } = link
+    const visitor = await whose(link)
+    const { downloader } = visitor
+    const mayDownload =
+      limit === null || downloader === null || (await claims.isOpenTo({ id, limit }, downloader.visitor))
+    if (!mayDownload) throw linkUsedUp()
+    return { link, ...visitor }
   }
+
+  const isOwner = ({ reach }: Asker, { account_id }: LinkRow) => reach?.account === account_id
+
+  const visitorOf = createLinkVisitors(claims, signing, random)
 
   const tagOf = ({ id, password_hash: hash }: LinkRow) =>
     hash === null ? null : signing.tag('link-password', `${id}\n${hash}`)
 
   /** What unlocked folders and signed rights would add is left out: the link alone decides. */
-  async function asking({ reach, signed = null }: Asker, link: LinkRow): Promise<LinkAsker> {
+  async function asking(
+    { reach, signed = null }: Asker,
+    link: LinkRow,
+    visitor: LinkDownloader | null,
+  ): Promise<LinkAsker> {
     const targets = await linkTargets(db, link.id)
     const files = new Set<FileId>()
     const folders = new Set<FolderId>()
@@ -81,27 +106,35 @@ export function createLinkAccess(
       if (file_id !== null) files.add(file_id)
       if (folder_id !== null) folders.add(folder_id)
     }
-    const rights = { id: link.id, account: link.account_id, files, folders, passwordTag: tagOf(link) }
+    const { id, account_id: account, max_downloads } = link
+    const isLimited = max_downloads !== null
+    const rights = { id, account, files, folders, passwordTag: tagOf(link), isLimited, visitor }
     return { reach, grants: new Map(), signed, link: rights }
   }
 
   return {
-    async visit(asker, slug, cookie) {
+    async visit(asker, visit) {
+      const { slug, passwords: cookie } = visit
       if (!isLinkSlug(slug)) throw linkNotFound()
-      const link = assertLive(await linkBySlug(db, slug))
+      const { link, downloader, newName } = await live(await linkBySlug(db, slug), async (found) =>
+        isOwner(asker, found) ? { downloader: null, newName: null } : visitorOf(found, visit),
+      )
       const tag = tagOf(link)
       const { password_hash: hash } = link
       if (tag !== null && hash !== null && !passwords.unlocks(cookie, link.id, tag)) {
         return { kind: 'locked', link, closed: { lock: { link: link.id }, tag, hash } }
       }
-      return { kind: 'open', link, asker: await asking(asker, link) }
+      return { kind: 'open', link, asker: await asking(asker, link, downloader), newName }
     },
 
-    async signed(asker, { id, passwordTag }) {
-      const link = assertLive(await linkById(db, id))
+    async signed(asker, { id, passwordTag, visitor }) {
+      const { link, downloader } = await live(await linkById(db, id), async (found) => ({
+        downloader: isOwner(asker, found) ? null : visitor,
+        newName: null,
+      }))
       const tag = tagOf(link)
       if (tag !== null && tag !== passwordTag) throw passwordRequired()
-      return asking(asker, link)
+      return asking(asker, link, downloader)
     },
 
     async targets(link) {

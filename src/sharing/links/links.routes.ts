@@ -25,7 +25,7 @@ import {
 } from '../../server/requests/fields.ts'
 import type { SharingPart } from '../sharing.part.ts'
 import type { LinkListRow } from './links.rows.ts'
-import type { LinkTerms, OwnLink } from './links.ts'
+import { type LinkTerms, MOST_DOWNLOADS, type OwnLink } from './links.ts'
 
 const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
 
@@ -33,9 +33,10 @@ export function linkUrl(site: Pick<Site, 'publicUrl'>, slug: LinkSlug): string {
   return `${site.publicUrl}/l/${slug}`
 }
 
-function stateOf({ revoked_at, ends_at }: LinkListRow, now: number): LinkState {
+function stateOf({ revoked_at, ends_at, max_downloads, downloads }: LinkListRow, now: number): LinkState {
   if (revoked_at !== null) return 'revoked'
-  return ends_at !== null && ends_at <= now ? 'ended' : 'live'
+  if (ends_at !== null && ends_at <= now) return 'ended'
+  return max_downloads !== null && downloads >= max_downloads ? 'used_up' : 'live'
 }
 
 function toLink(site: Site, row: LinkListRow): Link {
@@ -47,6 +48,8 @@ function toLink(site: Site, row: LinkListRow): Link {
     message: row.message,
     has_password: row.password_hash !== null,
     ends_at: optionalTime(row.ends_at),
+    max_downloads: row.max_downloads,
+    downloads: row.downloads,
     state: stateOf(row, site.clock.now()),
     files: row.files,
     folders: row.folders,
@@ -70,15 +73,26 @@ const terms = {
   message: z.string('must be text').nullish().openapi({ description: 'Shown on its page; 2,000 characters' }),
   password: newPassword,
   ends_at: bodyTime.nullish().openapi({ description: 'From then on it opens nothing' }),
+  max_downloads: z
+    .int(`must be a whole number from 1 to ${MOST_DOWNLOADS}`)
+    .min(1, `must be a whole number from 1 to ${MOST_DOWNLOADS}`)
+    .max(MOST_DOWNLOADS, `must be a whole number from 1 to ${MOST_DOWNLOADS}`)
+    .nullish()
+    .openapi({
+      example: 3,
+      description:
+        'How many visitors may download it; 1: it is over after the first. All that a visitor reads within a day is one download; one of which less than half was sent, previews of chat programs and your own do not count',
+    }),
 }
 
 type TermsBody = z.output<z.ZodObject<typeof terms>>
 
-function termsOf({ name, message, password, ends_at }: TermsBody): LinkTerms {
+function termsOf({ name, message, password, ends_at, max_downloads }: TermsBody): LinkTerms {
   return {
     ...(name === undefined ? {} : { name }),
     ...(message === undefined ? {} : { message }),
     ...(password === undefined ? {} : { password }),
+    ...(max_downloads === undefined ? {} : { maxDownloads: max_downloads }),
     ...(ends_at === undefined ? {} : { endsAt: ends_at === null ? null : Date.parse(ends_at) }),
   }
 }

@@ -4,6 +4,7 @@ import { lookup } from '../../database/lookup.ts'
 import type { Tables } from '../../database/schema.ts'
 import type { AccountId, FileId, FolderId, LinkId, LinkSlug } from '../../domain/ids.ts'
 import { treeOf } from '../../files/folders/trees.rows.ts'
+import { downloadsOfLink } from './link-claims.rows.ts'
 
 export interface LinkRow {
   readonly id: LinkId
@@ -15,6 +16,7 @@ export interface LinkRow {
   readonly ends_at: number | null
   readonly created_at: number
   readonly revoked_at: number | null
+  readonly max_downloads: number | null
 }
 
 /** A link in its owner's list. */
@@ -25,6 +27,7 @@ export interface LinkListRow extends LinkRow {
   /** Name of the first file and of the first folder that are still there. */
   readonly file_name: string | null
   readonly folder_name: string | null
+  readonly downloads: number
 }
 
 const columns = [
@@ -37,6 +40,7 @@ const columns = [
   'links.ends_at',
   'links.created_at',
   'links.revoked_at',
+  'links.max_downloads',
 ] as const
 
 /** The link of that slug, in any state. */
@@ -70,7 +74,10 @@ export async function insertLink(
 export async function updateLink(
   trx: Trx,
   id: LinkId,
-  change: Pick<Updateable<Tables['links']>, 'name' | 'message' | 'password_hash' | 'ends_at' | 'revoked_at'>,
+  change: Pick<
+    Updateable<Tables['links']>,
+    'name' | 'message' | 'password_hash' | 'ends_at' | 'max_downloads' | 'revoked_at'
+  >,
 ): Promise<void> {
   await trx.updateTable('links').set(change).where('id', '=', id).execute()
 }
@@ -133,6 +140,7 @@ export function listLinks(
   const page = selected(db, selection)
     .select(columns)
     .select((link) => [
+      downloadsOfLink.as('downloads'),
       link
         .selectFrom('link_targets')
         .whereRef('link_targets.link_id', '=', 'links.id')

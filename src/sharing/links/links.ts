@@ -35,6 +35,8 @@ export interface LinkTerms {
   readonly password?: string | null
   /** Milliseconds since the epoch; null: no end. */
   readonly endsAt?: number | null
+  /** null: any number. */
+  readonly maxDownloads?: number | null
 }
 
 export interface WantedLink extends LinkTerms {
@@ -85,6 +87,8 @@ export interface Links {
 }
 
 const LONGEST_NAME = 100
+/** Claims of a link are counted whenever one is made. */
+export const MOST_DOWNLOADS = 10_000
 const LONGEST_MESSAGE = 2000
 /** Links of an account that are neither revoked nor ended. */
 const MOST_LINKS = 10_000
@@ -173,20 +177,21 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
   return links
 }
 
-const NO_TERMS = { name: null, message: null, ends_at: null }
+const NO_TERMS = { name: null, message: null, ends_at: null, max_downloads: null }
 
 async function hashOf(password: string | null | undefined): Promise<string | null | undefined> {
   return typeof password === 'string' ? hashPassword(password) : password
 }
 
 /** The columns that the terms set, besides the password's. Throws Refusal INVALID_REQUEST. */
-function columnsOf({ name, message, endsAt }: LinkTerms, now: number) {
+function columnsOf({ name, message, endsAt, maxDownloads }: LinkTerms, now: number) {
   if (typeof endsAt === 'number' && endsAt <= now) {
     throw new Refusal('INVALID_REQUEST', '"ends_at": must be in the future')
   }
   return {
     ...(name === undefined ? {} : { name: textOf('name', name, LONGEST_NAME) }),
     ...(message === undefined ? {} : { message: textOf('message', message, LONGEST_MESSAGE) }),
+    ...(maxDownloads === undefined ? {} : { max_downloads: maxDownloads }),
     ...(endsAt === undefined ? {} : { ends_at: endsAt }),
   }
 }

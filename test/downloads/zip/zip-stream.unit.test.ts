@@ -62,6 +62,7 @@ function watched({
       },
       began: (entry) => found.began.push(entry),
       failed: (error) => found.failures.push(error),
+      sent() {},
       over() {},
     },
   }

@@ -10,6 +10,7 @@ export interface LinkFields {
   readonly slug?: string
   readonly password?: string | null
   readonly ends_at?: string | null
+  readonly max_downloads?: number | null
 }
 
 const made = z.object({ data: z.object({ slug: z.string() }) })

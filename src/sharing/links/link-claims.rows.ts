@@ -1,0 +1,158 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Database, Queryable, Trx } from '../../database/database.ts'
+import { forUpdate } from '../../database/differences.ts'
+import type { LinkDownloader } from '../../domain/access.ts'
+import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
+
+/** `sent` is in millionths of a file or a zip; of several, their sum. */
+export const WHOLE = 1_000_000
+
+interface ClaimProgress {
+  readonly sent: number
+  readonly running: number
+}
+
+/** Whether the claim has a place: bytes are being sent, or half of something was. */
+export function isHolding({ running, sent }: ClaimProgress): boolean {
+  return running > 0 || sent * 2 >= WHOLE
+}
+
+const holding: RawBuilder<SqlBool> = sql`(running > 0 or sent * 2 >= ${sql.lit(WHOLE)})`
+
+/** Downloads of a link in a list. */
+export const downloadsOfLink: RawBuilder<number> = sql`(
+  links.downloads + (select count(*) from link_claims where link_claims.link_id = links.id and ${holding})
+)`
+
+export async function countDownloads(db: Queryable, link: LinkId): Promise<number> {
+  const row = await db
+    .selectFrom('links')
+    .select(downloadsOfLink.as('count'))
+    .where('id', '=', link)
+    .executeTakeFirst()
+  return row?.count ?? 0
+}
+
+/** The visitor's last claim that began after `since`. */
+export function claimOf(
+  db: Queryable,
+  link: LinkId,
+  visitor: LinkVisitor,
+  since: number,
+): Promise<(ClaimProgress & { readonly id: LinkClaimId }) | undefined> {
+  return db
+    .selectFrom('link_claims')
+    .select(['id', 'running', 'sent'])
+    .where('link_id', '=', link)
+    .where('visitor', '=', visitor)
+    .where('created_at', '>', since)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** Whose claim a program began last after `since`, unless more than `most` of it was sent. */
+export async function visitorOf(
+  db: Queryable,
+  link: LinkId,
+  program: LinkProgram,
+  { since, most }: { readonly since: number; readonly most: number },
+): Promise<LinkVisitor | undefined> {
+  const row = await db
+    .selectFrom('link_claims')
+    .select('visitor')
+    .where('link_id', '=', link)
+    .where('program', '=', program)
+    .where('created_at', '>', since)
+    .where('sent', '<', most)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.visitor
+}
+
+/** The link, whose claims wait until the transaction ends. */
+export function lockLink(
+  trx: Trx,
+  link: LinkId,
+): Promise<{ readonly max_downloads: number | null; readonly revoked_at: number | null } | undefined> {
+  return trx
+    .selectFrom('links')
+    .select(['max_downloads', 'revoked_at'])
+    .where('id', '=', link)
+    .modifyEnd(forUpdate(trx))
+    .executeTakeFirst()
+}
+
+export async function insertClaim(
+  trx: Trx,
+  link: LinkId,
+  claim: LinkDownloader & { readonly sent: number; readonly created_at: number },
+): Promise<LinkClaimId> {
+  const { id } = await trx
+    .insertInto('link_claims')
+    .values({ ...claim, link_id: link, running: 1 })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+/** Adds to what was sent and to the number of transfers that are running. */
+export async function addToClaim(trx: Trx, id: LinkClaimId, sent: number, running: 1 | -1): Promise<void> {
+  await trx
+    .updateTable('link_claims')
+    .set({ sent: sql`sent + ${sent}`, running: sql`running + ${running}` })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Deletes claims of the link that gave their place back, except for the last `kept`. */
+export async function dropGivenBack(trx: Trx, link: LinkId, kept: number): Promise<void> {
+  const some = trx
+    .selectFrom('link_claims')
+    .select('id')
+    .where('link_id', '=', link)
+    .where(sql<SqlBool>`not ${holding}`)
+    .orderBy('id', 'desc')
+    .limit(100)
+    .offset(kept)
+  await trx.deleteFrom('link_claims').where('id', 'in', some).execute()
+}
+
+/** Up to `most` links that have claims of `before` or earlier. */
+export async function linksWithOldClaims(db: Database, before: number, most: number): Promise<LinkId[]> {
+  const rows = await db
+    .selectFrom('link_claims')
+    .select('link_id')
+    .distinct()
+    .where('created_at', '<=', before)
+    .limit(most)
+    .execute()
+  return rows.map(({ link_id }) => link_id)
+}
+
+/** Turns up to `most` claims of `before` or earlier into the number of those that had a place; returns how many went. */
+export async function countOldClaims(trx: Trx, link: LinkId, before: number, most: number): Promise<number> {
+  const some = trx
+    .selectFrom('link_claims')
+    .select('id')
+    .where('link_id', '=', link)
+    .where('created_at', '<=', before)
+    .limit(most)
+  const gone = await trx
+    .deleteFrom('link_claims')
+    .where('id', 'in', some)
+    .returning(['sent', 'running'])
+    .execute()
+  await addDownloads(trx, link, gone.filter(isHolding).length)
+  return gone.length
+}
+
+export async function addDownloads(trx: Trx, link: LinkId, count: number): Promise<void> {
+  if (count === 0) return
+  await trx
+    .updateTable('links')
+    .set({ downloads: sql`downloads + ${count}` })
+    .where('id', '=', link)
+    .execute()
+}

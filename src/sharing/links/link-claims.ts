@@ -1,0 +1,145 @@
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import type { LinkDownloader, LinkRights } from '../../domain/access.ts'
+import { type Clock, DAY } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
+import type { ByteClaims } from './byte-claims.ts'
+import {
+  addToClaim,
+  claimOf,
+  countDownloads,
+  countOldClaims,
+  dropGivenBack,
+  insertClaim,
+  isHolding,
+  linksWithOldClaims,
+  lockLink,
+  visitorOf,
+  WHOLE,
+} from './link-claims.rows.ts'
+import { createLinkCounts } from './link-counts.ts'
+import { KeyedTurns } from './link-turns.ts'
+import { linkNotFound } from './links.ts'
+
+/** Milliseconds in which all that a visitor reads of a link is one download. */
+export const CLAIMED_FOR = DAY
+/** How often a program without cookies may read everything, in parts, as one download: lines break, and parts overlap. */
+const MOST_READINGS = 4
+/** Claims of a link that gave their place back, of which the rest may still be asked for. */
+const GIVEN_BACK_KEPT = 200
+const STEP = 100
+/** Claims that one transaction counts: SQLite serves nobody else while it does. */
+const CLAIMS_STEP = 500
+
+/**
+ * Downloads by links. Where their number is limited, a claim is all that one visitor reads within a day. It has a place
+ * as long as bytes are being sent, and for good once half of a file or a zip was; what is promised counts as sent until
+ * it turns out that it was not, so a kill leaves the place taken. After the day only the number is left. Without a limit
+ * downloads are counted when they begin, in memory, and written once a second.
+ */
+export interface LinkClaims {
+  /** Whether there is a place for the visitor, or a claim of theirs has one. */
+  isOpenTo(link: { readonly id: LinkId; readonly limit: number }, visitor: LinkVisitor): Promise<boolean>
+  /** Whose download a program without cookies goes on with when it asks for a later part; undefined for nobody's. */
+  begunBy(link: LinkId, program: LinkProgram): Promise<LinkVisitor | undefined>
+  /** How many downloads were counted. */
+  count(link: LinkId): Promise<number>
+  /**
+   * null where nothing is counted: no link, or its owner, or, without a limit, what is no `download` but a view or for a
+   * preview.
+   */
+  of(link: LinkRights | null | undefined, download: boolean): ByteClaims | null
+  /** Turns claims that are over into their number. */
+  countOld(mayGoOn?: () => boolean): Promise<void>
+  /** Writes what this node has counted. */
+  flush(): Promise<void>
+}
+
+/** `failed` is told when the end of a claim could not be written, which leaves its place taken. */
+export function createLinkClaims(db: Database, clock: Clock, failed: (error: unknown) => void): LinkClaims {
+  const turns = new KeyedTurns<LinkId>()
+  const counts = createLinkCounts(db)
+  const since = () => clock.now() - CLAIMED_FOR
+
+  /** The claim, or null when the link has no limit any more. */
+  function claim(link: LinkId, downloader: LinkDownloader, promised: number): Promise<LinkClaimId | null> {
+    return inTransaction(db, async (trx) => {
+      const row = await lockLink(trx, link)
+      if (row === undefined || row.revoked_at !== null) throw linkNotFound()
+      if (row.max_downloads === null) return null
+      const own = await claimOf(trx, link, downloader.visitor, since())
+      const hasPlace = own !== undefined && isHolding(own)
+      if (!hasPlace && (await countDownloads(trx, link)) >= row.max_downloads) throw linkUsedUp()
+      if (own !== undefined) {
+        await addToClaim(trx, own.id, promised, 1)
+        return own.id
+      }
+      await dropGivenBack(trx, link, GIVEN_BACK_KEPT)
+      return insertClaim(trx, link, { ...downloader, sent: promised, created_at: clock.now() })
+    })
+  }
+
+  function limited(link: LinkId, downloader: LinkDownloader): ByteClaims {
+    return {
+      async begin({ start, end, whole }) {
+        // In doubt the place is kept: what is promised is rounded up, and what was not sent is rounded down.
+        const promised = whole === 0 ? WHOLE : Math.ceil(((end - start) / whole) * WHOLE)
+        const id = await turns.run(link, () => claim(link, downloader, promised))
+        return {
+          end(unsent) {
+            if (id === null) return
+            const back = whole === 0 ? 0 : Math.floor((unsent / whole) * WHOLE)
+            turns.run(link, () => inTransaction(db, (trx) => addToClaim(trx, id, -back, -1))).catch(failed)
+          },
+        }
+      },
+    }
+  }
+
+  return {
+    async isOpenTo({ id, limit }, visitor) {
+      if ((await countDownloads(db, id)) < limit) return true
+      const own = await claimOf(db, id, visitor, since())
+      return own !== undefined && isHolding(own)
+    },
+
+    begunBy: (link, program) => visitorOf(db, link, program, { since: since(), most: MOST_READINGS * WHOLE }),
+
+    count: (link) => countDownloads(db, link),
+
+    of(link, download) {
+      if (!link || link.visitor === null) return null
+      if (link.isLimited) return limited(link.id, link.visitor)
+      return download ? counts.of(link.id) : null
+    },
+
+    countOld: (mayGoOn = () => true) => countClaimsOf(db, since(), mayGoOn),
+
+    async flush() {
+      await turns.idle()
+      await counts.flush()
+    },
+  }
+}
+
+/** Turns claims of `before` or earlier into the numbers of those that had a place. */
+async function countClaimsOf(db: Database, before: number, mayGoOn: () => boolean): Promise<void> {
+  for (let links: LinkId[] | null = null; links?.length !== 0 && mayGoOn(); ) {
+    links = await linksWithOldClaims(db, before, STEP)
+    for (const link of links) {
+      if (!mayGoOn()) return
+      await inTransaction(db, async (trx) => {
+        await lockLink(trx, link)
+        await countOldClaims(trx, link, before, CLAIMS_STEP)
+      })
+    }
+  }
+}
+
+export function linkUsedUp(): Refusal {
+  return new Refusal(
+    'LINK_USED_UP',
+    'This link was made for a number of downloads, and all are taken; ask the person who sent it for another one',
+  )
+}
