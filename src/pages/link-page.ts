@@ -174,7 +174,7 @@ async function fileAnswer(
       path: place.pathOf(uuid),
       thumbnail: linkThumbnailPath(link.slug, uuid),
       folder: folder === undefined ? place.top : { name: folder.name, url: place.pathOf(folder.id) },
-      reportUrl: null,
+      reportUrl: asker.reach?.account === link.account_id ? null : `${linkPath(link.slug, uuid)}/report`,
       barrier: null,
       notice: place.notice,
       showsContent: !asker.link.isLimited,

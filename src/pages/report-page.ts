@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { Refusal } from '../domain/errors.ts'
-import type { Slug } from '../domain/ids.ts'
+import { parseFileIdentifier, type Slug } from '../domain/ids.ts'
 import { parseReportText, REPORT_REASONS, reportReason } from '../domain/report.ts'
 import type { FileDetail } from '../files/files.ts'
+import { fileNotFound } from '../files/own-file.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
@@ -10,11 +11,30 @@ import { statusOf } from '../server/errors.ts'
 import { readForm } from '../server/requests/body.ts'
 import { assertFromOwnPage } from '../server/requests/own-page.ts'
 import { unlocked } from '../sharing/access.ts'
+import { openedLink } from '../sharing/links/link-access.ts'
+import { linkPath } from '../sharing/links/link-paths.ts'
+import { linkVisit } from '../sharing/links/link-visits.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import { lockedFolderPage, passwordForm } from './folder-password.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import type { ReportPageView, ReportProblem } from './views.ts'
+
+interface ReportNeeds {
+  readonly authentication: Authentication
+  readonly pages: PagesPart
+  readonly sharing: SharingPart
+}
+
+/** A file, and the page from which it is reported. */
+interface ReportedFile {
+  readonly file: FileDetail
+  readonly path: string
+}
+
+const EMPTY: ReportPageView['filled'] = { reason: null, text: '' }
+
+const linkParams = z.object({ link: z.string(), target: z.string() })
 
 export const getReportPage = endpoint({
   documentation: {
@@ -24,14 +44,7 @@ export const getReportPage = endpoint({
     answers: { 200: { description: 'A page' } },
     errors: [404],
   },
-  async handle(
-    call,
-    {
-      authentication,
-      pages,
-      sharing,
-    }: { authentication: Authentication; pages: PagesPart; sharing: SharingPart },
-  ) {
+  async handle(call, { authentication, pages, sharing }: ReportNeeds) {
     const seen = await sharing.access.file(await authentication.asker(call), fileOf(call))
     if (seen.kind === 'locked')
       return passwordForm(
@@ -41,46 +54,91 @@ export const getReportPage = endpoint({
         `/d/${fileOf(call).slug}`,
         null,
       )
-    return form(call, pages, seen.item, { reason: null, text: '' }, null)
+    return form(call, pages, reported(seen.item), EMPTY, null)
   },
 })
 
-export const postReport = endpoint({
+export const getLinkReportPage = endpoint({
   documentation: {
-    summary: 'Report a file by the form of its page',
+    summary: 'The form that reports a file of a made link to the administrators',
     tag: 'Site',
-    params: z.object({ slug: z.string() }),
-    body: {
-      type: 'application/x-www-form-urlencoded',
-      schema: z.object({ reason: z.enum(REPORT_REASONS), text: z.string().optional() }),
-    },
-    answers: { 200: { description: 'A page that says that the report is kept' } },
-    errors: [400, 403, 404, 413, 429],
+    params: linkParams,
+    answers: { 200: { description: 'A page' } },
+    errors: [403, 404],
   },
-  async handle(
-    call,
-    {
-      authentication,
-      pages,
-      sharing,
-    }: { authentication: Authentication; pages: PagesPart; sharing: SharingPart },
-  ) {
-    assertFromOwnPage(call)
-    const file = unlocked(await sharing.access.file(await authentication.asker(call), fileOf(call)))
-    const sent = await readForm(call)
-    const filled = { reason: reportReason(sent.get('reason') ?? ''), text: sent.get('text') ?? '' }
-    const { reason } = filled
-    if (reason === null) return form(call, pages, file, filled, { kind: 'no reason' })
-    try {
-      await sharing.reporting.report(file, { reason, text: parseReportText(filled.text) }, call.bucket)
-    } catch (error) {
-      const problem = problemOf(error)
-      if (problem === null) throw error
-      return form(call, pages, file, filled, problem)
-    }
-    return page(call.site, pages.render.reportedPage(`/d/${file.slug}`, await pages.reader(call)))
+  async handle(call, parts: ReportNeeds) {
+    return form(call, parts.pages, await linkedFile(call, parts), EMPTY, null)
   },
 })
+
+const sending = {
+  tag: 'Site' as const,
+  body: {
+    type: 'application/x-www-form-urlencoded' as const,
+    schema: z.object({ reason: z.enum(REPORT_REASONS), text: z.string().optional() }),
+  },
+  answers: { 200: { description: 'A page that says that the report is kept' } },
+  errors: [400, 403, 404, 413, 429] as const,
+}
+
+export const postReport = endpoint({
+  documentation: {
+    ...sending,
+    summary: 'Report a file by the form of its page',
+    params: z.object({ slug: z.string() }),
+  },
+  async handle(call, parts: ReportNeeds) {
+    assertFromOwnPage(call)
+    const asker = await parts.authentication.asker(call)
+    return keep(call, parts, reported(unlocked(await parts.sharing.access.file(asker, fileOf(call)))))
+  },
+})
+
+export const postLinkReport = endpoint({
+  documentation: {
+    ...sending,
+    summary: 'Report a file of a made link by the form of its page',
+    params: linkParams,
+  },
+  async handle(call, parts: ReportNeeds) {
+    assertFromOwnPage(call)
+    return keep(call, parts, await linkedFile(call, parts))
+  },
+})
+
+/** Stores the report, and says so or what is wrong with it. */
+async function keep(
+  call: Call,
+  { pages, sharing }: ReportNeeds,
+  { file, path }: ReportedFile,
+): Promise<Response> {
+  const sent = await readForm(call)
+  const filled = { reason: reportReason(sent.get('reason') ?? ''), text: sent.get('text') ?? '' }
+  const { reason } = filled
+  if (reason === null) return form(call, pages, { file, path }, filled, { kind: 'no reason' })
+  try {
+    await sharing.reporting.report(file, { reason, text: parseReportText(filled.text) }, call.bucket)
+  } catch (error) {
+    const problem = problemOf(error)
+    if (problem === null) throw error
+    return form(call, pages, { file, path }, filled, problem)
+  }
+  return page(call.site, pages.render.reportedPage(path, await pages.reader(call)))
+}
+
+/** The file that the link of the request opens. Throws Refusal LINK_NOT_FOUND, FILE_NOT_FOUND or PASSWORD_REQUIRED. */
+async function linkedFile(call: Call, { authentication, sharing }: ReportNeeds): Promise<ReportedFile> {
+  const identifier = parseFileIdentifier(call.params.target ?? '')
+  if (identifier.kind !== 'uuid') throw fileNotFound()
+  const visited = await sharing.linkAccess.visit(await authentication.asker(call), linkVisit(call))
+  const { asker, link } = openedLink(visited)
+  const file = unlocked(await sharing.access.file(asker, identifier))
+  return { file, path: linkPath(link.slug, identifier.uuid) }
+}
+
+function reported(file: FileDetail): ReportedFile {
+  return { file, path: `/d/${file.slug}` }
+}
 
 function fileOf(call: Call): { readonly kind: 'slug'; readonly slug: Slug } {
   return { kind: 'slug', slug: (call.params.slug ?? '') as Slug }
@@ -98,12 +156,12 @@ function problemOf(error: unknown): ReportProblem | null {
 async function form(
   call: Call,
   pages: PagesPart,
-  file: FileDetail,
+  { file, path }: ReportedFile,
   filled: ReportPageView['filled'],
   problem: ReportProblem | null,
 ): Promise<Response> {
   const view: ReportPageView = {
-    file: { name: file.name, path: `/d/${file.slug}` },
+    file: { name: file.name, path },
     filled,
     problem,
   }

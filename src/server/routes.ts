@@ -50,7 +50,7 @@ import { getLinkPage, getLinkTargetPage, postLinkPassword } from '../pages/link-
 import { forgottenPages, keepPages, unsubscribePages, verifyPages } from '../pages/mail-pages.ts'
 import { finishOidc, startOidc } from '../pages/oidc.ts'
 import { getProvedPage } from '../pages/proved-page.ts'
-import { getReportPage, postReport } from '../pages/report-page.ts'
+import { getLinkReportPage, getReportPage, postLinkReport, postReport } from '../pages/report-page.ts'
 import { getSettingsPage, getSettingsPageOf } from '../pages/settings-page.ts'
 import { getStartPage, postStartPage } from '../pages/start-page.ts'
 import * as linksRoutes from '../sharing/links/links.routes.ts'
@@ -276,6 +276,8 @@ export const routes: readonly Route[] = [
   row('get',     '/l/{link}',                            anybody,                    OWN, NONE,     getLinkPage),
   row('post',    '/l/{link}',                            anybody,                    OWN, FORM,     postLinkPassword),
   row('get',     '/l/{link}/{target}',                   anybody,                    OWN, NONE,     getLinkTargetPage),
+  row('get',     '/l/{link}/{target}/report',            anybody,                    OWN, NONE,     getLinkReportPage),
+  row('post',    '/l/{link}/{target}/report',            anybody,                    OWN, TEXT,     postLinkReport),
   row('get',     '/l/{link}/{target}/thumbnail',         anybody,                    OWN, NONE,     getLinkThumbnailEndpoint),
   row('get',     '/docs',                                anybody,                    OWN, NONE,     getReferencePage),
   row('get',     '/docs/{guide}',                        anybody,                    OWN, NONE,     getGuidePage),

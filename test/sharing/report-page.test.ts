@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { changeLink, makeLink } from '../support/clients/links.ts'
 import { elements, type Headers, type Uploaded, upload, visit } from '../support/clients/public.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
@@ -50,6 +51,25 @@ describe('the form that reports a file', () => {
     expect(headings(html)).toEqual([title])
     expect(elements(html, 'label').map(({ text }) => text)).toContain(spam)
     expect(elements(html, 'bdi').map(({ text }) => text)).toContain('figures.pdf')
+  })
+
+  test('is there for a file of a made link, and leads back to it alone', async () => {
+    const { apiKey } = await host.addAccount()
+    const file = await upload(host, { key: apiKey, name: 'figures.pdf' })
+    const link = await makeLink(host, apiKey, { files: [file.uuid], password: 'kelp' })
+    const path = `/l/${link}/${file.uuid}`
+    expect((await visit(host, `${path}/report`)).status).toBe(403)
+    await changeLink(host, apiKey, link, { password: null })
+    const html = await (await visit(host, `/l/${link}`, { headers: PAGE })).text()
+    expect(elements(html, `a[href="${path}/report"]`)).toHaveLength(1)
+    const form = await (await visit(host, `${path}/report`, { headers: PAGE })).text()
+    expect(elements(form, `form[action="${path}/report"]`)).toHaveLength(1)
+    const headers = { ...PAGE, 'content-type': 'application/x-www-form-urlencoded' }
+    const send = (body: string) => visit(host, `${path}/report`, { method: 'POST', headers, body })
+    expect((await send('')).status).toBe(400)
+    const sent = await send('reason=spam')
+    expect([sent.status, await kept(file)]).toEqual([200, [{ reason: 'spam', text: null }]])
+    expect(form + (await sent.text())).not.toContain(file.slug)
   })
 
   test('is a link away from the page of the file', async () => {

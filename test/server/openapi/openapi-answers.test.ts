@@ -144,6 +144,7 @@ const PAGES = [
   '/f/{identifier}',
   '/l/{link}',
   '/l/{link}/{target}',
+  '/l/{link}/{target}/report',
   '/l/{link}/{target}/thumbnail',
   '/docs',
   '/docs/{guide}',

@@ -379,7 +379,7 @@ describe.each(KINDS)('a link to a %s opens nothing else', (kind) => {
     ]
     const below = kind === 'file' ? [at.deep.uuid, at.numbers.shared, at.numbers.sub] : []
     for (const target of [...others, ...below]) {
-      for (const rest of ['', '?download=1', '?view=1', '?download=zip', '/thumbnail']) {
+      for (const rest of ['', '?download=1', '?view=1', '?download=zip', '/report', '/thumbnail']) {
         for (const headers of kind === 'folder' ? [{}, bearer(key), bearer(stranger)] : [{}]) {
           const response = await visit(host, `/l/${at.link}/${target}${rest}`, { headers })
           expect([target, rest, response.status]).toEqual([target, rest, 404])
