@@ -27,7 +27,7 @@ const MAY_IMPORT = {
   accounts: ['files/', 'mail/'],
   sharing: ['files/', 'accounts/', 'uploads/uploads\\.rows\\.ts$'],
   uploads: ['files/', 'thumbnails/'],
-  downloads: ['files/', 'sharing/'],
+  downloads: ['files/', 'sharing/', 'uploads/hashing/'],
   events: ['files/', 'accounts/keys/'],
   operations: [
     'accounts/',

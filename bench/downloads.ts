@@ -18,6 +18,8 @@ export interface MeasuredDownloadParts {
   readonly holdfast: MeasuredHoldfast
   /** Slug of the file on Holdfast. */
   readonly slug: string
+  /** Another Holdfast, with HOLDFAST_VERIFY_READS, and its file of the same size. */
+  readonly verifying: { readonly holdfast: MeasuredHoldfast; readonly slug: string }
   readonly nginx: Nginx | null
   /** Name of a file of the same size in nginx's folder. */
   readonly name: string
@@ -26,7 +28,7 @@ export interface MeasuredDownloadParts {
 }
 
 export function downloadScenarios(parts: MeasuredDownloadParts): Scenario[] {
-  const { size } = parts
+  const { size, verifying } = parts
   const ranges = { count: parts.rangeCount, length: MIB, size }
   const contenders = (wanted: DownloadJob['ranges']): Contender[] => [
     downloader(OURS, parts.holdfast, () => measuredContentAddress(parts.holdfast, parts.slug), wanted),
@@ -34,8 +36,10 @@ export function downloadScenarios(parts: MeasuredDownloadParts): Scenario[] {
       ? []
       : [downloader('nginx GET', parts.nginx, fixed(`${parts.nginx.url}/files/${parts.name}`), wanted)]),
   ]
+  const verifyingAddress = () => measuredContentAddress(verifying.holdfast, verifying.slug)
+  const verified = downloader(`${OURS}, verifying`, verifying.holdfast, verifyingAddress, null)
   return [
-    { title: BIG_DOWNLOAD, unit: 'MiB/s', per: 'GiB', contenders: contenders(null) },
+    { title: BIG_DOWNLOAD, unit: 'MiB/s', per: 'GiB', contenders: [...contenders(null), verified] },
     {
       title: `${parts.rangeCount} random ranges of 1 MiB, one after another`,
       unit: 'ranges/s',

@@ -75,7 +75,7 @@ try {
 async function bench(): Promise<void> {
   // Uploads to Holdfast are kept until the end, so that their deletion does not affect other measurements.
   const needed =
-    (9 * rounds + 6) * bigSize + (rounds * 4 * counts.small + 2 * counts.archived) * 100 * 1024 + 3 * GIB
+    (9 * rounds + 8) * bigSize + (rounds * 4 * counts.small + 2 * counts.archived) * 100 * 1024 + 3 * GIB
   if (freeDiskSpace(folder) < needed) {
     throw new Error(`${Math.ceil(needed / GIB)} GiB must be free on the disk under ${relative('.', folder)}`)
   }
@@ -105,8 +105,9 @@ async function bench(): Promise<void> {
     scenarios.push(...resumableScenarios({ holdfast, key, peers, bigSize }))
   }
   if (only.includes('downloads')) {
-    const parts = { holdfast, slug, nginx, name: 'source.bin', size: bigSize, rangeCount: counts.ranges }
-    scenarios.push(...downloadScenarios(parts))
+    const verifying = await startVerifying()
+    const big = { slug, verifying, name: 'source.bin', size: bigSize }
+    scenarios.push(...downloadScenarios({ holdfast, nginx, ...big, rangeCount: counts.ranges }))
   }
   if (only.includes('archive')) {
     scenarios.push(await archiveScenario({ holdfast, key, count: counts.archived, scratch: folder }))
@@ -141,6 +142,14 @@ async function bench(): Promise<void> {
   writeResults(page)
   recordRun({ bench: 'bench', machine, rounds, measured })
   console.error('written to bench/results.md and bench/history.jsonl')
+}
+
+/** A Holdfast that verifies what it sends, with a big file. */
+async function startVerifying() {
+  const settings = { HOLDFAST_VERIFY_READS: 'true' }
+  const holdfast = await startMeasuredHoldfast(join(folder, 'verifying'), { settings })
+  servers.push(holdfast)
+  return { holdfast, slug: await uploadSource(holdfast, await holdfast.addAccount('bench'), bigSize) }
 }
 
 /** Writes the file that nginx serves and dd copies. */

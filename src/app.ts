@@ -16,6 +16,7 @@ import type { Log } from './log.ts'
 import { createMailPart, type MailPart } from './mail/mail.part.ts'
 import { sendTestMail, tryMailServer } from './mail/smtp.ts'
 import { type DiskPressure, linuxDiskPressure } from './operations/integrity/disk-pressure.ts'
+import { createSuspects } from './operations/integrity/suspects.ts'
 import { createMetrics, type Metrics } from './operations/metrics/metrics.ts'
 import { createMirrorPart } from './operations/mirror/mirror.part.ts'
 import { createOperationsPart } from './operations/operations.part.ts'
@@ -127,7 +128,11 @@ async function createParts(
   const thumbnails = createThumbnailsPart(core)
   const uploads = createUploadsPart(core, { files, thumbnails })
   const mirror = createMirrorPart(core)
-  const downloads = createDownloadsPart(core, { sharing, copies: mirror.copies })
+  const downloads = createDownloadsPart(core, {
+    sharing,
+    copies: mirror.copies,
+    suspects: createSuspects(core),
+  })
   const events = createEventsPart(core)
   const mail = createMailPart(core, { before: (mayGoOn) => signIn.passwordResets.answerAll(mayGoOn) })
   const signIn = createSignInPart(core, { secret: given.signInSecret, mail })

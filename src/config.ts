@@ -76,6 +76,8 @@ export interface Config {
   readonly scrubDays: number | null
   /** Bytes that are read again in a second at most. */
   readonly scrubRate: number
+  /** Whether whole downloads are hashed on their way. */
+  readonly verifyReads: boolean
   /** Seconds that running uploads get to finish when the server stops. */
   readonly shutdownGrace: number
   /** Whether thumbnails are created and shown. */
@@ -140,6 +142,7 @@ function readConfig(reader: SettingsReader): Config {
     maxFolderDepth: reader.value(settings.maxFolderDepth),
     scrubDays: reader.value(settings.scrubDays),
     scrubRate: reader.value(settings.scrubRate),
+    verifyReads: reader.value(settings.verifyReads),
     shutdownGrace: reader.value(settings.shutdownGrace),
     thumbnails: reader.value(settings.thumbnails),
     metrics: readMetrics(reader),

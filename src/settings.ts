@@ -374,6 +374,14 @@ export const settings = {
     description: 'How much of them is read in a second at most, on one node at a time.',
     ...size(1),
   },
+  verifyReads: {
+    variable: 'HOLDFAST_VERIFY_READS',
+    default: 'false',
+    description:
+      'Whether whole downloads are hashed on their way, and broken off before the last byte when their bytes are not those that were stored.',
+    allowed: 'true or false',
+    read: readBoolean,
+  },
   shutdownGrace: {
     variable: 'HOLDFAST_SHUTDOWN_GRACE',
     default: '30',

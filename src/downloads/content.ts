@@ -2,9 +2,16 @@ import { type BlobChunks, type BlobStore, isLost, type OpenBlob } from '../blobs
 import { FileDamaged } from '../core/file-damaged.ts'
 import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { Database } from '../database/database.ts'
-import type { BlobKey, Uuid } from '../domain/ids.ts'
+import type { BlobId, BlobKey, Uuid } from '../domain/ids.ts'
 import { type FileDetailRow, findFile } from '../files/files.rows.ts'
 import { fileNotFound } from '../files/own-file.ts'
+import type { SourceChunks } from '../server/connections/body-chunks.ts'
+import type { Verification } from './verification.ts'
+
+export interface Suspects {
+  /** Has a content looked at that may be damaged. Never throws. */
+  add(content: BlobId): void
+}
 
 /** The bytes of files, for those whom the access rule has let in. */
 export interface Content {
@@ -15,6 +22,11 @@ export interface Content {
    * Refusal FILE_NOT_FOUND when the file went meanwhile, and FileDamaged when the store has not all of its bytes any more.
    */
   read(file: FileDetailRow, start: number, end: number): Promise<OpenBlob | BlobChunks>
+  /**
+   * The chunks of the whole content, verified on their way where that is switched on: in place of the last one of other bytes
+   * than were stored, FileDamaged is thrown and `failed` is told.
+   */
+  verified(file: FileDetailRow, chunks: SourceChunks, failed: (error: unknown) => void): SourceChunks
   /**
    * An address where the store gives the bytes out by itself, for a minute; null where it does not, or is not meant
    * to. Whoever has it needs no other permission.
@@ -35,11 +47,17 @@ export interface ContentParts {
   readonly db: Database
   readonly blobs: BlobStore
   readonly copies: SecondCopies
+  /** Null sends what the store has without a look. */
+  readonly verification: Verification | null
+  /** Told of contents that are not what was stored. */
+  readonly suspects: Suspects
   /** Whether the store gives bytes out by itself. */
   readonly redirects: boolean
 }
 
-export function createContent({ db, blobs, copies, redirects }: ContentParts): Content {
+export function createContent(parts: ContentParts): Content {
+  const { db, blobs, copies, verification, suspects, redirects } = parts
+
   async function opened(key: BlobKey, size: number, start: number, end: number) {
     const body = (await blobs.open(key, size)) ?? (await blobs.chunks(key, start, end, size))
     if (body === null) throw new Error('the store has neither open blobs nor chunks')
@@ -55,6 +73,16 @@ export function createContent({ db, blobs, copies, redirects }: ContentParts): C
     async assertSound(file) {
       if (file.damage === null) return
       throw await damaged(file, new Error(`a check found its content damaged: ${file.damage}`))
+    },
+
+    verified(file, chunks, failed) {
+      if (verification === null) return chunks
+      return verification.verified(chunks, file, () => {
+        const cause = new Error(`the bytes of content ${file.blob_key} have another hash`)
+        suspects.add(file.blob_id)
+        failed(cause)
+        return new FileDamaged(file, cause)
+      })
     },
 
     async link(file, headers) {

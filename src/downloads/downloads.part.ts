@@ -1,8 +1,9 @@
 import type { Core } from '../core/core.ts'
 import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
-import { type Content, createContent } from './content.ts'
+import { type Content, createContent, type Suspects } from './content.ts'
 import { type ContentTokens, createContentTokens } from './content-tokens.ts'
+import { startVerification } from './verification.ts'
 import { type ArchiveTokens, createArchiveTokens } from './zip/archive-tokens.ts'
 import { Archives } from './zip/archives.ts'
 
@@ -15,11 +16,17 @@ export interface DownloadsPart {
 }
 
 export function createDownloadsPart(
-  { db, blobs, signing, clock, config }: Core,
-  { sharing, copies }: { sharing: Pick<SharingPart, 'access'>; copies: SecondCopies },
+  { db, blobs, signing, clock, config, closing }: Core,
+  {
+    sharing,
+    copies,
+    suspects,
+  }: { sharing: Pick<SharingPart, 'access'>; copies: SecondCopies; suspects: Suspects },
 ): DownloadsPart {
+  const verification = config.verifyReads ? startVerification() : null
+  closing.addSlow(() => verification?.close())
   return {
-    content: createContent({ db, blobs, copies, redirects: config.s3Redirect }),
+    content: createContent({ db, blobs, copies, verification, suspects, redirects: config.s3Redirect }),
     contentTokens: createContentTokens(signing, clock),
     archives: new Archives(db, blobs, sharing.access, copies),
     archiveTokens: createArchiveTokens(signing, clock),

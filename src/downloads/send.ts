@@ -1,4 +1,4 @@
-import type { BlobChunks } from '../blobs/blob-store.ts'
+import type { BlobChunks, OpenBlob } from '../blobs/blob-store.ts'
 import { FileDamaged, readingFailure } from '../core/file-damaged.ts'
 import { timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
@@ -66,22 +66,27 @@ export async function sendFile(
     sent.over()
     return new Response(null, { status, headers })
   }
-  if (!('readInto' in body)) return storedResponse(watched(body, sent, failed), { status, headers })
+  const source = 'readInto' in body ? stored(body, file, { start, end, failed }) : watched(body, failed)
+  const isWhole = start === 0 && end === file.size
+  const chunks = isWhole ? content.verified(file, source, failed) : source
+  return storedResponse(counted(chunks, sent), { status, headers })
+}
+
+/** `failed` is told when they break off. */
+function stored(
+  blob: OpenBlob,
+  file: FileDetail,
+  { start, end, failed }: { start: number; end: number; failed: (error: unknown) => void },
+): SourceChunks {
   const source: BodySource = {
     readInto: (from, target) =>
-      body.readInto(from, target).then(
-        () => sent.add(target.length),
-        (error: unknown) => {
-          failed(error)
-          throw readingFailure(file, error)
-        },
-      ),
-    close() {
-      sent.over()
-      return body.close()
-    },
+      blob.readInto(from, target).catch((error: unknown) => {
+        failed(error)
+        throw readingFailure(file, error)
+      }),
+    close: () => blob.close(),
   }
-  return storedResponse(new StoredBody(source, start, end), { status, headers })
+  return new StoredBody(source, start, end)
 }
 
 /** Ends what was begun when there is nothing to read after all. */
@@ -95,7 +100,20 @@ async function readOrEnd<T>(read: () => Promise<T>, sent: BytesSent): Promise<T>
 }
 
 /** The same chunks; `failed` is told when they break off, and so does whatever they are sent in. */
-function watched(chunks: BlobChunks, sent: BytesSent, failed: (error: unknown) => void): SourceChunks {
+function watched(chunks: BlobChunks, failed: (error: unknown) => void): SourceChunks {
+  return {
+    next: () =>
+      chunks.next().catch((error: unknown) => {
+        failed(error)
+        throw error
+      }),
+    cancel: () => chunks.cancel(),
+    release() {},
+  }
+}
+
+/** The same chunks, counted as they are handed out. */
+function counted(chunks: SourceChunks, sent: BytesSent): SourceChunks {
   return {
     async next() {
       try {
@@ -105,7 +123,6 @@ function watched(chunks: BlobChunks, sent: BytesSent, failed: (error: unknown) =
         return chunk
       } catch (error) {
         sent.over()
-        failed(error)
         throw error
       }
     },
@@ -113,7 +130,7 @@ function watched(chunks: BlobChunks, sent: BytesSent, failed: (error: unknown) =
       sent.over()
       chunks.cancel()
     },
-    release() {},
+    release: () => chunks.release(),
   }
 }
 

@@ -21,6 +21,8 @@ const CAPABILITIES =
 const RUN_ONCE = /\.(unit|contract)\.test\.ts$/
 
 const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
+  'test/downloads/verified-reads.test.ts':
+    'hashes what the server sends, whatever store it comes from; chunks as those of S3 come are in it',
   'test/files/expiry-clock.test.ts':
     'is about how far a node believes its own clock, which the nodes of a test share',
   'test/operations/backup/backup-targets.test.ts':

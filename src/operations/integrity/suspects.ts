@@ -1,0 +1,53 @@
+import type { Core } from '../../core/core.ts'
+import type { BlobId } from '../../domain/ids.ts'
+import { confirmed } from './contents.ts'
+import { findContent } from './integrity.rows.ts'
+import { paceOf } from './pace.ts'
+import { readDamage } from './reading.ts'
+import { markFound } from './scrub.ts'
+
+/** Contents that wait to be read. A further one is added when somebody downloads it again. */
+const MOST_WAITING = 100
+
+/**
+ * Contents of which a download found other bytes than were stored. Each is read again, one at a time and at HOLDFAST_SCRUB_RATE,
+ * and marked when it is damaged then too.
+ */
+export function createSuspects(core: Core): { add(content: BlobId): void } {
+  const { db, blobs, clock, closing, config, failed } = core
+  const stop = new AbortController()
+  const pace = paceOf(config.scrubRate, clock.timers, stop.signal)
+  const report = failed('a content that looked damaged could not be read again')
+  const waiting = new Set<BlobId>()
+  let working: Promise<void> | null = null
+
+  async function look(id: BlobId): Promise<void> {
+    const content = await findContent(db, id)
+    if (content === undefined || content.damage !== null) return
+    const seen = await confirmed(db, content, (row) => readDamage(blobs, row, pace))
+    if (seen !== null && seen.damage !== null) await markFound(core, { ...seen, damage: seen.damage })
+  }
+
+  async function work(): Promise<void> {
+    for (const id of waiting) {
+      if (stop.signal.aborted) break
+      await look(id).catch((error: unknown) => {
+        if (!stop.signal.aborted) report(error)
+      })
+      waiting.delete(id)
+    }
+    working = null
+  }
+
+  closing.add('reading contents that look damaged', async () => {
+    stop.abort(new Error('the server stops'))
+    await working
+  })
+  return {
+    add(content) {
+      if (waiting.size >= MOST_WAITING) return
+      waiting.add(content)
+      working ??= work()
+    },
+  }
+}
