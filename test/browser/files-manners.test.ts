@@ -122,8 +122,8 @@ describeInBrowser('the file manager', (browser) => {
   test('says in words what can be done with a selection where there is room for them', async () => {
     const own = await account()
     for (const [locale, copy, labels] of [
-      ['en-GB', 'Copy link', ['Download', 'Move to …', 'Delete']],
-      ['de-DE', 'Link kopieren', ['Herunterladen', 'Verschieben …', 'Löschen']],
+      ['en-GB', 'Copy link', ['Download', 'Share …', 'Move to …', 'Delete']],
+      ['de-DE', 'Link kopieren', ['Herunterladen', 'Teilen …', 'Verschieben …', 'Löschen']],
     ] as const) {
       await using files = await openFilesPage(browser(), own, {
         path: own.path,

@@ -56,6 +56,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/browser/menus.test.ts': 'every menu at every size',
   'test/browser/receipts.test.ts': 'test/uploads/receipts.test.ts has the same by its interface',
   'test/browser/reference.test.ts': 'long pages; test/server/openapi/openapi.test.ts has the document',
+  'test/browser/sharing.test.ts': 'files.test.ts works on the same page',
   'test/browser/signing-in-oidc.test.ts': 'test/accounts/sign-in has the same by its interface',
   'test/browser/signing-in.test.ts': 'test/accounts/sign-in has the same by its interface',
   'test/browser/start-account.test.ts': 'start.test.ts works on the same page',

@@ -68,6 +68,17 @@ export function managerStates(): State[] {
       await inMenu(page, LONG, /Move to/)
       await page.getByRole('dialog').waitFor()
     }),
+    at('share', async (page) => {
+      await inMenu(page, LONG, /Share/)
+      await page.getByRole('dialog').waitFor()
+    }),
+    at('share-made', async (page) => {
+      await inMenu(page, LONG, /Share/)
+      await page.getByRole('checkbox', { name: /One download/ }).check()
+      await page.getByRole('checkbox', { name: /password/ }).check()
+      await button(page, 'Make the link').click()
+      await page.getByText('shown here only now').waitFor()
+    }),
     at(
       'who-may-see',
       async (page) => {

@@ -12,7 +12,7 @@ import { selectedCount } from './selection/selection.ts'
 export type OpenDialog =
   | { readonly kind: 'new folder' | 'uploads' | 'bin' | 'folders' }
   | { readonly kind: 'rename'; readonly entry: Entry }
-  | { readonly kind: 'move'; readonly entries: readonly Entry[] }
+  | { readonly kind: 'move' | 'share'; readonly entries: readonly Entry[] }
   | { readonly kind: 'settings'; readonly folder: FolderEntry }
 
 /** What can be asked for, by whatever button, key or menu. */

@@ -47,6 +47,7 @@ export interface FilesTexts {
     readonly download: string
     readonly downloadZip: string
     readonly copyLink: Plural
+    readonly share: string
     readonly rename: string
     readonly move: string
     readonly settings: string
@@ -81,6 +82,29 @@ export interface FilesTexts {
     readonly notReached: string
     /** {most} */
     readonly tooManyForZip: string
+  }
+  readonly share: {
+    /** {name} */
+    readonly title: string
+    readonly titleOfSeveral: Plural
+    readonly why: string
+    readonly ends: string
+    readonly days: Plural
+    readonly endless: string
+    readonly once: string
+    readonly onceWhy: string
+    readonly password: string
+    readonly passwordWhy: string
+    readonly make: string
+    /** {day} */
+    readonly madeUntil: string
+    readonly madeEndless: string
+    readonly madeOnce: string
+    readonly passwordShown: string
+    readonly copyPassword: string
+    readonly done: string
+    /** {most} */
+    readonly tooMany: string
   }
   readonly details: {
     readonly title: string

@@ -68,6 +68,13 @@ function DetailsActions({ entry }: { entry: Entry }) {
         {words.count(1, actions.copyLink)}
       </Button>
       <Button
+        leftSection={<Drawing of="share" />}
+        onClick={() => commands.show({ kind: 'share', entries: [entry] })}
+        variant="default"
+      >
+        {actions.share}
+      </Button>
+      <Button
         component="a"
         href={entry.kind === 'file' ? new URL(entry.url).pathname : `/f/${entry.id}`}
         leftSection={<Drawing of="link" />}

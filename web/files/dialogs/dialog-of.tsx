@@ -4,6 +4,7 @@ import { BinDialog } from '../bin/bin-dialog.tsx'
 import type { OpenDialog as Shown } from '../commands.ts'
 import { useFiles } from '../files-context.ts'
 import { FolderTreeView } from '../folders/folder-tree-view.tsx'
+import { ShareDialog } from '../links/share-dialog.tsx'
 import { UploadsDialog } from '../uploads/uploads-dialog.tsx'
 import { FilesDialog } from './dialog.tsx'
 import { MoveDialog } from './move-dialog.tsx'
@@ -26,6 +27,8 @@ export function DialogOf({ dialog, engine, close }: DialogOfProps) {
       return <MoveDialog close={close} entries={dialog.entries} />
     case 'settings':
       return <SettingsDialog close={close} folder={dialog.folder} />
+    case 'share':
+      return <ShareDialog close={close} entries={dialog.entries} />
     case 'uploads':
       return <UploadsDialog close={close} engine={engine} />
     case 'bin':

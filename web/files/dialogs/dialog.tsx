@@ -7,6 +7,8 @@ interface DialogProps {
   readonly close: () => void
   readonly children: ReactNode
   readonly isWide?: boolean
+  /** See the shared dialog. */
+  readonly isHeld?: boolean
 }
 
 export function FilesDialog(props: DialogProps) {

@@ -1,5 +1,6 @@
 import type { DrawingName } from '../../shared/drawings/drawings.ts'
-import type { Words } from '../../shared/words.ts'
+import { fill, type Words } from '../../shared/words.ts'
+import { BATCH_SIZE } from '../client.ts'
 import type { Commands } from '../commands.ts'
 import type { Entry } from '../entry.ts'
 import type { FilesTexts } from '../texts.ts'
@@ -48,6 +49,14 @@ export function entryActions(
     label: words.count(count, actions.copyLink),
     drawing: 'copy',
     act: withChosen((entries) => void commands.copyLinks(entries)),
+  })
+  found.push({
+    label: actions.share,
+    drawing: 'share',
+    act: withChosen((entries) => {
+      if (entries.length <= BATCH_SIZE) commands.show({ kind: 'share', entries })
+      else commands.say(fill(texts.share.tooMany, { most: words.number(BATCH_SIZE) }))
+    }),
   })
   if (only !== null) {
     found.push({

@@ -11,7 +11,7 @@ import { selectedCount } from './selection.ts'
 import { theOnly } from './the-only.ts'
 
 /** What has its word beside it where there is room. */
-const LABELLED: ReadonlySet<DrawingName> = new Set(['download', 'move', 'trash'])
+const LABELLED: ReadonlySet<DrawingName> = new Set(['download', 'share', 'move', 'trash'])
 
 function classOf(drawing: DrawingName, isDeletion: boolean): string {
   const spare = isDeletion ? '' : ' selection-spare'

@@ -1,0 +1,78 @@
+/** Sharing from the file manager: a link with terms, made and taken back. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import {
+  describeInBrowser,
+  faultsInBothColours,
+  PHONE,
+  pixelsBeside,
+  smallTargets,
+} from '../support/browser/browser.ts'
+import { filesOwner, openFilesPage } from '../support/browser/files-page.ts'
+import { deleteFile, GENEROUS, makeFolder, textBytes, upload, visit } from '../support/clients/public.ts'
+import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+
+describeInBrowser('sharing from the file manager', (browser) => {
+  let host: TestHoldfast
+  beforeAll(async () => {
+    host = await startHoldfast(GENEROUS)
+  })
+  afterAll(() => host.stop())
+
+  async function account() {
+    const owner = await filesOwner(host)
+    await makeFolder(host, owner.key, { name: 'Photos', public: 0 })
+    const letter = await upload(host, { key: owner.key, name: 'letter.txt', bytes: textBytes('Dear all') })
+    return { ...owner, letter }
+  }
+
+  test('makes a link for what is selected, by the keyboard alone, and shows its password once', async () => {
+    await using files = await openFilesPage(browser(), await account())
+    const { page } = files
+    await files.row('Photos').focus()
+    await files.press('Control+a')
+    const share = files.button('Share …')
+    await share.focus()
+    await files.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Share 2 items' })
+    await dialog.waitFor()
+    await files.press('ArrowUp', 'Tab', 'Space', 'Tab', 'Space', 'Tab', 'Tab', 'Enter')
+    await dialog.getByText('For one download.').waitFor()
+    const link = (await dialog.locator('.link-address').getAttribute('href')) ?? ''
+    const password = (await dialog.locator('code').textContent()) ?? ''
+    expect(await page.locator('button.copy:focus').count()).toBe(1)
+
+    const slug = new URL(link).pathname.split('/').at(-1) ?? ''
+    const locked = await (await visit(host, `/l/${slug}`)).text()
+    expect(locked).toContain('id="password-form"')
+    expect(locked).not.toContain('letter.txt')
+    const body = new URLSearchParams({ password }).toString()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    expect((await visit(host, `/l/${slug}`, { method: 'POST', headers, body })).status).toBe(303)
+    const row = await host.database
+      .selectFrom('links')
+      .selectAll()
+      .where('password_hash', 'is not', null)
+      .executeTakeFirstOrThrow()
+    expect(row).toMatchObject({ slug, max_downloads: 1 })
+    // The first preset.
+    expect((row.ends_at ?? 0) - row.created_at).toBeWithin(23 * 3_600_000, 25 * 3_600_000)
+    await files.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(files.trouble()).toEqual([])
+  })
+
+  test('is whole on a phone, in German, and says why the server refuses', async () => {
+    const own = await account()
+    await using files = await openFilesPage(browser(), own, { ...PHONE, locale: 'de-DE' })
+    const { page } = files
+    await page.getByRole('button', { name: 'Aktionen für letter.txt' }).click()
+    await page.getByRole('menuitem', { name: 'Teilen' }).click()
+    const dialog = page.getByRole('dialog', { name: '„letter.txt“ teilen' })
+    await dialog.waitFor()
+    expect([await pixelsBeside(page), await smallTargets(page)]).toEqual([0, []])
+    expect(await faultsInBothColours(page)).toEqual([])
+    await deleteFile(host, own.key, own.letter.slug)
+    await dialog.getByRole('button', { name: 'Link erstellen' }).click()
+    await dialog.getByRole('alert').waitFor()
+  })
+})

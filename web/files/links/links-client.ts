@@ -1,0 +1,27 @@
+import { type LinkDetail, linkMadeAnswer } from '../../../src/contract/links.ts'
+import { DAY } from '../../../src/domain/clock.ts'
+import { askServer, sending } from '../../shared/ask.ts'
+import { type Entry, filesOf, foldersOf } from '../entry.ts'
+
+/** Links with terms. All throw RequestFailure. */
+
+export interface ShareTerms {
+  /** null: it does not end. */
+  readonly days: number | null
+  readonly isOnce: boolean
+  readonly password: string | null
+}
+
+export async function makeLink(
+  entries: readonly Entry[],
+  { days, isOnce, password }: ShareTerms,
+): Promise<LinkDetail> {
+  const body = {
+    files: filesOf(entries).map(({ uuid }) => uuid),
+    folders: foldersOf(entries).map(({ id }) => id),
+    ends_at: days === null ? null : new Date(Date.now() + days * DAY).toISOString(),
+    max_downloads: isOnce ? 1 : null,
+    password,
+  }
+  return (await askServer(linkMadeAnswer, '/api/v1/links', sending('POST', body))).data
+}
