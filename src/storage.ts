@@ -172,6 +172,21 @@ export async function openPlace(place: StorePlace, random: Random): Promise<Blob
   return openDiskBlobs(place.path, random, { alone: false })
 }
 
+/**
+ * Opens a schema of a PostgreSQL database, for work that takes longer than a request. `beside`: another one, which has what
+ * is not in it, as operators of extensions.
+ */
+export async function openCopy(url: string, schema: string, beside: string): Promise<Database> {
+  const { openPostgres } = await import('./database/postgres.ts')
+  return openPostgres(url, {
+    connections: 1,
+    durable: true,
+    isPatient: true,
+    schemas: [schema, beside],
+    report() {},
+  })
+}
+
 /** Opens a SQLite file by itself, creating it when it is missing. */
 export function openRows(path: string): Database {
   return openSqlite(path)

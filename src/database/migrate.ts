@@ -73,24 +73,24 @@ export class DatabaseTooNew extends Error {
 }
 
 /**
- * Migrates the database to this program's version, in one transaction under a lock, so that of several nodes
- * that start together one does it. Throws DatabaseTooNew when the database's version is higher.
+ * Migrates the database to this program's version, or an earlier one, in one transaction under a lock, so that of several
+ * nodes that start together one does it. Throws DatabaseTooNew when the database's version is higher than the program's.
  */
-export async function migrate(db: Database): Promise<void> {
-  if ((await databaseVersion(db)) === migrations.length) return
+export async function migrate(db: Database, wanted = migrations.length): Promise<void> {
+  if ((await databaseVersion(db)) >= wanted) return
   await inTransaction(db, async (trx) => {
     await lockMigrations(trx)
     await sql`create table if not exists meta (key text primary key, value text not null)`.execute(trx)
     const version = await databaseVersion(trx)
-    for (const migration of migrations.slice(version)) {
+    for (const migration of migrations.slice(version, wanted)) {
       for (const statement of migration[isPostgres(trx) ? 'postgres' : 'sqlite']) {
         await sql.raw(statement).execute(trx)
       }
     }
     await trx
       .insertInto('meta')
-      .values({ key: 'version', value: String(migrations.length) })
-      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: String(migrations.length) }))
+      .values({ key: 'version', value: String(wanted) })
+      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: String(wanted) }))
       .execute()
   })
 }
@@ -105,8 +105,8 @@ export async function isBlank(db: Database): Promise<boolean> {
   return (await databaseVersion(db)) === 0
 }
 
-/** Schema version; 0 for an empty database. */
-async function databaseVersion(db: Queryable): Promise<number> {
+/** Schema version; 0 for an empty database. Throws DatabaseTooNew. */
+export async function databaseVersion(db: Queryable): Promise<number> {
   const tables = await db.introspection.getTables()
   if (!tables.some((table) => table.name === 'meta')) return 0
   const row = await db.selectFrom('meta').select('value').where('key', '=', 'version').executeTakeFirst()

@@ -40,6 +40,8 @@ export interface PostgresOptions {
   readonly isPatient?: boolean
   /** Whether frequent statements are prepared under names; off behind a pooler that keeps none. On unless told. */
   readonly preparesStatements?: boolean
+  /** Schemas in which tables are looked for, and made in the first, instead of those that the server says. */
+  readonly schemas?: readonly string[]
   /** Called with errors of idle connections. */
   readonly report: (error: unknown) => void
 }
@@ -55,7 +57,7 @@ export function openPostgres(url: string, options: PostgresOptions): PostgresDat
     keepAlive: true,
     pipeline: true,
     application_name: 'holdfast',
-    options: `-c synchronous_commit=${options.durable ? 'on' : 'off'} ${PLANNING}`,
+    options: `-c synchronous_commit=${options.durable ? 'on' : 'off'} ${PLANNING}${searchPath(options)}`,
     types: {
       getTypeParser: (oid, format) =>
         oid === types.builtins.INT8 ? wholeNumber : types.getTypeParser(oid, format),
@@ -66,6 +68,12 @@ export function openPostgres(url: string, options: PostgresOptions): PostgresDat
   // query, but an `error` event without a listener would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   return new PostgresDatabase(pool, new StatementNames(options.preparesStatements ?? true))
+}
+
+function searchPath({ schemas }: PostgresOptions): string {
+  if (schemas === undefined) return ''
+  const path = schemas.map((name) => `"${name.replaceAll('"', '""')}"`).join(',')
+  return ` -c search_path=${path.replaceAll(/[\\\s]/g, '\\$&')}`
 }
 
 /** A database accessed through a pool of connections. */

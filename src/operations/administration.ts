@@ -50,6 +50,9 @@ export async function pendingMigrations(parts: StorageOptions): Promise<number> 
   }
 }
 
+/** Whether a database that lacks so many was never migrated. */
+export const isNew = (missing: number) => missing === MIGRATIONS
+
 function noData({ databaseUrl, dataDir }: Config): Refusal {
   const place = databaseUrl === null ? dataDir : 'the database of HOLDFAST_DATABASE_URL'
   return new Refusal(

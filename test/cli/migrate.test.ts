@@ -74,7 +74,11 @@ describe('holdfast migrate', () => {
       "the database is at this program's version",
     ])
     expect(versionOf(path)).toBe(String(MIGRATIONS))
-    firstVersion(join(folder.path, 'other'))
+    const other = firstVersion(join(folder.path, 'other'))
+    const checked = await holdfast(join(folder.path, 'other'), ['migrate', '--check'])
+    expect(checked.code).toBe(1)
+    expect(checked.errors).toMatch(/lacks \d+ migrations; .* On a copy that took \d+ s, and copying \d+ s/)
+    expect(versionOf(other)).toBe('1')
     const { code, output } = await holdfast(join(folder.path, 'other'), ['migrate'])
     expect(code).toBe(0)
     expect(output).toContain(`lacks ${MIGRATIONS - 1} migrations; applying them`)

@@ -2,13 +2,16 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { ensureGuests } from '../../src/core/accounts.rows.ts'
+import type { Database as AnyDatabase } from '../../src/database/database.ts'
 import { DatabaseTooNew, MIGRATIONS, migrate, missingMigrations } from '../../src/database/migrate.ts'
 import { initial } from '../../src/database/migrations/001-initial.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { systemRandom } from '../../src/domain/random.ts'
+import { makeOldDatabase, OLDEST } from '../support/databases/old-database.ts'
 import { createDatabase, whyNoPostgres } from '../support/databases/postgres.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
+import { unsoundTotals } from '../support/storage/soundness.ts'
 
 /** A database of the first version: folders a > b > c, d deleted, with files of 1, 10, 100 and 1000 bytes. */
 function writeFirstVersion(path: string): void {
@@ -84,6 +87,44 @@ if (reason !== null) console.error(`Not run: migrations of PostgreSQL. ${reason}
 
 test.skipIf(reason === null || process.env.CI !== 'true')('PostgreSQL for these tests is there', () => {
   expect(reason).toBeNull()
+})
+
+describe('a database of any earlier version', () => {
+  const versions = Array.from({ length: MIGRATIONS - OLDEST }, (_, number) => OLDEST + number)
+
+  async function goesOn(db: AnyDatabase, version: number): Promise<void> {
+    await makeOldDatabase(db, 200)
+    await migrate(db, version)
+    await migrate(db)
+    expect(await missingMigrations(db)).toBe(0)
+    expect(await unsoundTotals(db)).toEqual([])
+    const files = await db.selectFrom('files').select('id').execute()
+    expect(files).toHaveLength(200)
+  }
+
+  test.each(versions)('of SQLite, as %d, is migrated with all it has', async (version) => {
+    using folder = temporaryFolder()
+    await using stack = new AsyncDisposableStack()
+    await goesOn(
+      stack.adopt(openSqlite(join(folder.path, 'holdfast.sqlite')), (it) => it.destroy()),
+      version,
+    )
+  })
+
+  test.skipIf(reason !== null)(
+    'of PostgreSQL, one after the other, is migrated with all it has',
+    async () => {
+      await using stack = new AsyncDisposableStack()
+      const database = stack.adopt(await createDatabase(), (it) => it.drop())
+      const options = { connections: 1, durable: false, report() {} }
+      const db = stack.adopt(openPostgres(database.url, options), (it) => it.destroy())
+      await makeOldDatabase(db, 200)
+      for (const version of versions) await migrate(db, version + 1)
+      expect(await missingMigrations(db)).toBe(0)
+      expect(await unsoundTotals(db)).toEqual([])
+      expect(await db.selectFrom('files').select('id').execute()).toHaveLength(200)
+    },
+  )
 })
 
 test('a SQLite database that is newer than the program is refused, one of its own version left as it is', async () => {

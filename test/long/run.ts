@@ -9,6 +9,7 @@ import { folderWalks } from './folder-model.ts'
 import { fuzz } from './fuzz.ts'
 import { kills, powerCuts } from './kills.ts'
 import { bigUpload, bigUploadToS3, manyUploads } from './memory.ts'
+import { bigMigrations } from './migrations.ts'
 import { postgresCrashes } from './postgres-crashes.ts'
 import { silentPipes, unsettledFetches } from './runtime.ts'
 import { soak } from './soak.ts'
@@ -119,6 +120,12 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'states at most',
     default: 10_000,
     run: crashImages,
+  },
+  migrations: {
+    about: 'each migration alone, all at once, and what a copy says of that, on both databases',
+    measure: 'files',
+    default: 1_000_000,
+    run: bigMigrations,
   },
   'power-cuts': {
     about: 'power cuts at random moments, on a disk that loses all that was not synced; needs root',

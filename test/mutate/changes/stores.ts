@@ -146,8 +146,8 @@ export const stores: readonly Change[] = [
     ['      taken += 1\n', ''],
   ]),
   ...changesIn('src/database/migrate.ts', migrations, [
-    ['migrations.slice(version)', 'migrations'],
-    ['migrations.slice(version)', 'migrations.slice(version + 1)'],
+    ['migrations.slice(version, wanted)', 'migrations'],
+    ['migrations.slice(version, wanted)', 'migrations.slice(version + 1, wanted)'],
     [
       'if (version <= migrations.length) return version',
       'if (version <= migrations.length + 1) return version',

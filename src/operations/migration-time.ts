@@ -1,0 +1,101 @@
+/** How long the migrations that a database lacks would take, measured on a copy of it. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { databaseVersion, migrate } from '../database/migrate.ts'
+import { connect, type OpenDatabase, openCopy, openRows, type StorageOptions } from '../storage.ts'
+import { writeRows } from './backup/backup.rows.ts'
+import { makeScratch } from './backup/scratch.ts'
+import { copyRows, currentSchema, dropSchema, makeSchema, tableBytes } from './migration-copy.rows.ts'
+
+/** Schema of a copy in PostgreSQL. One that a killed run has left is replaced by the next. */
+const SCHEMA = 'holdfast_migration_copy'
+/** Copies of SQLite's file that fit on the disk: itself, its log, and tables that are written anew. */
+const COPIES = 3
+
+export type MigrationTime =
+  | {
+      readonly kind: 'measured'
+      /** Milliseconds. */
+      readonly copying: number
+      /** Milliseconds. */
+      readonly migrating: number
+    }
+  | { readonly kind: 'no room'; readonly folder: string; readonly needed: number; readonly free: number }
+
+/**
+ * Changes nothing that a server uses, and leaves nothing behind. `begins` hears how many bytes are about to be copied.
+ */
+export async function measureMigrations(
+  parts: StorageOptions,
+  begins: (bytes: number) => void,
+): Promise<MigrationTime> {
+  const database = await connect({ ...parts, report() {} })
+  try {
+    const { databaseUrl, dataDir } = parts.config
+    return databaseUrl === null
+      ? await measureFile(database, dataDir, begins)
+      : await measureSchema(database.db, databaseUrl, begins)
+  } finally {
+    await database.close()
+  }
+}
+
+async function measureFile(
+  { db, freeSpace }: OpenDatabase,
+  folder: string,
+  begins: (bytes: number) => void,
+): Promise<MigrationTime> {
+  const bytes = await fileBytes(db)
+  const [needed, free] = [bytes * COPIES, await freeSpace()]
+  if (free !== null && free < needed) return { kind: 'no room', folder, needed, free }
+  begins(bytes)
+  // On the same disk as the database, so that it takes as long.
+  const scratch = await makeScratch(folder)
+  try {
+    const path = join(scratch, 'copy.sqlite')
+    const copying = await timeOf(() => writeRows(db, path))
+    const copy = openRows(path)
+    try {
+      return { kind: 'measured', copying, migrating: await timeOf(() => migrate(copy)) }
+    } finally {
+      await copy.destroy()
+    }
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+async function fileBytes(db: Database): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    select page_count * page_size as bytes from pragma_page_count, pragma_page_size`.execute(db)
+  return rows[0]?.bytes ?? 0
+}
+
+async function measureSchema(
+  db: Database,
+  url: string,
+  begins: (bytes: number) => void,
+): Promise<MigrationTime> {
+  const [from, version] = [await currentSchema(db), await databaseVersion(db)]
+  begins(await tableBytes(db))
+  const copy = await openCopy(url, SCHEMA, from)
+  try {
+    const copying = await timeOf(async () => {
+      await makeSchema(copy, SCHEMA)
+      await migrate(copy, version)
+      await copyRows(copy, from, SCHEMA)
+    })
+    return { kind: 'measured', copying, migrating: await timeOf(() => migrate(copy)) }
+  } finally {
+    await dropSchema(copy, SCHEMA)
+    await copy.destroy()
+  }
+}
+
+async function timeOf(work: () => Promise<void>): Promise<number> {
+  const begun = performance.now()
+  await work()
+  return performance.now() - begun
+}
