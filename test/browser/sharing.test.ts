@@ -8,6 +8,7 @@ import {
   smallTargets,
 } from '../support/browser/browser.ts'
 import { filesOwner, openFilesPage } from '../support/browser/files-page.ts'
+import { makeLink } from '../support/clients/links.ts'
 import { deleteFile, GENEROUS, makeFolder, textBytes, upload, visit } from '../support/clients/public.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
@@ -74,5 +75,32 @@ describeInBrowser('sharing from the file manager', (browser) => {
     await deleteFile(host, own.key, own.letter.slug)
     await dialog.getByRole('button', { name: 'Link erstellen' }).click()
     await dialog.getByRole('alert').waitFor()
+  })
+  test('lists what was shared, with its downloads, and takes it back after it has asked', async () => {
+    const own = await account()
+    const once = await makeLink(host, own.key, { files: [own.letter.uuid], max_downloads: 1 })
+    const link = await makeLink(host, own.key, { files: [own.letter.uuid], name: 'For Ben' })
+    const address = (await visit(host, `/l/${once}?download=1`)).headers.get('location') ?? ''
+    await (await visit(host, address)).bytes()
+    await using files = await openFilesPage(browser(), own)
+    const { page } = files
+    await files.button('Shared links').click()
+    const dialog = page.getByRole('dialog', { name: 'Shared links' })
+    const rows = dialog.getByRole('listitem')
+    await rows.first().waitFor()
+    expect(await rows.allTextContents()).toEqual([
+      expect.stringContaining('works without an end · 0 downloads'),
+      expect.stringContaining('used up · 1 of 1 download'),
+    ])
+    await dialog.getByRole('button', { name: 'Copy link: For Ben' }).waitFor()
+    await dialog.getByRole('button', { name: 'Take back: For Ben' }).focus()
+    await files.press('Enter')
+    await dialog.getByText('Take back the link to “For Ben”?').waitFor()
+    expect((await visit(host, `/l/${link}`)).status).toBe(200)
+    await files.press('Tab', 'Enter')
+    await dialog.getByText('taken back').waitFor()
+    expect((await visit(host, `/l/${link}`)).status).toBe(404)
+    expect(await faultsInBothColours(page)).toEqual([])
+    expect(files.trouble()).toEqual([])
   })
 })

@@ -68,6 +68,12 @@ export function managerStates(): State[] {
       await inMenu(page, LONG, /Move to/)
       await page.getByRole('dialog').waitFor()
     }),
+    at('links', async (page) => {
+      if ((page.viewportSize()?.width ?? 0) < 900) await button(page, 'Show folders').click()
+      await button(page, 'Shared links').click()
+      await page.getByRole('dialog', { name: 'Shared links' }).getByRole('listitem').first().waitFor()
+      await page.getByRole('button', { name: 'Take back: For the printer' }).click()
+    }),
     at('share', async (page) => {
       await inMenu(page, LONG, /Share/)
       await page.getByRole('dialog').waitFor()

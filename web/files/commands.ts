@@ -10,7 +10,7 @@ import { selectedCount } from './selection/selection.ts'
 
 /** What stands over the page. */
 export type OpenDialog =
-  | { readonly kind: 'new folder' | 'uploads' | 'bin' | 'folders' }
+  | { readonly kind: 'new folder' | 'uploads' | 'bin' | 'links' | 'folders' }
   | { readonly kind: 'rename'; readonly entry: Entry }
   | { readonly kind: 'move' | 'share'; readonly entries: readonly Entry[] }
   | { readonly kind: 'settings'; readonly folder: FolderEntry }

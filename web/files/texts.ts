@@ -106,6 +106,28 @@ export interface FilesTexts {
     /** {most} */
     readonly tooMany: string
   }
+  readonly links: {
+    readonly title: string
+    readonly emptyWhy: string
+    /** Of a link, after all that it opened was deleted. */
+    readonly nothingLeft: string
+    readonly downloads: Plural
+    /** {taken} of {count}. */
+    readonly downloadsOf: Plural
+    readonly endless: string
+    /** {day} */
+    readonly until: string
+    /** {day} */
+    readonly ended: string
+    readonly usedUp: string
+    readonly revoked: string
+    readonly locked: string
+    readonly revoke: string
+    /** {name} */
+    readonly ask: string
+    readonly askWhy: string
+    readonly more: string
+  }
   readonly details: {
     readonly title: string
     readonly nothing: string

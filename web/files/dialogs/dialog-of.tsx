@@ -4,6 +4,7 @@ import { BinDialog } from '../bin/bin-dialog.tsx'
 import type { OpenDialog as Shown } from '../commands.ts'
 import { useFiles } from '../files-context.ts'
 import { FolderTreeView } from '../folders/folder-tree-view.tsx'
+import { LinksDialog } from '../links/links-dialog.tsx'
 import { ShareDialog } from '../links/share-dialog.tsx'
 import { UploadsDialog } from '../uploads/uploads-dialog.tsx'
 import { FilesDialog } from './dialog.tsx'
@@ -33,6 +34,8 @@ export function DialogOf({ dialog, engine, close }: DialogOfProps) {
       return <UploadsDialog close={close} engine={engine} />
     case 'bin':
       return <BinDialog close={close} />
+    case 'links':
+      return <LinksDialog close={close} />
     case 'folders':
       return <FoldersDialog close={close} />
   }
@@ -50,6 +53,10 @@ function FoldersDialog({ close }: { close: () => void }) {
           commands.go(place)
         }}
       />
+      <button className="pane-button" onClick={() => commands.show({ kind: 'links' })} type="button">
+        <Drawing of="link" />
+        {texts.links.title}
+      </button>
       <button className="pane-button" onClick={() => commands.show({ kind: 'bin' })} type="button">
         <Drawing of="trash" />
         {texts.bin.title}

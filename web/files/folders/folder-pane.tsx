@@ -8,6 +8,10 @@ export function FolderPane() {
   return (
     <nav aria-label={texts.folders} className="folder-pane">
       <FolderTreeView at={shown.query.place} choose={commands.go} drops />
+      <button className="pane-button" onClick={() => commands.show({ kind: 'links' })} type="button">
+        <Drawing of="link" />
+        {texts.links.title}
+      </button>
       <button className="pane-button" onClick={() => commands.show({ kind: 'bin' })} type="button">
         <Drawing of="trash" />
         {texts.bin.title}

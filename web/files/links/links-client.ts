@@ -1,4 +1,5 @@
-import { type LinkDetail, linkMadeAnswer } from '../../../src/contract/links.ts'
+import { doneWithMessage } from '../../../src/contract/fields.ts'
+import { type Link, type LinkDetail, linkMadeAnswer, linksAnswer } from '../../../src/contract/links.ts'
 import { DAY } from '../../../src/domain/clock.ts'
 import { askServer, sending } from '../../shared/ask.ts'
 import { type Entry, filesOf, foldersOf } from '../entry.ts'
@@ -24,4 +25,18 @@ export async function makeLink(
     password,
   }
   return (await askServer(linkMadeAnswer, '/api/v1/links', sending('POST', body))).data
+}
+
+/** How many links the server answers at a time. */
+const PAGE = 50
+
+export async function fetchLinks(
+  page: number,
+): Promise<{ readonly links: readonly Link[]; readonly pages: number }> {
+  const { data, pagination } = await askServer(linksAnswer, `/api/v1/links?page=${page}&per_page=${PAGE}`)
+  return { links: data, pages: pagination.pages }
+}
+
+export async function revokeLink({ slug }: Link): Promise<void> {
+  await askServer(doneWithMessage, `/api/v1/links/${slug}`, { method: 'DELETE' })
 }

@@ -1,0 +1,184 @@
+import { Button } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import type { Link } from '../../../src/contract/links.ts'
+import { refusedRequest } from '../../shared/ask.ts'
+import { Drawing } from '../../shared/drawings/drawing.tsx'
+import { FileName } from '../../shared/file-name.tsx'
+import { fill } from '../../shared/words.ts'
+import { CopyButton } from '../../uploads/list/link-actions.tsx'
+import { FilesDialog } from '../dialogs/dialog.tsx'
+import { reasonOf } from '../dialogs/use-attempt.ts'
+import { useFiles } from '../files-context.ts'
+import { useTimes } from '../use-times.ts'
+import { fetchLinks, revokeLink } from './links-client.ts'
+
+/** The account's links, as far as they were read, from newest to oldest. */
+function useLinks() {
+  const { texts } = useFiles()
+  const [links, setLinks] = useState<readonly Link[] | null>(null)
+  const [pages, setPages] = useState({ read: 0, all: 1 })
+  const [problem, setProblem] = useState<string | null>(null)
+  const failed = () => setProblem(texts.dialogs.notReached)
+
+  function read(page: number): void {
+    setProblem(null)
+    fetchLinks(page).then((found) => {
+      // A link that was made meanwhile moves the others to later places.
+      setLinks((before) => {
+        const known = new Set(before?.map(({ slug }) => slug))
+        return [...(before ?? []), ...found.links.filter(({ slug }) => !known.has(slug))]
+      })
+      setPages({ read: page, all: found.pages })
+    }, failed)
+  }
+
+  // They are read when the dialog is opened.
+  useEffect(() => read(1), [])
+
+  function revoke(revoked: Link): void {
+    setProblem(null)
+    revokeLink(revoked).then(
+      () => {
+        setLinks(
+          (before) => before?.map((link) => (link.slug === revoked.slug ? withoutForce(link) : link)) ?? null,
+        )
+      },
+      (error: unknown) => {
+        const code = refusedRequest(error)
+        if (code === null) failed()
+        else setProblem(reasonOf(code, texts))
+      },
+    )
+  }
+
+  return { links, hasMore: pages.read < pages.all, readMore: () => read(pages.read + 1), revoke, problem }
+}
+
+function withoutForce(link: Link): Link {
+  return { ...link, state: 'revoked' }
+}
+
+/** What the account has shared by links with terms: their states and downloads, copied and taken back. */
+export function LinksDialog({ close }: { close: () => void }) {
+  const { links: texts } = useFiles().texts
+  const { links, hasMore, readMore, revoke, problem } = useLinks()
+  const [asked, setAsked] = useState<string | null>(null)
+
+  return (
+    <FilesDialog close={close} isWide title={texts.title}>
+      {problem === null ? null : (
+        <p className="failure small" role="alert">
+          {problem}
+        </p>
+      )}
+      {links?.length === 0 ? <p className="quiet">{texts.emptyWhy}</p> : null}
+      <ul className="plain-rows">
+        {links?.map((link) =>
+          asked === link.slug ? (
+            <AskedRow
+              keep={() => setAsked(null)}
+              key={link.slug}
+              link={link}
+              revoke={() => {
+                setAsked(null)
+                revoke(link)
+              }}
+            />
+          ) : (
+            <LinkRow ask={() => setAsked(link.slug)} key={link.slug} link={link} />
+          ),
+        )}
+      </ul>
+      {hasMore && links !== null ? (
+        <div className="dialog-actions">
+          <Button onClick={readMore} variant="default">
+            {texts.more}
+          </Button>
+        </div>
+      ) : null}
+    </FilesDialog>
+  )
+}
+
+function LinkRow({ link, ask }: { link: Link; ask: () => void }) {
+  const { data, texts } = useFiles()
+  const { links } = texts
+  const title = link.title === '' ? links.nothingLeft : link.title
+  const facts = useFacts(link)
+  return (
+    <li className="bin-row">
+      <Drawing of={link.has_password ? 'lock' : 'link'} />
+      <span className="plain-words">
+        <FileName name={title} />
+        <span className="small quiet">{facts.join(' · ')}</span>
+      </span>
+      {link.state === 'live' ? (
+        <CopyButton
+          copied={data.uploads.copied}
+          label={data.uploads.copy}
+          of={title}
+          text={link.url}
+          variant="light"
+        />
+      ) : null}
+      {link.state === 'revoked' ? null : (
+        <button
+          aria-label={`${links.revoke}: ${title}`}
+          className="icon-button"
+          data-deletion
+          onClick={ask}
+          title={links.revoke}
+          type="button"
+        >
+          <Drawing of="trash" />
+        </button>
+      )}
+    </li>
+  )
+}
+
+interface AskedRowProps {
+  readonly link: Link
+  readonly keep: () => void
+  readonly revoke: () => void
+}
+
+/** Asks before a link is revoked, which cannot be taken back. */
+function AskedRow({ link, keep, revoke }: AskedRowProps) {
+  const { texts } = useFiles()
+  const { links } = texts
+  return (
+    <li className="bin-row bin-asked">
+      <span className="plain-words" role="alert">
+        <span>{fill(links.ask, { name: link.title })}</span>
+        <span className="small quiet">{links.askWhy}</span>
+      </span>
+      <Button autoFocus className="tool" onClick={keep} variant="default">
+        {texts.bin.keep}
+      </Button>
+      <Button className="tool" color="red" onClick={revoke}>
+        {links.revoke}
+      </Button>
+    </li>
+  )
+}
+
+/** What the owner wants to know of a link: how often it was downloaded, and whether it still works. */
+function useFacts(link: Link): readonly string[] {
+  const { texts, words } = useFiles()
+  const times = useTimes()
+  const { links } = texts
+  const { downloads, max_downloads: most, ends_at: end, state, has_password } = link
+  const counted =
+    most === null
+      ? words.count(downloads, links.downloads)
+      : fill(words.count(most, links.downloadsOf), { taken: words.number(downloads) })
+  const day = end === null ? null : times.short(end)
+  const states: Readonly<Record<Link['state'], string>> = {
+    live: day === null ? links.endless : fill(links.until, { day }),
+    ended: fill(links.ended, { day: day ?? '' }),
+    used_up: links.usedUp,
+    revoked: links.revoked,
+  }
+  return [states[state], counted, ...(has_password ? [links.locked] : [])]
+}
