@@ -10,6 +10,7 @@ import { withEnvFile, withNamedFile } from './env-file.ts'
 import { explain } from './failure.ts'
 import { infoCommand } from './info.ts'
 import { keyCommand } from './key.ts'
+import { linksCommand } from './links.ts'
 import { listCommand, searchCommand } from './list.ts'
 import { loginCommand } from './login.ts'
 import { logoutCommand } from './logout.ts'
@@ -22,6 +23,7 @@ import { relocateCommand } from './relocate.ts'
 import { removeCommand } from './remove.ts'
 import { reportCommand } from './report.ts'
 import { secretCommand } from './secret.ts'
+import { shareCommand } from './share.ts'
 import { backupCommand } from './soundness/backup.ts'
 import { checkCommand } from './soundness/check.ts'
 import { doctorCommand } from './soundness/doctor.ts'
@@ -53,6 +55,8 @@ const CLIENTS = [
   'rm',
   'info',
   'search',
+  'share',
+  'links',
 ]
 
 /**
@@ -139,5 +143,7 @@ function program(environment: Environment): Command {
   removeCommand(holdfast.command('rm'), environment)
   infoCommand(holdfast.command('info'), environment)
   searchCommand(holdfast.command('search'), environment)
+  shareCommand(holdfast.command('share'), environment)
+  linksCommand(holdfast.command('links'), environment)
   return holdfast
 }

@@ -4,6 +4,7 @@ import { account as accountShape } from '../contract/account.ts'
 import { pagination } from '../contract/fields.ts'
 import { deletion as deletionShape, fileListItem, fileDetail as fileShape } from '../contract/files.ts'
 import { folderCreatedAnswer, folderListItem } from '../contract/folders.ts'
+import { link as linkShape } from '../contract/links.ts'
 import { signedAddress as addressShape, publicFolder as publicFolderShape } from '../contract/public.ts'
 import { uploadResult } from '../contract/uploads.ts'
 
@@ -98,3 +99,22 @@ export const publicFolderFields = z.object({
   files: z.array(z.pick(files.def.element, { slug: true, name: true, size: true })),
 })
 export type PublicFolder = z.infer<typeof publicFolderFields>
+
+const linkItem = z.pick(linkShape, {
+  slug: true,
+  url: true,
+  title: true,
+  has_password: true,
+  ends_at: true,
+  max_downloads: true,
+  downloads: true,
+  state: true,
+  created_at: true,
+})
+export type LinkItem = z.infer<typeof linkItem>
+
+export const linkFields = z.object({ data: linkItem })
+export const linkList = z.object({
+  data: z.array(linkItem),
+  pagination: z.pick(pagination, { pages: true }),
+})

@@ -11,6 +11,9 @@ import {
   fileList,
   folderCreated,
   folderListFields,
+  type LinkItem,
+  linkFields,
+  linkList,
 } from './answers.ts'
 import { ConnectionError } from './failure.ts'
 import { ask, type RemoteServer, readJsonAnswer } from './http.ts'
@@ -38,6 +41,21 @@ export interface Api {
   renameFile(identifier: string, name: string): Promise<void>
   moveFile(identifier: string, folder: FolderName): Promise<void>
   deleteFiles(identifiers: readonly string[]): Promise<DeletionFields>
+  /** Links with terms page by page, as they come. */
+  links(): AsyncIterable<LinkItem>
+  makeLink(wanted: WantedLink): Promise<LinkItem>
+  revokeLink(slug: string): Promise<void>
+}
+
+export interface WantedLink {
+  readonly files: readonly string[]
+  readonly folders: readonly string[]
+  readonly ends_at?: string
+  readonly max_downloads?: number
+  readonly password?: string
+  readonly name?: string
+  readonly message?: string
+  readonly slug?: string
 }
 
 export interface WantedFolder {
@@ -64,7 +82,7 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
 
   /** What was sent may have been done although no answer came, so that is not repeated unless it is refused. */
   async function send<T>(
-    method: 'POST' | 'PATCH',
+    method: 'POST' | 'PATCH' | 'DELETE',
     path: string,
     body: unknown,
     shape: z.ZodMiniType<T>,
@@ -114,6 +132,17 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
       await send('POST', '/api/v1/file/move', { file: identifier, folder }, anything)
     },
     deleteFiles: (identifiers) => send('POST', '/api/v1/file/delete', { identifiers }, deletionFields),
+    async *links() {
+      for (let page = 1, pages = 1; page <= pages; page++) {
+        const answer = await get(`/api/v1/links?per_page=100&page=${page}`, linkList)
+        pages = answer.pagination.pages
+        yield* answer.data
+      }
+    },
+    makeLink: async (wanted) => (await send('POST', '/api/v1/links', wanted, linkFields)).data,
+    async revokeLink(slug) {
+      await send('DELETE', `/api/v1/links/${encodeURIComponent(slug)}`, {}, anything)
+    },
   }
 }
 

@@ -31,3 +31,10 @@ export function parseRemoteName(text: string): RemoteName {
     `"${text}" is no name for a file or folder; use a path such as /photos/2026, a link, a slug, or an identifier.`,
   )
 }
+
+/** The slug of a link with terms: given so, or in its address. Throws ClientError for anything else. */
+export function parseLinkName(text: string): string {
+  const [, slug] = /^(?:https?:\/\/[^/]+\/l\/)?([a-z0-9-]{3,64})\/?$/.exec(text) ?? []
+  if (slug !== undefined) return slug
+  throw new ClientError(`"${text}" is no shared link; use its address, or the end of it.`)
+}

@@ -31,9 +31,20 @@ describe('help', () => {
     ['config --help'],
     ['mail test --help'],
     ['completion --help'],
-    ...['login', 'logout', 'upload', 'download', 'ls', 'mkdir', 'mv', 'rm', 'info', 'search'].map((name) => [
-      `${name} --help`,
-    ]),
+    ...[
+      'login',
+      'logout',
+      'upload',
+      'download',
+      'ls',
+      'mkdir',
+      'mv',
+      'rm',
+      'info',
+      'search',
+      'share',
+      'links',
+    ].map((name) => [`${name} --help`]),
   ])('holdfast %s explains the command and ends with 0', async (words) => {
     using folder = temporaryFolder()
     const { code, output, errors } = await holdfast(folder.path, words.split(' '))
@@ -86,6 +97,9 @@ describe('wrong use', () => {
     ['rm'],
     ['rm /photos'],
     ['search'],
+    ['share'],
+    ['share /photos --until yesterday'],
+    ['share /photos --downloads 0'],
   ])('holdfast %s ends with 2 and says what is wrong on standard error', async (words) => {
     using folder = temporaryFolder()
     const { code, output, errors } = await holdfast(folder.path, words.split(' ').filter(Boolean))

@@ -128,3 +128,40 @@ test('search finds parts of names on every page', async () => {
   expect(found).toHaveLength(101)
   expect(lines((await client.run('search', 'nothing like that')).output)).toEqual([])
 })
+
+test('share makes a link with terms, and links lists it and takes it back', async () => {
+  const { client, account } = await loggedIn()
+  using _ = client
+  await account.folder('photos')
+  const file = await account.put('x', { name: 'x.txt' })
+  const made = await client.run(
+    'share',
+    '/photos',
+    file.slug,
+    '--until',
+    '7d',
+    '--downloads',
+    '3',
+    '--name',
+    'For Ben',
+  )
+  expect(made).toMatchObject({ code: 0, errors: '' })
+  expect(made.output).toMatch(new RegExp(`^${host.url}/l/[a-z0-9]{16}\n$`))
+  const link = made.output.trim()
+  const listed = await client.run('links', '--json')
+  expect(JSON.parse(listed.output)).toMatchObject({
+    url: link,
+    title: 'For Ben',
+    max_downloads: 3,
+    downloads: 0,
+    state: 'live',
+    has_password: false,
+  })
+  expect(lines((await client.run('links')).output)[1]).toMatch(/^For Ben {2}live +0 of 3 +\S+ \S+ +http/)
+  expect((await fetch(link)).status).toBe(200)
+  expect(await client.run('links', '--revoke', link)).toEqual({ code: 0, output: '', errors: '' })
+  expect((await fetch(link)).status).toBe(404)
+  expect((await client.run('links', '--revoke', 'nothing-there')).code).toBe(1)
+  const root = await client.run('share', '/')
+  expect([root.code, root.errors]).toEqual([1, expect.stringContaining('top level')])
+})
