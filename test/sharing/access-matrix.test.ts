@@ -400,6 +400,8 @@ const elsewhere = new Map([
   ['post /l/{}', 'link-access.test.ts'],
   ['get /l/{}/{}', 'link-access.test.ts'],
   ['get /l/{}/{}/thumbnail', 'link-access.test.ts'],
+  ['get /l/{}/{}/report', 'link-access.test.ts'],
+  ['post /l/{}/{}/report', 'report-page.test.ts'],
   ['get /z/{}', 'zip-access.test.ts'],
 ])
 
