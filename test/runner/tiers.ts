@@ -66,6 +66,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/browser/start-resuming.test.ts': 'slow lines, and browsers and servers that start again',
   'test/browser/tus.test.ts': 'test/client/tus-js.test.ts has the same library',
   'test/browser/upload-states.test.ts': 'start.test.ts works on the same page',
+  'test/cli/account.test.ts': 'many starts of the program; test/accounts has the same by its interface',
   'test/cli/admin.test.ts': 'many starts of the program; test/operations has the same by its interface',
   'test/cli/key.test.ts':
     'many starts of the program; test/accounts/keys.test.ts has the same by its interface',
@@ -80,8 +81,9 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/deploy/nginx.test.ts': 'a real nginx before real servers; the nodes of the cluster have one too',
   'test/downloads/signed-matrix.test.ts':
     'generated: every way in which a signed address is closed; signed-content.test.ts has some',
+  'test/downloads/verified-reads.test.ts': 'off by default; damaged-content.test.ts has marked contents',
   'test/faults/bad-line.test.ts': 'slow lines, and a node that is to be taken for dead',
-  'test/faults/crash-points/crash-points.test.ts': 'many starts of the server; sync-failures has each sync',
+  'test/faults/crash-points.test.ts': 'many starts of the server; sync-failures has each sync',
   'test/faults/crash.test.ts': 'rounds of crashes',
   'test/faults/database-away.test.ts': 'a database that stands still',
   'test/faults/dead-nodes.test.ts': 'half a minute until a node is taken for dead',
@@ -102,6 +104,8 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/files/file-search-rows.contract.test.ts': 'thousands of rows; file-search.test.ts searches',
   'test/files/folders/folder-clearing.contract.test.ts': 'thousands of folders; deletes.test.ts has some',
   'test/operations/backup/backup-targets.test.ts': 'many starts of the program; backup.test.ts has some',
+  'test/operations/doctor/doctor.test.ts':
+    'starts servers of its own behind each proxy; doctor-nodes has the findings',
   'test/operations/mirror/mirror-folder.test.ts': 'many starts of the program; mirror.test.ts has some',
   'test/operations/relocation/copying.contract.test.ts':
     'copies every table; migrations and relocation-bytes are quick',

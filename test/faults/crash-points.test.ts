@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { patient } from '../../support/patience.ts'
-import { TRACING_TOOLS } from '../../support/processes/system-calls.ts'
-import { describeWith } from '../../support/processes/tools.ts'
-import { crashPoints, IN_SUITE } from './run.ts'
+import { patient } from '../support/patience.ts'
+import { TRACING_TOOLS } from '../support/processes/system-calls.ts'
+import { describeWith } from '../support/processes/tools.ts'
+import { crashPoints, IN_SUITE } from './crash-points/run.ts'
 
 describeWith(TRACING_TOOLS, 'a power cut at any moment of an upload', () => {
   test(
