@@ -103,9 +103,14 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/faults/tus-nodes.test.ts': 'half a minute until a node is taken for dead',
   'test/files/file-search-rows.contract.test.ts': 'thousands of rows; file-search.test.ts searches',
   'test/files/folders/folder-clearing.contract.test.ts': 'thousands of folders; deletes.test.ts has some',
+  'test/fuzz/requests.test.ts': 'thousands of requests; parsers.unit.test.ts has what reads them',
+  'test/operations/backup/backup-nodes.contract.test.ts':
+    'PostgreSQL and a store; backup.test.ts has the rest',
   'test/operations/backup/backup-targets.test.ts': 'many starts of the program; backup.test.ts has some',
-  'test/operations/doctor/doctor.test.ts':
-    'starts servers of its own behind each proxy; doctor-nodes has the findings',
+  'test/operations/doctor/doctor-nodes.contract.test.ts': 'nodes and proxies; the unit tests have its rules',
+  'test/operations/doctor/doctor.test.ts': 'real proxies, and lines that are silent',
+  'test/operations/migration-time.contract.test.ts':
+    'copies in PostgreSQL; test/cli/migrate.test.ts has one of SQLite',
   'test/operations/mirror/mirror-folder.test.ts': 'many starts of the program; mirror.test.ts has some',
   'test/operations/relocation/copying.contract.test.ts':
     'copies every table; migrations and relocation-bytes are quick',
