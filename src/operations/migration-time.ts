@@ -32,20 +32,31 @@ export async function measureMigrations(
   begins: (bytes: number) => void,
 ): Promise<MigrationTime> {
   const database = await connect({ ...parts, report() {} })
+  const { clock, config } = parts
+  const timed = async (work: () => Promise<void>) => {
+    const begun = clock.monotonic()
+    await work()
+    return clock.monotonic() - begun
+  }
   try {
-    const { databaseUrl, dataDir } = parts.config
-    return databaseUrl === null
-      ? await measureFile(database, dataDir, begins)
-      : await measureSchema(database.db, databaseUrl, begins)
+    return config.databaseUrl === null
+      ? await measureFile(database, config.dataDir, { begins, timed })
+      : await measureSchema(database.db, config.databaseUrl, { begins, timed })
   } finally {
     await database.close()
   }
 }
 
+interface Told {
+  readonly begins: (bytes: number) => void
+  /** Milliseconds that the work takes. */
+  readonly timed: (work: () => Promise<void>) => Promise<number>
+}
+
 async function measureFile(
   { db, freeSpace }: OpenDatabase,
   folder: string,
-  begins: (bytes: number) => void,
+  { begins, timed }: Told,
 ): Promise<MigrationTime> {
   const bytes = await fileBytes(db)
   const [needed, free] = [bytes * COPIES, await freeSpace()]
@@ -55,10 +66,10 @@ async function measureFile(
   const scratch = await makeScratch(folder)
   try {
     const path = join(scratch, 'copy.sqlite')
-    const copying = await timeOf(() => writeRows(db, path))
+    const copying = await timed(() => writeRows(db, path))
     const copy = openRows(path)
     try {
-      return { kind: 'measured', copying, migrating: await timeOf(() => migrate(copy)) }
+      return { kind: 'measured', copying, migrating: await timed(() => migrate(copy)) }
     } finally {
       await copy.destroy()
     }
@@ -73,29 +84,19 @@ async function fileBytes(db: Database): Promise<number> {
   return rows[0]?.bytes ?? 0
 }
 
-async function measureSchema(
-  db: Database,
-  url: string,
-  begins: (bytes: number) => void,
-): Promise<MigrationTime> {
+async function measureSchema(db: Database, url: string, { begins, timed }: Told): Promise<MigrationTime> {
   const [from, version] = [await currentSchema(db), await databaseVersion(db)]
   begins(await tableBytes(db))
   const copy = await openCopy(url, SCHEMA, from)
   try {
-    const copying = await timeOf(async () => {
+    const copying = await timed(async () => {
       await makeSchema(copy, SCHEMA)
       await migrate(copy, version)
       await copyRows(copy, from, SCHEMA)
     })
-    return { kind: 'measured', copying, migrating: await timeOf(() => migrate(copy)) }
+    return { kind: 'measured', copying, migrating: await timed(() => migrate(copy)) }
   } finally {
     await dropSchema(copy, SCHEMA)
     await copy.destroy()
   }
-}
-
-async function timeOf(work: () => Promise<void>): Promise<number> {
-  const begun = performance.now()
-  await work()
-  return performance.now() - begun
 }
