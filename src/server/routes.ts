@@ -281,5 +281,6 @@ export const routes: readonly Route[] = [
   row('get',     '/l/{link}/{target}/thumbnail',         anybody,                    OWN, NONE,     getLinkThumbnailEndpoint),
   row('get',     '/docs',                                anybody,                    OWN, NONE,     getReferencePage),
   row('get',     '/docs/{guide}',                        anybody,                    OWN, NONE,     getGuidePage),
+  row('put',     '/',                                    guestOrKey('upload'),       OWN, STREAM,   uploadStatusRoutes.putUnnamed),
   row('put',     '/{name}',                              guestOrKey('upload'),       OWN, STREAM,   uploadStatusRoutes.putAtTop, { others: 'nothing' }),
 ]

@@ -1,15 +1,19 @@
 import { Refusal } from '../domain/errors.ts'
+import { nameByContent } from '../domain/name-by-content.ts'
 import type { Carrier } from './carrier.ts'
+import { HEAD_LENGTH } from './file-head.ts'
+import type { BodyReader } from './multipart.ts'
 import { declaredLength } from './receive.routes.ts'
 
 /** What programs declare when nobody has told them what they send. */
 const UNTOLD = ['application/x-www-form-urlencoded']
 
 /**
- * A body that is the file itself. Throws Refusal INVALID_REQUEST for one that says it is a form, which would be stored
+ * A body that is the file itself. `name`: as in the address, or null where that has none; then the first bytes are read
+ * before the file is announced. Throws Refusal INVALID_REQUEST for one that says it is a form, which would be stored
  * with its envelope, or only a part of the file (RFC 9110, section 14.5).
  */
-export function rawUpload(request: Request, name: string, route: string): Carrier {
+export function rawUpload(request: Request, name: string | null, route: string): Carrier {
   const type = mediaTypeOf(request)
   if (type === 'multipart/form-data') {
     throw new Refusal('INVALID_REQUEST', 'Send the bytes of the file alone; forms go to POST /api/v1/upload')
@@ -24,8 +28,19 @@ export function rawUpload(request: Request, name: string, route: string): Carrie
 
     async read(body, announce) {
       const size = { least: length ?? 0, most: length ?? 0 }
-      const sink = await announce({ name, type: UNTOLD.includes(type) ? null : type || null, size, length })
+      const told = UNTOLD.includes(type) ? null : type || null
+      const head = name === null ? await readHead(body) : []
+      const sink = await announce({
+        name: name ?? (await nameByContent(Buffer.concat(head), told)),
+        type: told,
+        size,
+        length,
+      })
       let received = 0
+      for (const chunk of head) {
+        received += chunk.byteLength
+        await sink.write(chunk)
+      }
       for (;;) {
         const { done, value } = await body.read()
         if (done || value === undefined) break
@@ -38,6 +53,18 @@ export function rawUpload(request: Request, name: string, route: string): Carrie
       await sink.end()
     },
   }
+}
+
+/** The chunks, copied, that hold the first bytes: `HEAD_LENGTH` of them, or all that there are. */
+async function readHead(body: BodyReader): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = []
+  for (let length = 0; length < HEAD_LENGTH; ) {
+    const { done, value } = await body.read()
+    if (done || value === undefined) break
+    chunks.push(new Uint8Array(value))
+    length += value.byteLength
+  }
+  return chunks
 }
 
 /** `type/subtype` in lower case, '' when there is none. */

@@ -9,7 +9,7 @@ import { thumbnailPath } from '../files/file-answers.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import { jsonResponse } from '../server/answers/json.ts'
 import type { Call } from '../server/call.ts'
-import { endpoint, keyedEndpoint } from '../server/endpoint.ts'
+import { type Documentation, endpoint, keyedEndpoint } from '../server/endpoint.ts'
 import type { ThumbnailProgress, Thumbnails } from '../thumbnails/thumbnails.ts'
 import { formUpload } from './form-upload.ts'
 import { rawUpload } from './raw-body.ts'
@@ -51,16 +51,20 @@ export const uploadFile = endpoint({
   refused: leaveBody,
 })
 
+const named = {
+  summary: 'Upload a file as the body, as "curl -T" does; without a key as a guest',
+  params: z.object({ name: z.string().openapi({ description: 'The name of the file' }) }),
+}
+
 /**
  * A file as the body itself, as `curl -T` sends it. An Idempotency-Key is good for one path: what it is bound to besides
  * its caller is the route.
  */
-function rawEndpoint(route: string) {
+function rawEndpoint(route: string, documentation: Pick<Documentation, 'summary' | 'params'>) {
   return endpoint({
     documentation: {
-      summary: 'Upload a file as the body, as "curl -T" does; without a key as a guest',
+      ...documentation,
       tag: 'Uploads',
-      params: z.object({ name: z.string().openapi({ description: 'The name of the file' }) }),
       headers,
       body: {
         type: 'application/octet-stream',
@@ -78,7 +82,7 @@ function rawEndpoint(route: string) {
       errors,
     },
     async handle(call, { uploads }: { uploads: UploadsPart }, caller: Caller) {
-      const carrier = rawUpload(call.request, call.params.name ?? '', route)
+      const carrier = rawUpload(call.request, call.params.name ?? null, route)
       const file = await receiveFile(call, uploads, caller, { folder: folderOf(call), carrier })
       const result = toUploadResult(call, uploads, caller, file)
       return asksForJson(call.request) ? jsonResponse(result) : textResponse(`${result.url}\n`)
@@ -87,9 +91,13 @@ function rawEndpoint(route: string) {
   })
 }
 
-export const putUpload = rawEndpoint('raw')
+export const putUpload = rawEndpoint('raw', named)
 /** At any path of one segment that no other route has: `curl -T file https://host/` puts the file there. */
-export const putAtTop = rawEndpoint('raw at the top')
+export const putAtTop = rawEndpoint('raw at the top', named)
+/** `some-command | curl -T - https://host/` adds no name to the address. */
+export const putUnnamed = rawEndpoint('raw without a name', {
+  summary: 'Upload the output of a program, as "curl -T -" does, under a name that fits what it is',
+})
 
 function folderOf({ request }: Call): string | null {
   return request.headers.get('x-folder-id')

@@ -31,6 +31,7 @@ const COVERED = {
     'POST /api/v1/upload',
     'PUT /api/v1/upload/{name}',
     'PUT /{name}',
+    'PUT /',
     'GET /api/v1/upload/status',
     'POST /api/v1/uploads',
     'PATCH /api/v1/uploads/{upload}',

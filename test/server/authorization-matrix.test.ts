@@ -101,6 +101,7 @@ const matrix: Readonly<Record<string, Row>> = {
     keyOnly: true,
   },
   'put /{}': { ...named(({ folder }) => ({ path: '/a.txt', uploadInto: folder })), keyOnly: true },
+  'put /': { ...named(({ folder }) => ({ path: '/', uploadInto: folder })), keyOnly: true },
   'get /api/v1/upload/status': {
     ...named((_, file) => ({ path: `/api/v1/upload/status?slug=${file}` })),
     slugOnly: true,

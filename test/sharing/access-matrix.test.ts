@@ -387,6 +387,7 @@ const elsewhere = new Map([
   ['post /api/v1/upload', 'authorization-matrix.test.ts'],
   ['put /api/v1/upload/{}', 'authorization-matrix.test.ts'],
   ['put /{}', 'authorization-matrix.test.ts'],
+  ['put /', 'authorization-matrix.test.ts'],
   ['delete /api/v1/receipt/{}', 'receipts.test.ts'],
   ['options /api/v1/uploads', 'what the protocol is'],
   ['options /api/v1/uploads/{}', 'what the protocol is'],

@@ -160,7 +160,7 @@ test('an Idempotency-Key of one path counts for nothing at the other, nor for a 
 
 test('a path that is a route, or has more segments, takes no upload, and other methods find nothing', async () => {
   const guest = api(holdfast)
-  for (const path of ['/health', '/files', '/api/v1/upload', '/']) {
+  for (const path of ['/health', '/files', '/api/v1/upload']) {
     expect(await put(guest, path, 'x')).toMatchObject(refusal('METHOD_NOT_ALLOWED'))
   }
   for (const path of ['/a/b.txt', '/api/v1/upload/a/b.txt']) {
@@ -175,6 +175,34 @@ test('a path that is a route, or has more segments, takes no upload, and other m
   const preflight = await guest.send('/api/v1/upload/notes.txt', { method: 'OPTIONS' })
   expect(preflight.status).toBe(204)
   expect(preflight.headers.get('access-control-allow-methods')).toContain('PUT')
+})
+
+test('PUT / takes what has no name, as "curl -T -" sends it, and names it by its content', async () => {
+  const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+  const put = (content: string | Uint8Array<ArrayBuffer>, headers = {}) =>
+    caller.send('/', { method: 'PUT', body: new Blob([content]).stream(), headers })
+  const caller = await newcomer(holdfast)
+  const coloured = `\u001b[32mok\u001b[0m\n${'a line\n'.repeat(100)}`
+  for (const [content, name, headers] of [
+    [coloured, 'text.txt'],
+    ['', 'text.txt'],
+    ['BMW, which is not a bitmap', 'text.txt'],
+    ['{}', 'text.json', { 'content-type': 'application/json' }],
+    [new Uint8Array(png), 'file.png'],
+    [new Uint8Array([1, 2, 3]), 'file.bin'],
+  ] as const) {
+    const answer = await put(content, headers)
+    expect(answer.body).toMatch(/^http:\/\/\S+\/d\/[A-Za-z0-9]{12}\n$/)
+    const file = await stored(answer.body)
+    expect(file.name).toContain(`filename="${name}"`)
+    if (typeof content === 'string') expect(file.content).toBe(content)
+  }
+  const keyed = { 'idempotency-key': KEY }
+  const first = await put('once', keyed)
+  expect(await put('once', keyed)).toMatchObject({ status: 200, body: first.body })
+  expect(await put('another', keyed)).toMatchObject(refusal('IDEMPOTENCY_MISMATCH'))
+  expect(await put('x'.repeat(1001))).toMatchObject(refusal('FILE_TOO_LARGE'))
+  expect(await caller.send('/', { method: 'DELETE' })).toMatchObject(refusal('METHOD_NOT_ALLOWED'))
 })
 
 test('the type comes from the name, then from what is declared, and a form’s default tells nothing', async () => {
