@@ -7,7 +7,6 @@ import { systemClock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import { createLog } from '../../log.ts'
 import type { Drilled } from '../../operations/backup/drill.ts'
 import { printJson, printLines, printProblem } from '../output.ts'
 import { stepProgress } from '../step-progress.ts'
@@ -62,6 +61,7 @@ async function run(environment: Environment, named: NamedPlace, options: Options
   const config = loadConfig(environment)
   const { drill } = await import('../../operations/backup/drill.ts')
   const { startHoldfast } = await import('../../app.ts')
+  const { createLog } = await import('../../log.ts')
   const stop = new AbortController()
   void stopSignal().then(() => stop.abort(new Refusal('SHUTTING_DOWN', 'stopped; nothing is left behind')))
   const terminal = {
