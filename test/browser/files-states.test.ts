@@ -59,7 +59,7 @@ describeInBrowser('the file manager', (browser) => {
     await page.getByRole('alert').getByText('Upload the same file again').waitFor()
     await expectNoFaults(page, 'the page of a damaged file')
     expect(files.trouble()).toEqual([])
-  }, 30_000)
+  }, 120_000)
 
   test('says that a folder is not there, and finds it when it is back', async () => {
     const own = await owner()

@@ -3,7 +3,7 @@ import { whyNoPostgres } from '../support/databases/postgres.ts'
 import { reportNotRun } from '../support/processes/not-run.ts'
 import { postgresCrashRounds } from './postgres-crash-rounds.ts'
 
-const ROUNDS = 4
+const ROUNDS = 3
 const obstacle = whyNoPostgres()
 if (obstacle !== null) reportNotRun('crashes of PostgreSQL', obstacle)
 

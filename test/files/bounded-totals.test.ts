@@ -18,7 +18,7 @@ beforeAll(async () => {
   await addCopies(holdfast.database, file_id, HITS - 1, (number) =>
     number < FEW ? `granite and quartz ${number}.txt` : `granite ${number}.txt`,
   )
-}, 60_000)
+}, 120_000)
 afterAll(() => holdfast.stop())
 
 const answer = z.object({ pagination: z.unknown() })

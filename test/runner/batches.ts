@@ -3,7 +3,7 @@
  * file.
  */
 import { nameOf, type Took } from './recorded-seconds.ts'
-import { isInOneProcess, needsServers, type PairName, type Task } from './tiers.ts'
+import { needsServers, type PairName, processOf, type Task } from './tiers.ts'
 
 export interface Batch {
   readonly pair: PairName
@@ -22,7 +22,7 @@ const ALONE: Readonly<Record<string, string>> = {
 }
 
 /** Maximum recorded seconds of a batch; files above half of it get a process of their own. */
-const LONGEST = 15
+const LONGEST = 45
 
 /** Groups tasks into batches, longest first; unless `isShared`, one task each. */
 export function batchesOf(
@@ -37,12 +37,12 @@ export function batchesOf(
   for (const task of ordered) {
     const seconds = secondsOf(task)
     const alone = { pair: task.pair, files: [task.file], seconds }
-    const mayShare = isShared && seconds < LONGEST / 2 && isInOneProcess(task.file)
-    if (!mayShare || task.file in ALONE) {
+    const process = isShared && seconds < LONGEST / 2 && !(task.file in ALONE) ? processOf(task.file) : null
+    if (process === null) {
       batches.push(alone)
       continue
     }
-    const kind = `${task.pair} ${needsServers(task)}`
+    const kind = `${task.pair} ${process} ${needsServers(task)}`
     const last = open.get(kind)
     if (last === undefined || last.seconds + seconds > LONGEST) {
       if (last !== undefined) batches.push(last)

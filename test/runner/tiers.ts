@@ -25,12 +25,14 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
     'hashes what the server sends, whatever store it comes from; chunks as those of S3 come are in it',
   'test/files/expiry-clock.test.ts':
     'is about how far a node believes its own clock, which the nodes of a test share',
-  'test/operations/backup/backup-targets.test.ts':
-    'is about what lies in the target; backup.test.ts takes it from PostgreSQL and S3',
+  'test/operations/backup/backup.test.ts': 'backup-nodes.contract.test.ts has PostgreSQL and buckets',
+  'test/operations/backup/backup-targets.test.ts': 'is about what lies in the target',
   'test/operations/doctor/doctor.test.ts':
     'starts servers of its own behind each proxy; doctor-nodes has PostgreSQL and S3',
   'test/sharing/links/link-access.test.ts':
     'generated: the rule is in the program; links.test.ts opens links of every kind on the cluster',
+  'test/operations/integrity/marks.test.ts':
+    'check.test.ts, damages.test.ts and sums.test.ts mark and repair on the cluster',
   'test/operations/mirror/mirror-folder.test.ts':
     'is about the place of the mirror; mirror.test.ts has a bucket on the cluster',
   'test/server/long-work.test.ts':
@@ -73,6 +75,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/cli/relocate.test.ts': 'many starts of the program; relocate-refusals.test.ts has some',
   'test/cli/start-failures.test.ts': 'many starts of the program; serve.test.ts has some',
   'test/client/download.test.ts': 'many starts of the program; files-and-folders.test.ts has some',
+  'test/client/parts.test.ts': 'long lines; upload.test.ts has some',
   'test/client/resuming.test.ts': 'many starts of the program; upload.test.ts has some',
   'test/client/server-kills.test.ts': 'rounds of kills',
   'test/core/name-keys.contract.test.ts':
@@ -105,10 +108,13 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/files/folders/folder-clearing.contract.test.ts': 'thousands of folders; deletes.test.ts has some',
   'test/fuzz/requests.test.ts': 'thousands of requests; parsers.unit.test.ts has what reads them',
   'test/operations/backup/backup-nodes.contract.test.ts':
-    'PostgreSQL and a store; backup.test.ts has the rest',
-  'test/operations/backup/backup-targets.test.ts': 'many starts of the program; backup.test.ts has some',
+    'PostgreSQL and a store; backup.test.ts has the rest in the whole run',
+  'test/operations/backup/backup-targets.test.ts':
+    'many starts of the program; keeping.unit.test.ts has a rule',
+  'test/operations/backup/backup.test.ts': 'many starts of the program; keeping.unit.test.ts has a rule',
   'test/operations/doctor/doctor-nodes.contract.test.ts': 'nodes and proxies; the unit tests have its rules',
   'test/operations/doctor/doctor.test.ts': 'real proxies, and lines that are silent',
+  'test/operations/integrity/marks.test.ts': 'check.test.ts and damages.test.ts mark and repair',
   'test/operations/migration-time.contract.test.ts':
     'copies in PostgreSQL; test/cli/migrate.test.ts has one of SQLite',
   'test/operations/mirror/mirror-folder.test.ts': 'many starts of the program; mirror.test.ts has some',
@@ -155,10 +161,14 @@ export function needsServers({ file, pair }: Task): boolean {
   return pair === 'cluster' || /\.contract\.test\.ts$|^test\/(faults|cli|browser)\//.test(file)
 }
 
-/** Whether its servers run in the test's process, or it has none. */
-export function isInOneProcess(file: string): boolean {
-  const starts = /\.contract\.test\.ts$/.test(file)
-  return !starts && (CAPABILITIES.test(file) || /^test\/(config|docs|domain|web)\//.test(file))
+/**
+ * Files that are alike enough to run one after another in one process, as a name for them. Null for a file that
+ * watches its process, the disk or the machine.
+ */
+export function processOf(file: string): string | null {
+  if (/\.contract\.test\.ts$/.test(file)) return /^test\/(blobs|faults)\//.test(file) ? null : 'contracts'
+  if (CAPABILITIES.test(file) || /^test\/(config|docs|domain|web)\//.test(file)) return 'capabilities'
+  return /^test\/(browser|cli|client)\//.exec(file)?.[1] ?? null
 }
 
 function isOnCluster(file: string): boolean {

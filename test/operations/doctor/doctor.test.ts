@@ -262,7 +262,7 @@ describeWith(['nginx', 'caddy', 'haproxy', 'apache2', 'openssl'], 'holdfast doct
     expect(seen).toContain('time-out unknown')
     const stranger = await visitor(() => host.url).send('POST', '/api/v1/admin/doctor')
     expect(stranger.status).toBe(401)
-  }, 60_000)
+  }, 120_000)
 
   test('admits nobody else to the probe', async () => {
     const answers = await Promise.all(

@@ -158,7 +158,7 @@ describe('a repair', () => {
     expect(await check({ removesOrphans: true }, { clock: later })).toMatchObject({ removedOrphans: [stray] })
     expect(await blobs.size(stray)).toBeNull()
     expect(await statusOf(file)).toBe(200)
-  }, 30_000)
+  }, 120_000)
 })
 
 describe.skipIf(onCluster)('a repair that is killed', () => {
@@ -180,5 +180,5 @@ describe.skipIf(onCluster)('a repair that is killed', () => {
     const second = JSON.parse((await startProgram(program, { cwd: host.dataDir, env }).ended).output)
     expect(second.repaired).toEqual(second.sums)
     expect(await check()).toMatchObject({ sums: [] })
-  }, 30_000)
+  }, 120_000)
 })

@@ -277,7 +277,7 @@ test('a service that does not answer is named with the settings of the mirror', 
   const place = { kind: 's3', s3: { ...s3, endpoint: 'http://127.0.0.1:1', bucket: 'second' } } as const
   const unanswered = it.keep({ config: { ...it.host.config, mirror: { place, rate: 1 } } })
   await expect(unanswered).rejects.toThrow('cannot be reached: HOLDFAST_MIRROR: the S3 store')
-}, 60_000)
+}, 120_000)
 
 test('a folder that is not mounted stays empty until it is back, or is adopted', async () => {
   const { path } = it.place.kind === 'folder' ? it.place : { path: '' }
@@ -313,7 +313,7 @@ test('a folder that never answers delays no upload, no download and no stop', as
   await it.host.restart()
   await jobs
   closeSync(writer)
-}, 60_000)
+}, 120_000)
 
 /** The end of a pipe to write to, once somebody wants to read from it. */
 async function waitedFor(path: string): Promise<number> {

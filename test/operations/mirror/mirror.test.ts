@@ -49,7 +49,7 @@ test('a server copies what is uploaded, and brings back what a download has foun
   expect(await it.textOf(copyOf(await it.rowOf(file.slug)))).toBe('copied by itself')
   const said = log.lines.flatMap(({ fields }) => (typeof fields.said === 'string' ? [fields.said] : []))
   expect(said).toEqual([`a damaged content was brought back from the mirror: content ${lost.key}`])
-}, 60_000)
+}, 120_000)
 
 describe('copies', () => {
   onOnePair('are made of every content once, and one that is uploaded again keeps its own', async () => {
