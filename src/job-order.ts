@@ -43,6 +43,8 @@ const ORDER = [
   'note damaged contents',
   'tell of damaged contents',
   'keep the mirror',
+  'back up',
+  'rehearse a restore',
   'send mails',
 ]
 

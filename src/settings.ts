@@ -194,6 +194,48 @@ export const settings = {
     allowed: 'a path',
     read: (text) => (text.includes('\0') ? undefined : text),
   } satisfies Setting<string>,
+  backup: {
+    variable: 'HOLDFAST_BACKUP',
+    default: '',
+    description:
+      'A place for backups, which the server then makes by itself. Without it, only "holdfast backup" makes some.',
+    allowed:
+      'a path of a folder of its own, or the address of an S3-compatible service with a bucket, such as https://s3.example.org/backup',
+    read: readPlace,
+  } satisfies Setting<WrittenPlace | null>,
+  backupHours: {
+    variable: 'HOLDFAST_BACKUP_HOURS',
+    default: '24',
+    description: 'Hours from the beginning of one backup that the server makes to the next.',
+    ...whole(1, 8760),
+  },
+  backupKeepDaily: {
+    variable: 'HOLDFAST_BACKUP_KEEP_DAILY',
+    default: '7',
+    description: 'The newest backup of each of so many days is kept.',
+    ...whole(1, 9999),
+  },
+  backupKeepWeekly: {
+    variable: 'HOLDFAST_BACKUP_KEEP_WEEKLY',
+    default: '4',
+    description: 'The newest backup of each of so many weeks is kept too.',
+    ...whole(0, 9999),
+  },
+  drillDays: {
+    variable: 'HOLDFAST_DRILL_DAYS',
+    default: '7',
+    description:
+      'Days from one rehearsal of a restore, which the server does by itself, to the next; 0 for none.',
+    ...whole(0, 365),
+  },
+  drillFolder: {
+    variable: 'HOLDFAST_DRILL_FOLDER',
+    default: '',
+    description:
+      'A folder with room for all of the backup, for such rehearsals. Without it, the one of the system for temporary files.',
+    allowed: 'a path',
+    read: (text) => (text.startsWith('~') || text.includes('\0') ? undefined : text),
+  } satisfies Setting<string>,
   backupPassphraseFile: {
     variable: 'HOLDFAST_BACKUP_PASSPHRASE_FILE',
     default: '',
@@ -216,6 +258,20 @@ export const settings = {
     read: (text) => text,
     isSecret: true,
   } satisfies Setting<string>,
+  backupS3Region: {
+    variable: 'HOLDFAST_BACKUP_S3_REGION',
+    default: 'us-east-1',
+    description: 'The region that requests to the store of HOLDFAST_BACKUP are signed for.',
+    allowed: 'a name such as us-east-1',
+    read: readRegion,
+  } satisfies Setting<string>,
+  backupS3PathStyle: {
+    variable: 'HOLDFAST_BACKUP_S3_PATH_STYLE',
+    default: 'false',
+    description: 'Whether the bucket of HOLDFAST_BACKUP is named in the path instead of the host name.',
+    allowed: 'true or false',
+    read: readBoolean,
+  },
   mirror: {
     variable: 'HOLDFAST_MIRROR',
     default: '',

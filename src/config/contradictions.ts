@@ -1,7 +1,7 @@
 /** Settings that are allowed each by itself, and not together. */
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { type Setting, settings } from '../settings.ts'
+import { type Setting, settings, type WrittenPlace } from '../settings.ts'
 import type { ConfigProblem } from './config-problems.ts'
 import type { SettingsReader } from './environment.ts'
 
@@ -112,41 +112,134 @@ function secretContradictions(reader: SettingsReader): ConfigProblem[] {
 }
 
 function backupContradictions(reader: SettingsReader): ConfigProblem[] {
-  const { backupS3AccessKeyId: key, backupS3SecretAccessKey: secret } = settings
-  if (reader.isWritten(key)) return missing(reader, [secret], key)
-  return pointless(reader, [secret], key.variable)
+  const { backup, backupS3AccessKeyId: key, backupS3SecretAccessKey: secret } = settings
+  const place = reader.value(backup)
+  const { backupHours, backupKeepDaily, backupKeepWeekly, drillDays, drillFolder } = settings
+  const { backupS3Region, backupS3PathStyle } = settings
+  const forBuckets = [backupS3Region, backupS3PathStyle]
+  // The commands for backups, which name a bucket themselves, need the key alone.
+  const keys = reader.isWritten(key)
+    ? missing(reader, [secret], key)
+    : pointless(reader, [secret], key.variable)
+  if (keys.length > 0) return keys
+  if (place === null) {
+    const own = [backupHours, backupKeepDaily, backupKeepWeekly, drillDays, drillFolder]
+    return pointless(reader, [...own, ...forBuckets], backup.variable)
+  }
+  return [
+    ...('folder' in place ? pointless(reader, forBuckets, `a bucket in ${backup.variable}`) : []),
+    ...takenPlace(reader, backup, [settings.mirror]),
+    ...bucketKeys(reader, backup, { key, pathStyle: backupS3PathStyle }),
+    ...drillFolderContradictions(reader),
+  ]
+}
+
+function drillFolderContradictions(reader: SettingsReader): ConfigProblem[] {
+  const { drillDays, drillFolder, dataDir, backup } = settings
+  if (!reader.isWritten(drillFolder)) return []
+  if (reader.value(drillDays) === 0) {
+    const reason = `it means nothing while ${drillDays.variable} is 0; leave this out`
+    return [{ variable: drillFolder.variable, value: reader.shown(drillFolder), reason }]
+  }
+  const place = reader.value(backup)
+  const others = [
+    { variable: dataDir.variable, folder: reader.value(dataDir) },
+    ...(place !== null && 'folder' in place ? [{ variable: backup.variable, folder: place.folder }] : []),
+  ]
+  return liesWithin(reader, drillFolder, reader.value(drillFolder), others)
 }
 
 function mirrorContradictions(reader: SettingsReader): ConfigProblem[] {
   const { mirror, mirrorRate, mirrorS3AccessKeyId: key, mirrorS3SecretAccessKey: secret } = settings
   const place = reader.value(mirror)
-  const { mirrorS3Region, mirrorS3PathStyle, s3AccessKeyId, s3SecretAccessKey } = settings
+  const { mirrorS3Region, mirrorS3PathStyle } = settings
   const forBuckets = [key, secret, mirrorS3Region, mirrorS3PathStyle]
   if (place === null) return pointless(reader, [mirrorRate, ...forBuckets], mirror.variable)
   if ('folder' in place) {
     const pointlessHere = pointless(reader, forBuckets, `a bucket in ${mirror.variable}`)
-    return [...pointlessHere, ...sameFolder(reader, place.folder)]
+    return [...pointlessHere, ...takenPlace(reader, mirror, [])]
   }
-  if (
-    place.endpoint === reader.value(settings.s3Endpoint) &&
-    place.bucket === reader.value(settings.s3Bucket)
-  ) {
-    const reason = 'this is the store for the bytes itself; name another bucket, best of another service'
-    return [{ variable: mirror.variable, value: reader.shown(mirror), reason }]
-  }
-  const nameless = namelessBucket(reader, place.endpoint, mirror, mirrorS3PathStyle)
-  if (nameless.length > 0) return nameless
-  if (reader.isWritten(key)) return missing(reader, [secret], key)
-  const needless = pointless(reader, [secret], key.variable)
-  return needless.length > 0 ? needless : missing(reader, [s3AccessKeyId, s3SecretAccessKey], mirror)
+  const taken = takenPlace(reader, mirror, [])
+  if (taken.length > 0) return taken
+  const own = reader.isWritten(key)
+    ? missing(reader, [secret], key)
+    : pointless(reader, [secret], key.variable)
+  return own.length > 0 ? own : bucketKeys(reader, mirror, { key, pathStyle: mirrorS3PathStyle })
 }
 
-/** The data folder has its own store inside, and whatever destroys the one destroys the other. */
-function sameFolder(reader: SettingsReader, folder: string): ConfigProblem[] {
-  const data = resolve(reader.value(settings.dataDir))
-  if (!`${resolve(folder)}/`.startsWith(`${data}/`)) return []
-  const reason = `it lies in the data folder (${settings.dataDir.variable}); name one on another disk`
-  return [{ variable: settings.mirror.variable, value: reader.shown(settings.mirror), reason }]
+/** What a bucket needs: a name in its address, and a key, its own or that of the store for the bytes. */
+function bucketKeys(
+  reader: SettingsReader,
+  named: Setting<WrittenPlace | null>,
+  { key, pathStyle }: { readonly key: Setting<string>; readonly pathStyle: Setting<boolean> },
+): ConfigProblem[] {
+  const place = reader.value(named)
+  if (place === null || 'folder' in place) return []
+  const nameless = namelessBucket(reader, place.endpoint, named, pathStyle)
+  if (nameless.length > 0 || reader.isWritten(key)) return nameless
+  return missing(reader, [settings.s3AccessKeyId, settings.s3SecretAccessKey], named)
+}
+
+/** Whatever destroys the one would destroy the other: two stores in one place, or one inside the other. */
+function takenPlace(
+  reader: SettingsReader,
+  named: Setting<WrittenPlace | null>,
+  others: readonly Setting<WrittenPlace | null>[],
+): ConfigProblem[] {
+  const place = reader.value(named)
+  if (place === null) return []
+  const places = others.map((other) => ({ variable: other.variable, place: reader.value(other) }))
+  if ('folder' in place) {
+    const folders = places.flatMap(({ variable, place: its }) =>
+      its !== null && 'folder' in its ? [{ variable, folder: its.folder }] : [],
+    )
+    const data = { variable: settings.dataDir.variable, folder: reader.value(settings.dataDir) }
+    return overlaps(reader, named, place.folder, [data, ...folders])
+  }
+  const isIts = (its: { readonly endpoint: string | null; readonly bucket: string }) =>
+    its.endpoint === place.endpoint && its.bucket === place.bucket
+  const store = { endpoint: reader.value(settings.s3Endpoint), bucket: reader.value(settings.s3Bucket) }
+  const taken = places.find(({ place: its }) => its !== null && 'bucket' in its && isIts(its))
+  if (!isIts(store) && taken === undefined) return []
+  const what = isIts(store) ? 'the store for the bytes itself' : `${taken?.variable} too`
+  const reason = `this is ${what}; name another bucket, best of another service`
+  return [{ variable: named.variable, value: reader.shown(named), reason }]
+}
+
+interface NamedFolder {
+  readonly variable: string
+  readonly folder: string
+}
+
+function overlaps(
+  reader: SettingsReader,
+  named: Setting<unknown>,
+  folder: string,
+  others: readonly NamedFolder[],
+): ConfigProblem[] {
+  const inside = liesWithin(reader, named, folder, others)
+  const inner = others.find((other) => isWithin(other.folder, folder))
+  if (inside.length > 0 || inner === undefined) return inside
+  return [ownFolder(reader, named, `${inner.variable} lies in it`)]
+}
+
+function liesWithin(
+  reader: SettingsReader,
+  named: Setting<unknown>,
+  folder: string,
+  others: readonly NamedFolder[],
+): ConfigProblem[] {
+  const outer = others.find((other) => isWithin(folder, other.folder))
+  return outer === undefined ? [] : [ownFolder(reader, named, `it lies in the folder of ${outer.variable}`)]
+}
+
+function isWithin(inner: string, outer: string): boolean {
+  return `${resolve(inner)}/`.startsWith(`${resolve(outer)}/`)
+}
+
+function ownFolder(reader: SettingsReader, named: Setting<unknown>, where: string): ConfigProblem {
+  const reason = `${where}; name a folder of its own, best on another disk`
+  return { variable: named.variable, value: reader.shown(named), reason }
 }
 
 /** A problem for each setting that is not set although `present` needs it. */

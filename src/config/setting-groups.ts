@@ -51,12 +51,32 @@ export function readSecretSource(reader: SettingsReader): SecretSource | null {
   return path === '' ? null : { kind: 'file', path: resolve(path) }
 }
 
-/** What commands for backups need besides their target. */
+/** A place for bytes: a folder, by its absolute path, or a bucket. */
+export type StorePlace =
+  | { readonly kind: 'folder'; readonly path: string }
+  | { readonly kind: 's3'; readonly s3: S3Config }
+
+/** How backups are made. */
 export interface BackupConfig {
   /** An absolute path; null: backups are not encrypted. */
   readonly passphraseFile: string | null
   /** Null: the key of the store that holds the bytes. */
   readonly s3Key: { readonly accessKeyId: string; readonly secretAccessKey: string } | null
+  /** Null: the server makes none by itself. */
+  readonly own: OwnBackups | null
+}
+
+/** Backups that the server makes by itself. */
+export interface OwnBackups {
+  readonly place: StorePlace
+  /** From the beginning of one to the next. */
+  readonly hours: number
+  readonly keepDaily: number
+  readonly keepWeekly: number
+  /** From one rehearsal of a restore to the next; 0 for none. */
+  readonly drillDays: number
+  /** An absolute path; null: the folder of the system for temporary files. */
+  readonly drillFolder: string | null
 }
 
 export function readBackup(reader: SettingsReader): BackupConfig {
@@ -66,13 +86,31 @@ export function readBackup(reader: SettingsReader): BackupConfig {
   return {
     passphraseFile: path === '' ? null : resolve(path),
     s3Key: accessKeyId === '' ? null : { accessKeyId, secretAccessKey },
+    own: readOwnBackups(reader),
   }
 }
 
-/** A place for bytes: a folder, by its absolute path, or a bucket. */
-export type StorePlace =
-  | { readonly kind: 'folder'; readonly path: string }
-  | { readonly kind: 's3'; readonly s3: S3Config }
+function readOwnBackups(reader: SettingsReader): OwnBackups | null {
+  const place = reader.value(settings.backup)
+  const key = reader.value(settings.backupS3AccessKeyId)
+  const s3 = {
+    region: reader.value(settings.backupS3Region),
+    accessKeyId: key === '' ? reader.value(settings.s3AccessKeyId) : key,
+    secretAccessKey: reader.value(key === '' ? settings.s3SecretAccessKey : settings.backupS3SecretAccessKey),
+    pathStyle: reader.value(settings.backupS3PathStyle),
+  }
+  const folder = reader.value(settings.drillFolder)
+  const times = {
+    hours: reader.value(settings.backupHours),
+    keepDaily: reader.value(settings.backupKeepDaily),
+    keepWeekly: reader.value(settings.backupKeepWeekly),
+    drillDays: reader.value(settings.drillDays),
+    drillFolder: folder === '' ? null : resolve(folder),
+  }
+  if (place === null) return null
+  if ('folder' in place) return { place: { kind: 'folder', path: resolve(place.folder) }, ...times }
+  return { place: { kind: 's3', s3: { ...place, ...s3 } }, ...times }
+}
 
 /** The second store. */
 export interface MirrorConfig {

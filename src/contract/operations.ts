@@ -102,6 +102,33 @@ const scrub = z.object({
   }),
 })
 
+const ownRun = component(
+  'OwnRun',
+  z.object({
+    place: described(z.string(), { example: '/mnt/backup/holdfast', description: 'Where the backup is' }),
+    taken_at: described(optionalTimestamp, {
+      description: 'The moment that the last one has; null where there is none',
+    }),
+    ended_at: optionalTimestamp,
+    files: described(z.int(), {
+      example: 1200,
+      description: 'Files of the backup; of a rehearsal those that were read back',
+    }),
+    bytes: described(sizeField, { example: 73_400_320 }),
+    wrong: described(z.int(), {
+      example: 0,
+      description: 'Contents that the backup lacks; of a rehearsal what did not come back as it was uploaded',
+    }),
+    state: backgroundJob.shape.state,
+    failure: described(z.nullable(z.string()), {
+      example: 'there is no backup in /mnt/backup/holdfast any more; is it mounted?',
+      description: 'Why it could not be done since',
+    }),
+    failed_at: optionalTimestamp,
+  }),
+)
+export type OwnRun = z.infer<typeof ownRun>
+
 const integrity = component(
   'Integrity',
   z.object({
@@ -111,6 +138,8 @@ const integrity = component(
       example: 1,
       description: 'Contents that were damaged in the last 400 days, and are sound again',
     }),
+    backup: described(z.nullable(ownRun), { description: 'null: the server makes no backups by itself' }),
+    drill: described(z.nullable(ownRun), { description: 'null: the server rehearses no restore by itself' }),
   }),
 )
 export type Integrity = z.infer<typeof integrity>

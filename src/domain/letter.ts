@@ -8,6 +8,8 @@ export type Letter =
   | FilesGoing
   | FilesDamaged
   | ContentsDamaged
+  | BackupEnded
+  | BackupFailed
 
 /** Warning that files will be deleted unless somebody opens them. */
 export interface FilesGoing {
@@ -46,5 +48,33 @@ export interface ContentsDamaged {
   readonly files: readonly { readonly name: string; readonly owner: string | null }[]
   /** Number of further files. */
   readonly more: number
+  readonly unsubscribePath: string
+}
+
+/** To an administrator: a backup of the server's own lacks contents, or a rehearsal of a restore has ended. */
+export interface BackupEnded {
+  readonly kind: 'backup ended' | 'drill ended'
+  readonly username: string
+  /** Folder or bucket of the backup. */
+  readonly place: string
+  /** The moment that it holds. */
+  readonly takenAt: number
+  /** Files of the backup; of a drill those that were read back. */
+  readonly files: number
+  readonly bytes: number
+  /** Contents that the backup lacks; 0 for a good drill. */
+  readonly wrong: number
+  readonly unsubscribePath: string
+}
+
+/** To an administrator: one of them could not be done. */
+export interface BackupFailed {
+  readonly kind: 'backup failed' | 'drill failed'
+  readonly username: string
+  readonly place: string
+  /** In English. */
+  readonly reason: string
+  /** The moment that the last one has that could; null for none. */
+  readonly lastAt: number | null
   readonly unsubscribePath: string
 }

@@ -1,7 +1,15 @@
-import type { ContentsDamaged, FilesDamaged, FilesGoing } from '../domain/letter.ts'
+import type {
+  BackupEnded,
+  BackupFailed,
+  ContentsDamaged,
+  FilesDamaged,
+  FilesGoing,
+} from '../domain/letter.ts'
+import { formatSize } from '../domain/sizes.ts'
 import type { MailWords, Surroundings, Wording } from './wording.ts'
 
 const day = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeZone: 'UTC' })
+const moment = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 const number = new Intl.NumberFormat('de-DE')
 
 export const letterWordsDe: MailWords = (letter, at) => {
@@ -50,6 +58,13 @@ export const letterWordsDe: MailWords = (letter, at) => {
       return filesDamaged(letter, account, at)
     case 'contents damaged':
       return contentsDamaged(letter, at)
+    case 'backup ended':
+      return backupLacks(letter, at)
+    case 'drill ended':
+      return letter.wrong === 0 ? drillSaidYes(letter, at) : drillSaidNo(letter, at)
+    case 'backup failed':
+    case 'drill failed':
+      return backupFailed(letter, at)
   }
 }
 
@@ -107,6 +122,72 @@ function contentsDamaged({ contents, files, more, unsubscribePath }: ContentsDam
     link: { label: 'Zeigen', address: at.address('/admin/integrity') },
     rest: [
       '„holdfast check --from <Sicherung>“ holt zurück, was eine Sicherung hat; dieselbe Datei noch einmal hochzuladen repariert sie auch. Vielleicht versagt die Platte, ihr Kabel oder der Speicher, und beschädigt noch mehr.',
+    ],
+    end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
+  }
+}
+
+function backupLacks({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at: Surroundings): Wording {
+  const what = wrong === 1 ? 'ein Inhalt' : `${number.format(wrong)} Inhalte`
+  return {
+    subject: `Der Sicherung ${wrong === 1 ? 'fehlt' : 'fehlen'} ${what}`,
+    paragraphs: [
+      `Die Sicherung von ${at.host} vom ${moment.format(takenAt)} UTC in ${place} ist gemacht, aber ${what} ${wrong === 1 ? 'konnte' : 'konnten'} nicht kopiert werden, weil sich die gespeicherten Bytes verändert haben oder verloren sind.`,
+    ],
+    link: { label: 'Gespeicherte Bytes zeigen', address: at.address('/admin/integrity') },
+    rest: [
+      '„holdfast check --read-data“ nennt die Dateien. Frühere Sicherungen haben sie vielleicht noch: „holdfast check --from <Sicherung>“ holt sie zurück. Tu das, bevor jene wegfallen.',
+    ],
+    end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
+  }
+}
+
+function drillSaidYes({ place, takenAt, files, bytes, unsubscribePath }: BackupEnded, at: Surroundings) {
+  const read = files === 1 ? 'eine Datei' : `${number.format(files)} Dateien`
+  return {
+    subject: 'Die Sicherung lässt sich zurückspielen',
+    paragraphs: [
+      `Die Sicherung von ${at.host} vom ${moment.format(takenAt)} UTC in ${place} wurde in einen Probeordner zurückgespielt und ein Server darauf gestartet. Alle Inhalte haben ihre Prüfsummen, und ${read} mit ${formatSize(bytes)}, zufällig gewählt, ${files === 1 ? 'kam' : 'kamen'} zurück wie hochgeladen.`,
+    ],
+    link: { label: 'Sicherungen zeigen', address: at.address('/admin/integrity') },
+    rest: [
+      'Die Einstellungen und ihre Passwörter sind nicht in der Sicherung. Bewahre sie auch anderswo auf.',
+    ],
+    end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
+  }
+}
+
+function drillSaidNo({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at: Surroundings): Wording {
+  const what = wrong === 1 ? 'ein Inhalt fehlt oder ist' : `${number.format(wrong)} Inhalte fehlen oder sind`
+  return {
+    subject: 'Die Sicherung lässt sich nicht ganz zurückspielen',
+    paragraphs: [
+      `Die Sicherung von ${at.host} vom ${moment.format(takenAt)} UTC in ${place} wurde in einen Probeordner zurückgespielt, aber ${what} beschädigt.`,
+    ],
+    link: { label: 'Sicherungen zeigen', address: at.address('/admin/integrity') },
+    rest: [
+      '„holdfast drill“ nennt die Dateien. Vielleicht versagt die Platte der Sicherung: Beginne eine andere Sicherung an einem neuen Ort.',
+    ],
+    end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
+  }
+}
+
+function backupFailed({ kind, place, reason, lastAt, unsubscribePath }: BackupFailed, at: Surroundings) {
+  const isBackup = kind === 'backup failed'
+  const last = lastAt === null ? null : moment.format(lastAt)
+  return {
+    subject: isBackup ? 'Die Sicherung ist fehlgeschlagen' : 'Die Sicherung konnte nicht erprobt werden',
+    paragraphs: [
+      isBackup
+        ? `${at.host} konnte nicht nach ${place} gesichert werden.`
+        : `Die Sicherung von ${at.host} in ${place} konnte nicht in einen Probeordner zurückgespielt werden.`,
+      reason,
+    ],
+    link: { label: 'Sicherungen zeigen', address: at.address('/admin/integrity') },
+    rest: [
+      isBackup
+        ? `${last === null ? 'Es gibt noch keine Sicherung.' : `Die neueste Sicherung ist vom ${last} UTC.`} Der Server versucht es jede Stunde wieder und meldet sich einmal am Tag.`
+        : 'Ob sie sich zurückspielen lässt, ist nicht bekannt. Der Server versucht es jeden Tag wieder.',
     ],
     end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
   }

@@ -1,7 +1,15 @@
-import type { ContentsDamaged, FilesDamaged, FilesGoing } from '../domain/letter.ts'
+import type {
+  BackupEnded,
+  BackupFailed,
+  ContentsDamaged,
+  FilesDamaged,
+  FilesGoing,
+} from '../domain/letter.ts'
+import { formatSize } from '../domain/sizes.ts'
 import type { MailWords, Surroundings, Wording } from './wording.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 const number = new Intl.NumberFormat('en-GB')
 
 export const letterWordsEn: MailWords = (letter, at) => {
@@ -49,6 +57,13 @@ export const letterWordsEn: MailWords = (letter, at) => {
       return filesDamaged(letter, account, at)
     case 'contents damaged':
       return contentsDamaged(letter, at)
+    case 'backup ended':
+      return backupLacks(letter, at)
+    case 'drill ended':
+      return letter.wrong === 0 ? drillSaidYes(letter, at) : drillSaidNo(letter, at)
+    case 'backup failed':
+    case 'drill failed':
+      return backupFailed(letter, at)
   }
 }
 
@@ -103,6 +118,70 @@ function contentsDamaged({ contents, files, more, unsubscribePath }: ContentsDam
     link: { label: 'Show them', address: at.address('/admin/integrity') },
     rest: [
       '"holdfast check --from <backup>" brings back what a backup has; uploading the same file again repairs it too. The disk, its cable or the memory may be failing, and damage more.',
+    ],
+    end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
+  }
+}
+
+function backupLacks({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at: Surroundings): Wording {
+  const what = wrong === 1 ? 'one content' : `${number.format(wrong)} contents`
+  return {
+    subject: `The backup lacks ${what}`,
+    paragraphs: [
+      `The backup of ${at.host} of ${moment.format(takenAt)} UTC in ${place} was made, but ${what} could not be copied, because the stored bytes have changed or are lost.`,
+    ],
+    link: { label: 'Show stored bytes', address: at.address('/admin/integrity') },
+    rest: [
+      '"holdfast check --read-data" names the files. Earlier backups may still have them: "holdfast check --from <backup>" brings them back. Do that before those are dropped.',
+    ],
+    end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
+  }
+}
+
+function drillSaidYes({ place, takenAt, files, bytes, unsubscribePath }: BackupEnded, at: Surroundings) {
+  const read = files === 1 ? 'one file' : `${number.format(files)} files`
+  return {
+    subject: 'The backup can be restored',
+    paragraphs: [
+      `The backup of ${at.host} of ${moment.format(takenAt)} UTC in ${place} was restored into a scratch folder, and a server was started on it. All contents have their hashes, and ${read} with ${formatSize(bytes)}, taken by chance, came back as uploaded.`,
+    ],
+    link: { label: 'Show backups', address: at.address('/admin/integrity') },
+    rest: ['The settings and their passwords are not in the backup. Keep them elsewhere too.'],
+    end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
+  }
+}
+
+function drillSaidNo({ place, takenAt, wrong, unsubscribePath }: BackupEnded, at: Surroundings): Wording {
+  const what = wrong === 1 ? 'one content is' : `${number.format(wrong)} contents are`
+  return {
+    subject: 'The backup cannot be restored whole',
+    paragraphs: [
+      `The backup of ${at.host} of ${moment.format(takenAt)} UTC in ${place} was restored into a scratch folder, but ${what} missing or damaged.`,
+    ],
+    link: { label: 'Show backups', address: at.address('/admin/integrity') },
+    rest: [
+      '"holdfast drill" names the files. The disk of the backup may be failing: begin another backup in a new place.',
+    ],
+    end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
+  }
+}
+
+function backupFailed({ kind, place, reason, lastAt, unsubscribePath }: BackupFailed, at: Surroundings) {
+  const isBackup = kind === 'backup failed'
+  const last = lastAt === null ? null : moment.format(lastAt)
+  return {
+    subject: isBackup ? 'The backup failed' : 'The backup could not be tried out',
+    paragraphs: [
+      isBackup
+        ? `${at.host} could not be backed up to ${place}.`
+        : `The backup of ${at.host} in ${place} could not be restored into a scratch folder.`,
+      reason,
+    ],
+    link: { label: 'Show backups', address: at.address('/admin/integrity') },
+    rest: [
+      isBackup
+        ? `${last === null ? 'There is no backup yet.' : `The newest backup is of ${last} UTC.`} The server tries again every hour, and tells you once a day.`
+        : 'Whether it can be restored is not known. The server tries again every day.',
     ],
     end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
   }

@@ -3,7 +3,8 @@ import { countDamaged, oldestUnverified } from '../core/damage.rows.ts'
 import { type AccountTotals, accountTotals, thumbnailsWaiting } from '../core/figures.rows.ts'
 import type { Claims } from '../core/jobs/job-leases.ts'
 import type { Database } from '../database/database.ts'
-import { type Clock, SECOND } from '../domain/clock.ts'
+import { type Clock, HOUR, SECOND } from '../domain/clock.ts'
+import { ownState } from './backup/own-runs.ts'
 import { countRepaired } from './integrity/damages.rows.ts'
 import { scrubDays } from './integrity/scrub.ts'
 import { mirrorBehind } from './mirror/mirror-behind.ts'
@@ -19,7 +20,18 @@ export interface InstallationFigures extends AccountTotals {
   readonly oldestUnverified: number | null
   /** Milliseconds that the oldest content has waited for its copy in the mirror; null without a mirror. */
   readonly mirrorBehind: number | null
+  /** Null where the server makes no backups by itself. */
+  readonly backups: BackupFigures | null
   readonly jobsSetAside: readonly string[]
+}
+
+export interface BackupFigures {
+  /** Milliseconds since the moment that the newest backup has; without one, since the server has the place for it. */
+  readonly age: number
+  /** Milliseconds from one to the next. */
+  readonly every: number
+  /** Whether the last rehearsal of a restore was good; null where there was none. */
+  readonly isDrillGood: boolean | null
 }
 
 /** Connections of one pool. */
@@ -50,13 +62,13 @@ export function createFigures(parts: {
   readonly claims: Claims
   readonly pools: OperationFigures['pools']
   readonly clock: Clock
-  readonly config: Pick<Config, 'scrubDays' | 's3' | 'mirror'>
+  readonly config: Pick<Config, 'scrubDays' | 's3' | 'mirror' | 'backup'>
 }): OperationFigures {
   const { db, claims, pools, clock, config } = parts
   let last: Question | null = null
 
   async function ask(): Promise<InstallationFigures> {
-    const [totals, waiting, damagedContents, repairedContents, jobsSetAside, oldest, behind] =
+    const [totals, waiting, damagedContents, repairedContents, jobsSetAside, oldest, behind, backups] =
       await Promise.all([
         accountTotals(db),
         thumbnailsWaiting(db),
@@ -65,6 +77,7 @@ export function createFigures(parts: {
         claims.setAside(),
         scrubDays(config) === 0 ? null : longestUnverified(),
         config.mirror === null ? null : mirrorBehind(db, clock.now()),
+        backupFigures(),
       ])
     return {
       ...totals,
@@ -74,6 +87,7 @@ export function createFigures(parts: {
       jobsSetAside,
       oldestUnverified: oldest,
       mirrorBehind: behind,
+      backups,
     }
   }
 
@@ -81,6 +95,20 @@ export function createFigures(parts: {
     const now = clock.now()
     const [oldest] = await oldestUnverified(db, now, 1)
     return oldest === undefined ? 0 : now - oldest.since
+  }
+
+  async function backupFigures(): Promise<BackupFigures | null> {
+    const { own } = config.backup
+    const now = clock.now()
+    const state = await ownState(db, own, now)
+    if (state === null || own === null) return null
+    const { backup, drill } = state
+    const isKnown = drill !== null && (drill.last !== null || drill.failure !== null)
+    return {
+      age: Math.max(0, now - (backup.last?.takenAt ?? backup.since)),
+      every: own.hours * HOUR,
+      isDrillGood: isKnown ? drill.failure === null && drill.last?.wrong === 0 : null,
+    }
   }
 
   function asked(): Question {

@@ -9,6 +9,7 @@ import { MINUTE, SECOND } from '../domain/clock.ts'
 import { dataDiskSize } from '../storage.ts'
 import { type AllFiles, createAllFiles } from './all-files.ts'
 import { type BackgroundJobs, createBackgroundJobs } from './background-jobs.ts'
+import { ownBackupJobs } from './backup/own-backups.job.ts'
 import { createDiskWatch, type DiskWatch, warnOfFloor } from './disk-space.ts'
 import { createDoctor, type Doctor } from './doctor/doctor.ts'
 import { createProbes, type Probes } from './doctor/probe-tokens.ts'
@@ -122,6 +123,7 @@ export async function createOperationsPart(
         every: 10 * MINUTE,
         run: async (mayGoOn) => tellOfDamages({ ...core, ...mails }, await latestDamage(db), mayGoOn),
       },
+      ...ownBackupJobs(core, mails),
     ],
   }
 }

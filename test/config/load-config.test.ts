@@ -30,7 +30,7 @@ describe('settings', () => {
       sessionRateLimit: 20_000,
       signUp: 'invitation',
       secret: null,
-      backup: { passphraseFile: null, s3Key: null },
+      backup: { passphraseFile: null, s3Key: null, own: null },
       mirror: null,
       oidc: null,
       mail: null,
@@ -63,6 +63,14 @@ describe('settings', () => {
       HOLDFAST_DATABASE_URL: 'postgres://me:secret@db.example.org/holdfast',
       HOLDFAST_DATABASE_CONNECTIONS: '4',
       HOLDFAST_DATABASE_PREPARES: 'false',
+      HOLDFAST_BACKUP: 'https://s3.example.net/nightly',
+      HOLDFAST_BACKUP_HOURS: '12',
+      HOLDFAST_BACKUP_KEEP_DAILY: '3',
+      HOLDFAST_BACKUP_KEEP_WEEKLY: '0',
+      HOLDFAST_BACKUP_S3_REGION: 'eu-west-2',
+      HOLDFAST_BACKUP_S3_PATH_STYLE: 'true',
+      HOLDFAST_DRILL_DAYS: '30',
+      HOLDFAST_DRILL_FOLDER: '/srv/drill',
       HOLDFAST_BACKUP_PASSPHRASE_FILE: '/etc/holdfast/passphrase',
       HOLDFAST_BACKUP_S3_ACCESS_KEY_ID: 'backups',
       HOLDFAST_BACKUP_S3_SECRET_ACCESS_KEY: 'other',
@@ -138,6 +146,24 @@ describe('settings', () => {
       backup: {
         passphraseFile: '/etc/holdfast/passphrase',
         s3Key: { accessKeyId: 'backups', secretAccessKey: 'other' },
+        own: {
+          place: {
+            kind: 's3',
+            s3: {
+              endpoint: 'https://s3.example.net',
+              bucket: 'nightly',
+              region: 'eu-west-2',
+              accessKeyId: 'backups',
+              secretAccessKey: 'other',
+              pathStyle: true,
+            },
+          },
+          hours: 12,
+          keepDaily: 3,
+          keepWeekly: 0,
+          drillDays: 30,
+          drillFolder: '/srv/drill',
+        },
       },
       mirror: {
         place: {
@@ -234,6 +260,11 @@ describe('a value that is not allowed', () => {
     HOLDFAST_SCRUB_DAYS: ['-1', '3651', 'never'],
     HOLDFAST_SCRUB_RATE: ['0', 'fast'],
     HOLDFAST_SHUTDOWN_GRACE: ['-1', '3601'],
+    HOLDFAST_BACKUP: ['~/backup', 'https://s3.example.org'],
+    HOLDFAST_BACKUP_HOURS: ['0', 'daily'],
+    HOLDFAST_BACKUP_KEEP_DAILY: ['0'],
+    HOLDFAST_DRILL_DAYS: ['366'],
+    HOLDFAST_DRILL_FOLDER: ['~/drill'],
     HOLDFAST_MIRROR: [
       '~/mirror',
       'https://s3.example.org',
@@ -368,6 +399,51 @@ describe('a mirror', () => {
     const { HOLDFAST_MIRROR, ...rest } = bucket
     expect(problematic({ ...rest, HOLDFAST_MIRROR_RATE: '1MB' })).toHaveLength(3)
     expect(problematic({ ...rest, HOLDFAST_MIRROR: '/srv/mirror' })).toHaveLength(2)
+  })
+})
+
+describe('backups of the server', () => {
+  const backup = { HOLDFAST_DATA_DIR: '/srv/holdfast', HOLDFAST_BACKUP: '/mnt/backup' }
+  const problematic = (environment: Record<string, string>) =>
+    problemsOf(environment).map(({ variable }) => variable)
+
+  test('lie in a folder of their own, not in that of something else nor around it', () => {
+    expect(loadConfig(backup).backup.own).toEqual({
+      place: { kind: 'folder', path: '/mnt/backup' },
+      hours: 24,
+      keepDaily: 7,
+      keepWeekly: 4,
+      drillDays: 7,
+      drillFolder: null,
+    })
+    for (const folder of ['/srv/holdfast', '/srv/holdfast/backup', '/srv/']) {
+      expect(problematic({ ...backup, HOLDFAST_BACKUP: folder })).toEqual(['HOLDFAST_BACKUP'])
+    }
+    expect(problematic({ ...backup, HOLDFAST_MIRROR: '/mnt/backup/mirror' })).toEqual(['HOLDFAST_BACKUP'])
+    for (const folder of ['/mnt/backup/drill', '/srv/holdfast/drill']) {
+      expect(problematic({ ...backup, HOLDFAST_DRILL_FOLDER: folder })).toEqual(['HOLDFAST_DRILL_FOLDER'])
+    }
+    const off = { ...backup, HOLDFAST_DRILL_FOLDER: '/srv/drill', HOLDFAST_DRILL_DAYS: '0' }
+    expect(problematic(off)).toEqual(['HOLDFAST_DRILL_FOLDER'])
+  })
+
+  test('in a bucket need a key, and a bucket that nothing else has', () => {
+    const bucket = { HOLDFAST_BACKUP: 'https://s3.example.org/backup' }
+    expect(problematic(bucket)).toEqual(['HOLDFAST_S3_ACCESS_KEY_ID', 'HOLDFAST_S3_SECRET_ACCESS_KEY'])
+    const key = { HOLDFAST_S3_ACCESS_KEY_ID: 'id', HOLDFAST_S3_SECRET_ACCESS_KEY: 'hunter2' }
+    expect(loadConfig({ ...bucket, ...key }).backup.own?.place).toMatchObject({ s3: { accessKeyId: 'id' } })
+    expect(problematic({ ...bucket, ...key, HOLDFAST_MIRROR: bucket.HOLDFAST_BACKUP })).toEqual([
+      'HOLDFAST_BACKUP',
+    ])
+  })
+
+  test('make their other settings meaningless where there are none', () => {
+    const { HOLDFAST_BACKUP: _, ...rest } = {
+      ...backup,
+      HOLDFAST_DRILL_DAYS: '1',
+      HOLDFAST_BACKUP_HOURS: '1',
+    }
+    expect(problematic(rest).sort()).toEqual(['HOLDFAST_BACKUP_HOURS', 'HOLDFAST_DRILL_DAYS'])
   })
 })
 

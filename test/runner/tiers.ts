@@ -27,6 +27,8 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
     'is about how far a node believes its own clock, which the nodes of a test share',
   'test/operations/backup/backup.test.ts': 'backup-nodes.contract.test.ts has PostgreSQL and buckets',
   'test/operations/backup/backup-targets.test.ts': 'is about what lies in the target',
+  'test/operations/backup/own-backups.test.ts':
+    'runs the same commands; backup-nodes.contract.test.ts takes them from PostgreSQL and buckets',
   'test/operations/doctor/doctor.test.ts':
     'starts servers of its own behind each proxy; doctor-nodes has PostgreSQL and S3',
   'test/sharing/links/link-access.test.ts':
@@ -112,6 +114,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/operations/backup/backup-targets.test.ts':
     'many starts of the program; keeping.unit.test.ts has a rule',
   'test/operations/backup/backup.test.ts': 'many starts of the program; keeping.unit.test.ts has a rule',
+  'test/operations/backup/own-backups.test.ts': 'many starts of the program; keeping.unit.test.ts has a rule',
   'test/operations/doctor/doctor-nodes.contract.test.ts': 'nodes and proxies; the unit tests have its rules',
   'test/operations/doctor/doctor.test.ts': 'real proxies, and lines that are silent',
   'test/operations/integrity/marks.test.ts': 'check.test.ts and damages.test.ts mark and repair',

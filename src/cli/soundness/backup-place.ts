@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../../config.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { StorePlace } from '../../operations/backup/backup.ts'
@@ -28,6 +28,24 @@ export function readPlace(text: string): NamedPlace {
   const address = readS3Address(text)
   if (address !== 'none') return address
   throw new InvalidArgumentError('Allowed is a folder, or the address of a service with a bucket.')
+}
+
+export const TARGET = [
+  '[target]',
+  'a folder of its own, or https://host/bucket of an S3-compatible store; left out, that of HOLDFAST_BACKUP',
+  readPlace,
+] as const
+
+/** The place that was named, or that of the server's own backups. Ends the command where there is neither. */
+export function targetOf(
+  command: Command,
+  named: NamedPlace | undefined,
+  options: StoreOptions,
+  config: Config,
+): StorePlace {
+  if (named !== undefined) return placeOf(named, options, config)
+  if (config.backup.own !== null) return config.backup.own.place
+  return command.error(`error: name the backup, or set ${settings.backup.variable}`)
 }
 
 /** Throws Refusal INVALID_REQUEST where a store has no key. */

@@ -1,11 +1,12 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
-import { loadConfig } from '../../config.ts'
+import { type Config, loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import type { BackedUp, BackupStep, Keeping } from '../../operations/backup/backup.ts'
+import type { BackedUp, BackupStep, Keeping, Outcome } from '../../operations/backup/backup.ts'
+
 import { printJson, printLines } from '../output.ts'
 import { type StepTitle, stepProgress } from '../step-progress.ts'
 import { stopSignal } from '../stop-signal.ts'
@@ -14,18 +15,20 @@ import {
   type NamedPlace,
   PATH_STYLE,
   passphraseOf,
-  placeOf,
   REGION,
-  readPlace,
   type StoreOptions,
+  TARGET,
+  targetOf,
 } from './backup-place.ts'
 import { damageJson, tellDamage } from './damage-lines.ts'
 import { FaultsFound } from './faults-found.ts'
+import { silent, stopsWithServer } from './for-server.ts'
 
 interface Options extends StoreOptions {
   readonly keepDaily?: number
   readonly keepWeekly?: number
   readonly json?: true
+  readonly forServer?: true
 }
 
 const titles = {
@@ -41,13 +44,14 @@ const titles = {
 export function backupCommand(backup: Command, environment: Environment): void {
   backup
     .description('add a point in time to a backup, with or without a running server')
-    .argument('<target>', 'a folder of its own, or https://host/bucket of an S3-compatible store', readPlace)
+    .argument(...TARGET)
     .option(...REGION)
     .option(...PATH_STYLE)
     .option('--keep-daily <days>', 'keep the newest point of each of so many days', readCount)
     .option('--keep-weekly <weeks>', 'keep the newest point of each of so many weeks', readCount)
     .option('--json', 'print {"taken_at","files","contents","bytes","copied_contents","copied_bytes",…}')
-    .action((target: NamedPlace, options: Options) => run(environment, target, options))
+    .addOption(new Option('--for-server').hideHelp())
+    .action((target: NamedPlace | undefined, options: Options) => run(backup, environment, target, options))
 }
 
 /** Throws InvalidArgumentError, which commander shows. */
@@ -56,13 +60,27 @@ function readCount(text: string): number {
   throw new InvalidArgumentError('Allowed is a whole number up to 9999.')
 }
 
-function keepingOf({ keepDaily, keepWeekly }: Options): Keeping | null {
-  if (keepDaily === undefined && keepWeekly === undefined) return null
-  return { daily: keepDaily ?? 0, weekly: keepWeekly ?? 0 }
+/** In the place of the server's own backups what the server keeps, unless something else is asked for. */
+function keepingOf(
+  named: NamedPlace | undefined,
+  { keepDaily, keepWeekly }: Options,
+  config: Config,
+): Keeping | null {
+  const { own } = config.backup
+  if (keepDaily !== undefined || keepWeekly !== undefined) {
+    return { daily: keepDaily ?? 0, weekly: keepWeekly ?? 0 }
+  }
+  return named === undefined && own !== null ? { daily: own.keepDaily, weekly: own.keepWeekly } : null
 }
 
-async function run(environment: Environment, named: NamedPlace, options: Options): Promise<void> {
+async function run(
+  command: Command,
+  environment: Environment,
+  named: NamedPlace | undefined,
+  options: Options,
+): Promise<void> {
   const config = loadConfig(environment)
+  const { forServer = false } = options
   const { backUp } = await import('../../operations/backup/backup.ts')
   const stop = new AbortController()
   void stopSignal().then(() => {
@@ -70,26 +88,36 @@ async function run(environment: Environment, named: NamedPlace, options: Options
       new Refusal('SHUTTING_DOWN', 'stopped; no point was added, and the same command goes on from here'),
     )
   })
+  const input = forServer ? stopsWithServer(stop) : null
   const terminal = {
     rewrites: process.stderr.isTTY,
     write: (text: string) => process.stderr.write(text),
   }
-  const progress = stepProgress(titles, terminal, systemClock)
+  const progress = forServer ? silent : stepProgress(titles, terminal, systemClock)
   const made = await backUp({
     config,
     clock: systemClock,
     random: systemRandom,
-    place: placeOf(named, options, config),
+    place: targetOf(command, named, options, config),
     passphrase: await passphraseOf(config),
-    keeping: keepingOf(options),
+    keeping: keepingOf(named, options, config),
+    onlyOwn: forServer,
     signal: stop.signal,
     onWait: () =>
       process.stderr.write('Another run works on this backup, or was killed just now: waiting.\n'),
     watch: progress,
-  }).finally(progress.end)
+  }).finally(() => {
+    progress.end()
+    input?.end()
+  })
+  if (forServer) return printJson(outcomeOf(made))
   if (options.json) printJson(jsonOf(made))
   else tell(made)
   if (made.damaged.length > 0) throw new FaultsFound()
+}
+
+function outcomeOf({ point, damaged }: BackedUp): Outcome {
+  return { takenAt: point.takenAt, files: point.files, bytes: point.bytes, wrong: damaged.length }
 }
 
 function jsonOf({ point, copied, dropped, damaged }: BackedUp) {

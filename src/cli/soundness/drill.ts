@@ -1,13 +1,13 @@
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import type { Drilled } from '../../operations/backup/drill.ts'
+import type { Drilled, Outcome } from '../../operations/backup/drill.ts'
 import { printJson, printLines, printProblem } from '../output.ts'
 import { stepProgress } from '../step-progress.ts'
 import { stopSignal } from '../stop-signal.ts'
@@ -16,19 +16,21 @@ import {
   type NamedPlace,
   PATH_STYLE,
   passphraseOf,
-  placeOf,
   REGION,
-  readPlace,
   type StoreOptions,
+  TARGET,
+  targetOf,
 } from './backup-place.ts'
 import { damageJson, tellDamage } from './damage-lines.ts'
 import { FaultsFound } from './faults-found.ts'
+import { silent, stopsWithServer } from './for-server.ts'
 import { titles } from './restore.ts'
 
 interface Options extends StoreOptions {
   readonly sample: number
-  readonly scratch: string
+  readonly scratch?: string
   readonly json?: true
+  readonly forServer?: true
 }
 
 /** `holdfast drill`: exits with 3 when the answer is no. */
@@ -37,18 +39,18 @@ export function drillCommand(drill: Command, environment: Environment): void {
     .description(
       'rehearse a restore: restore the newest point elsewhere, start a server on it, read files back',
     )
-    .argument('<target>', 'the folder or https://host/bucket of the backup', readPlace)
+    .argument(...TARGET)
     .option('--sample <files>', 'how many files to read back, by chance', readCount, 100)
     .option(
       '--scratch <folder>',
-      'a folder with room for all of the backup; nothing is left in it',
+      'a folder with room for all of the backup, in place of HOLDFAST_DRILL_FOLDER; nothing is left in it',
       (path) => resolve(path),
-      tmpdir(),
     )
     .option(...REGION)
     .option(...PATH_STYLE)
     .option('--json', 'print {"good","taken_at","files","read_files","read_bytes","wrong","damaged"}')
-    .action((target: NamedPlace, options: Options) => run(environment, target, options))
+    .addOption(new Option('--for-server').hideHelp())
+    .action((target: NamedPlace | undefined, options: Options) => run(drill, environment, target, options))
 }
 
 /** Throws InvalidArgumentError, which commander shows. */
@@ -57,37 +59,52 @@ function readCount(text: string): number {
   throw new InvalidArgumentError('Allowed is a whole number from 1 to 999999.')
 }
 
-async function run(environment: Environment, named: NamedPlace, options: Options): Promise<void> {
+async function run(
+  command: Command,
+  environment: Environment,
+  named: NamedPlace | undefined,
+  options: Options,
+): Promise<void> {
   const config = loadConfig(environment)
+  const { forServer = false } = options
   const { drill } = await import('../../operations/backup/drill.ts')
   const { startHoldfast } = await import('../../app.ts')
   const { createLog } = await import('../../log.ts')
   const stop = new AbortController()
   void stopSignal().then(() => stop.abort(new Refusal('SHUTTING_DOWN', 'stopped; nothing is left behind')))
+  const input = forServer ? stopsWithServer(stop) : null
   const terminal = {
     rewrites: process.stderr.isTTY,
     write: (text: string) => process.stderr.write(text),
   }
-  const progress = stepProgress(titles, terminal, systemClock)
+  const progress = forServer ? silent : stepProgress(titles, terminal, systemClock)
   const parts = { clock: systemClock, random: systemRandom }
   const log = createLog('silent', { terminal: false })
   const drilled = await drill({
     ...parts,
     config,
-    place: placeOf(named, options, config),
+    place: targetOf(command, named, options, config),
     passphrase: await passphraseOf(config),
     signal: stop.signal,
     onWait: () =>
       process.stderr.write('Another run works on this backup, or was killed just now: waiting.\n'),
     watch: progress,
-    scratch: options.scratch,
+    scratch: options.scratch ?? config.backup.own?.drillFolder ?? tmpdir(),
     sample: options.sample,
     start: (its) => startHoldfast({ ...parts, config: its, settings: [], log }),
-  }).finally(progress.end)
+  }).finally(() => {
+    progress.end()
+    input?.end()
+  })
+  if (forServer) return printJson(outcomeOf(drilled))
   const isGood = drilled.wrong.length === 0 && drilled.damaged.length === 0
   if (options.json) printJson({ good: isGood, ...jsonOf(drilled) })
   else tell(drilled, isGood)
   if (!isGood) throw new FaultsFound()
+}
+
+function outcomeOf({ point, files, bytes, wrong, damaged }: Drilled): Outcome {
+  return { takenAt: point.takenAt, files, bytes, wrong: wrong.length + damaged.length }
 }
 
 function jsonOf({ point, files, bytes, wrong, damaged }: Drilled) {

@@ -13,6 +13,7 @@ import { stopSignal } from '../stop-signal.ts'
 import { count, formatTime } from '../words.ts'
 import { REASONS } from './check.ts'
 import { FaultsFound } from './faults-found.ts'
+import { silent, stopsWithServer } from './for-server.ts'
 
 interface Options {
   readonly now?: true
@@ -83,8 +84,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const stop = new AbortController()
   const stopped = new Refusal('SHUTTING_DOWN', 'stopped; the same command goes on from here')
   void stopSignal().then(() => stop.abort(stopped))
-  const input = forServer ? Bun.stdin.stream().getReader() : null
-  void input?.read().then(() => stop.abort(stopped))
+  const input = forServer ? stopsWithServer(stop) : null
   const terminal = {
     rewrites: process.stderr.isTTY,
     write: (text: string) => process.stderr.write(text),
@@ -104,7 +104,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
     watch: progress,
     log: problemLog,
   }
-  if (forServer) return runMirrorForServer(command).finally(() => input?.cancel())
+  if (forServer) return runMirrorForServer(command).finally(() => input?.end())
   const report = await runMirrorCommand(command).finally(progress.end)
   if (json) printJson(jsonOf(report))
   else print(report)
@@ -112,8 +112,6 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const isBehind = now ? lacking.contents > 0 : waited > LONG
   if (isBehind || (read !== null && read.wrongCopies > 0)) throw new FaultsFound()
 }
-
-const silent = { begin() {}, advance() {}, end() {} }
 
 /** Shows what concerns one content alone. */
 const problemLog: Log = {

@@ -16,10 +16,10 @@ import {
   type NamedPlace,
   PATH_STYLE,
   passphraseOf,
-  placeOf,
   REGION,
-  readPlace,
   type StoreOptions,
+  TARGET,
+  targetOf,
 } from './backup-place.ts'
 import { damageJson, tellDamage } from './damage-lines.ts'
 import { FaultsFound } from './faults-found.ts'
@@ -45,7 +45,7 @@ export const titles = {
 export function restoreCommand(restore: Command, environment: Environment): void {
   restore
     .description('fill the empty database and store that are configured from a backup')
-    .argument('<target>', 'the folder or https://host/bucket of the backup', readPlace)
+    .argument(...TARGET)
     .option(
       '--at <time>',
       'the newest point until then, such as 2027-01-31 or 2027-01-31T12:00:00Z',
@@ -55,7 +55,7 @@ export function restoreCommand(restore: Command, environment: Environment): void
     .option(...REGION)
     .option(...PATH_STYLE)
     .option('--json', 'print {"taken_at","files","contents","bytes","damaged"}, or a list of points')
-    .action((target: NamedPlace, options: Options) => run(environment, target, options))
+    .action((target: NamedPlace | undefined, options: Options) => run(restore, environment, target, options))
 }
 
 /** A day includes its end, in UTC. Throws InvalidArgumentError, which commander shows. */
@@ -68,7 +68,12 @@ function readTime(text: string): number {
   )
 }
 
-async function run(environment: Environment, named: NamedPlace, options: Options): Promise<void> {
+async function run(
+  command: Command,
+  environment: Environment,
+  named: NamedPlace | undefined,
+  options: Options,
+): Promise<void> {
   const config = loadConfig(environment)
   const { pointsOf, restore } = await import('../../operations/backup/restore.ts')
   const stop = new AbortController()
@@ -78,7 +83,7 @@ async function run(environment: Environment, named: NamedPlace, options: Options
   const target = {
     clock: systemClock,
     random: systemRandom,
-    place: placeOf(named, options, config),
+    place: targetOf(command, named, options, config),
     passphrase: await passphraseOf(config),
     signal: stop.signal,
     onWait: () =>

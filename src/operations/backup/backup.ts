@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import { yieldToEventLoop } from '../../core/batches.ts'
-import { setMeta } from '../../core/meta.rows.ts'
+import { metaOf, setMeta } from '../../core/meta.rows.ts'
 import { assertPaired, pairMeta } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
 import { migrate, missingMigrations } from '../../database/migrate.ts'
@@ -24,16 +24,19 @@ import {
   sumOfBlobs,
 } from '../relocation/relocated-blobs.rows.ts'
 import { carryBytes, type Damage } from '../relocation/relocation-bytes.ts'
+import { placeName } from '../store-places.ts'
 import { addCopied, listedAmong, liveFiles, makeListed, writeRows } from './backup.rows.ts'
 import type { Point } from './catalog.ts'
 import { type Keeping, keptPoints } from './keeping.ts'
+import { runsOf } from './own-runs.ts'
 import { packRows, unpackRows } from './packing.ts'
 import { removeUnwanted } from './pruning.ts'
 import { makeScratch } from './scratch.ts'
-import { openToWrite, type Target, type TargetOptions } from './target.ts'
+import { openToWrite, presentCatalog, type Target, type TargetOptions } from './target.ts'
 
 export type { StorePlace } from '../../config/setting-groups.ts'
 export type { Keeping } from './keeping.ts'
+export type { Outcome } from './own-runs.ts'
 
 export type BackupStep = 'bytes' | 'rows' | 'compare' | 'new bytes' | 'pack' | 'prune'
 
@@ -47,6 +50,11 @@ export type Backup = StorageOptions &
   TargetOptions & {
     /** Null: every point is kept. */
     readonly keeping: Keeping | null
+    /**
+     * Adds only to a backup of this installation, and begins one only where there never was one: nobody looks on, and a
+     * disk may not be mounted.
+     */
+    readonly onlyOwn: boolean
     readonly watch: BackupWatch
   }
 
@@ -75,14 +83,34 @@ export async function backUp(backup: Backup): Promise<BackedUp> {
     }
     const blobs = await openBlobs({ ...backup, report() {} }, false)
     await assertPaired(db, blobs, random)
+    const mark = (await metaOf(db, pairMeta.mark)) ?? ''
+    if (backup.onlyOwn) await assertOwn(backup, db, mark)
     const target = await openToWrite(backup)
     open.defer(() => target.catalog.release())
     const scratch = await makeScratch()
     open.defer(() => rm(scratch, { recursive: true, force: true }))
-    return await addPoint({ ...backup, db, blobs, target, scratch })
+    return await addPoint({ ...backup, db, blobs, target, scratch, mark })
   } finally {
     await open.disposeAsync()
   }
+}
+
+/** Throws Refusal PRECONDITION_FAILED. */
+async function assertOwn(options: TargetOptions, db: Database, mark: string): Promise<void> {
+  const name = placeName(options.place)
+  const present = await presentCatalog(options)
+  if (present === null) {
+    const known = await runsOf(db, 'backup', name)
+    if ((known?.last ?? null) === null) return
+    throw refused(
+      `there is no backup in ${name} any more; is it mounted? "holdfast backup" begins a new one there`,
+    )
+  }
+  const { installation = null, points } = present
+  if (points.length === 0 || installation === null || installation === mark) return
+  throw refused(
+    `${name} has the backup of another installation; after a restore or a relocation "holdfast backup" goes on with it`,
+  )
 }
 
 function refused(message: string): Refusal {
@@ -95,10 +123,12 @@ type Run = Backup & {
   readonly target: Target
   /** A folder for what this run alone needs. */
   readonly scratch: string
+  /** Of the pair of database and store. */
+  readonly mark: string
 }
 
 async function addPoint(run: Run): Promise<BackedUp> {
-  const { target, keeping, watch, random, scratch } = run
+  const { target, keeping, watch, random, scratch, mark } = run
   const copied = { contents: 0, bytes: 0 }
   const memory = await rememberLast(run)
   try {
@@ -110,7 +140,7 @@ async function addPoint(run: Run): Promise<BackedUp> {
     const key = makeBlobKey(random)
     const point = { ...taken, key, damaged: damaged.length, ...(await packRows(file, target.store, key)) }
     const points = [...target.catalog.present.points, point]
-    await target.catalog.change({ points })
+    await target.catalog.change({ points, installation: mark })
     const kept = keptPoints(points, keeping)
     const dropped = points.length - kept.length
     if (dropped > 0 || (keeping !== null && target.catalog.present.unswept)) {

@@ -39,6 +39,8 @@ const catalog = z.object({
   lockedKey: z.nullable(z.string()),
   /** Whether contents that no point names any more may be left, because a run was killed before it had removed them. */
   unswept: z.boolean(),
+  /** Mark of the installation that the newest point is of; missing in backups of an earlier version. */
+  installation: z.optional(z.string()),
   /** Who works on the backup, and until when unless it is renewed. */
   lease: z.nullable(z.object({ holder: z.string(), process: z.nullable(z.string()), until: z.int() })),
 })
@@ -76,7 +78,7 @@ function parsed(text: string): unknown {
 export interface HeldCatalog {
   readonly present: Catalog
   /** Replaces the catalog. Throws Refusal PRECONDITION_FAILED when the lease was lost. */
-  change(change: Partial<Pick<Catalog, 'points' | 'lockedKey' | 'unswept'>>): Promise<void>
+  change(change: Partial<Pick<Catalog, 'points' | 'lockedKey' | 'unswept' | 'installation'>>): Promise<void>
   /** Throws Refusal PRECONDITION_FAILED when the lease was lost. */
   assertHeld(): Promise<void>
   /** Lets others work on it. */

@@ -1,5 +1,5 @@
 /** Rehearses a restore: into a scratch place, with a server of its own, whose files are compared with their hashes. */
-import { rm, statfs } from 'node:fs/promises'
+import { rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { signedAddress } from '../../contract/public.ts'
@@ -11,6 +11,8 @@ import { openAdministration } from '../administration.ts'
 import { type SampledFile, sampleOfFiles } from './backup.rows.ts'
 import { pointsOf, type Restored, type Restoring, restore } from './restore.ts'
 import { makeScratch } from './scratch.ts'
+
+export type { Outcome } from './own-runs.ts'
 
 export interface Drill extends Omit<Restoring, 'at'> {
   /** Folder in which the scratch place is made. */
@@ -66,11 +68,18 @@ async function assertRoom(given: Drill): Promise<void> {
   const newest = (await pointsOf(given)).at(-1)
   if (newest === undefined) throw new Refusal('PRECONDITION_FAILED', 'the backup has no point yet')
   const { bavail, bsize } = await statfs(given.scratch)
-  if (newest.bytes < bavail * bsize) return
+  const room = bavail * bsize - (await keptFree(given))
+  if (newest.bytes < room) return
   throw new Refusal(
     'PRECONDITION_FAILED',
-    `${given.scratch} has room for ${formatSize(bavail * bsize)}, and the backup has ${formatSize(newest.bytes)}: name a folder on a larger disk with --scratch`,
+    `${given.scratch} has room for ${formatSize(Math.max(0, room))}, and the backup has ${formatSize(newest.bytes)}: name a folder on a larger disk with --scratch or HOLDFAST_DRILL_FOLDER`,
   )
+}
+
+/** On the disk of the data folder, what uploads need free too. */
+async function keptFree({ scratch, config }: Drill): Promise<number> {
+  const [its, data] = await Promise.all([stat(scratch), stat(config.dataDir).catch(() => null)])
+  return its.dev === data?.dev ? config.minFreeSpace : 0
 }
 
 /** A server for this machine alone, which writes to nobody. */
@@ -86,6 +95,7 @@ function scratchConfig(config: Config, dataDir: string): Config {
     s3: null,
     s3Redirect: false,
     mirror: null,
+    backup: { ...config.backup, own: null },
     trustedProxies: [],
     oidc: null,
     mail: null,

@@ -1,5 +1,6 @@
 /** The place of a backup, opened for one run alone. */
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { StorePlace } from '../../config/setting-groups.ts'
 import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
@@ -7,7 +8,7 @@ import type { Random } from '../../domain/random.ts'
 import { openPlace } from '../../storage.ts'
 import { holdsOtherThings, placeName } from '../store-places.ts'
 import type { BackupStore } from './backup-store.ts'
-import { type HeldCatalog, holdCatalog, readCatalog } from './catalog.ts'
+import { type Catalog, type HeldCatalog, holdCatalog, readCatalog } from './catalog.ts'
 import { encrypted, makeKey, unlockKey } from './encryption.ts'
 
 export interface TargetOptions {
@@ -44,6 +45,12 @@ export async function openToWrite(options: TargetOptions): Promise<Target> {
     await catalog.release()
     throw error
   }
+}
+
+/** What a place has, without waiting for others and without writing; null where there is no backup. */
+export async function presentCatalog({ place, random }: TargetOptions): Promise<Catalog | null> {
+  if (place.kind === 'folder' && !existsSync(join(place.path, 'mark'))) return null
+  return readCatalog(await openPlace(place, random))
 }
 
 /** Opens a backup to read it. Throws Refusal PRECONDITION_FAILED where there is none. */

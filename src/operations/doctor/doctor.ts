@@ -10,6 +10,7 @@ import { connect, databaseExists, noticesOtherBytes, openBlobs } from '../../sto
 import { type BackgroundJobs, createBackgroundJobs } from '../background-jobs.ts'
 import { createIntegrity, type Integrity } from '../integrity/integrity.ts'
 import { openSecrets, readSecret } from '../secrets.ts'
+import { checkBackups } from './backups.ts'
 import { checkDatabase } from './database.ts'
 import { advice, type Finding, fine, problem, reasonOf, unknown } from './findings.ts'
 import { checkClock, checkDisk } from './machine.ts'
@@ -233,11 +234,13 @@ async function checkBytes(
   { db, jobs, integrity }: Pick<OpenParts, 'db' | 'jobs' | 'integrity'>,
 ): Promise<readonly Finding[]> {
   const { config, clock } = look
-  const bytes = checkStoredBytes(await integrity.state(), {
-    usesFolder: config.s3 === null,
-    now: clock.now(),
-  })
-  return [...bytes, await checkMirror({ db, config, clock }, jobs)]
+  const state = await integrity.state()
+  const now = clock.now()
+  return [
+    ...checkStoredBytes(state, { usesFolder: config.s3 === null, now }),
+    await checkMirror({ db, config, clock }, jobs),
+    checkBackups(state, config.backup.own, now),
+  ]
 }
 
 async function checkMail({ config: { mail, signUp }, tryMail }: Look): Promise<Finding> {

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { damagedFilesAnswer } from '../../contract/administration.ts'
-import { type Integrity, integrityAnswer } from '../../contract/operations.ts'
+import { type Integrity, integrityAnswer, type OwnRun } from '../../contract/operations.ts'
 import { DAMAGED_FILE_STATES } from '../../domain/administration.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { GUESTS } from '../../domain/ids.ts'
@@ -8,18 +8,20 @@ import { fileUrl } from '../../files/file-answers.ts'
 import { adminEndpoint } from '../../server/endpoint.ts'
 import { optionalTime, pageFields, pageQuery, toList } from '../fields.ts'
 import type { OperationsPart } from '../operations.part.ts'
-import type { ScrubState } from './integrity.ts'
+import type { OwnRunState, ScrubState } from './integrity.ts'
 
 export const getIntegrityEndpoint = adminEndpoint({
   summary: 'How far the server is with reading stored bytes again, and how many contents are damaged',
   answer: integrityAnswer,
   async handle(_, { operations }: { operations: OperationsPart }) {
-    const { scrub, damaged, repaired } = await operations.integrity.state()
+    const { scrub, damaged, repaired, backup, drill } = await operations.integrity.state()
     const isDiskBusy = await operations.diskLoad.isBusy()
     const data: Integrity = {
       scrub: scrub === null ? null : toScrub(scrub, isDiskBusy),
       contents_damaged: damaged,
       contents_repaired: repaired,
+      backup: backup && toOwnRun(backup),
+      drill: drill && toOwnRun(drill),
     }
     return { success: true, data }
   },
@@ -36,6 +38,20 @@ function toScrub({ days, rate, oldest, due, job }: ScrubState, isDiskBusy: boole
     disk_busy: isDiskBusy,
     state: job?.state ?? 'waiting',
     failure: job?.failure ?? null,
+  }
+}
+
+function toOwnRun({ place, last, failure, job }: OwnRunState): OwnRun {
+  return {
+    place,
+    taken_at: optionalTime(last?.takenAt ?? null),
+    ended_at: optionalTime(last?.endedAt ?? null),
+    files: last?.files ?? 0,
+    bytes: last?.bytes ?? 0,
+    wrong: last?.wrong ?? 0,
+    state: job?.state ?? 'waiting',
+    failure: failure?.reason ?? null,
+    failed_at: optionalTime(failure?.at ?? null),
   }
 }
 

@@ -3,6 +3,7 @@ import { countDamaged, countUnverified, oldestUnverified } from '../../core/dama
 import type { Database } from '../../database/database.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import type { BackgroundJobs, JobStatus } from '../background-jobs.ts'
+import { OWN_JOBS, type OwnRun, ownState, type Runs } from '../backup/own-runs.ts'
 import { countRepaired, type DamagedFile, type DamagedFilesQuery, listDamagedFiles } from './damages.rows.ts'
 import { DUE_AFTER, SCRUB_JOB, scrubDays } from './scrub.ts'
 
@@ -25,6 +26,12 @@ export interface IntegrityState {
   /** Contents that are marked as damaged, and those that were and are sound again. */
   readonly damaged: number
   readonly repaired: number
+  readonly backup: OwnRunState | null
+  readonly drill: OwnRunState | null
+}
+
+export interface OwnRunState extends Runs {
+  readonly job: JobStatus | null
 }
 
 /** The state of stored bytes, for administrators. */
@@ -39,7 +46,7 @@ const MOST_COUNTED = 10_000
 interface IntegrityParts {
   readonly db: Database
   readonly clock: Pick<Clock, 'now'>
-  readonly config: Pick<Config, 'scrubDays' | 'scrubRate' | 's3'>
+  readonly config: Pick<Config, 'scrubDays' | 'scrubRate' | 's3' | 'backup'>
   readonly jobs: Pick<BackgroundJobs, 'list'>
 }
 
@@ -47,18 +54,26 @@ export function createIntegrity(parts: IntegrityParts): Integrity {
   const { db } = parts
   return {
     async state() {
-      const [scrub, damaged, repaired] = await Promise.all([
+      const [scrub, damaged, repaired, own, jobs] = await Promise.all([
         scrubState(parts),
         countDamaged(db),
         countRepaired(db),
+        ownState(db, parts.config.backup.own, parts.clock.now()),
+        parts.jobs.list(),
       ])
-      return { scrub, damaged, repaired }
+      const stateOf = (run: OwnRun): OwnRunState | null => {
+        const runs = own?.[run] ?? null
+        return runs && { ...runs, job: jobs.find(({ name }) => name === OWN_JOBS[run]) ?? null }
+      }
+      return { scrub, damaged, repaired, backup: stateOf('backup'), drill: stateOf('drill') }
     },
     files: (query) => listDamagedFiles(db, query),
   }
 }
 
-export async function scrubState(parts: IntegrityParts): Promise<ScrubState | null> {
+export async function scrubState(
+  parts: Omit<IntegrityParts, 'config'> & { readonly config: Pick<Config, 'scrubDays' | 'scrubRate' | 's3'> },
+): Promise<ScrubState | null> {
   const { db, clock, config, jobs } = parts
   const days = scrubDays(config)
   if (days === 0) return null

@@ -102,6 +102,7 @@ async function presentFamilies(
       { value: figures.thumbnailsWaiting },
     ]),
     ...storedBytes(figures),
+    ...backups(figures.backups),
     gauge(
       'holdfast_jobs_set_aside',
       'Background jobs that failed too often in a row and wait for a day.',
@@ -129,6 +130,28 @@ function storedBytes(figures: InstallationFigures): readonly Family[] {
       'holdfast_mirror_oldest_seconds',
       'How long the oldest content has waited for its copy in the mirror.',
       figures.mirrorBehind === null ? [] : [{ value: figures.mirrorBehind / SECOND }],
+    ),
+  ]
+}
+
+function backups(figures: InstallationFigures['backups']): readonly Family[] {
+  const sampled = (value: number | null) => (value === null ? [] : [{ value }])
+  const isDrillGood = figures?.isDrillGood ?? null
+  return [
+    gauge(
+      'holdfast_backup_age_seconds',
+      'Since the moment that the newest backup of the server has.',
+      sampled(figures && figures.age / SECOND),
+    ),
+    gauge(
+      'holdfast_backup_interval_seconds',
+      'From one backup to the next: HOLDFAST_BACKUP_HOURS.',
+      sampled(figures && figures.every / SECOND),
+    ),
+    gauge(
+      'holdfast_drill_good',
+      '1 when the last rehearsal of a restore brought everything back, 0 when not.',
+      sampled(isDrillGood === null ? null : Number(isDrillGood)),
     ),
   ]
 }

@@ -255,6 +255,40 @@ export const adminDe: AdminPageTexts = {
       },
       foundAt: 'Gefunden am {time}',
       repairedAt: 'Repariert am {time}',
+      backups: {
+        title: 'Sicherungen',
+        why: 'Der Server macht Sicherungen in {place} und spielt sie ab und zu anderswo zurück, um zu sehen, ob das geht.',
+        off: 'Der Server macht keine Sicherungen; HOLDFAST_BACKUP nennt einen Ort dafür. „holdfast backup“ macht eine.',
+        last: 'Neueste Sicherung',
+        drill: 'Lässt sie sich zurückspielen?',
+        drillOff: 'Der Server probiert nicht, sie zurückzuspielen; HOLDFAST_DRILL_DAYS schaltet das ein.',
+        never: 'Noch keine',
+        good: 'Ja',
+        bad: 'Nein',
+        unknown: 'Noch nicht bekannt',
+        made: { one: 'eine Datei, {size}', other: '{count} Dateien, {size}' },
+        read: { one: '{time}: eine Datei zurückgelesen', other: '{time}: {count} Dateien zurückgelesen' },
+        wrong: {
+          one: '{time}: ein Inhalt fehlt oder ist beschädigt',
+          other: '{time}: {count} Inhalte fehlen oder sind beschädigt',
+        },
+        states: {
+          backup: {
+            waiting: 'Gerade wird nichts gesichert.',
+            running: 'Eine Sicherung wird gemacht.',
+            'set aside': 'Sicherungen sind angehalten, weil sie immer wieder misslangen.',
+          },
+          drill: {
+            waiting: 'Gerade wird nichts zurückgespielt.',
+            running: 'Eine Sicherung wird anderswo zurückgespielt.',
+            'set aside': 'Das Zurückspielen ist angehalten, weil es immer wieder misslang.',
+          },
+        },
+        failed: {
+          backup: 'Der letzte Versuch am {time} misslang:',
+          drill: 'Am {time} ließ es sich nicht probieren:',
+        },
+      },
     },
     jobs: {
       title: 'Hintergrundaufgaben',

@@ -248,6 +248,40 @@ export const adminEn: AdminPageTexts = {
       },
       foundAt: 'Found on {time}',
       repairedAt: 'Repaired on {time}',
+      backups: {
+        title: 'Backups',
+        why: 'The server makes backups in {place}, and restores them elsewhere from time to time to see whether that works.',
+        off: 'The server makes no backups by itself; HOLDFAST_BACKUP names a place for them. “holdfast backup” makes one.',
+        last: 'Newest backup',
+        drill: 'Can it be restored?',
+        drillOff: 'The server does not try to restore them; HOLDFAST_DRILL_DAYS switches that on.',
+        never: 'None yet',
+        good: 'Yes',
+        bad: 'No',
+        unknown: 'Not known yet',
+        made: { one: 'one file, {size}', other: '{count} files, {size}' },
+        read: { one: '{time}: one file read back', other: '{time}: {count} files read back' },
+        wrong: {
+          one: '{time}: one content is missing or damaged',
+          other: '{time}: {count} contents are missing or damaged',
+        },
+        states: {
+          backup: {
+            waiting: 'No backup is being made just now.',
+            running: 'A backup is being made.',
+            'set aside': 'Backups are on hold, because they kept failing.',
+          },
+          drill: {
+            waiting: 'Nothing is being restored just now.',
+            running: 'A backup is being restored elsewhere.',
+            'set aside': 'Trying to restore is on hold, because it kept failing.',
+          },
+        },
+        failed: {
+          backup: 'The last try on {time} failed:',
+          drill: 'It could not be tried on {time}:',
+        },
+      },
     },
     jobs: {
       title: 'Background jobs',

@@ -7,6 +7,7 @@ import { fetchDamaged, fetchIntegrity } from '../client.ts'
 import { askedChoice } from '../lists/address.ts'
 import { Choices } from '../lists/choices.tsx'
 import { PagedList } from '../lists/paged-list.tsx'
+import { BackupFigures } from './backup-figures.tsx'
 import { DamagedRow } from './damaged-row.tsx'
 import { ScrubFigures } from './scrub-figures.tsx'
 
@@ -22,6 +23,11 @@ export function IntegritySection() {
       <PageSection title={integrity.title}>
         <Loaded again={again} answered={answered}>
           {(found) => <ScrubFigures {...found} />}
+        </Loaded>
+      </PageSection>
+      <PageSection title={integrity.backups.title}>
+        <Loaded again={again} answered={answered}>
+          {(found) => <BackupFigures {...found} />}
         </Loaded>
       </PageSection>
       <PageSection title={integrity.files} why={integrity.filesWhy}>

@@ -37,4 +37,26 @@ export interface IntegrityTexts {
   /** {time} */
   readonly foundAt: string
   readonly repairedAt: string
+  readonly backups: {
+    readonly title: string
+    /** {place} */
+    readonly why: string
+    readonly off: string
+    readonly last: string
+    readonly drill: string
+    readonly drillOff: string
+    readonly never: string
+    readonly good: string
+    readonly bad: string
+    readonly unknown: string
+    /** {time}, {size} and {count} files. */
+    readonly made: Plural
+    /** {time}, {size} and {count} files that were read back. */
+    readonly read: Plural
+    /** Instead, {count} that is missing or damaged. */
+    readonly wrong: Plural
+    readonly states: Readonly<Record<'backup' | 'drill', Readonly<Record<JobState, string>>>>
+    /** {time}; before the reason. */
+    readonly failed: Readonly<Record<'backup' | 'drill', string>>
+  }
 }

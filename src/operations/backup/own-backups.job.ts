@@ -1,0 +1,163 @@
+/**
+ * Backups and rehearsals of a restore that the server does by itself, each in a process of its own. A process that is killed
+ * or told to stop is not noted: the next one, on whichever node, goes on from what it has copied.
+ */
+import type { BackupConfig, OwnBackups, StorePlace } from '../../config/setting-groups.ts'
+import type { Config } from '../../config.ts'
+import type { Core } from '../../core/core.ts'
+import type { Job } from '../../core/jobs/jobs.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { DAY, MINUTE } from '../../domain/clock.ts'
+import { settings } from '../../settings.ts'
+import {
+  type ChildEnd,
+  type Environment,
+  runChildCommand,
+  storageEnvironment,
+  withoutSettings,
+} from '../child-command.ts'
+import { placeName } from '../store-places.ts'
+import { type BackupMails, tellAdministrators } from './backup-mails.ts'
+import {
+  dueAt,
+  noRuns,
+  type Outcome,
+  OWN_JOBS,
+  type OwnRun,
+  outcome,
+  type Runs,
+  runsOf,
+  setRuns,
+} from './own-runs.ts'
+
+/** As a command of people needs at most: it reads rows, and asks beside for what has gone meanwhile. */
+const CONNECTIONS = 4
+
+type Parts = Pick<Core, 'db' | 'clock' | 'config' | 'log'> & { readonly mails: BackupMails }
+
+export function ownBackupJobs(core: Core, mails: BackupMails): readonly Job[] {
+  const { own } = core.config.backup
+  if (own === null) return []
+  const parts = { ...core, mails }
+  const job = (run: OwnRun): Job => ({
+    name: OWN_JOBS[run],
+    on: 'one node',
+    every: MINUTE,
+    run: (mayGoOn) => runWhenDue(parts, own, run, mayGoOn),
+  })
+  return [job('backup'), ...(own.drillDays === 0 ? [] : [job('drill')])]
+}
+
+/** Throws the reason why a run could not be done, after it was noted. */
+async function runWhenDue(parts: Parts, own: OwnBackups, run: OwnRun, mayGoOn: () => boolean): Promise<void> {
+  const { db, clock, config, log } = parts
+  const place = placeName(own.place)
+  const known = await runsOf(db, run, place)
+  const before = known ?? noRuns(place, clock.now())
+  if (known === null) await inTransaction(db, (trx) => setRuns(trx, run, before))
+  const due = dueAt(run, before, own, clock.now())
+  if (due === null || due > clock.now()) return
+  // There is nothing to rehearse with before.
+  if (run === 'drill' && ((await runsOf(db, 'backup', place))?.last ?? null) === null) return
+  const end = await runChildCommand(
+    {
+      words: [run, '--for-server'],
+      env: environmentOf(config, process.env),
+      tell: (said) => log.warn({ said }, `${OWN_JOBS[run]}: the process says`),
+    },
+    mayGoOn,
+  )
+  if (end === null || !mayGoOn()) return
+  const result = resultOf(run, end)
+  await note(parts, run, before, result)
+  if (typeof result === 'string') throw new Error(result)
+  const fields = { ...result, takenAt: new Date(result.takenAt).toISOString() }
+  if (run === 'backup') log.info(fields, 'a backup was made')
+  else if (result.wrong === 0) log.info(fields, 'a backup was restored elsewhere, and its files came back')
+  else log.error(fields, 'a backup was restored elsewhere, and not all of it came back')
+}
+
+/** The reason of a failure as a text. */
+function resultOf(run: OwnRun, { code, output, failure }: ChildEnd): Outcome | string {
+  if (code === 0) {
+    const said = outcome.safeParse(parsed(output))
+    if (said.success) return said.data
+  }
+  return failure || `the process of the ${run} ended with ${code ?? 'a signal'}`
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Administrators are told of what is wrong once a day at most, and of each drill that ended. */
+async function note(
+  { db, clock, mails }: Parts,
+  run: OwnRun,
+  before: Runs,
+  result: Outcome | string,
+): Promise<void> {
+  const { place, last, toldAt } = before
+  const now = clock.now()
+  const mayTell = toldAt === null || toldAt > now || now - toldAt >= DAY
+  await inTransaction(db, async (trx) => {
+    if (typeof result === 'string') {
+      const failure = { at: now, reason: result }
+      await setRuns(trx, run, { ...before, failure, toldAt: mayTell ? now : toldAt })
+      const lastAt = last?.takenAt ?? null
+      if (mayTell) {
+        const kind = `${run} failed` as const
+        await tellAdministrators(trx, mails, (to) => ({ ...to, kind, place, reason: result, lastAt }))
+      }
+      return
+    }
+    const isWorse = result.wrong > (last?.wrong ?? 0)
+    const isToTell = run === 'drill' || isWorse
+    await setRuns(trx, run, { ...before, last: { ...result, endedAt: now }, failure: null })
+    const kind = `${run} ended` as const
+    if (isToTell) await tellAdministrators(trx, mails, (to) => ({ ...to, kind, place, ...result }))
+  })
+}
+
+/** All settings that this process inherited: the server of a drill has to be like this one. */
+function environmentOf(config: Config, inherited: Environment): Environment {
+  const variables = Object.values(settings).map(({ variable }) => variable)
+  return {
+    ...withoutSettings(inherited),
+    ...Object.fromEntries(variables.map((name) => [name, inherited[name]])),
+    ...storageEnvironment(config, CONNECTIONS),
+    ...backupEnvironment(config.backup),
+  }
+}
+
+function backupEnvironment({ own, passphraseFile }: BackupConfig): Environment {
+  return {
+    ...(passphraseFile === null ? {} : { [settings.backupPassphraseFile.variable]: passphraseFile }),
+    ...(own === null ? {} : { ...placeEnvironment(own.place), ...timesEnvironment(own) }),
+  }
+}
+
+function placeEnvironment(place: StorePlace): Environment {
+  if (place.kind === 'folder') return { [settings.backup.variable]: place.path }
+  const { endpoint, bucket, region, accessKeyId, secretAccessKey, pathStyle } = place.s3
+  return {
+    [settings.backup.variable]: `${endpoint}/${bucket}`,
+    [settings.backupS3AccessKeyId.variable]: accessKeyId,
+    [settings.backupS3SecretAccessKey.variable]: secretAccessKey,
+    [settings.backupS3Region.variable]: region,
+    [settings.backupS3PathStyle.variable]: String(pathStyle),
+  }
+}
+
+function timesEnvironment({ keepDaily, keepWeekly, drillDays, drillFolder }: OwnBackups): Environment {
+  return {
+    [settings.backupKeepDaily.variable]: String(keepDaily),
+    [settings.backupKeepWeekly.variable]: String(keepWeekly),
+    [settings.drillDays.variable]: String(drillDays),
+    ...(drillFolder === null ? {} : { [settings.drillFolder.variable]: drillFolder }),
+  }
+}

@@ -1,0 +1,123 @@
+/** Backups and rehearsals of a restore that the server does by itself, in processes of its own, and what it tells of them. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { integrityAnswer } from '../../../src/contract/operations.ts'
+import { DAY, HOUR, SECOND } from '../../../src/domain/clock.ts'
+import type { AccountId } from '../../../src/domain/ids.ts'
+import { foldMailAddress, type MailAddress, parseMailAddress } from '../../../src/domain/mail-address.ts'
+import { readMetrics } from '../../support/clients/metrics.ts'
+import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
+import { temporaryFolder } from '../../support/processes/child.ts'
+import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { administrator, type TestAdministrator } from '../../support/sign-in/administrator.ts'
+import { type MailServer, startMailServer } from '../../support/sign-in/mail-server.ts'
+import { contentsOf } from './backups.ts'
+
+const TOKEN = 'a-token-of-some-length'
+const ADDRESS = 'root@example.org'
+
+const folder = temporaryFolder()
+const target = join(folder.path, 'backup')
+let mails: MailServer
+let host: TestHoldfast
+let root: TestAdministrator
+beforeAll(async () => {
+  mails = await startMailServer()
+  const own = {
+    place: { kind: 'folder', path: target } as const,
+    ...{ hours: 24, keepDaily: 7, keepWeekly: 4, drillDays: 7, drillFolder: folder.path },
+  }
+  host = await startHoldfast({
+    ...GENEROUS,
+    publicUrl: 'http://files.example.org',
+    mail: mails.config,
+    metrics: { token: TOKEN },
+    backup: { passphraseFile: null, s3Key: null, own },
+  })
+  root = await administrator(host)
+  const { id } = await root.read('/../account', z.object({ id: z.number() }))
+  const address = parseMailAddress(ADDRESS) as MailAddress
+  await host.database
+    .insertInto('mail_addresses')
+    .values({
+      account_id: id as AccountId,
+      address,
+      address_folded: foldMailAddress(address),
+      language: 'en',
+    })
+    .execute()
+}, 120_000)
+afterAll(async () => {
+  await host.stop()
+  await mails[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+async function state() {
+  const { text } = await root.get('/api/v1/admin/integrity')
+  const { backup, drill } = integrityAnswer.parse(JSON.parse(text)).data
+  if (backup === null || drill === null) throw new Error('the server makes backups')
+  return { backup, drill }
+}
+
+async function later(milliseconds: number) {
+  host.clock.advance(milliseconds)
+  const before = mails.received.length
+  await host.runJobs()
+  return mails.received.slice(before)
+}
+
+const catalog = z.looseObject({ points: z.array(z.unknown()), installation: z.string() })
+const presentCatalog = () => catalog.parse(JSON.parse(readFileSync(join(target, 'mark'), 'utf8')))
+
+test('they are made when they are due, and administrators hear that they can be restored', async () => {
+  await upload(host, { name: 'kept.txt', bytes: textBytes('kept in the backup') })
+  const [mail, ...more] = await later(0)
+  expect(more).toEqual([])
+  expect(mail).toMatchObject({ to: ADDRESS, subject: 'The backup can be restored' })
+  expect(mail?.text).toContain('one file with 18 B')
+  const made = await state()
+  expect(made.backup).toMatchObject({ place: target, files: 1, wrong: 0, failure: null, state: 'waiting' })
+  expect(made.drill).toMatchObject({ files: 1, wrong: 0, failure: null, taken_at: made.backup.taken_at })
+  expect(await later(HOUR)).toEqual([])
+  expect(presentCatalog().points).toHaveLength(1)
+  const metrics = await readMetrics(host, TOKEN)
+  expect(metrics.sum('holdfast_backup_interval_seconds')).toBe(DAY / SECOND)
+  expect(metrics.sum('holdfast_backup_age_seconds')).toBeGreaterThanOrEqual(HOUR / SECOND)
+  expect(metrics.sum('holdfast_drill_good')).toBe(1)
+}, 120_000)
+
+test('a place that is not mounted, or has the backup of others, is left alone and told of once a day', async () => {
+  renameSync(target, `${target}-away`)
+  const [mail, ...more] = await later(2 * DAY)
+  expect(more).toEqual([])
+  expect(mail?.subject).toBe('The backup failed')
+  const found = (await state()).backup
+  expect(found.failure).toContain('is it mounted?')
+  expect(found.files).toBe(1)
+  expect(existsSync(target)).toBe(false)
+  renameSync(`${target}-away`, target)
+  const own = readFileSync(join(target, 'mark'), 'utf8')
+  const others = JSON.stringify({ ...presentCatalog(), installation: 'of others' })
+  writeFileSync(join(target, 'mark'), others)
+  expect(await later(HOUR)).toEqual([])
+  expect((await state()).backup.failure).toContain('another installation')
+  expect(readFileSync(join(target, 'mark'), 'utf8')).toBe(others)
+  writeFileSync(join(target, 'mark'), own)
+}, 120_000)
+
+test('a rehearsal says no by mail where the copies have changed', async () => {
+  const { taken_at: before } = (await state()).backup
+  const copy = contentsOf(target).find(({ bytes }) => bytes.toString() === 'kept in the backup')
+  writeFileSync(copy?.path ?? '', 'kept in the bäckup')
+  const [mail, ...more] = await later(8 * DAY)
+  expect(more).toEqual([])
+  expect(mail?.subject).toBe('The backup cannot be restored whole')
+  const now = await state()
+  expect(now.backup).toMatchObject({ failure: null })
+  expect(now.backup.taken_at).not.toBe(before)
+  expect(now.drill).toMatchObject({ wrong: 2, failure: null, taken_at: now.backup.taken_at })
+  expect((await readMetrics(host, TOKEN)).sum('holdfast_drill_good')).toBe(0)
+}, 120_000)
