@@ -11,14 +11,22 @@ export function contentName(file: FileDetail): string {
   return /^[a-z0-9]{1,16}$/.test(extension) ? `${file.uuid}.${extension}` : file.uuid
 }
 
+/** How bytes are sent: as an attachment, shown as what they are, or shown as plain text whatever they are. */
+export type Presentation = 'download' | 'view' | 'raw'
+
+const PARAMETERS = { download: '&download=true', view: '', raw: '&raw=true' } satisfies Record<
+  Presentation,
+  string
+>
+
 /** A signed address of the bytes, for whoever asks. */
 export function contentAddress(
   { contentUrl }: Pick<Site, 'contentUrl'>,
   tokens: ContentTokens,
   asker: Asker,
   seen: Pick<Opened<FileDetail>, 'item' | 'closed'>,
-  use: ContentUse & { readonly download: boolean },
+  use: ContentUse & { readonly as: Presentation },
 ): string {
   const token = tokens.issue(asker, seen, use)
-  return `${contentUrl}/v2/${contentName(seen.item)}?token=${token}${use.download ? '&download=true' : ''}`
+  return `${contentUrl}/v2/${contentName(seen.item)}?token=${token}${PARAMETERS[use.as]}`
 }

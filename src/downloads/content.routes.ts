@@ -65,7 +65,11 @@ export const getContentEndpoint = endpoint({
     summary: 'The bytes of a file at its signed address',
     tag: 'Public',
     params: z.object({ file: z.string().openapi({ description: '<uuid>.<ext>', example: FILE }) }),
-    query: z.object({ token: z.string(), download: z.enum(['true']).optional() }),
+    query: z.object({
+      token: z.string(),
+      download: z.enum(['true']).optional(),
+      raw: z.enum(['true']).optional().openapi({ description: 'Shown as plain text, whatever it is' }),
+    }),
     answers: {
       200: bytesOf('*/*', 'The file, of its own type'),
       206: bytesOf('*/*', 'The range asked for'),
@@ -97,8 +101,9 @@ export const getContentEndpoint = endpoint({
     const asker = link === null ? present : await sharing.linkAccess.signed(present, link)
     const { item: file, viewer } = opened(await sharing.access.file(asker, identifier))
     const download = call.url.searchParams.get('download') === 'true'
+    const isRaw = call.url.searchParams.get('raw') === 'true'
     return sendFile(call, downloads.content, file, {
-      disposition: download ? 'attachment' : 'inline',
+      as: download ? 'download' : isRaw ? 'raw' : 'view',
       proxied: proxied || asker.link?.isLimited === true,
       claims: sharing.linkClaims.of(asker.link, download && !isPreview(call.request)),
       began() {

@@ -9,12 +9,13 @@ import type { Call } from '../server/call.ts'
 import type { SourceChunks } from '../server/connections/body-chunks.ts'
 import { type BodySource, StoredBody } from '../server/connections/stored-body.ts'
 import type { ByteClaims } from '../sharing/links/byte-claims.ts'
+import type { Presentation } from './addresses.ts'
 import { type BytesSent, beginSending } from './bytes-sent.ts'
 import type { Content } from './content.ts'
 import { contentDisposition } from './disposition.ts'
 
 export interface Sending {
-  readonly disposition: 'inline' | 'attachment'
+  readonly as: Presentation
   /** Whether the bytes come from here even where the store could give them out. */
   readonly proxied: boolean
   /**
@@ -139,9 +140,10 @@ function contentHeaders(
   sending: Sending,
   validators: { readonly etag: string; readonly lastModified: number },
 ): Headers {
-  const disposition = isInlineSafe(file.type) ? sending.disposition : 'attachment'
+  const shownType = sending.as === 'raw' ? 'text/plain' : file.type
+  const disposition = sending.as !== 'download' && isInlineSafe(shownType) ? 'inline' : 'attachment'
   // What a text is encoded in is not known, and nearly all of it is UTF-8.
-  const type = file.type === 'text/plain' ? 'text/plain; charset=utf-8' : file.type
+  const type = shownType === 'text/plain' ? 'text/plain; charset=utf-8' : shownType
   return new Headers({
     'Content-Type': type,
     'Content-Disposition': contentDisposition(disposition, file.name),

@@ -7,7 +7,7 @@ import { endpoint } from '../server/endpoint.ts'
 import { opened } from '../sharing/access.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import { barrierOf } from './barrier.ts'
-import { type FileViewNeeds, fileView, redirectToBytes } from './file-view.ts'
+import { askedBytes, type FileViewNeeds, fileView, redirectToBytes } from './file-view.ts'
 import { lockedFolderPage, passwordForm } from './folder-password.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
@@ -22,10 +22,14 @@ interface FilePageNeeds extends FileViewNeeds {
 export const getFilePage = endpoint({
   documentation: {
     summary:
-      'The page of a file; with ?download=1 on to its bytes, with ?view=1 on to be shown by another site',
+      'The page of a file; with ?download=1 on to its bytes, with ?view=1 on to be shown by another site, with ?raw=1 on to be shown as plain text',
     tag: 'Site',
     params: z.object({ slug: z.string() }),
-    query: z.object({ download: z.string().optional(), view: z.string().optional() }),
+    query: z.object({
+      download: z.string().optional(),
+      view: z.string().optional(),
+      raw: z.string().optional(),
+    }),
     answers: { 200: { description: 'A page' }, 302: { description: 'On to the signed address' } },
     errors: [403, 404],
   },
@@ -33,14 +37,13 @@ export const getFilePage = endpoint({
     const asker = await authentication.asker(call)
     const reader = await pages.reader(call)
     const slug = (call.params.slug ?? '') as Slug
-    const isDownload = call.url.searchParams.get('download') === '1'
-    const isBytes = isDownload || call.url.searchParams.get('view') === '1'
+    const bytes = askedBytes(call.url)
     const seen = await sharing.access.file(asker, { kind: 'slug', slug }).catch((error: unknown) => {
-      if (isBytes || !isArriving(error)) throw error
+      if (bytes !== null || !isArriving(error)) throw error
       return null
     })
     if (seen === null) return page(call.site, pages.render.arrivingPage(reader))
-    if (isBytes) return redirectToBytes(call, downloads.contentTokens, asker, opened(seen), isDownload)
+    if (bytes !== null) return redirectToBytes(call, downloads.contentTokens, asker, opened(seen), bytes)
     if (seen.kind === 'locked')
       return passwordForm(call, { pages, sharing }, lockedFolderPage(seen.folder), `/d/${slug}`, null)
     const { item: file, viewer } = seen

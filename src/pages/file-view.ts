@@ -2,7 +2,7 @@ import type { PreviewKind } from '../../web/file/data.ts'
 import type { Asker } from '../domain/access.ts'
 import { timestamp } from '../domain/clock.ts'
 import { isInlineSafe } from '../domain/safe-types.ts'
-import { contentAddress } from '../downloads/addresses.ts'
+import { contentAddress, type Presentation } from '../downloads/addresses.ts'
 import {
   CONTENT_TOKEN_LIFETIME,
   type ContentTokens,
@@ -81,15 +81,22 @@ function damageFor(isOwner: boolean, { damage }: FileDetail): FilePageView['dama
   return isOwner ? 'owner' : 'visitor'
 }
 
-/** Redirects to the bytes: as an attachment, or inline for other sites that embed them. */
+/** The presentation of the bytes that a page's query asks for; null for the page itself. */
+export function askedBytes({ searchParams }: URL): Presentation | null {
+  if (searchParams.get('download') === '1') return 'download'
+  if (searchParams.get('raw') === '1') return 'raw'
+  return searchParams.get('view') === '1' ? 'view' : null
+}
+
+/** Redirects to the bytes: as an attachment, inline for other sites that embed them, or as plain text. */
 export function redirectToBytes(
   call: Call,
   tokens: ContentTokens,
   asker: Asker,
   seen: Opened<FileDetail>,
-  download: boolean,
+  as: Presentation,
 ): Response {
-  const use = { download, counted: false, proxied: false, lifetime: CONTENT_TOKEN_LIFETIME }
+  const use = { as, counted: false, proxied: false, lifetime: CONTENT_TOKEN_LIFETIME }
   return new Response(null, {
     status: 302,
     headers: {
@@ -114,16 +121,17 @@ async function previewOf(
   const kind = previewKindOf(file)
   if (kind === null) return null
   const use = {
-    download: false,
+    as: 'view',
     counted: true,
     proxied: !NATIVE_KINDS.has(kind),
     lifetime: PAGE_TOKEN_LIFETIME,
-  }
+  } as const
   const isLarge = kind === 'image' && file.size > MAX_NATIVE_BYTES
   return {
     kind,
     url: contentAddress(site, downloads.contentTokens, asker, seen, use),
     opens: isInlineSafe(file.type),
+    rawUrl: kind === 'text' || kind === 'code' ? `${place.path}?raw=1` : null,
     screen:
       isLarge && (await thumbnails.hasScreen(file))
         ? { thumbnailUrl: place.thumbnail, url: `${place.thumbnail}?size=large` }

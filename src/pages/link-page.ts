@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { type FolderId, parseFileIdentifier, type Uuid } from '../domain/ids.ts'
+import type { Presentation } from '../downloads/addresses.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
 import { archiveAnswers, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
 import type { FilesPart } from '../files/files.part.ts'
@@ -18,7 +19,7 @@ import { isPreview } from '../sharing/links/previewers.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { bundlePage } from './bundle-page.ts'
-import { fileView, redirectToBytes } from './file-view.ts'
+import { askedBytes, fileView, redirectToBytes } from './file-view.ts'
 import { folderPage } from './folder-contents.ts'
 import { toArchive } from './folder-page.ts'
 import { passwordForm, unlocking } from './folder-password.ts'
@@ -44,6 +45,7 @@ const query = z.object({
   order: z.enum(['asc', 'desc']).optional(),
   view: z.enum(['list', 'gallery', '1']).optional(),
   download: z.enum(['1', 'zip']).optional(),
+  raw: z.enum(['1']).optional(),
 })
 
 const answers = {
@@ -56,7 +58,7 @@ const answers = {
 export const getLinkPage = endpoint({
   documentation: {
     summary:
-      'The page of a made link. Where it opens one file, ?download=1 leads on to its bytes, and ?view=1 to be shown by another site; where it opens a folder or several things, ?download=zip is all of it as one ZIP file',
+      'The page of a made link. Where it opens one file, ?download=1 leads on to its bytes, and ?view=1 or ?raw=1 to be shown by another site or as plain text; where it opens a folder or several things, ?download=zip is all of it as one ZIP file',
     tag: 'Site',
     params: z.object({ link: z.string() }),
     query,
@@ -116,7 +118,7 @@ async function visitedLink(
 /** `target`: null for what the link opens as a whole. */
 async function linkAnswer(call: Call, parts: LinkPageNeeds, target: LinkTarget | null): Promise<Response> {
   const visited = await visitedLink(call, parts)
-  if (visited.kind === 'locked' && !wants(call).bytes && !wants(call).archive) {
+  if (visited.kind === 'locked' && wants(call).bytes === null && !wants(call).archive) {
     const action = linkPath(visited.link.slug)
     const next = nextPath(call.url.pathname, action)
     return passwordForm(call, parts, { lock: visited.closed.lock, action }, next, null)
@@ -127,7 +129,7 @@ async function linkAnswer(call: Call, parts: LinkPageNeeds, target: LinkTarget |
   const taken = isLimited ? await parts.sharing.linkClaims.count(open.link.id) : 0
   const place = linkPlace(open, targets, parts.thumbnails, taken)
   // A preview of a chat program takes no place, so it gets the page alone.
-  const wish = isLimited && isPreview(call.request) ? { bytes: false, archive: false } : wants(call)
+  const wish = isLimited && isPreview(call.request) ? { bytes: null, archive: false } : wants(call)
   const response = await answerFor(call, parts, { open, place, wish, target: target ?? place.only })
   if (isLimited) rememberVisitor(call, open, response)
   return response
@@ -136,7 +138,7 @@ async function linkAnswer(call: Call, parts: LinkPageNeeds, target: LinkTarget |
 interface LinkQuestion {
   readonly open: OpenLink
   readonly place: LinkPlace
-  readonly wish: { readonly bytes: boolean; readonly archive: boolean }
+  readonly wish: { readonly bytes: Presentation | null; readonly archive: boolean }
   readonly target: LinkTarget | null
 }
 
@@ -162,9 +164,8 @@ async function fileAnswer(
   uuid: Uuid,
 ): Promise<Response> {
   const seen = opened(await parts.sharing.access.file(asker, { kind: 'uuid', uuid }))
-  if (wish.bytes) {
-    const isDownload = call.url.searchParams.get('download') === '1'
-    return redirectToBytes(call, parts.downloads.contentTokens, asker, seen, isDownload)
+  if (wish.bytes !== null) {
+    return redirectToBytes(call, parts.downloads.contentTokens, asker, seen, wish.bytes)
   }
   const folder = seen.chain.at(-1)
   const view = await fileView(call, parts, {
@@ -219,9 +220,8 @@ function targetNamed(text: string): LinkTarget {
   throw fileNotFound()
 }
 
-function wants({ url: { searchParams } }: Call): LinkQuestion['wish'] {
-  const download = searchParams.get('download')
-  return { bytes: download === '1' || searchParams.get('view') === '1', archive: download === 'zip' }
+function wants({ url }: Call): LinkQuestion['wish'] {
+  return { bytes: askedBytes(url), archive: url.searchParams.get('download') === 'zip' }
 }
 
 /** Restricts the redirect to pages of this link. */

@@ -75,6 +75,8 @@ export interface FilePreview {
   readonly url: string
   /** Whether a browser that opens the address displays the content rather than saving it. */
   readonly opens: boolean
+  /** Address that shows a text or source code as plain text; null for other kinds. */
+  readonly rawUrl: string | null
   /** Thumbnail and screen-sized rendition of a large picture; else null. */
   readonly screen: { readonly thumbnailUrl: string; readonly url: string } | null
 }

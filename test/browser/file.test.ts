@@ -214,19 +214,48 @@ describeInBrowser(
     })
 
     test('shows a long text in part, and says so', async () => {
-      const file = await put('long.txt', 'Ein Gruß.\n'.repeat(50_000))
+      const file = await put('long.txt', `${'Ein Gruß. '.repeat(10)}\n`.repeat(5000))
       await opened(file, async (page) => {
-        await page.getByText('This is the first 256 KB of 537.1 KB.').waitFor()
-        expect((await page.locator('.text').textContent())?.length).toBeWithin(200_000, 262_144)
+        await page.getByText(/^This is the first 256 KB of 542.* KB\.$/).waitFor()
+        expect((await page.locator('.lines').textContent())?.length).toBeWithin(200_000, 262_144)
+        await page.goto(`/d/${(await put('many.txt', '1\n'.repeat(50_000))).slug}#L9999`)
+        await page.getByText('These are the first 10,000 lines.').waitFor()
+        expect(await page.locator('[data-marked] .line-number').isVisible()).toBe(true)
       })
     })
 
-    test('numbers the lines of code and colours it', async () => {
+    test('numbers the lines of code, colours it, links to lines, and wraps them as it did before', async () => {
       const file = await put('greet.ts', CODE)
       await opened(file, async (page) => {
         await page.locator('.hljs-keyword').first().waitFor()
-        expect(await page.locator('.code-text').textContent()).toBe(CODE)
-        expect(await page.locator('.code-lines').textContent()).toBe('1\n2\n3\n4\n5')
+        const region = page.getByRole('region', { name: 'greet.ts' })
+        const text = await region.textContent()
+        expect(text).toBe(CODE)
+        const marked = () => page.locator('[data-marked]').allTextContents()
+        const line = (number: number) => page.getByRole('link', { name: `Line ${number}`, exact: true })
+        expect(await line(5).count()).toBe(1)
+        await line(4).click()
+        await line(2).click({ modifiers: ['Shift'] })
+        expect(new URL(page.url()).hash).toBe('#L2-L4')
+        expect((await marked()).join('')).toBe(
+          CODE.split(/(?<=\n)/)
+            .slice(1, 4)
+            .join(''),
+        )
+        await page.keyboard.press('ArrowUp')
+        await page.keyboard.press('Enter')
+        expect(new URL(page.url()).hash).toBe('#L1')
+        await page.keyboard.press('Shift+ArrowDown')
+        expect(new URL(page.url()).hash).toBe('#L1-L2')
+        expect(await region.getAttribute('data-wrap')).toBe('false')
+        await page.getByRole('button', { name: 'Wrap lines' }).click()
+        await page.goto(`/d/${file.slug}#L9-L3`)
+        await page.reload()
+        await page.locator('[data-marked]').first().waitFor()
+        expect(await marked()).toHaveLength(3)
+        expect(await region.getAttribute('data-wrap')).toBe('true')
+        await page.getByRole('link', { name: 'Raw text' }).click()
+        expect(await page.locator('body').textContent()).toBe(CODE)
       })
     })
 
@@ -442,7 +471,7 @@ describeInBrowser(
       await using apart = await apartFrom(origin)
       target = apart.host.url
       const shown: readonly (readonly [string, Bytes | string, string])[] = [
-        ['notes.txt', 'some notes', '.text'],
+        ['notes.txt', 'some notes', '.lines'],
         ['letters.zip', await zip(['a.txt']), '.entries'],
         ['tides.pdf', pdf(['One page']), '.pdf-text span'],
         ['photograph.jpg', await picture(300, 200), '.zoom'],

@@ -45,8 +45,8 @@ const files: readonly (readonly [string, () => Promise<string | ReturnType<typeo
   ['drawing.svg', async () => SVG, '.zoom img'],
   ['README.md', async () => MARKDOWN, '.document h1'],
   ['deep.md', async () => DEEP, '.paper'],
-  ['notes.txt', async () => `${MARKUP}\n${TURNED}\n${'x'.repeat(250_000)}`, '.text'],
-  ['long.js', async () => `/*${'('.repeat(60_000)}${'a'.repeat(60_000)}`, '.code-wrapped'],
+  ['notes.txt', async () => `${MARKUP}\n${TURNED}\n${'x'.repeat(250_000)}`, '.lines'],
+  ['long.js', async () => `/*${'('.repeat(60_000)}${'a'.repeat(60_000)}`, '.lines-code[data-wrap="true"]'],
   [
     'cells.csv',
     async () =>

@@ -7,6 +7,7 @@ import {
   detail,
   elements,
   makeFolder,
+  textBytes,
   upload,
   visit,
   withHoldfast,
@@ -201,6 +202,24 @@ describe('what the page of a file tells others', () => {
     await content.bytes()
     await host.settle()
     expect(await detail(host, key, film)).toMatchObject({ views: 2, downloads: 0 })
+  })
+
+  test('leads a text or source code on to be shown as plain text, whatever it is, and says where', async () => {
+    const source = await upload(host, { key, name: 'page.html', bytes: textBytes('<script>x()</script>') })
+    const redirect = await visit(host, `/d/${source.slug}?raw=1`)
+    expect(redirect.status).toBe(302)
+    const address = redirect.headers.get('location') ?? ''
+    const content = await visit(host, address)
+    expect(content.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(content.headers.get('content-disposition')).toStartWith('inline')
+    expect(content.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'")
+    expect(content.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(await content.text()).toBe('<script>x()</script>')
+    const download = await visit(host, `${address}&download=true`)
+    expect(download.headers.get('content-disposition')).toStartWith('attachment')
+    expect(download.headers.get('content-type')).toBe('text/html')
+    await download.bytes()
+    expect(await page(source.slug)).toContain(`/d/${source.slug}?raw=1`)
   })
 
   test('is a title, a description and a picture in their words and in Twitter’s', async () => {

@@ -118,7 +118,7 @@ const everyPage: readonly (readonly [string, string])[] = [
       {
         ...FILE,
         name: HOSTILE,
-        preview: { kind: 'image', url: '/v2/a.png?token=a&b', opens: true, screen: null },
+        preview: { kind: 'image', url: '/v2/a.png?token=a&b', opens: true, screen: null, rawUrl: null },
       },
       READER,
     ),
@@ -126,14 +126,22 @@ const everyPage: readonly (readonly [string, string])[] = [
   [
     'video',
     pages.filePage(
-      { ...FILE, name: HOSTILE, preview: { kind: 'video', url: '/v2/a.mp4', opens: true, screen: null } },
+      {
+        ...FILE,
+        name: HOSTILE,
+        preview: { kind: 'video', url: '/v2/a.mp4', opens: true, screen: null, rawUrl: null },
+      },
       READER,
     ),
   ],
   [
     'audio',
     pages.filePage(
-      { ...FILE, name: HOSTILE, preview: { kind: 'audio', url: '/v2/a.mp3', opens: true, screen: null } },
+      {
+        ...FILE,
+        name: HOSTILE,
+        preview: { kind: 'audio', url: '/v2/a.mp3', opens: true, screen: null, rawUrl: null },
+      },
       READER,
     ),
   ],
@@ -245,13 +253,13 @@ describe('the file page', () => {
   test('shows an image, plays video and audio, and has an icon for the rest', () => {
     const url = '/v2/a?token=a&b'
     const image = pages.filePage(
-      { ...FILE, preview: { kind: 'image', url, opens: true, screen: null } },
+      { ...FILE, preview: { kind: 'image', url, opens: true, screen: null, rawUrl: null } },
       READER,
     )
     expect(find(image, 'main img').map((element) => element.attributes.src)).toEqual([url])
     for (const kind of ['video', 'audio'] as const) {
       const player = find(
-        pages.filePage({ ...FILE, preview: { kind, url, opens: true, screen: null } }, READER),
+        pages.filePage({ ...FILE, preview: { kind, url, opens: true, screen: null, rawUrl: null } }, READER),
         kind,
       )[0]?.attributes
       expect(player?.src).toBe(url)
@@ -270,7 +278,7 @@ describe('the file page', () => {
     ['archive', 700, 'stage-short'],
     ['pdf', 100, 'stage-pdf'],
   ] as const)('has as much space for %s of %d bytes as its lines need', (kind, size, space) => {
-    const preview = { kind, url: '/v2/a', opens: true, screen: null }
+    const preview = { kind, url: '/v2/a', opens: true, screen: null, rawUrl: null }
     const html = pages.filePage({ ...FILE, size, preview }, READER)
     expect(find(html, '#stage')[0]?.attributes.class).toEndWith(` ${space}`)
   })

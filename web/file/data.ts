@@ -30,6 +30,8 @@ export interface FilePageData {
     readonly isSmaller: boolean
     /** Signed address of the bytes. For kinds that scripts read, it answers ranges without sending them elsewhere. */
     readonly url: string
+    /** Address that shows a text or source code as plain text; null for other kinds. */
+    readonly rawUrl: string | null
   } | null
   /** Where the parts lie that run in a worker, and what pdf.js loads when a document asks for it. */
   readonly parts: FilePageParts
@@ -54,6 +56,12 @@ export interface FileScriptTexts {
   readonly binary: string
   /** {shown}, {size} */
   readonly shownPart: string
+  /** {lines} */
+  readonly firstLines: string
+  readonly wrapLines: string
+  readonly raw: string
+  /** {line} */
+  readonly line: string
   /** {rows} */
   readonly firstRows: string
   /** {rows}, {columns} */

@@ -124,7 +124,14 @@ function dataOf(view: FilePageView, { assets, locale, texts }: PageContext): Fil
     downloadUrl,
     pictureUrl,
     preview:
-      preview === null ? null : { kind: preview.kind, url: preview.url, isSmaller: preview.screen !== null },
+      preview === null
+        ? null
+        : {
+            kind: preview.kind,
+            url: preview.url,
+            rawUrl: preview.rawUrl,
+            isSmaller: preview.screen !== null,
+          },
     parts: {
       codeWorker: worker('code'),
       markdownWorker: worker('markdown'),

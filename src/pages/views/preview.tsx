@@ -67,7 +67,7 @@ export function PreviewView({ view, context }: Props) {
           <div aria-hidden="true" className="skeleton" />
           <noscript>
             <Icon view={view} />
-            {preview.opens ? <a href={preview.url}>{context.texts.file.open}</a> : null}
+            <OpenLink context={context} url={preview.rawUrl ?? (preview.opens ? preview.url : null)} />
           </noscript>
         </Read>
       )
@@ -121,6 +121,10 @@ function Read({ kind, size, children }: { kind: PreviewKind; size: number; child
       {children}
     </div>
   )
+}
+
+function OpenLink({ url, context }: { url: string | null; context: PageContext }) {
+  return url === null ? null : <a href={url}>{context.texts.file.open}</a>
 }
 
 function Icon({ view }: { view: FilePageView }) {

@@ -260,6 +260,13 @@ const probes: readonly Probe[] = [
     whenOpen: leadsOn,
   },
   {
+    name: 'text of the file',
+    kinds: KINDS,
+    ...content,
+    path: ({ link, file }) => `/l/${link}/${file.uuid}?raw=1`,
+    whenOpen: leadsOn,
+  },
+  {
     name: 'thumbnail',
     kinds: KINDS,
     ...content,
@@ -379,7 +386,7 @@ describe.each(KINDS)('a link to a %s opens nothing else', (kind) => {
     ]
     const below = kind === 'file' ? [at.deep.uuid, at.numbers.shared, at.numbers.sub] : []
     for (const target of [...others, ...below]) {
-      for (const rest of ['', '?download=1', '?view=1', '?download=zip', '/report', '/thumbnail']) {
+      for (const rest of ['', '?download=1', '?view=1', '?raw=1', '?download=zip', '/report', '/thumbnail']) {
         for (const headers of kind === 'folder' ? [{}, bearer(key), bearer(stranger)] : [{}]) {
           const response = await visit(host, `/l/${at.link}/${target}${rest}`, { headers })
           expect([target, rest, response.status]).toEqual([target, rest, 404])

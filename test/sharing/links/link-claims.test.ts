@@ -233,7 +233,7 @@ test('the owner and previews of chat programs take no place, and previews get no
     { ...named('Mozilla/5.0 Chrome/140'), 'sec-purpose': 'prefetch;prerender' },
   ]
   for (const headers of previews) {
-    for (const rest of ['', '?download=1', '?view=1']) {
+    for (const rest of ['', '?download=1', '?view=1', '?raw=1']) {
       const answer = await visit(host, `/l/${link}${rest}`, { headers })
       expect(answer.status).toBe(200)
       expect(answer.headers.get('content-type')).toStartWith('text/html')
