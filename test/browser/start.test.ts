@@ -118,6 +118,15 @@ describeInBrowser('the start page', (browser) => {
     await start.page.keyboard.press('Control+V')
     const picture = start.page.locator('.upload[data-state="done"]').getByTitle(/^Pasted picture .*\.png$/)
     await picture.waitFor()
+
+    await start.page.getByText('Type or paste text').click()
+    await start.page.keyboard.type('print("ahoy")')
+    await start.page.getByLabel('Name').fill('ahoy.py')
+    await start.page.keyboard.press('Control+Enter')
+    const typed = start.upload('ahoy.py')
+    await typed.is('done')
+    expect(await stored(await typed.link())).toEqual(whole(Buffer.from('print("ahoy")')))
+    expect(await start.page.getByRole('textbox', { name: 'Text' }).isVisible()).toBe(false)
     expect(start.trouble()).toEqual([])
   })
 

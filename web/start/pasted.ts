@@ -14,8 +14,13 @@ export function pastedFiles(pasted: DataTransfer, names: PastedNames, now: Date)
   if (files.length > 0) return files
   const text = pasted.getData('text/plain')
   if (text.trim() === '') return []
-  const name = `${firstLine(text) ?? `${names.text} ${moment(now)}`}.txt`
-  return [byItself(new File([text], name, { type: 'text/plain', lastModified: now.getTime() }))]
+  return [textFile(text, '', names, now)]
+}
+
+/** The text as a file, which is called by its beginning where nobody has `named` it. */
+export function textFile(text: string, named: string, names: PastedNames, now: Date): Picked {
+  const name = named === '' ? `${firstLine(text) ?? `${names.text} ${moment(now)}`}.txt` : named
+  return byItself(new File([text], name, { type: 'text/plain', lastModified: now.getTime() }))
 }
 
 /** Browsers call every picture of the clipboard `image.png`. */

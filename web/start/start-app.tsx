@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
 import { createWords } from '../shared/words.ts'
 import { NOTHING, type UploadEngine } from '../uploads/engine.ts'
@@ -12,6 +12,7 @@ import type { StartPageData } from './data.ts'
 import { DropZone } from './drop-zone.tsx'
 import { EarlierUploads } from './earlier-uploads.tsx'
 import { pastedFiles } from './pasted.ts'
+import { TypedText } from './typed-text.tsx'
 import { useDrop } from './use-drop.ts'
 
 interface StartAppProps {
@@ -28,7 +29,8 @@ export function StartApp({ data, engine, receipts }: StartAppProps) {
   const add = useCallback((picked: readonly Picked[]) => engine.add(picked), [engine])
   const isOver = useDrop(add)
   usePaste(data, add)
-  useWarning(total.isActive)
+  const [isWritten, setIsWritten] = useState(false)
+  useWarning(total.isActive || isWritten)
   const title = view.title(uploads)
   useTitle(title === null ? null : `${title} · Holdfast`)
   const isEmpty = items.length === 0
@@ -37,6 +39,7 @@ export function StartApp({ data, engine, receipts }: StartAppProps) {
     <ThemeProvider>
       {isEmpty ? null : <UploadListView engine={engine} uploads={uploads} view={view} />}
       <DropZone add={add} isOver={isOver} isSmall={!isEmpty} open={engine.open} texts={data.texts} />
+      <TypedText add={add} open={engine.open} texts={data.texts} written={setIsWritten} />
       <EarlierUploads listed={linksOf(uploads)} receipts={receipts} view={view} />
       <Announcements items={items} view={view} />
     </ThemeProvider>

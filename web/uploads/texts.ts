@@ -14,6 +14,13 @@ export interface StartAppTexts {
   readonly upload: string
   /** The beginnings of names for what is pasted. */
   readonly pasted: { readonly image: string; readonly text: string }
+  /** `nameWhy`: what the name's ending is good for. */
+  readonly typed: {
+    readonly title: string
+    readonly text: string
+    readonly name: string
+    readonly nameWhy: string
+  }
   readonly list: string
   readonly files: Plural
   readonly uploading: Plural

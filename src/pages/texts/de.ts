@@ -44,6 +44,12 @@ export const de: Texts = {
       file: 'Datei',
       upload: 'Hochladen und Link erhalten',
       pasted: { image: 'Eingefügtes Bild', text: 'Eingefügter Text' },
+      typed: {
+        title: 'Text eingeben oder einfügen',
+        text: 'Text',
+        name: 'Name (optional)',
+        nameWhy: 'Eine Endung wie .py oder .md bestimmt, wie der Text angezeigt wird.',
+      },
       list: 'Uploads',
       files: { one: '{count} Datei', other: '{count} Dateien' },
       uploading: { one: '{count} Datei wird hochgeladen', other: '{count} Dateien werden hochgeladen' },

@@ -44,6 +44,12 @@ export const en: Texts = {
       file: 'File',
       upload: 'Upload and get a link',
       pasted: { image: 'Pasted picture', text: 'Pasted text' },
+      typed: {
+        title: 'Type or paste text',
+        text: 'Text',
+        name: 'Name (optional)',
+        nameWhy: 'An ending such as .py or .md decides how the text is shown.',
+      },
       list: 'Uploads',
       files: { one: '{count} file', other: '{count} files' },
       uploading: { one: 'Uploading {count} file', other: 'Uploading {count} files' },
