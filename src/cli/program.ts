@@ -48,6 +48,7 @@ const CLIENTS = [
   'logout',
   'completion',
   'upload',
+  'put',
   'download',
   'ls',
   'mkdir',

@@ -4,6 +4,7 @@ import { createApi, type FolderName } from '../client/api.ts'
 import { createChunkSize } from '../client/chunk-size.ts'
 import { ClientError } from '../client/failure.ts'
 import { type FoundEntry, findFiles } from '../client/find-files.ts'
+import type { NamedInput } from '../client/named-input.ts'
 import { plainLines } from '../client/plain-text.ts'
 import { connectionsEach } from '../client/policy/parts-policy.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
@@ -43,6 +44,7 @@ interface Options extends ServerOption {
 /** `holdfast upload`: resumes when it is run again after an interruption. */
 export function uploadCommand(upload: Command, environment: Environment): void {
   upload
+    .alias('put')
     .description(
       'upload files and folders, and print a link for each file; run again, it goes on where it stopped',
     )
@@ -58,7 +60,7 @@ export function uploadCommand(upload: Command, environment: Environment): void {
       'bytes in one request, such as 16MB; by default what suits the connection',
       readChunkSize,
     )
-    .option('--name <name>', 'the file name for standard input', undefined)
+    .option('--name <name>', 'the file name for standard input; by default one that fits its content')
     .option('--json', 'print one JSON object a line')
     .option('--server <url>', 'use this server instead of the one of the last login')
     .action((paths: string[], options: Options) => {
@@ -132,13 +134,20 @@ async function begin(
   return { parts: { ...shared, server }, watch, environment, tree, destination }
 }
 
+/** The table of types loads only for an input that has no name. */
+async function inputNamed(stream: AsyncIterable<Uint8Array>): Promise<NamedInput> {
+  const { namedInput } = await import('../client/named-input.ts')
+  return namedInput(stream)
+}
+
 async function uploadInput({ parts, destination, watch }: UploadCommand, options: Options): Promise<void> {
-  const name = options.name ?? 'stdin'
+  const input = Bun.stdin.stream()
+  const { name, content } =
+    options.name === undefined ? await inputNamed(input) : { name: options.name, content: input }
   const transfer = watch.begin(name, null, 0)
   const { server, retries, chunkSize } = parts
   const { folder } = destination
-  const source = Bun.stdin.stream()
-  const result = await uploadStream(source, { server, retries, chunkSize, transfer, name, folder }).finally(
+  const result = await uploadStream(content, { server, retries, chunkSize, transfer, name, folder }).finally(
     () => transfer.end(),
   )
   watch.aside(() => print({ path: '-', result }, options))

@@ -109,6 +109,14 @@ test.each([[0], [1000], [8 * MIB], [8 * MIB + 1]])(
   },
 )
 
+test('standard input without a name is called after what it is', async () => {
+  const { client, account } = await sender(0, host.url)
+  using _ = client
+  const { output } = await client.runWith({ stdin: new TextEncoder().encode('a line\n') }, 'put', '-')
+  const answer = await account.get(`/api/v1/file/${output.trim().split('/').at(-1)}`)
+  expect(answer.body).toMatchObject({ data: { name: 'text.txt', type: 'text/plain', size: 7 } })
+})
+
 describe('a client that is killed', () => {
   test('goes on with the same command where it was', async () => {
     const { client, account, bytes } = await sender(8 * MIB)
