@@ -6,7 +6,7 @@ import { describeWith } from '../support/processes/tools.ts'
 import { POWER_CUT_TOOLS, volatileDisk, whyNoPowerCuts } from '../support/storage/volatile-disk.ts'
 import { crashRounds, powerCutMachine } from './crash-rounds.ts'
 
-const ROUNDS = 5
+const ROUNDS = 6
 
 const obstacle = whyNoPowerCuts()
 if (obstacle !== null) reportNotRun('power cuts', obstacle)
