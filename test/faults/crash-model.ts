@@ -1,5 +1,6 @@
 /** What must be true of a server after a crash, from what it had acknowledged before. */
 import { type Caller, type ListedFile, readBack, UnexpectedAnswer } from '../support/clients/caller.ts'
+import { type ResumableUpload, settleResumable } from './crash-resumable.ts'
 
 export interface ExpectedFile {
   readonly name: string
@@ -29,6 +30,8 @@ export interface CrashModel {
   readonly folders: Map<string, ExpectedFolder>
   /** By name; names are never used twice. */
   readonly pendingFiles: Map<string, PendingFile>
+  /** By path on the server. */
+  readonly resumable: Map<string, ResumableUpload>
   /** Names of folders whose creation has no answer. */
   readonly pendingFolders: Set<string>
   /** Slugs whose delete was acknowledged since the last look. */
@@ -40,6 +43,7 @@ export function emptyModel(): CrashModel {
     files: new Map(),
     folders: new Map(),
     pendingFiles: new Map(),
+    resumable: new Map(),
     pendingFolders: new Set(),
     deleted: new Set(),
   }
@@ -53,6 +57,7 @@ export async function reconcile(model: CrashModel, server: Caller): Promise<stri
   const problems: string[] = []
   const folders = new Map((await server.folders()).map(({ id, name }) => [id, name]))
   problems.push(...settleFolders(model, folders))
+  problems.push(...(await settleResumable(model, server)))
   const listed = await server.files()
   problems.push(...settleFiles(model, listed, folders))
   problems.push(...(await readAll(model, server)))

@@ -13,7 +13,7 @@ import {
   temporaryFolder,
 } from '../support/processes/child.ts'
 import { inconsistencies, unfinishedBlobs } from '../support/storage/blob-folder.ts'
-import { volatileDisk } from '../support/storage/volatile-disk.ts'
+import { type FileSystem, volatileDisk } from '../support/storage/volatile-disk.ts'
 import { type CrashModel, emptyModel, reconcile } from './crash-model.ts'
 import { changeSecrets, lostSecrets, noSecrets, type Secrets } from './crash-secrets.ts'
 import { emptyTally, startTraffic, type Tally } from './crash-traffic.ts'
@@ -51,8 +51,8 @@ function killingMachine(): Machine {
 }
 
 /** A machine whose crashes are power cuts. */
-export function powerCutMachine(): Machine {
-  const disk = volatileDisk()
+export function powerCutMachine(kind: FileSystem): Machine {
+  const disk = volatileDisk(kind)
   return {
     ...disk,
     refuses: true,

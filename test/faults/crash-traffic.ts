@@ -5,6 +5,7 @@ import { type Caller, sha256, UnexpectedAnswer, uploadResult } from '../support/
 import { openUpload } from '../support/network/raw-upload.ts'
 import { crashContent } from './crash-content.ts'
 import type { CrashModel, ExpectedFile } from './crash-model.ts'
+import { sendOn, tusOf } from './crash-resumable.ts'
 
 const WORKERS = 6
 /** A worker with more files than this deletes more than it uploads. */
@@ -91,28 +92,61 @@ async function step(worker: Worker): Promise<void> {
 }
 
 async function upload(worker: Worker, folders: readonly string[]): Promise<void> {
-  const { chance, model, server, tally } = worker
+  const { chance, model, tally } = worker
   const content = crashContent(chance)
   const name = `${ownName(worker)}.bin`
   const folder = chance.pick(['root', ...folders])
   const expected = { name, size: content.length, sha256: sha256(content) }
   model.pendingFiles.set(name, { ...expected, folder })
-  const answer = await (chance.fraction() < 0.5
-    ? server.upload(content, name, folder)
-    : uploadSlowly(worker, content, name, folder))
+  const way = chance.pick([uploadAtOnce, uploadSlowly, uploadResumably])
+  const answer = await way(worker, content, name, folder)
   if (answer.sha256 !== expected.sha256) throw new Error(`${name} was acknowledged with another hash`)
   model.pendingFiles.delete(name)
   model.files.set(answer.slug, { ...expected, places: [folder], doubt: 'none' })
   tally.uploads += 1
 }
 
+/** What is asked of an answer to an upload. */
+interface Acknowledged {
+  readonly slug: string
+  readonly sha256: string
+}
+
+function uploadAtOnce(
+  { server }: Worker,
+  content: Uint8Array<ArrayBuffer>,
+  name: string,
+  folder: string,
+): Promise<Acknowledged> {
+  return server.upload(content, name, folder)
+}
+
+/** In a few requests, each of which is acknowledged by itself. */
+async function uploadResumably(
+  { chance, model, server }: Worker,
+  content: Uint8Array<ArrayBuffer>,
+  name: string,
+  folder: string,
+): Promise<Acknowledged> {
+  const client = tusOf(server)
+  const { path, slug } = await client.start(content.length, { filename: name, folder })
+  const upload = { name, slug, folder, content, told: 0 }
+  model.resumable.set(path, upload)
+  const piece = Math.ceil(content.length / chance.whole(1, 4))
+  while (upload.told < content.length) await sendOn(client, path, upload, upload.told + piece)
+  const { body } = await client.look(path)
+  const { sha256 } = z.object({ status: z.literal('completed'), sha256: z.string() }).parse(body)
+  model.resumable.delete(path)
+  return { slug, sha256 }
+}
+
 /** Many pieces with pauses between, so that a kill finds the file half written. */
 async function uploadSlowly(
   { chance, server: { url, key } }: Worker,
-  content: Uint8Array,
+  content: Uint8Array<ArrayBuffer>,
   name: string,
   folder: string,
-) {
+): Promise<Acknowledged> {
   const size = chance.fraction() < 0.5 ? content.length : null
   const raw = await openUpload(url, { key, name, size, folder })
   const piece = Math.ceil(content.length / 8)

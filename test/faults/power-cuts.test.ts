@@ -3,7 +3,12 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync, writeSync 
 import { join } from 'node:path'
 import { reportNotRun } from '../support/processes/not-run.ts'
 import { describeWith } from '../support/processes/tools.ts'
-import { POWER_CUT_TOOLS, volatileDisk, whyNoPowerCuts } from '../support/storage/volatile-disk.ts'
+import {
+  FILE_SYSTEMS,
+  POWER_CUT_TOOLS,
+  volatileDisk,
+  whyNoPowerCuts,
+} from '../support/storage/volatile-disk.ts'
 import { crashRounds, powerCutMachine } from './crash-rounds.ts'
 
 const ROUNDS = 6
@@ -12,8 +17,8 @@ const obstacle = whyNoPowerCuts()
 if (obstacle !== null) reportNotRun('power cuts', obstacle)
 else {
   describeWith(POWER_CUT_TOOLS, 'a power cut', () => {
-    test('loses what was not synced, on the disk of these tests', () => {
-      using disk = volatileDisk()
+    test.each(FILE_SYSTEMS)('loses what was not synced, on %s as these tests have it', (kind) => {
+      using disk = volatileDisk(kind)
       const path = join(disk.path, 'file')
       writeFileSync(path, 'synced')
       const file = openSync(path, 'r+')
@@ -26,12 +31,12 @@ else {
       expect(readFileSync(path, 'utf8')).toBe('synced')
     })
 
-    test(
-      'takes nothing that was acknowledged, and leaves nothing else',
-      async () => {
+    test.each(FILE_SYSTEMS)(
+      'takes nothing that was acknowledged from %s, and leaves nothing else',
+      async (kind) => {
         const seed = Math.floor(Math.random() * 1_000_000)
-        console.log(`power cuts: seed ${seed}`)
-        const figures = await crashRounds({ rounds: ROUNDS, seed, on: powerCutMachine })
+        console.log(`power cuts of ${kind}: seed ${seed}`)
+        const figures = await crashRounds({ rounds: ROUNDS, seed, on: () => powerCutMachine(kind) })
         console.log(`power cuts: ${JSON.stringify(figures)}`)
         expect(figures.uploads).toBeGreaterThan(ROUNDS)
         expect(figures.unanswered).toBeGreaterThan(ROUNDS)

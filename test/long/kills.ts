@@ -1,4 +1,5 @@
 import { crashRounds, powerCutMachine } from '../faults/crash-rounds.ts'
+import { FILE_SYSTEMS } from '../support/storage/volatile-disk.ts'
 
 const REPORT_EVERY = 50
 
@@ -7,14 +8,19 @@ export function kills(rounds: number): Promise<string> {
   return crashes('kills', { rounds })
 }
 
-/** Cuts the power under the server so many times; `HOLDFAST_TEST_CRASH_SEED` repeats a run. */
-export function powerCuts(rounds: number): Promise<string> {
-  return crashes('power cuts', { rounds, on: powerCutMachine })
+/** Cuts the power under the server so many times, half of them on each file system; `HOLDFAST_TEST_CRASH_SEED` repeats a run. */
+export async function powerCuts(rounds: number): Promise<string> {
+  const figures: string[] = []
+  for (const kind of FILE_SYSTEMS) {
+    const each = { rounds: Math.ceil(rounds / FILE_SYSTEMS.length), on: () => powerCutMachine(kind) }
+    figures.push(`${kind}: ${await crashes(`power cuts of ${kind}`, each)}`)
+  }
+  return figures.join('\n')
 }
 
 async function crashes(
   name: string,
-  plan: { readonly rounds: number; readonly on?: typeof powerCutMachine },
+  plan: { readonly rounds: number; readonly on?: () => ReturnType<typeof powerCutMachine> },
 ): Promise<string> {
   const text = process.env.HOLDFAST_TEST_CRASH_SEED
   const seed = text === undefined ? Math.floor(Math.random() * 1_000_000) : Number(text)

@@ -5,10 +5,16 @@ import { join } from 'node:path'
 import { temporaryFolder } from '../processes/child.ts'
 import { type Tool, toolPath } from '../processes/tools.ts'
 
-/** XFS has a way to stop at once: nothing that is still in memory gets to the disk, neither bytes nor its log. */
-export const POWER_CUT_TOOLS: readonly Tool[] = ['mkfs.xfs', 'xfs_io']
+/** Both have a way to stop at once: nothing that is still in memory gets to the disk, neither bytes nor their log. */
+export const FILE_SYSTEMS = ['ext4', 'xfs'] as const
+export type FileSystem = (typeof FILE_SYSTEMS)[number]
 
-/** The smallest that mkfs makes. Sparse: it takes what is written to it. */
+export const POWER_CUT_TOOLS: readonly Tool[] = ['mkfs.ext4', 'mkfs.xfs', 'xfs_io']
+
+/** How each is made: as it is by default, without a word. */
+const MAKING = { ext4: ['mkfs.ext4', '-q', '-F'], xfs: ['mkfs.xfs', '-q', '-f'] } as const
+
+/** The smallest that mkfs.xfs makes. Sparse: it takes what is written to it. */
 const SIZE = 300 * 1024 * 1024
 
 export interface VolatileDisk extends Disposable {
@@ -25,7 +31,7 @@ export function whyNoPowerCuts(): string | null {
   return process.getuid?.() === 0 ? null : 'only root can mount a disk'
 }
 
-export function volatileDisk(): VolatileDisk {
+export function volatileDisk(kind: FileSystem): VolatileDisk {
   // Outside of what tests may have in memory: a loop device needs a file that takes direct writes.
   const folder = temporaryFolder(tmpdir())
   const image = join(folder.path, 'image')
@@ -35,14 +41,15 @@ export function volatileDisk(): VolatileDisk {
   mkdirSync(path)
   let isMounted = false
   const mount = () => {
-    run('mount', '-t', 'xfs', '-o', 'loop', image, path)
+    run('mount', '-t', kind, '-o', 'loop', image, path)
     isMounted = true
   }
   const unmount = () => {
     if (isMounted) run('umount', path)
     isMounted = false
   }
-  run(toolPath('mkfs.xfs') ?? 'mkfs.xfs', '-q', '-f', image)
+  const [program, ...options] = MAKING[kind]
+  run(toolPath(program) ?? program, ...options, image)
   mount()
   return {
     path,
