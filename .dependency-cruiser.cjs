@@ -25,7 +25,7 @@ const MAY_IMPORT = {
   files: ['thumbnails/(thumbnails|icons)\\.ts$'],
   thumbnails: ['files/', 'sharing/(access|links/link-(access|visits))\\.ts$'],
   accounts: ['files/', 'mail/'],
-  sharing: ['files/', 'accounts/', 'uploads/uploads\\.rows\\.ts$'],
+  sharing: ['files/', 'accounts/', 'uploads/'],
   uploads: ['files/', 'thumbnails/'],
   downloads: ['files/', 'sharing/', 'uploads/hashing/'],
   events: ['files/', 'accounts/keys/'],

@@ -35,6 +35,7 @@ const ORDER = [
   'forget old changes',
   'forget old reports',
   'count old downloads by links',
+  'forget contributions that never arrived',
   'forget old links',
   'remove garbage',
   'forget outcomes of transactions',

@@ -3,9 +3,33 @@ import { component, described, extended } from './documentation.ts'
 import { dataOf, optionalTimestamp, pageOf, sizeField, timestampField, uuidField } from './fields.ts'
 
 const linkState = described(z.enum(['live', 'ended', 'used_up', 'revoked']), {
-  description: '"live" until its end, its last download, or until it is revoked',
+  description: '"live" until its end, its last download or upload, or until it is revoked',
 })
 export type LinkState = z.infer<typeof linkState>
+
+const askedField = z.optional(z.enum(['optional', 'required']))
+
+const linkUploads = component(
+  'LinkUploads',
+  z.object({
+    max_files: described(z.nullable(z.int()), { description: 'null: up to 10,000', example: 500 }),
+    max_size: described(z.nullable(z.int()), {
+      description: 'Bytes of all files together',
+      example: 1_000_000_000,
+    }),
+    max_file_size: described(z.nullable(z.int()), { description: 'Bytes of each file', example: 20_000_000 }),
+    types: described(z.nullable(z.array(described(z.string(), { example: '.pdf' }))), {
+      description: 'Extensions and media types that it takes; null: any',
+      example: ['.pdf', 'image/*'],
+    }),
+    fields: described(z.object({ sender: askedField, address: askedField, reference: askedField }), {
+      description:
+        'What contributors are asked for: their name, mail address, and a word or number that you know',
+    }),
+    received_files: described(z.int(), { description: 'Files that are there, or on their way', example: 12 }),
+    received_size: described(z.int(), { description: 'Bytes of these', example: 48_000_000 }),
+  }),
+)
 
 export const link = component(
   'Link',
@@ -27,6 +51,9 @@ export const link = component(
     state: linkState,
     files: described(z.int(), { description: 'How many files were chosen, of which some may be gone' }),
     folders: described(z.int(), { description: 'How many folders were chosen, of which some may be gone' }),
+    uploads: described(z.nullable(linkUploads), {
+      description: 'What it takes into its one folder, of which it shows nothing; null: it opens something',
+    }),
     created_at: timestampField,
     revoked_at: optionalTimestamp,
   }),
@@ -47,6 +74,24 @@ export const linkDetail = component(
 )
 export type LinkDetail = z.infer<typeof linkDetail>
 
+/** What came by a link that takes uploads. */
+const contribution = component(
+  'Contribution',
+  z.object({
+    name: z.string(),
+    size: sizeField,
+    file: described(z.nullable(z.object({ id: z.int(), uuid: uuidField, type: z.string() })), {
+      description: 'null while it is on its way',
+    }),
+    sender: described(z.nullable(z.string()), { example: 'Ann Lee' }),
+    address: described(z.nullable(z.string()), { example: 'ann@example.org' }),
+    reference: described(z.nullable(z.string()), { example: '42' }),
+    created_at: timestampField,
+  }),
+)
+export type Contribution = z.infer<typeof contribution>
+
+export const contributionsAnswer = pageOf(contribution)
 export const linksAnswer = pageOf(link)
 export const linkAnswer = dataOf(linkDetail)
 export const linkMadeAnswer = z.object({ success: z.literal(true), message: z.string(), data: linkDetail })

@@ -6,7 +6,7 @@ import { dataOf, timestampField, uuidField } from './fields.ts'
 const uploadStatuses = z.enum(UPLOAD_STATUSES)
 
 const receiptField = described(z.optional(z.string()), {
-  description: 'Of a guest’s upload: DELETE /api/v1/receipt/{receipt} deletes it',
+  description: 'Of an upload by a guest or an upload link: DELETE /api/v1/receipt/{receipt} deletes it',
 })
 const receivedField = described(z.int(), { description: 'Bytes that are safe' })
 const totalField = described(z.nullable(z.int()), { description: 'null while nobody has said it' })
@@ -37,8 +37,12 @@ export const unfinishedUpload = component(
     name: z.string(),
     received: receivedField,
     size: totalField,
-    slug: described(z.string(), { description: 'Also names a part, to whoever cancels it' }),
-    url: described(z.optional(z.string()), { description: 'The public page; a part never gets one' }),
+    slug: described(z.optional(z.string()), {
+      description: 'Also names a part, to whoever cancels it; not told of what comes by an upload link',
+    }),
+    url: described(z.optional(z.string()), {
+      description: 'The public page; a part never gets one, and what comes by an upload link is the owner’s',
+    }),
     last_modified: described(z.nullable(z.int()), {
       description:
         'When the file was last changed, in milliseconds since 1970, as the metadata said; null where it did not',
@@ -60,15 +64,37 @@ export type StartedUpload = z.infer<typeof startedUpload>
 const completedUpload = extended(uploadResult, { status: z.literal('completed'), received: z.int() })
 export type CompletedUpload = z.infer<typeof completedUpload>
 
+/** The answer to a file that came by an upload link: of what is in its folder nothing is told, nor where the file is. */
+export const contributionResult = component(
+  'ContributionResult',
+  z.object({
+    success: z.literal(true),
+    message: z.string(),
+    size: z.int(),
+    sha256: z.string(),
+    receipt: described(z.string(), {
+      description: 'DELETE /api/v1/receipt/{receipt} withdraws the file, as long as the link is in force',
+    }),
+  }),
+)
+export type ContributionResult = z.infer<typeof contributionResult>
+
+const completedContribution = extended(contributionResult, {
+  status: z.literal('completed'),
+  received: z.int(),
+})
+export type CompletedContribution = z.infer<typeof completedContribution>
+
 const presentUpload = extended(unfinishedUpload, { success: z.literal(true) })
 export type PresentUpload = z.infer<typeof presentUpload>
 
 /** The answer at the address of a resumable upload. */
-export const uploadAnswer = z.union([completedUpload, presentUpload])
+export const uploadAnswer = z.union([completedUpload, completedContribution, presentUpload])
 
 export const listedUpload = component(
   'ListedUpload',
   extended(unfinishedUpload, {
+    slug: described(z.string(), { description: 'Also names a part, to whoever cancels it' }),
     location: described(z.string(), {
       description:
         'Where the upload goes on, for its owner: with the scopes "upload" and "manage" the same as the address that it began with',

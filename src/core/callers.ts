@@ -1,5 +1,5 @@
 import { Refusal } from '../domain/errors.ts'
-import { type AccountId, GUESTS, type KeyId, type SessionId } from '../domain/ids.ts'
+import { type AccountId, GUESTS, type KeyId, type LinkId, type SessionId } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
 import { SCOPES, type Scope } from '../domain/scopes.ts'
 
@@ -37,11 +37,21 @@ export interface GuestCaller {
   readonly bucket: string
 }
 
+/** Whoever puts files into a folder by an upload link: all that they store is its owner's. */
+export interface ContributorCaller extends Reach {
+  readonly kind: 'contributor'
+  readonly bucket: string
+  readonly link: LinkId
+}
+
 export type Caller = AccountCaller | GuestCaller
 
+/** A caller as uploads know them. */
+export type Sender = Caller | ContributorCaller
+
 /** The account that is charged for what the caller stores. */
-export function ownerOf(caller: Caller): AccountId {
-  return caller.kind === 'account' ? caller.account : GUESTS
+export function ownerOf(caller: Sender): AccountId {
+  return caller.kind === 'guest' ? GUESTS : caller.account
 }
 
 /** Throws Refusal SCOPE_MISSING. */
@@ -56,6 +66,6 @@ export function isRestricted({ scopes, within }: AccountCaller): boolean {
 }
 
 /** The account and folder in which the caller may store. */
-export function reachOf(caller: Caller): Reach {
-  return caller.kind === 'account' ? caller : { account: GUESTS, within: null }
+export function reachOf(caller: Sender): Reach {
+  return caller.kind === 'guest' ? { account: GUESTS, within: null } : caller
 }

@@ -28,6 +28,7 @@ import { damages } from './migrations/023-damages.ts'
 import { links } from './migrations/024-links.ts'
 import { mirror } from './migrations/025-mirror.ts'
 import { linkClaims } from './migrations/026-link-claims.ts'
+import { uploadLinks } from './migrations/027-upload-links.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -63,6 +64,7 @@ const migrations: readonly Migration[] = [
   links,
   mirror,
   linkClaims,
+  uploadLinks,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

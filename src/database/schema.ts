@@ -9,6 +9,7 @@ import type {
   BlobKey,
   BlobProgress,
   ChangeId,
+  ContributionId,
   DamageId,
   FileId,
   FileWarningId,
@@ -70,6 +71,8 @@ export interface Tables {
   links: LinksTable
   link_targets: LinkTargetsTable
   link_claims: LinkClaimsTable
+  link_uploads: LinkUploadsTable
+  contributions: ContributionsTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   days: DaysTable
   outages: OutagesTable
@@ -275,6 +278,8 @@ interface UploadsTable {
   asked: number | null
   /** HMAC of the address from which a guest created the upload. */
   address: string | null
+  /** The upload link that it comes by: whoever knows the token may go on with it. */
+  link_id: Generated<LinkId | null>
   file_id: FileId | null
 }
 
@@ -638,4 +643,40 @@ interface LinkTargetsTable {
   position: number
   file_id: FileId | null
   folder_id: FolderId | null
+}
+
+/** What an upload link takes, and into which folder. Such a link has no targets: it opens nothing. */
+interface LinkUploadsTable {
+  link_id: LinkId
+  /** It may have been deleted since. */
+  folder_id: FolderId
+  /** null: any number. The sizes are in bytes: of all files together, and of each. */
+  max_files: number | null
+  max_size: number | null
+  max_file_size: number | null
+  /** As in `accept` of HTML: `.pdf,image/*`; null: any. */
+  types: string | null
+  /** What a contributor is asked for, as JSON: `{"sender":"required"}`. */
+  fields: string
+}
+
+/**
+ * What came by an upload link, or is coming. It has a place as long as its file is there, its resumable upload is open, or
+ * its reservation stands: nothing needs to give the place back.
+ */
+interface ContributionsTable {
+  id: Generated<ContributionId>
+  link_id: LinkId
+  /** Of the file that it is, or is going to be. */
+  file_uuid: Uuid
+  /** HMAC of that UUID, which the receipt carries. */
+  receipt: string
+  /** Key of the reservation of an upload that one request brings; null for a resumable one. */
+  reservation: BlobKey | null
+  /** Bytes at most, as declared. */
+  size: number
+  sender: string | null
+  address: string | null
+  reference: string | null
+  created_at: number
 }

@@ -44,6 +44,11 @@ export async function mediaType(name: string, declared: string | null, head: Uin
   return (await fileTypeFromBuffer(head))?.mime ?? UNKNOWN
 }
 
+/** The same by the name alone; undefined where its extension tells nothing. */
+export function mediaTypeOfName(name: string): string | undefined {
+  return typeOfExtension.get(extensionOf(name))
+}
+
 /**
  * Precedence per extension: IANA's registration, Apache's list, nginx's list, the rest; octet-stream comes
  * last.

@@ -53,6 +53,7 @@ import { getProvedPage } from '../pages/proved-page.ts'
 import { getLinkReportPage, getReportPage, postLinkReport, postReport } from '../pages/report-page.ts'
 import { getSettingsPage, getSettingsPageOf } from '../pages/settings-page.ts'
 import { getStartPage, postStartPage } from '../pages/start-page.ts'
+import * as contributionsRoutes from '../sharing/links/contributions.routes.ts'
 import * as linksRoutes from '../sharing/links/links.routes.ts'
 import { reportFileEndpoint } from '../sharing/reports.routes.ts'
 import { getLinkThumbnailEndpoint, getThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
@@ -147,6 +148,9 @@ export const routes: readonly Route[] = [
   row('get',     '/api/v1/links/{link}',                 key('read'),                ANY, NONE,     linksRoutes.getLinkEndpoint),
   row('patch',   '/api/v1/links/{link}',                 key('manage'),              ANY, FIELDS,   linksRoutes.changeLinkEndpoint),
   row('delete',  '/api/v1/links/{link}',                 key('manage'),              ANY, NONE,     linksRoutes.revokeLinkEndpoint),
+  row('get',     '/api/v1/links/{link}/contributions',   key('read'),                ANY, NONE,     contributionsRoutes.listContributionsEndpoint),
+  row('post',    '/api/v1/links/{link}/upload',          anybody,                    ANY, STREAM,   contributionsRoutes.postContribution),
+  row('post',    '/api/v1/links/{link}/uploads',         anybody,                    ANY, STREAM,   contributionsRoutes.startContribution),
 
   // The account and its keys
   row('get',     '/api/v1/events',                       key('read'),                ANY, NONE,     watchEventsEndpoint),
@@ -275,6 +279,7 @@ export const routes: readonly Route[] = [
   row('post',    '/f/{identifier}',                      anybody,                    OWN, FORM,     postFolderPassword),
   row('get',     '/l/{link}',                            anybody,                    OWN, NONE,     getLinkPage),
   row('post',    '/l/{link}',                            anybody,                    OWN, FORM,     postLinkPassword),
+  row('put',     '/l/{link}/{target}',                   anybody,                    OWN, STREAM,   contributionsRoutes.putContribution),
   row('get',     '/l/{link}/{target}',                   anybody,                    OWN, NONE,     getLinkTargetPage),
   row('get',     '/l/{link}/{target}/report',            anybody,                    OWN, NONE,     getLinkReportPage),
   row('post',    '/l/{link}/{target}/report',            anybody,                    OWN, TEXT,     postLinkReport),

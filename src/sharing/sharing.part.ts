@@ -5,6 +5,7 @@ import { type AccessControl, createAccess } from './access.ts'
 import { createFolderPasswords, type FolderPasswords } from './folder-passwords.ts'
 import { createLinkAccess, type LinkAccess } from './links/link-access.ts'
 import { createLinkClaims, type LinkClaims } from './links/link-claims.ts'
+import { createLinkContributors, type LinkContributors } from './links/link-contributors.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { createPublicFolders, type PublicFolders } from './public-folders.ts'
 import { createReporting, type Reporting } from './reporting.ts'
@@ -17,6 +18,7 @@ export interface SharingPart {
   readonly folderPasswords: FolderPasswords
   readonly linkAccess: LinkAccess
   readonly linkClaims: LinkClaims
+  readonly linkContributors: LinkContributors
   readonly links: Links
   readonly publicFolders: PublicFolders
   readonly reporting: Reporting
@@ -41,6 +43,7 @@ export function createSharingPart({ db, rates, signing, clock, random, failed }:
     folderPasswords,
     linkAccess: createLinkAccess(db, folderPasswords, linkClaims, signing, clock, random),
     linkClaims,
+    linkContributors: createLinkContributors(db, folderPasswords, signing, clock),
     links,
     publicFolders: createPublicFolders(db, access),
     reporting: createReporting(db, rates, signing, clock),

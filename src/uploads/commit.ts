@@ -48,7 +48,7 @@ export interface CompleteUpload {
   readonly link: FileLink | null
 }
 
-interface FileLink {
+export interface FileLink {
   readonly uuid: Uuid
   readonly slug: Slug
 }

@@ -1,8 +1,9 @@
 import { BlobDamaged, type BlobWriter, StoreFailure } from '../blobs/blob-store.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
+import { Refusal } from '../domain/errors.ts'
 import { cleanFileName } from '../domain/file-name.ts'
 import type { AccountId, BlobKey, FolderId } from '../domain/ids.ts'
-import type { FileCommit, Settle, StoredFile } from './commit.ts'
+import type { FileCommit, FileLink, Settle, StoredFile } from './commit.ts'
 import { FileHead } from './file-head.ts'
 import type { ContentHash, ContentHashing } from './hashing/content-hash.ts'
 import type { Digest } from './hashing/content-hash-messages.ts'
@@ -52,9 +53,15 @@ export class DirectUpload {
     })
   }
 
-  /** Takes the bytes, hashed on the way. Throws Refusal when a limit is passed or the store fails. */
-  async write(chunk: Uint8Array): Promise<void> {
+  /** Key of the blob and of its reservation. */
+  get key(): BlobKey {
+    return this.#target.key
+  }
+
+  /** Takes the bytes, hashed on the way, up to `most`. Throws Refusal when a limit is passed or the store fails. */
+  async write(chunk: Uint8Array, most = Number.POSITIVE_INFINITY): Promise<void> {
     this.#received += chunk.byteLength
+    if (this.#received > most) throw new Refusal('INVALID_REQUEST', 'The file is longer than was declared')
     assertFileSize(this.#received, this.#parts.maxFileSize)
     await this.#reservation.cover(this.#received)
     this.#head.take(chunk)
@@ -66,6 +73,7 @@ export class DirectUpload {
     rawName: string,
     declaredType: string | null,
     alongside: Settle | null = null,
+    link: FileLink | null = null,
   ): Promise<StoredFile> {
     const recorded = this.#reservation.recorded()
     const digest = await this.#intake.end()
@@ -78,7 +86,7 @@ export class DirectUpload {
       head: this.#head.bytes(),
       name: cleanFileName(rawName),
       declaredType,
-      link: null,
+      link,
     }
     const settle: Settle = async (trx, stored) => {
       await this.#reservation.use(trx)

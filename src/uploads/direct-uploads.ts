@@ -1,5 +1,5 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
-import { type Caller, ownerOf, reachOf } from '../core/callers.ts'
+import { ownerOf, reachOf, type Sender } from '../core/callers.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
 import type { Database } from '../database/database.ts'
 import type { FolderId, FolderPlace } from '../domain/ids.ts'
@@ -34,7 +34,7 @@ export class DirectUploads {
    * Refuses, before anything is read, what could not be stored anyway. `least` is what the file weighs at least. Returns
    * the folder at the place. Throws Refusal as `begin` does, and FOLDER_NOT_FOUND.
    */
-  async check(caller: Caller, place: FolderPlace, least: number): Promise<FolderId> {
+  async check(caller: Sender, place: FolderPlace, least: number): Promise<FolderId> {
     const { db, health, reservations, maxFileSize } = this.#parts
     health.assertUsable()
     // Asked at once; what is refused first does not depend on what is answered first.
@@ -54,7 +54,7 @@ export class DirectUploads {
    * Throws Refusal FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE, RATE_LIMITED.
    */
   async begin(
-    caller: Caller,
+    caller: Sender,
     folder: FolderId,
     size: { readonly least: number; readonly most: number },
   ): Promise<DirectUpload> {

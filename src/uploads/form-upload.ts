@@ -4,11 +4,18 @@ import type { Carrier } from './carrier.ts'
 import { MOST_BESIDE, type PartSink, scanMultipart } from './multipart.ts'
 import { declaredLength } from './receive.routes.ts'
 
+/** Bytes of a field in front of the file. */
+const LONGEST_FIELD = 1024
+
 /**
- * A form with the file in the one part named "file" that has a file name. Throws Refusal INVALID_REQUEST when the request
- * brings no form.
+ * A form with the file in the one part named "file" that has a file name. What stands in front of it in parts of these
+ * names without a file name is added to `fields`. Throws Refusal INVALID_REQUEST when the request brings no form.
  */
-export function formUpload(request: Request): Carrier {
+export function formUpload(
+  request: Request,
+  wanted: readonly string[] = [],
+  fields: Map<string, string> = new Map(),
+): Carrier {
   const boundary = parseBoundary(request.headers.get('content-type'))
   const declared = declaredLength(request)
   if (request.body === null) {
@@ -22,6 +29,7 @@ export function formUpload(request: Request): Carrier {
       let isFound = false
       await scanMultipart(body, boundary, {
         async part({ name, filename, contentType }, offset): Promise<PartSink | null> {
+          if (!isFound && filename === null && wanted.includes(name)) return textOf(name, fields)
           if (name !== 'file' || !filename) return null
           if (isFound) {
             throw new Refusal('INVALID_REQUEST', 'Send one file a request, in one part named "file"')
@@ -35,6 +43,22 @@ export function formUpload(request: Request): Carrier {
       if (!isFound) {
         throw new Refusal('INVALID_REQUEST', 'The form has no part named "file" with a file name')
       }
+    },
+  }
+}
+
+function textOf(name: string, fields: Map<string, string>): PartSink {
+  const chunks: Buffer[] = []
+  let length = 0
+  return {
+    write(chunk) {
+      length += chunk.byteLength
+      if (length > LONGEST_FIELD) throw new Refusal('INVALID_REQUEST', `"${name}": is too long`)
+      // A view of what is overwritten later.
+      chunks.push(Buffer.from(chunk))
+    },
+    end() {
+      fields.set(name, Buffer.concat(chunks).toString('utf8'))
     },
   }
 }

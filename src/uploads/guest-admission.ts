@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
+import type { RateLimits, Verdict } from '../core/rate-limits/rate-limits.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 
@@ -8,6 +8,24 @@ import { Refusal } from '../domain/errors.ts'
  * upload of its own: the whole that it becomes a part of counts.
  */
 export type AdmitGuest = (bucket: string, intoFolder: boolean, isPart?: boolean) => Promise<void>
+
+/** Throws Refusal when so much comes from the address `bucket` by upload links that it is as much as guests may upload. */
+export type AdmitContributor = (bucket: string) => Promise<void>
+
+/** Contributors upload as often as guests may, also where guests may not: somebody with an account has asked them to. */
+export function createContributorAdmission(
+  rates: RateLimits,
+  { guestRateLimit }: Pick<Config, 'guestRateLimit'>,
+): AdmitContributor {
+  return async (bucket) => {
+    assertWithin(await rates.take(`guest:${bucket}`, 1, guestRateLimit, HOUR))
+  }
+}
+
+function assertWithin({ allowed, limit, resetsIn }: Verdict): void {
+  if (allowed) return
+  throw new Refusal('RATE_LIMITED', `Guests may upload ${limit} files an hour; try again later`, resetsIn)
+}
 
 /** Parts that a guest may start for each upload that is allowed. */
 const PARTS_EACH = 10
@@ -30,13 +48,7 @@ export function createGuestAdmission(
     const verdict = isPart
       ? await rates.look(`guest:${bucket}`, 1, guestRateLimit, HOUR)
       : await rates.take(`guest:${bucket}`, 1, guestRateLimit, HOUR)
-    if (!verdict.allowed) {
-      throw new Refusal(
-        'RATE_LIMITED',
-        `Guests may upload ${verdict.limit} files an hour; try again later`,
-        verdict.resetsIn,
-      )
-    }
+    assertWithin(verdict)
     if (!isPart) return
     const parts = await rates.take(`guest-parts:${bucket}`, 1, guestRateLimit * PARTS_EACH, HOUR)
     if (!parts.allowed) {

@@ -1,4 +1,4 @@
-import type { Caller } from '../core/callers.ts'
+import type { Sender } from '../core/callers.ts'
 import type { RateLimits, Verdict } from '../core/rate-limits/rate-limits.ts'
 import { HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -23,7 +23,7 @@ const unlimited: GuestBudget = {
   async settle() {},
 }
 
-export function guestBudget(caller: Caller, rates: RateLimits, hourly: number): GuestBudget {
+export function guestBudget(caller: Sender, rates: RateLimits, hourly: number): GuestBudget {
   return caller.kind === 'account'
     ? unlimited
     : new HourlyBudget(`guest-bytes:${caller.bucket}`, rates, hourly)

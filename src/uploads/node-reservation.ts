@@ -1,4 +1,4 @@
-import { type Caller, ownerOf } from '../core/callers.ts'
+import { ownerOf, type Sender } from '../core/callers.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
 import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
 import { endReservation, growReservation } from '../core/reservations.rows.ts'
@@ -39,7 +39,7 @@ export class NodeReservation {
   /** Whether the row of the reservation is in the database. */
   #isOpen = false
 
-  private constructor(parts: NodeReservationParts, caller: Caller, key: BlobKey, wanted: number) {
+  private constructor(parts: NodeReservationParts, caller: Sender, key: BlobKey, wanted: number) {
     this.#parts = parts
     this.#key = key
     this.#account = ownerOf(caller)
@@ -58,7 +58,7 @@ export class NodeReservation {
   /** Reserves as `Reservations.reserve` says. */
   static async open(
     parts: NodeReservationParts,
-    caller: Caller,
+    caller: Sender,
     key: BlobKey,
     { least, wanted }: { readonly least: number; readonly wanted: number },
   ): Promise<NodeReservation> {

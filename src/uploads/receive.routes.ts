@@ -1,4 +1,5 @@
-import type { Caller } from '../core/callers.ts'
+import type { Sender } from '../core/callers.ts'
+import type { Answers } from '../domain/upload-terms.ts'
 import type { Call } from '../server/call.ts'
 import type { Carrier } from './carrier.ts'
 import type { StoredFile } from './commit.ts'
@@ -10,13 +11,17 @@ const READ_OFF = 1024 * 1024
 
 /**
  * Hands the request's body to `UploadRequests.receive`, paced, and ended when the server stops; deals with what is left of
- * it. `folder`: as it was sent, or null.
+ * it. `folder`: as it was sent, or null. `answers`: what a contributor said, once the carrier is at the file.
  */
 export async function receiveFile(
   call: Call,
   uploads: UploadsPart,
-  caller: Caller,
-  { folder, carrier }: { readonly folder: string | null; readonly carrier: Carrier },
+  caller: Sender,
+  {
+    folder,
+    carrier,
+    answers = () => ({}),
+  }: { readonly folder: string | null; readonly carrier: Carrier; readonly answers?: () => Answers },
 ): Promise<StoredFile> {
   const { request, site } = call
   const declared = declaredLength(request)
@@ -24,7 +29,7 @@ export async function receiveFile(
   const body = pacedBody(request.body ?? emptyBody(), site.clock)
   const done = site.uploadsUnderWay.begin(body.end)
   try {
-    const file = await uploads.requests.receive(caller, { folder, key, carrier, body, declared })
+    const file = await uploads.requests.receive(caller, { folder, key, carrier, body, declared, answers })
     if (!body.hasEnded()) {
       await body.cancel(null)
       await dismiss(call, declared, body)

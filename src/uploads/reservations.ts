@@ -1,6 +1,6 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { findAccount } from '../core/accounts.rows.ts'
-import { type Caller, ownerOf } from '../core/callers.ts'
+import { ownerOf, type Sender } from '../core/callers.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
 import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
 import type { Database } from '../database/database.ts'
@@ -69,7 +69,7 @@ export class Reservations {
    * Refuses, as `reserve` would, what does not fit now, and of a guest also what would be refused at a later step.
    * Reserves nothing.
    */
-  async check(caller: Caller, bytes: number): Promise<void> {
+  async check(caller: Sender, bytes: number): Promise<void> {
     const { db, space, rates } = this.#parts
     const account = ownerOf(caller)
     await space.assertFree(account, bytes)
@@ -87,7 +87,7 @@ export class Reservations {
    * Reserves at least `least` bytes, `wanted` if there are that many; for a guest no more than a step, however much that
    * is. Throws Refusal STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE or RATE_LIMITED.
    */
-  reserve(caller: Caller, key: BlobKey, least: number, wanted: number): Promise<NodeReservation> {
+  reserve(caller: Sender, key: BlobKey, least: number, wanted: number): Promise<NodeReservation> {
     return NodeReservation.open(this.#parts, caller, key, { least, wanted })
   }
 }

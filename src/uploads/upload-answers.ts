@@ -1,7 +1,7 @@
-import type { UnfinishedUpload, UploadResult } from '../contract/uploads.ts'
+import type { ContributionResult, UnfinishedUpload, UploadResult } from '../contract/uploads.ts'
 import type { Caller } from '../core/callers.ts'
 import { timestamp } from '../domain/clock.ts'
-import type { Uuid } from '../domain/ids.ts'
+import type { Receipt, Uuid } from '../domain/ids.ts'
 import { fileUrl, thumbnailPath } from '../files/file-answers.ts'
 import type { Call, Site } from '../server/call.ts'
 import type { StoredFile } from './commit.ts'
@@ -24,13 +24,26 @@ export function toUploadResult(
 
 /** The receipt of a guest's upload, in the answer's headers too. Nobody but the one who uploads may be given it. */
 export function giveReceipt(
-  { headers }: Pick<Call, 'headers'>,
+  call: Pick<Call, 'headers'>,
   { receipts }: Pick<UploadsPart, 'receipts'>,
   uuid: Uuid,
 ): { receipt: string } {
-  const receipt = receipts.of(uuid)
+  return tellReceipt(call, receipts.of(uuid))
+}
+
+export function tellReceipt({ headers }: Pick<Call, 'headers'>, receipt: Receipt): { receipt: string } {
   headers.set('Holdfast-Receipt', receipt)
   return { receipt }
+}
+
+/** What a contributor is told of a file that has arrived, with the receipt, in the answer's headers too. */
+export function toContributionResult(
+  call: Pick<Call, 'headers'>,
+  { receipts }: Pick<UploadsPart, 'receipts'>,
+  { uuid, size, sha256 }: StoredFile,
+): ContributionResult {
+  const receipt = tellReceipt(call, receipts.ofContribution(uuid))
+  return { success: true, message: 'File received', size, sha256, ...receipt }
 }
 
 /** The same for whoever looks at an upload that is over. */
@@ -58,12 +71,19 @@ export function toUnfinishedUpload(
     name: upload.name,
     received: upload.received,
     size: upload.size,
-    slug: upload.slug,
-    ...(upload.kind === 'partial' ? {} : { url: fileUrl(site, upload.slug) }),
+    ...(upload.link_id === null ? publicNames(site, upload) : {}),
     last_modified: lastModified(upload),
     created_at: timestamp(upload.created_at),
     expires_at: timestamp(resumable.expiresAt(upload)),
   }
+}
+
+/** By which an upload's file is found, as far as it is public. A contributor is told none of it. */
+export function publicNames(
+  site: Site,
+  { slug, kind }: Pick<ResumableUpload, 'slug' | 'kind'>,
+): { slug: string; url?: string } {
+  return { slug, ...(kind === 'partial' ? {} : { url: fileUrl(site, slug) }) }
 }
 
 function lastModified({ metadata }: ResumableUpload): number | null {

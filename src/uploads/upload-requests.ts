@@ -1,11 +1,15 @@
-import type { Caller } from '../core/callers.ts'
+import type { Sender } from '../core/callers.ts'
+import { Refusal } from '../domain/errors.ts'
 import { cleanFileName } from '../domain/file-name.ts'
 import { type FolderPlace, parseFolderPlace } from '../domain/ids.ts'
+import { makeSlug, makeUuid, type Random } from '../domain/random.ts'
+import type { Answers } from '../domain/upload-terms.ts'
 import type { Announce, AnnouncedFile, Carrier } from './carrier.ts'
-import type { StoredFile } from './commit.ts'
+import type { FileLink, Settle, StoredFile } from './commit.ts'
+import { type Contributions, withoutOwnersAffairs } from './contributions.ts'
 import type { DirectUpload } from './direct-upload.ts'
 import type { DirectUploads } from './direct-uploads.ts'
-import type { AdmitGuest } from './guest-admission.ts'
+import type { AdmitContributor, AdmitGuest } from './guest-admission.ts'
 import type { FirstRequest, Idempotency } from './idempotency.ts'
 import { checkedKey, repeatedFile } from './idempotency-key.ts'
 import type { BodyReader } from './multipart.ts'
@@ -20,12 +24,17 @@ export interface UploadRequest {
   readonly body: BodyReader
   /** Declared length of the body, or null. */
   readonly declared: number | null
+  /** Of a contributor: what the link asks for, once the carrier is at the file. */
+  readonly answers: () => Answers
 }
 
 export interface UploadRequestsParts {
   readonly direct: DirectUploads
   readonly idempotency: Idempotency
+  readonly contributions: Contributions
   readonly admitGuest: AdmitGuest
+  readonly admitContributor: AdmitContributor
+  readonly random: Random
   readonly report: (error: unknown) => void
 }
 
@@ -41,11 +50,18 @@ export class UploadRequests {
    * Stores the file, or finds the one that an earlier request with the same key led to; of a repeated request the body may
    * be left unread. Guests' permission, folder, declared length and storage are checked before the body is read. Returns
    * once the file would survive a power cut; after any failure nothing is left. Throws Refusal as `AdmitGuest`,
-   * `Idempotency.begin`, `DirectUploads.begin` and the carrier do.
+   * `Idempotency.begin`, `DirectUploads.begin`, `Contributions.take` and the carrier do.
    */
-  async receive(caller: Caller, request: UploadRequest): Promise<StoredFile> {
-    const { idempotency, admitGuest } = this.#parts
+  async receive(caller: Sender, request: UploadRequest): Promise<StoredFile> {
+    const { idempotency, admitGuest, admitContributor } = this.#parts
     const { folder, carrier, body } = request
+    if (caller.kind === 'contributor') {
+      if (request.key !== null) {
+        throw new Refusal('INVALID_REQUEST', 'Upload links take no Idempotency-Key; leave it out')
+      }
+      await admitContributor(caller.bucket)
+      return withoutOwnersAffairs(() => this.#receiveNew(caller, 'root', request, null))
+    }
     if (caller.kind === 'guest') await admitGuest(caller.bucket, folder !== null)
     const place = parseFolderPlace(folder)
     const key = checkedKey(request.key, caller)
@@ -60,18 +76,30 @@ export class UploadRequests {
   }
 
   async #receiveNew(
-    caller: Caller,
+    caller: Sender,
     place: FolderPlace,
-    { carrier, body, declared }: UploadRequest,
+    { carrier, body, declared, answers }: UploadRequest,
     first: FirstRequest | null,
   ): Promise<StoredFile> {
-    const { direct, report } = this.#parts
+    const { direct, contributions, random, report } = this.#parts
     const folder = await direct.check(caller, place, declared === null ? 0 : carrier.least(declared))
     let received: Received = null
     const announce: Announce = async (file) => {
+      if (caller.kind !== 'contributor') {
+        const upload = await direct.begin(caller, folder, file.size)
+        received = { file, upload, contribution: null }
+        return { write: (chunk) => upload.write(chunk), end: () => {} }
+      }
+      const offered = { name: cleanFileName(file.name), size: lengthOf(file) }
+      const said = answers()
+      await contributions.check(caller, offered, said)
       const upload = await direct.begin(caller, folder, file.size)
-      received = { file, upload }
-      return { write: (chunk) => upload.write(chunk), end: () => {} }
+      const link = { uuid: makeUuid(random), slug: makeSlug(random) }
+      const settle: Settle = (trx) => contributions.assertNotRevoked(trx, caller.link)
+      received = { file, upload, contribution: { link, settle } }
+      const taken = { ...offered, answers: said, uuid: link.uuid, reservation: upload.key }
+      await contributions.takeNow(caller, taken)
+      return { write: (chunk) => upload.write(chunk, offered.size), end: () => {} }
     }
     try {
       await carrier.read(body, announce)
@@ -84,7 +112,18 @@ export class UploadRequests {
   }
 }
 
-type Received = { readonly file: AnnouncedFile; readonly upload: DirectUpload } | null
+type Received = {
+  readonly file: AnnouncedFile
+  readonly upload: DirectUpload
+  /** Of a contributor: names that nobody is told, and what must be true when the file is stored. */
+  readonly contribution: { readonly link: FileLink; readonly settle: Settle } | null
+} | null
+
+/** What the file weighs at most, which is all that a link counts until it is there. */
+function lengthOf({ length }: AnnouncedFile): number {
+  if (length !== null) return length
+  throw new Refusal('INVALID_REQUEST', 'Say how many bytes come, in Content-Length: this link has limits')
+}
 
 async function finish(
   received: Received,
@@ -92,7 +131,9 @@ async function finish(
   first: FirstRequest | null,
 ): Promise<StoredFile> {
   if (received === null) throw new Error('a body was read to its end without a file')
-  const { file, upload } = received
+  const { file, upload, contribution } = received
+  if (contribution !== null)
+    return upload.finish(file.name, file.type, contribution.settle, contribution.link)
   if (first === null) return upload.finish(file.name, file.type)
   const request = { name: cleanFileName(file.name), place, length: file.length }
   return upload.finish(file.name, file.type, (trx, stored) => first.record(trx, stored, request))

@@ -104,12 +104,12 @@ function folderOf({ request }: Call): string | null {
 }
 
 /** Whether the answer is to be JSON: it is named, and not as something that is not wanted. */
-function asksForJson(request: Request): boolean {
+export function asksForJson(request: Request): boolean {
   const accepted = (request.headers.get('accept') ?? '').toLowerCase().split(',')
   return accepted.some((range) => /^\s*application\/json\s*(;(?!.*q=0(\.0*)?\s*$)|$)/.test(range))
 }
 
-function textResponse(text: string): Response {
+export function textResponse(text: string): Response {
   const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': String(text.length) }
   return new Response(text, { headers })
 }

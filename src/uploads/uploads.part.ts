@@ -1,11 +1,12 @@
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
-import { MINUTE, SECOND } from '../domain/clock.ts'
+import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import type { ThumbnailIntake } from '../thumbnails/thumbnails.ts'
 import { FileCommit } from './commit.ts'
+import { Contributions } from './contributions.ts'
 import { DirectUploads } from './direct-uploads.ts'
-import { createGuestAdmission } from './guest-admission.ts'
+import { createContributorAdmission, createGuestAdmission } from './guest-admission.ts'
 import { startContentHashing } from './hashing/content-hash.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createReceipts, type Receipts } from './receipts.ts'
@@ -37,6 +38,8 @@ export function createUploadsPart(
   core.closing.addSlow(() => hashing.close())
   const commit = new FileCommit({ ...core, thumbnails, uploaded: traffic.uploaded })
   const admitGuest = createGuestAdmission(core.rates, config)
+  const admitContributor = createContributorAdmission(core.rates, config)
+  const contributions = new Contributions(core)
   const direct = new DirectUploads({
     ...core,
     hashing,
@@ -47,6 +50,8 @@ export function createUploadsPart(
   const resumable = createResumable({
     ...core,
     admitGuest,
+    admitContributor,
+    contributions,
     hashing,
     reservations,
     commit,
@@ -63,7 +68,10 @@ export function createUploadsPart(
     requests: new UploadRequests({
       direct,
       idempotency,
+      contributions,
       admitGuest,
+      admitContributor,
+      random: core.random,
       report: failed('an upload that failed could not be removed'),
     }),
     resumable: resumable.uploads,
@@ -94,6 +102,12 @@ export function createUploadsPart(
         on: 'one node',
         every: 10 * MINUTE,
         run: () => idempotency.forgetOld(),
+      },
+      {
+        name: 'forget contributions that never arrived',
+        on: 'one node',
+        every: HOUR,
+        run: (mayGoOn) => contributions.forgetPlaceless(mayGoOn),
       },
     ],
   }

@@ -22,6 +22,7 @@ const COVERED = {
     'GET /api/v1/uploads',
     'GET /api/v1/links',
     'GET /api/v1/links/{link}',
+    'GET /api/v1/links/{link}/contributions',
     'GET /api/v1/bin',
     'GET /api/v1/events',
     'GET /api/v1/account/storage',

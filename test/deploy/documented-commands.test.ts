@@ -235,6 +235,7 @@ async function filledIn({ text: written }: Block): Promise<string> {
   })
   const own = await makeFolder(host, account.apiKey, { name: `Folder ${made}` })
   const link = await makeLink(host, account.apiKey, { files: [slug] })
+  const taking = await makeLink(host, account.apiKey, { folders: [own], uploads: {} })
   await host.addKey(account.username)
   const { body } = await api(host, account.apiKey, 'GET', '/api/v1/keys')
   const keys: { id: number }[] = Object(body).data
@@ -252,5 +253,6 @@ async function filledIn({ text: written }: Block): Promise<string> {
     .replaceAll('9f86d081…', sha256)
     .replaceAll('<id>', id)
     .replaceAll('<link>', link)
+    .replaceAll('<upload-link>', taking)
     .replaceAll('<receipt>', receipt)
 }

@@ -215,6 +215,9 @@ const matrix: Readonly<Record<string, Row>> = {
     folder: ({ folder }) => ({ path: `/api/v1/links?folder=${folder}` }),
   }),
   'get /api/v1/links/{}': named(({ link }) => ({ path: `/api/v1/links/${link}` })),
+  'get /api/v1/links/{}/contributions': named(({ link }) => ({
+    path: `/api/v1/links/${link}/contributions`,
+  })),
   'patch /api/v1/links/{}': named(({ link }) => ({ path: `/api/v1/links/${link}`, body: { name: 'taken' } })),
   'delete /api/v1/links/{}': named(({ link }) => ({ path: `/api/v1/links/${link}` })),
   'get /api/v1/events': { ask: () => ({ path: '/api/v1/events' }), about: {} },

@@ -65,6 +65,8 @@ const copied = {
   links: { key: ['id'], hasIds: true },
   link_targets: { key: ['link_id', 'position'] },
   link_claims: { key: ['id'], hasIds: true },
+  link_uploads: { key: ['link_id'] },
+  contributions: { key: ['id'], hasIds: true },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
 
 const emptied = Object.entries<CopiedTable>(copied)

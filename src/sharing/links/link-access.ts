@@ -8,12 +8,13 @@ import { isLinkSlug } from '../../domain/link-slug.ts'
 import type { Random } from '../../domain/random.ts'
 import type { FileListRow } from '../../files/file-lists.rows.ts'
 import type { FolderListRow } from '../../files/folders/folders.rows.ts'
+import { linkEnded } from '../../uploads/contributions.ts'
 import type { ClosedLock, FolderPasswords } from '../folder-passwords.ts'
 import { type LinkClaims, linkUsedUp } from './link-claims.ts'
+import { linkNotFound } from './link-reading.ts'
 import { linkTargets, targetFiles, targetFolders } from './link-targets.rows.ts'
 import { createLinkVisitors, type KnownVisitor, type LinkVisit } from './link-visitors.ts'
 import { type LinkRow, linkById, linkBySlug } from './links.rows.ts'
-import { linkNotFound } from './links.ts'
 
 /** A link that is in force, or whose password is required first. */
 export type VisitedLink =
@@ -74,9 +75,7 @@ export function createLinkAccess(
     whose: (link: LinkRow) => Promise<KnownVisitor>,
   ): Promise<KnownVisitor & { readonly link: LinkRow }> {
     if (link === undefined || link.revoked_at !== null) throw linkNotFound()
-    if (link.ends_at !== null && link.ends_at <= clock.now()) {
-      throw new Refusal('LINK_ENDED', 'This link has ended; ask the person who sent it for another one')
-    }
+    if (link.ends_at !== null && link.ends_at <= clock.now()) throw linkEnded()
     const { id, max_downloads: limit } = link
     const visitor = await whose(link)
     const { downloader } = visitor
@@ -90,8 +89,7 @@ export function createLinkAccess(
 
   const visitorOf = createLinkVisitors(claims, signing, random)
 
-  const tagOf = ({ id, password_hash: hash }: LinkRow) =>
-    hash === null ? null : signing.tag('link-password', `${id}\n${hash}`)
+  const tagOf = (link: LinkRow) => linkPasswordTag(signing, link)
 
   /** What unlocked folders and signed rights would add is left out: the link alone decides. */
   async function asking(
@@ -145,12 +143,17 @@ export function createLinkAccess(
   }
 }
 
+/** Changes with every change of the link's password; null: it has none. */
+export function linkPasswordTag(signing: Signing, { id, password_hash: hash }: LinkRow): string | null {
+  return hash === null ? null : signing.tag('link-password', `${id}\n${hash}`)
+}
+
 /** The open link, or Refusal PASSWORD_REQUIRED: for routes without a password form. */
 export function openedLink(visited: VisitedLink): OpenLink {
   if (visited.kind === 'open') return visited
   throw passwordRequired()
 }
 
-function passwordRequired(): Refusal {
+export function passwordRequired(): Refusal {
   return new Refusal('PASSWORD_REQUIRED', 'This needs a password; open its page and enter the password first')
 }

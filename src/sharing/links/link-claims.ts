@@ -19,8 +19,8 @@ import {
   WHOLE,
 } from './link-claims.rows.ts'
 import { createLinkCounts } from './link-counts.ts'
+import { linkNotFound } from './link-reading.ts'
 import { KeyedTurns } from './link-turns.ts'
-import { linkNotFound } from './links.ts'
 
 /** Milliseconds in which all that a visitor reads of a link is one download. */
 export const CLAIMED_FOR = DAY

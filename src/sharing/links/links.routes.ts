@@ -11,6 +11,7 @@ import {
 } from '../../contract/links.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { type FolderIdentifier, type LinkSlug, parseFileIdentifier } from '../../domain/ids.ts'
+import { isFull } from '../../domain/upload-terms.ts'
 import type { Site } from '../../server/call.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
 import {
@@ -24,8 +25,9 @@ import {
   READ_ONLY_ALLOWED,
 } from '../../server/requests/fields.ts'
 import type { SharingPart } from '../sharing.part.ts'
-import type { LinkListRow } from './links.rows.ts'
-import { type LinkTerms, MOST_DOWNLOADS, type OwnLink } from './links.ts'
+import type { ListedLink, OwnLink } from './link-reading.ts'
+import { type LinkTerms, MOST_DOWNLOADS } from './links.ts'
+import { uploadsBody, uploadTermsOf } from './upload-terms-body.ts'
 
 const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
 
@@ -33,17 +35,33 @@ export function linkUrl(site: Pick<Site, 'publicUrl'>, slug: LinkSlug): string {
   return `${site.publicUrl}/l/${slug}`
 }
 
-function stateOf({ revoked_at, ends_at, max_downloads, downloads }: LinkListRow, now: number): LinkState {
+function stateOf(link: ListedLink, now: number): LinkState {
+  const { revoked_at, ends_at, max_downloads, downloads, uploads } = link
   if (revoked_at !== null) return 'revoked'
   if (ends_at !== null && ends_at <= now) return 'ended'
+  if (uploads !== null) return isFull(uploads.terms, uploads.taken) ? 'used_up' : 'live'
   return max_downloads !== null && downloads >= max_downloads ? 'used_up' : 'live'
 }
 
-function toLink(site: Site, row: LinkListRow): Link {
+function toUploads({ uploads }: ListedLink): Link['uploads'] {
+  if (uploads === null) return null
+  const { terms, taken } = uploads
+  return {
+    max_files: terms.maxFiles,
+    max_size: terms.maxSize,
+    max_file_size: terms.maxFileSize,
+    types: terms.types === null ? null : [...terms.types],
+    fields: terms.fields,
+    received_files: taken.files,
+    received_size: taken.size,
+  }
+}
+
+function toLink(site: Site, row: ListedLink): Link {
   return {
     slug: row.slug,
     url: linkUrl(site, row.slug),
-    title: row.name ?? row.folder_name ?? row.file_name ?? '',
+    title: row.name ?? row.folder_name ?? row.uploads_name ?? row.file_name ?? '',
     name: row.name,
     message: row.message,
     has_password: row.password_hash !== null,
@@ -52,7 +70,8 @@ function toLink(site: Site, row: LinkListRow): Link {
     downloads: row.downloads,
     state: stateOf(row, site.clock.now()),
     files: row.files,
-    folders: row.folders,
+    folders: row.uploads === null ? row.folders : 1,
+    uploads: toUploads(row),
     created_at: timestamp(row.created_at),
     revoked_at: optionalTime(row.revoked_at),
   }
@@ -83,16 +102,19 @@ const terms = {
       description:
         'How many visitors may download it; 1: it is over after the first. All that a visitor reads within a day is one download; one of which less than half was sent, previews of chat programs and your own do not count',
     }),
+  uploads: uploadsBody,
 }
 
 type TermsBody = z.output<z.ZodObject<typeof terms>>
 
-function termsOf({ name, message, password, ends_at, max_downloads }: TermsBody): LinkTerms {
+function termsOf(body: TermsBody): LinkTerms {
+  const { name, message, password, ends_at, max_downloads, uploads } = body
   return {
     ...(name === undefined ? {} : { name }),
     ...(message === undefined ? {} : { message }),
     ...(password === undefined ? {} : { password }),
     ...(max_downloads === undefined ? {} : { maxDownloads: max_downloads }),
+    ...(uploads === undefined || uploads === null ? {} : { uploads: uploadTermsOf(uploads) }),
     ...(ends_at === undefined ? {} : { endsAt: ends_at === null ? null : Date.parse(ends_at) }),
   }
 }
@@ -103,7 +125,7 @@ type Needs = { readonly sharing: Pick<SharingPart, 'links'> }
 
 export const makeLinkEndpoint = keyedEndpoint({
   summary:
-    'Make a link to up to 200 of your files and folders. It opens them, and all that is in the folders, whatever "public" and folder passwords say',
+    'Make a link to up to 200 of your files and folders. It opens them, and all that is in the folders, whatever "public" and folder passwords say. With "uploads" it takes files into one folder instead, and shows nothing of it',
   tag: 'Links',
   body: filesAndFolders
     .safeExtend({
@@ -129,7 +151,10 @@ export const makeLinkEndpoint = keyedEndpoint({
       folders: (body.folders ?? []).map((folder) => folder as FolderIdentifier),
       slug: body.slug ?? null,
     })
-    const message = 'Link created; it opens its files and folders whatever "public" and folder passwords say'
+    const message =
+      made.link.uploads === null
+        ? 'Link created; it opens its files and folders whatever "public" and folder passwords say'
+        : 'Link created; whoever has it can put files into the folder, and sees nothing of it'
     return { success: true, message, data: toDetail(call.site, made) }
   },
 })

@@ -17,6 +17,8 @@ export interface LinkRow {
   readonly created_at: number
   readonly revoked_at: number | null
   readonly max_downloads: number | null
+  /** The folder that it takes uploads into, there or not; null for a link that opens something. */
+  readonly uploads_into: FolderId | null
 }
 
 /** A link in its owner's list. */
@@ -28,6 +30,8 @@ export interface LinkListRow extends LinkRow {
   readonly file_name: string | null
   readonly folder_name: string | null
   readonly downloads: number
+  /** Name of the folder that it takes uploads into, while that is there. */
+  readonly uploads_name: string | null
 }
 
 const columns = [
@@ -41,28 +45,45 @@ const columns = [
   'links.created_at',
   'links.revoked_at',
   'links.max_downloads',
+  'link_uploads.folder_id as uploads_into',
 ] as const
+
+const linksWithUploads = (db: Queryable) =>
+  db.selectFrom('links').leftJoin('link_uploads', 'link_uploads.link_id', 'links.id')
 
 /** The link of that slug, in any state. */
 export const linkBySlug = lookup<LinkSlug, LinkRow>({
   column: 'links.slug',
-  build: (db, isWanted) => db.selectFrom('links').select(columns).where(isWanted),
+  build: (db, isWanted) => linksWithUploads(db).select(columns).where(isWanted),
   valueIn: (row) => row.slug,
 })
 
 export const linkById = lookup<LinkId, LinkRow>({
   column: 'links.id',
-  build: (db, isWanted) => db.selectFrom('links').select(columns).where(isWanted),
+  build: (db, isWanted) => linksWithUploads(db).select(columns).where(isWanted),
   valueIn: (row) => row.id,
 })
+
+/** What a link opens, or what it takes and where. */
+export type LinkContent =
+  | { readonly targets: { readonly files: ReadonlySet<FileId>; readonly folders: ReadonlySet<FolderId> } }
+  | { readonly uploads: Omit<Insertable<Tables['link_uploads']>, 'link_id'> }
 
 /** Adds a link with its targets. Throws a unique violation when its slug, or one that looks like it, is taken. */
 export async function insertLink(
   trx: Trx,
   link: Omit<Insertable<Tables['links']>, 'id' | 'revoked_at'>,
-  targets: { readonly files: ReadonlySet<FileId>; readonly folders: ReadonlySet<FolderId> },
+  opens: LinkContent,
 ): Promise<LinkId> {
   const { id } = await trx.insertInto('links').values(link).returning('id').executeTakeFirstOrThrow()
+  if ('uploads' in opens) {
+    await trx
+      .insertInto('link_uploads')
+      .values({ ...opens.uploads, link_id: id })
+      .execute()
+    return id
+  }
+  const { targets } = opens
   const rows = [
     ...[...targets.folders].map((folder_id) => ({ folder_id, file_id: null })),
     ...[...targets.files].map((file_id) => ({ folder_id: null, file_id })),
@@ -80,6 +101,14 @@ export async function updateLink(
   >,
 ): Promise<void> {
   await trx.updateTable('links').set(change).where('id', '=', id).execute()
+}
+
+export async function updateLinkUploads(
+  trx: Trx,
+  link: LinkId,
+  change: Omit<Updateable<Tables['link_uploads']>, 'link_id' | 'folder_id'>,
+): Promise<void> {
+  await trx.updateTable('link_uploads').set(change).where('link_id', '=', link).execute()
 }
 
 /** Links of the account that may still open something at that time. */
@@ -105,7 +134,7 @@ export interface LinkSelection {
 }
 
 function selected(db: Database, { account, within, file, folder, slug }: LinkSelection) {
-  let links = db.selectFrom('links').where('links.account_id', '=', account)
+  let links = linksWithUploads(db).where('links.account_id', '=', account)
   if (slug !== undefined) links = links.where('links.slug', '=', slug)
   if (file !== undefined) {
     links = links.where('links.id', 'in', (of) =>
@@ -113,8 +142,13 @@ function selected(db: Database, { account, within, file, folder, slug }: LinkSel
     )
   }
   if (folder !== undefined) {
-    links = links.where('links.id', 'in', (of) =>
-      of.selectFrom('link_targets').select('link_id').where('folder_id', '=', folder),
+    links = links.where((link) =>
+      link.or([
+        link('link_uploads.folder_id', '=', folder),
+        link('links.id', 'in', (of) =>
+          of.selectFrom('link_targets').select('link_id').where('folder_id', '=', folder),
+        ),
+      ]),
     )
   }
   return within === null ? links : links.where(allWithin(within))
@@ -127,7 +161,7 @@ function allWithin(folder: FolderId) {
     left join files on files.id = link_targets.file_id and files.removed_at is null
     where link_targets.link_id = links.id
       and coalesce(coalesce(link_targets.folder_id, files.folder_id) not in ${treeOf(folder)}, true)
-  )`
+  ) and (link_uploads.folder_id is null or link_uploads.folder_id in ${treeOf(folder)})`
 }
 
 /** A page of links from newest to oldest. */
@@ -173,6 +207,12 @@ export function listLinks(
         .orderBy('link_targets.position')
         .limit(1)
         .as('folder_name'),
+      link
+        .selectFrom('folders')
+        .whereRef('folders.id', '=', 'link_uploads.folder_id')
+        .where('folders.deleted_at', 'is', null)
+        .select('folders.name')
+        .as('uploads_name'),
     ])
     .orderBy('links.id', 'desc')
     .limit(limit)

@@ -1,4 +1,4 @@
-import type { AccountCaller } from '../../core/callers.ts'
+import { type AccountCaller, assertScope } from '../../core/callers.ts'
 import { hashPassword } from '../../core/password-hash.ts'
 import { countTry } from '../../core/rate-limits/attempts.ts'
 import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
@@ -8,24 +8,23 @@ import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FileId, FileIdentifier, FolderId, FolderIdentifier, LinkSlug } from '../../domain/ids.ts'
-import { isLinkSlug, lookOfSlug, parseLinkSlug } from '../../domain/link-slug.ts'
+import { lookOfSlug, parseLinkSlug } from '../../domain/link-slug.ts'
 import { boundedNfc } from '../../domain/measured-text.ts'
 import { makeLinkSlug, type Random } from '../../domain/random.ts'
 import type { Reach } from '../../domain/reach.ts'
-import type { FileListRow } from '../../files/file-lists.rows.ts'
-import type { FolderListRow } from '../../files/folders/folders.rows.ts'
+import type { UploadTerms } from '../../domain/upload-terms.ts'
 import { ownFolder } from '../../files/folders/places.ts'
 import { ownFile } from '../../files/own-file.ts'
-import { targetFiles, targetFolders } from './link-targets.rows.ts'
+import { giveUpOfLink } from '../../uploads/resumable/upload-endings.ts'
+import { createLinkReading, type LinkReading, type OwnLink } from './link-reading.ts'
+import { assertFits, newUploads, uploadColumns } from './link-uploads.ts'
 import {
-  countLinks,
   countLiveLinks,
   dropLinksOver,
   insertLink,
-  type LinkListRow,
-  type LinkSelection,
-  listLinks,
+  type LinkContent,
   updateLink,
+  updateLinkUploads,
 } from './links.rows.ts'
 
 /** Terms of a link that its owner may change. Empty texts mean none. */
@@ -37,8 +36,11 @@ export interface LinkTerms {
   readonly endsAt?: number | null
   /** null: any number. */
   readonly maxDownloads?: number | null
+  /** Of a link that takes uploads; what is missing stays as it is. */
+  readonly uploads?: Partial<UploadTerms>
 }
 
+/** With `uploads` it takes uploads into the one folder, and opens nothing. */
 export interface WantedLink extends LinkTerms {
   readonly files: readonly FileIdentifier[]
   readonly folders: readonly FolderIdentifier[]
@@ -46,41 +48,19 @@ export interface WantedLink extends LinkTerms {
   readonly slug: string | null
 }
 
-export interface LinkQuery {
-  readonly page: number
-  readonly perPage: number
-  /** Only links that were made for this file, or this folder. */
-  readonly file: FileIdentifier | null
-  readonly folder: FolderIdentifier | null
-}
-
-/** A link with those of its targets that are still there. */
-export interface OwnLink {
-  readonly link: LinkListRow
-  readonly files: readonly FileListRow[]
-  readonly folders: readonly FolderListRow[]
-}
-
 /**
  * What owners do with their links. A caller who is kept to one folder sees the links whose targets all lie in it.
  * What is out of reach is LINK_NOT_FOUND, just as what is not there.
  */
-export interface Links {
+export interface Links extends LinkReading {
   /**
    * Throws Refusal FILE_NOT_FOUND, FOLDER_NOT_FOUND, INVALID_NAME, DUPLICATE_NAME when the slug or one that looks
    * like it is taken, RATE_LIMITED, or INVALID_REQUEST for an end in the past or too many links.
    */
   make(caller: AccountCaller, wanted: WantedLink): Promise<OwnLink>
-  /** From newest to oldest. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND. */
-  list(
-    reach: Reach,
-    query: LinkQuery,
-  ): Promise<{ readonly links: readonly LinkListRow[]; readonly total: number }>
-  /** Throws Refusal LINK_NOT_FOUND. */
-  get(reach: Reach, slug: string): Promise<OwnLink>
   /** Throws Refusal LINK_NOT_FOUND, also for a revoked link, and as `make` does. */
   change(reach: Reach, slug: string, terms: LinkTerms): Promise<OwnLink>
-  /** In force at once, everywhere. Throws Refusal LINK_NOT_FOUND. */
+  /** In force at once, everywhere; what comes by it stops. Throws Refusal LINK_NOT_FOUND. */
   revoke(reach: Reach, slug: string): Promise<void>
   /** Deletes the rows of links that have been over for long. */
   forgetOld(mayGoOn?: () => boolean): Promise<void>
@@ -99,29 +79,39 @@ const KEPT_FOR = 90 * DAY
 const STEP = 100
 
 export function createLinks(db: Database, rates: RateLimits, clock: Clock, random: Random): Links {
-  async function selectionOf(reach: Reach): Promise<LinkSelection> {
-    const { account, within } = reach
-    return { account, within: within === null ? null : (await ownFolder(db, reach, within)).id }
+  const reading = createLinkReading(db)
+
+  /** What the link opens or takes, as its owner may say it. */
+  async function contentOf(
+    caller: AccountCaller,
+    { files, folders, uploads, maxDownloads = null }: WantedLink,
+  ): Promise<LinkContent> {
+    const targets = { files: new Set<FileId>(), folders: new Set<FolderId>() }
+    for (const file of files) targets.files.add((await ownFile(db, caller, file)).id)
+    for (const folder of folders) targets.folders.add((await ownFolder(db, caller, folder)).id)
+    if (uploads === undefined) return { targets }
+    assertScope(caller, 'upload')
+    const [folder_id] = targets.folders
+    if (
+      folder_id === undefined ||
+      targets.folders.size > 1 ||
+      targets.files.size > 0 ||
+      maxDownloads !== null
+    ) {
+      throw new Refusal(
+        'INVALID_REQUEST',
+        '"uploads": such a link has one folder, no files and no "max_downloads"',
+      )
+    }
+    return { uploads: newUploads(folder_id, uploads) }
   }
 
-  async function find(reach: Reach, slug: string): Promise<LinkListRow> {
-    if (!isLinkSlug(slug)) throw linkNotFound()
-    const [link] = await listLinks(db, { ...(await selectionOf(reach)), slug }, 0, 1)
-    if (link === undefined) throw linkNotFound()
-    return link
-  }
-
-  async function withTargets(link: LinkListRow): Promise<OwnLink> {
-    return { link, files: await targetFiles(db, link.id), folders: await targetFolders(db, link.id) }
-  }
-
-  const links: Links = {
-    async make(caller, { files, folders, slug, ...terms }) {
+  return {
+    async make(caller, wanted) {
+      const { slug, ...terms } = wanted
       const columns = columnsOf(terms, clock.now())
       const chosen = slug === null ? makeLinkSlug(random) : parseLinkSlug(slug)
-      const targets = { files: new Set<FileId>(), folders: new Set<FolderId>() }
-      for (const file of files) targets.files.add((await ownFile(db, caller, file)).id)
-      for (const folder of folders) targets.folders.add((await ownFolder(db, caller, folder)).id)
+      const content = await contentOf(caller, wanted)
       const windows = [{ subject: `new-links:${caller.account}`, limit: NEW_LINKS, length: DAY }]
       await countTry(rates, windows, 'Too many new links today; wait a while and try again')
       const password_hash = (await hashOf(terms.password)) ?? null
@@ -131,42 +121,36 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
           if ((await countLiveLinks(trx, caller.account, clock.now())) >= MOST_LINKS) throw tooMany()
           const row = { account_id: caller.account, slug: chosen, slug_look: lookOfSlug(chosen) }
           const rest = { ...NO_TERMS, ...columns, password_hash, created_at: clock.now() }
-          await insertLink(trx, { ...row, ...rest }, targets)
+          await insertLink(trx, { ...row, ...rest }, content)
         }),
       )
-      return links.get(caller, chosen)
+      return reading.get(caller, chosen)
     },
 
-    async list(reach, { page, perPage, file, folder }) {
-      const selection = {
-        ...(await selectionOf(reach)),
-        ...(file === null ? {} : { file: (await ownFile(db, reach, file)).id }),
-        ...(folder === null ? {} : { folder: (await ownFolder(db, reach, folder)).id }),
-      }
-      return {
-        links: await listLinks(db, selection, (page - 1) * perPage, perPage),
-        total: await countLinks(db, selection),
-      }
-    },
-
-    get: async (reach, slug) => withTargets(await find(reach, slug)),
+    ...reading,
 
     async change(reach, slug, terms) {
-      const { id, revoked_at } = await find(reach, slug)
+      const { id, revoked_at, uploads_into: into } = await reading.find(reach, slug)
       if (revoked_at !== null) throw new Refusal('LINK_NOT_FOUND', 'This link was revoked; make another one')
+      assertFits(terms, into !== null)
       const password_hash = await hashOf(terms.password)
+      const uploads = terms.uploads === undefined ? {} : uploadColumns(terms.uploads)
       const columns = {
         ...columnsOf(terms, clock.now()),
         ...(password_hash === undefined ? {} : { password_hash }),
       }
-      if (Object.keys(columns).length > 0) await inTransaction(db, (trx) => updateLink(trx, id, columns))
-      return links.get(reach, slug)
+      await inTransaction(db, async (trx) => {
+        if (Object.keys(columns).length > 0) await updateLink(trx, id, columns)
+        if (Object.keys(uploads).length > 0) await updateLinkUploads(trx, id, uploads)
+      })
+      return reading.get(reach, slug)
     },
 
     async revoke(reach, slug) {
-      const { id, revoked_at } = await find(reach, slug)
-      if (revoked_at !== null) return
-      await inTransaction(db, (trx) => updateLink(trx, id, { revoked_at: clock.now() }))
+      const { id, revoked_at, uploads_into: into } = await reading.find(reach, slug)
+      const now = clock.now()
+      if (revoked_at === null) await inTransaction(db, (trx) => updateLink(trx, id, { revoked_at: now }))
+      if (into !== null) await giveUpOfLink(db, id, now)
     },
 
     async forgetOld(mayGoOn = () => true) {
@@ -174,7 +158,6 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
       while (mayGoOn() && (await dropLinksOver(db, before, STEP)) === STEP);
     },
   }
-  return links
 }
 
 const NO_TERMS = { name: null, message: null, ends_at: null, max_downloads: null }
@@ -218,8 +201,4 @@ async function refusingTaken<T>(slug: LinkSlug, work: () => Promise<T>): Promise
 
 function tooMany(): Refusal {
   return new Refusal('INVALID_REQUEST', `An account has ${MOST_LINKS} links at most; revoke some first`)
-}
-
-export function linkNotFound(): Refusal {
-  return new Refusal('LINK_NOT_FOUND', 'There is no such link')
 }

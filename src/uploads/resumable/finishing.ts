@@ -8,6 +8,7 @@ import { type ErrorCode, Refusal } from '../../domain/errors.ts'
 import type { UploadId } from '../../domain/ids.ts'
 import { blobBytes } from '../blob-bytes.ts'
 import type { FileCommit } from '../commit.ts'
+import type { Contributions } from '../contributions.ts'
 import { HEAD_LENGTH } from '../file-head.ts'
 import type { ContentHashing } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
@@ -37,6 +38,7 @@ export interface FinishingParts {
   readonly concatenation: Concatenation
   readonly reservations: Reservations
   readonly commit: FileCommit
+  readonly contributions: Contributions
   readonly nodes: Nodes
   readonly clock: Clock
   /** Told once of an upload whose parts wait for the disk to have space for the whole. */
@@ -186,13 +188,14 @@ export class Finishing {
 
   /** Makes the file of bytes that are complete and hashed, and ends the upload. */
   async #commit(upload: WholeUpload, lease: AppendLease, digest: Digest): Promise<void> {
-    const { commit, clock } = this.#parts
+    const { commit, contributions, clock } = this.#parts
     const { account_id: account, folder_id: folder, key, size, name, declared_type: declaredType } = upload
     const link = { uuid: upload.uuid, slug: upload.slug }
     const head = await this.#head(upload)
     lease.assertHeld()
     const complete = { account, folder, key, digest, size, head, name, declaredType, link }
     await commit.commit(complete, async (trx, file) => {
+      if (upload.link_id !== null) await contributions.assertNotRevoked(trx, upload.link_id)
       const now = clock.now()
       const end = { ended_at: now, state: 'completed', file_id: file.id, received: size } as const
       if ((await endUpload(trx, upload, end, { lease: lease.number })) === null) throw interrupted()
@@ -235,7 +238,7 @@ class NoSpaceYet extends Refusal {
 
 type WholeUpload = UploadRow & { readonly size: number }
 
-const FINAL: readonly ErrorCode[] = ['FOLDER_NOT_FOUND', 'CONTENT_REFUSED']
+const FINAL: readonly ErrorCode[] = ['FOLDER_NOT_FOUND', 'LINK_NOT_FOUND', 'CONTENT_REFUSED']
 
 /** What the sender is told of an upload that no further try will finish; null for what passes. */
 function finalFailure(error: unknown): Refusal | null {

@@ -1,13 +1,15 @@
-import { type Caller, reachOf } from '../../core/callers.ts'
+import { type Caller, type ContributorCaller, reachOf, type Sender } from '../../core/callers.ts'
 import type { Database } from '../../database/database.ts'
 import { type Clock, sleep } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
+import { cleanFileName } from '../../domain/file-name.ts'
 import { GUESTS, type OwnUploadName, type Slug, type UploadName, type UploadToken } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import { findFile } from '../../files/files.rows.ts'
 import { isWithin } from '../../files/folders/places.ts'
 import type { StoredFile } from '../commit.ts'
-import type { AdmitGuest } from '../guest-admission.ts'
+import { type Contributions, withoutOwnersAffairs } from '../contributions.ts'
+import type { AdmitContributor, AdmitGuest } from '../guest-admission.ts'
 import { checkedKey } from '../idempotency-key.ts'
 import { assertFileSize } from '../size-limit.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
@@ -16,7 +18,7 @@ import type { ExpectedChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
 import type { Receiving } from './receiving.ts'
 import { type ByteSource, QUIET_AFTER } from './reception.ts'
-import { type NewUpload, repeatableToken, type UploadCreation } from './upload-creation.ts'
+import { type NewUpload, repeatableToken, sizeOf, type UploadCreation } from './upload-creation.ts'
 import { forget } from './upload-endings.ts'
 import type { UploadLookup } from './upload-lookup.ts'
 import type { UploadReservations } from './upload-reservations.ts'
@@ -37,6 +39,7 @@ export type ResumableUpload = Pick<
   | 'state'
   | 'created_at'
   | 'used_at'
+  | 'link_id'
 >
 
 export interface NextBytes {
@@ -57,7 +60,9 @@ export interface ResumableUploadParts {
   readonly receiving: Receiving
   readonly finishing: Finishing
   readonly reservations: UploadReservations
+  readonly contributions: Contributions
   readonly admitGuest: AdmitGuest
+  readonly admitContributor: AdmitContributor
   readonly clock: Clock
   readonly maxFileSize: number
   readonly report: (error: unknown) => void
@@ -83,9 +88,10 @@ export class ResumableUploads {
    * Throws Refusal as `AdmitGuest` and `DirectUploads.begin` do, INVALID_NAME, MAX_DEPTH_EXCEEDED, or UPLOAD_NOT_FOUND and
    * OFFSET_CONFLICT for parts that are not there or not whole.
    */
-  async create(caller: Caller, request: NewUpload): Promise<{ token: UploadToken; upload: ResumableUpload }> {
+  async create(caller: Sender, request: NewUpload): Promise<{ token: UploadToken; upload: ResumableUpload }> {
     const { lookup, creation, admitGuest } = this.#parts
     const { content, namesFolder } = request
+    if (caller.kind === 'contributor') return this.#contribute(caller, request)
     if (content.kind === 'final') checkedKey(content.key, caller)
     const repeatable = repeatableToken(request)
     const before = repeatable === null ? null : await this.#begunFinal(caller, repeatable)
@@ -102,6 +108,21 @@ export class ResumableUploads {
       if (same !== null) return same
       throw error
     }
+  }
+
+  /** Starts an upload by a link, for which nothing is reserved that the link would not take. */
+  async #contribute(
+    caller: ContributorCaller,
+    request: NewUpload,
+  ): Promise<{ token: UploadToken; upload: ResumableUpload }> {
+    const { contributions, creation, admitContributor } = this.#parts
+    const file = { name: cleanFileName(request.name), size: sizeOf(request) }
+    await admitContributor(caller.bucket)
+    return withoutOwnersAffairs(async () => {
+      await contributions.check(caller, file, request.answers ?? {})
+      const { token, upload } = await creation.create(caller, request, [])
+      return { token, upload: upload.state === 'processing' ? await this.#processed(upload) : upload }
+    })
   }
 
   /** The final upload of an earlier request that was the same; null where none has got its parts. */
@@ -162,12 +183,14 @@ export class ResumableUploads {
   }
 
   /** The file that a completed upload became. Throws Refusal UPLOAD_GONE when it was deleted, or moved out of reach. */
-  async result(caller: Caller, { uuid }: ResumableUpload): Promise<StoredFile> {
+  async result(caller: Caller, { uuid, link_id }: ResumableUpload): Promise<StoredFile> {
     const { db } = this.#parts
     const file = await findFile(db, { kind: 'uuid', uuid })
     const isThere =
       file !== undefined &&
-      (file.account_id === GUESTS || (await isWithin(db, reachOf(caller), file.folder_id)))
+      (link_id !== null ||
+        file.account_id === GUESTS ||
+        (await isWithin(db, reachOf(caller), file.folder_id)))
     if (!isThere) throw new Refusal('UPLOAD_GONE', 'The file that was uploaded here has been deleted')
     return file
   }

@@ -8,7 +8,8 @@ import type { Database } from '../../database/database.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import type { Random } from '../../domain/random.ts'
 import type { FileCommit } from '../commit.ts'
-import type { AdmitGuest } from '../guest-admission.ts'
+import type { Contributions } from '../contributions.ts'
+import type { AdmitContributor, AdmitGuest } from '../guest-admission.ts'
 import type { ContentHashing } from '../hashing/content-hash.ts'
 import { createRunningHashes } from '../hashing/running-hashes.ts'
 import type { ReservationLimits, Reservations } from '../reservations.ts'
@@ -43,7 +44,9 @@ export function createResumable(parts: {
   rates: RateLimits
   reservations: Reservations
   commit: FileCommit
+  contributions: Contributions
   admitGuest: AdmitGuest
+  admitContributor: AdmitContributor
   clock: Clock
   random: Random
   limits: ReservationLimits & {

@@ -1,7 +1,8 @@
 import type { StartedUpload } from '../../contract/uploads.ts'
-import type { Caller } from '../../core/callers.ts'
+import type { Caller, Sender } from '../../core/callers.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { type FolderPlace, parseFolderPlace, type UploadToken } from '../../domain/ids.ts'
+import { type Answers, ASKED_FIELDS } from '../../domain/upload-terms.ts'
 import { jsonResponse } from '../../server/answers/json.ts'
 import type { Call } from '../../server/call.ts'
 import { UPLOADS_PATH } from '../paths.ts'
@@ -14,13 +15,16 @@ import { guestsReceipt, stateHeaders } from './tus-state.ts'
 import type { NewUpload } from './upload-creation.ts'
 
 /** POST: starts an upload, with its first bytes where the request brings some. */
-export async function createUpload(call: Call, uploads: UploadsPart, caller: Caller): Promise<Response> {
+export async function createUpload(call: Call, uploads: UploadsPart, caller: Sender): Promise<Response> {
   assertTus(call)
   const header = call.request.headers.get('upload-metadata') ?? ''
   const metadata = parseMetadata(header)
   const folder = call.request.headers.get('x-folder-id')
   const place = placeOf(folder, metadata.get('folder'))
   const namesFolder = folder !== null || place !== 'root'
+  if (caller.kind === 'contributor' && namesFolder) {
+    throw new Refusal('INVALID_REQUEST', 'The link says which folder it is; name none')
+  }
   const request = newUpload(call, caller, { header, metadata, place, namesFolder })
   const { token, upload } = await uploads.resumable.create(caller, request)
   const location = `${UPLOADS_PATH}/${token}`
@@ -28,7 +32,7 @@ export async function createUpload(call: Call, uploads: UploadsPart, caller: Cal
   call.headers.set('Location', location)
   const brings = hasChunk(call.request) && upload.state === 'uploading'
   const receipt = guestsReceipt(call, uploads, upload)
-  const present = brings ? await takeFirst(call, uploads, caller, token) : upload
+  const present = brings ? await takeFirst(call, uploads, holderOf(caller), token) : upload
   const answer: StartedUpload = {
     success: true,
     location,
@@ -36,6 +40,11 @@ export async function createUpload(call: Call, uploads: UploadsPart, caller: Cal
     ...receipt,
   }
   return jsonResponse(answer, { status: 201, headers: stateHeaders(call.site, uploads, present) })
+}
+
+/** Once there is an upload, its token is all that a contributor needs. */
+function holderOf(caller: Sender): Caller {
+  return caller.kind === 'contributor' ? { kind: 'guest', bucket: caller.bucket } : caller
 }
 
 /** Takes the bytes that came with the creation. A sender that goes meanwhile never hears of the upload, which ends too. */
@@ -70,7 +79,7 @@ interface About {
   readonly namesFolder: boolean
 }
 
-function newUpload({ request }: Call, caller: Caller, about: About): NewUpload {
+function newUpload({ request }: Call, caller: Sender, about: About): NewUpload {
   const { header, metadata, place, namesFolder } = about
   const path = (metadata.get('relativePath') ?? '').split('/').filter((name) => name !== '')
   const common = {
@@ -78,6 +87,7 @@ function newUpload({ request }: Call, caller: Caller, about: About): NewUpload {
     namesFolder,
     // Guests have no folders.
     path: caller.kind === 'guest' ? [] : path.slice(0, -1),
+    ...(caller.kind === 'contributor' ? { answers: answersIn(metadata) } : {}),
     name: metadata.get('filename') ?? metadata.get('name') ?? path.at(-1) ?? '',
     declaredType: printable(metadata.get('filetype') ?? metadata.get('type')),
     metadata: header,
@@ -95,6 +105,10 @@ function newUpload({ request }: Call, caller: Caller, about: About): NewUpload {
   }
   const key = request.headers.get('idempotency-key')
   return { ...common, content: { ...concatenation, concat, key } }
+}
+
+function answersIn(metadata: ReadonlyMap<string, string>): Answers {
+  return Object.fromEntries(ASKED_FIELDS.map((field) => [field, metadata.get(field)]))
 }
 
 /** A type as far as it may be one; what it means is read with the name. */

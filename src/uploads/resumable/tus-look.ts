@@ -1,9 +1,9 @@
-import type { CompletedUpload, PresentUpload } from '../../contract/uploads.ts'
+import type { CompletedContribution, CompletedUpload, PresentUpload } from '../../contract/uploads.ts'
 import type { Caller } from '../../core/callers.ts'
 import type { UploadName } from '../../domain/ids.ts'
 import { jsonResponse } from '../../server/answers/json.ts'
 import type { Call } from '../../server/call.ts'
-import { toStoredUpload, toUnfinishedUpload } from '../upload-answers.ts'
+import { toContributionResult, toStoredUpload, toUnfinishedUpload } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
 import { assertTus } from './tus-headers.ts'
 import { stateHeaders } from './tus-state.ts'
@@ -32,6 +32,14 @@ export async function getUpload(
   const upload = found.state === 'processing' ? await resumable.atRest(caller, name) : found
   if (upload.state === 'completed' && upload.kind !== 'partial') {
     const file = await resumable.result(caller, upload)
+    if (upload.link_id !== null) {
+      const answer: CompletedContribution = {
+        ...toContributionResult(call, uploads, file),
+        status: 'completed',
+        received: file.size,
+      }
+      return jsonResponse(answer)
+    }
     const answer: CompletedUpload = {
       ...toStoredUpload(call.site, file),
       status: 'completed',

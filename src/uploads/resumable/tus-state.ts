@@ -1,7 +1,7 @@
 import { GUESTS } from '../../domain/ids.ts'
 import { fileUrl } from '../../files/file-answers.ts'
 import type { Call, Site } from '../../server/call.ts'
-import { giveReceipt } from '../upload-answers.ts'
+import { giveReceipt, tellReceipt } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
 import type { ResumableUpload } from './resumable-uploads.ts'
 
@@ -21,20 +21,22 @@ export function stateHeaders(
   if (upload.state === 'uploading' || upload.kind === 'partial') {
     headers.set('Upload-Expires', new Date(resumable.expiresAt(upload)).toUTCString())
   }
-  if (upload.kind !== 'partial') {
+  if (upload.kind !== 'partial' && upload.link_id === null) {
     headers.set('Holdfast-Slug', upload.slug)
     headers.set('Holdfast-Url', fileUrl(site, upload.slug))
   }
   return headers
 }
 
-/** The receipt of what a guest uploads, for answers that start or finish it; a part has none, for it never gets a link. */
+/**
+ * The receipt of what a guest or contributor uploads, for answers that start or finish it; a part has none, for it never
+ * gets a link.
+ */
 export function guestsReceipt(
   call: Call,
   uploads: UploadsPart,
-  upload: ResumableUpload,
+  { account_id, link_id, kind, uuid }: ResumableUpload,
 ): { receipt?: string } {
-  return upload.account_id === GUESTS && upload.kind !== 'partial'
-    ? giveReceipt(call, uploads, upload.uuid)
-    : {}
+  if (link_id !== null) return tellReceipt(call, uploads.receipts.ofContribution(uuid))
+  return account_id === GUESTS && kind !== 'partial' ? giveReceipt(call, uploads, uuid) : {}
 }

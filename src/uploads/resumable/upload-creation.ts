@@ -1,15 +1,18 @@
-import { type Caller, reachOf } from '../../core/callers.ts'
+import { reachOf, type Sender } from '../../core/callers.ts'
 import type { Signing } from '../../core/hmac.ts'
 import type { StoreHealth } from '../../core/store/store-health.ts'
 import type { Database } from '../../database/database.ts'
 import { isUniqueViolation } from '../../database/differences.ts'
 import type { Clock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
 import { cleanFileName } from '../../domain/file-name.ts'
 import { parseFolderName } from '../../domain/folder-name.ts'
 import type { FolderPlace, Sha256, UploadName, UploadToken } from '../../domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '../../domain/random.ts'
+import type { Answers } from '../../domain/upload-terms.ts'
 import { ensurePath } from '../../files/folders/folder-path.ts'
 import { placeOf } from '../../files/folders/places.ts'
+import type { Contributions } from '../contributions.ts'
 import { assertFileSize } from '../size-limit.ts'
 import { insertUpload, type UploadRow, uploadByToken } from '../uploads.rows.ts'
 import { claimParts, sizeOfParts } from './part-claims.ts'
@@ -33,6 +36,8 @@ export interface NewUpload {
   readonly declaredType: string | null
   /** As it was sent, to be given back so. */
   readonly metadata: string
+  /** Of a contributor: what the link asks for. */
+  readonly answers?: Answers
   readonly content:
     | { readonly kind: 'whole'; readonly size: number | null }
     | { readonly kind: 'partial'; readonly size: number | null; readonly concat: string }
@@ -43,6 +48,7 @@ export interface UploadCreationParts {
   readonly db: Database
   readonly health: StoreHealth
   readonly reservations: UploadReservations
+  readonly contributions: Contributions
   readonly clock: Clock
   readonly random: Random
   readonly signing: Signing
@@ -63,7 +69,7 @@ export class UploadCreation {
    * `ResumableUploads.create` does.
    */
   async create(
-    caller: Caller,
+    caller: Sender,
     request: NewUpload,
     parts: readonly UploadRow[],
   ): Promise<{ token: UploadToken; upload: UploadRow }> {
@@ -82,7 +88,7 @@ export class UploadCreation {
   }
 
   /** The row of a final upload; that of the same request before it, which a node that died left without its parts. */
-  async #insertFinal(caller: Caller, request: NewUpload, token: UploadToken): Promise<UploadRow> {
+  async #insertFinal(caller: Sender, request: NewUpload, token: UploadToken): Promise<UploadRow> {
     const { db } = this.#parts
     const find = () => uploadByToken(db, hashUploadName(token))
     const begun = await find()
@@ -96,8 +102,8 @@ export class UploadCreation {
     }
   }
 
-  async #insert(caller: Caller, request: NewUpload, token: UploadToken): Promise<UploadRow> {
-    const { db, reservations, clock, random, signing, maxFolderDepth } = this.#parts
+  async #insert(caller: Sender, request: NewUpload, token: UploadToken): Promise<UploadRow> {
+    const { db, reservations, contributions, clock, random, signing, maxFolderDepth } = this.#parts
     const { content, place, path } = request
     const reach = reachOf(caller)
     const { account } = reach
@@ -106,14 +112,26 @@ export class UploadCreation {
     const start = await placeOf(db, reach, place)
     const now = clock.now()
     const size = content.kind === 'final' ? null : content.size
-    return reservations.create(caller, size ?? 0, async (trx) =>
-      insertUpload(trx, {
+    const uuid = makeUuid(random)
+    const name = cleanFileName(request.name)
+    return reservations.create(caller, size ?? 0, async (trx) => {
+      if (caller.kind === 'contributor') {
+        const { answers = {} } = request
+        await contributions.take(trx, caller, {
+          name,
+          size: sizeOf(request),
+          answers,
+          uuid,
+          reservation: null,
+        })
+      }
+      return insertUpload(trx, {
         token_hash: hashUploadName(token),
         slug: makeSlug(random),
-        uuid: makeUuid(random),
+        uuid,
         account_id: account,
         folder_id: await ensurePath(trx, account, start, names, { random, now, maxDepth: maxFolderDepth }),
-        name: cleanFileName(request.name),
+        name,
         declared_type: request.declaredType,
         metadata: request.metadata,
         kind: content.kind,
@@ -124,10 +142,17 @@ export class UploadCreation {
         state: size === 0 ? 'processing' : 'uploading',
         created_at: now,
         used_at: now,
-        address: caller.kind === 'guest' ? guestAddress(signing, caller.bucket) : null,
-      }),
-    )
+        address: caller.kind === 'account' ? null : guestAddress(signing, caller.bucket),
+        ...(caller.kind === 'contributor' ? { link_id: caller.link } : {}),
+      })
+    })
   }
+}
+
+/** Throws Refusal INVALID_REQUEST for what a link could not measure: it takes each file as one upload of known length. */
+export function sizeOf({ content }: NewUpload): number {
+  if (content.kind === 'whole' && content.size !== null) return content.size
+  throw new Refusal('INVALID_REQUEST', 'An upload by a link needs Upload-Length, and is not made of parts')
 }
 
 /**

@@ -4,7 +4,9 @@ import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
+import type { LinkId } from '../../domain/ids.ts'
 import { GARBAGE_GRACE } from '../../files/blob-cleaning.job.ts'
+import { openUploadsOfLink } from '../contributions.rows.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import { dropUpload, endUpload, type UploadEnd } from './upload-ends.rows.ts'
 import { partsOf } from './upload-parts.rows.ts'
@@ -19,6 +21,18 @@ export async function giveUp(db: Database, upload: UploadRow, failure: string, n
     const end: UploadEnd = { ended_at: now, state: 'failed', failure }
     await endWithParts(trx, upload, end)
   })
+}
+
+/** Ends the uploads that come by a link, so that the storage reserved for them is free at once. */
+export async function giveUpOfLink(db: Database, link: LinkId, now: number): Promise<void> {
+  for (;;) {
+    const open = await openUploadsOfLink(db, link, 100)
+    if (open.length === 0) return
+    for (const id of open) {
+      const upload = await uploadById(db, id)
+      if (upload !== undefined) await giveUp(db, upload, 'LINK_NOT_FOUND', now)
+    }
+  }
 }
 
 /**

@@ -40,7 +40,9 @@ export class UploadLookup {
   async authorized(caller: Caller, name: UploadName): Promise<UploadRow> {
     const upload = await this.#named(caller, name)
     if (upload === undefined) throw uploadNotFound()
-    if (upload.account_id !== GUESTS) {
+    // Who has begun it by a link has no account: the token is all that it takes.
+    const isContributors = upload.link_id !== null && upload.token_hash === hashUploadName(name)
+    if (upload.account_id !== GUESTS && !isContributors) {
       if (caller.kind === 'guest') {
         throw new Refusal(
           'INVALID_API_KEY',

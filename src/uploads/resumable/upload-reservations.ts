@@ -1,4 +1,4 @@
-import { type Caller, ownerOf } from '../../core/callers.ts'
+import { ownerOf, type Sender } from '../../core/callers.ts'
 import type { Signing } from '../../core/hmac.ts'
 import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
 import type { Database, Trx } from '../../database/database.ts'
@@ -39,14 +39,14 @@ export class UploadReservations {
    * Makes the row by `insert`, with a reservation for an upload of that size; a guest's grows as its bytes come. Throws
    * Refusal RATE_LIMITED also when too many uploads wait for their first byte.
    */
-  async create(caller: Caller, size: number, insert: (trx: Trx) => Promise<UploadId>): Promise<UploadRow> {
+  async create(caller: Sender, size: number, insert: (trx: Trx) => Promise<UploadId>): Promise<UploadRow> {
     const { reservations, signing } = this.#parts
     const account = ownerOf(caller)
     const bytes = account === GUESTS ? 0 : size
     // What could never fit is refused before anything is sent.
     if (account === GUESTS) await reservations.check(caller, size)
     return this.#reserving(caller, account, bytes, async (trx) => {
-      const address = caller.kind === 'guest' ? guestAddress(signing, caller.bucket) : null
+      const address = caller.kind === 'account' ? null : guestAddress(signing, caller.bucket)
       await assertFewEmpty(trx, account, address)
       const id = await insert(trx)
       await this.#reserve(trx, { id, account_id: account }, bytes)
@@ -57,7 +57,7 @@ export class UploadReservations {
   }
 
   /** The reservation of the upload, which grows with its bytes where not all of them were reserved at the beginning. */
-  of(caller: Caller, upload: UploadRow): Reservation {
+  of(caller: Sender, upload: UploadRow): Reservation {
     const { account_id: account, reserved, size } = upload
     return new Reservation({
       account,
@@ -71,7 +71,7 @@ export class UploadReservations {
    * Records the size of an upload of which nobody knew it, and reserves all of it, or leaves that to `of` for a guest's.
    * Returns how much is reserved.
    */
-  async declareSize(caller: Caller, upload: UploadRow, size: number): Promise<number> {
+  async declareSize(caller: Sender, upload: UploadRow, size: number): Promise<number> {
     const { id, account_id, reserved } = upload
     const left = Math.max(0, size - reserved)
     const missing = account_id === GUESTS ? 0 : left
@@ -85,7 +85,7 @@ export class UploadReservations {
 
   /** Runs a transaction that reserves so many bytes, under the account's lock. */
   #reserving<T>(
-    caller: Caller,
+    caller: Sender,
     account: AccountId,
     bytes: number,
     work: (trx: Trx) => Promise<T>,

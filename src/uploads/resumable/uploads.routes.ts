@@ -4,7 +4,7 @@ import { uploadsAnswer } from '../../contract/uploads.ts'
 import { parseFolderPlace, type Slug } from '../../domain/ids.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
 import { UPLOADS_PATH } from '../paths.ts'
-import { toUnfinishedUpload } from '../upload-answers.ts'
+import { publicNames, toUnfinishedUpload } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
 import { parseMetadata } from './tus-headers.ts'
 
@@ -21,6 +21,7 @@ export const listUploads = keyedEndpoint({
         const place = parseFolderPlace(metadata.get('folder'))
         return {
           ...toUnfinishedUpload(call.site, uploads, upload),
+          ...publicNames(call.site, upload),
           location: `${UPLOADS_PATH}/${uploads.resumable.nameForOwner(upload)}`,
           folder: place === 'root' ? null : place,
           path: metadata.get('relativePath') ?? null,

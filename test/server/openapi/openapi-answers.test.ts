@@ -227,6 +227,8 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   const archive = z
     .object({ data: z.object({ url: z.string() }) })
     .parse((await caller.post('/api/v1/files/download', { files: [file.slug] })).body)
+  await caller.post('/api/v1/links', { folders: [folder], uploads: {}, slug: 'documented-too' })
+  const taking = '/api/v1/links/documented-too'
   const { receipt } = z.object({ receipt: z.string() }).parse((await api(holdfast).upload('a guest’s')).body)
   const form = new FormData()
   form.set('file', new File(['content'], 'e.txt'))
@@ -287,6 +289,13 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'get /api/v1/links': { path: '/api/v1/links' },
     'get /api/v1/links/{link}': { path: '/api/v1/links/documented' },
     'patch /api/v1/links/{link}': { path: '/api/v1/links/documented', init: json({ name: 'one' }) },
+    'get /api/v1/links/{link}/contributions': { path: `${taking}/contributions` },
+    'post /api/v1/links/{link}/upload': { path: `${taking}/upload`, init: { body: form }, isOpen: true },
+    'post /api/v1/links/{link}/uploads': {
+      path: `${taking}/uploads`,
+      init: { headers: { ...TUS, 'Upload-Length': '4' } },
+      isOpen: true,
+    },
     'delete /api/v1/links/{link}': { path: '/api/v1/links/documented' },
     'get /api/v1/account': { path: '/api/v1/account' },
     'get /api/v1/account/storage': { path: '/api/v1/account/storage' },

@@ -11,6 +11,7 @@ export interface LinkFields {
   readonly password?: string | null
   readonly ends_at?: string | null
   readonly max_downloads?: number | null
+  readonly uploads?: Readonly<Record<string, unknown>> | null
 }
 
 const made = z.object({ data: z.object({ slug: z.string() }) })

@@ -14,6 +14,7 @@ import { systemRandom } from '../../../src/domain/random.ts'
 import { createLog } from '../../../src/log.ts'
 import { noThumbnails } from '../../../src/thumbnails/thumbnails.ts'
 import { FileCommit } from '../../../src/uploads/commit.ts'
+import { Contributions } from '../../../src/uploads/contributions.ts'
 import { startContentHashing } from '../../../src/uploads/hashing/content-hash.ts'
 import { Reservations } from '../../../src/uploads/reservations.ts'
 import { createResumable } from '../../../src/uploads/resumable/resumable.ts'
@@ -45,6 +46,7 @@ async function fixture() {
     maxFolderDepth: 10,
     uploadExpires: 24,
   }
+  const signing = createSigning('a secret of this test')
   const databaseSpace = async () => null
   const hashing = startContentHashing()
   const health = createStoreHealth(blobs, report)
@@ -57,10 +59,12 @@ async function fixture() {
     commit,
     health,
     hashing,
+    contributions: new Contributions({ db, signing, clock }),
     admitGuest: async () => {},
+    admitContributor: async () => {},
     isShared: false,
     outages: await createOutages({ db, clock, timers: clock, log }),
-    signing: createSigning('a secret of this test'),
+    signing,
     waitsForSpace: ({ slug }) => waits.push(slug),
   })
   const about = {

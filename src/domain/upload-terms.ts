@@ -1,0 +1,111 @@
+import { Refusal } from './errors.ts'
+import { extensionOf } from './file-name.ts'
+import { boundedNfc } from './measured-text.ts'
+import { mediaTypeOfName } from './media-type.ts'
+import { formatSize } from './sizes.ts'
+
+/** What a contributor may be asked for: a name, a mail address, a number or word that the owner knows. */
+export const ASKED_FIELDS = ['sender', 'address', 'reference'] as const
+export type AskedField = (typeof ASKED_FIELDS)[number]
+
+/** Fields that are not asked for are missing. */
+export type AskedFields = { readonly [Field in AskedField]?: 'optional' | 'required' | undefined }
+
+/** What contributors said, as they sent it or cleaned. */
+export type Answers = { readonly [Field in AskedField]?: string | undefined }
+
+/** What an upload link takes. null: without that limit. */
+export interface UploadTerms {
+  readonly maxFiles: number | null
+  /** Bytes of all files together. */
+  readonly maxSize: number | null
+  /** Bytes of each. */
+  readonly maxFileSize: number | null
+  /** As in `accept` of HTML: `.pdf` for an extension, `image/*` or `image/png` for media types. */
+  readonly types: readonly string[] | null
+  readonly fields: AskedFields
+}
+
+/** What has come or is coming. */
+export interface TakenByLink {
+  readonly files: number
+  readonly size: number
+}
+
+/** Whether nothing more can come. */
+export function isFull({ maxFiles, maxSize }: UploadTerms, { files, size }: TakenByLink): boolean {
+  return files >= (maxFiles ?? MOST_FILES) || (maxSize !== null && size >= maxSize)
+}
+
+export interface OfferedFile {
+  /** Cleaned. */
+  readonly name: string
+  readonly size: number
+}
+
+const LONGEST_ANSWER = 200
+export const MOST_TYPES = 50
+/** All that came by a link is counted whenever something more comes, so there is an end to it. */
+export const MOST_FILES = 10_000
+const TYPE = /^(?:\.[\p{L}\p{M}\p{N}_+~-]{1,30}|[a-z]{1,20}\/(?:\*|[a-z0-9!#$&^_.+-]{1,100}))$/u
+
+/** A type as it is kept, in lower case; null for what is none. */
+export function parseAcceptedType(text: string): string | null {
+  const type = text.trim().toLowerCase()
+  return TYPE.test(type) ? type : null
+}
+
+/** The name decides: an extension that is listed, or one of a media type that is. */
+export function isAcceptedType(types: readonly string[], name: string): boolean {
+  const extension = `.${extensionOf(name)}`
+  const media = mediaTypeOfName(name)
+  return types.some((type) => {
+    if (type.startsWith('.')) return type === extension
+    return type.endsWith('/*') ? media?.startsWith(type.slice(0, -1)) === true : type === media
+  })
+}
+
+/**
+ * Throws Refusal LINK_USED_UP, FILE_TOO_LARGE or UNSUPPORTED_MEDIA_TYPE when the link does not take the file besides what
+ * was taken.
+ */
+export function assertTaken(terms: UploadTerms, taken: TakenByLink, { name, size }: OfferedFile): void {
+  const { maxFiles, maxSize, maxFileSize, types } = terms
+  if (types !== null && !isAcceptedType(types, name)) {
+    throw new Refusal(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `This link takes only these kinds of files: ${types.join(', ')}`,
+    )
+  }
+  if (maxFileSize !== null && size > maxFileSize) {
+    throw new Refusal('FILE_TOO_LARGE', `A file for this link may have ${formatSize(maxFileSize)} at most`)
+  }
+  if (taken.files >= (maxFiles ?? MOST_FILES)) {
+    throw new Refusal('LINK_USED_UP', 'This link takes no more files; ask the person who sent it')
+  }
+  if (maxSize !== null && taken.size + size > maxSize) {
+    throw new Refusal(
+      'LINK_USED_UP',
+      'This file is larger than what this link still takes; ask the person who sent it',
+    )
+  }
+}
+
+/** What was asked for, cleaned; the rest is dropped. Throws Refusal INVALID_REQUEST for what is missing or too long. */
+export function checkedAnswers(fields: AskedFields, answers: Answers): Answers {
+  const kept: Partial<Record<AskedField, string>> = {}
+  for (const field of ASKED_FIELDS) {
+    const asked = fields[field]
+    if (asked === undefined) continue
+    const text = boundedNfc((answers[field] ?? '').trim(), LONGEST_ANSWER)
+    if (text === null) throw unfit(field, `may have ${LONGEST_ANSWER} characters at most`)
+    const clean = text.toWellFormed().replace(/\p{Cc}/gu, '')
+    if (clean !== '') kept[field] = clean
+    else if (asked === 'required') throw unfit(field, 'this link asks for it; send it with the file')
+  }
+  return kept
+}
+
+function unfit(field: AskedField, why: string): Refusal {
+  return new Refusal('INVALID_REQUEST', `"${field}": ${why}`)
+}

@@ -1,0 +1,179 @@
+import { z } from '@hono/zod-openapi'
+import * as mini from 'zod/mini'
+import { described } from '../../contract/documentation.ts'
+import { type Contribution, contributionsAnswer } from '../../contract/links.ts'
+import { contributionResult, startedUpload } from '../../contract/uploads.ts'
+import type { ContributorCaller } from '../../core/callers.ts'
+import { timestamp } from '../../domain/clock.ts'
+import { type Answers, ASKED_FIELDS } from '../../domain/upload-terms.ts'
+import { jsonResponse } from '../../server/answers/json.ts'
+import type { Call } from '../../server/call.ts'
+import { endpoint, keyedEndpoint } from '../../server/endpoint.ts'
+import { MAX_PAGE, paginationOf, queryNumber } from '../../server/requests/fields.ts'
+import type { ListedContribution } from '../../uploads/contributions.rows.ts'
+import { formUpload } from '../../uploads/form-upload.ts'
+import { rawUpload } from '../../uploads/raw-body.ts'
+import { leaveBody, receiveFile } from '../../uploads/receive.routes.ts'
+import { startUpload } from '../../uploads/resumable/tus.routes.ts'
+import { createUpload } from '../../uploads/resumable/tus-create.ts'
+import { toContributionResult } from '../../uploads/upload-answers.ts'
+import { asksForJson, textResponse } from '../../uploads/upload-status.routes.ts'
+import type { UploadsPart } from '../../uploads/uploads.part.ts'
+import type { SharingPart } from '../sharing.part.ts'
+import { linkVisit } from './link-visits.ts'
+
+/** What comes by links that take uploads. Who asks is told by the link alone: keys and sessions do not matter. */
+
+interface Needs {
+  readonly sharing: Pick<SharingPart, 'linkContributors'>
+  readonly uploads: UploadsPart
+}
+
+const errors = [400, 403, 404, 413, 415]
+const answerHeaders = z.object({
+  'Holdfast-Receipt': z.string().optional().openapi({ description: 'Withdraws the file' }),
+})
+const asked = z.object({
+  sender: z.string().optional().openapi({ example: 'Ann Lee' }),
+  address: z.string().optional().openapi({ example: 'ann@example.org' }),
+  reference: z.string().optional().openapi({ example: '42' }),
+})
+const link = z.string().openapi({ description: 'The slug of the link' })
+
+function contributor(call: Call, { sharing }: Pick<Needs, 'sharing'>): Promise<ContributorCaller> {
+  return sharing.linkContributors(linkVisit(call), call.bucket, basicPassword(call.request))
+}
+
+/** As `curl -u :password` sends it; the name does not matter. */
+function basicPassword(request: Request): string | null {
+  const [, base64 = ''] =
+    /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(request.headers.get('authorization') ?? '') ?? []
+  const [, password] = /^[^:]*:(.+)$/s.exec(Buffer.from(base64, 'base64').toString('utf8')) ?? []
+  return password ?? null
+}
+
+const pick = (get: (field: string) => string | undefined): Answers =>
+  Object.fromEntries(ASKED_FIELDS.map((field) => [field, get(field)]))
+
+/** `curl -T file https://host/l/<slug>/` puts the file there. */
+export const putContribution = endpoint({
+  documentation: {
+    summary:
+      'Put a file, as the body, into the folder of an upload link, as "curl -T" does. The password of the link is that of Basic authentication',
+    tag: 'Links',
+    params: z.object({ link, target: z.string().openapi({ description: 'The name of the file' }) }),
+    query: asked,
+    body: {
+      type: 'application/octet-stream',
+      schema: z.string().openapi({ type: 'string', format: 'binary' }),
+    },
+    answers: {
+      200: {
+        description: 'Stored, safe from a power cut: how to withdraw it, or JSON where Accept asks for it',
+        headers: answerHeaders,
+        schema: contributionResult,
+        text: described(mini.string(), {
+          example: 'To withdraw it: curl -X DELETE https://files.example.org/api/v1/receipt/IkxY…\n',
+        }),
+      },
+    },
+    errors,
+  },
+  async handle(call, parts: Needs) {
+    const caller = await contributor(call, parts)
+    const carrier = rawUpload(call.request, call.params.target ?? '', 'link')
+    const answers = () => pick((field) => call.url.searchParams.get(field) ?? undefined)
+    const file = await receiveFile(call, parts.uploads, caller, { folder: null, carrier, answers })
+    const result = toContributionResult(call, parts.uploads, file)
+    if (asksForJson(call.request)) return jsonResponse(result)
+    const address = `${call.site.publicUrl}/api/v1/receipt/${result.receipt}`
+    return textResponse(`To withdraw it: curl -X DELETE ${address}\n`)
+  },
+  refused: leaveBody,
+})
+
+export const postContribution = endpoint({
+  documentation: {
+    summary:
+      'Send a file by a form into the folder of an upload link. What the link asks for stands in fields in front of the file',
+    tag: 'Links',
+    params: z.object({ link }),
+    body: {
+      type: 'multipart/form-data',
+      schema: asked.extend({ file: z.string().openapi({ type: 'string', format: 'binary' }) }),
+    },
+    answers: {
+      200: {
+        description: 'Stored, safe from a power cut',
+        schema: contributionResult,
+        headers: answerHeaders,
+      },
+    },
+    errors,
+  },
+  async handle(call, parts: Needs) {
+    const caller = await contributor(call, parts)
+    const fields = new Map<string, string>()
+    const carrier = formUpload(call.request, ASKED_FIELDS, fields)
+    const answers = () => pick((field) => fields.get(field))
+    const file = await receiveFile(call, parts.uploads, caller, { folder: null, carrier, answers })
+    return jsonResponse(toContributionResult(call, parts.uploads, file))
+  },
+  refused: leaveBody,
+})
+
+export const startContribution = endpoint({
+  documentation: {
+    summary:
+      'Start a resumable upload (tus 1.0.0) into the folder of an upload link; it goes on at the address in Location',
+    tag: 'Links',
+    params: z.object({ link }),
+    headers: z.object({
+      'Tus-Resumable': z.literal('1.0.0'),
+      'Upload-Length': z.string(),
+      'Upload-Metadata': z.string().optional().openapi({
+        description:
+          'filename, filetype, relativePath (folders of it are made), lastModified, and what the link asks for: sender, address, reference',
+      }),
+    }),
+    answers: {
+      201: {
+        description: 'Started',
+        headers: z.object({ Location: z.string() }).extend(answerHeaders.shape),
+        schema: startedUpload,
+      },
+    },
+    errors: [...errors, 412, 460],
+  },
+  ...(startUpload.always === undefined ? {} : { always: startUpload.always }),
+  handle: async (call, parts: Needs) => createUpload(call, parts.uploads, await contributor(call, parts)),
+  refused: leaveBody,
+})
+
+/** For the owner, who has the files in the folder: whose they are. */
+export const listContributionsEndpoint = keyedEndpoint({
+  summary: 'List what came by one of your links that take uploads, newest first',
+  tag: 'Links',
+  params: z.object({ link }),
+  query: z.object({
+    page: queryNumber(1, MAX_PAGE).optional(),
+    per_page: queryNumber(1, 100).optional(),
+  }),
+  answer: contributionsAnswer,
+  errors: [400, 404],
+  async handle({ caller, params, query }, { sharing }: { readonly sharing: Pick<SharingPart, 'links'> }) {
+    const [page, perPage] = [query.page ?? 1, query.per_page ?? 20]
+    const found = await sharing.links.contributions(caller, params.link ?? '', page, perPage)
+    return {
+      success: true,
+      data: found.contributions.map(toContribution),
+      pagination: paginationOf(page, perPage, found.total),
+    }
+  },
+})
+
+function toContribution(row: ListedContribution): Contribution {
+  const { name, size, sender, address, reference, created_at, file_id, file_uuid, type } = row
+  const file = file_id === null || type === null ? null : { id: file_id, uuid: file_uuid, type }
+  return { name: name ?? '', size, file, sender, address, reference, created_at: timestamp(created_at) }
+}

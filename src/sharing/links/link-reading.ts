@@ -1,0 +1,118 @@
+import type { Database } from '../../database/database.ts'
+import { Refusal } from '../../domain/errors.ts'
+import type { FileIdentifier, FolderIdentifier } from '../../domain/ids.ts'
+import { isLinkSlug } from '../../domain/link-slug.ts'
+import type { Reach } from '../../domain/reach.ts'
+import type { TakenByLink, UploadTerms } from '../../domain/upload-terms.ts'
+import type { FileListRow } from '../../files/file-lists.rows.ts'
+import { type FolderListRow, findFolder } from '../../files/folders/folders.rows.ts'
+import { ownFolder } from '../../files/folders/places.ts'
+import { ownFile } from '../../files/own-file.ts'
+import {
+  type ListedContribution,
+  listContributions,
+  takenByLinks,
+  uploadLinks,
+} from '../../uploads/contributions.rows.ts'
+import { targetFiles, targetFolders } from './link-targets.rows.ts'
+import { countLinks, type LinkListRow, type LinkSelection, listLinks } from './links.rows.ts'
+
+/** A link, and for one that takes uploads what it takes and what has come or is coming. */
+export interface ListedLink extends LinkListRow {
+  readonly uploads: { readonly terms: UploadTerms; readonly taken: TakenByLink } | null
+}
+
+/** A link with those of its targets that are still there, or the folder that it takes uploads into. */
+export interface OwnLink {
+  readonly link: ListedLink
+  readonly files: readonly FileListRow[]
+  readonly folders: readonly FolderListRow[]
+}
+
+export interface LinkQuery {
+  readonly page: number
+  readonly perPage: number
+  /** Only links that were made for this file, or this folder. */
+  readonly file: FileIdentifier | null
+  readonly folder: FolderIdentifier | null
+}
+
+/** How owners look at their links. A caller who is kept to one folder sees the links whose targets all lie in it. */
+export interface LinkReading {
+  /** Throws Refusal LINK_NOT_FOUND. */
+  find(reach: Reach, slug: string): Promise<ListedLink>
+  /** From newest to oldest. Throws Refusal FILE_NOT_FOUND or FOLDER_NOT_FOUND. */
+  list(
+    reach: Reach,
+    query: LinkQuery,
+  ): Promise<{ readonly links: readonly ListedLink[]; readonly total: number }>
+  /** Throws Refusal LINK_NOT_FOUND. */
+  get(reach: Reach, slug: string): Promise<OwnLink>
+  /** What came by the link or is on its way, from newest to oldest. Throws Refusal LINK_NOT_FOUND. */
+  contributions(
+    reach: Reach,
+    slug: string,
+    page: number,
+    perPage: number,
+  ): Promise<{ readonly contributions: readonly ListedContribution[]; readonly total: number }>
+}
+
+export function createLinkReading(db: Database): LinkReading {
+  async function selectionOf(reach: Reach): Promise<LinkSelection> {
+    const { account, within } = reach
+    return { account, within: within === null ? null : (await ownFolder(db, reach, within)).id }
+  }
+
+  async function listed(selection: LinkSelection, offset: number, limit: number): Promise<ListedLink[]> {
+    const rows = await listLinks(db, selection, offset, limit)
+    const ids = rows.flatMap(({ id, uploads_into }) => (uploads_into === null ? [] : [id]))
+    const [uploads, taken] = [await uploadLinks(db, ids), await takenByLinks(db, ids)]
+    return rows.map((row) => {
+      const terms = uploads.get(row.id)?.terms
+      if (terms === undefined) return { ...row, uploads: null }
+      return { ...row, uploads: { terms, taken: taken.get(row.id) ?? { files: 0, size: 0 } } }
+    })
+  }
+
+  async function find(reach: Reach, slug: string): Promise<ListedLink> {
+    if (!isLinkSlug(slug)) throw linkNotFound()
+    const [link] = await listed({ ...(await selectionOf(reach)), slug }, 0, 1)
+    if (link === undefined) throw linkNotFound()
+    return link
+  }
+
+  async function withTargets(link: ListedLink): Promise<OwnLink> {
+    const { id, uploads_into: into } = link
+    if (into === null) return { link, files: await targetFiles(db, id), folders: await targetFolders(db, id) }
+    const folder = await findFolder(db, into)
+    return { link, files: [], folders: folder === undefined ? [] : [folder] }
+  }
+
+  return {
+    find,
+
+    async list(reach, { page, perPage, file, folder }) {
+      const selection = {
+        ...(await selectionOf(reach)),
+        ...(file === null ? {} : { file: (await ownFile(db, reach, file)).id }),
+        ...(folder === null ? {} : { folder: (await ownFolder(db, reach, folder)).id }),
+      }
+      return {
+        links: await listed(selection, (page - 1) * perPage, perPage),
+        total: await countLinks(db, selection),
+      }
+    },
+
+    get: async (reach, slug) => withTargets(await find(reach, slug)),
+
+    async contributions(reach, slug, page, perPage) {
+      const { id, uploads } = await find(reach, slug)
+      const found = await listContributions(db, id, (page - 1) * perPage, perPage)
+      return { contributions: found, total: uploads?.taken.files ?? 0 }
+    },
+  }
+}
+
+export function linkNotFound(): Refusal {
+  return new Refusal('LINK_NOT_FOUND', 'There is no such link')
+}

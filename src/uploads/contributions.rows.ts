@@ -1,0 +1,211 @@
+/** What comes by upload links. */
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { forUpdate, wholeSum } from '../database/differences.ts'
+import type {
+  AccountId,
+  BlobKey,
+  ContributionId,
+  FileId,
+  FolderId,
+  LinkId,
+  UploadId,
+  Uuid,
+} from '../domain/ids.ts'
+import type { Answers, AskedField, AskedFields, TakenByLink, UploadTerms } from '../domain/upload-terms.ts'
+
+export interface UploadLinkRow {
+  readonly folder: FolderId
+  readonly terms: UploadTerms
+}
+
+/** What the upload link takes, and where; undefined for a link that takes nothing. */
+export async function uploadLinkOf(db: Queryable, link: LinkId): Promise<UploadLinkRow | undefined> {
+  return (await uploadLinks(db, [link])).get(link)
+}
+
+/** The same of several. */
+export async function uploadLinks(
+  db: Queryable,
+  links: readonly LinkId[],
+): Promise<ReadonlyMap<LinkId, UploadLinkRow>> {
+  if (links.length === 0) return new Map()
+  const rows = await db.selectFrom('link_uploads').selectAll().where('link_id', 'in', links).execute()
+  return new Map(
+    rows.map(({ link_id, folder_id: folder, max_files, max_size, max_file_size, types, fields }) => {
+      const asked: AskedFields = JSON.parse(fields)
+      const terms = {
+        maxFiles: max_files,
+        maxSize: max_size,
+        maxFileSize: max_file_size,
+        types: types === null ? null : types.split(','),
+        fields: asked,
+      }
+      return [link_id, { folder, terms }]
+    }),
+  )
+}
+
+/** When it was revoked and ends; contributions to it wait until the transaction ends. */
+export function lockUploadLink(
+  trx: Trx,
+  link: LinkId,
+): Promise<{ readonly revoked_at: number | null; readonly ends_at: number | null } | undefined> {
+  return trx
+    .selectFrom('links')
+    .select(['revoked_at', 'ends_at'])
+    .where('id', '=', link)
+    .modifyEnd(forUpdate(trx))
+    .executeTakeFirst()
+}
+
+/** Whether a contribution has its place: its file is there, or on its way. */
+export const hasPlace: RawBuilder<SqlBool> = sql`(
+  files.id is not null
+  or exists (select 1 from reservations where reservations.key = contributions.reservation)
+  or exists (
+    select 1 from uploads where uploads.uuid = contributions.file_uuid and uploads.ended_at is null
+  )
+)`
+
+/** With the file of each, where it is there. */
+export function contributions(db: Queryable) {
+  return db
+    .selectFrom('contributions')
+    .leftJoin('files', (join) =>
+      join.onRef('files.uuid', '=', 'contributions.file_uuid').on('files.removed_at', 'is', null),
+    )
+}
+
+export async function takenByLink(db: Queryable, link: LinkId): Promise<TakenByLink> {
+  return (await takenByLinks(db, [link])).get(link) ?? { files: 0, size: 0 }
+}
+
+/** Links by which nothing came are missing. */
+export async function takenByLinks(
+  db: Queryable,
+  links: readonly LinkId[],
+): Promise<ReadonlyMap<LinkId, TakenByLink>> {
+  if (links.length === 0) return new Map()
+  const rows = await contributions(db)
+    .select(({ fn }) => [
+      'contributions.link_id',
+      fn.countAll<number>().as('files'),
+      wholeSum(db, 'contributions.size').as('size'),
+    ])
+    .where('contributions.link_id', 'in', links)
+    .where(hasPlace)
+    .groupBy('contributions.link_id')
+    .execute()
+  return new Map(rows.map(({ link_id, files, size }) => [link_id, { files, size }]))
+}
+
+export async function insertContribution(
+  trx: Trx,
+  contribution: {
+    readonly link_id: LinkId
+    readonly file_uuid: Uuid
+    readonly receipt: string
+    readonly reservation: BlobKey | null
+    readonly size: number
+    readonly created_at: number
+  },
+  { sender = null, address = null, reference = null }: { readonly [Field in keyof Answers]?: string | null },
+): Promise<void> {
+  await trx
+    .insertInto('contributions')
+    .values({ ...contribution, sender, address, reference })
+    .execute()
+}
+
+/** For the owner of the link: with the file, or the name of what is on its way. */
+export interface ListedContribution extends Required<{ readonly [Field in AskedField]: string | null }> {
+  readonly file_uuid: Uuid
+  readonly file_id: FileId | null
+  readonly type: string | null
+  readonly name: string | null
+  readonly size: number
+  readonly created_at: number
+}
+
+/** From newest to oldest. */
+export function listContributions(
+  db: Database,
+  link: LinkId,
+  offset: number,
+  limit: number,
+): Promise<ListedContribution[]> {
+  return contributions(db)
+    .leftJoin('uploads', 'uploads.uuid', 'contributions.file_uuid')
+    .select([
+      'contributions.file_uuid',
+      'contributions.sender',
+      'contributions.address',
+      'contributions.reference',
+      'contributions.created_at',
+      'files.id as file_id',
+      'files.type',
+      sql<string | null>`coalesce(files.name, uploads.name)`.as('name'),
+      sql<number>`coalesce(files.size, contributions.size)`.as('size'),
+    ])
+    .where('contributions.link_id', '=', link)
+    .where(hasPlace)
+    .orderBy('contributions.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+}
+
+export interface GivenContribution {
+  readonly id: ContributionId
+  readonly file_uuid: Uuid
+  readonly account_id: AccountId
+  readonly folder_id: FolderId
+  readonly revoked_at: number | null
+  readonly ends_at: number | null
+}
+
+export function contributionByReceipt(db: Database, receipt: string): Promise<GivenContribution | undefined> {
+  return db
+    .selectFrom('contributions')
+    .innerJoin('links', 'links.id', 'contributions.link_id')
+    .innerJoin('link_uploads', 'link_uploads.link_id', 'contributions.link_id')
+    .select([
+      'contributions.id',
+      'contributions.file_uuid',
+      'links.account_id',
+      'links.revoked_at',
+      'links.ends_at',
+      'link_uploads.folder_id',
+    ])
+    .where('contributions.receipt', '=', receipt)
+    .executeTakeFirst()
+}
+
+/** Open resumable uploads that come by the link, up to `most`. */
+export async function openUploadsOfLink(db: Database, link: LinkId, most: number): Promise<UploadId[]> {
+  const rows = await db
+    .selectFrom('contributions')
+    .innerJoin('uploads', 'uploads.uuid', 'contributions.file_uuid')
+    .select('uploads.id')
+    .where('contributions.link_id', '=', link)
+    .where('uploads.ended_at', 'is', null)
+    .limit(most)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function dropContribution(db: Database, id: ContributionId): Promise<void> {
+  await db.deleteFrom('contributions').where('id', '=', id).execute()
+}
+
+/** Deletes up to `most` contributions from before `time` that have no place; returns how many. */
+export async function dropPlaceless(db: Database, time: number, most: number): Promise<number> {
+  const some = contributions(db)
+    .select('contributions.id')
+    .where('contributions.created_at', '<', time)
+    .where(sql<SqlBool>`not ${hasPlace}`)
+    .limit(most)
+  const { numDeletedRows } = await db.deleteFrom('contributions').where('id', 'in', some).executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,126 @@
+import type { ContributorCaller } from '../core/callers.ts'
+import type { Signing } from '../core/hmac.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { type Clock, DAY } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { BlobKey, LinkId, Uuid } from '../domain/ids.ts'
+import { type Answers, assertTaken, checkedAnswers, type OfferedFile } from '../domain/upload-terms.ts'
+import {
+  dropPlaceless,
+  insertContribution,
+  lockUploadLink,
+  takenByLink,
+  type UploadLinkRow,
+  uploadLinkOf,
+} from './contributions.rows.ts'
+
+export interface WantedContribution extends OfferedFile {
+  readonly answers: Answers
+  readonly uuid: Uuid
+  /** Key of the reservation of an upload that one request brings; null for a resumable one. */
+  readonly reservation: BlobKey | null
+}
+
+/** The number of the file that a receipt of a contribution names, so that the receipt does not name the file. */
+export function contributionTag(signing: Signing, uuid: Uuid): string {
+  return signing.tag('contribution', uuid)
+}
+
+/**
+ * What comes by upload links. Each takes its place before its bytes come, in a transaction that counts under a lock on
+ * the link's row, so that no number of senders at once puts more into a folder than its owner allows. It keeps the place
+ * as long as its upload is under way or its file is there: see `hasPlace`.
+ */
+export class Contributions {
+  readonly #db: Database
+  readonly #signing: Signing
+  readonly #clock: Clock
+
+  constructor({ db, signing, clock }: { db: Database; signing: Signing; clock: Clock }) {
+    this.#db = db
+    this.#signing = signing
+    this.#clock = clock
+  }
+
+  /** Refuses, before anything is reserved, what `take` would refuse now. */
+  async check({ link }: ContributorCaller, file: OfferedFile, answers: Answers): Promise<void> {
+    const { terms } = await this.#linkOf(this.#db, link)
+    checkedAnswers(terms.fields, answers)
+    assertTaken(terms, await takenByLink(this.#db, link), file)
+  }
+
+  /**
+   * Takes a place. Throws Refusal LINK_NOT_FOUND when the link was revoked, LINK_ENDED, LINK_USED_UP, FILE_TOO_LARGE,
+   * UNSUPPORTED_MEDIA_TYPE, or INVALID_REQUEST for a missing answer.
+   */
+  async take(trx: Trx, { link }: ContributorCaller, wanted: WantedContribution): Promise<void> {
+    const now = this.#clock.now()
+    const row = await this.#locked(trx, link)
+    if (row.ends_at !== null && row.ends_at <= now) throw linkEnded()
+    const { terms } = await this.#linkOf(trx, link)
+    const answers = checkedAnswers(terms.fields, wanted.answers)
+    assertTaken(terms, await takenByLink(trx, link), wanted)
+    const { uuid, reservation, size } = wanted
+    const receipt = contributionTag(this.#signing, uuid)
+    const contribution = { link_id: link, file_uuid: uuid, receipt, reservation, size, created_at: now }
+    await insertContribution(trx, contribution, answers)
+  }
+
+  /** The same in a transaction of its own. */
+  takeNow(caller: ContributorCaller, wanted: WantedContribution): Promise<void> {
+    return inTransaction(this.#db, (trx) => this.take(trx, caller, wanted))
+  }
+
+  /**
+   * To be called in the transaction that stores the file: nothing arrives any more once a revocation was answered. Throws
+   * Refusal LINK_NOT_FOUND.
+   */
+  async assertNotRevoked(trx: Trx, link: LinkId): Promise<void> {
+    await this.#locked(trx, link)
+  }
+
+  /** Deletes what is kept of contributions that never became files, or whose files are gone. */
+  async forgetPlaceless(mayGoOn: () => boolean = () => true): Promise<void> {
+    const before = this.#clock.now() - DAY
+    while (mayGoOn() && (await dropPlaceless(this.#db, before, STEP)) === STEP);
+  }
+
+  async #locked(trx: Trx, link: LinkId): Promise<{ readonly ends_at: number | null }> {
+    const row = await lockUploadLink(trx, link)
+    if (row === undefined || row.revoked_at !== null) throw linkGone()
+    return row
+  }
+
+  async #linkOf(db: Database | Trx, link: LinkId): Promise<UploadLinkRow> {
+    const row = await uploadLinkOf(db, link)
+    if (row === undefined) throw linkGone()
+    return row
+  }
+}
+
+const STEP = 100
+
+export function linkEnded(): Refusal {
+  return new Refusal('LINK_ENDED', 'This link has ended; ask the person who sent it for another one')
+}
+
+function linkGone(): Refusal {
+  return new Refusal('LINK_NOT_FOUND', 'There is no such link')
+}
+
+/**
+ * Runs what may tell of the owner's account, and keeps that from the contributor: how much room there is, and what has
+ * become of the folder.
+ */
+export async function withoutOwnersAffairs<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    if (error.code === 'FOLDER_NOT_FOUND') throw linkGone()
+    if (error.code !== 'STORAGE_LIMIT_EXCEEDED') throw error
+    const message = 'There is no room for this file where this link puts it; tell the person who sent it'
+    throw new Refusal('STORAGE_LIMIT_EXCEEDED', message)
+  }
+}
