@@ -14,6 +14,10 @@ export interface ResumableUpload {
   told: number
 }
 
+const finishing = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('processing') }),
+  z.object({ status: z.literal('completed'), sha256: z.string() }),
+])
 const unfinished = z.object({ data: z.array(z.object({ location: z.string(), name: z.string() })) })
 
 export function tusOf({ url, key }: Pick<Caller, 'url' | 'key'>): Tus {
@@ -43,6 +47,19 @@ export async function sendOn(
 }
 
 /**
+ * The hash of an upload whose last byte was answered, once it is a file: where the disk failed meanwhile the next server
+ * makes it one.
+ */
+export async function finishedHash(client: Tus, path: string): Promise<string> {
+  let state = finishing.parse((await client.look(path)).body)
+  while (state.status === 'processing') {
+    await Bun.sleep(20)
+    state = finishing.parse((await client.look(path)).body)
+  }
+  return state.sha256
+}
+
+/**
  * Looks at every upload that a crash has interrupted, and finishes it, so that its bytes are read back with those of all
  * files. One whose creation has no answer is removed. Returns what is wrong.
  */
@@ -59,6 +76,7 @@ export async function settleResumable(model: CrashModel, server: Caller): Promis
     } else {
       upload.told = offset
       if (offset < upload.content.length) await sendOn(client, path, upload, upload.content.length)
+      await finishedHash(client, path)
       model.pendingFiles.delete(upload.name)
       model.files.set(upload.slug, expectedOf(upload))
     }

@@ -5,7 +5,7 @@ import { type Caller, sha256, UnexpectedAnswer, uploadResult } from '../support/
 import { openUpload } from '../support/network/raw-upload.ts'
 import { crashContent } from './crash-content.ts'
 import type { CrashModel, ExpectedFile } from './crash-model.ts'
-import { sendOn, tusOf } from './crash-resumable.ts'
+import { finishedHash, sendOn, tusOf } from './crash-resumable.ts'
 
 const WORKERS = 6
 /** A worker with more files than this deletes more than it uploads. */
@@ -134,8 +134,7 @@ async function uploadResumably(
   model.resumable.set(path, upload)
   const piece = Math.ceil(content.length / chance.whole(1, 4))
   while (upload.told < content.length) await sendOn(client, path, upload, upload.told + piece)
-  const { body } = await client.look(path)
-  const { sha256 } = z.object({ status: z.literal('completed'), sha256: z.string() }).parse(body)
+  const sha256 = await finishedHash(client, path)
   model.resumable.delete(path)
   return { slug, sha256 }
 }
