@@ -28,6 +28,7 @@ import { type LinkPlace, type LinkTarget, linkFolderPlace, linkPlace } from './l
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
 import { seeOther } from './see-other.ts'
+import { uploadLinkPage } from './upload-link-page.ts'
 
 /** Dependencies of the pages below `/l/`. */
 interface LinkPageNeeds {
@@ -124,6 +125,9 @@ async function linkAnswer(call: Call, parts: LinkPageNeeds, target: LinkTarget |
     return passwordForm(call, parts, { lock: visited.closed.lock, action }, next, null)
   }
   const open = openedLink(visited)
+  if (open.link.uploads_into !== null && target === null && !wants(call).bytes && !wants(call).archive) {
+    return uploadLinkPage(call, parts, open)
+  }
   const targets = await parts.sharing.linkAccess.targets(open.link)
   const { isLimited } = open.asker.link
   const taken = isLimited ? await parts.sharing.linkClaims.count(open.link.id) : 0

@@ -21,6 +21,7 @@ import { PasswordPage } from './views/password.tsx'
 import { ReportedPage, ReportPage } from './views/report.tsx'
 import { SettingsPage } from './views/settings.tsx'
 import { StartPage } from './views/start.tsx'
+import { UploadLinkPage } from './views/upload-link.tsx'
 
 const texts = { en, de }
 /** Limit of the cache: browsers may send any number of locales. */
@@ -53,6 +54,8 @@ export function createRenderers(assets: PageAssets): Renderers {
   }
   return {
     startPage: (view, reader) => page(createElement(StartPage, { view, context: contextOf(reader) })),
+    uploadLinkPage: (view, reader) =>
+      page(createElement(UploadLinkPage, { view, context: contextOf(reader) })),
     filePage: (view, reader) => page(createElement(FilePageDocument, { view, context: contextOf(reader) })),
     arrivingPage: (reader) => page(createElement(ArrivingPage, { context: contextOf(reader) })),
     filesPage: (view, reader) => page(createElement(FilesPage, { view, context: contextOf(reader) })),

@@ -13,6 +13,7 @@ import type {
   ReportPageView,
   SettingsPageView,
   StartPageView,
+  UploadLinkView,
 } from './views.ts'
 
 /**
@@ -21,6 +22,7 @@ import type {
  */
 export interface Renderers {
   startPage(view: StartPageView, reader: PageReader): string
+  uploadLinkPage(view: UploadLinkView, reader: PageReader): string
   filePage(view: FilePageView, reader: PageReader): string
   /** The page of a file that is still being uploaded; reveals nothing about the file. */
   arrivingPage(reader: PageReader): string

@@ -2,7 +2,9 @@ import type { AdminSection } from '../../web/admin/data.ts'
 import type { PreviewKind } from '../../web/file/data.ts'
 import type { SettingsSection } from '../../web/settings/data.ts'
 import type { ErrorCode, StorageReason } from '../domain/errors.ts'
+import type { LinkSlug } from '../domain/ids.ts'
 import type { ReportReason } from '../domain/report.ts'
+import type { AskedFields } from '../domain/upload-terms.ts'
 import type { FolderLook, FolderQuery } from './folder-query.ts'
 import type { GuideName } from './guides.ts'
 
@@ -269,6 +271,22 @@ export interface AdminPageView {
   readonly section: AdminSection
   /** Whether an invitation could be used. */
   readonly canInvite: boolean
+}
+
+/** A link that asks for files. Nothing of its folder is in it. */
+export interface UploadLinkView {
+  readonly slug: LinkSlug
+  /** Name of the account that asks. */
+  readonly owner: string
+  readonly notice: LinkNotice
+  readonly fields: AskedFields
+  readonly types: readonly string[] | null
+  /** Bytes that one file may have. */
+  readonly maxFileSize: number
+  /** Whether it takes no more. */
+  readonly isFull: boolean
+  /** Whether a file has just come by the form. */
+  readonly isReceived: boolean
 }
 
 export interface StartPageView {

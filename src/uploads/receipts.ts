@@ -23,7 +23,7 @@ export interface Receipts {
   /**
    * Deletes for good what was uploaded, also while its bytes are still arriving. Throws Refusal NOT_FOUND for a receipt
    * that this server never gave, and when nothing is left of the upload. What came by an upload link can be withdrawn from
-   * its folder as long as the link is in force: LINK_ENDED or LINK_NOT_FOUND besides.
+   * its folder as long as the link is in force, and from then on only while it is arriving: LINK_ENDED besides.
    */
   redeem(receipt: string): Promise<void>
 }
@@ -65,10 +65,12 @@ export function createReceipts(parts: {
     const found = await contributionByReceipt(db, tag)
     if (found === undefined) throw notFound()
     const { id, account_id: account, file_uuid: uuid, folder_id } = found
-    if (found.revoked_at !== null || (found.ends_at !== null && found.ends_at <= clock.now())) throw tooLate()
     const folder = await findFolder(db, folder_id)
     if (folder === undefined) throw notFound()
-    await remove({ account, within: folder.identifier }, { kind: 'uuid', uuid })
+    const reach = { account, within: folder.identifier }
+    const isOver = found.revoked_at !== null || (found.ends_at !== null && found.ends_at <= clock.now())
+    if (!isOver) await remove(reach, { kind: 'uuid', uuid })
+    else if (!(await endUpload(reach, uuid))) throw tooLate()
     await dropContribution(db, id)
   }
 

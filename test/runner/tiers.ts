@@ -69,6 +69,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/browser/start-progress.test.ts': 'slow lines',
   'test/browser/start-resuming.test.ts': 'slow lines, and browsers and servers that start again',
   'test/browser/tus.test.ts': 'test/client/tus-js.test.ts has the same library',
+  'test/browser/upload-link.test.ts': 'test/sharing/links/upload-links.test.ts has the same by its interface',
   'test/browser/upload-states.test.ts': 'start.test.ts works on the same page',
   'test/cli/account.test.ts': 'many starts of the program; test/accounts has the same by its interface',
   'test/cli/admin.test.ts': 'many starts of the program; test/operations has the same by its interface',

@@ -28,6 +28,20 @@ describe('an answer', () => {
     })
   })
 
+  test('to what goes by an upload link says what of the link is in the way, and nothing of its owner', () => {
+    for (const [status, code, kind] of [
+      [413, 'STORAGE_LIMIT_EXCEEDED', 'link-no-space'],
+      [404, 'LINK_USED_UP', 'link-full'],
+      [404, 'LINK_ENDED', 'link-over'],
+      [404, 'LINK_NOT_FOUND', 'link-over'],
+      [415, 'UNSUPPORTED_MEDIA_TYPE', 'link-kind'],
+    ] as const) {
+      const answer = answerOf(status, refusal(code), null)
+      const told = judge(answer, { limit: LIMIT, isOnline: true, byLink: true })
+      expect(told).toEqual({ kind: 'over', problem: { kind } })
+    }
+  })
+
   test('that does not come, or is a gateway’s, is waited out', () => {
     for (const [isOnline, reason] of [
       [true, 'unreachable'],

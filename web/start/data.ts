@@ -7,6 +7,28 @@ export interface StartPageData {
   readonly guestUploads: boolean
   /** Bytes that one file may have. */
   readonly maxFileSize: number
+  /** Of the page of an upload link; null on the start page. */
+  readonly link: AskingLink | null
+}
+
+/** Id of the form of the place to drop files, which sends the fields above it too. */
+export const ZONE = 'zone'
+
+/** What an upload link asks whoever has it for. */
+export interface AskingLink {
+  readonly slug: string
+  readonly fields: readonly AskedField[]
+  /** For the chooser of files; null: any kind. */
+  readonly accept: string | null
+  /** Whether it takes no more. */
+  readonly isFull: boolean
+}
+
+export interface AskedField {
+  readonly name: string
+  readonly label: string
+  readonly isRequired: boolean
+  readonly type: 'text' | 'email'
 }
 
 /** The element that the server renders and the script makes alive. */

@@ -4,6 +4,7 @@ import { Drawing } from '../shared/drawings/drawing.tsx'
 import { hasPicker, pickFiles } from '../uploads/file-picker.ts'
 import { byItself, type Picked } from '../uploads/picked.ts'
 import type { StartAppTexts } from '../uploads/texts.ts'
+import { type AskingLink, ZONE } from './data.ts'
 
 interface DropZoneProps {
   readonly texts: StartAppTexts
@@ -14,13 +15,15 @@ interface DropZoneProps {
   readonly isOver: boolean
   /** Below a list: a strip to add more. */
   readonly isSmall: boolean
+  /** Of an upload link; null on the start page. */
+  readonly link: AskingLink | null
 }
 
 /**
  * The place to drop or choose files. Its field fills it, so that without a script browsers take a dropped file there,
  * and the form sends it.
  */
-export function DropZone({ texts, add, open, isOver, isSmall }: DropZoneProps) {
+export function DropZone({ texts, add, open, isOver, isSmall, link }: DropZoneProps) {
   const [isAlive, setIsAlive] = useState(false)
   const files = useRef<HTMLInputElement>(null)
   const photos = useRef<HTMLInputElement>(null)
@@ -39,19 +42,21 @@ export function DropZone({ texts, add, open, isOver, isSmall }: DropZoneProps) {
     void pickFiles(true).then(add)
   }
 
-  const Title = isSmall ? 'p' : 'h1'
+  const Title = isSmall || link !== null ? 'p' : 'h1'
   return (
     <form
-      action="/"
+      action={link === null ? '/' : `/api/v1/links/${link.slug}/upload`}
       className="zone"
       data-alive={isAlive || undefined}
       data-over={isOver || undefined}
       data-small={isSmall || undefined}
       encType="multipart/form-data"
+      id={ZONE}
       method="post"
       onPointerEnter={open}
     >
       <input
+        {...(link?.accept == null ? {} : { accept: link.accept })}
         aria-label={texts.file}
         className="zone-field"
         multiple={isAlive}

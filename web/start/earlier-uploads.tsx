@@ -41,6 +41,7 @@ export function EarlierUploads({ receipts, listed, view }: EarlierUploadsProps) 
   }
 
   async function look(): Promise<void> {
+    if (!view.showsLinks) return
     for (const receipt of shown) {
       const { pathname } = new URL(receipt.link)
       // A look at the head alone is no view, and does not keep the file.
@@ -86,9 +87,15 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
 
   return (
     <li>
-      <a className="earlier-name" href={new URL(link).pathname}>
-        <FileName name={name} />
-      </a>
+      {view.showsLinks ? (
+        <a className="earlier-name" href={new URL(link).pathname}>
+          <FileName name={name} />
+        </a>
+      ) : (
+        <span className="earlier-name">
+          <FileName name={name} />
+        </span>
+      )}
       <p
         className={step === 'failed' ? 'small failure' : 'small quiet'}
         role={step === 'none' ? undefined : 'status'}

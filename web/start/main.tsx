@@ -3,21 +3,29 @@ import { readPageData } from '../shared/page-data.ts'
 import { createEngine } from '../uploads/engine.ts'
 import { byItself } from '../uploads/picked.ts'
 import { openReceiptStore } from '../uploads/receipts.ts'
+import type { Destination } from '../uploads/server.ts'
 import { storage } from '../uploads/storage.ts'
+import { noAnswers, openAnswers } from './answers.ts'
 import { START_APP, type StartPageData } from './data.ts'
 import { StartApp } from './start-app.tsx'
 
 const data = readPageData<StartPageData>()
-const guests = { headers: {}, keepsFolders: false }
+const { link } = data
+const answers = link === null ? noAnswers : openAnswers(link.slug)
+const to: Destination =
+  link === null
+    ? { headers: {}, keepsFolders: false }
+    : { headers: {}, keepsFolders: true, link: { slug: link.slug, answers: answers.all } }
 const engine = createEngine(async () => {
   const { openUploadList } = await import('../uploads/uploads.ts')
-  return openUploadList({ to: guests, sort: 'guest', limit: data.maxFileSize })
+  return openUploadList({ to, sort: link === null ? 'guest' : 'link', limit: data.maxFileSize })
 })
 
 const root = document.getElementById(START_APP)
 if (root !== null && data.guestUploads) {
   takeEarlyFiles(root)
-  hydrateRoot(root, <StartApp data={data} engine={engine} receipts={openReceiptStore(storage())} />)
+  const receipts = openReceiptStore(storage(), link?.slug ?? null)
+  hydrateRoot(root, <StartApp answers={answers} data={data} engine={engine} receipts={receipts} />)
   whenIdle(engine.open)
 }
 

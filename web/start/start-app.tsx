@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { ThemeProvider } from '../shared/theme-provider.tsx'
 import { createWords } from '../shared/words.ts'
 import { NOTHING, type UploadEngine } from '../uploads/engine.ts'
@@ -8,6 +8,8 @@ import { View } from '../uploads/list/view.ts'
 import type { Picked } from '../uploads/picked.ts'
 import { openReceiptStore, type ReceiptStore } from '../uploads/receipts.ts'
 import type { Uploads } from '../uploads/upload-item.ts'
+import type { Answers } from './answers.ts'
+import { AskedFields, areFilled } from './asked-fields.tsx'
 import type { StartPageData } from './data.ts'
 import { DropZone } from './drop-zone.tsx'
 import { EarlierUploads } from './earlier-uploads.tsx'
@@ -19,14 +21,16 @@ interface StartAppProps {
   readonly data: StartPageData
   readonly engine: UploadEngine
   readonly receipts: ReceiptStore
+  readonly answers: Answers
 }
 
-/** The start page: a place to drop files, which becomes the list of uploads. */
-export function StartApp({ data, engine, receipts }: StartAppProps) {
+/** The start page, and that of an upload link: a place to drop files, which becomes the list of uploads. */
+export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
+  const { link } = data
   const uploads = useSyncExternalStore(engine.subscribe, engine.snapshot, () => NOTHING)
   const { items, total } = uploads
-  const view = useMemo(() => new View(data, createWords(data.locale)), [data])
-  const add = useCallback((picked: readonly Picked[]) => engine.add(picked), [engine])
+  const view = useMemo(() => new View(data, createWords(data.locale), data.link === null), [data])
+  const { add, place, filled } = useAsked(engine)
   const isOver = useDrop(add)
   usePaste(data, add)
   const [isWritten, setIsWritten] = useState(false)
@@ -38,12 +42,45 @@ export function StartApp({ data, engine, receipts }: StartAppProps) {
   return (
     <ThemeProvider>
       {isEmpty ? null : <UploadListView engine={engine} uploads={uploads} view={view} />}
-      <DropZone add={add} isOver={isOver} isSmall={!isEmpty} open={engine.open} texts={data.texts} />
-      <TypedText add={add} open={engine.open} texts={data.texts} written={setIsWritten} />
+      {link === null || link.fields.length === 0 ? null : (
+        <AskedFields answers={answers} fields={link.fields} filled={filled} place={place} />
+      )}
+      {link?.isFull ? null : (
+        <DropZone
+          add={add}
+          isOver={isOver}
+          isSmall={!isEmpty}
+          link={link}
+          open={engine.open}
+          texts={data.texts}
+        />
+      )}
+      {link === null ? (
+        <TypedText add={add} open={engine.open} texts={data.texts} written={setIsWritten} />
+      ) : null}
       <EarlierUploads listed={linksOf(uploads)} receipts={receipts} view={view} />
       <Announcements items={items} view={view} />
     </ThemeProvider>
   )
+}
+
+/** Holds what is chosen until what the link needs to know is there. */
+function useAsked(engine: UploadEngine) {
+  const place = useRef<HTMLDivElement>(null)
+  const held = useRef<readonly Picked[]>([])
+  const filled = useCallback(() => {
+    if (held.current.length === 0 || !areFilled(place.current)) return
+    engine.add(held.current)
+    held.current = []
+  }, [engine])
+  const add = useCallback(
+    (picked: readonly Picked[]) => {
+      held.current = [...held.current, ...picked]
+      filled()
+    },
+    [filled],
+  )
+  return { add, place, filled }
 }
 
 function linksOf({ items }: Uploads): readonly string[] {

@@ -22,13 +22,14 @@ const KEY = 'holdfast-receipts'
 /** The latest so many are kept: some 60 KB of what a site may have. */
 const MOST = 200
 
-/** Without a place to keep them they last as long as the page. */
-export function openReceiptStore(storage: Storage | null): ReceiptStore {
+/** Without a place to keep them they last as long as the page. `link`: the upload link whose receipts they are. */
+export function openReceiptStore(storage: Storage | null, link: string | null = null): ReceiptStore {
+  const key = link === null ? KEY : `${KEY}-${link}`
   let unkept: readonly KeptReceipt[] = []
 
   function list(): readonly KeptReceipt[] {
     try {
-      const parsed: unknown = JSON.parse(storage?.getItem(KEY) ?? 'null')
+      const parsed: unknown = JSON.parse(storage?.getItem(key) ?? 'null')
       return Array.isArray(parsed) ? parsed.filter(isReceipt) : unkept
     } catch {
       return unkept
@@ -38,7 +39,7 @@ export function openReceiptStore(storage: Storage | null): ReceiptStore {
   function save(receipts: readonly KeptReceipt[]): void {
     unkept = receipts
     try {
-      storage?.setItem(KEY, JSON.stringify(receipts))
+      storage?.setItem(key, JSON.stringify(receipts))
     } catch {
       // They are gone with the page.
     }

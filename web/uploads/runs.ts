@@ -67,7 +67,9 @@ export class Runs {
 
   fail(entry: BoardEntry, error: unknown): void {
     const problem = error instanceof UploadOver ? error.problem : ({ kind: 'not-stored' } as const)
-    if (['changed', 'too-large', 'guests-off', 'expired', 'content-refused'].includes(problem.kind))
+    if (
+      ['changed', 'too-large', 'guests-off', 'expired', 'content-refused', 'link-kind'].includes(problem.kind)
+    )
       this.giveUp(entry)
     this.#parts.board.setState(entry, { kind: 'failed', problem })
   }

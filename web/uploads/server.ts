@@ -14,6 +14,15 @@ export interface Destination {
   readonly headers: Readonly<Record<string, string>>
   /** Whether folders that are dropped are made there. Guests have none: their files go up by themselves. */
   readonly keepsFolders: boolean
+  /** The upload link by which they go, into somebody else's folder; undefined for none. */
+  readonly link?: LinkDestination
+}
+
+/** What is sent by it has no link to give away: only the receipt tells it. */
+interface LinkDestination {
+  readonly slug: string
+  /** What the link asks for, as it is now. */
+  answers(): Readonly<Record<string, string>>
 }
 
 export interface AnnouncedUpload {
@@ -54,27 +63,36 @@ export async function announceUpload(to: Destination, upload: AnnouncedUpload): 
     ['lastModified', String(upload.lastModified)],
     ...(upload.folder === null ? [] : [['folder', upload.folder]]),
     ...(upload.path === null || !to.keepsFolders ? [] : [['relativePath', upload.path]]),
+    ...Object.entries(to.link?.answers() ?? {}),
   ]
-  const { body, headers } = await ask(UPLOADS, {
-    method: 'POST',
-    headers: {
-      ...to.headers,
-      ...VERSION,
-      'Upload-Length': String(upload.size),
-      'Upload-Metadata': metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(','),
+  const { body, headers } = await ask(
+    to.link === undefined ? UPLOADS : `/api/v1/links/${to.link.slug}/uploads`,
+    {
+      method: 'POST',
+      headers: {
+        ...to.headers,
+        ...VERSION,
+        'Upload-Length': String(upload.size),
+        'Upload-Metadata': metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(','),
+      },
     },
-  })
+  )
   const address = text(body, 'location')
   const receipt = headers.get('holdfast-receipt')
   if (!SECRET.test(address)) throw new RequestFailure(null)
-  return { address, link: text(body, 'url'), ...(receipt === null ? {} : { receipt }) }
+  return { address, link: linkOf(to, address, body), ...(receipt === null ? {} : { receipt }) }
 }
 
 export async function askForUpload(to: Destination, address: string): Promise<UploadOffset> {
   const { body } = await ask(address, { headers: to.headers, cache: 'no-store' })
   const status = UPLOAD_STATUSES.find((known) => known === body.status)
   if (status === undefined) throw new RequestFailure(null)
-  return { status, received: number(body, 'received'), link: text(body, 'url') }
+  return { status, received: number(body, 'received'), link: linkOf(to, address, body) }
+}
+
+/** By which the page tells uploads apart; the link to give away, where there is one. */
+function linkOf({ link }: Destination, address: string, body: Said['body']): string {
+  return link === undefined ? text(body, 'url') : `${location.origin}/l/${link.slug}#${address.slice(-32)}`
 }
 
 /** Where to go on. Ends a request whose sender is gone, so that the offset stays true. */
@@ -103,7 +121,9 @@ export async function deleteWithReceipt(receipt: string): Promise<void> {
   try {
     await ask(`/api/v1/receipt/${encodeURIComponent(receipt)}`, { method: 'DELETE', keepalive: true })
   } catch (error) {
-    if (!(error instanceof RequestFailure) || error.answer?.status !== 404) throw error
+    // What came by a link that has ended stays.
+    const isGone = error instanceof RequestFailure && error.answer?.code === 'NOT_FOUND'
+    if (!isGone) throw error
   }
 }
 

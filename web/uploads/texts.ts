@@ -75,6 +75,10 @@ export interface StartAppTexts {
     readonly notAllowed: string
     readonly contentRefused: string
     readonly folderGone: string
+    readonly linkOver: string
+    readonly linkFull: string
+    readonly linkKind: string
+    readonly linkNoSpace: string
     readonly notStored: string
     readonly changed: string
     readonly expired: string

@@ -215,7 +215,11 @@ export class Transfer {
   /** Does what the failure calls for; returns when it may be tried again. */
   async #settle(line: Line, { answer }: RequestFailure): Promise<'again' | 'anew'> {
     if (answer === null) await assertReadable(this.#kept())
-    const verdict = judge(answer, { limit: this.#way.limit, isOnline: navigator.onLine })
+    const verdict = judge(answer, {
+      limit: this.#way.limit,
+      isOnline: navigator.onLine,
+      byLink: this.#way.to.link !== undefined,
+    })
     switch (verdict.kind) {
       case 'anew':
         return 'anew'

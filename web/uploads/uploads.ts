@@ -37,12 +37,13 @@ const MOST_AHEAD = 50
 export async function openUploadList(options: {
   readonly to: Destination
   /** Whose uploads they are: those of another sort are kept apart. */
-  readonly sort: 'guest' | 'account'
+  readonly sort: 'guest' | 'account' | 'link'
   /** Bytes that one file may have. */
   readonly limit: number
 }): Promise<UploadList> {
   const name = await windowName()
-  const window = options.sort === 'guest' ? name : `${options.sort}-${name}`
+  const link = options.to.link?.slug ?? null
+  const window = [options.sort === 'guest' ? [] : [options.sort], link ?? [], name].flat().join('-')
   const store = await UploadStore.open()
   await takeOverFromUppy(store, window)
   const kept = await KeptUploads.open(store, window)
@@ -55,7 +56,7 @@ export async function openUploadList(options: {
     way,
     board: new Board(),
     finished: createFinished(window),
-    receipts: openReceiptStore(storage()),
+    receipts: openReceiptStore(storage(), link),
     marks: createCancelledMarks(storage(), window),
   })
   await list.restore()

@@ -14,6 +14,8 @@ export type UploadProblem =
   /** This very content was taken down. */
   | { readonly kind: 'content-refused' }
   | { readonly kind: 'folder-gone' }
+  /** The link by which it goes has ended, takes no more, or not this kind of file, or there is no space where it leads. */
+  | { readonly kind: 'link-over' | 'link-full' | 'link-kind' | 'link-no-space' }
   /** The file was changed or removed while it was being sent. */
   | { readonly kind: 'changed' }
   /** It was interrupted for longer than the server keeps what has arrived. */
@@ -57,17 +59,22 @@ interface Circumstances {
   readonly limit: number
   /** What the browser says of the network of this device. */
   readonly isOnline: boolean
+  /** Whether it goes by an upload link. */
+  readonly byLink?: boolean
 }
 
 /** What to do after a request that failed, and what to call it. What may pass by itself is tried for ever. */
-export function judge(answer: PageAnswer | null, { limit, isOnline }: Circumstances): FailureVerdict {
+export function judge(
+  answer: PageAnswer | null,
+  { limit, isOnline, byLink = false }: Circumstances,
+): FailureVerdict {
   if (answer === null) return again(isOnline ? 'unreachable' : 'offline', null)
   const { code, retryAfter } = answer
   if (refusesBody(answer)) return { kind: 'smaller' }
   if (code === 'UPLOAD_NOT_FOUND' || code === 'UPLOAD_GONE') return { kind: 'anew' }
   // The page came from the server, so the address is right.
   if (mayPass(answer, true)) return again(reasonOf(answer), retryAfter)
-  return { kind: 'over', problem: problemOf(answer, limit) }
+  return { kind: 'over', problem: problemOf(answer, limit, byLink) }
 }
 
 function again(reason: Reason, seconds: number | null): FailureVerdict {
@@ -97,8 +104,16 @@ const BY_CODE: Readonly<Record<string, UploadProblem>> = {
   FOLDER_NOT_FOUND: { kind: 'folder-gone' },
 }
 
-function problemOf({ status, code }: FailedAnswer, limit: number): UploadProblem {
+const OF_LINKS: Readonly<Record<string, UploadProblem>> = {
+  STORAGE_LIMIT_EXCEEDED: { kind: 'link-no-space' },
+  LINK_USED_UP: { kind: 'link-full' },
+  LINK_ENDED: { kind: 'link-over' },
+  LINK_NOT_FOUND: { kind: 'link-over' },
+  UNSUPPORTED_MEDIA_TYPE: { kind: 'link-kind' },
+}
+
+function problemOf({ status, code }: FailedAnswer, limit: number, byLink: boolean): UploadProblem {
   if (code === null) return { kind: 'refused', code: `HTTP ${status}` }
   if (code === 'FILE_TOO_LARGE') return { kind: 'too-large', limit }
-  return BY_CODE[code] ?? { kind: 'refused', code }
+  return (byLink ? OF_LINKS[code] : undefined) ?? BY_CODE[code] ?? { kind: 'refused', code }
 }

@@ -2,6 +2,7 @@ import { adminDe } from './admin-de.ts'
 import { mailDe } from './mail-de.ts'
 import { settingsDe } from './settings-de.ts'
 import type { Texts } from './texts.ts'
+import { uploadLinkDe } from './upload-link-de.ts'
 
 export const de: Texts = {
   common: {
@@ -110,6 +111,12 @@ export const de: Texts = {
           'Diese Datei wurde hier schon einmal entfernt und kann nicht wieder hochgeladen werden.',
         folderGone:
           'Den Zielordner gibt es nicht mehr. Wähle die Datei in einem anderen Ordner noch einmal aus.',
+        linkOver: 'Dieser Link gilt nicht mehr. Bitte die Person, die ihn geschickt hat, um einen neuen.',
+        linkFull:
+          'Über diesen Link wird nichts mehr angenommen, oder nicht so viel, wie diese Datei hat. Wende dich an die Person, die ihn geschickt hat.',
+        linkKind: 'Dateien dieser Art werden über diesen Link nicht angenommen.',
+        linkNoSpace:
+          'Dort, wo diese Datei hin soll, ist kein Platz. Sag es der Person, die dir den Link geschickt hat.',
         notStored: 'Die Datei ist angekommen, ließ sich aber nicht speichern. Versuche es noch einmal.',
         changed:
           'Die Datei wurde während des Hochladens geändert oder verschoben. Wähle sie noch einmal aus.',
@@ -234,6 +241,7 @@ export const de: Texts = {
       unreadable: 'Die Datei ließ sich nicht lesen. Wähle sie noch einmal aus.',
     },
   },
+  uploadLink: uploadLinkDe,
   madeLink: {
     message: 'Nachricht der sendenden Person',
     ends: 'Dieser Link gilt bis {moment}.',

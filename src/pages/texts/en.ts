@@ -2,6 +2,7 @@ import { adminEn } from './admin-en.ts'
 import { mailEn } from './mail-en.ts'
 import { settingsEn } from './settings-en.ts'
 import type { Texts } from './texts.ts'
+import { uploadLinkEn } from './upload-link-en.ts'
 
 export const en: Texts = {
   common: {
@@ -106,6 +107,11 @@ export const en: Texts = {
         contentRefused: 'This file was taken down here before and cannot be uploaded again.',
         folderGone:
           'The folder that it should go to no longer exists. Choose the file again in another folder.',
+        linkOver: 'This link has ended or was taken back. Ask the person who sent it for another one.',
+        linkFull: 'This link takes no more, or not as much as this file has. Ask the person who sent it.',
+        linkKind: 'This link does not take files of this kind.',
+        linkNoSpace:
+          'There is no space for this file where it should go. Tell the person who sent you the link.',
         notStored: 'The server received the file but could not store it. Try again.',
         changed: 'The file was changed or moved while it was being uploaded. Choose it again.',
         expired:
@@ -225,6 +231,7 @@ export const en: Texts = {
       unreadable: 'The file could not be read. Choose it again.',
     },
   },
+  uploadLink: uploadLinkEn,
   madeLink: {
     message: 'Message of the sender',
     ends: 'This link ends on {moment}.',

@@ -9,6 +9,7 @@ import type { StartAppTexts } from '../../../web/uploads/texts.ts'
 import type { ErrorCode, StorageReason } from '../../domain/errors.ts'
 import type { IconKind } from '../../domain/icon-kind.ts'
 import type { ReportReason } from '../../domain/report.ts'
+import type { AskedField } from '../../domain/upload-terms.ts'
 import type { GuideName } from '../guides.ts'
 import type { AccountFormView, BarrierNotice, MailPageView } from '../views.ts'
 
@@ -21,6 +22,7 @@ export interface Texts {
   readonly start: StartTexts
   readonly file: FileTexts
   readonly madeLink: MadeLinkTexts
+  readonly uploadLink: UploadLinkTexts
   readonly folder: FolderTexts
   readonly files: FilesPageTexts
   readonly password: PasswordTexts
@@ -31,6 +33,27 @@ export interface Texts {
   readonly settings: SettingsPageTexts
   readonly admin: AdminPageTexts
   readonly errors: ErrorTexts
+}
+
+/** The page of a link that asks for files. */
+export interface UploadLinkTexts {
+  /** {owner} */
+  readonly title: string
+  /** {owner} */
+  readonly asks: string
+  readonly unseen: string
+  /** {kinds} */
+  readonly kinds: string
+  readonly full: string
+  readonly received: string
+  readonly labels: Readonly<Record<AskedField, string>>
+  /** {label} */
+  readonly optional: string
+  /** What it says instead of the start page. */
+  readonly app: Partial<Omit<StartAppTexts, 'states' | 'earlier'>> & {
+    readonly states: Partial<StartAppTexts['states']>
+    readonly earlier: Partial<StartAppTexts['earlier']>
+  }
 }
 
 export interface CommonTexts {

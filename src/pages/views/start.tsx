@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { renderToString } from 'react-dom/server'
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { fill } from '../../../web/shared/words.ts'
+import { noAnswers } from '../../../web/start/answers.ts'
 import { START_APP, type StartPageData } from '../../../web/start/data.ts'
 import { noReceipts, noUploads, StartApp } from '../../../web/start/start-app.tsx'
 import type { StartPageView } from '../views.ts'
@@ -12,7 +13,7 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
   const { words, locale } = context
   const texts = context.texts.start
   const { guestUploads, maxFileSize } = view
-  const data: StartPageData = { locale, texts: texts.app, guestUploads, maxFileSize }
+  const data: StartPageData = { locale, texts: texts.app, guestUploads, maxFileSize, link: null }
   return (
     <Layout
       context={context}
@@ -21,7 +22,7 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
       title={texts.title}
     >
       <main className="start">
-        {guestUploads ? <App data={data} /> : <SignInNeeded context={context} />}
+        {guestUploads ? <UploadApp data={data} /> : <SignInNeeded context={context} />}
         <div className="start-foot small quiet">
           <p>
             {`${fill(texts.limit, { size: words.size(maxFileSize) })} `}
@@ -45,8 +46,10 @@ export function StartPage({ view, context }: { view: StartPageView; context: Pag
 }
 
 /** The interactive part, rendered as the script's hydration expects it. */
-function App({ data }: { data: StartPageData }) {
-  const html = renderToString(<StartApp data={data} engine={noUploads} receipts={noReceipts} />)
+export function UploadApp({ data }: { data: StartPageData }) {
+  const html = renderToString(
+    <StartApp answers={noAnswers} data={data} engine={noUploads} receipts={noReceipts} />,
+  )
   return <div dangerouslySetInnerHTML={{ __html: html }} id={START_APP} />
 }
 

@@ -93,7 +93,6 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   quota: { integer: 10_737_418_240 },
   rawId: { string: 'Zt5oYx0gWmN4rQ1sLk8vBa' },
   last_modified: { integer: 1_767_225_600_000 },
-  raw: { string: '1' },
   received: { integer: 524_288 },
   receipt: { string: RECEIPT },
   recovery_codes: { string: 'x7Kp2-m9QrT' },

@@ -41,7 +41,7 @@ const asked = z.object({
 const link = z.string().openapi({ description: 'The slug of the link' })
 
 function contributor(call: Call, { sharing }: Pick<Needs, 'sharing'>): Promise<ContributorCaller> {
-  return sharing.linkContributors(linkVisit(call), call.bucket, basicPassword(call.request))
+  return sharing.linkContributors.contributor(linkVisit(call), call.bucket, basicPassword(call.request))
 }
 
 /** As `curl -u :password` sends it; the name does not matter. */
@@ -50,6 +50,15 @@ function basicPassword(request: Request): string | null {
     /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(request.headers.get('authorization') ?? '') ?? []
   const [, password] = /^[^:]*:(.+)$/s.exec(Buffer.from(base64, 'base64').toString('utf8')) ?? []
   return password ?? null
+}
+
+/** The form of the page, where there is no script. */
+function asksForPage(request: Request): boolean {
+  return (request.headers.get('accept') ?? '').includes('text/html')
+}
+
+function seeOther(path: string): Response {
+  return new Response(null, { status: 303, headers: { Location: path } })
 }
 
 const pick = (get: (field: string) => string | undefined): Answers =>
@@ -117,7 +126,10 @@ export const postContribution = endpoint({
     const carrier = formUpload(call.request, ASKED_FIELDS, fields)
     const answers = () => pick((field) => fields.get(field))
     const file = await receiveFile(call, parts.uploads, caller, { folder: null, carrier, answers })
-    return jsonResponse(toContributionResult(call, parts.uploads, file))
+    const result = toContributionResult(call, parts.uploads, file)
+    return asksForPage(call.request)
+      ? seeOther(`/l/${call.params.link ?? ''}?received=1`)
+      : jsonResponse(result)
   },
   refused: leaveBody,
 })

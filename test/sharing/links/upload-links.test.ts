@@ -19,6 +19,8 @@ const SECRET = 'payroll-of-everybody.txt'
 const LARGE = new Uint8Array(512 * 1024)
 const BYTES = new TextEncoder().encode('ten bytes.')
 
+const PAGE = ['', '?view=list']
+
 interface Asked {
   readonly folder: string
   readonly link: string
@@ -128,7 +130,8 @@ test('nothing of the folder shows, whatever is asked for below the link', async 
   for (const path of paths) {
     const answer = await visit(host, `/l/${link}${path}`)
     const text = await answer.text()
-    expect([path, answer.status]).toEqual([path, 404])
+    // Only the page that asks is there.
+    expect([path, answer.status]).toEqual([path, PAGE.includes(path) ? 200 : 404])
     for (const secret of [SECRET, 'only-once.txt', uuid, folder]) expect(text).not.toContain(secret)
   }
 })
@@ -300,6 +303,25 @@ test('what a link asks for is needed where it says so, and only the owner sees i
   const stranger = await host.addAccount()
   const foreign = await client(host, stranger.apiKey).get(`/api/v1/links/${link}/contributions`)
   expect(foreign).toMatchObject(refusal('LINK_NOT_FOUND'))
+})
+
+test('the page of a link that has ended, was revoked or lost its folder says so, and no more', async () => {
+  const { folder, link } = await asked({}, { ends_at: timestamp(host.clock.now() + HOUR) })
+  const seen = async () => {
+    const answer = await visit(host, `/l/${link}`)
+    return [answer.status, (await answer.text()).includes('Choose files')]
+  }
+  expect(await seen()).toEqual([200, true])
+  await host.disableAccount('owner')
+  expect(await seen()).toEqual([404, false])
+  expect(await put(link, 'a')).toMatchObject(refusal('LINK_NOT_FOUND'))
+  await host.database.updateTable('accounts').set({ disabled_at: null }).execute()
+  host.clock.advance(HOUR)
+  expect(await seen()).toEqual([404, false])
+  const other = await makeLink(host, key, { folders: [folder], uploads: {} })
+  await api(host, key, 'POST', '/api/v1/folder/delete', { identifiers: [folder] })
+  expect((await visit(host, `/l/${other}`)).status).toBe(404)
+  expect(await put(other, 'a')).toMatchObject(refusal('LINK_NOT_FOUND'))
 })
 
 test('a password is needed by every way, and comes by Basic authentication', async () => {

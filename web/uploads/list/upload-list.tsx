@@ -21,16 +21,20 @@ export function UploadListView({ engine, uploads, view, noteOf = noNote }: Uploa
   const { items } = uploads
   const { texts, words } = view
   const links = items.flatMap(({ link, state }) =>
-    link === null || ['cancelled', 'deleted', 'failed'].includes(state.kind) ? [] : [link],
+    link === null || !view.showsLinks || ['cancelled', 'deleted', 'failed'].includes(state.kind)
+      ? []
+      : [link],
   )
   const isOne = items.length === 1
+  // The page of a link has a title of its own.
+  const Title = view.showsLinks ? 'h1' : 'h2'
   const [isAll, setIsAll] = useState(false)
   const shown = isAll ? items : shortList(items)
 
   return (
     <section aria-label={texts.list} className="uploads">
       <div className="uploads-head">
-        <h1>{view.headline(uploads)}</h1>
+        <Title>{view.headline(uploads)}</Title>
         <div className="actions">
           {links.length > 1 ? (
             <CopyButton

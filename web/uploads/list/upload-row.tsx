@@ -44,7 +44,7 @@ export const UploadLine = memo(function UploadRow({ engine, item, view, isOnly, 
           <p className="failure small">{view.otherFile(item, state.other)}</p>
         ) : null}
       </div>
-      {link === null || isGone ? null : (
+      {link === null || isGone || !view.showsLinks ? null : (
         <LinkActions isMain={isOnly} link={link} name={name} note={note} texts={texts} />
       )}
       <div className="actions upload-actions">

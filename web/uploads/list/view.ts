@@ -20,10 +20,17 @@ interface Share {
 export class View {
   readonly texts: StartAppTexts
   readonly words: Words
+  /** Whether what is uploaded has a link to give away. */
+  readonly showsLinks: boolean
   readonly #percents: Intl.NumberFormat
   readonly #time: Intl.DateTimeFormat
 
-  constructor({ texts, locale }: { readonly texts: StartAppTexts; readonly locale: string }, words: Words) {
+  constructor(
+    { texts, locale }: { readonly texts: StartAppTexts; readonly locale: string },
+    words: Words,
+    showsLinks = true,
+  ) {
+    this.showsLinks = showsLinks
     this.texts = texts
     this.words = words
     this.#percents = new Intl.NumberFormat(locale, { style: 'percent' })
@@ -143,6 +150,14 @@ export class View {
         return problems.contentRefused
       case 'folder-gone':
         return problems.folderGone
+      case 'link-over':
+        return problems.linkOver
+      case 'link-full':
+        return problems.linkFull
+      case 'link-kind':
+        return problems.linkKind
+      case 'link-no-space':
+        return problems.linkNoSpace
       case 'not-stored':
         return problems.notStored
       case 'changed':

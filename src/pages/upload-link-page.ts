@@ -1,0 +1,33 @@
+import { timestamp } from '../domain/clock.ts'
+import type { Call } from '../server/call.ts'
+import type { OpenLink } from '../sharing/links/link-access.ts'
+import type { SharingPart } from '../sharing/sharing.part.ts'
+import type { PagesPart } from './pages.part.ts'
+import { page } from './pages.routes.ts'
+import type { UploadLinkView } from './views.ts'
+
+/** The page of a link that takes uploads. It shows what its owner says and asks, and nothing of the folder. */
+export async function uploadLinkPage(
+  call: Call,
+  { pages, sharing }: { readonly pages: PagesPart; readonly sharing: Pick<SharingPart, 'linkContributors'> },
+  { link }: Pick<OpenLink, 'link'>,
+): Promise<Response> {
+  const { owner, terms, isFull } = await sharing.linkContributors.asking(link)
+  const { maxFileSize } = call.site.config
+  const view: UploadLinkView = {
+    slug: link.slug,
+    owner,
+    notice: {
+      name: link.name,
+      message: link.message,
+      endsAt: link.ends_at === null ? null : timestamp(link.ends_at),
+      left: null,
+    },
+    fields: terms.fields,
+    types: terms.types,
+    maxFileSize: Math.min(maxFileSize, terms.maxFileSize ?? maxFileSize),
+    isFull,
+    isReceived: call.url.searchParams.get('received') === '1',
+  }
+  return page(call.site, pages.render.uploadLinkPage(view, await pages.reader(call)))
+}

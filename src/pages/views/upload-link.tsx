@@ -1,0 +1,73 @@
+import { fill } from '../../../web/shared/words.ts'
+import type { AskedField, StartPageData } from '../../../web/start/data.ts'
+import { ASKED_FIELDS } from '../../domain/upload-terms.ts'
+import type { UploadLinkView } from '../views.ts'
+import type { PageContext } from './context.ts'
+import { Layout, NoIndex } from './layout.tsx'
+import { LinkNote } from './link-note.tsx'
+import { UploadApp } from './start.tsx'
+
+interface UploadLinkProps {
+  readonly view: UploadLinkView
+  readonly context: PageContext
+}
+
+/** The page of a link that asks for files: who asks, what they say, and the place to drop files. */
+export function UploadLinkPage({ view, context }: UploadLinkProps) {
+  const { texts, locale } = context
+  const words = texts.uploadLink
+  const title = view.notice.name ?? fill(words.title, { owner: view.owner })
+  const { app } = texts.start
+  const data: StartPageData = {
+    locale,
+    texts: {
+      ...app,
+      ...words.app,
+      states: { ...app.states, ...words.app.states },
+      earlier: { ...app.earlier, ...words.app.earlier },
+    },
+    guestUploads: true,
+    maxFileSize: view.maxFileSize,
+    link: {
+      slug: view.slug,
+      fields: fieldsOf(view, context),
+      accept: view.types === null ? null : view.types.join(','),
+      isFull: view.isFull,
+    },
+  }
+  return (
+    <Layout context={context} head={<NoIndex />} scripted={{ page: 'start', data }} title={title}>
+      <main className="start asking">
+        <h1>
+          <bdi>{title}</bdi>
+        </h1>
+        <p className="asking-facts quiet">{factsOf(view, context).join(' ')}</p>
+        <LinkNote context={context} notice={{ ...view.notice, name: null }} />
+        {view.isReceived ? <p role="status">{words.received}</p> : null}
+        {view.isFull ? <p role="status">{words.full}</p> : null}
+        <UploadApp data={data} />
+      </main>
+    </Layout>
+  )
+}
+
+function fieldsOf({ fields }: UploadLinkView, { texts }: PageContext): AskedField[] {
+  const { labels, optional } = texts.uploadLink
+  return ASKED_FIELDS.flatMap((name) => {
+    const asked = fields[name]
+    if (asked === undefined) return []
+    const isRequired = asked === 'required'
+    const label = isRequired ? labels[name] : fill(optional, { label: labels[name] })
+    return [{ name, label, isRequired, type: name === 'address' ? 'email' : 'text' } as const]
+  })
+}
+
+function factsOf({ owner, maxFileSize, types, notice }: UploadLinkView, { texts, words }: PageContext) {
+  const { uploadLink, start } = texts
+  return [
+    ...(notice.name === null ? [] : [fill(uploadLink.asks, { owner })]),
+    uploadLink.unseen,
+    fill(start.limit, { size: words.size(maxFileSize) }),
+    ...(types === null ? [] : [fill(uploadLink.kinds, { kinds: types.join(', ') })]),
+  ]
+}
