@@ -10,7 +10,9 @@ import { withEnvFile, withNamedFile } from './env-file.ts'
 import { explain } from './failure.ts'
 import { infoCommand } from './info.ts'
 import { keyCommand } from './key.ts'
-import { linksCommand } from './links.ts'
+import { linksCommand } from './links/links.ts'
+import { requestCommand } from './links/request.ts'
+import { shareCommand } from './links/share.ts'
 import { listCommand, searchCommand } from './list.ts'
 import { loginCommand } from './login.ts'
 import { logoutCommand } from './logout.ts'
@@ -23,7 +25,6 @@ import { relocateCommand } from './relocate.ts'
 import { removeCommand } from './remove.ts'
 import { reportCommand } from './report.ts'
 import { secretCommand } from './secret.ts'
-import { shareCommand } from './share.ts'
 import { backupCommand } from './soundness/backup.ts'
 import { checkCommand } from './soundness/check.ts'
 import { doctorCommand } from './soundness/doctor.ts'
@@ -57,6 +58,7 @@ const CLIENTS = [
   'info',
   'search',
   'share',
+  'request',
   'links',
 ]
 
@@ -145,6 +147,7 @@ function program(environment: Environment): Command {
   infoCommand(holdfast.command('info'), environment)
   searchCommand(holdfast.command('search'), environment)
   shareCommand(holdfast.command('share'), environment)
+  requestCommand(holdfast.command('request'), environment)
   linksCommand(holdfast.command('links'), environment)
   return holdfast
 }

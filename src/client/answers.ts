@@ -100,16 +100,20 @@ export const publicFolderFields = z.object({
 })
 export type PublicFolder = z.infer<typeof publicFolderFields>
 
-const linkItem = z.pick(linkShape, {
-  slug: true,
-  url: true,
-  title: true,
-  has_password: true,
-  ends_at: true,
-  max_downloads: true,
-  downloads: true,
-  state: true,
-  created_at: true,
+const linkItem = z.object({
+  ...z.pick(linkShape, {
+    slug: true,
+    url: true,
+    title: true,
+    has_password: true,
+    ends_at: true,
+    max_downloads: true,
+    downloads: true,
+    state: true,
+    created_at: true,
+  }).shape,
+  // An earlier version of the server has no links that take uploads.
+  uploads: z.optional(linkShape.shape.uploads),
 })
 export type LinkItem = z.infer<typeof linkItem>
 

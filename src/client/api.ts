@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { AskedFields } from '../domain/upload-terms.ts'
 import {
   type AccountFields,
   accountFields,
@@ -56,6 +57,16 @@ export interface WantedLink {
   readonly name?: string
   readonly message?: string
   readonly slug?: string
+  readonly uploads?: WantedUploads
+}
+
+/** What a link takes into its folder. */
+export interface WantedUploads {
+  readonly max_files?: number
+  readonly max_size?: number
+  readonly max_file_size?: number
+  readonly types?: readonly string[]
+  readonly fields?: AskedFields
 }
 
 export interface WantedFolder {

@@ -43,6 +43,7 @@ describe('help', () => {
       'info',
       'search',
       'share',
+      'request',
       'links',
     ].map((name) => [`${name} --help`]),
   ])('holdfast %s explains the command and ends with 0', async (words) => {
@@ -100,6 +101,10 @@ describe('wrong use', () => {
     ['share'],
     ['share /photos --until yesterday'],
     ['share /photos --downloads 0'],
+    ['request'],
+    ['request /photos --max-size much'],
+    ['request /photos --ask colour'],
+    ['request /photos --types pdf'],
   ])('holdfast %s ends with 2 and says what is wrong on standard error', async (words) => {
     using folder = temporaryFolder()
     const { code, output, errors } = await holdfast(folder.path, words.split(' ').filter(Boolean))

@@ -162,6 +162,13 @@ test('share makes a link with terms, and links lists it and takes it back', asyn
   expect(await client.run('links', '--revoke', link)).toEqual({ code: 0, output: '', errors: '' })
   expect((await fetch(link)).status).toBe(404)
   expect((await client.run('links', '--revoke', 'nothing-there')).code).toBe(1)
+  const terms = ['--max-files', '2', '--types', '.txt,image/*', '--require', 'sender', '--name', 'Hand in']
+  const asking = await client.run('request', '/photos', '--until', '7d', ...terms)
+  expect(asking).toMatchObject({ code: 0, errors: '' })
+  const sent = await fetch(`${asking.output.trim()}/a.txt?sender=Ben`, { method: 'PUT', body: 'x' })
+  expect(sent.status).toBe(200)
+  expect((await client.run('links')).output).toMatch(/Hand in {2}live +1 of 2 in +/)
+  expect((await client.run('request', '/')).code).toBe(1)
   const root = await client.run('share', '/')
   expect([root.code, root.errors]).toEqual([1, expect.stringContaining('top level')])
 })

@@ -91,6 +91,11 @@ export interface FilesTexts {
     readonly ends: string
     readonly days: Plural
     readonly endless: string
+    readonly asking: string
+    readonly askingShort: string
+    readonly askingWhy: string
+    readonly forName: string
+    readonly forNameWhy: string
     readonly once: string
     readonly onceWhy: string
     readonly password: string
@@ -111,6 +116,7 @@ export interface FilesTexts {
     readonly emptyWhy: string
     /** Of a link, after all that it opened was deleted. */
     readonly nothingLeft: string
+    readonly received: Plural
     readonly downloads: Plural
     /** {taken} of {count}. */
     readonly downloadsOf: Plural

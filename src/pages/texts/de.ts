@@ -365,6 +365,12 @@ export const de: Texts = {
         ends: 'Gültig',
         days: { one: '{count} Tag', other: '{count} Tage' },
         endless: 'Ohne Ende',
+        asking: 'Um Dateien bitten',
+        askingShort: 'Andere legen Dateien in diesen Ordner und sehen nichts davon.',
+        askingWhy:
+          'Wer diesen Link hat, kann ohne Konto Dateien und Ordner hier ablegen. Sie zählen zu deinem Speicher. Du kannst den Link jederzeit zurücknehmen.',
+        forName: 'Nach dem Namen fragen',
+        forNameWhy: 'Wer Dateien schickt, muss sagen, wer es ist.',
         once: 'Nur ein Download',
         onceWhy:
           'Nachdem ihn die erste Person heruntergeladen hat, ist er vorbei. Eine Vorschau gibt es nicht.',
@@ -383,6 +389,7 @@ export const de: Texts = {
         title: 'Geteilte Links',
         emptyWhy: 'Wähle Dateien oder Ordner und dann Teilen, und die Links stehen hier.',
         nothingLeft: 'Alles darin wurde gelöscht',
+        received: { one: '{count} Datei erhalten', other: '{count} Dateien erhalten' },
         downloads: { one: '{count} Download', other: '{count} Downloads' },
         downloadsOf: { one: '{taken} von {count} Download', other: '{taken} von {count} Downloads' },
         endless: 'gilt ohne Ende',

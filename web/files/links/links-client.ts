@@ -11,17 +11,20 @@ export interface ShareTerms {
   readonly days: number | null
   readonly isOnce: boolean
   readonly password: string | null
+  /** It takes files into the one folder, instead of opening it; null: it opens what is chosen. */
+  readonly asks: { readonly forName: boolean } | null
 }
 
 export async function makeLink(
   entries: readonly Entry[],
-  { days, isOnce, password }: ShareTerms,
+  { days, isOnce, password, asks }: ShareTerms,
 ): Promise<LinkDetail> {
   const body = {
     files: filesOf(entries).map(({ uuid }) => uuid),
     folders: foldersOf(entries).map(({ id }) => id),
     ends_at: days === null ? null : new Date(Date.now() + days * DAY).toISOString(),
-    max_downloads: isOnce ? 1 : null,
+    max_downloads: isOnce && asks === null ? 1 : null,
+    ...(asks === null ? {} : { uploads: { fields: asks.forName ? { sender: 'required' } : {} } }),
     password,
   }
   return (await askServer(linkMadeAnswer, '/api/v1/links', sending('POST', body))).data

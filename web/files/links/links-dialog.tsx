@@ -170,9 +170,11 @@ function useFacts(link: Link): readonly string[] {
   const { links } = texts
   const { downloads, max_downloads: most, ends_at: end, state, has_password } = link
   const counted =
-    most === null
-      ? words.count(downloads, links.downloads)
-      : fill(words.count(most, links.downloadsOf), { taken: words.number(downloads) })
+    link.uploads !== null
+      ? words.count(link.uploads.received_files, links.received)
+      : most === null
+        ? words.count(downloads, links.downloads)
+        : fill(words.count(most, links.downloadsOf), { taken: words.number(downloads) })
   const day = end === null ? null : times.short(end)
   const states: Readonly<Record<Link['state'], string>> = {
     live: day === null ? links.endless : fill(links.until, { day }),

@@ -5,7 +5,7 @@ import { fill } from '../../shared/words.ts'
 import { CopyButton, LinkActions } from '../../uploads/list/link-actions.tsx'
 import { FilesDialog } from '../dialogs/dialog.tsx'
 import { useListAttempt } from '../dialogs/use-attempt.ts'
-import type { Entry } from '../entry.ts'
+import { type Entry, foldersOf } from '../entry.ts'
 import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
 import { newLinkPassword } from './link-password.ts'
@@ -51,6 +51,9 @@ function ShareForm({ entries, close, show }: ShareFormProps) {
   const { share, dialogs } = texts
   const [days, setDays] = useState<number | null>(PRESET)
   const [isOnce, setIsOnce] = useState(false)
+  const [isAsking, setIsAsking] = useState(false)
+  const [forName, setForName] = useState(true)
+  const isFolder = entries.length === 1 && foldersOf(entries).length === 1
   const [isLocked, setIsLocked] = useState(false)
   const { problem, isBusy, attempt } = useListAttempt()
   const field = useId()
@@ -58,15 +61,19 @@ function ShareForm({ entries, close, show }: ShareFormProps) {
   function submit(event: FormEvent): void {
     event.preventDefault()
     const password = isLocked ? newLinkPassword() : null
+    const asks = isAsking ? { forName } : null
     void attempt(
-      async () => show({ link: await makeLink(entries, { days, isOnce, password }), password }),
+      async () => show({ link: await makeLink(entries, { days, isOnce, password, asks }), password }),
       () => {},
     )
   }
 
   return (
     <form className="dialog-form" onSubmit={submit}>
-      <p className="small quiet">{share.why}</p>
+      <p className="small quiet">{isAsking ? share.askingWhy : share.why}</p>
+      {isFolder ? (
+        <Check isChecked={isAsking} set={setIsAsking} text={share.asking} why={share.askingShort} />
+      ) : null}
       <div className="field">
         <label htmlFor={field}>{share.ends}</label>
         <select
@@ -83,28 +90,12 @@ function ShareForm({ entries, close, show }: ShareFormProps) {
           <option value="">{share.endless}</option>
         </select>
       </div>
-      <label className="check">
-        <input
-          checked={isOnce}
-          onChange={({ currentTarget }) => setIsOnce(currentTarget.checked)}
-          type="checkbox"
-        />
-        <span>
-          {share.once}
-          <span className="small quiet">{share.onceWhy}</span>
-        </span>
-      </label>
-      <label className="check">
-        <input
-          checked={isLocked}
-          onChange={({ currentTarget }) => setIsLocked(currentTarget.checked)}
-          type="checkbox"
-        />
-        <span>
-          {share.password}
-          <span className="small quiet">{share.passwordWhy}</span>
-        </span>
-      </label>
+      {isAsking ? (
+        <Check isChecked={forName} set={setForName} text={share.forName} why={share.forNameWhy} />
+      ) : (
+        <Check isChecked={isOnce} set={setIsOnce} text={share.once} why={share.onceWhy} />
+      )}
+      <Check isChecked={isLocked} set={setIsLocked} text={share.password} why={share.passwordWhy} />
       {problem === null ? null : (
         <p className="failure small" role="alert">
           {problem}
@@ -119,6 +110,29 @@ function ShareForm({ entries, close, show }: ShareFormProps) {
         </Button>
       </div>
     </form>
+  )
+}
+
+interface CheckProps {
+  readonly isChecked: boolean
+  readonly set: (isChecked: boolean) => void
+  readonly text: string
+  readonly why: string
+}
+
+function Check({ isChecked, set, text, why }: CheckProps) {
+  return (
+    <label className="check">
+      <input
+        checked={isChecked}
+        onChange={({ currentTarget }) => set(currentTarget.checked)}
+        type="checkbox"
+      />
+      <span>
+        {text}
+        <span className="small quiet">{why}</span>
+      </span>
+    </label>
   )
 }
 

@@ -1,18 +1,19 @@
 import type { Command } from 'commander'
-import type { WantedLink } from '../client/api.ts'
-import { ClientError } from '../client/failure.ts'
-import { parseRemoteName } from '../client/remote-names.ts'
-import { RemoteTree } from '../client/remote-tree.ts'
-import type { Environment } from '../config/environment.ts'
-import { systemClock, timestamp } from '../domain/clock.ts'
-import { readExpiry, readNumber } from './options.ts'
-import { printJson, printLines } from './output.ts'
-import { asClient, openApi, type ServerOption } from './session.ts'
+import type { LinkItem } from '../../client/answers.ts'
+import type { WantedLink } from '../../client/api.ts'
+import { ClientError } from '../../client/failure.ts'
+import { parseRemoteName } from '../../client/remote-names.ts'
+import { RemoteTree } from '../../client/remote-tree.ts'
+import type { Environment } from '../../config/environment.ts'
+import { systemClock, timestamp } from '../../domain/clock.ts'
+import { readExpiry, readNumber } from '../options.ts'
+import { printJson, printLines } from '../output.ts'
+import { asClient, openApi, type ServerOption } from '../session.ts'
 
-interface Options extends ServerOption {
+/** Terms that any made link may have. */
+export interface TermOptions extends ServerOption {
   /** Milliseconds since the epoch. */
   readonly until?: number
-  readonly downloads?: number
   readonly password?: string
   readonly name?: string
   readonly message?: string
@@ -20,20 +21,30 @@ interface Options extends ServerOption {
   readonly json?: true
 }
 
+interface Options extends TermOptions {
+  readonly downloads?: number
+}
+
 /** `holdfast share`: makes a link with terms and prints it. */
 export function shareCommand(share: Command, environment: Environment): void {
-  share
-    .description('make one link for files and folders, with an end, a number of downloads or a password')
-    .argument('<what...>', 'links, slugs, UUIDs, numbers, folder identifiers or paths')
+  termOptions(
+    share
+      .description('make one link for files and folders, with an end, a number of downloads or a password')
+      .argument('<what...>', 'links, slugs, UUIDs, numbers, folder identifiers or paths')
+      .option(
+        '--downloads <number>',
+        'how many visitors may download it; 1: it is over after the first',
+        readNumber,
+      ),
+  ).action((words: string[], options: Options) => asClient(() => run(environment, words, options)))
+}
+
+export function termOptions(command: Command): Command {
+  return command
     .option(
       '--until <when>',
       'when it ends: after a number of days (7d), or on a date (2030-01-31)',
       (text) => readExpiry(text, systemClock.now()),
-    )
-    .option(
-      '--downloads <number>',
-      'how many visitors may download it; 1: it is over after the first',
-      readNumber,
     )
     .option('--password <password>', 'the password that others need to open it')
     .option('--name <name>', 'what its page is called')
@@ -41,13 +52,20 @@ export function shareCommand(share: Command, environment: Environment): void {
     .option('--slug <slug>', 'the end of its address; without it, one that nobody can guess')
     .option('--json', 'print a JSON object')
     .option('--server <url>', 'use this server instead of the one of the last login')
-    .action((words: string[], options: Options) => asClient(() => run(environment, words, options)))
 }
 
 async function run(environment: Environment, words: readonly string[], options: Options): Promise<void> {
   const api = await openApi(environment, options)
-  const link = await api.makeLink({ ...(await targets(new RemoteTree(api), words)), ...termsOf(options) })
-  if (options.json) printJson(link)
+  const { downloads } = options
+  const limit = downloads === undefined ? {} : { max_downloads: downloads }
+  printLink(
+    await api.makeLink({ ...(await targets(new RemoteTree(api), words)), ...termsOf(options), ...limit }),
+    options,
+  )
+}
+
+export function printLink(link: LinkItem, { json }: Pick<TermOptions, 'json'>): void {
+  if (json) printJson(link)
   else printLines(link.url)
 }
 
@@ -65,17 +83,15 @@ async function targets(
   return { files: [...files], folders: [...folders] }
 }
 
-function termsOf({
+export function termsOf({
   until,
-  downloads,
   password,
   name,
   message,
   slug,
-}: Options): Omit<WantedLink, 'files' | 'folders'> {
+}: TermOptions): Omit<WantedLink, 'files' | 'folders'> {
   return {
     ...(until === undefined ? {} : { ends_at: timestamp(until) }),
-    ...(downloads === undefined ? {} : { max_downloads: downloads }),
     ...(password === undefined ? {} : { password }),
     ...(name === undefined ? {} : { name }),
     ...(message === undefined ? {} : { message }),

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { LinkItem } from '../client/answers.ts'
-import { parseLinkName } from '../client/remote-names.ts'
-import type { Environment } from '../config/environment.ts'
-import { printJson, printTable } from './output.ts'
-import { asClient, openApi, type ServerOption } from './session.ts'
-import { shortTime } from './words.ts'
+import type { LinkItem } from '../../client/answers.ts'
+import { parseLinkName } from '../../client/remote-names.ts'
+import type { Environment } from '../../config/environment.ts'
+import { printJson, printTable } from '../output.ts'
+import { asClient, openApi, type ServerOption } from '../session.ts'
+import { shortTime } from '../words.ts'
 
 interface Options extends ServerOption {
   readonly revoke?: readonly string[]
@@ -36,12 +36,23 @@ async function run(environment: Environment, { revoke, json, ...options }: Optio
   if (found.length > 0) printTable(['NAME', 'STATE', 'DOWNLOADS', 'ENDS', 'LINK'], found.map(rowOf))
 }
 
-function rowOf({ title, state, downloads, max_downloads, ends_at, url }: LinkItem): string[] {
+function rowOf({ title, state, ends_at, url, ...counts }: LinkItem): string[] {
   return [
     title,
     state === 'used_up' ? 'used up' : state,
-    max_downloads === null ? String(downloads) : `${downloads} of ${max_downloads}`,
+    countOf(counts),
     ends_at === null ? '' : shortTime(ends_at),
     url,
   ]
+}
+
+/** Downloads, or of a link that takes uploads what came by it. */
+function countOf({
+  downloads,
+  max_downloads,
+  uploads,
+}: Pick<LinkItem, 'downloads' | 'max_downloads' | 'uploads'>) {
+  if (uploads == null) return max_downloads === null ? String(downloads) : `${downloads} of ${max_downloads}`
+  const { received_files, max_files } = uploads
+  return max_files === null ? `${received_files} in` : `${received_files} of ${max_files} in`
 }
