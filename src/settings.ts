@@ -287,6 +287,14 @@ export const settings = {
     description: 'How much is copied to the mirror, or back, in a second at most, by one node at a time.',
     ...size(1),
   },
+  mirrorScrubDays: {
+    variable: 'HOLDFAST_MIRROR_SCRUB_DAYS',
+    default: '',
+    description:
+      'Days within which all copies in the mirror are read again, at HOLDFAST_SCRUB_RATE, and made anew where they are damaged; 0 for never. Without it, 30 for a folder and never for S3.',
+    allowed: 'a whole number from 0 to 3650',
+    read: (text) => (text === '' ? null : whole(0, 3650).read(text)),
+  } satisfies Setting<number | null>,
   mirrorS3AccessKeyId: {
     variable: 'HOLDFAST_MIRROR_S3_ACCESS_KEY_ID',
     default: '',

@@ -152,9 +152,9 @@ function drillFolderContradictions(reader: SettingsReader): ConfigProblem[] {
 function mirrorContradictions(reader: SettingsReader): ConfigProblem[] {
   const { mirror, mirrorRate, mirrorS3AccessKeyId: key, mirrorS3SecretAccessKey: secret } = settings
   const place = reader.value(mirror)
-  const { mirrorS3Region, mirrorS3PathStyle } = settings
+  const { mirrorS3Region, mirrorS3PathStyle, mirrorScrubDays } = settings
   const forBuckets = [key, secret, mirrorS3Region, mirrorS3PathStyle]
-  if (place === null) return pointless(reader, [mirrorRate, ...forBuckets], mirror.variable)
+  if (place === null) return pointless(reader, [mirrorRate, mirrorScrubDays, ...forBuckets], mirror.variable)
   if ('folder' in place) {
     const pointlessHere = pointless(reader, forBuckets, `a bucket in ${mirror.variable}`)
     return [...pointlessHere, ...takenPlace(reader, mirror, [])]

@@ -117,12 +117,17 @@ export interface MirrorConfig {
   readonly place: StorePlace
   /** Bytes that are copied to it in a second at most. */
   readonly rate: number
+  /** Days within which all copies are read again; 0 for never. */
+  readonly scrubDays: number
 }
+
+const USUAL_SCRUB_DAYS = 30
 
 /** Null copies contents nowhere. */
 export function readMirror(reader: SettingsReader): MirrorConfig | null {
   const place = reader.value(settings.mirror)
   const rate = reader.value(settings.mirrorRate)
+  const days = reader.value(settings.mirrorScrubDays)
   const ownKey = reader.value(settings.mirrorS3AccessKeyId)
   const ownSecret = reader.value(settings.mirrorS3SecretAccessKey)
   const s3 = {
@@ -132,8 +137,14 @@ export function readMirror(reader: SettingsReader): MirrorConfig | null {
     pathStyle: reader.value(settings.mirrorS3PathStyle),
   }
   if (place === null) return null
-  if ('folder' in place) return { place: { kind: 'folder', path: resolve(place.folder) }, rate }
-  return { place: { kind: 's3', s3: { ...place, ...s3 } }, rate }
+  if ('folder' in place) {
+    return {
+      place: { kind: 'folder', path: resolve(place.folder) },
+      rate,
+      scrubDays: days ?? USUAL_SCRUB_DAYS,
+    }
+  }
+  return { place: { kind: 's3', s3: { ...place, ...s3 } }, rate, scrubDays: days ?? 0 }
 }
 
 /** An OpenID Connect server whose users may sign in. */

@@ -8,6 +8,7 @@ import { ownState } from './backup/own-runs.ts'
 import { countRepaired } from './integrity/damages.rows.ts'
 import { scrubDays } from './integrity/scrub.ts'
 import { mirrorBehind } from './mirror/mirror-behind.ts'
+import { presentRound } from './mirror/reading-rounds.ts'
 
 /** Totals of the whole installation, equal on every node. */
 export interface InstallationFigures extends AccountTotals {
@@ -20,6 +21,8 @@ export interface InstallationFigures extends AccountTotals {
   readonly oldestUnverified: number | null
   /** Milliseconds that the oldest content has waited for its copy in the mirror; null without a mirror. */
   readonly mirrorBehind: number | null
+  /** Milliseconds since which all copies there were read or made, and how many were damaged; null where none are read. */
+  readonly mirrorRead: { readonly age: number; readonly wrong: number } | null
   /** Null where the server makes no backups by itself. */
   readonly backups: BackupFigures | null
   readonly jobsSetAside: readonly string[]
@@ -68,17 +71,27 @@ export function createFigures(parts: {
   let last: Question | null = null
 
   async function ask(): Promise<InstallationFigures> {
-    const [totals, waiting, damagedContents, repairedContents, jobsSetAside, oldest, behind, backups] =
-      await Promise.all([
-        accountTotals(db),
-        thumbnailsWaiting(db),
-        countDamaged(db),
-        countRepaired(db),
-        claims.setAside(),
-        scrubDays(config) === 0 ? null : longestUnverified(),
-        config.mirror === null ? null : mirrorBehind(db, clock.now()),
-        backupFigures(),
-      ])
+    const [
+      totals,
+      waiting,
+      damagedContents,
+      repairedContents,
+      jobsSetAside,
+      oldest,
+      behind,
+      mirrorRead,
+      backups,
+    ] = await Promise.all([
+      accountTotals(db),
+      thumbnailsWaiting(db),
+      countDamaged(db),
+      countRepaired(db),
+      claims.setAside(),
+      scrubDays(config) === 0 ? null : longestUnverified(),
+      config.mirror === null ? null : mirrorBehind(db, clock.now()),
+      mirrorFigures(db, config, clock.now()),
+      backupFigures(db, config, clock.now()),
+    ])
     return {
       ...totals,
       thumbnailsWaiting: waiting,
@@ -87,6 +100,7 @@ export function createFigures(parts: {
       jobsSetAside,
       oldestUnverified: oldest,
       mirrorBehind: behind,
+      mirrorRead,
       backups,
     }
   }
@@ -95,20 +109,6 @@ export function createFigures(parts: {
     const now = clock.now()
     const [oldest] = await oldestUnverified(db, now, 1)
     return oldest === undefined ? 0 : now - oldest.since
-  }
-
-  async function backupFigures(): Promise<BackupFigures | null> {
-    const { own } = config.backup
-    const now = clock.now()
-    const state = await ownState(db, own, now)
-    if (state === null || own === null) return null
-    const { backup, drill } = state
-    const isKnown = drill !== null && (drill.last !== null || drill.failure !== null)
-    return {
-      age: Math.max(0, now - (backup.last?.takenAt ?? backup.since)),
-      every: own.hours * HOUR,
-      isDrillGood: isKnown ? drill.failure === null && drill.last?.wrong === 0 : null,
-    }
   }
 
   function asked(): Question {
@@ -142,4 +142,29 @@ interface Question {
   readonly at: number
   isOpen: boolean
   readonly figures: Promise<InstallationFigures | null>
+}
+
+async function mirrorFigures(
+  db: Database,
+  { mirror }: Pick<Config, 'mirror'>,
+  now: number,
+): Promise<InstallationFigures['mirrorRead']> {
+  const round = mirror === null || mirror.scrubDays === 0 ? null : await presentRound(db)
+  return round && { age: Math.max(0, now - round.since), wrong: round.wrong }
+}
+
+async function backupFigures(
+  db: Database,
+  { backup: { own } }: Pick<Config, 'backup'>,
+  now: number,
+): Promise<BackupFigures | null> {
+  const state = await ownState(db, own, now)
+  if (state === null || own === null) return null
+  const { backup, drill } = state
+  const isKnown = drill !== null && (drill.last !== null || drill.failure !== null)
+  return {
+    age: Math.max(0, now - (backup.last?.takenAt ?? backup.since)),
+    every: own.hours * HOUR,
+    isDrillGood: isKnown ? drill.failure === null && drill.last?.wrong === 0 : null,
+  }
 }

@@ -76,6 +76,7 @@ describe('settings', () => {
       HOLDFAST_BACKUP_S3_SECRET_ACCESS_KEY: 'other',
       HOLDFAST_MIRROR: 'https://s3.example.com/second',
       HOLDFAST_MIRROR_RATE: '2MB',
+      HOLDFAST_MIRROR_SCRUB_DAYS: '90',
       HOLDFAST_MIRROR_S3_ACCESS_KEY_ID: 'mirror',
       HOLDFAST_MIRROR_S3_SECRET_ACCESS_KEY: 'third',
       HOLDFAST_MIRROR_S3_REGION: 'eu-west-1',
@@ -178,6 +179,7 @@ describe('settings', () => {
           },
         },
         rate: 2 * 1024 ** 2,
+        scrubDays: 90,
       },
       oidc: {
         issuer: 'https://id.example.org/realms/home',

@@ -37,6 +37,8 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
     'check.test.ts, damages.test.ts and sums.test.ts mark and repair on the cluster',
   'test/operations/mirror/mirror-folder.test.ts':
     'is about the place of the mirror; mirror.test.ts has a bucket on the cluster',
+  'test/operations/mirror/mirror-reading.test.ts':
+    'is about the disk of the mirror; the order of ids and the rows are those of mirror.test.ts',
   'test/server/long-work.test.ts':
     'is about statements on the main thread; the other nodes answer in any case',
 }

@@ -131,6 +131,16 @@ function storedBytes(figures: InstallationFigures): readonly Family[] {
       'How long the oldest content has waited for its copy in the mirror.',
       figures.mirrorBehind === null ? [] : [{ value: figures.mirrorBehind / SECOND }],
     ),
+    gauge(
+      'holdfast_mirror_unverified_seconds',
+      'Since which time every copy in the mirror was read, or made.',
+      figures.mirrorRead === null ? [] : [{ value: figures.mirrorRead.age / SECOND }],
+    ),
+    gauge(
+      'holdfast_mirror_damaged_copies',
+      'Copies in the mirror that were damaged when they were last read, and are made anew.',
+      figures.mirrorRead === null ? [] : [{ value: figures.mirrorRead.wrong }],
+    ),
   ]
 }
 

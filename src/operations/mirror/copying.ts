@@ -103,6 +103,8 @@ export class Copier {
       if ((await copyVerified(copy, pace)) === null) return true
       await this.#damaged(content)
     } catch (error) {
+      if (isReadOnly(error))
+        throw new MirrorUnusable('the file system of the mirror is read-only', { cause: error })
       if (signal.aborted || isOutage(error) || this.#left.length >= MOST_FAILURES) throw error
       this.#left.push(content.id)
       onFailure(error)
@@ -126,6 +128,11 @@ export class Copier {
 export function isOutage(error: unknown): boolean {
   if (error instanceof StoreFailure) return error.reason !== 'broken'
   return error instanceof WrongStore || outageRefusal(error) !== null
+}
+
+function isReadOnly(error: unknown): boolean {
+  if (!(error instanceof StoreFailure && error.cause instanceof Error)) return false
+  return 'code' in error.cause && error.cause.code === 'EROFS'
 }
 
 /** The first ones that go together. */

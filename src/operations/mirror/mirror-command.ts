@@ -6,11 +6,15 @@ import type { Config } from '../../config.ts'
 import { assertPaired } from '../../core/store/pairing.ts'
 import type { Database } from '../../database/database.ts'
 import { missingMigrations } from '../../database/migrate.ts'
+import { endsWithin } from '../../domain/abort.ts'
+import { MINUTE } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import type { Log } from '../../log.ts'
 import { settings } from '../../settings.ts'
 import { connect, databaseExists, openBlobs, type StorageOptions } from '../../storage.ts'
+import { createDiskLoad } from '../integrity/disk-load.ts'
+import { linuxDiskPressure } from '../integrity/disk-pressure.ts'
 import { paceOf } from '../integrity/pace.ts'
 import { markFound } from '../integrity/scrub.ts'
 import { placeName } from '../store-places.ts'
@@ -20,6 +24,7 @@ import { type Amount, lackingSum, mirroredSum, type Order } from './mirror.rows.
 import { mirrorBehind } from './mirror-behind.ts'
 import { type Mirror, openMirror } from './mirror-store.ts'
 import { type CopiesRead, readCopies } from './reading-copies.ts'
+import { isReadingDue, readRound } from './reading-rounds.ts'
 import { keepMirror } from './upkeep.ts'
 
 export type MirrorStep = 'copy' | 'read'
@@ -61,10 +66,50 @@ export function runMirrorCommand(command: MirrorCommand): Promise<MirrorReport> 
   return opened(command, async (parts) => reportOf(command, parts, await work(command, parts)))
 }
 
-/** As `runMirrorCommand`, without a report, which reads all rows of contents. */
+/**
+ * Keeps the mirror as `runMirrorCommand`, without a report, which reads all rows of contents. Besides, copies that are due
+ * are read again; meanwhile new contents are copied every minute.
+ */
 export async function runMirrorForServer(command: MirrorCommand): Promise<void> {
-  await opened(command, (parts) => work(command, parts))
+  await opened(command, async (parts) => {
+    const { config, clock, signal } = command
+    const mirror = await openMirror({ ...command, ...parts })
+    let isOver = false
+    let endsAt = Number.POSITIVE_INFINITY
+    const isDue = await isReadingDue(parts.db, parts, clock.now())
+    const reading = isDue
+      ? readRound({
+          ...command,
+          ...parts,
+          mirror,
+          pace: paceOf(config.scrubRate, clock.timers, signal),
+          diskLoad: createDiskLoad(
+            parts.place.kind === 'folder' ? linuxDiskPressure : noPressure,
+            clock.timers,
+          ),
+          mayGoOn: () => clock.monotonic() < endsAt,
+        })
+      : Promise.resolve()
+    const ended = reading.finally(() => {
+      isOver = true
+    })
+    // Told below.
+    ended.catch(() => {})
+    try {
+      do {
+        await keep(command, parts, mirror, 'newest first')
+        await endsWithin(KEEPS_EVERY, ended)
+      } while (!isOver)
+    } finally {
+      // A mirror that is full or cannot be written can be read all the same.
+      endsAt = clock.monotonic() + KEEPS_EVERY
+      await ended
+    }
+  })
 }
+
+const KEEPS_EVERY = MINUTE
+const noPressure = async () => null
 
 async function opened<T>(command: MirrorCommand, use: (parts: Opened) => Promise<T>): Promise<T> {
   const { config, random } = command

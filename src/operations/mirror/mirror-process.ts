@@ -31,7 +31,13 @@ function environmentOf(config: Config, inherited: Environment): Environment {
   return {
     ...withoutSettings(inherited),
     ...storageEnvironment(config, CONNECTIONS),
-    ...(mirror === null ? {} : { [settings.mirrorRate.variable]: String(mirror.rate) }),
+    [settings.scrubRate.variable]: String(config.scrubRate),
+    ...(mirror === null
+      ? {}
+      : {
+          [settings.mirrorRate.variable]: String(mirror.rate),
+          [settings.mirrorScrubDays.variable]: String(mirror.scrubDays),
+        }),
     ...(mirror?.place.kind === 'folder' ? { [settings.mirror.variable]: mirror.place.path } : {}),
     ...(mirror?.place.kind === 's3' ? mirrorEnvironment(mirror.place.s3) : {}),
   }

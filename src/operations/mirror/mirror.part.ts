@@ -9,6 +9,7 @@ import { sizeDamage } from '../integrity/reading.ts'
 import { markFound } from '../integrity/scrub.ts'
 import { mirroredContent } from './mirror.rows.ts'
 import { runMirrorProcess } from './mirror-process.ts'
+import { isReadingDue } from './reading-rounds.ts'
 import { isMirrorToDo } from './upkeep.ts'
 
 /** The second store of contents. The server itself never touches it. */
@@ -22,7 +23,8 @@ export const MIRROR_JOB = 'keep the mirror'
 
 export function createMirrorPart(core: Core): MirrorPart {
   const { db, clock, config, log } = core
-  if (config.mirror === null) return { copies: noSecondCopies, jobs: [] }
+  const { mirror } = config
+  if (mirror === null) return { copies: noSecondCopies, jobs: [] }
   const tell = (line: string) => log.warn({ said: line }, 'the mirror is kept')
   return {
     copies: createCopies(core),
@@ -32,7 +34,9 @@ export function createMirrorPart(core: Core): MirrorPart {
         on: 'one node',
         every: MINUTE,
         async run(mayGoOn) {
-          if (await isMirrorToDo(db, clock)) await runMirrorProcess({ config, tell }, mayGoOn)
+          const isToDo = await isMirrorToDo(db, clock)
+          if (isToDo || (await isReadingDue(db, mirror, clock.now())))
+            await runMirrorProcess({ config, tell }, mayGoOn)
         },
       },
     ],

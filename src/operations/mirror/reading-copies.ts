@@ -6,7 +6,7 @@ import type { BlobId, BlobKey } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import { isChosen } from '../integrity/contents.ts'
 import { readDamage, sizeDamage } from '../integrity/reading.ts'
-import { forgetCopy, type MirroredContent, mirroredAfter } from './mirror.rows.ts'
+import { type Copied, forgetCopy, type MirroredContent, mirroredAfter } from './mirror.rows.ts'
 import type { Mirror } from './mirror-store.ts'
 
 const BATCH = 100
@@ -55,8 +55,7 @@ export async function readCopies(reading: Reading): Promise<CopiesRead> {
       const look = () => (isRead ? readDamage : sizeDamage)(mirror.store, { key, size, sha256 })
       const reason = (await look()) === null ? null : await look()
       if (reason !== null) {
-        await mirror.assertOwn()
-        await forgetCopy(db, { id, key }, clock.now() + DAY)
+        await forgetDamaged({ db, mirror, clock }, { id, key })
         wrongCopies++
         if (wrong.length < MOST_LISTED) wrong.push({ key, reason })
       }
@@ -65,4 +64,13 @@ export async function readCopies(reading: Reading): Promise<CopiesRead> {
       tell({ count: 1, bytes: isRead ? size : 0 })
     }
   }
+}
+
+/** The copy is made anew, and removed in a day. Throws MirrorUnusable where the place is not the mirror any more. */
+export async function forgetDamaged(
+  { db, mirror, clock }: Pick<Reading, 'db' | 'mirror' | 'clock'>,
+  copy: Copied,
+): Promise<void> {
+  await mirror.assertOwn()
+  await forgetCopy(db, copy, clock.now() + DAY)
 }

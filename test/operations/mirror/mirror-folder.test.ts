@@ -261,13 +261,17 @@ test('a mirror of others is neither written nor cleared until it is adopted, wit
 test('a place with other things in it is refused, also to be adopted', async () => {
   const full = temporaryFolder()
   writeFileSync(join(full.path, 'letter.txt'), 'dear')
-  const mirror = { place: { kind: 'folder', path: full.path }, rate: 1 } as const
+  const mirror = { place: { kind: 'folder', path: full.path }, rate: 1, scrubDays: 0 } as const
   const config = { ...it.host.config, mirror }
   for (const adopts of [false, true]) {
     await expect(it.keep({ config, adopts })).rejects.toThrow(adopts ? 'other things' : 'is it mounted?')
   }
   expect(readdirSync(full.path)).toEqual(['letter.txt'])
-  const letter = { place: { kind: 'folder', path: join(full.path, 'letter.txt') }, rate: 1 } as const
+  const letter = {
+    place: { kind: 'folder', path: join(full.path, 'letter.txt') },
+    rate: 1,
+    scrubDays: 0,
+  } as const
   await expect(it.keep({ config: { ...config, mirror: letter }, adopts: true })).rejects.toThrow('ENOTDIR')
   full[Symbol.dispose]()
 })
@@ -275,7 +279,7 @@ test('a place with other things in it is refused, also to be adopted', async () 
 test('a service that does not answer is named with the settings of the mirror', async () => {
   const s3 = { region: 'a', accessKeyId: 'a', secretAccessKey: 'b', pathStyle: true }
   const place = { kind: 's3', s3: { ...s3, endpoint: 'http://127.0.0.1:1', bucket: 'second' } } as const
-  const unanswered = it.keep({ config: { ...it.host.config, mirror: { place, rate: 1 } } })
+  const unanswered = it.keep({ config: { ...it.host.config, mirror: { place, rate: 1, scrubDays: 0 } } })
   await expect(unanswered).rejects.toThrow('cannot be reached: HOLDFAST_MIRROR: the S3 store')
 }, 120_000)
 

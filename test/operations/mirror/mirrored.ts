@@ -39,7 +39,7 @@ export type Mirrored = Awaited<ReturnType<typeof startMirrored>>
 
 export async function startMirrored(settings: Partial<Config> = {}, given?: StorePlace, log?: Log) {
   const place = given ?? (await newPlace(false))
-  const mirror = { place, rate: RATE }
+  const mirror = { place, rate: RATE, scrubDays: 30 }
   const host = await startHoldfast({ ...GENEROUS, mirror, ...settings }, log)
   let opened: ReturnType<typeof openPlace> | null = null
   const store = () => (opened ??= openPlace(place, systemRandom))

@@ -1,0 +1,137 @@
+/**
+ * Reads all copies in the mirror again, in rounds and in the order of the contents, so that a damaged one is found and made
+ * anew before it is needed. A round that is interrupted goes on where it was.
+ */
+import * as z from 'zod/mini'
+import type { MirrorConfig } from '../../config/setting-groups.ts'
+import { metaOf, setMeta } from '../../core/meta.rows.ts'
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type Clock, DAY, SECOND } from '../../domain/clock.ts'
+import type { BlobId } from '../../domain/ids.ts'
+import type { Log } from '../../log.ts'
+import type { DiskLoad } from '../integrity/disk-load.ts'
+import type { Pace } from '../integrity/pace.ts'
+import { readDamage } from '../integrity/reading.ts'
+import { DUE_AFTER } from '../integrity/scrub.ts'
+import { mirroredAfter, mirroredContent } from './mirror.rows.ts'
+import type { Mirror } from './mirror-store.ts'
+import { forgetDamaged } from './reading-copies.ts'
+
+const KEY = 'mirror_reading'
+const BATCH = 100
+/** What was read since is read again after a kill. */
+const NOTED_EVERY = 10 * SECOND
+
+const round = z.object({
+  /** When the present round began, or the last one where it is over. */
+  began: z.int(),
+  /** Every copy was read, or made, since then. */
+  since: z.int(),
+  /** The last content whose copy was read; null before the first. */
+  after: z.nullable(z.custom<BlobId>((id) => Number.isSafeInteger(id))),
+  isOver: z.boolean(),
+  /** Copies that were damaged, in the present or the last round. */
+  wrong: z.int(),
+})
+export type Round = z.infer<typeof round>
+
+/** Null before the first look. */
+export async function presentRound(db: Database): Promise<Round | null> {
+  const text = await metaOf(db, KEY)
+  if (text === null) return null
+  const kept = round.safeParse(JSON.parse(text))
+  return kept.success ? kept.data : null
+}
+
+function note(db: Database, kept: Round): Promise<void> {
+  return inTransaction(db, (trx) => setMeta(trx, KEY, JSON.stringify(kept)))
+}
+
+/** Whether copies are to be read now. The first round counts as read: its copies were just made. */
+export async function isReadingDue(
+  db: Database,
+  { scrubDays }: Pick<MirrorConfig, 'scrubDays'>,
+  now: number,
+): Promise<boolean> {
+  if (scrubDays === 0) return false
+  const present = await presentRound(db)
+  if (present === null) {
+    await note(db, { began: now, since: now, after: null, isOver: true, wrong: 0 })
+    return false
+  }
+  return !present.isOver || now - present.began >= scrubDays * DUE_AFTER * DAY
+}
+
+export interface ReadingRound {
+  readonly db: Database
+  readonly mirror: Mirror
+  readonly clock: Clock
+  readonly pace: Pace
+  readonly scrubDays: number
+  readonly diskLoad: Pick<DiskLoad, 'quiet'>
+  readonly signal: AbortSignal
+  readonly log: Pick<Log, 'error'>
+  /** Asked between two copies. */
+  readonly mayGoOn: () => boolean
+}
+
+/**
+ * Goes on with the present round, or begins one, to its end or until it may not go on. Throws the reason of the signal,
+ * MirrorUnusable, and what the mirror throws: what was read before counts.
+ */
+export async function readRound(reading: ReadingRound): Promise<void> {
+  const { db, clock, signal, mayGoOn } = reading
+  const now = clock.now()
+  const last = await presentRound(db)
+  let present: Round =
+    last === null || last.isOver
+      ? { began: now, since: last?.since ?? now, after: null, isOver: false, wrong: 0 }
+      : last
+  let notedAt = clock.monotonic()
+  // The days count, whatever the disk does.
+  const isOverdue = now - present.since > reading.scrubDays * DAY
+  try {
+    for (;;) {
+      const batch = await mirroredAfter(db, { after: present.after }, BATCH)
+      if (batch.length === 0) {
+        present = { ...present, since: present.began, after: null, isOver: true }
+        return
+      }
+      for (const { id } of batch) {
+        signal.throwIfAborted()
+        if (!mayGoOn()) return
+        if (!isOverdue) await quiet(reading)
+        const isWrong = await readCopy(reading, id)
+        present = { ...present, after: id, wrong: present.wrong + (isWrong ? 1 : 0) }
+        if (clock.monotonic() - notedAt < NOTED_EVERY) continue
+        await note(db, present)
+        notedAt = clock.monotonic()
+      }
+    }
+  } finally {
+    await note(db, present)
+  }
+}
+
+/** Waits while the disk is busy. */
+async function quiet({ diskLoad, signal }: ReadingRound): Promise<void> {
+  while (!(await diskLoad.quiet(() => !signal.aborted))) signal.throwIfAborted()
+}
+
+/** Whether the copy was damaged. What was deleted meanwhile has none. */
+async function readCopy({ db, mirror, clock, pace, signal, log }: ReadingRound, id: BlobId) {
+  const content = await mirroredContent(db, id)
+  if (content === undefined) return false
+  const { mirroredKey: key, size, sha256 } = content
+  const paced = async (bytes: number) => {
+    signal.throwIfAborted()
+    await pace(bytes)
+  }
+  const look = () => readDamage(mirror.store, { key, size, sha256 }, paced)
+  const reason = (await look()) === null ? null : await look()
+  if (reason === null) return false
+  await forgetDamaged({ db, mirror, clock }, { id, key })
+  log.error({ key, damage: reason }, 'a copy in the mirror is damaged and is made anew')
+  return true
+}
