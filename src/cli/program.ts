@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Environment } from '../config/environment.ts'
+import { Refusal } from '../domain/errors.ts'
 import { accountCommand } from './account.ts'
 import { adminCommand } from './admin.ts'
 import { completionCommand } from './completion.ts'
@@ -32,6 +33,7 @@ import { drillCommand } from './soundness/drill.ts'
 import { FaultsFound } from './soundness/faults-found.ts'
 import { mirrorCommand } from './soundness/mirror.ts'
 import { restoreCommand } from './soundness/restore.ts'
+import { interrupted } from './stop-signal.ts'
 import { takeOverCommand } from './takeover.ts'
 import { uploadCommand } from './upload.ts'
 
@@ -65,11 +67,12 @@ const CLIENTS = [
 /**
  * Runs one command line. For server commands `.env` is merged into the environment, which libraries read too.
  * Returns the exit code: 0 for success, 2 for wrong usage, 3 when a command that looks for faults has found some, 1 for any
- * other failure.
+ * other failure, and 128 and the number of a signal that has stopped the command.
  */
 export async function run(words: readonly string[], environment: Environment): Promise<number> {
   try {
     const { path, rest } = namedEnvFile(words)
+    outliveReaders(rest[0] ?? '')
     if (path !== null) Object.assign(environment, withNamedFile(environment, path))
     else if (!CLIENTS.includes(rest[0] ?? ''))
       Object.assign(environment, withEnvFile(environment, process.cwd()))
@@ -80,9 +83,29 @@ export async function run(words: readonly string[], environment: Environment): P
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : WRONG_USE
     // The command has already printed what it found.
     if (error instanceof FaultsFound) return FAULTS_FOUND
-    printProblem(`error: ${explain(error, environment)}`)
-    return FAILURE
+    const interruption = interrupted()
+    if (interruption === null || !isStop(error)) printProblem(`error: ${explain(error, environment)}`)
+    if (interruption === null) return FAILURE
+    printProblem(`error: ${interruption.says}`)
+    return interruption.code
   }
+}
+
+/** Some calls tell that they were aborted, and not why. */
+function isStop(error: unknown): boolean {
+  if (error instanceof Refusal) return error.code === 'SHUTTING_DOWN'
+  return error instanceof Error && error.name === 'AbortError'
+}
+
+/**
+ * A reader that has seen enough, such as `head`, is no failure. Commands that ask a server end there; those of a server do
+ * what they were called for, and tell by their exit code what came of it.
+ */
+function outliveReaders(command: string): void {
+  process.stdout.on('error', () => {
+    if (CLIENTS.includes(command)) process.exit(process.exitCode ?? SUCCESS)
+  })
+  process.stderr.on('error', () => {})
 }
 
 /** Extracts a leading `--env-file`, since settings must be known before commands are built. */

@@ -15,8 +15,8 @@ import {
   type TargetOptions,
   targetEnvironment,
 } from './relocation-target.ts'
-import { type StepTitle, stepProgress } from './step-progress.ts'
-import { stopSignal } from './stop-signal.ts'
+import { type StepTitle, standardError, stepProgress } from './step-progress.ts'
+import { abortedBySignal } from './stop-signal.ts'
 
 type Options = TargetOptions & { readonly skipDamaged?: true }
 
@@ -66,17 +66,8 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const moves = whatMoves(config, target)
   assertMoves(config, target, moves, options)
 
-  const stop = new AbortController()
-  void stopSignal().then(() => {
-    stop.abort(
-      new Refusal('SHUTTING_DOWN', 'stopped; nothing is switched, and the same command goes on from here'),
-    )
-  })
-  const progress = stepProgress(
-    titles,
-    { rewrites: process.stderr.isTTY, write: (text) => process.stderr.write(text) },
-    systemClock,
-  )
+  const stop = abortedBySignal('stopped; nothing is switched, and the same command goes on from here')
+  const progress = stepProgress(titles, standardError, systemClock)
   let relocated: Relocated
   try {
     relocated = await relocate({

@@ -5,8 +5,18 @@ import { formatTime } from './words.ts'
 export interface Terminal {
   /** Whether the last line can be overwritten. */
   readonly rewrites: boolean
+  /** What fits into a line that can be overwritten: a longer one would continue on the next. */
+  columns(): number
   write(text: string): void
 }
+
+export const standardError: Terminal = {
+  rewrites: process.stderr.isTTY,
+  columns: () => (process.stderr.columns || USUAL_COLUMNS) - 1,
+  write: (text) => process.stderr.write(text),
+}
+
+const USUAL_COLUMNS = 80
 
 /** Milliseconds between two updates, on a terminal and elsewhere. */
 const TERMINAL_INTERVAL = SECOND / 4
@@ -40,11 +50,14 @@ export function stepProgress<Step extends string>(
   let told = 0
   /** Width of the last line, which the next one has to cover. */
   let width = 0
+  let said = ''
 
   function tell(text: string): void {
-    terminal.write(terminal.rewrites ? `\r${text.padEnd(width)}` : `${text}\n`)
-    width = text.length
+    const shown = terminal.rewrites ? text.slice(0, Math.max(0, terminal.columns())) : text
+    terminal.write(terminal.rewrites ? `\r${shown.padEnd(width)}` : `${shown}\n`)
+    width = shown.length
     told = clock.monotonic()
+    said = text
   }
 
   function amounts(): string {
@@ -66,15 +79,16 @@ export function stepProgress<Step extends string>(
 
   function finishStep(): void {
     if (step === null) return
-    tell(`${titles[step].title}${amounts()}`)
+    const text = `${titles[step].title}${amounts()}`
+    // Where lines cannot be overwritten, none is said twice.
+    if (terminal.rewrites || text !== said) tell(text)
     if (terminal.rewrites) terminal.write('\n')
     width = 0
   }
 
   return {
     begin(next, amount) {
-      // Where lines cannot be overwritten, a step without amounts is reported only once.
-      if (step !== null && (terminal.rewrites || amounts() !== '')) finishStep()
+      finishStep()
       step = next
       total = { count: amount.count, bytes: amount.bytes }
       done = { count: 0, bytes: 0 }
@@ -95,7 +109,7 @@ export function stepProgress<Step extends string>(
     },
 
     end() {
-      if (terminal.rewrites || amounts() !== '') finishStep()
+      finishStep()
       step = null
     },
   }

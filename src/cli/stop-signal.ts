@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { SECOND, systemClock } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
 
 export type StopSignal = 'SIGTERM' | 'SIGINT'
 
@@ -24,4 +25,28 @@ export function stopSignal(): Promise<StopSignal> {
     process.on('SIGTERM', onSignal)
     process.on('SIGINT', onSignal)
   })
+}
+
+/** How a command ends that a signal has stopped. */
+export interface Interruption {
+  readonly code: number
+  /** What it says: whether something is left, and how it goes on. */
+  readonly says: string
+}
+
+let interruption: Interruption | null = null
+
+/** Aborted at the first signal to stop, so that the command fails soon; it ends with that signal's usual exit code then. */
+export function abortedBySignal(says: string): AbortController {
+  const stop = new AbortController()
+  void stopSignal().then((signal) => {
+    interruption = { code: 128 + constants.signals[signal], says }
+    stop.abort(new Refusal('SHUTTING_DOWN', says))
+  })
+  return stop
+}
+
+/** Null while no signal has aborted the command. */
+export function interrupted(): Interruption | null {
+  return interruption
 }

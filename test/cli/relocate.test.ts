@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { openS3Blobs } from '../../src/blobs/s3.ts'
@@ -357,7 +358,7 @@ describe('from folder to folder', () => {
     const inventory = await furnish(folder.place, 150)
     const { target, words } = elsewhere(folder)
     const { code, errors } = await relocateUntil(folder.place, words, { said: 'Moving files', signal })
-    expect(code).toBe(1)
+    expect(code).toBe(128 + constants.signals[signal])
     expect(errors).toContain('error: stopped; nothing is switched, and the same command goes on from here')
     expect(unfinishedBlobs(target.DATA_DIR)).toEqual([])
     expect(await relocate(folder.place, words)).toMatchObject({ code: 0 })

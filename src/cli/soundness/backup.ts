@@ -2,14 +2,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type Config, loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import type { BackedUp, BackupStep, Keeping, Outcome } from '../../operations/backup/backup.ts'
 
 import { printJson, printLines } from '../output.ts'
-import { type StepTitle, stepProgress } from '../step-progress.ts'
-import { stopSignal } from '../stop-signal.ts'
+import { type StepTitle, standardError, stepProgress } from '../step-progress.ts'
+import { abortedBySignal } from '../stop-signal.ts'
 import { count } from '../words.ts'
 import {
   type NamedPlace,
@@ -82,18 +81,9 @@ async function run(
   const config = loadConfig(environment)
   const { forServer = false } = options
   const { backUp } = await import('../../operations/backup/backup.ts')
-  const stop = new AbortController()
-  void stopSignal().then(() => {
-    stop.abort(
-      new Refusal('SHUTTING_DOWN', 'stopped; no point was added, and the same command goes on from here'),
-    )
-  })
+  const stop = abortedBySignal('stopped; no point was added, and the same command goes on from here')
   const input = forServer ? stopsWithServer(stop) : null
-  const terminal = {
-    rewrites: process.stderr.isTTY,
-    write: (text: string) => process.stderr.write(text),
-  }
-  const progress = forServer ? silent : stepProgress(titles, terminal, systemClock)
+  const progress = forServer ? silent : stepProgress(titles, standardError, systemClock)
   const made = await backUp({
     config,
     clock: systemClock,

@@ -8,6 +8,7 @@ import type { Healing } from '../../operations/backup/healing.ts'
 import type { CheckResult, CheckWork, Progress, ReadData } from '../../operations/integrity/check.ts'
 import { printJson, printLines, printProblem, printTable } from '../output.ts'
 import { linkAddress } from '../places.ts'
+import { standardError } from '../step-progress.ts'
 import { count } from '../words.ts'
 import {
   type NamedPlace,
@@ -223,17 +224,18 @@ function printOrphans({ orphans, removedOrphans }: CheckResult): void {
 
 /** One line on a terminal that is written over. Nothing elsewhere. */
 function progressLine() {
-  const { stderr } = process
+  const { rewrites, columns, write } = standardError
   let width = 0
   function clear(): void {
-    if (width > 0) stderr.write(`\r${''.padEnd(width)}\r`)
+    if (width > 0) write(`\r${''.padEnd(width)}\r`)
     width = 0
   }
   return {
     tell({ contents, of, bytesRead }: Progress) {
-      if (!stderr.isTTY) return
-      const text = `${contents} of ${of} contents${bytesRead > 0 ? `, ${formatSize(bytesRead)} read` : ''}`
-      stderr.write(`\r${text.padEnd(width)}`)
+      if (!rewrites) return
+      const all = `${contents} of ${of} contents${bytesRead > 0 ? `, ${formatSize(bytesRead)} read` : ''}`
+      const text = all.slice(0, Math.max(0, columns()))
+      write(`\r${text.padEnd(width)}`)
       width = text.length
     },
     say(line: string) {

@@ -4,13 +4,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import type { Drilled, Outcome } from '../../operations/backup/drill.ts'
 import { printJson, printLines, printProblem } from '../output.ts'
-import { stepProgress } from '../step-progress.ts'
-import { stopSignal } from '../stop-signal.ts'
+import { standardError, stepProgress } from '../step-progress.ts'
+import { abortedBySignal } from '../stop-signal.ts'
 import { count } from '../words.ts'
 import {
   type NamedPlace,
@@ -70,14 +69,9 @@ async function run(
   const { drill } = await import('../../operations/backup/drill.ts')
   const { startHoldfast } = await import('../../app.ts')
   const { createLog } = await import('../../log.ts')
-  const stop = new AbortController()
-  void stopSignal().then(() => stop.abort(new Refusal('SHUTTING_DOWN', 'stopped; nothing is left behind')))
+  const stop = abortedBySignal('stopped; nothing is left behind')
   const input = forServer ? stopsWithServer(stop) : null
-  const terminal = {
-    rewrites: process.stderr.isTTY,
-    write: (text: string) => process.stderr.write(text),
-  }
-  const progress = forServer ? silent : stepProgress(titles, terminal, systemClock)
+  const progress = forServer ? silent : stepProgress(titles, standardError, systemClock)
   const parts = { clock: systemClock, random: systemRandom }
   const log = createLog('silent', { terminal: false })
   const drilled = await drill({

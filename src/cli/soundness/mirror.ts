@@ -2,14 +2,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { loadConfig } from '../../config.ts'
 import { MINUTE, SECOND, systemClock } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize, parseSize } from '../../domain/sizes.ts'
 import type { Log } from '../../log.ts'
 import type { MirrorCommand, MirrorReport, MirrorStep } from '../../operations/mirror/mirror-command.ts'
 import { printJson, printLines, printProblem, printTable } from '../output.ts'
-import { type StepTitle, stepProgress } from '../step-progress.ts'
-import { stopSignal } from '../stop-signal.ts'
+import { type StepTitle, standardError, stepProgress } from '../step-progress.ts'
+import { abortedBySignal } from '../stop-signal.ts'
 import { count, formatTime } from '../words.ts'
 import { REASONS } from './check.ts'
 import { FaultsFound } from './faults-found.ts'
@@ -81,15 +80,9 @@ async function run(environment: Environment, options: Options): Promise<void> {
   const { now, rate, readData, adopt, json, forServer } = options
   const config = loadConfig(environment)
   const { runMirrorCommand, runMirrorForServer } = await import('../../operations/mirror/mirror-command.ts')
-  const stop = new AbortController()
-  const stopped = new Refusal('SHUTTING_DOWN', 'stopped; the same command goes on from here')
-  void stopSignal().then(() => stop.abort(stopped))
+  const stop = abortedBySignal('stopped; the same command goes on from here')
   const input = forServer ? stopsWithServer(stop) : null
-  const terminal = {
-    rewrites: process.stderr.isTTY,
-    write: (text: string) => process.stderr.write(text),
-  }
-  const progress = forServer ? silent : stepProgress(titles, terminal, systemClock)
+  const progress = forServer ? silent : stepProgress(titles, standardError, systemClock)
   // From the other end than a server, so that both meet in the middle.
   const order = forServer ? 'newest first' : 'oldest first'
   const command: MirrorCommand = {

@@ -2,15 +2,14 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { Environment } from '../../config/environment.ts'
 import { type Config, loadConfig } from '../../config.ts'
 import { systemClock } from '../../domain/clock.ts'
-import { Refusal } from '../../domain/errors.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import type { Point, Restored } from '../../operations/backup/restore.ts'
 import type { RelocationStep } from '../../operations/relocation/relocate.ts'
 import { printJson, printLines, printTable } from '../output.ts'
 import { bytesPlace, databasePlace } from '../places.ts'
-import { type StepTitle, stepProgress } from '../step-progress.ts'
-import { stopSignal } from '../stop-signal.ts'
+import { type StepTitle, standardError, stepProgress } from '../step-progress.ts'
+import { abortedBySignal } from '../stop-signal.ts'
 import { count } from '../words.ts'
 import {
   type NamedPlace,
@@ -76,10 +75,7 @@ async function run(
 ): Promise<void> {
   const config = loadConfig(environment)
   const { pointsOf, restore } = await import('../../operations/backup/restore.ts')
-  const stop = new AbortController()
-  void stopSignal().then(() => {
-    stop.abort(new Refusal('SHUTTING_DOWN', 'stopped; the same command goes on from here'))
-  })
+  const stop = abortedBySignal('stopped; the same command goes on from here')
   const target = {
     clock: systemClock,
     random: systemRandom,
@@ -93,11 +89,7 @@ async function run(
     tellPoints(await pointsOf(target), options.json === true)
     return
   }
-  const terminal = {
-    rewrites: process.stderr.isTTY,
-    write: (text: string) => process.stderr.write(text),
-  }
-  const progress = stepProgress(titles, terminal, systemClock)
+  const progress = stepProgress(titles, standardError, systemClock)
   const restored = await restore({ ...target, config, at: options.at ?? null, watch: progress }).finally(
     progress.end,
   )

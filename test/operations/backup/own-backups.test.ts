@@ -1,19 +1,24 @@
 /** Backups and rehearsals of a restore that the server does by itself, in processes of its own, and what it tells of them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { integrityAnswer } from '../../../src/contract/operations.ts'
 import { DAY, HOUR, SECOND } from '../../../src/domain/clock.ts'
 import type { AccountId } from '../../../src/domain/ids.ts'
 import { foldMailAddress, type MailAddress, parseMailAddress } from '../../../src/domain/mail-address.ts'
+import { MAIN, onlyThese } from '../../cli/command.ts'
 import { readMetrics } from '../../support/clients/metrics.ts'
 import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
 import { temporaryFolder } from '../../support/processes/child.ts'
+import { runProgram, startProgram, watchProgram } from '../../support/processes/program.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
 import { administrator, type TestAdministrator } from '../../support/sign-in/administrator.ts'
 import { type MailServer, startMailServer } from '../../support/sign-in/mail-server.ts'
+import { contentOf } from '../../support/storage/stored-contents.ts'
 import { contentsOf } from './backups.ts'
+import { environmentOf } from './commands.ts'
 
 const TOKEN = 'a-token-of-some-length'
 const ADDRESS = 'root@example.org'
@@ -120,4 +125,31 @@ test('a rehearsal says no by mail where the copies have changed', async () => {
   expect(now.backup.taken_at).not.toBe(before)
   expect(now.drill).toMatchObject({ wrong: 2, failure: null, taken_at: now.backup.taken_at })
   expect((await readMetrics(host, TOKEN)).sum('holdfast_drill_good')).toBe(0)
+}, 120_000)
+
+test('a command that a signal stops while it waits says so, and ends with the usual code of the signal', async () => {
+  const own = readFileSync(join(target, 'mark'), 'utf8')
+  const lease = { holder: 'somebody else', process: null, until: Date.now() + HOUR }
+  writeFileSync(join(target, 'mark'), JSON.stringify({ ...presentCatalog(), lease }))
+  const program = startProgram([process.execPath, '--no-env-file', MAIN, 'backup', target], {
+    env: onlyThese(environmentOf(host.config)),
+  })
+  const ended = await watchProgram(program, ({ errors }) => {
+    if (errors.includes('waiting')) program.kill('SIGINT')
+  })
+  expect(ended.code).toBe(128 + constants.signals.SIGINT)
+  expect(ended.errors).toEndWith(
+    'error: stopped; no point was added, and the same command goes on from here\n',
+  )
+  writeFileSync(join(target, 'mark'), own)
+}, 120_000)
+
+test('a check whose reader has gone does all of its work, and tells by its code what it has found', async () => {
+  const { slug } = await upload(host, { name: 'gone.txt', bytes: textBytes('gone from the store') })
+  const { key } = await contentOf(host, slug)
+  await host.cutBlob(key, null)
+  const words = [process.execPath, '--no-env-file', MAIN, 'check']
+  const piped = ['bash', '-c', 'set -o pipefail; "$@" | true', 'bash', ...words]
+  const { code, errors } = await runProgram(piped, { env: onlyThese(environmentOf(host.config)) })
+  expect({ code, errors }).toEqual({ code: 3, errors: '' })
 }, 120_000)
