@@ -19,6 +19,7 @@ export type ScriptedPage =
   | 'start'
   | 'file'
   | 'folder'
+  | 'receipt'
   | 'files'
   | 'reference'
   | 'settings'

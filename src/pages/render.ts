@@ -18,6 +18,7 @@ import { FilesPage } from './views/files.tsx'
 import { FolderPageDocument } from './views/folder.tsx'
 import { MailPage } from './views/mail.tsx'
 import { PasswordPage } from './views/password.tsx'
+import { ReceiptPage } from './views/receipt.tsx'
 import { ReportedPage, ReportPage } from './views/report.tsx'
 import { SettingsPage } from './views/settings.tsx'
 import { StartPage } from './views/start.tsx'
@@ -64,6 +65,7 @@ export function createRenderers(assets: PageAssets): Renderers {
     folderPage: (view, reader) =>
       withOnclick(page(createElement(FolderPageDocument, { view, context: contextOf(reader) }))),
     passwordPage: (view, reader) => page(createElement(PasswordPage, { view, context: contextOf(reader) })),
+    receiptPage: (view, reader) => page(createElement(ReceiptPage, { view, context: contextOf(reader) })),
     reportPage: (view, reader) => page(createElement(ReportPage, { view, context: contextOf(reader) })),
     reportedPage: (filePath, reader) =>
       page(createElement(ReportedPage, { filePath, context: contextOf(reader) })),

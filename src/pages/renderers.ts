@@ -1,4 +1,5 @@
 import type { PageReader } from '../server/requests/language.ts'
+import type { ReceiptPageView } from './receipt-view.ts'
 import type {
   AccountFormView,
   AdminPageView,
@@ -34,6 +35,7 @@ export interface Renderers {
   adminPage(view: AdminPageView, reader: PageReader): string
   folderPage(view: FolderPageView, reader: PageReader): string
   passwordPage(view: PasswordPageView, reader: PageReader): string
+  receiptPage(view: ReceiptPageView, reader: PageReader): string
   reportPage(view: ReportPageView, reader: PageReader): string
   /** Confirms a report. `filePath`: page of the file, to return to. */
   reportedPage(filePath: string, reader: PageReader): string

@@ -50,6 +50,7 @@ import { getLinkPage, getLinkTargetPage, postLinkPassword } from '../pages/link-
 import { forgottenPages, keepPages, unsubscribePages, verifyPages } from '../pages/mail-pages.ts'
 import { finishOidc, startOidc } from '../pages/oidc.ts'
 import { getProvedPage } from '../pages/proved-page.ts'
+import { getReceiptPage, postReceiptPage } from '../pages/receipt-page.ts'
 import { getLinkReportPage, getReportPage, postLinkReport, postReport } from '../pages/report-page.ts'
 import { getSettingsPage, getSettingsPageOf } from '../pages/settings-page.ts'
 import { getStartPage, postStartPage } from '../pages/start-page.ts'
@@ -57,7 +58,7 @@ import * as contributionsRoutes from '../sharing/links/contributions.routes.ts'
 import * as linksRoutes from '../sharing/links/links.routes.ts'
 import { reportFileEndpoint } from '../sharing/reports.routes.ts'
 import { getLinkThumbnailEndpoint, getThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
-import { deleteByReceipt } from '../uploads/receipts.routes.ts'
+import { changeByReceipt, deleteByReceipt, lookByReceipt } from '../uploads/receipts.routes.ts'
 import * as tus from '../uploads/resumable/tus.routes.ts'
 import { cancelUpload, listUploads } from '../uploads/resumable/uploads.routes.ts'
 import * as uploadStatusRoutes from '../uploads/upload-status.routes.ts'
@@ -100,6 +101,8 @@ export const routes: readonly Route[] = [
   // Uploads
   row('post',    '/api/v1/upload',                       guestOr('upload'),          ANY, STREAM,   uploadStatusRoutes.uploadFile),
   row('put',     '/api/v1/upload/{name}',                guestOrKey('upload'),       ANY, STREAM,   uploadStatusRoutes.putUpload, { others: 'preflight' }),
+  row('get',     '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     lookByReceipt),
+  row('patch',   '/api/v1/receipt/{receipt}',            anybody,                    ANY, FIELDS,   changeByReceipt),
   row('delete',  '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     deleteByReceipt),
   row('get',     '/api/v1/upload/status',                key('upload'),              ANY, NONE,     uploadStatusRoutes.getUploadStatus),
   row('get',     '/api/v1/uploads',                      key('read'),                ANY, NONE,     listUploads),
@@ -277,6 +280,8 @@ export const routes: readonly Route[] = [
   row('get',     '/admin/{section}',                     anybody,                    OWN, NONE,     getAdminPageOf),
   row('get',     '/f/{identifier}',                      anybody,                    OWN, NONE,     getFolderPage),
   row('post',    '/f/{identifier}',                      anybody,                    OWN, FORM,     postFolderPassword),
+  row('get',     '/r/{receipt}',                         anybody,                    OWN, NONE,     getReceiptPage),
+  row('post',    '/r/{receipt}',                         anybody,                    OWN, FORM,     postReceiptPage),
   row('get',     '/l/{link}',                            anybody,                    OWN, NONE,     getLinkPage),
   row('post',    '/l/{link}',                            anybody,                    OWN, FORM,     postLinkPassword),
   row('put',     '/l/{link}/{target}',                   anybody,                    OWN, STREAM,   contributionsRoutes.putContribution),

@@ -1,17 +1,108 @@
 import { z } from '@hono/zod-openapi'
 import { doneWithMessage } from '../contract/fields.ts'
+import { type ReceiptUpload, receiptAnswer } from '../contract/uploads.ts'
+import { timestamp } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import { fileUrl } from '../files/file-answers.ts'
+import type { FilesPart } from '../files/files.part.ts'
+import type { Call } from '../server/call.ts'
 import { openEndpoint } from '../server/endpoint.ts'
+import type { GivenReceipt, ReceivedUpload } from './receipts.ts'
+import { toUnfinishedUpload } from './upload-answers.ts'
 import type { UploadsPart } from './uploads.part.ts'
+
+/** What answers about a receipt are made of. */
+export interface ReceiptNeeds {
+  readonly files: Pick<FilesPart, 'lifetime'>
+  readonly uploads: UploadsPart
+}
+
+const params = z.object({ receipt: z.string().openapi({ description: 'From the answer to the upload' }) })
 
 /** The receipt is all that it takes: whoever has it has uploaded the file, or was given it by them. */
 export const deleteByReceipt = openEndpoint({
   summary: 'Delete what was uploaded as a guest, also while it is still arriving',
   tag: 'Uploads',
-  params: z.object({ receipt: z.string().openapi({ description: 'From the answer to the upload' }) }),
+  params,
   answer: doneWithMessage,
-  errors: [404],
-  async handle({ params }, { uploads }: { uploads: UploadsPart }) {
-    await uploads.receipts.redeem(params.receipt ?? '')
+  errors: [404, 429],
+  async handle({ call }, { uploads }: ReceiptNeeds) {
+    await uploads.receipts.redeem(receiptOf(call))
     return { success: true, message: 'The upload was deleted' }
   },
 })
+
+export const lookByReceipt = openEndpoint({
+  summary: 'What was uploaded as a guest; changes nothing, and is no view',
+  tag: 'Uploads',
+  params,
+  answer: receiptAnswer,
+  errors: [404, 429],
+  async handle({ call }, parts: ReceiptNeeds) {
+    return { success: true, data: await lookedAt(call, parts) }
+  },
+})
+
+export const changeByReceipt = openEndpoint({
+  summary: 'Rename what was uploaded as a guest, or keep it for as long as if somebody had opened it now',
+  tag: 'Uploads',
+  params,
+  body: z.object({
+    name: z.string('must be the new name').min(1, 'must not be empty').optional(),
+    keep: z.literal(true, 'must be true').optional(),
+  }),
+  answer: receiptAnswer,
+  errors: [400, 404, 413, 429],
+  async handle({ call, body: { name, keep } }, parts: ReceiptNeeds) {
+    if (name === undefined && keep === undefined) {
+      throw new Refusal('INVALID_REQUEST', 'Send "name" to rename the file, "keep": true to keep it, or both')
+    }
+    const receipt = receiptOf(call)
+    if (name !== undefined) await parts.uploads.receipts.rename(receipt, name)
+    if (keep !== undefined) await parts.uploads.receipts.keep(receipt)
+    return { success: true, data: await lookedAt(call, parts) }
+  },
+})
+
+export function receiptOf({ params, bucket }: Call): GivenReceipt {
+  return { text: params.receipt ?? '', bucket }
+}
+
+async function lookedAt(call: Call, parts: ReceiptNeeds): Promise<ReceiptUpload> {
+  return toReceiptUpload(call, parts, await parts.uploads.receipts.look(receiptOf(call)))
+}
+
+export function toReceiptUpload(
+  { site }: Pick<Call, 'site'>,
+  { files, uploads }: ReceiptNeeds,
+  received: ReceivedUpload,
+): ReceiptUpload {
+  if (received.kind === 'arriving') {
+    const {
+      status,
+      name,
+      received: bytes,
+      size,
+      created_at,
+      expires_at,
+    } = toUnfinishedUpload(site, uploads, received.upload)
+    const { slug } = received.upload
+    const url = fileUrl(site, slug)
+    const counts = { views: 0, downloads: 0, sha256: null }
+    return { status, name, received: bytes, size, slug, url, created_at, expires_at, ...counts }
+  }
+  const { name, size, slug, created_at, last_used_at, views, downloads, sha256 } = received.file
+  return {
+    status: 'completed',
+    name,
+    received: size,
+    size,
+    slug,
+    url: fileUrl(site, slug),
+    created_at: timestamp(created_at),
+    expires_at: timestamp(files.lifetime.endOf(last_used_at)),
+    views,
+    downloads,
+    sha256,
+  }
+}

@@ -1,63 +1,125 @@
 import type { Signing } from '../core/hmac.ts'
+import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
 import type { Database } from '../database/database.ts'
-import type { Clock } from '../domain/clock.ts'
+import { inTransaction } from '../database/transactions.ts'
+import { type Clock, HOUR } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import { type FileIdentifier, GUESTS, parseFileIdentifier, type Receipt, type Uuid } from '../domain/ids.ts'
 import type { Reach } from '../domain/reach.ts'
+import type { FileDetail, Files } from '../files/files.ts'
 import { findFolder } from '../files/folders/folders.rows.ts'
 import type { Removals } from '../files/removals.ts'
+import { addFileUse } from '../files/use-counters.rows.ts'
 import { contributionByReceipt, dropContribution } from './contributions.rows.ts'
 import { contributionTag } from './contributions.ts'
-import type { ResumableUploads } from './resumable/resumable-uploads.ts'
+import type { ResumableUpload, ResumableUploads } from './resumable/resumable-uploads.ts'
 import { uploadByUuid } from './uploads.rows.ts'
 
+/** A receipt as somebody sent it. */
+export interface GivenReceipt {
+  readonly text: string
+  /** The address that it came from, as limits count addresses. */
+  readonly bucket: string
+}
+
+/** What a receipt is for. */
+export type ReceivedUpload =
+  | { readonly kind: 'file'; readonly file: FileDetail }
+  | { readonly kind: 'arriving'; readonly upload: ResumableUpload }
+
 /**
- * Proof of having uploaded something as a guest, who has no account to delete it by: the upload's UUID, by which an index
+ * Proof of having uploaded something as a guest, who has no account to change it by: the upload's UUID, by which an index
  * finds it, and an HMAC of that, so that nobody but this server can make one.
+ *
+ * Every function throws Refusal NOT_FOUND for a receipt that this server never gave, and when nothing is left of the upload,
+ * and RATE_LIMITED when too many made-up ones came from the address.
  */
 export interface Receipts {
   /** The receipt of a guest's upload: always the same for the same upload. */
   of(uuid: Uuid): Receipt
   /** The same of what came by an upload link. It does not tell the file's UUID, by which a public one would be found. */
   ofContribution(uuid: Uuid): Receipt
+  /** Changes nothing, not even when the upload was last used: programs open every address that they find. */
+  look(receipt: GivenReceipt): Promise<ReceivedUpload>
+  /** Throws Refusal FILE_ARRIVING while its bytes are still arriving. */
+  rename(receipt: GivenReceipt, name: string): Promise<void>
+  /** Keeps the file as long as if somebody had opened it now. Throws Refusal FILE_ARRIVING. */
+  keep(receipt: GivenReceipt): Promise<void>
   /**
-   * Deletes for good what was uploaded, also while its bytes are still arriving. Throws Refusal NOT_FOUND for a receipt
-   * that this server never gave, and when nothing is left of the upload. What came by an upload link can be withdrawn from
-   * its folder as long as the link is in force, and from then on only while it is arriving: LINK_ENDED besides.
+   * Deletes for good what was uploaded, also while its bytes are still arriving. What came by an upload link can be
+   * withdrawn from its folder as long as the link is in force, and from then on only while it is arriving: LINK_ENDED
+   * besides.
    */
-  redeem(receipt: string): Promise<void>
+  redeem(receipt: GivenReceipt): Promise<void>
 }
 
 const PURPOSE = 'receipt'
 const OF_CONTRIBUTION = 'contribution receipt'
 const GUEST_REACH: Reach = { account: GUESTS, within: null }
+/** Made-up receipts from one address in an hour. They cannot be guessed; whoever tries is slowed down anyway. */
+const MOST_MADE_UP = 60
 
-export function createReceipts(parts: {
-  db: Database
-  signing: Signing
-  clock: Clock
-  resumable: Pick<ResumableUploads, 'cancel'>
-  removals: Pick<Removals, 'files'>
-}): Receipts {
-  const { db, signing, clock, resumable, removals } = parts
+type GuestFile = FileIdentifier & { readonly kind: 'uuid' }
+
+/** What a receipt of this server is for: `tag` finds what came by an upload link. */
+type Genuine =
+  | { readonly kind: 'guest'; readonly file: GuestFile }
+  | { readonly kind: 'contribution'; readonly tag: string }
+
+export interface ReceiptParts {
+  readonly db: Database
+  readonly clock: Clock
+  readonly signing: Signing
+  readonly rates: RateLimits
+  readonly resumable: Pick<ResumableUploads, 'cancel' | 'bySlug'>
+  readonly files: Pick<Files, 'get' | 'change'> & { readonly removals: Pick<Removals, 'files'> }
+}
+
+/** Tells genuine receipts from made-up ones, which are counted. */
+function createReading({ signing, rates }: Pick<ReceiptParts, 'signing' | 'rates'>) {
+  return async ({ text, bucket }: GivenReceipt): Promise<Genuine> => {
+    const subject = `receipts:${bucket}`
+    const verdict = await rates.look(subject, 1, MOST_MADE_UP, HOUR)
+    if (!verdict.allowed) throw tooMany(verdict.resetsIn)
+    const uuid = signing.verify(PURPOSE, text)
+    const file = typeof uuid === 'string' ? parseFileIdentifier(uuid) : null
+    if (file?.kind === 'uuid') return { kind: 'guest', file }
+    const tag = signing.verify(OF_CONTRIBUTION, text)
+    if (typeof tag === 'string') return { kind: 'contribution', tag }
+    await rates.take(subject, 1, MOST_MADE_UP, HOUR)
+    throw notFound()
+  }
+}
+
+export function createReceipts(parts: ReceiptParts): Receipts {
+  const { db, clock, signing, resumable, files } = parts
+
+  const read = createReading(parts)
+
+  async function ofGuest(receipt: GivenReceipt): Promise<GuestFile> {
+    const found = await read(receipt)
+    if (found.kind === 'contribution') throw onlyDeletes()
+    return found.file
+  }
+
+  async function arriving(uuid: Uuid): Promise<ResumableUpload | null> {
+    const upload = await uploadByUuid(db, uuid)
+    if (upload === undefined || upload.ended_at !== null) return null
+    const found = await resumable.bySlug(GUEST_REACH, upload.slug)
+    return found?.state === 'completed' ? null : found
+  }
 
   /** Whether an unfinished upload was ended. */
   async function endUpload(reach: Reach, uuid: Uuid): Promise<boolean> {
     const upload = await uploadByUuid(db, uuid)
     if (upload === undefined || upload.ended_at !== null) return false
-    try {
-      await resumable.cancel(reach, upload.slug)
-      return true
-    } catch (error) {
-      if (error instanceof Refusal && error.code === 'UPLOAD_NOT_FOUND') return false
-      throw error
-    }
+    return resumable.cancel(reach, upload.slug).then(() => true, unlessUnknown)
   }
 
-  async function remove(reach: Reach, file: FileIdentifier): Promise<void> {
-    const isEnded = file.kind === 'uuid' && (await endUpload(reach, file.uuid))
+  async function remove(reach: Reach, file: GuestFile): Promise<void> {
+    const isEnded = await endUpload(reach, file.uuid)
     // The upload may have become a file before it could be ended.
-    const { deleted } = await removals.files(reach, [file])
+    const { deleted } = await files.removals.files(reach, [file])
     if (!isEnded && deleted === 0) throw notFound()
   }
 
@@ -74,25 +136,73 @@ export function createReceipts(parts: {
     await dropContribution(db, id)
   }
 
+  async function stored(receipt: GivenReceipt): Promise<FileDetail> {
+    const file = await ofGuest(receipt)
+    if ((await arriving(file.uuid)) !== null) throw stillArriving()
+    return files.get(GUEST_REACH, file).catch(missing)
+  }
+
   return {
     of: (uuid) => signing.sign(PURPOSE, uuid) as Receipt,
 
     ofContribution: (uuid) => signing.sign(OF_CONTRIBUTION, contributionTag(signing, uuid)) as Receipt,
 
+    async look(receipt) {
+      const file = await ofGuest(receipt)
+      const upload = await arriving(file.uuid)
+      if (upload !== null) return { kind: 'arriving', upload }
+      return { kind: 'file', file: await files.get(GUEST_REACH, file).catch(missing) }
+    },
+
+    async rename(receipt, name) {
+      const { uuid } = await stored(receipt)
+      await files.change(GUEST_REACH, { kind: 'uuid', uuid }, { name }).catch(missing)
+    },
+
+    async keep(receipt) {
+      const { id } = await stored(receipt)
+      const use = { views: 0, downloads: 0, lastUsedAt: clock.now() }
+      await inTransaction(db, (trx) => addFileUse(trx, [id], use))
+    },
+
     async redeem(receipt) {
-      const uuid = signing.verify(PURPOSE, receipt)
-      if (typeof uuid === 'string') return remove(GUEST_REACH, parseFileIdentifier(uuid))
-      const tag = signing.verify(OF_CONTRIBUTION, receipt)
-      if (typeof tag !== 'string') throw notFound()
-      await withdraw(tag)
+      const found = await read(receipt)
+      if (found.kind === 'guest') await remove(GUEST_REACH, found.file)
+      else await withdraw(found.tag)
     },
   }
+}
+
+/** False for an upload that was over before it could be ended. */
+function unlessUnknown(error: unknown): false {
+  if (error instanceof Refusal && error.code === 'UPLOAD_NOT_FOUND') return false
+  throw error
+}
+
+function missing(error: unknown): never {
+  throw error instanceof Refusal && error.code === 'FILE_NOT_FOUND' ? notFound() : error
+}
+
+function notFound(): Refusal {
+  return new Refusal('NOT_FOUND', 'There is no upload with this receipt; it may have been deleted already')
+}
+
+function stillArriving(): Refusal {
+  return new Refusal('FILE_ARRIVING', 'The file is still being uploaded; try again when it is complete', 5)
+}
+
+function tooMany(resetsIn: number): Refusal {
+  return new Refusal(
+    'RATE_LIMITED',
+    'Too many receipts from this address are not from here; try later',
+    resetsIn,
+  )
 }
 
 function tooLate(): Refusal {
   return new Refusal('LINK_ENDED', 'This link has ended, and what it took stays; ask the person who sent it')
 }
 
-function notFound(): Refusal {
-  return new Refusal('NOT_FOUND', 'There is no upload with this receipt; it may have been deleted already')
+function onlyDeletes(): Refusal {
+  return new Refusal('NOT_FOUND', 'The receipt of an upload link withdraws the upload, and nothing else')
 }

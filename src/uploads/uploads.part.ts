@@ -25,7 +25,10 @@ export interface UploadsPart {
 
 export function createUploadsPart(
   core: Core,
-  { files, thumbnails }: { files: Pick<FilesPart, 'removals'>; thumbnails: ThumbnailIntake },
+  {
+    files,
+    thumbnails,
+  }: { files: Pick<FilesPart, 'get' | 'change' | 'removals'>; thumbnails: ThumbnailIntake },
 ): UploadsPart {
   const { config, traffic, freeSpace, failed } = core
   const reservations = new Reservations({
@@ -75,7 +78,7 @@ export function createUploadsPart(
       report: failed('an upload that failed could not be removed'),
     }),
     resumable: resumable.uploads,
-    receipts: createReceipts({ ...core, resumable: resumable.uploads, removals: files.removals }),
+    receipts: createReceipts({ ...core, resumable: resumable.uploads, files }),
     jobs: [
       { name: 'give back room', on: 'every node', every: 5 * SECOND, run: () => reservations.endFailed() },
       {

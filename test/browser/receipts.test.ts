@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   describeInBrowser,
   faultsInBothColours,
+  openPage,
   PHONE,
   pixelsBeside,
   smallTargets,
@@ -80,8 +81,27 @@ describeInBrowser('a guest', (browser) => {
       expect(await faultsInBothColours(tab)).toEqual([])
       expect([await pixelsBeside(tab), await smallTargets(tab)]).toEqual([0, []])
     }
-    await tab.getByRole('button', { name: 'Delete: one.txt' }).click()
-    await tab.getByRole('button', { name: 'Delete for good: one.txt' }).click()
+    await tab.getByRole('link', { name: 'Manage: one.txt' }).click()
+    await tab.getByLabel('Name').fill('first.txt')
+    await tab.getByRole('button', { name: 'Rename' }).click()
+    await tab.getByText('Renamed.').waitFor()
+    await tab.getByRole('button', { name: /^Keep it until/ }).click()
+    await tab.getByText(/^It is kept until/).waitFor()
+    await tab.getByText('Manage it on another device').click()
+    expect(await faultsInBothColours(tab)).toEqual([])
+    expect([await pixelsBeside(tab), await smallTargets(tab)]).toEqual([0, []])
+    await using elsewhere = await openPage(browser(), host.url)
+    await elsewhere.page.goto(tab.url())
+    await elsewhere.page.getByText('Manage it on another device').click()
+    await elsewhere.page.getByRole('button', { name: 'Remember in this browser' }).click()
+    await elsewhere.page.getByText('This browser remembers it').waitFor()
+    await elsewhere.page.goto('/')
+    await elsewhere.page.getByText('1 earlier upload from this browser').waitFor()
+    expect(elsewhere.trouble()).toEqual([])
+    await tab.goto('/')
+    await tab.getByText('2 earlier uploads from this browser').click()
+    await tab.getByRole('button', { name: 'Delete: first.txt' }).click()
+    await tab.getByRole('button', { name: 'Delete for good: first.txt' }).click()
     await tab.getByText('1 earlier upload from this browser').waitFor()
     expect(await statusOf(link)).toBe(404)
     // The other tab does not know yet: what is gone counts as deleted.

@@ -1,7 +1,8 @@
 /** What a guest gets with an upload, and can delete it by. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { GUESTS } from '../../src/domain/ids.ts'
+import { DAY, HOUR } from '../../src/domain/clock.ts'
+import { GUESTS, type Slug } from '../../src/domain/ids.ts'
 import { type Answer, api, newcomer, refusal } from '../support/clients/api.ts'
 import { metadata, tus } from '../support/clients/tus.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
@@ -49,6 +50,97 @@ test('every way to upload as a guest answers a receipt, and it deletes the file 
   }
   const guests = holdfast.database.selectFrom('accounts').select('storage_used').where('id', '=', GUESTS)
   expect(await guests.executeTakeFirst()).toEqual({ storage_used: 0 })
+})
+
+const lookAt = (receipt: string) => api(holdfast).get(`/api/v1/receipt/${receipt}`)
+const change = (receipt: string, body: object) =>
+  api(holdfast).send(`/api/v1/receipt/${receipt}`, {
+    method: 'PATCH',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  })
+const lastUsed = (slug: string) =>
+  holdfast.database
+    .selectFrom('files')
+    .select('last_used_at')
+    .where('slug', '=', slug as Slug)
+    .executeTakeFirstOrThrow()
+
+test('one shows its file without using it, renames it and keeps it for as long as a look would', async () => {
+  const uploaded = await api(holdfast).upload('mine', { name: 'draft.txt' })
+  const receipt = receiptOf(uploaded)
+  const { slug } = z.object({ slug: z.string() }).parse(uploaded.body)
+  const { last_used_at: before } = await lastUsed(slug)
+  holdfast.clock.advance(3 * DAY)
+  const shown = await lookAt(receipt)
+  expect(shown).toMatchObject({ status: 200, body: { data: { name: 'draft.txt', slug, size: 4, views: 0 } } })
+  expect(JSON.stringify(shown.body)).not.toContain(receipt)
+  const page = await fetch(`${holdfast.url}/r/${receipt}`)
+  expect(page.status).toBe(200)
+  expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+  expect(page.headers.get('x-robots-tag')).toBe('noindex')
+  expect(await page.text()).toContain('draft.txt')
+  await holdfast.settle()
+  expect(await lastUsed(slug)).toEqual({ last_used_at: before })
+
+  expect(await change(receipt, { name: 'final.txt' })).toMatchObject({
+    body: { data: { name: 'final.txt' } },
+  })
+  expect(await lastUsed(slug)).toEqual({ last_used_at: before })
+  const kept = z
+    .object({ data: z.object({ expires_at: z.string() }) })
+    .parse((await change(receipt, { keep: true })).body)
+  const { last_used_at: used } = await lastUsed(slug)
+  expect(used).toBeGreaterThanOrEqual(before + 3 * DAY)
+  expect(Date.parse(kept.data.expires_at)).toBe(used + 45 * DAY)
+  for (const body of [{}, { keep: false }, { name: '' }])
+    expect(await change(receipt, body)).toMatchObject(refusal('INVALID_REQUEST'))
+})
+
+test('its page does the same by plain forms, and by nothing else', async () => {
+  const receipt = receiptOf(await api(holdfast).upload('mine', { name: 'draft.txt' }))
+  const send = (fields: Record<string, string>) =>
+    fetch(`${holdfast.url}/r/${receipt}`, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers: { origin: 'null' },
+      redirect: 'manual',
+    })
+  const renamed = await send({ action: 'rename', name: 'final.txt' })
+  expect([renamed.status, renamed.headers.get('location')]).toEqual([303, `/r/${receipt}?done=renamed`])
+  expect(renamed.headers.get('referrer-policy')).toBe('no-referrer')
+  expect((await send({ action: 'keep' })).headers.get('location')).toBe(`/r/${receipt}?done=kept`)
+  const bad: Record<string, string>[] = [{}, { action: 'rename', name: ' ' }, { action: 'give' }]
+  for (const fields of bad) expect((await send(fields)).status).toBe(400)
+  for (const query of ['?action=delete', '?done=deleted'])
+    expect((await fetch(`${holdfast.url}/r/${receipt}${query}`)).status).toBe(200)
+  expect(await lookAt(receipt)).toMatchObject({ body: { data: { name: 'final.txt' } } })
+  const deleted = await send({ action: 'delete' })
+  expect([deleted.status, (await deleted.text()).includes('is deleted')]).toEqual([200, true])
+  for (const path of ['/r/', '/api/v1/receipt/'])
+    expect((await fetch(`${holdfast.url}${path}${receipt}`)).status).toBe(404)
+})
+
+test('one of an upload under way says how far it is, and lets it be neither renamed nor kept', async () => {
+  const about = { 'upload-length': '20', 'upload-metadata': metadata({ filename: 'a.txt' }) }
+  const receipt = receiptOf(await tus(api(holdfast)).create(about, BYTES))
+  const data = { status: 'uploading', name: 'a.txt', received: BYTES.length, size: 20, sha256: null }
+  expect(await lookAt(receipt)).toMatchObject({ body: { data } })
+  expect((await fetch(`${holdfast.url}/r/${receipt}`)).status).toBe(200)
+  for (const body of [{ name: 'b.txt' }, { keep: true }])
+    expect(await change(receipt, body)).toMatchObject(refusal('FILE_ARRIVING'))
+  expect(await redeem(receipt)).toMatchObject({ status: 200 })
+})
+
+test('made-up ones are refused after a while, and genuine ones with them', async () => {
+  const receipt = receiptOf(await api(holdfast).upload('x'))
+  let refused = await lookAt('made-up')
+  for (let tries = 0; refused.status === 404 && tries < 200; tries++) refused = await lookAt('made-up')
+  expect(refused).toMatchObject(refusal('RATE_LIMITED'))
+  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+  expect(await lookAt(receipt)).toMatchObject(refusal('RATE_LIMITED'))
+  holdfast.clock.advance(HOUR)
+  expect(await lookAt(receipt)).toMatchObject({ status: 200 })
 })
 
 test('a resumable upload has its receipt from the start, and is ended by it while it is still arriving', async () => {

@@ -43,53 +43,33 @@ export async function buildSite(): Promise<boolean> {
   }
 }
 
-async function bundleAll(assets: string, server: string): Promise<Manifest> {
-  const [
-    scripts,
-    workers,
-    shared,
-    start,
-    file,
-    folder,
-    reference,
-    signIn,
-    manager,
-    settings,
-    admin,
-    renderer,
-    files,
-    pdfData,
-  ] = await Promise.all([
-    bundleScripts(assets),
-    bundleWorkers(assets),
-    bundleStyle(assets, 'shared'),
+/** The stylesheet of each page. */
+async function bundleStyles(assets: string) {
+  const [start, file, folder, receipt, reference, signIn, files, settings, admin] = await Promise.all([
     bundleStyle(assets, 'start'),
     bundleStyle(assets, 'file'),
     bundleStyle(assets, 'folder'),
+    bundleStyle(assets, 'receipt'),
     bundleStyle(assets, 'reference'),
     bundleStyle(assets, 'sign-in'),
     bundleStyle(assets, 'files'),
     bundleStyle(assets, 'settings'),
     bundleStyle(assets, 'admin'),
+  ])
+  return { start, file, folder, receipt, reference, 'sign-in': signIn, files, settings, admin }
+}
+
+async function bundleAll(assets: string, server: string): Promise<Manifest> {
+  const [scripts, workers, shared, styles, renderer, files, pdfData] = await Promise.all([
+    bundleScripts(assets),
+    bundleWorkers(assets),
+    bundleStyle(assets, 'shared'),
+    bundleStyles(assets),
     bundleRenderer(server),
     copyFiles(assets),
     copyPdfData(assets),
   ])
-  const bundles = [
-    scripts,
-    workers,
-    shared,
-    start,
-    file,
-    folder,
-    reference,
-    signIn,
-    manager,
-    settings,
-    admin,
-    renderer,
-    files,
-  ]
+  const bundles = [scripts, workers, shared, ...Object.values(styles), renderer, files]
   const builder = ['web/build.ts', ...new Bun.Glob('web/build/*.ts').scanSync(ROOT)]
   const { pages } = scripts.made
   return {
@@ -103,14 +83,15 @@ async function bundleAll(assets: string, server: string): Promise<Manifest> {
       style: shared.made,
       script: scripts.made.shared,
       pages: {
-        start: { ...pages.start, style: start.made },
-        file: { ...pages.file, style: file.made },
-        folder: { ...pages.folder, style: folder.made },
-        reference: { ...pages.reference, style: reference.made },
-        'sign-in': { ...pages['sign-in'], style: signIn.made },
-        files: { ...pages.files, style: manager.made },
-        settings: { ...pages.settings, style: settings.made },
-        admin: { ...pages.admin, style: admin.made },
+        start: { ...pages.start, style: styles.start.made },
+        file: { ...pages.file, style: styles.file.made },
+        folder: { ...pages.folder, style: styles.folder.made },
+        receipt: { ...pages.receipt, style: styles.receipt.made },
+        reference: { ...pages.reference, style: styles.reference.made },
+        'sign-in': { ...pages['sign-in'], style: styles['sign-in'].made },
+        files: { ...pages.files, style: styles.files.made },
+        settings: { ...pages.settings, style: styles.settings.made },
+        admin: { ...pages.admin, style: styles.admin.made },
       },
       workers: workers.made,
       files: files.made,

@@ -106,15 +106,28 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
       </p>
       <div className="earlier-actions">
         {step === 'none' || step === 'under way' ? (
-          <Button
-            aria-label={`${texts.delete}: ${name}`}
-            disabled={step === 'under way'}
-            leftSection={<Drawing of="trash" />}
-            onClick={() => setStep('asked')}
-            variant="subtle"
-          >
-            {texts.delete}
-          </Button>
+          <>
+            {view.showsLinks ? (
+              <Button
+                aria-label={`${texts.earlier.manage}: ${name}`}
+                component="a"
+                href={`/r/${encodeURIComponent(receipt)}`}
+                leftSection={<Drawing of="pencil" />}
+                variant="subtle"
+              >
+                {texts.earlier.manage}
+              </Button>
+            ) : null}
+            <Button
+              aria-label={`${texts.delete}: ${name}`}
+              disabled={step === 'under way'}
+              leftSection={<Drawing of="trash" />}
+              onClick={() => setStep('asked')}
+              variant="subtle"
+            >
+              {texts.delete}
+            </Button>
+          </>
         ) : (
           <>
             <Button aria-label={`${texts.keep}: ${name}`} onClick={() => setStep('none')} variant="default">

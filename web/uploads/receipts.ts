@@ -14,6 +14,7 @@ export interface ReceiptStore {
   list(): readonly KeptReceipt[]
   find(link: string): KeptReceipt | null
   add(receipt: KeptReceipt): void
+  rename(link: string, name: string): void
   /** The file is gone, or nobody wants to be reminded of it. */
   remove(link: string): void
 }
@@ -50,6 +51,7 @@ export function openReceiptStore(storage: Storage | null, link: string | null = 
     list,
     find: (link) => list().find((each) => each.link === link) ?? null,
     add: (receipt) => save([receipt, ...without(receipt.link)].slice(0, MOST)),
+    rename: (link, name) => save(list().map((each) => (each.link === link ? { ...each, name } : each))),
     remove: (link) => save(without(link)),
   }
 }

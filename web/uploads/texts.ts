@@ -107,6 +107,7 @@ export interface StartAppTexts {
     readonly why: string
     /** {size}, {day} */
     readonly facts: string
+    readonly manage: string
   }
   readonly continue: string
   readonly chooseAgain: string

@@ -1,5 +1,6 @@
 import { adminDe } from './admin-de.ts'
 import { mailDe } from './mail-de.ts'
+import { receiptDe } from './receipt-de.ts'
 import { settingsDe } from './settings-de.ts'
 import type { Texts } from './texts.ts'
 import { uploadLinkDe } from './upload-link-de.ts'
@@ -147,8 +148,9 @@ export const de: Texts = {
           one: '{count} früherer Upload aus diesem Browser',
           other: '{count} frühere Uploads aus diesem Browser',
         },
-        why: 'Dieser Browser merkt sie sich, damit du ihre Links wiederfindest und sie löschen kannst.',
+        why: 'Dieser Browser merkt sie sich, damit du ihre Links wiederfindest und sie umbenennen, behalten oder löschen kannst.',
         facts: '{size}, hochgeladen am {day}',
+        manage: 'Verwalten',
       },
       continue: 'Weiter',
       chooseAgain: 'Datei neu auswählen',
@@ -242,6 +244,7 @@ export const de: Texts = {
     },
   },
   uploadLink: uploadLinkDe,
+  receipt: receiptDe,
   madeLink: {
     message: 'Nachricht der sendenden Person',
     ends: 'Dieser Link gilt bis {moment}.',

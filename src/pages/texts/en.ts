@@ -1,5 +1,6 @@
 import { adminEn } from './admin-en.ts'
 import { mailEn } from './mail-en.ts'
+import { receiptEn } from './receipt-en.ts'
 import { settingsEn } from './settings-en.ts'
 import type { Texts } from './texts.ts'
 import { uploadLinkEn } from './upload-link-en.ts'
@@ -141,8 +142,9 @@ export const en: Texts = {
           one: '{count} earlier upload from this browser',
           other: '{count} earlier uploads from this browser',
         },
-        why: 'This browser remembers them so that you can find their links and delete them.',
+        why: 'This browser remembers them so that you can find their links, and rename, keep or delete them.',
         facts: '{size}, uploaded on {day}',
+        manage: 'Manage',
       },
       continue: 'Continue',
       chooseAgain: 'Choose the file again',
@@ -232,6 +234,7 @@ export const en: Texts = {
     },
   },
   uploadLink: uploadLinkEn,
+  receipt: receiptEn,
   madeLink: {
     message: 'Message of the sender',
     ends: 'This link ends on {moment}.',

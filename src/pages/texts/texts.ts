@@ -12,6 +12,7 @@ import type { ReportReason } from '../../domain/report.ts'
 import type { AskedField } from '../../domain/upload-terms.ts'
 import type { GuideName } from '../guides.ts'
 import type { AccountFormView, BarrierNotice, MailPageView } from '../views.ts'
+import type { ReceiptTexts } from './receipt-texts.ts'
 
 /**
  * All that the pages say, in one language. Texts are data, so that the browser may get them as JSON: `{name}` is a
@@ -23,6 +24,7 @@ export interface Texts {
   readonly file: FileTexts
   readonly madeLink: MadeLinkTexts
   readonly uploadLink: UploadLinkTexts
+  readonly receipt: ReceiptTexts
   readonly folder: FolderTexts
   readonly files: FilesPageTexts
   readonly password: PasswordTexts

@@ -91,6 +91,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   prefix: { string: 'hf_zG5oYx' },
   prove: { string: '1' },
   quota: { integer: 10_737_418_240 },
+  raw: { string: '1' },
   rawId: { string: 'Zt5oYx0gWmN4rQ1sLk8vBa' },
   last_modified: { integer: 1_767_225_600_000 },
   received: { integer: 524_288 },

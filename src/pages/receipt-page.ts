@@ -1,0 +1,105 @@
+import { z } from '@hono/zod-openapi'
+import { timestamp } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { Call } from '../server/call.ts'
+import { endpoint } from '../server/endpoint.ts'
+import { readForm } from '../server/requests/body.ts'
+import { type ReceiptNeeds, receiptOf, toReceiptUpload } from '../uploads/receipts.routes.ts'
+import type { PagesPart } from './pages.part.ts'
+import { page } from './pages.routes.ts'
+import type { ReceiptPageView } from './receipt-view.ts'
+import { seeOther } from './see-other.ts'
+
+interface ReceiptPageNeeds extends ReceiptNeeds {
+  readonly pages: PagesPart
+  readonly files: ReceiptNeeds['files']
+}
+
+const documentation = {
+  tag: 'Site',
+  params: z.object({ receipt: z.string() }),
+  errors: [400, 404, 413, 429],
+} as const
+
+/** Changes nothing: chat programs and scanners of mails open every address that they find. */
+export const getReceiptPage = endpoint({
+  documentation: {
+    ...documentation,
+    summary: 'The page of a guest’s upload, for whoever has its receipt',
+    query: z.object({ done: z.enum(['renamed', 'kept']).optional() }),
+    answers: { 200: { description: 'A page' } },
+  },
+  async handle(call, parts: ReceiptPageNeeds) {
+    const received = await parts.uploads.receipts.look(receiptOf(call))
+    const done = call.url.searchParams.get('done')
+    return shown(call, parts, {
+      upload: toReceiptUpload(call, parts, received),
+      done: done === 'renamed' || done === 'kept' ? done : null,
+    })
+  },
+})
+
+/** The receipt in the address is what other sites cannot know, so a form of theirs can do nothing. */
+export const postReceiptPage = endpoint({
+  documentation: {
+    ...documentation,
+    summary: 'Rename, keep or delete a guest’s upload by the forms of its page',
+    body: {
+      type: 'application/x-www-form-urlencoded',
+      schema: z.object({ action: z.enum(['rename', 'keep', 'delete']), name: z.string().optional() }),
+    },
+    answers: {
+      200: { description: 'A page that says that it is deleted' },
+      303: { description: 'Done; back to the page' },
+    },
+  },
+  async handle(call, parts: ReceiptPageNeeds) {
+    const { receipts } = parts.uploads
+    const receipt = receiptOf(call)
+    const form = await readForm(call)
+    switch (form.get('action')) {
+      case 'rename': {
+        const name = form.get('name')?.trim() ?? ''
+        if (name === '') throw new Refusal('INVALID_REQUEST', 'Give the file a name')
+        await receipts.rename(receipt, name)
+        return secret(seeOther(`${pathOf(call)}?done=renamed`))
+      }
+      case 'keep':
+        await receipts.keep(receipt)
+        return secret(seeOther(`${pathOf(call)}?done=kept`))
+      case 'delete':
+        await receipts.redeem(receipt)
+        return shown(call, parts, { upload: null, done: null })
+      default:
+        throw new Refusal('INVALID_REQUEST', 'The form must say what to do: rename, keep or delete')
+    }
+  },
+})
+
+async function shown(
+  call: Call,
+  { files, pages }: ReceiptPageNeeds,
+  { upload, done }: Pick<ReceiptPageView, 'upload' | 'done'>,
+): Promise<Response> {
+  const action = pathOf(call)
+  const view: ReceiptPageView = {
+    receipt: call.params.receipt ?? '',
+    upload,
+    url: call.site.publicUrl + action,
+    action,
+    keptUntil: timestamp(files.lifetime.endOf(call.site.clock.now())),
+    done,
+  }
+  return secret(page(call.site, pages.render.receiptPage(view, await pages.reader(call))))
+}
+
+function pathOf(call: Call): string {
+  return `/r/${encodeURIComponent(call.params.receipt ?? '')}`
+}
+
+/** The address holds a secret: no other page is told it, and no search engine keeps it. */
+function secret(response: Response): Response {
+  response.headers.set('Referrer-Policy', 'no-referrer')
+  response.headers.set('X-Robots-Tag', 'noindex')
+  return response
+}

@@ -1,0 +1,26 @@
+import type { ReceiptTexts } from './receipt-texts.ts'
+
+export const receiptEn: ReceiptTexts = {
+  yours: 'You uploaded this file',
+  uploaded: '{size}, uploaded on {day}',
+  arriving: '{received} of {size} has arrived. The upload goes on where it was begun.',
+  arrivingUnsized: '{received} has arrived. The upload goes on where it was begun.',
+  open: 'Open the file',
+  keep: 'Keep it until {day}',
+  name: 'Name',
+  rename: 'Rename',
+  kept: 'It is kept until {day} at least.',
+  renamed: 'Renamed.',
+  delete: 'Delete',
+  deleteWhy: 'The file is gone at once for everybody who has its link. Nobody can bring it back.',
+  deleteForGood: 'Delete for good',
+  deleted: 'The file is deleted',
+  deletedWhy: 'Its link no longer works.',
+  elsewhere: 'Manage it on another device',
+  elsewhereWhy: 'Scan this code there. Whoever has it can rename and delete the file: do not pass it on.',
+  code: 'Code of this page',
+  remember: 'Remember in this browser',
+  remembered: 'This browser remembers it, on the start page.',
+  rememberFailed: 'This browser keeps nothing for this site. Bookmark this page instead.',
+  toStart: 'To the start page',
+}

@@ -1,0 +1,35 @@
+/** Keeps the receipts of this browser in step with the page of one, and lets it remember one from elsewhere. */
+import { enableCopy } from '../shared/copy-button.ts'
+import { readPageData } from '../shared/page-data.ts'
+import { openReceiptStore } from '../uploads/receipts.ts'
+import { storage } from '../uploads/storage.ts'
+import type { ReceiptPageData } from './data.ts'
+
+const { receipt, upload, texts } = readPageData<ReceiptPageData>()
+const kept = storage()
+const receipts = openReceiptStore(kept)
+const known = receipts.list().find((each) => each.receipt === receipt)
+enableCopy(document)
+if (upload === null) {
+  if (known !== undefined) receipts.remove(known.link)
+} else if (known === undefined) {
+  offer(upload)
+} else if (known.name !== upload.name) {
+  receipts.rename(known.link, upload.name)
+}
+
+function offer({ at, ...facts }: NonNullable<typeof upload>): void {
+  const place = document.getElementById('remember')
+  const button = place?.querySelector('button')
+  const said = place?.querySelector('p')
+  if (!place || !button || !said) return
+  place.hidden = false
+  button.addEventListener('click', () => {
+    receipts.add({ ...facts, receipt, at: Date.parse(at) })
+    const isKept = openReceiptStore(kept)
+      .list()
+      .some((each) => each.receipt === receipt)
+    said.textContent = isKept ? texts.remembered : texts.rememberFailed
+    button.hidden = isKept
+  })
+}
