@@ -101,7 +101,11 @@ export function checkedAnswers(fields: AskedFields, answers: Answers): Answers {
     if (text === null) throw unfit(field, `may have ${LONGEST_ANSWER} characters at most`)
     const clean = text.toWellFormed().replace(/\p{Cc}/gu, '')
     if (clean !== '') kept[field] = clean
-    else if (asked === 'required') throw unfit(field, 'this link asks for it; send it with the file')
+    else if (asked === 'required')
+      throw unfit(
+        field,
+        `this link asks for it; send it as a field of the form, or at the end of the address as ?${field}=…`,
+      )
   }
   return kept
 }

@@ -46,6 +46,8 @@ export interface UploadLinkTexts {
   readonly unseen: string
   /** {kinds} */
   readonly kinds: string
+  /** Media types as people call them. */
+  readonly mediaTypes: Readonly<Record<'image/*' | 'video/*' | 'audio/*' | 'text/*', string>>
   readonly full: string
   readonly received: string
   readonly labels: Readonly<Record<AskedField, string>>

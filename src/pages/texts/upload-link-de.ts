@@ -5,6 +5,7 @@ export const uploadLinkDe: UploadLinkTexts = {
   asks: '{owner} bittet dich um Dateien.',
   unseen: 'Du brauchst kein Konto und siehst nichts von dem, was andere schicken.',
   kinds: 'Nur diese Arten: {kinds}.',
+  mediaTypes: { 'image/*': 'Bilder', 'video/*': 'Videos', 'audio/*': 'Tonaufnahmen', 'text/*': 'Texte' },
   full: 'Über diesen Link wird nichts mehr angenommen. Wende dich an die Person, die ihn geschickt hat.',
   received: 'Die Datei ist angekommen.',
   labels: { sender: 'Dein Name', address: 'Deine E-Mail-Adresse', reference: 'Kennzeichen' },

@@ -5,6 +5,7 @@ export const uploadLinkEn: UploadLinkTexts = {
   asks: '{owner} asks you for files.',
   unseen: 'You need no account, and see nothing of what others send.',
   kinds: 'Only these kinds: {kinds}.',
+  mediaTypes: { 'image/*': 'pictures', 'video/*': 'videos', 'audio/*': 'sound', 'text/*': 'texts' },
   full: 'This link takes no more files. Ask the person who sent it.',
   received: 'The file has arrived.',
   labels: { sender: 'Your name', address: 'Your e-mail address', reference: 'Reference' },

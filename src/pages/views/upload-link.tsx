@@ -64,10 +64,12 @@ function fieldsOf({ fields }: UploadLinkView, { texts }: PageContext): AskedFiel
 
 function factsOf({ owner, maxFileSize, types, notice }: UploadLinkView, { texts, words }: PageContext) {
   const { uploadLink, start } = texts
+  const called: Readonly<Record<string, string>> = uploadLink.mediaTypes
+  const kinds = types?.map((type) => called[type] ?? type).join(', ')
   return [
     ...(notice.name === null ? [] : [fill(uploadLink.asks, { owner })]),
     uploadLink.unseen,
     fill(start.limit, { size: words.size(maxFileSize) }),
-    ...(types === null ? [] : [fill(uploadLink.kinds, { kinds: types.join(', ') })]),
+    ...(kinds === undefined ? [] : [fill(uploadLink.kinds, { kinds })]),
   ]
 }
