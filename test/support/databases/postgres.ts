@@ -62,7 +62,8 @@ export function whyNoPostgres(): string | null {
 export async function createDatabase({ copyOf = 'template1' } = {}): Promise<TestDatabase> {
   const { href } = await server()
   const name = `holdfast_test_${crypto.randomUUID().replaceAll('-', '')}`
-  await administer(href, `create database ${name} template ${copyOf}`)
+  // Copied file by file, a database takes a third of the processor time of one that is written to the log.
+  await administer(href, `create database ${name} template ${copyOf} strategy file_copy`)
   const url = new URL(href)
   url.pathname = `/${name}`
   return {
