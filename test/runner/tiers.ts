@@ -21,6 +21,8 @@ const CAPABILITIES =
 const RUN_ONCE = /\.(unit|contract)\.test\.ts$/
 
 const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
+  'test/downloads/signed-matrix.test.ts':
+    'generated: the rule is in the program; signed-content.test.ts has signed addresses on the cluster',
   'test/downloads/verified-reads.test.ts':
     'hashes what the server sends, whatever store it comes from; chunks as those of S3 come are in it',
   'test/files/expiry-clock.test.ts':
@@ -35,6 +37,7 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
     'generated: the rule is in the program; links.test.ts opens links of every kind on the cluster',
   'test/operations/integrity/marks.test.ts':
     'check.test.ts, damages.test.ts and sums.test.ts mark and repair on the cluster',
+  'test/operations/integrity/scrub.test.ts': 'damages.test.ts has the job on the cluster',
   'test/operations/mirror/mirror-folder.test.ts':
     'is about the place of the mirror; mirror.test.ts has a bucket on the cluster',
   'test/operations/mirror/mirror-reading.test.ts':
