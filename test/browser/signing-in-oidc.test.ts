@@ -57,6 +57,8 @@ describeInBrowser('signing in by another server', (browser) => {
       sameSite: 'Lax',
       httpOnly: true,
     })
+    // What is asked for the list would be refused after signing out.
+    await page.getByText('Nothing here yet').waitFor()
     await page.getByText('grace', { exact: true }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.goto('/settings/keys')
