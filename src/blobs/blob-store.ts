@@ -32,7 +32,8 @@ export interface BlobStore {
    * `size`, where it is known, is that of the whole blob. Throws BlobMissing, and BlobDamaged for a blob of another
    * size. Blobs are removed only some time after the last reference to them has gone, so a blob stays while it is sent. A
    * stream that cannot deliver all bytes fails with StoreFailure instead of ending early. It reads from the store on
-   * demand, and releases the connection as soon as it is cancelled.
+   * demand, and releases the connection as soon as it is cancelled. That of a Blob fails with the error of the system, which
+   * `isUnreadable` knows.
    */
   read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobBody>
 
@@ -250,5 +251,18 @@ export class StoreFailure extends Error {
     options?: ErrorOptions,
   ) {
     super(meanings[reason], options)
+  }
+}
+
+/**
+ * The disk failed to read bytes of the blob, as it does where a sector is bad. That is damage of this blob only if another try fails
+ * too and other blobs can be read.
+ */
+export class BlobUnreadable extends StoreFailure {
+  override readonly name = 'BlobUnreadable'
+
+  constructor(key: BlobKey, options?: ErrorOptions) {
+    super('broken', options)
+    this.message = `blob ${key} cannot be read`
   }
 }

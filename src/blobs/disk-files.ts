@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { lstat, open } from 'node:fs/promises'
 import type { BlobKey } from '../domain/ids.ts'
-import { BlobDamaged, StoreFailure } from './blob-store.ts'
+import { BlobDamaged, BlobUnreadable, StoreFailure } from './blob-store.ts'
 
 /** Permissions of new files and folders. */
 export interface Modes {
@@ -22,9 +22,9 @@ export const ownModes: Modes = { file: 0o600, folder: 0o700 }
 /** The owner's, and read access for the group. */
 export const groupModes: Modes = { file: 0o640, folder: 0o750 }
 
-/** Null where there is no regular file: symbolic links are not followed. */
-export async function sizeOfFile(path: string): Promise<number | null> {
-  const found = await asDiskFailures(() => lstat(path).catch(unlessMissing))
+/** Null where there is no regular file: symbolic links are not followed. Throws BlobUnreadable. */
+export async function sizeOfFile(path: string, key: BlobKey): Promise<number | null> {
+  const found = await asReadFailures(key, () => lstat(path).catch(unlessMissing))
   return found?.isFile() === true ? found.size : null
 }
 
@@ -116,13 +116,32 @@ function settling(resolve: () => void, reject: (error: unknown) => void) {
   return (error: unknown) => (error === null || error === undefined ? resolve() : reject(error))
 }
 
-/** Runs the work. Its errors become StoreFailure, except BlobDamaged. */
+/** Runs the work. Its errors become StoreFailure, except BlobDamaged and what is a StoreFailure already. */
 export async function asDiskFailures<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw error instanceof BlobDamaged ? error : diskStoreFailure(error)
+    throw error instanceof BlobDamaged || error instanceof StoreFailure ? error : diskStoreFailure(error)
   }
+}
+
+/** The same for work that reads the blob: also BlobUnreadable. */
+export async function asReadFailures<T>(key: BlobKey, work: () => Promise<T>): Promise<T> {
+  return asDiskFailures(async () => {
+    try {
+      return await work()
+    } catch (error) {
+      throw isUnreadable(error) ? new BlobUnreadable(key, { cause: error }) : error
+    }
+  })
+}
+
+/** What Linux says of a bad sector, and file systems of damaged metadata and of wrong checksums. */
+const READ_FAULTS = ['EIO', 'EUCLEAN', 'EBADMSG']
+
+/** Whether the disk failed to read, by the error of a store or of the body that it gave. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof BlobUnreadable || READ_FAULTS.some((code) => hasCode(error, code))
 }
 
 export function diskStoreFailure(error: unknown): StoreFailure {

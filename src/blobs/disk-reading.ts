@@ -2,7 +2,7 @@ import { constants, fstatSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { BlobKey } from '../domain/ids.ts'
 import { assertSize, BlobDamaged, BlobMissing, type OpenBlob } from './blob-store.ts'
-import { asDiskFailures, unlessMissing } from './disk-files.ts'
+import { asReadFailures, unlessMissing } from './disk-files.ts'
 
 /**
  * Files open for reading. One stays open for a second, for further reads of the same blob, such as ranges that a player asks
@@ -55,7 +55,7 @@ export class BlobFiles {
   }
 
   async #opened(key: BlobKey, path: string): Promise<Opened> {
-    const handle = await asDiskFailures(() =>
+    const handle = await asReadFailures(key, () =>
       open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(unlessMissing),
     )
     if (handle === null) throw new BlobMissing(key)
@@ -132,7 +132,7 @@ class BlobFile implements OpenBlob {
   }
 
   readInto(start: number, target: Uint8Array): Promise<void> {
-    return asDiskFailures(async () => {
+    return asReadFailures(this.#key, async () => {
       for (let filled = 0; filled < target.length; ) {
         const position = start + filled
         const { bytesRead } = await this.#file.handle.read(target, filled, target.length - filled, position)

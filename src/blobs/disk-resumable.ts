@@ -42,7 +42,7 @@ export async function resumeOnDisk(
 }
 
 async function completedFile(layout: DiskLayout, key: BlobKey, kept: KeptBlob): Promise<ResumableWriter> {
-  const size = await sizeOfFile(layout.finished(key))
+  const size = await sizeOfFile(layout.finished(key), key)
   if (size === null) throw new BlobMissing(key)
   assertSize(key, size, kept.offset)
   return completedBlob(kept, () => asDiskFailures(() => syncDirectory(layout.shard(key))))

@@ -111,7 +111,7 @@ class DiskBlobs implements BlobStore {
   }
 
   size(key: BlobKey): Promise<number | null> {
-    return sizeOfFile(this.#layout.finished(key))
+    return sizeOfFile(this.#layout.finished(key), key)
   }
 
   storedAt(key: BlobKey): Promise<number | null> {

@@ -131,9 +131,9 @@ const damagedFile = component(
       example: '41c3723dd76743ed767c9f1a42e94a4a',
       description: 'Of the content in the store',
     }),
-    reason: described(z.nullable(z.enum(['missing', 'size', 'hash'])), {
+    reason: described(z.nullable(z.enum(['missing', 'size', 'hash', 'unreadable'])), {
       description:
-        'Gone from the store, of another size than stored, or with other bytes; null once it is repaired',
+        'Gone from the store, of another size than stored, with other bytes, or not to be read by the disk; null once it is repaired',
     }),
     found_at: timestampField,
     repaired_at: optionalTimestamp,

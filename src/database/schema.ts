@@ -556,8 +556,8 @@ interface DamagesTable {
   outcome: 'repaired' | 'deleted' | null
 }
 
-/** Gone from the store, of another size than stored, or with other bytes than those that were hashed. */
-export type Damage = 'missing' | 'size' | 'hash'
+/** Gone from the store, of another size than stored, with other bytes than those that were hashed, or not to be read. */
+export type Damage = 'missing' | 'size' | 'hash' | 'unreadable'
 
 /**
  * `wanted`: to be made, or being made. `made`: stored. `none`: the content cannot have one. `unsupported`:

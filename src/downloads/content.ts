@@ -1,4 +1,5 @@
 import { type BlobChunks, type BlobStore, isLost, type OpenBlob } from '../blobs/blob-store.ts'
+import { isUnreadable } from '../blobs/disk-files.ts'
 import { FileDamaged } from '../core/file-damaged.ts'
 import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { Database } from '../database/database.ts'
@@ -22,11 +23,13 @@ export interface Content {
    * Refusal FILE_NOT_FOUND when the file went meanwhile, and FileDamaged when the store has not all of its bytes any more.
    */
   read(file: FileDetailRow, start: number, end: number): Promise<OpenBlob | BlobChunks>
+  /** Has the content looked at where the error says that the disk cannot read it. Never throws. */
+  failed(file: FileDetailRow, error: unknown): void
   /**
    * The chunks of the whole content, verified on their way where that is switched on: in place of the last one of other bytes
-   * than were stored, FileDamaged is thrown and `failed` is told.
+   * than were stored, FileDamaged is thrown and `tell` is called.
    */
-  verified(file: FileDetailRow, chunks: SourceChunks, failed: (error: unknown) => void): SourceChunks
+  verified(file: FileDetailRow, chunks: SourceChunks, tell: (error: unknown) => void): SourceChunks
   /**
    * An address where the store gives the bytes out by itself, for a minute; null where it does not, or is not meant
    * to. Whoever has it needs no other permission.
@@ -69,18 +72,24 @@ export function createContent(parts: ContentParts): Content {
     return new FileDamaged(file, cause, comesBack ? BACK_WITHIN : undefined)
   }
 
+  function failed(file: FileDetailRow, error: unknown): void {
+    if (isUnreadable(error)) suspects.add(file.blob_id)
+  }
+
   return {
+    failed,
+
     async assertSound(file) {
       if (file.damage === null) return
       throw await damaged(file, new Error(`a check found its content damaged: ${file.damage}`))
     },
 
-    verified(file, chunks, failed) {
+    verified(file, chunks, tell) {
       if (verification === null) return chunks
       return verification.verified(chunks, file, () => {
         const cause = new Error(`the bytes of content ${file.blob_key} have another hash`)
         suspects.add(file.blob_id)
-        failed(cause)
+        tell(cause)
         return new FileDamaged(file, cause)
       })
     },
@@ -93,6 +102,7 @@ export function createContent(parts: ContentParts): Content {
       try {
         return await opened(file.blob_key, file.size, start, end)
       } catch (error) {
+        failed(file, error)
         if (!isLost(error)) throw error
       }
       // The same content was uploaded again and its newer copy has taken this one's place: ask for the row anew.

@@ -28,7 +28,7 @@ export function createDownloadsPart(
   return {
     content: createContent({ db, blobs, copies, verification, suspects, redirects: config.s3Redirect }),
     contentTokens: createContentTokens(signing, clock),
-    archives: new Archives(db, blobs, sharing.access, copies),
+    archives: new Archives(db, blobs, sharing.access, { copies, suspects }),
     archiveTokens: createArchiveTokens(signing, clock),
   }
 }

@@ -61,6 +61,7 @@ export async function sendFile(
   const takeBack = start === 0 ? sending.began() : () => {}
   const failed = (error: unknown) => {
     takeBack()
+    content.failed(file, error)
     call.site.report(new FileDamaged(file, error), call.id)
   }
   if (body === null) {

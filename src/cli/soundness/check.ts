@@ -179,6 +179,7 @@ export const REASONS = {
   missing: 'its bytes are gone',
   size: 'its bytes have another size',
   hash: 'its bytes have changed',
+  unreadable: 'the disk cannot read its bytes',
 } as const
 
 function printResult(result: CheckResult, linkOf: (slug: string) => string): void {

@@ -1,9 +1,11 @@
 import { type BlobStore, isLost } from '../../blobs/blob-store.ts'
+import { isUnreadable } from '../../blobs/disk-files.ts'
 import { readingFailure } from '../../core/file-damaged.ts'
 import type { SecondCopies } from '../../core/store/second-copy.ts'
 import type { Database } from '../../database/database.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import { findFile } from '../../files/files.rows.ts'
+import type { Suspects } from '../content.ts'
 import { presentBlobKey } from './archive.rows.ts'
 import type { PlannedFile } from './archive-plan.ts'
 
@@ -12,11 +14,13 @@ export class ArchiveContents {
   readonly #db: Database
   readonly #blobs: BlobStore
   readonly #copies: SecondCopies
+  readonly #suspects: Suspects
 
-  constructor(db: Database, blobs: BlobStore, copies: SecondCopies) {
+  constructor(db: Database, blobs: BlobStore, copies: SecondCopies, suspects: Suspects) {
     this.#db = db
     this.#blobs = blobs
     this.#copies = copies
+    this.#suspects = suspects
   }
 
   /** Fills the target with the bytes from `start` on. */
@@ -39,6 +43,7 @@ export class ArchiveContents {
     try {
       return await read(file.blobKey, file.size)
     } catch (error) {
+      if (isUnreadable(error)) this.#suspects.add(file.blobId)
       if (!isLost(error)) throw error
       // The same content was uploaded again and its newer copy has taken this one's place, or it has gone.
       const key = await presentBlobKey(this.#db, file.blobId)

@@ -10,6 +10,7 @@ import { placeOf } from '../../files/folders/places.ts'
 import { fileNotFound } from '../../files/own-file.ts'
 import { type AccessControl, opened, unlocked } from '../../sharing/access.ts'
 import type { BytesSent } from '../bytes-sent.ts'
+import type { Suspects } from '../content.ts'
 import { type ArchiveFolderRow, archiveFilesByIds, archiveFolder } from './archive.rows.ts'
 import { ArchiveContents } from './archive-contents.ts'
 import { type ArchivePlan, type PlanBuilder, planBuilder } from './archive-plan.ts'
@@ -61,13 +62,13 @@ export class Archives {
     db: Database,
     blobs: BlobStore,
     access: AccessControl,
-    copies: SecondCopies,
+    { copies, suspects }: { copies: SecondCopies; suspects: Suspects },
     turns: ArchiveTurns = new ArchiveTurns(),
   ) {
     this.#db = db
     this.#access = access
     this.#turns = turns
-    this.#contents = new ArchiveContents(db, blobs, copies)
+    this.#contents = new ArchiveContents(db, blobs, copies, suspects)
   }
 
   /**

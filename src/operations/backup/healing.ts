@@ -6,7 +6,7 @@ import { inTransaction } from '../../database/transactions.ts'
 import { MINUTE } from '../../domain/clock.ts'
 import { makeBlobKey } from '../../domain/random.ts'
 import type { Wrong } from '../integrity/contents.ts'
-import { readDamage } from '../integrity/reading.ts'
+import { readDamage, sizeDamage } from '../integrity/reading.ts'
 import { copyVerified } from '../integrity/verified-copy.ts'
 import { openToRead, type TargetOptions } from './target.ts'
 
@@ -28,7 +28,7 @@ export async function openHealing(options: TargetOptions): Promise<Healing> {
   const { store, catalog } = await openToRead(options)
   return {
     async heal({ db, blobs }, { content }) {
-      if ((await store.size(content.key)) !== content.size) return false
+      if ((await sizeDamage(store, content)) !== null) return false
       if ((await readDamage(store, content)) !== null) return false
       const key = makeBlobKey(random)
       const copy = { from: store, fromKey: content.key, to: blobs, toKey: key }

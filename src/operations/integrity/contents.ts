@@ -4,8 +4,9 @@ import type { Database } from '../../database/database.ts'
 import type { Damage } from '../../database/schema.ts'
 import type { BlobId } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
-import { type ContentRow, contentsAfter, findContent } from './integrity.rows.ts'
+import { type ContentRow, contentsAfter, findContent, otherContents } from './integrity.rows.ts'
 import type { Pace } from './pace.ts'
+import { assertReadable } from './readable.ts'
 import { readDamage, sizeDamage } from './reading.ts'
 
 const BATCH = 200
@@ -48,16 +49,16 @@ export async function* lookAtContents(look: Look): AsyncGenerator<LookedAt> {
 }
 
 async function lookAtBatch(look: Look, contents: readonly ContentRow[]): Promise<LookedAt> {
-  const { db, blobs, random, share, pace } = look
+  const { blobs, random, share, pace } = look
   const chosen = contents.filter(({ damage }) => damage !== null || isChosen(random(4), share))
   const bySize = await sideBySide(contents, SIDE_BY_SIDE, (content) =>
-    confirmed(db, content, (row) => sizeDamage(blobs, row)),
+    confirmed(look, content, (row) => sizeDamage(blobs, row)),
   )
   const wrong = bySize.filter(isWrong)
   const known = new Set(wrong.map(({ content }) => content.id))
   const unknown = chosen.filter(({ id }) => !known.has(id))
   const byHash = await sideBySide(unknown, READ_SIDE_BY_SIDE, (content) =>
-    confirmed(db, content, (row) => readDamage(blobs, row, pace)),
+    confirmed(look, content, (row) => readDamage(blobs, row, pace)),
   )
   return {
     contents,
@@ -85,10 +86,11 @@ export function isChosen(chance: Uint8Array, share: number): boolean {
 
 /**
  * Looks a second time before it calls a content damaged, and at the row as it is then: meanwhile the content may have been
- * deleted, or uploaded again under another key, and then nothing is known of it.
+ * deleted, or uploaded again under another key, and then nothing is known of it. Throws StoreUnreadable where the store can
+ * read no other content either.
  */
 export async function confirmed(
-  db: Database,
+  { db, blobs }: Pick<Look, 'db' | 'blobs'>,
   content: ContentRow,
   look: (content: ContentRow) => Promise<Damage | null>,
 ): Promise<Seen | null> {
@@ -97,6 +99,7 @@ export async function confirmed(
   if (now === undefined) return null
   const damage = await look(now)
   if (damage === null) return { content: now, damage: null }
+  if (damage === 'unreadable') await assertReadable(blobs, await otherContents(db, now.id, 'key'))
   const still = await findContent(db, content.id)
   return still?.key === now.key ? { content: now, damage } : null
 }

@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
-import { presentDamage } from '../../core/damage.rows.ts'
+import { IS_UNMARKED, presentDamage } from '../../core/damage.rows.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { forUpdate, wholeSum } from '../../database/differences.ts'
 import type { Damage } from '../../database/schema.ts'
@@ -42,6 +42,39 @@ function contentRows(db: Queryable) {
         .$notNull()
         .as('files'),
     ])
+}
+
+const OTHERS = 8
+
+/**
+ * Up to eight contents from all over the database, those that are empty or marked as damaged left out: key in the store, or in the
+ * mirror, and size.
+ */
+export async function otherContents(
+  db: Database,
+  than: BlobId,
+  where: 'key' | 'mirrored_key',
+): Promise<{ readonly key: BlobKey; readonly size: number }[]> {
+  const last = await db
+    .selectFrom('blobs')
+    .select(({ fn }) => fn.max<number | null>('id').as('id'))
+    .executeTakeFirst()
+  const found = new Map<BlobKey, number>()
+  for (let step = 0; step < OTHERS; step++) {
+    const other = await db
+      .selectFrom('blobs')
+      .select((row) => [row.ref(where).$castTo<BlobKey>().as('key'), 'size'])
+      .where('id', '>=', Math.floor(((last?.id ?? 0) * step) / OTHERS) as BlobId)
+      .where('id', '<>', than)
+      .where('size', '>', 0)
+      .where(where, 'is not', null)
+      .$if(where === 'key', (query) => query.where(IS_UNMARKED))
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst()
+    if (other !== undefined) found.set(other.key, other.size)
+  }
+  return [...found].map(([key, size]) => ({ key, size }))
 }
 
 export async function contentTotals(db: Database): Promise<{ contents: number; bytes: number }> {

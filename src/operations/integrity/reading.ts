@@ -1,4 +1,5 @@
 import { BlobDamaged, BlobMissing, type BlobStore } from '../../blobs/blob-store.ts'
+import { isUnreadable } from '../../blobs/disk-files.ts'
 import type { Damage } from '../../database/schema.ts'
 import type { ContentRow } from './integrity.rows.ts'
 import { type Pace, unpaced } from './pace.ts'
@@ -21,6 +22,7 @@ export async function readDamage(
   } catch (error) {
     if (error instanceof BlobMissing) return 'missing'
     if (error instanceof BlobDamaged) return 'size'
+    if (isUnreadable(error)) return 'unreadable'
     throw error
   }
   if (read !== size) return 'size'
@@ -32,7 +34,12 @@ export async function sizeDamage(
   blobs: Pick<BlobStore, 'size'>,
   { key, size }: Pick<ContentRow, 'key' | 'size'>,
 ): Promise<Damage | null> {
-  const found = await blobs.size(key)
-  if (found === null) return 'missing'
-  return found === size ? null : 'size'
+  try {
+    const found = await blobs.size(key)
+    if (found === null) return 'missing'
+    return found === size ? null : 'size'
+  } catch (error) {
+    if (isUnreadable(error)) return 'unreadable'
+    throw error
+  }
 }

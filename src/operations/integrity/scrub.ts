@@ -58,7 +58,7 @@ export async function scrub(parts: ScrubParts, mayGoOn: () => boolean): Promise<
     await waited()
     const content = await findContent(db, copy.id)
     if (content === undefined) return null
-    return confirmed(db, content, (row) => readDamage(blobs, row, paced))
+    return confirmed(parts, content, (row) => readDamage(blobs, row, paced))
   }
   while (mayGoOn()) {
     const due = await oldestUnverified(db, clock.now() - days * DUE_AFTER * DAY, BATCH)

@@ -24,7 +24,7 @@ export function createSuspects(core: Core): { add(content: BlobId): void } {
   async function look(id: BlobId): Promise<void> {
     const content = await findContent(db, id)
     if (content === undefined || content.damage !== null) return
-    const seen = await confirmed(db, content, (row) => readDamage(blobs, row, pace))
+    const seen = await confirmed(core, content, (row) => readDamage(blobs, row, pace))
     if (seen !== null && seen.damage !== null) await markFound(core, { ...seen, damage: seen.damage })
   }
 

@@ -1,4 +1,5 @@
 import { BlobDamaged, BlobMissing, type BlobStore } from '../../blobs/blob-store.ts'
+import { isUnreadable } from '../../blobs/disk-files.ts'
 import type { Damage } from '../../database/schema.ts'
 import type { BlobKey, Sha256 } from '../../domain/ids.ts'
 import { type Pace, unpaced } from './pace.ts'
@@ -38,6 +39,8 @@ export async function copyVerified(copy: ContentCopy, pace: Pace = unpaced): Pro
     await writer.abort()
     if (error instanceof BlobMissing) return 'missing'
     if (error instanceof BlobDamaged) return 'size'
+    // Writers throw StoreFailure.
+    if (isUnreadable(error)) return 'unreadable'
     throw error
   }
 }

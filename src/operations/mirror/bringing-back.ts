@@ -13,6 +13,7 @@ import { readDamage } from '../integrity/reading.ts'
 import { copyVerified } from '../integrity/verified-copy.ts'
 import { forgetCopy, type MirroredContent, mirroredContent } from './mirror.rows.ts'
 import type { Mirror } from './mirror-store.ts'
+import { confirmedCopy } from './reading-copies.ts'
 
 /** Downloads that are under way read on. */
 const GARBAGE_GRACE = MINUTE
@@ -71,10 +72,11 @@ async function assertRoom({ blobs, minFree }: BringingBack, { size }: MirroredCo
   })
 }
 
-/** Looks a second time before it forgets a copy, which is removed later. */
+/** Looks two times more before it forgets a copy, which is removed later. */
 async function isLost({ db, mirror, clock, pace }: BringingBack, content: MirroredContent): Promise<boolean> {
   const { id, mirroredKey } = content
-  if ((await readDamage(mirror.store, { ...content, key: mirroredKey }, pace)) === null) return false
+  const look = () => readDamage(mirror.store, { ...content, key: mirroredKey }, pace)
+  if ((await confirmedCopy({ db, mirror }, id, look)) === null) return false
   await mirror.assertOwn()
   await forgetCopy(db, { id, key: mirroredKey }, clock.now() + DAY)
   return true

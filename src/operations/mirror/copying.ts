@@ -117,7 +117,7 @@ export class Copier {
     const { db, blobs, pace, onDamage } = this.#parts
     const content = await findContent(db, id)
     if (content === undefined || content.key !== key) return
-    const seen = await confirmed(db, content, (row) => readDamage(blobs, row, pace))
+    const seen = await confirmed({ db, blobs }, content, (row) => readDamage(blobs, row, pace))
     if (seen === null) return
     if (seen.damage === null) throw new Error(`content ${key} reads differently from one time to the next`)
     await onDamage({ ...seen, damage: seen.damage })

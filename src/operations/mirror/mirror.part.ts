@@ -56,7 +56,7 @@ function createCopies(core: Core): SecondCopies {
   async function mark(id: BlobId): Promise<void> {
     const content = await findContent(db, id)
     if (content === undefined) return
-    const seen = await confirmed(db, content, (row) => sizeDamage(blobs, row))
+    const seen = await confirmed(core, content, (row) => sizeDamage(blobs, row))
     if (seen !== null && seen.damage !== null) await markFound(core, { ...seen, damage: seen.damage })
   }
 

@@ -5,6 +5,8 @@ import { type Clock, DAY } from '../../domain/clock.ts'
 import type { BlobId, BlobKey } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import { isChosen } from '../integrity/contents.ts'
+import { otherContents } from '../integrity/integrity.rows.ts'
+import { assertReadable } from '../integrity/readable.ts'
 import { readDamage, sizeDamage } from '../integrity/reading.ts'
 import { type Copied, forgetCopy, type MirroredContent, mirroredAfter } from './mirror.rows.ts'
 import type { Mirror } from './mirror-store.ts'
@@ -53,7 +55,7 @@ export async function readCopies(reading: Reading): Promise<CopiesRead> {
       signal.throwIfAborted()
       const isRead = isChosen(reading.random(4), reading.share)
       const look = () => (isRead ? readDamage : sizeDamage)(mirror.store, { key, size, sha256 })
-      const reason = (await look()) === null ? null : await look()
+      const reason = await confirmedCopy({ db, mirror }, id, look)
       if (reason !== null) {
         await forgetDamaged({ db, mirror, clock }, { id, key })
         wrongCopies++
@@ -64,6 +66,19 @@ export async function readCopies(reading: Reading): Promise<CopiesRead> {
       tell({ count: 1, bytes: isRead ? size : 0 })
     }
   }
+}
+
+/** What two looks at the copy of a content find; null for a sound one. Throws StoreUnreadable. */
+export async function confirmedCopy(
+  { db, mirror }: Pick<Reading, 'db' | 'mirror'>,
+  content: BlobId,
+  look: () => Promise<Damage | null>,
+): Promise<Damage | null> {
+  const damage = (await look()) === null ? null : await look()
+  if (damage === 'unreadable') {
+    await assertReadable(mirror.store, await otherContents(db, content, 'mirrored_key'))
+  }
+  return damage
 }
 
 /** The copy is made anew, and removed in a day. Throws MirrorUnusable where the place is not the mirror any more. */

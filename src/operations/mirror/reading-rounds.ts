@@ -16,7 +16,7 @@ import { readDamage } from '../integrity/reading.ts'
 import { DUE_AFTER } from '../integrity/scrub.ts'
 import { mirroredAfter, mirroredContent } from './mirror.rows.ts'
 import type { Mirror } from './mirror-store.ts'
-import { forgetDamaged } from './reading-copies.ts'
+import { confirmedCopy, forgetDamaged } from './reading-copies.ts'
 
 const KEY = 'mirror_reading'
 const BATCH = 100
@@ -129,7 +129,7 @@ async function readCopy({ db, mirror, clock, pace, signal, log }: ReadingRound, 
     await pace(bytes)
   }
   const look = () => readDamage(mirror.store, { key, size, sha256 }, paced)
-  const reason = (await look()) === null ? null : await look()
+  const reason = await confirmedCopy({ db, mirror }, id, look)
   if (reason === null) return false
   await forgetDamaged({ db, mirror, clock }, { id, key })
   log.error({ key, damage: reason }, 'a copy in the mirror is damaged and is made anew')

@@ -252,6 +252,7 @@ export const adminDe: AdminPageTexts = {
         missing: 'Die Bytes fehlen im Speicher.',
         size: 'Der Speicher hat eine andere Zahl von Bytes.',
         hash: 'Die Bytes haben sich verändert.',
+        unreadable: 'Die Platte kann die Bytes nicht lesen.',
       },
       foundAt: 'Gefunden am {time}',
       repairedAt: 'Repariert am {time}',

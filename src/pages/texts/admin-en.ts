@@ -245,6 +245,7 @@ export const adminEn: AdminPageTexts = {
         missing: 'The bytes are gone from the store.',
         size: 'The store has another number of bytes.',
         hash: 'The bytes have changed.',
+        unreadable: 'The disk cannot read the bytes.',
       },
       foundAt: 'Found on {time}',
       repairedAt: 'Repaired on {time}',

@@ -1,10 +1,13 @@
 /** Stored bytes are read again by the server itself. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { type BlobStore, BlobUnreadable } from '../../../src/blobs/blob-store.ts'
 import type { Config } from '../../../src/config.ts'
-import { countDamaged, oldestUnverified } from '../../../src/core/damage.rows.ts'
+import { countDamaged, damagedContents, oldestUnverified } from '../../../src/core/damage.rows.ts'
 import { DAY } from '../../../src/domain/clock.ts'
+import type { BlobKey } from '../../../src/domain/ids.ts'
 import { createLog } from '../../../src/log.ts'
+import { StoreUnreadable } from '../../../src/operations/integrity/readable.ts'
 import { scrub, scrubDays, TooMuchDamage } from '../../../src/operations/integrity/scrub.ts'
 import {
   api,
@@ -103,6 +106,38 @@ describe('the job that reads stored bytes again', () => {
     const { id } = await contentOf(host, file.slug)
     await host.database.updateTable('blobs').set({ verified_at: at }).where('id', '=', id).execute()
     expect(await told()).toBeNull()
+  })
+
+  test('marks what the disk cannot read twice, unless it can read nothing, and goes on', async () => {
+    const { host, stored, areToday, parts } = await start()
+    await stored('sound')
+    const { key: weak } = await stored('weak')
+    const { key: bad } = await stored('bad')
+    host.clock.advance(28 * DAY)
+    const look = async (isFaulty: (key: BlobKey) => boolean) => {
+      const given = await parts()
+      const fail = (key: BlobKey) => {
+        if (isFaulty(key)) throw new BlobUnreadable(key)
+      }
+      const read: BlobStore['read'] = async (key, ...span) => {
+        fail(key)
+        return given.blobs.read(key, ...span)
+      }
+      const readInto: BlobStore['readInto'] = async (key, ...rest) => {
+        fail(key)
+        return given.blobs.readInto(key, ...rest)
+      }
+      await scrub({ ...given, blobs: overridden(given.blobs, { read, readInto }) }, () => true)
+    }
+    await expect(look(() => true)).rejects.toThrow(StoreUnreadable)
+    expect(await countDamaged(host.database)).toBe(0)
+    let looks = 0
+    await look((key) => key === bad || (key === weak && looks++ === 0))
+    expect(await countDamaged(host.database)).toBe(1)
+    expect(await areToday()).toEqual([true, true])
+    expect((await damagedContents(host.database, null, 9)).map(({ key, damage }) => [key, damage])).toEqual([
+      [bad, 'unreadable'],
+    ])
   })
 
   test('reads nothing where it is off, as it is with S3 until days are given', async () => {

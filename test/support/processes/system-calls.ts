@@ -1,4 +1,4 @@
-/** Records the system calls of a server with strace. */
+/** Records the system calls of a server with strace, or lets them fail. */
 import { readFileSync } from 'node:fs'
 import { eventually } from '../eventually.ts'
 import type { ChildWrapping } from './child.ts'
@@ -28,6 +28,24 @@ export function traced(file: string, calls: readonly string[]): ChildWrapping {
   const strace = toolPath('strace') ?? 'strace'
   const what = ['-e', `trace=${calls.join(',')}`, '-s', String(LONGEST_DATA)]
   return { command: [strace, '-D', '-f', '--seccomp-bpf', '-y', '-xx', '-o', file, ...what] }
+}
+
+export interface CallFaults {
+  /** Only calls about these files fail, by name or by descriptor. */
+  readonly paths: readonly string[]
+  readonly calls: readonly string[]
+  readonly error: 'EIO'
+  /** Of such calls of a thread, the first one that fails; all after it do too. */
+  readonly from?: number
+}
+
+/** What a program runs under that cannot make these calls. It is the started process itself. */
+export function failing({ paths, calls, error, from = 1 }: CallFaults): readonly string[] {
+  const strace = toolPath('strace') ?? 'strace'
+  const named = calls.join(',')
+  const which = paths.flatMap((path) => ['-P', path])
+  const what = ['-e', `trace=${named}`, '-e', `inject=${named}:error=${error}:when=${from}+`]
+  return [strace, '-D', '-f', '--seccomp-bpf', '-o', '/dev/null', ...which, ...what]
 }
 
 /** The calls in the order in which they ended, once that process has ended. */
