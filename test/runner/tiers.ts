@@ -107,6 +107,8 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/faults/postgres-closing.test.ts': 'a database server of its own',
   'test/faults/postgres-crashes.test.ts': 'rounds of crashes',
   'test/faults/power-cuts.test.ts': 'rounds of power cuts',
+  'test/faults/read-errors.test.ts':
+    'many starts of the program; test/operations/integrity/scrub.test.ts has the rule',
   'test/faults/shared-limits.test.ts': 'races of three nodes',
   'test/faults/shutdown.test.ts': 'half a minute that a stopping server gives uploads',
   'test/faults/slow-clients.test.ts': 'minutes of a clock, and slow lines',

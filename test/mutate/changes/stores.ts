@@ -9,6 +9,7 @@ const diskRemoval = { tests: ['test/blobs/disk-removal.unit.test.ts'] }
 const openBlobs = { tests: ['test/blobs/blob-files.contract.test.ts'] }
 const resumableDisk = { tests: ['test/blobs/resumable-disk.contract.test.ts'] }
 const directWriting = { tests: ['test/blobs/direct-writing.contract.test.ts'] }
+const scrubbing = { tests: ['test/operations/integrity/scrub.test.ts'], named: 'cannot read twice' }
 const groupCommit = { tests: ['test/database/group-commit.test.ts'] }
 const migrations = { tests: ['test/database/migrations.contract.test.ts'], named: 'SQLite' }
 
@@ -30,6 +31,18 @@ export const stores: readonly Change[] = [
     ['2 ** (tries - 1)', '2 ** tries'],
     ['(step * (1 + chance)) / 2', 'step * chance'],
     ['Math.min(LONGEST_DELAY, FIRST_DELAY', 'Math.max(LONGEST_DELAY, FIRST_DELAY'],
+  ]),
+  ...changesIn('src/operations/integrity/contents.ts', scrubbing, [
+    [
+      "  if (damage === 'unreadable') await assertReadable(blobs, await otherContents(db, now.id, 'key'))\n",
+      '',
+    ],
+  ]),
+  ...changesIn('src/operations/integrity/reading.ts', scrubbing, [
+    [
+      "if (isUnreadable(error)) return 'unreadable'\n    throw error\n  }\n  if (read",
+      'throw error\n  }\n  if (read',
+    ],
   ]),
   ...changesIn('src/blobs/growing-file.ts', invariants, [
     ['    assertWritten(key, size, this.#position)\n', ''],
