@@ -266,3 +266,12 @@ export class BlobUnreadable extends StoreFailure {
     this.message = `blob ${key} cannot be read`
   }
 }
+
+/** What Linux says of a bad sector, and file systems of damaged metadata and of wrong checksums. */
+const READ_FAULTS: readonly unknown[] = ['EIO', 'EUCLEAN', 'EBADMSG']
+
+/** Whether the disk failed to read, by the error of a store or of the body that it gave. */
+export function isUnreadable(error: unknown): boolean {
+  if (error instanceof BlobUnreadable) return true
+  return error instanceof Error && 'code' in error && READ_FAULTS.includes(error.code)
+}

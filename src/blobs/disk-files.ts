@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { lstat, open } from 'node:fs/promises'
 import type { BlobKey } from '../domain/ids.ts'
-import { BlobDamaged, BlobUnreadable, StoreFailure } from './blob-store.ts'
+import { BlobDamaged, BlobUnreadable, isUnreadable, StoreFailure } from './blob-store.ts'
 
 /** Permissions of new files and folders. */
 export interface Modes {
@@ -134,14 +134,6 @@ export async function asReadFailures<T>(key: BlobKey, work: () => Promise<T>): P
       throw isUnreadable(error) ? new BlobUnreadable(key, { cause: error }) : error
     }
   })
-}
-
-/** What Linux says of a bad sector, and file systems of damaged metadata and of wrong checksums. */
-const READ_FAULTS = ['EIO', 'EUCLEAN', 'EBADMSG']
-
-/** Whether the disk failed to read, by the error of a store or of the body that it gave. */
-export function isUnreadable(error: unknown): boolean {
-  return error instanceof BlobUnreadable || READ_FAULTS.some((code) => hasCode(error, code))
 }
 
 export function diskStoreFailure(error: unknown): StoreFailure {

@@ -1,5 +1,4 @@
-import { type BlobChunks, type BlobStore, isLost, type OpenBlob } from '../blobs/blob-store.ts'
-import { isUnreadable } from '../blobs/disk-files.ts'
+import { type BlobChunks, type BlobStore, isLost, isUnreadable, type OpenBlob } from '../blobs/blob-store.ts'
 import { FileDamaged } from '../core/file-damaged.ts'
 import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { Database } from '../database/database.ts'

@@ -1,5 +1,4 @@
-import { type BlobStore, isLost } from '../../blobs/blob-store.ts'
-import { isUnreadable } from '../../blobs/disk-files.ts'
+import { type BlobStore, isLost, isUnreadable } from '../../blobs/blob-store.ts'
 import { readingFailure } from '../../core/file-damaged.ts'
 import type { SecondCopies } from '../../core/store/second-copy.ts'
 import type { Database } from '../../database/database.ts'

@@ -1,5 +1,4 @@
-import { BlobDamaged, BlobMissing, type BlobStore } from '../../blobs/blob-store.ts'
-import { isUnreadable } from '../../blobs/disk-files.ts'
+import { BlobDamaged, BlobMissing, type BlobStore, isUnreadable } from '../../blobs/blob-store.ts'
 import type { Damage } from '../../database/schema.ts'
 import type { ContentRow } from './integrity.rows.ts'
 import { type Pace, unpaced } from './pace.ts'
