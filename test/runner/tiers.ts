@@ -116,6 +116,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/faults/sync-failures.test.ts': 'many starts of the program',
   'test/faults/tus-kills.test.ts': 'rounds of kills',
   'test/faults/tus-nodes.test.ts': 'half a minute until a node is taken for dead',
+  'test/faults/write-errors.test.ts': 'rounds of failing calls; sync-failures has each sync',
   'test/files/file-search-rows.contract.test.ts': 'thousands of rows; file-search.test.ts searches',
   'test/files/folders/folder-clearing.contract.test.ts': 'thousands of folders; deletes.test.ts has some',
   'test/fuzz/requests.test.ts': 'thousands of requests; parsers.unit.test.ts has what reads them',

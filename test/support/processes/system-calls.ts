@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { eventually } from '../eventually.ts'
 import type { ChildWrapping } from './child.ts'
+import { startProgram } from './program.ts'
 import { type Tool, toolPath } from './tools.ts'
 
 export const TRACING_TOOLS: readonly Tool[] = ['strace']
@@ -46,6 +47,36 @@ export function failing({ paths, calls, error, from = 1 }: CallFaults): readonly
   const which = paths.flatMap((path) => ['-P', path])
   const what = ['-e', `trace=${named}`, '-e', `inject=${named}:error=${error}:when=${from}+`]
   return [strace, '-D', '-f', '--seccomp-bpf', '-o', '/dev/null', ...which, ...what]
+}
+
+/** Milliseconds. */
+const TRACER_ENDS = 1000
+
+export interface PassingFault {
+  readonly calls: readonly string[]
+  readonly error: 'EIO' | 'ENOSPC'
+  /** Of the calls of each thread from now on, the only one that fails. */
+  readonly nth: number
+}
+
+/** Lets a running process fail at calls. What comes back ends that, and returns how many calls have failed. */
+export async function failNow(
+  pid: number,
+  { calls, error, nth }: PassingFault,
+): Promise<() => Promise<number>> {
+  const strace = toolPath('strace') ?? 'strace'
+  const named = calls.join(',')
+  const what = ['-e', `trace=${named}`, '-e', `inject=${named}:error=${error}:when=${nth}`]
+  const tracer = startProgram([strace, '-f', '-p', String(pid), '-o', '/dev/stdout', ...what])
+  await eventually('the process is traced', () => tracer.errors().includes('attached'))
+  return async () => {
+    tracer.kill('SIGTERM')
+    // A tracer whose process ends at the same moment sometimes waits for it for ever.
+    const timer = setTimeout(() => tracer.kill('SIGKILL'), TRACER_ENDS)
+    const { output } = await tracer.ended
+    clearTimeout(timer)
+    return output.split('(INJECTED)').length - 1
+  }
 }
 
 /** The calls in the order in which they ended, once that process has ended. */
