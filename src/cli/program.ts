@@ -12,6 +12,7 @@ import { explain } from './failure.ts'
 import { infoCommand } from './info.ts'
 import { keyCommand } from './key.ts'
 import { linksCommand } from './links/links.ts'
+import { receiptCommand } from './links/receipt.ts'
 import { requestCommand } from './links/request.ts'
 import { shareCommand } from './links/share.ts'
 import { listCommand, searchCommand } from './list.ts'
@@ -62,6 +63,7 @@ const CLIENTS = [
   'share',
   'request',
   'links',
+  'receipt',
 ]
 
 /**
@@ -172,5 +174,6 @@ function program(environment: Environment): Command {
   shareCommand(holdfast.command('share'), environment)
   requestCommand(holdfast.command('request'), environment)
   linksCommand(holdfast.command('links'), environment)
+  receiptCommand(holdfast.command('receipt'), environment)
   return holdfast
 }

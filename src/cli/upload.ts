@@ -7,6 +7,7 @@ import { type FoundEntry, findFiles } from '../client/find-files.ts'
 import type { NamedInput } from '../client/named-input.ts'
 import { plainLines } from '../client/plain-text.ts'
 import { connectionsEach } from '../client/policy/parts-policy.ts'
+import { createKeptReceipts, receiptAddress } from '../client/receipts.ts'
 import { parseRemoteName } from '../client/remote-names.ts'
 import { RemoteTree } from '../client/remote-tree.ts'
 import { sideBySide } from '../client/side-by-side.ts'
@@ -140,7 +141,8 @@ async function inputNamed(stream: AsyncIterable<Uint8Array>): Promise<NamedInput
   return namedInput(stream)
 }
 
-async function uploadInput({ parts, destination, watch }: UploadCommand, options: Options): Promise<void> {
+async function uploadInput(command: UploadCommand, options: Options): Promise<void> {
+  const { parts, destination, watch } = command
   const input = Bun.stdin.stream()
   const { name, content } =
     options.name === undefined ? await inputNamed(input) : { name: options.name, content: input }
@@ -150,7 +152,21 @@ async function uploadInput({ parts, destination, watch }: UploadCommand, options
   const result = await uploadStream(content, { server, retries, chunkSize, transfer, name, folder }).finally(
     () => transfer.end(),
   )
+  await keepReceipt(command, name, result)
   watch.aside(() => print({ path: '-', result }, options))
+}
+
+/** Of a guest's upload: whoever has it can change and delete the file, so its page is told of, and not among the links. */
+async function keepReceipt(
+  { parts, environment, watch }: Pick<UploadCommand, 'parts' | 'environment' | 'watch'>,
+  name: string,
+  { receipt, url, size }: Uploaded,
+): Promise<void> {
+  if (receipt === undefined) return
+  const { url: server } = parts.server
+  const kept = { server, receipt, url, name, size, uploaded_at: systemClock.now() }
+  await createKeptReceipts(stateFolder(environment)).keep(kept)
+  watch.say(`${name}: rename, keep or delete it at ${receiptAddress(kept)}`)
 }
 
 type Outcome =
@@ -197,17 +213,15 @@ async function* inOrder(found: readonly FoundEntry[]): AsyncGenerator<FoundEntry
   yield* found
 }
 
-async function uploadOne(
-  { parts, tree, destination }: UploadCommand,
-  item: FoundEntry,
-  done: string[],
-): Promise<Outcome> {
+async function uploadOne(command: UploadCommand, item: FoundEntry, done: string[]): Promise<Outcome> {
+  const { parts, tree, destination } = command
   const path = item.kind === 'file' ? item.file.shown : item.folders.join('/')
   try {
     const folder: FolderName = tree === null ? 'root' : await tree.ensure(destination.folder, item.folders)
     if (item.kind === 'folder') return null
     const target = { ...destination, folder }
     const result = await uploadLocalFile(parts, item.file, target)
+    await keepReceipt(command, item.file.name, result)
     done.push(uploadId(item.file, target))
     return { path, result }
   } catch (error) {

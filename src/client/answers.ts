@@ -6,7 +6,7 @@ import { deletion as deletionShape, fileListItem, fileDetail as fileShape } from
 import { folderCreatedAnswer, folderListItem } from '../contract/folders.ts'
 import { link as linkShape } from '../contract/links.ts'
 import { signedAddress as addressShape, publicFolder as publicFolderShape } from '../contract/public.ts'
-import { uploadResult } from '../contract/uploads.ts'
+import { receiptUpload, uploadResult } from '../contract/uploads.ts'
 
 const fileItem = z.pick(fileListItem, {
   id: true,
@@ -82,8 +82,25 @@ export const uploaded = z.pick(uploadResult, {
   uuid: true,
   size: true,
   sha256: true,
+  receipt: true,
 })
 export type Uploaded = z.infer<typeof uploaded>
+
+export const receiptFields = z.object({
+  data: z.pick(receiptUpload, {
+    status: true,
+    name: true,
+    received: true,
+    size: true,
+    url: true,
+    created_at: true,
+    expires_at: true,
+    views: true,
+    downloads: true,
+    sha256: true,
+  }),
+})
+export type ReceiptFields = z.infer<typeof receiptFields>['data']
 
 export const deletionFields = z.pick(deletionShape, { successful_deletes: true, failed_deletes: true })
 export type DeletionFields = z.infer<typeof deletionFields>

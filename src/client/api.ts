@@ -15,6 +15,8 @@ import {
   type LinkItem,
   linkFields,
   linkList,
+  type ReceiptFields,
+  receiptFields,
 } from './answers.ts'
 import { ConnectionError } from './failure.ts'
 import { ask, type RemoteServer, readJsonAnswer } from './http.ts'
@@ -46,6 +48,16 @@ export interface Api {
   links(): AsyncIterable<LinkItem>
   makeLink(wanted: WantedLink): Promise<LinkItem>
   revokeLink(slug: string): Promise<void>
+  /** What a guest has uploaded, by its receipt: it needs no key. */
+  receipt(receipt: string): Promise<ReceiptFields>
+  changeReceipt(receipt: string, change: ReceiptChange): Promise<ReceiptFields>
+  deleteReceipt(receipt: string): Promise<void>
+}
+
+export interface ReceiptChange {
+  readonly name?: string
+  /** As long as if somebody had opened it now. */
+  readonly keep?: true
 }
 
 export interface WantedLink {
@@ -154,8 +166,16 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
     async revokeLink(slug) {
       await send('DELETE', `/api/v1/links/${encodeURIComponent(slug)}`, {}, anything)
     },
+    receipt: async (receipt) => (await get(receiptPath(receipt), receiptFields)).data,
+    changeReceipt: async (receipt, change) =>
+      (await send('PATCH', receiptPath(receipt), change, receiptFields)).data,
+    async deleteReceipt(receipt) {
+      await send('DELETE', receiptPath(receipt), {}, anything)
+    },
   }
 }
+
+const receiptPath = (receipt: string) => `/api/v1/receipt/${encodeURIComponent(receipt)}`
 
 const anything = z.unknown()
 

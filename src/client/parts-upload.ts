@@ -50,7 +50,7 @@ async function beginParts(
       ),
     ),
   )
-  const paths = tries.flatMap((tried) => (tried.status === 'fulfilled' ? [tried.value] : []))
+  const paths = tries.flatMap((tried) => (tried.status === 'fulfilled' ? [tried.value.path] : []))
   const failed = tries.find((tried) => tried.status === 'rejected')
   if (failed !== undefined) {
     for (const path of paths) await terminateUpload(server, path).catch(() => {})

@@ -10,6 +10,7 @@ import {
   type Chunk,
   createRemoteUpload,
   fetchUploadStatus,
+  type RemoteUpload,
   terminateUpload,
   type UploadPath,
   uploadOffset,
@@ -23,7 +24,7 @@ import type { UploadJob, UploadParts } from './upload-job.ts'
 export async function uploadResumably(
   parts: UploadParts,
   job: UploadJob,
-  begun: UploadPath | null,
+  begun: RemoteUpload | null,
 ): Promise<Uploaded> {
   const { server, retries, states, chunkSize } = parts
   const { opened, file, folder, id, transfer } = job
@@ -36,12 +37,12 @@ export async function uploadResumably(
     transfer.at(position)
   }
 
-  async function begin(): Promise<UploadPath> {
-    const path = await createRemoteUpload(server, { name: file.name, size: file.size, folder })
-    await states.write(id, { kind: 'resumable', upload: path }, true)
+  async function begin(): Promise<RemoteUpload> {
+    const { path, receipt } = await createRemoteUpload(server, { name: file.name, size: file.size, folder })
+    await states.write(id, { kind: 'resumable', upload: path, receipt }, true)
     reached(0)
     isNew = true
-    return path
+    return { path, receipt }
   }
 
   async function forget(): Promise<void> {
@@ -53,7 +54,7 @@ export async function uploadResumably(
     await opened.assertUnchanged()
     upload ??= await begin()
     if (!isNew) {
-      const kept = await uploadOffset(server, upload)
+      const kept = await uploadOffset(server, upload.path)
       if (kept === null) {
         await forget()
         return attempt()
@@ -65,8 +66,8 @@ export async function uploadResumably(
       const length = Math.min(chunkSize.current(), file.size - offset)
       const isUnread = passesFiles(server) && chunkSize.isSoonOver(length)
       const sent = isUnread
-        ? sendUnread(parts, upload, opened, { offset, length })
-        : sendChunk(server, upload, chunkOf(length), chunkSize)
+        ? sendUnread(parts, upload.path, opened, { offset, length })
+        : sendChunk(server, upload.path, chunkOf(length), chunkSize)
       reached(await sent)
       await opened.assertUnchanged()
     }
@@ -94,7 +95,7 @@ export async function uploadResumably(
   } catch (error) {
     if (error instanceof FileChanged && upload !== null) {
       // Nobody will go on with this one; where the server cannot be told, it expires by itself.
-      await terminateUpload(server, upload).catch(() => {})
+      await terminateUpload(server, upload.path).catch(() => {})
       await forget()
     }
     throw error
@@ -154,14 +155,14 @@ const SELDOM = 2000
 /** Waits until the server has the file under its name. */
 export async function untilStored(
   server: RemoteServer,
-  upload: UploadPath,
+  { path, receipt }: RemoteUpload,
   retries: Retries,
 ): Promise<Uploaded> {
   for (let pause = OFTEN; ; pause = Math.min(SELDOM, pause * 2)) {
-    const state = await retries.persist(MOVING, () => fetchUploadStatus(server, upload))
+    const state = await retries.persist(MOVING, () => fetchUploadStatus(server, path))
     switch (state?.status) {
       case 'completed':
-        return state.result
+        return receipt === null ? state.result : { ...state.result, receipt }
       case 'failed':
         throw new ClientError(`the server could not store it: ${state.message}`)
       case undefined:

@@ -45,7 +45,7 @@ export async function uploadStream(
     throw new ClientError(`what arrived as ${result.url} is not what was sent: it has another SHA-256.`)
   } catch (error) {
     // Nobody can go on with it; where the server cannot be told, it expires by itself.
-    await terminateUpload(server, upload).catch(() => {})
+    await terminateUpload(server, upload.path).catch(() => {})
     throw error
   }
 
@@ -65,7 +65,12 @@ export async function uploadStream(
           const reachesEnd = offset + length === end
           const body = held.bytes.subarray(offset - held.base, offset - held.base + length)
           const sized = held.size !== null && reachesEnd ? { size: held.size } : {}
-          offset = await sendChunk(server, upload, { offset, length, body: () => body, ...sized }, chunkSize)
+          offset = await sendChunk(
+            server,
+            upload.path,
+            { offset, length, body: () => body, ...sized },
+            chunkSize,
+          )
           isTold ||= reachesEnd && offset === end
           transfer.at(offset)
         }
@@ -75,7 +80,7 @@ export async function uploadStream(
   }
 
   async function keptOffset({ base }: Held): Promise<number> {
-    const kept = await uploadOffset(server, upload)
+    const kept = await uploadOffset(server, upload.path)
     if (kept !== null && kept >= base) return kept
     throw new ClientError('the server has lost what it had of the upload; run the command again')
   }

@@ -15,6 +15,12 @@ const QUIET = 60 * SECOND
 /** The path of an upload on its server. Who knows it can go on with it, so it is a secret. */
 export type UploadPath = string
 
+export interface RemoteUpload {
+  readonly path: UploadPath
+  /** Of a guest's upload; a part has none. */
+  readonly receipt: string | null
+}
+
 export interface RemoteNewUpload {
   readonly name: string
   /** Null when it is not known yet. */
@@ -49,7 +55,7 @@ export type FetchedUploadStatus =
 export async function createRemoteUpload(
   server: RemoteServer,
   { name, size, folder, isPart }: RemoteNewUpload,
-): Promise<UploadPath> {
+): Promise<RemoteUpload> {
   return create(server, {
     ...(size === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(size) }),
     ...(isPart ? { 'Upload-Concat': 'partial' } : {}),
@@ -61,7 +67,7 @@ export async function createRemoteUpload(
 export function concatenateUploads(
   server: RemoteServer,
   { name, folder, parts, idempotencyKey }: RemoteConcatenation,
-): Promise<UploadPath> {
+): Promise<RemoteUpload> {
   return create(server, {
     'Upload-Concat': `final;${parts.join(' ')}`,
     'Upload-Metadata': metadataOf(name, folder),
@@ -80,14 +86,17 @@ function metadataOf(name: string, folder: string): string {
   return metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(',')
 }
 
-async function create(server: RemoteServer, headers: Readonly<Record<string, string>>): Promise<UploadPath> {
+async function create(
+  server: RemoteServer,
+  headers: Readonly<Record<string, string>>,
+): Promise<RemoteUpload> {
   const response = await ask(server, { method: 'POST', path: UPLOADS, headers: { ...VERSION, ...headers } })
   const location = URL.parse(response.headers.get('location') ?? '', server.url)
   if (location === null || !location.pathname.startsWith(`${UPLOADS}/`)) {
     throw unlike(server, response)
   }
   // Only the path: the server may be known to us by another address than to itself.
-  return location.pathname
+  return { path: location.pathname, receipt: response.headers.get('holdfast-receipt') }
 }
 
 /** How much the server has safe; null when it does not know the upload any more. */

@@ -7,8 +7,12 @@ import type { FoundFile } from './local-file.ts'
 import { syncFolder } from './sync-folder.ts'
 
 const state = z.discriminatedUnion('kind', [
-  /** The path of a resumable upload on the server: a secret. */
-  z.object({ kind: z.literal('resumable'), upload: z.string() }),
+  /** The path of a resumable upload on the server, and a guest's receipt of it: secrets. */
+  z.object({
+    kind: z.literal('resumable'),
+    upload: z.string(),
+    receipt: z.optional(z.nullable(z.string())),
+  }),
   /** The paths of its parts in their order: secrets. */
   z.object({ kind: z.literal('parts'), parts: z.array(z.string()).check(z.minLength(1)) }),
   /** The key under which the whole file is sent, so that it is stored once. */

@@ -51,7 +51,10 @@ const ENVELOPE = 1024
 
 async function send(parts: UploadParts, job: UploadJob, state: KeptUploadState | null): Promise<Uploaded> {
   const isSmall = job.file.size <= Math.min(LARGEST_WHOLE, parts.chunkSize.current())
-  if (state?.kind === 'resumable') return uploadResumably(parts, job, state.upload)
+  if (state?.kind === 'resumable') {
+    const { upload: path, receipt = null } = state
+    return uploadResumably(parts, job, { path, receipt })
+  }
   if (state?.kind === 'parts') return uploadInParts(parts, job, state.parts)
   if (!isSmall) {
     const inParts = mayGoInParts(job.file.size, parts.connections) && (await wantsParts(parts.server))

@@ -45,6 +45,7 @@ describe('help', () => {
       'share',
       'request',
       'links',
+      'receipt',
     ].map((name) => [`${name} --help`]),
   ])('holdfast %s explains the command and ends with 0', async (words) => {
     using folder = temporaryFolder()
@@ -106,6 +107,8 @@ describe('wrong use', () => {
     ['request /photos --max-size much'],
     ['request /photos --ask colour'],
     ['request /photos --types pdf'],
+    ['receipt --delete'],
+    ['receipt https://files.example.org/r/a.b --delete --keep'],
   ])('holdfast %s ends with 2 and says what is wrong on standard error', async (words) => {
     using folder = temporaryFolder()
     const { code, output, errors } = await holdfast(folder.path, words.split(' ').filter(Boolean))

@@ -84,6 +84,8 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/cli/start-failures.test.ts': 'many starts of the program; serve.test.ts has some',
   'test/client/download.test.ts': 'many starts of the program; files-and-folders.test.ts has some',
   'test/client/parts.test.ts': 'long lines; upload.test.ts has some',
+  'test/client/receipts.test.ts':
+    'many starts of the program; test/uploads/receipts.test.ts has the same by its interface',
   'test/client/resuming.test.ts': 'many starts of the program; upload.test.ts has some',
   'test/client/server-kills.test.ts': 'rounds of kills',
   'test/core/name-keys.contract.test.ts':
