@@ -3,8 +3,9 @@
  * one copy of the bytes: when another takes its place under a new key, the mark is void.
  */
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import type { Database, Trx } from '../database/database.ts'
+import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate, wholeSum } from '../database/differences.ts'
+import { prepared } from '../database/prepared.ts'
 import type { Damage, Tables } from '../database/schema.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { BlobId, BlobKey, Sha256 } from '../domain/ids.ts'
@@ -53,6 +54,15 @@ export function damageOfFile(file: ExpressionBuilder<Tables, 'files'>) {
     select 1 from blobs as marked where marked.damaged_key = marked.key
   ) then ${damage} end`
 }
+
+/** Whether any content is marked. */
+export async function isAnyDamaged(db: Queryable): Promise<boolean> {
+  return (await anyDamaged(db)).length > 0
+}
+
+const anyDamaged = prepared((db) =>
+  db.selectFrom('blobs').where(IS_DAMAGED).select('blobs.id').limit(sql.lit(1)),
+)
 
 /** False when another copy has taken its place or the content is gone. A copy that is marked keeps its first time. */
 export async function markDamaged(

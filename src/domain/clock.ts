@@ -55,10 +55,12 @@ export const DAY = 24 * HOUR
 const FIVE_DIGITS = Date.UTC(10_000, 0)
 const TWO_DIGITS = digits(2)
 const THREE_DIGITS = digits(3)
-let lastDay = { day: Number.NaN, text: '' }
+/** The beginnings of timestamps, by days since the epoch. */
+const beginnings = new Map<number, string>()
+const MOST_BEGINNINGS = 1000
 
 /**
- * ISO 8601 in UTC with milliseconds and `Z`. The day is remembered, because a page of a list has a hundred timestamps and
+ * ISO 8601 in UTC with milliseconds and `Z`. Days are remembered, because a page of a list has a hundred timestamps and
  * `Date` takes several times as long for one.
  */
 export function timestamp(milliseconds: number): string {
@@ -66,13 +68,18 @@ export function timestamp(milliseconds: number): string {
     return new Date(milliseconds).toISOString()
   }
   const day = Math.floor(milliseconds / DAY)
-  if (day !== lastDay.day)
-    lastDay = { day, text: new Date(day * DAY).toISOString().slice(0, 'YYYY-MM-DDT'.length) }
   const rest = milliseconds - day * DAY
   const hours = TWO_DIGITS[Math.floor(rest / HOUR)]
   const minutes = TWO_DIGITS[Math.floor(rest / MINUTE) % 60]
   const seconds = TWO_DIGITS[Math.floor(rest / SECOND) % 60]
-  return `${lastDay.text}${hours}:${minutes}:${seconds}.${THREE_DIGITS[rest % SECOND]}Z`
+  return `${beginnings.get(day) ?? rememberedBeginning(day)}${hours}:${minutes}:${seconds}.${THREE_DIGITS[rest % SECOND]}Z`
+}
+
+function rememberedBeginning(day: number): string {
+  const text = new Date(day * DAY).toISOString().slice(0, 'YYYY-MM-DDT'.length)
+  if (beginnings.size === MOST_BEGINNINGS) beginnings.clear()
+  beginnings.set(day, text)
+  return text
 }
 
 /** All numbers of so many decimal digits, with leading zeros. */

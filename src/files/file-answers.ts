@@ -8,7 +8,7 @@ import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import type { FileDetail, ListedFile } from './files.ts'
 
 export function toFileListItem(site: Site, file: ListedFile, pictureUrl: string): FileListItem {
-  return {
+  const item = {
     id: file.id,
     uuid: file.uuid,
     name: file.name,
@@ -19,13 +19,8 @@ export function toFileListItem(site: Site, file: ListedFile, pictureUrl: string)
     created_at: timestamp(file.created_at),
     downloads: file.downloads,
     picture_url: pictureUrl,
-    ...damageOf(file),
   }
-}
-
-/** Sound files have no such field. */
-function damageOf({ damage }: Pick<ListedFile, 'damage'>): { damaged?: true } {
-  return damage === null ? {} : { damaged: true }
+  return file.damage === null ? item : { ...item, damaged: true }
 }
 
 export function toFileDetail(
@@ -33,7 +28,7 @@ export function toFileDetail(
   { files, thumbnails }: { files: { lifetime: Lifetime }; thumbnails: Pick<Thumbnails, 'progress'> },
   file: FileDetail,
 ): FileDetailAnswer {
-  return {
+  const detail = {
     id: file.id,
     uuid: file.uuid,
     slug: file.slug,
@@ -49,8 +44,8 @@ export function toFileDetail(
     sha256: file.sha256,
     verified_at: file.verified_at === null ? null : timestamp(file.verified_at),
     expires_at: timestamp(files.lifetime.endOf(file.last_used_at)),
-    ...damageOf(file),
   }
+  return file.damage === null ? detail : { ...detail, damaged: true }
 }
 
 export function toFolderFileItem(site: Site, file: ListedFile): FolderFileItem {

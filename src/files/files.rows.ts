@@ -85,10 +85,10 @@ export async function findFile(db: Queryable, identifier: FileIdentifier) {
   return (await isGone(db, file.folder_id)) ? undefined : file
 }
 
-async function fileCalled(db: Queryable, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
+function fileCalled(db: Queryable, identifier: FileIdentifier): Promise<FileDetailRow | undefined> {
   if (identifier.kind === 'id') return fileById(db, identifier.id)
   if (identifier.kind === 'uuid') return fileByUuid(db, identifier.uuid)
-  return isSlug(identifier.slug) ? fileBySlug(db, identifier.slug) : undefined
+  return isSlug(identifier.slug) ? fileBySlug(db, identifier.slug) : Promise.resolve(undefined)
 }
 
 /** The columns of a new file's row, but for the key of its name. */

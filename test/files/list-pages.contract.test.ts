@@ -4,9 +4,11 @@ import { createAccounts } from '../../src/accounts/accounts.ts'
 import type { Database } from '../../src/database/database.ts'
 import { isPostgres } from '../../src/database/dialect.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
-import type { AccountId, FolderId } from '../../src/domain/ids.ts'
-import { systemRandom } from '../../src/domain/random.ts'
+import type { AccountId, FileId, FolderId } from '../../src/domain/ids.ts'
+import { makeFolderIdentifier, systemRandom } from '../../src/domain/random.ts'
 import { type FileOrder, listFiles } from '../../src/files/file-lists.rows.ts'
+import { placeFile } from '../../src/files/files.rows.ts'
+import { insertFolder } from '../../src/files/folders/folder-changes.rows.ts'
 import { placeOf } from '../../src/files/folders/places.ts'
 import { accountWithFile } from '../support/contents/account-with-file.ts'
 import { addCopies } from '../support/contents/file-copies.ts'
@@ -80,12 +82,51 @@ describe.each(databases('pages of lists'))('on %s', (_, open) => {
     await using it = await open()
     const { account, folder } = await fill(it.db)
     for (const place of [null, folder]) {
-      const { db, asked } = recordedDatabase(it.db)
-      await listFiles(db, { account, folder: place, ...order, offset: 3, limit: PER_PAGE })
-      await expectOrderOfIndex(it.db, last(asked), place === null ? 'files_by_' : 'folder_files_by_')
+      for (const offset of [0, 3]) {
+        const { db, asked } = recordedDatabase(it.db)
+        await listFiles(db, { account, folder: place, ...order, offset, limit: PER_PAGE })
+        await expectOrderOfIndex(it.db, last(asked), place === null ? 'files_by_' : 'folder_files_by_')
+      }
+    }
+  })
+
+  test('a file has the same row in the first page as in another, also when its content is damaged', async () => {
+    await using it = await open()
+    const { db } = it
+    const { account, folder, file } = await accountWithFile(db, 'alice')
+    const [deep] = await addCopies(db, file, 1)
+    const identifier = await moveBelow(db, { account, folder }, deep)
+    const rows = async (offset: number, order: 'asc' | 'desc') =>
+      listFiles(db, { account, folder: null, sort: 'created_at', order, offset, limit: 1 })
+
+    for (const thumbnail of ['none', 'made']) {
+      await sql`insert into thumbnails (blob_id, state, due_at) select blob_id, ${thumbnail}, 0 from files
+        where id = ${file} on conflict (blob_id) do update set state = excluded.state`.execute(db)
+      for (const damage of [null, 'hash'] as const) {
+        await db
+          .updateTable('blobs')
+          .set((blob) => ({ damage, damaged_key: damage === null ? null : blob.ref('key') }))
+          .execute()
+        const same = { thumbnail, damage }
+        expect(await rows(0, 'desc')).toMatchObject([{ id: deep, folder_identifier: identifier, ...same }])
+        expect(await rows(0, 'asc')).toMatchObject([{ id: file, folder_identifier: null, ...same }])
+        expect(await rows(1, 'asc')).toEqual(await rows(0, 'desc'))
+        expect(await rows(1, 'desc')).toEqual(await rows(0, 'asc'))
+      }
     }
   })
 })
+
+/** Moves the file into a new folder in the given one. */
+async function moveBelow(db: Database, { account, folder }: Filled, file: number | undefined) {
+  const identifier = makeFolderIdentifier(systemRandom)
+  await inTransaction(db, async (trx) => {
+    const below = { identifier, account_id: account, parent_id: folder, name: 'below', created_at: 0 }
+    const { id } = await insertFolder(trx, { ...below, is_public: 1, password_hash: null })
+    await placeFile(trx, file as FileId, id)
+  })
+  return identifier
+}
 
 function last(asked: readonly CompiledQuery[]): CompiledQuery {
   const query = asked.at(-1)
