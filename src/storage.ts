@@ -75,7 +75,7 @@ export async function openDatabase(
     // A new database is not brought from anywhere.
     const isOld = missing > 0 && missing < MIGRATIONS
     if (isOld) tell(missing, 'begins')
-    await migrated(database.db, parts)
+    if (missing > 0) await migrated(database.db, parts)
     if (isOld) tell(missing, 'done')
     await ensureGuests(database.db, parts.random, parts.clock.now())
     return database

@@ -50,6 +50,7 @@ export async function insertAccount(
 
 /** Creates the row that stands for all guests, unless it exists. No user can register its name. */
 export async function ensureGuests(db: Database, random: Random, now: number): Promise<void> {
+  if ((await findAccount(db, GUESTS)) !== undefined) return
   await inTransaction(db, async (trx) => {
     await lockMigrations(trx)
     if ((await findAccount(trx, GUESTS)) === undefined) {

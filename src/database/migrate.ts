@@ -109,12 +109,19 @@ export async function isBlank(db: Database): Promise<boolean> {
 
 /** Schema version; 0 for an empty database. Throws DatabaseTooNew. */
 export async function databaseVersion(db: Queryable): Promise<number> {
-  const tables = await db.introspection.getTables()
-  if (!tables.some((table) => table.name === 'meta')) return 0
+  if (!(await hasMeta(db))) return 0
   const row = await db.selectFrom('meta').select('value').where('key', '=', 'version').executeTakeFirst()
   const version = Number(row?.value ?? 0)
   if (version <= migrations.length) return version
   throw new DatabaseTooNew(
     `the database has version ${version}, this program knows ${migrations.length}: install a newer Holdfast`,
   )
+}
+
+/** Kysely's introspection would read the columns of all tables. */
+async function hasMeta(db: Queryable): Promise<boolean> {
+  const table = isPostgres(db)
+    ? sql`select 1 where to_regclass('meta') is not null`
+    : sql`select 1 from sqlite_master where type = 'table' and name = 'meta'`
+  return (await table.execute(db)).rows.length > 0
 }

@@ -23,7 +23,7 @@ interface ClientPool {
   end(): Promise<void>
 }
 
-interface PooledClient {
+export interface PooledClient {
   query<R>(query: NamedQuery): Promise<PostgresQueryResult<R>>
   release(isBroken: boolean): void
 }

@@ -1,8 +1,15 @@
 import { PostgresDialect } from 'kysely'
 import { Pool, types } from 'pg'
+import { systemTimers, type Timers } from '../domain/clock.ts'
 import { Database } from './database.ts'
+import { GrowingPool } from './growing-pool.ts'
 import { StatementNames } from './named-statements.ts'
-import { directPoolReads, kyselyPool, transactionPipeline } from './postgres-connections.ts'
+import {
+  directPoolReads,
+  kyselyPool,
+  type PooledClient,
+  transactionPipeline,
+} from './postgres-connections.ts'
 
 /**
  * Planner settings. Random access to index pages is cheap, in memory or on flash, so index scans are
@@ -17,6 +24,11 @@ const PLANNING = '-c random_page_cost=1.1 -c parallel_tuple_cost=0.02 -c jit=off
 const STATEMENT_MAY_TAKE = 30_000
 const LOCK_MAY_TAKE = 10_000
 const CONNECTING_MAY_TAKE = 5_000
+/**
+ * Milliseconds after which a connection that nobody uses is closed. A new one costs as much as some twenty queries, so it
+ * is kept from one burst to the next; firewalls and load balancers drop silent connections after four minutes and more.
+ */
+const CONNECTION_MAY_IDLE = 180_000
 /**
  * Milliseconds after which a stalled node's transaction is ended, so that its locks do not block other nodes.
  */
@@ -42,6 +54,8 @@ export interface PostgresOptions {
   readonly preparesStatements?: boolean
   /** Schemas in which tables are looked for, and made in the first, instead of those that the server says. */
   readonly schemas?: readonly string[]
+  /** The system's unless told. */
+  readonly timers?: Timers
   /** Called with errors of idle connections. */
   readonly report: (error: unknown) => void
 }
@@ -52,6 +66,7 @@ export function openPostgres(url: string, options: PostgresOptions): PostgresDat
     connectionString: url,
     max: options.connections,
     connectionTimeoutMillis: CONNECTING_MAY_TAKE,
+    idleTimeoutMillis: CONNECTION_MAY_IDLE,
     ...(options.isPatient ? {} : LIMITS),
     idle_in_transaction_session_timeout: TRANSACTION_MAY_IDLE,
     keepAlive: true,
@@ -67,7 +82,8 @@ export function openPostgres(url: string, options: PostgresOptions): PostgresDat
   // The pool only handles errors of idle connections. A connection in use reports its error through the
   // query, but an `error` event without a listener would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
-  return new PostgresDatabase(pool, new StatementNames(options.preparesStatements ?? true))
+  const names = new StatementNames(options.preparesStatements ?? true)
+  return new PostgresDatabase(pool, names, options.timers ?? systemTimers)
 }
 
 function searchPath({ schemas }: PostgresOptions): string {
@@ -79,20 +95,24 @@ function searchPath({ schemas }: PostgresOptions): string {
 /** A database accessed through a pool of connections. */
 export class PostgresDatabase extends Database {
   readonly #pool: Pool
+  readonly #growing: GrowingPool<PooledClient>
 
-  constructor(pool: Pool, names: StatementNames) {
-    const read = directPoolReads(pool, names)
+  constructor(pool: Pool, names: StatementNames, timers: Timers) {
+    const growing = new GrowingPool<PooledClient>(pool, timers)
+    const read = directPoolReads(growing, names)
     super(
-      new PostgresDialect({ pool: kyselyPool(pool, names) }),
+      new PostgresDialect({ pool: kyselyPool(growing, names) }),
       { read, scan: read, readPool: read },
-      { pipeline: transactionPipeline(pool, names) },
+      { pipeline: transactionPipeline(growing, names) },
     )
     this.#pool = pool
+    this.#growing = growing
   }
 
   poolUse(): PoolUse {
-    const { totalCount, idleCount, waitingCount, options } = this.#pool
-    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, most: options.max }
+    const { totalCount, idleCount, options } = this.#pool
+    const busy = totalCount - idleCount
+    return { busy, idle: idleCount, waiting: this.#growing.waitingCount, most: options.max }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Database, Trx } from '../../database/database.ts'
+import { prepared, preparedChange } from '../../database/prepared.ts'
 import type { NodeId } from '../../domain/ids.ts'
 
 export interface JobRow {
@@ -10,14 +11,17 @@ export interface JobRow {
   readonly failures: number
 }
 
-export function findJob(db: Database, name: string): Promise<JobRow | undefined> {
-  return db
+export async function findJob(db: Database, name: string): Promise<JobRow | undefined> {
+  return (await jobNamed(db, name))[0]
+}
+
+const jobNamed = prepared((db, name: string) =>
+  db
     .selectFrom('jobs')
     .leftJoin('nodes', 'nodes.id', 'jobs.node')
     .select(['jobs.node', 'nodes.id as holder', 'jobs.ended_at', 'jobs.failures'])
-    .where('jobs.name', '=', name)
-    .executeTakeFirst()
-}
+    .where('jobs.name', '=', name),
+)
 
 /**
  * Claims the job for the node if it is still as `seen` (undefined: no row yet), in one atomic statement, so
@@ -38,15 +42,18 @@ export async function takeJob(
       .executeTakeFirst()
     return (made.numInsertedOrUpdatedRows ?? 0n) > 0n
   }
-  const taken = await db
-    .updateTable('jobs')
-    .set({ node })
-    .where('name', '=', name)
-    .where('node', 'is not distinct from', seen.node)
-    .where('ended_at', 'is not distinct from', seen.ended_at)
-    .executeTakeFirst()
-  return taken.numUpdatedRows > 0n
+  return (await claim(db, node, name, seen.node, seen.ended_at)).changed > 0
 }
+
+const claim = preparedChange(
+  (db, node: NodeId, name: string, seenNode: NodeId | null, seenEnd: number | null) =>
+    db
+      .updateTable('jobs')
+      .set({ node })
+      .where('name', '=', name)
+      .where('node', 'is not distinct from', seenNode)
+      .where('ended_at', 'is not distinct from', seenEnd),
+)
 
 /** Releases the job and stores `noted`. Does nothing when another node holds it by now. */
 export async function releaseJob(

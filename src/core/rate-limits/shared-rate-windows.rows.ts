@@ -117,7 +117,11 @@ export async function giveBackToWindow(
  * later.
  */
 export async function dropWindowsOver(db: Database, time: number, most: number): Promise<number> {
-  const result = await db
+  return (await dropOver(db, time, most)).changed
+}
+
+const dropOver = preparedChange((db, time: number, most: number) =>
+  db
     .deleteFrom('rate_windows')
     .where('subject', 'in', (query) =>
       query
@@ -128,7 +132,5 @@ export async function dropWindowsOver(db: Database, time: number, most: number):
         .limit(most)
         .forUpdate()
         .skipLocked(),
-    )
-    .executeTakeFirst()
-  return Number(result.numDeletedRows)
-}
+    ),
+)
