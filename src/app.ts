@@ -147,6 +147,7 @@ async function createParts(
   const authentication = createAuthentication({
     ...core,
     keys: accounts.keys,
+    keyedRequests: accounts.keyedRequests,
     sessions: signIn.sessions,
     usage: files.usage,
     forgetSession: () => signIn.forget(),

@@ -7,6 +7,7 @@ import { type AccountAdministration, createAccountAdministration } from './accou
 import { type Accounts, createAccounts } from './accounts.ts'
 import { createWarningEnd, type WarningEnd } from './expiry-warning-end.ts'
 import { createFileWarnings } from './expiry-warnings.job.ts'
+import { createKeyedRequests, type KeyedRequests } from './keys/keyed-requests.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
 import { createOwnKeys, type OwnKeys } from './keys/own-keys.ts'
 import { createLinkMaking } from './link-making.ts'
@@ -20,6 +21,8 @@ import { createWarnedFiles, type WarnedFiles } from './warned-files.ts'
 export interface AccountsPart extends Accounts {
   readonly administration: AccountAdministration
   readonly keys: Keys
+  /** Null where keys and rate windows are in memory. */
+  readonly keyedRequests: KeyedRequests | null
   readonly mailAddresses: MailAddresses
   readonly oneTimeLinks: OneTimeLinks
   readonly own: OwnAccount
@@ -37,7 +40,8 @@ export function createAccountsPart(
     readonly signIn: Pick<SignInPart, 'proofs'>
   },
 ): AccountsPart {
-  const { db, clock, random, rates, signing, config } = core
+  const { db, light, isShared, clock, random, rates, signing, config } = core
+  const rate = { limit: config.rateLimit, factor: config.accountRateFactor }
   const { outbox } = needs.mail
   const { proofs } = needs.signIn
   const { lifetime } = needs.files
@@ -50,6 +54,7 @@ export function createAccountsPart(
     ...accounts,
     administration: createAccountAdministration(db, clock, makeLink),
     keys: createKeys(db, clock, random),
+    keyedRequests: isShared ? createKeyedRequests({ db: light, rates, clock, rate }) : null,
     mailAddresses: createMailAddresses({ ...core, proofs, outbox, makeLink }),
     oneTimeLinks: createOneTimeLinks(db, clock, makeLink, config.signUp),
     own: createOwnAccount({ ...core, outbox, proofs }),

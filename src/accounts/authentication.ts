@@ -10,6 +10,7 @@ import type { Authentication } from '../server/authentication.ts'
 import { bearerKey, type Call, FOLDER_COOKIE } from '../server/call.ts'
 import { cookieValue } from '../server/requests/cookies.ts'
 import { createBrowserSessions } from './browser-sessions.ts'
+import type { KeyedRequests } from './keys/keyed-requests.ts'
 import type { Keys } from './keys/keys.ts'
 import { sessionToken } from './sign-in/session-cookie.ts'
 import { type Sessions, signedOut } from './sign-in/sessions.ts'
@@ -20,6 +21,8 @@ export interface AuthenticationNeeds {
   readonly config: Pick<Config, 'rateLimit' | 'accountRateFactor' | 'sessionRateLimit'>
   readonly rates: RateLimits
   readonly keys: Keys
+  /** Where finding and counting a key are round trips. */
+  readonly keyedRequests: KeyedRequests | null
   readonly sessions: Sessions
   readonly usage: Usage
   /** Set-Cookie headers that clear the session cookie. */
@@ -42,8 +45,11 @@ export function createAuthentication(needs: AuthenticationNeeds): Authentication
   }
 
   async function keyed(call: Call): Promise<AccountCaller> {
-    const caller = await callerOf(call)
-    await countRequest(needs, call, caller)
+    let caller = await admitted(needs, call)
+    if (caller === null) {
+      caller = await callerOf(call)
+      await countRequest(needs, call, caller)
+    }
     usage.requested(caller)
     assertNeed(call, caller)
     return caller
@@ -112,6 +118,17 @@ function asGuest(call: Call): Caller {
 function assertNeed({ need }: Call, caller: AccountCaller): void {
   if (need === null) throw new Error('a route that accepts API keys declares no scope')
   if (need !== 'any') assertScope(caller, need)
+}
+
+/** The caller of a request with a key, counted; null where key and rate limit are asked one after the other. */
+async function admitted({ keyedRequests }: AuthenticationNeeds, call: Call): Promise<AccountCaller | null> {
+  const key = bearerKey(call.request)
+  if (key === null || keyedRequests === null) return null
+  const { caller, verdict } = await keyedRequests.admit(key)
+  call.caller = caller
+  call.rate = verdict
+  if (!verdict.allowed) throw rateLimited(caller, verdict)
+  return caller
 }
 
 /** Counts one request. Throws Refusal RATE_LIMITED. */

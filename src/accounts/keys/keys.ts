@@ -8,9 +8,10 @@ import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { AccountId } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
-import { formatScopes, parseScopes } from '../../domain/scopes.ts'
+import { formatScopes } from '../../domain/scopes.ts'
 import { ownFolder } from '../../files/folders/places.ts'
-import { findKeyHolder, type KeyHolder, listKeys, setKeyRevoked } from './api-keys.rows.ts'
+import { findKeyHolder, listKeys, setKeyRevoked } from './api-keys.rows.ts'
+import { createHolders, unknownKey, usableCaller } from './key-holders.ts'
 import { type KeyInfo, keyInfo } from './key-info.ts'
 import { hashKey, issueKey, type KeyRequest, type NewKey } from './key-issuing.ts'
 
@@ -34,17 +35,8 @@ export function createKeys(db: Database, clock: Clock, random: Random): Keys {
   return {
     async authenticate(secret) {
       const holder = holders.known(secret) ?? (await holders.find(secret))
-      if (holder === undefined) {
-        throw new Refusal('INVALID_API_KEY', 'The API key is unknown or was revoked')
-      }
-      const { disabledAt, caller } = holder
-      if (caller.expiresAt !== null && caller.expiresAt <= clock.now()) {
-        throw new Refusal('INVALID_API_KEY', 'The API key has expired; make a new one')
-      }
-      if (disabledAt !== null) {
-        throw new Refusal('ACCOUNT_DISABLED', 'This account is disabled; ask whoever runs this server')
-      }
-      return caller
+      if (holder === undefined) throw unknownKey()
+      return usableCaller(holder, clock.now())
     },
 
     async add(username, key) {
@@ -92,60 +84,6 @@ export function createKeys(db: Database, clock: Clock, random: Random): Keys {
         })
       })
     },
-  }
-}
-
-/** Holder of a key that was not revoked; the key may have expired. */
-interface Holder {
-  readonly caller: AccountCaller
-  readonly disabledAt: number | null
-}
-
-const MOST_HOLDERS = 10_000
-
-interface Holders {
-  /** The cached holder; undefined when the database must be queried. */
-  known(secret: string): Holder | undefined
-  find(secret: string): Promise<Holder | undefined>
-}
-
-/**
- * Cache of key holders, invalidated by any commit to the database: a key revoked by another process, such as
- * the command line, is refused from the next request on.
- */
-function createHolders(db: Database): Holders {
-  const holders = new Map<string, Holder>()
-  let version: number | null = null
-
-  return {
-    known(secret) {
-      const present = db.read.version()
-      if (present === null || present !== version || holders.size > MOST_HOLDERS) holders.clear()
-      version = present
-      return holders.get(secret)
-    },
-
-    async find(secret) {
-      const asked = version
-      const row = await findKeyHolder(db, hashKey(secret))
-      if (row === undefined) return undefined
-      const holder = { caller: callerOf(row), disabledAt: row.disabled_at }
-      // Not cached if anything was committed meanwhile, which may have changed the holder.
-      if (version !== null && version === asked) holders.set(secret, holder)
-      return holder
-    },
-  }
-}
-
-function callerOf(row: KeyHolder): AccountCaller {
-  return {
-    kind: 'account',
-    account: row.account,
-    username: row.username,
-    by: { kind: 'key', key: row.key },
-    scopes: parseScopes(row.scopes),
-    within: row.folder,
-    expiresAt: row.expires_at,
   }
 }
 

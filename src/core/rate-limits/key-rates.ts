@@ -25,12 +25,27 @@ export async function takeForKey(
   requests: number,
   { limit, factor }: KeyRate,
 ): Promise<KeyVerdict> {
-  const subject = `key:${key}`
+  const subject = subjectOfKey(key)
   const own = await rates.take(subject, requests, limit, HOUR)
   if (!own.allowed || factor === 0) return { ...own, ceiling: null }
   const ceiling = limit * factor
-  const all = await rates.take(`keys-of:${account}`, requests, ceiling, HOUR)
+  const all = await rates.take(subjectOfKeys(account), requests, ceiling, HOUR)
   if (!all.allowed) await rates.giveBack(subject, requests, own.openedAt)
-  const nearer = all.allowed && own.remaining <= all.remaining ? own : all
-  return { ...nearer, allowed: all.allowed, limit, ceiling: all.allowed ? null : ceiling }
+  if (all.allowed) return nearerOf(own, all)
+  return { ...all, limit, ceiling }
+}
+
+/** The verdict on a request that was counted in both windows, that of its key and that of its account. */
+export function nearerOf(own: Verdict, all: Verdict): KeyVerdict {
+  const nearer = own.remaining <= all.remaining ? own : all
+  return { ...nearer, limit: own.limit, ceiling: null }
+}
+
+export function subjectOfKey(key: KeyId): string {
+  return `key:${key}`
+}
+
+/** Of all keys of the account together. */
+export function subjectOfKeys(account: AccountId): string {
+  return `keys-of:${account}`
 }

@@ -17,7 +17,7 @@ import { UndecidedTakes } from './undecided-takes.ts'
  * future, and even on one machine a take may read the time before the window opens and reach the database
  * after it.
  */
-const CLOCKS_DIFFER = MINUTE
+export const CLOCKS_DIFFER = MINUTE
 
 /** Windows dropped per statement. */
 const STEP = 1000

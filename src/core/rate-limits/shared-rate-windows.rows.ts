@@ -1,5 +1,5 @@
 /** Rate windows shared by nodes, one atomic statement for many of them: for PostgreSQL only. */
-import { type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { prepared, preparedChange } from '../../database/prepared.ts'
 import type { WindowRow } from './rate-windows.rows.ts'
@@ -55,10 +55,8 @@ const addToWindows = preparedChange(
     latestOpening: number,
     limit: number,
   ) => ({
-    compile() {
-      const isOver = sql<SqlBool>`
-        (present.ends_at <= excluded.opened_at or present.opened_at > (select latest from terms))`
-      return sql<WindowTaking>`
+    compile: () =>
+      sql<WindowTaking>`
         with wanted as (
           select subject, used
           from unnest(cast(${subjects} as text[]), cast(${amounts} as bigint[])) as wanted (subject, used)
@@ -74,20 +72,30 @@ const addToWindows = preparedChange(
           select wanted.subject, terms.opened_at, terms.ends_at, wanted.used from wanted, terms
           where wanted.used <= terms.most
           order by wanted.subject
-          on conflict (subject) do update set
-            opened_at = case when ${isOver} then excluded.opened_at else present.opened_at end,
-            ends_at = case when ${isOver} then excluded.ends_at else present.ends_at end,
-            used = case when ${isOver} then excluded.used else present.used + excluded.used end
-          where ${isOver} or present.used + excluded.used <= (select most from terms)
+          ${ontoPresent(sql`most`)}
           returning subject, opened_at, ends_at, used
         )
         select subject, true as taken, opened_at, ends_at, used from taking
         union all
         select subject, false, opened_at, ends_at, used from rate_windows
-        where subject in (select subject from wanted except select subject from taking)`.compile(db)
-    },
+        where subject in (select subject from wanted except select subject from taking)`.compile(db),
   }),
 )
+
+/**
+ * What an insert into `rate_windows as present` does to a window that is there: adds to it where the limit, a column of
+ * `terms`, allows it, and replaces one that is over, or that opened later than `latest` in `terms`.
+ */
+export function ontoPresent(limit: RawBuilder<unknown>): RawBuilder<unknown> {
+  const isOver = sql<SqlBool>`
+    (present.ends_at <= excluded.opened_at or present.opened_at > (select latest from terms))`
+  return sql`
+    on conflict (subject) do update set
+      opened_at = case when ${isOver} then excluded.opened_at else present.opened_at end,
+      ends_at = case when ${isOver} then excluded.ends_at else present.ends_at end,
+      used = case when ${isOver} then excluded.used else present.used + excluded.used end
+    where ${isOver} or present.used + excluded.used <= (select ${limit} from terms)`
+}
 
 export async function findWindow(db: Database, subject: string): Promise<WindowRow | undefined> {
   return (await windowOf(db, subject))[0]

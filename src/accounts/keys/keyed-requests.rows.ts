@@ -1,0 +1,123 @@
+/** Keys that are looked up and counted by one statement: for PostgreSQL only. */
+import { sql } from 'kysely'
+import { ontoPresent } from '../../core/rate-limits/shared-rate-windows.rows.ts'
+import type { Database } from '../../database/database.ts'
+import { preparedChange } from '../../database/prepared.ts'
+import type { Sha256 } from '../../domain/ids.ts'
+import type { KeyHolder } from './api-keys.rows.ts'
+
+/** Requests with one key. */
+export interface KeyRequests {
+  readonly hash: Sha256
+  readonly requests: number
+}
+
+export interface KeyTerms {
+  readonly now: number
+  /** End of a window that opens now. */
+  readonly endsAt: number
+  /** Windows that opened later come from a wrong clock. */
+  readonly latestOpening: number
+  readonly limit: number
+  /** Of all keys of an account together; null: unlimited. */
+  readonly ceiling: number | null
+}
+
+/** The holder of a key that was not revoked, and the windows that its requests were counted in. */
+export interface CountedKey extends KeyHolder {
+  readonly hash: Sha256
+  /** Null when the key's own window has no room for all its requests, or the key cannot be used. */
+  readonly own: CountedWindow | null
+  /** Null when that of the account has no room either, or needs none; then only `own` has counted. */
+  readonly all: CountedWindow | null
+}
+
+/** A window after all of the statement was counted. */
+export interface CountedWindow {
+  readonly openedAt: number
+  readonly endsAt: number
+  readonly used: number
+}
+
+/**
+ * Finds the holders of the keys, each of which comes once, and counts the requests of each in its own window and then in
+ * that of its account; in the latter, the requests of all its keys together or none.
+ */
+export async function countKeyRequests(
+  db: Database,
+  asked: readonly KeyRequests[],
+  { now, endsAt, latestOpening, limit, ceiling }: KeyTerms,
+): Promise<CountedKey[]> {
+  const hashes = asked.map(({ hash }) => hash)
+  const requests = asked.map((one) => one.requests)
+  const { rows } = await count(db, hashes, requests, now, endsAt, latestOpening, limit, ceiling)
+  return rows
+}
+
+// The windows of keys come before those of accounts in every statement that locks several: "key:" before "keys-of:".
+const count = preparedChange(
+  (
+    db: Database,
+    hashes: readonly string[],
+    requests: readonly number[],
+    now: number,
+    endsAt: number,
+    latestOpening: number,
+    limit: number,
+    ceiling: number | null,
+  ) => ({
+    compile: () =>
+      sql<CountedKey>`
+        with wanted as (
+          select * from unnest(cast(${hashes} as text[]), cast(${requests} as bigint[])) as wanted (hash, requests)
+        ),
+        terms (now, ends_at, latest, most, ceiling) as (
+          values (
+            cast(${now} as bigint), cast(${endsAt} as bigint), cast(${latestOpening} as bigint),
+            cast(${limit} as bigint), cast(${ceiling} as bigint)
+          )
+        ),
+        holder as materialized (
+          select api_keys.id as key, api_keys.hash, api_keys.account_id as account, accounts.username,
+            accounts.disabled_at, api_keys.scopes, api_keys.folder, api_keys.expires_at, wanted.requests,
+            'key:' || api_keys.id as subject, 'keys-of:' || api_keys.account_id as subject_of_all
+          from wanted
+            join api_keys on api_keys.hash = wanted.hash
+            join accounts on accounts.id = api_keys.account_id
+          where api_keys.revoked_at is null
+        ),
+        own as (
+          insert into rate_windows as present (subject, opened_at, ends_at, used)
+          select holder.subject, terms.now, terms.ends_at, holder.requests from holder, terms
+          where holder.disabled_at is null and (holder.expires_at is null or holder.expires_at > terms.now)
+            and holder.requests <= terms.most
+          order by holder.subject
+          ${ontoPresent(sql`most`)}
+          returning *
+        ),
+        together as (
+          select holder.subject_of_all as subject, cast(sum(holder.requests) as bigint) as requests
+          from holder join own on own.subject = holder.subject
+          group by holder.subject_of_all
+        ),
+        "all" as (
+          insert into rate_windows as present (subject, opened_at, ends_at, used)
+          select together.subject, terms.now, terms.ends_at, together.requests from together, terms
+          where together.requests <= terms.ceiling
+          order by together.subject
+          ${ontoPresent(sql`ceiling`)}
+          returning *
+        )
+        select holder.key, holder.hash, holder.account, holder.username, holder.disabled_at, holder.scopes,
+          holder.folder, holder.expires_at,
+          case when own.subject is not null then json_build_object(
+            'openedAt', own.opened_at, 'endsAt', own.ends_at, 'used', own.used
+          ) end as own,
+          case when "all".subject is not null then json_build_object(
+            'openedAt', "all".opened_at, 'endsAt', "all".ends_at, 'used', "all".used
+          ) end as "all"
+        from holder
+          left join own on own.subject = holder.subject
+          left join "all" on "all".subject = holder.subject_of_all`.compile(db),
+  }),
+)
