@@ -1,7 +1,7 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { preparedChange } from '../database/prepared.ts'
-import type { AccountId, BlobKey, NodeId } from '../domain/ids.ts'
+import type { AccountId, BlobKey, FolderId, FolderIdentifier, FolderPlace, NodeId } from '../domain/ids.ts'
 
 export interface ReservationRow {
   readonly key: BlobKey
@@ -20,31 +20,102 @@ export async function openAtOnce(db: Database, given: ReservationRow, limit: num
   return (await open(db, key, account_id, bytes, created_at, node, limit)).changed > 0
 }
 
+/**
+ * The same, and finds the folder that the reservation is for. Null, without any effect, when there is not enough space, or
+ * no such live folder of the account.
+ */
+export async function openInPlace(
+  db: Database,
+  given: ReservationRow,
+  limit: number,
+  place: FolderPlace,
+): Promise<FolderId | null> {
+  const { key, account_id, bytes, created_at, node } = given
+  const { rows } = await (place === 'root'
+    ? openAtTop(db, key, account_id, bytes, created_at, node, limit)
+    : openInFolder(db, key, account_id, bytes, created_at, node, limit, place))
+  return rows[0]?.folder ?? null
+}
+
 const open = preparedChange(
+  (db, key: BlobKey, account: AccountId, bytes: number, now: number, node: NodeId, limit: number) => ({
+    compile: () =>
+      opening(given(key, account, bytes, now, node, limit), sql`(values (1)) as place (id)`).compile(db),
+  }),
+)
+
+const openAtTop = preparedChange(
+  (db, key: BlobKey, account: AccountId, bytes: number, now: number, node: NodeId, limit: number) => ({
+    compile: () =>
+      opening(
+        given(key, account, bytes, now, node, limit),
+        sql`(
+          select folders.id from folders, given
+          where folders.account_id = given.account and folders.parent_id is null
+        ) as place`,
+      ).compile(db),
+  }),
+)
+
+const openInFolder = preparedChange(
   (
-    db: Database,
+    db,
     key: BlobKey,
     account: AccountId,
     bytes: number,
     now: number,
     node: NodeId,
     limit: number,
+    place: FolderIdentifier,
   ) => ({
     compile: () =>
-      sql`
-        with given (key, account, bytes, now, node, most) as (
-          values (
-            cast(${key} as text), cast(${account} as bigint), cast(${bytes} as bigint), cast(${now} as bigint),
-            cast(${node} as text), cast(${limit} as bigint)
-          )
-        ),
-        reserved as (
-          update accounts set storage_reserved = storage_reserved + given.bytes from given
-          where accounts.id = given.account
-            and storage_used + storage_reserved + given.bytes <= coalesce(quota, given.most)
-          returning accounts.id
-        )
-        insert into reservations (key, account_id, bytes, created_at, node)
-        select given.key, reserved.id, given.bytes, given.now, given.node from given, reserved`.compile(db),
+      opening(
+        sql`${given(key, account, bytes, now, node, limit)},
+          chain (id, parent_id, deleted_at, first) as (
+            select folders.id, folders.parent_id, folders.deleted_at, folders.id
+            from folders, given
+            where folders.identifier = ${place} and folders.account_id = given.account
+              and folders.parent_id is not null
+            union all
+            select folders.id, folders.parent_id, folders.deleted_at, chain.first
+            from folders join chain on folders.id = chain.parent_id
+          )`,
+        sql`(
+          select first as id from chain group by first having count(deleted_at) = 0
+        ) as place`,
+      ).compile(db),
   }),
 )
+
+function given(
+  key: BlobKey,
+  account: AccountId,
+  bytes: number,
+  now: number,
+  node: NodeId,
+  limit: number,
+): RawBuilder<unknown> {
+  return sql`
+    given (key, account, bytes, now, node, most) as (
+      values (
+        cast(${key} as text), cast(${account} as bigint), cast(${bytes} as bigint), cast(${now} as bigint),
+        cast(${node} as text), cast(${limit} as bigint)
+      )
+    )`
+}
+
+/** Where there is one row of `place`, which has an id. */
+function opening(tables: RawBuilder<unknown>, place: RawBuilder<unknown>): RawBuilder<{ folder: FolderId }> {
+  return sql<{ folder: FolderId }>`
+    with recursive ${tables},
+    wanted as materialized (select place.id as folder, given.* from given, ${place}),
+    reserved as (
+      update accounts set storage_reserved = storage_reserved + wanted.bytes from wanted
+      where accounts.id = wanted.account
+        and storage_used + storage_reserved + wanted.bytes <= coalesce(quota, wanted.most)
+      returning wanted.*
+    )
+    insert into reservations (key, account_id, bytes, created_at, node)
+    select key, account, bytes, now, node from reserved
+    returning (select folder from reserved)`
+}

@@ -92,9 +92,11 @@ export class DirectUpload {
       await this.#reservation.use(trx)
       await alongside?.(trx, stored)
     }
+    const settled = this.#reservation.settle(this.#received)
     const file = await this.#parts.commit.commit(upload, settle, alongside === null)
     this.#isStored = true
-    await this.#reservation.used(this.#received)
+    this.#reservation.used()
+    await settled
     return file
   }
 

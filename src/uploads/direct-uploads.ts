@@ -2,12 +2,13 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import { ownerOf, reachOf, type Sender } from '../core/callers.ts'
 import type { StoreHealth } from '../core/store/store-health.ts'
 import type { Database } from '../database/database.ts'
-import type { FolderId, FolderPlace } from '../domain/ids.ts'
+import type { BlobKey, FolderId, FolderPlace } from '../domain/ids.ts'
 import { makeBlobKey, type Random } from '../domain/random.ts'
 import { placeOf } from '../files/folders/places.ts'
 import type { FileCommit } from './commit.ts'
 import { DirectUpload } from './direct-upload.ts'
 import type { ContentHashing } from './hashing/content-hash.ts'
+import type { NodeReservation } from './node-reservation.ts'
 import type { Reservations } from './reservations.ts'
 import { assertFileSize } from './size-limit.ts'
 
@@ -21,6 +22,21 @@ export interface DirectUploadParts {
   readonly random: Random
   readonly maxFileSize: number
 }
+
+/** A folder into which a file may be stored. */
+export interface AdmittedPlace {
+  readonly folder: FolderId
+  /** What is reserved already, for `begin` to take. */
+  readonly reserved: ReservedUpload | null
+}
+
+interface ReservedUpload {
+  readonly key: BlobKey
+  readonly reservation: NodeReservation
+}
+
+/** Bodies of so many bytes are reserved before they come: their senders keep nothing from others by being slow. */
+const RESERVED_AT_ONCE = 1024 * 1024
 
 /** Uploads whose bytes come in one request: forms and raw bodies. */
 export class DirectUploads {
@@ -49,19 +65,44 @@ export class DirectUploads {
   }
 
   /**
-   * Begins an upload into a folder that `check` has found: storage is reserved before a byte is stored. `size` is what
-   * the file weighs at least and at most, as far as the request tells.
+   * The same, for a body that declares `declared` bytes: a small one is reserved with the look at the folder. Whoever does
+   * not come to `begin` must call `leave`.
+   */
+  async admit(
+    caller: Sender,
+    place: FolderPlace,
+    least: number,
+    declared: number | null,
+  ): Promise<AdmittedPlace> {
+    const { health, reservations, random, maxFileSize } = this.#parts
+    health.assertUsable()
+    if (declared !== null && declared > 0 && declared <= Math.min(RESERVED_AT_ONCE, maxFileSize)) {
+      const key = makeBlobKey(random)
+      const found = await reservations.reserveInPlace(caller, key, declared, place)
+      if (found !== null) return { folder: found.folder, reserved: { key, reservation: found.reservation } }
+    }
+    return { folder: await this.check(caller, place, least), reserved: null }
+  }
+
+  /** Gives up what was reserved. Harmless after `begin`, whose upload has it then. */
+  async leave({ reserved }: AdmittedPlace): Promise<void> {
+    await reserved?.reservation.release()
+  }
+
+  /**
+   * Begins an upload into a folder that `check` or `admit` has found: storage is reserved before a byte is stored. `size` is
+   * what the file weighs at least and at most, as far as the request tells.
    * Throws Refusal FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, STORAGE_UNAVAILABLE, RATE_LIMITED.
    */
   async begin(
     caller: Sender,
     folder: FolderId,
     size: { readonly least: number; readonly most: number },
+    reserved: ReservedUpload | null = null,
   ): Promise<DirectUpload> {
-    const { blobs, health, reservations, random, maxFileSize } = this.#parts
+    const { blobs, health } = this.#parts
     const account = ownerOf(caller)
-    const key = makeBlobKey(random)
-    const reservation = await reservations.reserve(caller, key, size.least, Math.min(size.most, maxFileSize))
+    const { key, reservation } = reserved ?? (await this.#reserve(caller, size))
     try {
       const writer = await blobs.create(key)
       return new DirectUpload(this.#parts, { account, folder, key }, reservation, writer)
@@ -69,5 +110,14 @@ export class DirectUploads {
       await reservation.release()
       throw health.refusalFor(error)
     }
+  }
+
+  async #reserve(
+    caller: Sender,
+    { least, most }: { readonly least: number; readonly most: number },
+  ): Promise<ReservedUpload> {
+    const { reservations, random, maxFileSize } = this.#parts
+    const key = makeBlobKey(random)
+    return { key, reservation: await reservations.reserve(caller, key, least, Math.min(most, maxFileSize)) }
   }
 }

@@ -1,18 +1,27 @@
 import { ownerOf, type Sender } from '../core/callers.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
+import { openInPlace, type ReservationRow } from '../core/opened-reservations.rows.ts'
 import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
 import { endReservation, growReservation } from '../core/reservations.rows.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { Clock } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { type AccountId, type BlobKey, GUESTS, type NodeId } from '../domain/ids.ts'
+import {
+  type AccountId,
+  type BlobKey,
+  type FolderId,
+  type FolderPlace,
+  GUESTS,
+  type NodeId,
+} from '../domain/ids.ts'
+import { folderNotFound } from '../files/folders/places.ts'
 import type { FailedReservations } from './failed-reservations.ts'
 import type { FreeSpace, SpacePromise } from './free-space.ts'
 import { type GuestBudget, guestBudget } from './guest-budget.ts'
 import { interrupted } from './interrupted.ts'
 import { GUEST_STEP, Reservation } from './reservation.ts'
-import { openInAccount, reserveInAccount, type StorageLimits } from './storage-limits.ts'
+import { limitOf, openInAccount, reserveInAccount, type StorageLimits } from './storage-limits.ts'
 
 export interface NodeReservationParts {
   readonly db: Database
@@ -36,6 +45,8 @@ export class NodeReservation {
   readonly #budget: GuestBudget
   readonly #promise: SpacePromise
   readonly #reservation: Reservation
+  /** Where the row of the reservation is to be inserted with a look at the folder, and what that has found. */
+  #place: { readonly at: FolderPlace; folder: FolderId | null } | null = null
   /** Whether the row of the reservation is in the database. */
   #isOpen = false
 
@@ -76,6 +87,30 @@ export class NodeReservation {
   }
 
   /**
+   * Reserves so many bytes, and finds the folder at the place, by one statement: for PostgreSQL only. Null where something is
+   * refused; then nothing is reserved.
+   */
+  static async openInPlace(
+    parts: NodeReservationParts,
+    caller: Sender,
+    key: BlobKey,
+    bytes: number,
+    at: FolderPlace,
+  ): Promise<{ readonly reservation: NodeReservation; readonly folder: FolderId } | null> {
+    const reservation = new NodeReservation(parts, caller, key, bytes)
+    const place = { at, folder: null }
+    reservation.#place = place
+    try {
+      await reservation.#reservation.add(bytes, bytes)
+      return place.folder === null ? null : { reservation, folder: place.folder }
+    } catch (error) {
+      reservation.#promise.end()
+      if (error instanceof Refusal) return null
+      throw error
+    }
+  }
+
+  /**
    * Makes sure of `bytes` in all before they are written. Throws Refusal as `Reservations.reserve` does, and when this
    * node was taken for dead since then.
    */
@@ -105,10 +140,14 @@ export class NodeReservation {
     if (!(await endReservation(trx, this.#key))) throw interrupted()
   }
 
-  /** To be called when that transaction has gone through: what a guest did not send is not held against them. */
-  async used(bytes: number): Promise<void> {
-    this.#close()
+  /** Gives back what was counted of a guest and not sent, once all bytes are here. Never throws. */
+  async settle(bytes: number): Promise<void> {
     await this.#budget.settle(bytes)
+  }
+
+  /** To be called when that transaction has gone through. */
+  used(): void {
+    this.#close()
   }
 
   /**
@@ -150,7 +189,7 @@ export class NodeReservation {
       node: this.#node,
     }
     try {
-      if (!this.#isOpen) return await openInAccount(recordingIn, reservation, limits)
+      if (!this.#isOpen) return await this.#insert(reservation)
       await inTransaction(recordingIn, async (trx) => {
         await reserveInAccount(trx, this.#account, bytes, limits)
         if (!(await growReservation(trx, this.#key, bytes))) throw interrupted()
@@ -160,5 +199,13 @@ export class NodeReservation {
       if (!this.#isOpen && !(error instanceof Refusal)) failed.add(this.#key, this.#account)
       throw error
     }
+  }
+
+  async #insert(reservation: ReservationRow): Promise<void> {
+    const { recordingIn, limits } = this.#parts
+    if (this.#place === null) return openInAccount(recordingIn, reservation, limits)
+    const limit = limitOf(this.#account, limits)
+    this.#place.folder = await openInPlace(recordingIn, reservation, limit, this.#place.at)
+    if (this.#place.folder === null) throw folderNotFound()
   }
 }

@@ -1,11 +1,11 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { findAccount } from '../core/accounts.rows.ts'
-import { ownerOf, type Sender } from '../core/callers.ts'
+import { ownerOf, reachOf, type Sender } from '../core/callers.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
 import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
 import type { Database } from '../database/database.ts'
 import type { Clock } from '../domain/clock.ts'
-import { type AccountId, type BlobKey, GUESTS } from '../domain/ids.ts'
+import { type AccountId, type BlobKey, type FolderId, type FolderPlace, GUESTS } from '../domain/ids.ts'
 import { FailedReservations } from './failed-reservations.ts'
 import { FreeSpace } from './free-space.ts'
 import { guestBudget } from './guest-budget.ts'
@@ -89,5 +89,21 @@ export class Reservations {
    */
   reserve(caller: Sender, key: BlobKey, least: number, wanted: number): Promise<NodeReservation> {
     return NodeReservation.open(this.#parts, caller, key, { least, wanted })
+  }
+
+  /**
+   * Reserves so many bytes and finds the folder at the place in one round trip, where statements are one. Null where that
+   * cannot be, or where something is refused; then nothing is reserved, and `check` tells what it is.
+   */
+  async reserveInPlace(
+    caller: Sender,
+    key: BlobKey,
+    bytes: number,
+    place: FolderPlace,
+  ): Promise<{ readonly reservation: NodeReservation; readonly folder: FolderId } | null> {
+    // A folder that the caller is kept to is looked up with all that lie above the place.
+    const isKept = reachOf(caller).within !== null
+    if (this.#parts.db.pipeline === null || isKept) return null
+    return NodeReservation.openInPlace(this.#parts, caller, key, bytes, place)
   }
 }

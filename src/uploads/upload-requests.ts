@@ -82,18 +82,20 @@ export class UploadRequests {
     first: FirstRequest | null,
   ): Promise<StoredFile> {
     const { direct, contributions, random, report } = this.#parts
-    const folder = await direct.check(caller, place, declared === null ? 0 : carrier.least(declared))
+    const least = declared === null ? 0 : carrier.least(declared)
+    const admitted = await direct.admit(caller, place, least, declared)
+    const { folder, reserved } = admitted
     let received: Received = null
     const announce: Announce = async (file) => {
       if (caller.kind !== 'contributor') {
-        const upload = await direct.begin(caller, folder, file.size)
+        const upload = await direct.begin(caller, folder, file.size, reserved)
         received = { file, upload, contribution: null }
         return { write: (chunk) => upload.write(chunk), end: () => {} }
       }
       const offered = { name: cleanFileName(file.name), size: lengthOf(file) }
       const said = answers()
       await contributions.check(caller, offered, said)
-      const upload = await direct.begin(caller, folder, file.size)
+      const upload = await direct.begin(caller, folder, file.size, reserved)
       const link = { uuid: makeUuid(random), slug: makeSlug(random) }
       const settle: Settle = (trx) => contributions.assertNotRevoked(trx, caller.link)
       received = { file, upload, contribution: { link, settle } }
@@ -107,6 +109,7 @@ export class UploadRequests {
     } catch (error) {
       // What goes wrong now is for the log; the caller is told what went wrong first.
       await abort(received).catch(report)
+      await direct.leave(admitted).catch(report)
       throw error
     }
   }

@@ -1,0 +1,75 @@
+/** How often a request waits for PostgreSQL, where each wait is a round trip. */
+import { expect, spyOn, test } from 'bun:test'
+import { Client } from 'pg'
+import { startHoldfast } from '../../src/app.ts'
+import { loadConfig, settingsInForce } from '../../src/config.ts'
+import { systemClock } from '../../src/domain/clock.ts'
+import { systemRandom } from '../../src/domain/random.ts'
+import { createLog } from '../../src/log.ts'
+import { onSharedServers, sharedInstallation } from '../support/servers/shared-installation.ts'
+
+/** Timers of background jobs, which would be counted too: none ever comes. */
+const NEVER = { monotonic: systemClock.monotonic, after: () => () => {} }
+
+/** Counts the moments at which something begins to wait for PostgreSQL while nothing else does. */
+function countWaits() {
+  let waits = 0
+  let underWay = 0
+  const { query } = Client.prototype
+  const counted = new Proxy(query, {
+    apply(target, client, given) {
+      if (underWay++ === 0) waits++
+      const answer: unknown = Reflect.apply(target, client, given)
+      const ended = () => underWay--
+      Promise.resolve(answer).then(ended, ended)
+      return answer
+    },
+  })
+  const spy = spyOn(Client.prototype, 'query').mockImplementation(counted)
+  return {
+    async of(work: () => Promise<unknown>) {
+      waits = 0
+      await work()
+      return waits
+    },
+    [Symbol.dispose]: () => spy.mockRestore(),
+  }
+}
+
+onSharedServers('waits for the database', () => {
+  test('are three for a small upload with a key, four for one by a guest, and two for a detail', async () => {
+    await using installation = await sharedInstallation()
+    const variables = Object.entries(installation.settings).map(([name, value]) => [
+      `HOLDFAST_${name}`,
+      value,
+    ])
+    const config = { ...loadConfig(Object.fromEntries(variables)), dataDir: installation.dataDir, port: 0 }
+    await using making = new AsyncDisposableStack()
+    const parts = { config, settings: settingsInForce({}), clock: { ...systemClock, timers: NEVER } }
+    const log = createLog('silent', { terminal: false })
+    const node = making.adopt(await startHoldfast({ ...parts, random: systemRandom, log }), (it) => it.stop())
+    const { apiKey } = await installation.addAccount('ann')
+    const Authorization = `Bearer ${apiKey}`
+    async function asked(
+      path: string,
+      options: RequestInit,
+    ): Promise<{ slug: string; data: { identifier: string } }> {
+      const answer = await fetch(new URL(path, node.url), options)
+      expect(answer.ok).toBe(true)
+      return JSON.parse(await answer.text())
+    }
+    const json = { Authorization, 'Content-Type': 'application/json' }
+    const { data } = await asked('api/v1/folder', { method: 'POST', headers: json, body: '{"name":"a"}' })
+    const upload = (headers: Record<string, string>) => {
+      const body = new FormData()
+      body.set('file', new File([crypto.getRandomValues(new Uint8Array(50_000))], 'file.bin'))
+      return asked('api/v1/upload', { method: 'POST', headers, body })
+    }
+    const { slug } = await upload({ Authorization })
+    using waits = countWaits()
+    expect(await waits.of(() => upload({ Authorization }))).toBe(3)
+    expect(await waits.of(() => upload({ Authorization, 'X-Folder-ID': data.identifier }))).toBe(3)
+    expect(await waits.of(() => upload({}))).toBe(4)
+    expect(await waits.of(() => asked(`api/v1/file/${slug}`, { headers: { Authorization } }))).toBe(2)
+  })
+})
