@@ -113,6 +113,18 @@ describe.if(obstacle === null)('a request with a key', () => {
     expect(keys.reduce((sum, { id }) => sum + (used[`key:${id}`] ?? 0), 0)).toBe(8)
   })
 
+  test('is told what is left by itself, also beside one whose key has nothing left', async () => {
+    await using it = await opened()
+    const [full, other] = [await it.issue(), await it.issue()]
+    const node = it.node({ limit: 10, factor: 1 })
+    for (let request = 0; request < 8; request++) await node.admit(full.apiKey)
+    // The first goes by itself, and those of the same key after it do not fit together.
+    const keys = [other, full, full, full, other].map(({ apiKey }) => apiKey)
+    const told = await verdicts(node, keys)
+    expect(told.map(({ allowed }) => allowed)).toEqual([true, false, false, false, true])
+    expect(told.filter(({ allowed }) => allowed).map(({ remaining }) => remaining)).toEqual([1, 0])
+  })
+
   test('passes without a ceiling where there is none', async () => {
     await using it = await opened()
     const { id, apiKey } = await it.issue()

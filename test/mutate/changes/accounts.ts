@@ -19,6 +19,7 @@ const fullKey = {
   tests: ['test/accounts/sign-in/authentication.test.ts'],
   named: 'that was revoked is refused everywhere',
 }
+const keyedRequests = { tests: ['test/accounts/keyed-requests.contract.test.ts'] }
 const keyRates = {
   tests: ['test/core/rate-limits/rate-limits.contract.test.ts'],
   named: 'the rates of keys in memory',
@@ -123,13 +124,25 @@ export const accounts: readonly Change[] = [
       ".where('sessions.id', '=', session)",
     ],
   ]),
-  ...changesIn('src/accounts/keys/keys.ts', times, [
+  ...changesIn('src/accounts/keys/key-holders.ts', times, [
     [
-      'caller.expiresAt !== null && caller.expiresAt <= clock.now()',
-      'caller.expiresAt !== null && caller.expiresAt < clock.now()',
+      'caller.expiresAt !== null && caller.expiresAt <= now',
+      'caller.expiresAt !== null && caller.expiresAt < now',
     ],
     ['if (disabledAt !== null) {', 'if (disabledAt === 0) {'],
     ['present === null || present !== version ||', 'present === null ||'],
+  ]),
+  ...changesIn('src/accounts/keys/keyed-requests.rows.ts', keyedRequests, [
+    ['          where api_keys.revoked_at is null\n', ''],
+    ['holder.expires_at > terms.now', 'holder.expires_at >= terms.now'],
+    ['where holder.disabled_at is null and (', 'where ('],
+  ]),
+  ...changesIn('src/accounts/keys/keyed-requests.ts', keyedRequests, [
+    ['own !== null && all === null && ceiling !== null', 'all === null && ceiling === null'],
+    ['used: window.used - left', 'used: window.used'],
+    ['filter((row) => row.own !== null)', 'filter(() => true)'],
+  ]),
+  ...changesIn('src/accounts/keys/keys.ts', times, [
     ['if (wanted.length > 1) {', 'if (wanted.length > 2) {', revoking],
     ['key.prefix === prefixOrId', 'key.prefix === key.name', revoking],
     ['String(key.id) === prefixOrId', 'key.name === prefixOrId', revoking],

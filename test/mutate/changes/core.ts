@@ -83,8 +83,14 @@ export const core: readonly Change[] = [
     ['if (!isOurs) running.delete(job)', ''],
   ]),
   ...changesIn('src/core/jobs/jobs.rows.ts', jobs, [
-    [".where('node', 'is not distinct from', seen.node)", ''],
-    [".where('ended_at', 'is not distinct from', seen.ended_at)", ''],
+    [
+      ".where('node', 'is not distinct from', seenNode)",
+      ".where((row) => row.or([row('node', 'is not distinct from', seenNode), row.lit(true)]))",
+    ],
+    [
+      ".where('ended_at', 'is not distinct from', seenEnd)",
+      ".where((row) => row.or([row('ended_at', 'is not distinct from', seenEnd), row.lit(true)]))",
+    ],
     [
       ".set({ node: null, ...noted })\n    .where('name', '=', name)\n    .where('node', '=', node)",
       ".set({ node: null, ...noted })\n    .where('name', '=', name)",
