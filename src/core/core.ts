@@ -111,7 +111,8 @@ export async function createCore(needs: CoreNeeds): Promise<Core> {
     signing: createSigning(secret),
     auditLog: createAuditLog(db),
     guard: createClockGuard(clock),
-    claims: localClaims ?? createSharedClaims(db, nodes, clock),
+    // A crash of the database may forget the last claims: jobs are safe to repeat, and need not wait for its disk.
+    claims: localClaims ?? createSharedClaims(light, nodes, clock),
     history: localClaims?.history,
     failed,
     jobs: coreJobs(db, built),
