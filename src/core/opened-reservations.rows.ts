@@ -21,8 +21,9 @@ export async function openAtOnce(db: Database, given: ReservationRow, limit: num
 }
 
 /**
- * The same, and finds the folder that the reservation is for. Null, without any effect, when there is not enough space, or
- * no such live folder of the account.
+ * Finds the folder, and inserts a reservation of nothing if the account has space for `bytes` now: storing the file decides
+ * whether it still has. So this waits for nobody who stores a file of the account. Null, without any effect, when there is
+ * not enough space, or no such live folder of the account. For PostgreSQL only.
  */
 export async function openInPlace(
   db: Database,
@@ -40,7 +41,16 @@ export async function openInPlace(
 const open = preparedChange(
   (db, key: BlobKey, account: AccountId, bytes: number, now: number, node: NodeId, limit: number) => ({
     compile: () =>
-      opening(given(key, account, bytes, now, node, limit), sql`(values (1)) as place (id)`).compile(db),
+      sql`
+        with ${given(key, account, bytes, now, node, limit)},
+        reserved as (
+          update accounts set storage_reserved = storage_reserved + given.bytes from given
+          where accounts.id = given.account
+            and storage_used + storage_reserved + given.bytes <= coalesce(quota, given.most)
+          returning accounts.id
+        )
+        insert into reservations (key, account_id, bytes, created_at, node)
+        select given.key, reserved.id, given.bytes, given.now, given.node from given, reserved`.compile(db),
   }),
 )
 
@@ -108,14 +118,13 @@ function given(
 function opening(tables: RawBuilder<unknown>, place: RawBuilder<unknown>): RawBuilder<{ folder: FolderId }> {
   return sql<{ folder: FolderId }>`
     with recursive ${tables},
-    wanted as materialized (select place.id as folder, given.* from given, ${place}),
-    reserved as (
-      update accounts set storage_reserved = storage_reserved + wanted.bytes from wanted
-      where accounts.id = wanted.account
-        and storage_used + storage_reserved + wanted.bytes <= coalesce(quota, wanted.most)
-      returning wanted.*
+    wanted as materialized (
+      select place.id as folder, given.*
+      from given, accounts, ${place}
+      where accounts.id = given.account
+        and accounts.storage_used + accounts.storage_reserved + given.bytes <= coalesce(accounts.quota, given.most)
     )
     insert into reservations (key, account_id, bytes, created_at, node)
-    select key, account, bytes, now, node from reserved
-    returning (select folder from reserved)`
+    select key, account, 0, now, node from wanted
+    returning (select folder from wanted)`
 }

@@ -20,6 +20,7 @@ import type { ThumbnailIntake } from '../thumbnails/thumbnails.ts'
 import type { Digest } from './hashing/content-hash-messages.ts'
 import { interrupted } from './interrupted.ts'
 import { assertNotRefused, contentRefused } from './refused-content.ts'
+import { limitOf, type StorageLimits, storageFull } from './storage-limits.ts'
 import { StoringAtOnce } from './stored-at-once.ts'
 import { type NewRows, type StoringResult, storingStatement } from './stored-files.rows.ts'
 
@@ -65,6 +66,7 @@ export class FileCommit {
   readonly #thumbnails: ThumbnailIntake
   readonly #clock: Clock
   readonly #random: Random
+  readonly #limits: StorageLimits
   readonly #uploaded: () => void
   /** Null where statements are no round trips. */
   readonly #atOnce: StoringAtOnce | null
@@ -76,6 +78,7 @@ export class FileCommit {
     thumbnails: ThumbnailIntake
     clock: Clock
     random: Random
+    limits: StorageLimits
     uploaded: () => void
   }) {
     this.#db = parts.db
@@ -83,6 +86,7 @@ export class FileCommit {
     this.#thumbnails = parts.thumbnails
     this.#clock = parts.clock
     this.#random = parts.random
+    this.#limits = parts.limits
     this.#uploaded = parts.uploaded
     this.#atOnce = parts.db.pipeline === null ? null : new StoringAtOnce(parts.db, parts.db.pipeline)
   }
@@ -90,7 +94,7 @@ export class FileCommit {
   /**
    * Stores the row, and returns once it and what `settle` does would survive a power cut. `isOnlyReservation`: whether
    * all that `settle` does is to end the reservation under the blob's key. Throws Refusal FOLDER_NOT_FOUND, CONTENT_REFUSED,
-   * STORAGE_UNAVAILABLE, or what `settle` throws; nothing is stored then.
+   * STORAGE_UNAVAILABLE, STORAGE_LIMIT_EXCEEDED, or what `settle` throws; nothing is stored then.
    */
   async commit(upload: CompleteUpload, settle: Settle, isOnlyReservation = false): Promise<StoredFile> {
     const type = await mediaType(upload.name, upload.declaredType, upload.head)
@@ -124,7 +128,9 @@ export class FileCommit {
     const storedAs = (id: FileId): StoredFile => ({ id, uuid, slug, size, sha256: digest.sha256 })
     const rows = this.#rows(upload, link)
     if (upload.isOnlyReservation && this.#atOnce !== null) {
-      return storedAs(storedId(await this.#atOnce.store(rows)))
+      const result = await this.#atOnce.store(rows)
+      if (result.isFull) throw await storageFull(this.#db, upload.account, this.#limits)
+      return storedAs(storedId(result))
     }
     const insert = isPostgres(this.#db) ? insertAtOnce : insertInSteps
     const store = async (trx: Trx) => {
@@ -156,7 +162,8 @@ export class FileCommit {
     }
     const blob = { key, ...digest, size, created_at: now }
     const thumbnail = mayHaveThumbnail === null ? null : mayHaveThumbnail ? 'wanted' : 'none'
-    return { file, blob, thumbnail, garbageDueAt: now + GARBAGE_GRACE }
+    const storageLimit = limitOf(account, this.#limits)
+    return { file, blob, thumbnail, garbageDueAt: now + GARBAGE_GRACE, storageLimit }
   }
 }
 

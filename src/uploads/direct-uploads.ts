@@ -65,8 +65,8 @@ export class DirectUploads {
   }
 
   /**
-   * The same, for a body that declares `declared` bytes: a small one is reserved with the look at the folder. Whoever does
-   * not come to `begin` must call `leave`.
+   * The same, for a file that `finish` stores with nothing alongside and whose body declares `declared` bytes: a small one is
+   * reserved with the look at the folder. Whoever does not come to `begin` must call `leave`.
    */
   async admit(
     caller: Sender,

@@ -43,7 +43,7 @@ export class StoringAtOnce {
     if ('result' in ending) return ending.result
     const id = ending.isUnsure ? await this.#lookUp(rows) : null
     if (id === null) throw ending.error
-    return { id, isFolderGone: false, isRefused: false }
+    return { id, isFolderGone: false, isRefused: false, isFull: false }
   }
 
   async #ending(rows: NewRows): Promise<Ending> {

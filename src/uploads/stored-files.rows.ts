@@ -15,6 +15,8 @@ export interface NewRows {
   readonly thumbnail: 'wanted' | 'none' | null
   /** When an older copy of the same content may be removed. */
   readonly garbageDueAt: number
+  /** Bytes that the account may have without a quota of its own. */
+  readonly storageLimit: number
 }
 
 /** What came of it. Without an id nothing was stored. */
@@ -23,6 +25,8 @@ export interface StoringResult {
   /** Whether the folder or one above it is deleted. */
   readonly isFolderGone: boolean
   readonly isRefused: boolean
+  /** Whether less than the file was reserved, and the account has no space for it any more. */
+  readonly isFull: boolean
 }
 
 /**
@@ -33,7 +37,7 @@ export interface StoringResult {
  */
 export function storingStatement(
   db: Queryable,
-  { file, blob, thumbnail, garbageDueAt }: NewRows,
+  { file, blob, thumbnail, garbageDueAt, storageLimit }: NewRows,
   reservation: BlobKey | null,
 ): CompiledQuery<StoringResult> {
   return storing(
@@ -54,6 +58,7 @@ export function storingStatement(
     file.size,
     file.type,
     file.created_at,
+    storageLimit,
   )
 }
 
@@ -76,19 +81,20 @@ const storing = preparedStatement(
     size: number,
     type: string,
     now: number,
+    limit: number,
   ) => ({
     compile: () =>
       sql<StoringResult>`
         with recursive given (
           reservation, key, sha256, crc32, thumbnail, garbage_due, uuid, slug, account, folder, name, folded, sort, size,
-          type, now
+          type, now, most
         ) as (
           values (
             cast(${reservation} as text), cast(${key} as text), cast(${sha256} as text), cast(${crc32} as bigint),
             cast(${thumbnail} as text), cast(${garbageDueAt} as bigint), cast(${uuid} as text), cast(${slug} as text),
             cast(${account} as bigint), cast(${folder} as bigint), cast(${name} as text),
             cast(${folded} as text), cast(${sort} as text), cast(${size} as bigint), cast(${type} as text),
-            cast(${now} as bigint)
+            cast(${now} as bigint), cast(${limit} as bigint)
           )
         ),
         chain (id, parent_id, deleted_at) as (
@@ -98,14 +104,23 @@ const storing = preparedStatement(
           select folders.id, folders.parent_id, folders.deleted_at
           from folders join chain on folders.id = chain.parent_id
         ),
-        verdict (folder_gone, refused) as (
+        verdict (folder_gone, refused, is_full) as (
           select
             exists (select from chain where deleted_at is not null),
-            exists (select from refused_contents, given where refused_contents.sha256 = given.sha256)
+            exists (select from refused_contents, given where refused_contents.sha256 = given.sha256),
+            exists (
+              select from given
+                join reservations on reservations.key = given.reservation
+                join accounts on accounts.id = given.account
+              where reservations.bytes < given.size
+                and accounts.storage_used + accounts.storage_reserved - reservations.bytes + given.size
+                  > coalesce(accounts.quota, given.most)
+            )
         ),
         ended as (
           delete from reservations using given, verdict
-          where reservations.key = given.reservation and not verdict.folder_gone and not verdict.refused
+          where reservations.key = given.reservation
+            and not verdict.folder_gone and not verdict.refused and not verdict.is_full
           returning reservations.bytes
         ),
         accepted as (
@@ -171,7 +186,8 @@ const storing = preparedStatement(
           from accepted, file, folders
           where folders.id = accepted.folder and accepted.account <> ${sql.lit(GUESTS)}
         )
-        select (select id from file) as id, folder_gone as "isFolderGone", refused as "isRefused"
+        select (select id from file) as id, folder_gone as "isFolderGone", refused as "isRefused",
+          is_full as "isFull"
         from verdict`.compile(db),
   }),
 )

@@ -83,7 +83,7 @@ export class UploadRequests {
   ): Promise<StoredFile> {
     const { direct, contributions, random, report } = this.#parts
     const least = declared === null ? 0 : carrier.least(declared)
-    const admitted = await direct.admit(caller, place, least, declared)
+    const admitted = await direct.admit(caller, place, least, first === null ? declared : null)
     const { folder, reserved } = admitted
     let received: Received = null
     const announce: Announce = async (file) => {

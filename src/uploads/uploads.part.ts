@@ -39,7 +39,7 @@ export function createUploadsPart(
   })
   const hashing = startContentHashing()
   core.closing.addSlow(() => hashing.close())
-  const commit = new FileCommit({ ...core, thumbnails, uploaded: traffic.uploaded })
+  const commit = new FileCommit({ ...core, thumbnails, limits: config, uploaded: traffic.uploaded })
   const admitGuest = createGuestAdmission(core.rates, config)
   const admitContributor = createContributorAdmission(core.rates, config)
   const contributions = new Contributions(core)

@@ -1,12 +1,19 @@
 /** Files that are stored with one round trip, several of an account in one transaction: for PostgreSQL only. */
 import { describe, expect, test } from 'bun:test'
 import { insertAccount, topFolder } from '../../src/core/accounts.rows.ts'
+import { openInPlace } from '../../src/core/opened-reservations.rows.ts'
 import { openReservation } from '../../src/core/reservations.rows.ts'
 import { isUniqueViolation } from '../../src/database/differences.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import { inTransaction } from '../../src/database/transactions.ts'
-import type { BlobKey, NodeId, Sha256 } from '../../src/domain/ids.ts'
-import { makeBlobKey, makeSlug, makeUuid, systemRandom } from '../../src/domain/random.ts'
+import type { AccountId, BlobKey, FolderId, FolderPlace, NodeId, Sha256 } from '../../src/domain/ids.ts'
+import {
+  makeBlobKey,
+  makeFolderIdentifier,
+  makeSlug,
+  makeUuid,
+  systemRandom,
+} from '../../src/domain/random.ts'
 import { StoringAtOnce } from '../../src/uploads/stored-at-once.ts'
 import type { NewRows } from '../../src/uploads/stored-files.rows.ts'
 import { sha256 } from '../support/clients/caller.ts'
@@ -43,6 +50,20 @@ async function opened() {
   async function reserved(content: string = crypto.randomUUID()): Promise<NewRows> {
     const key = makeBlobKey(systemRandom)
     await openReservation(db, { key, account_id: account, bytes: SIZE, created_at: 0, node }, 1e9)
+    return described(key, content)
+  }
+
+  /** One whose reservation is there and holds nothing. Null when it was not opened. */
+  async function looked(place: FolderPlace, storageLimit: number): Promise<NewRows | null> {
+    const key = makeBlobKey(systemRandom)
+    const reservation = { key, account_id: account, bytes: SIZE, created_at: 0, node }
+    const found = await openInPlace(db, reservation, storageLimit, place)
+    if (found === null) return null
+    const rows = described(key, crypto.randomUUID())
+    return { ...rows, file: { ...rows.file, folder_id: found }, storageLimit }
+  }
+
+  function described(key: BlobKey, content: string): NewRows {
     const file = {
       uuid: makeUuid(systemRandom),
       slug: makeSlug(systemRandom),
@@ -57,7 +78,7 @@ async function opened() {
     }
     const digest = { sha256: sha256(new TextEncoder().encode(content)) as Sha256, crc32: 0 }
     const blob = { key, ...digest, size: SIZE, created_at: 1 }
-    return { file, blob, thumbnail: 'none', garbageDueAt: 5 }
+    return { file, blob, thumbnail: 'none', garbageDueAt: 5, storageLimit: 1e9 }
   }
 
   const found = async () => ({
@@ -70,7 +91,9 @@ async function opened() {
     db,
     storing,
     folder,
+    account,
     reserved,
+    looked,
     found,
     transactions: () => transactions,
     async [Symbol.asyncDispose]() {
@@ -119,7 +142,12 @@ describe.if(obstacle === null)('files that are stored at once', () => {
     await using it = await opened()
     const rows = await it.reserved()
     const stranger = { ...rows, blob: { ...rows.blob, key: 'b'.repeat(rows.blob.key.length) as BlobKey } }
-    expect(await it.storing.store(stranger)).toEqual({ id: null, isFolderGone: false, isRefused: false })
+    expect(await it.storing.store(stranger)).toEqual({
+      id: null,
+      isFolderGone: false,
+      isRefused: false,
+      isFull: false,
+    })
     expect(await it.found()).toEqual({ files: 0, reservations: 1, unsound: [ONE_RESERVED] })
   })
 
@@ -127,9 +155,79 @@ describe.if(obstacle === null)('files that are stored at once', () => {
     await using it = await opened()
     const [one, other] = [await it.reserved(), await it.reserved()]
     await it.db.insertInto('refused_contents').values({ sha256: other.blob.sha256, refused_at: 0 }).execute()
-    expect(await it.storing.store(other)).toEqual({ id: null, isFolderGone: false, isRefused: true })
+    expect(await it.storing.store(other)).toEqual({
+      id: null,
+      isFolderGone: false,
+      isRefused: true,
+      isFull: false,
+    })
     await it.db.updateTable('folders').set({ deleted_at: 1 }).where('id', '=', it.folder).execute()
-    expect(await it.storing.store(one)).toEqual({ id: null, isFolderGone: true, isRefused: false })
+    expect(await it.storing.store(one)).toEqual({
+      id: null,
+      isFolderGone: true,
+      isRefused: false,
+      isFull: false,
+    })
     expect(await it.found()).toMatchObject({ files: 0, reservations: 2 })
+  })
+
+  test('are stored as far as there is space, where nothing was reserved for them', async () => {
+    await using it = await opened()
+    const rows = await Promise.all(Array.from({ length: 6 }, () => it.looked('root', 3 * SIZE)))
+    const results = await Promise.all(rows.flatMap((one) => (one === null ? [] : it.storing.store(one))))
+    expect(results.filter(({ id }) => id !== null)).toHaveLength(3)
+    const full = { id: null, isFolderGone: false, isRefused: false, isFull: true }
+    expect(results.filter(({ id }) => id === null)).toEqual([full, full, full])
+    expect(await it.found()).toEqual({ files: 3, reservations: 3, unsound: [] })
+    expect(await it.looked('root', 3 * SIZE)).toBeNull()
+  })
+
+  test('leave to others what they have reserved', async () => {
+    await using it = await opened()
+    const small = await it.looked('root', 2 * SIZE)
+    const [large, other] = [await it.reserved(), await it.reserved()]
+    if (small === null) throw new Error('there was space')
+    expect(await it.storing.store(small)).toMatchObject({ id: null, isFull: true })
+    for (const rows of [large, other]) expect(await it.storing.store(rows)).toMatchObject({ isFull: false })
+    expect(await it.found()).toMatchObject({ files: 2, reservations: 1, unsound: [] })
+  })
+
+  test('are stored in the quota of the account rather than the limit of all', async () => {
+    await using it = await opened()
+    await it.db.updateTable('accounts').set({ quota: SIZE }).where('id', '=', it.account).execute()
+    const [one, other] = [await it.looked('root', 0), await it.looked('root', 0)]
+    if (one === null || other === null) throw new Error('there was space')
+    expect(await it.storing.store(one)).toMatchObject({ isFull: false })
+    expect(await it.storing.store(other)).toMatchObject({ id: null, isFull: true })
+  })
+
+  test('find their place only where it is a live folder of the account', async () => {
+    await using it = await opened()
+    const add = async (values: { parent_id: FolderId; account_id: AccountId }) => {
+      const identifier = makeFolderIdentifier(systemRandom)
+      const folder = { identifier, name: identifier, is_public: 1 as const, created_at: 0, ...values }
+      const { id } = await it.db
+        .insertInto('folders')
+        .values(folder)
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return { id, identifier }
+    }
+    const stranger = await inTransaction(it.db, (trx) =>
+      insertAccount(trx, systemRandom, { username: 'bob', created_at: 0 }),
+    )
+    const upper = await add({ parent_id: it.folder, account_id: it.account })
+    const lower = await add({ parent_id: upper.id, account_id: it.account })
+    const foreign = await add({ parent_id: await topFolder(it.db, stranger), account_id: stranger })
+    const top = await it.db
+      .selectFrom('folders')
+      .select('identifier')
+      .where('id', '=', it.folder)
+      .executeTakeFirstOrThrow()
+    expect((await it.looked(lower.identifier, 1e9))?.file.folder_id).toBe(lower.id)
+    for (const { identifier } of [foreign, top]) expect(await it.looked(identifier, 1e9)).toBeNull()
+    await it.db.updateTable('folders').set({ deleted_at: 1 }).where('id', '=', upper.id).execute()
+    expect(await it.looked(lower.identifier, 1e9)).toBeNull()
+    expect(await it.found()).toMatchObject({ reservations: 1 })
   })
 })

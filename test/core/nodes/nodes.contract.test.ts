@@ -255,7 +255,10 @@ async function storing(database: ContractDatabase) {
     })
     const health = createStoreHealth(blobs, report)
     const random = systemRandom
-    const commit = new FileCommit({ db, health, thumbnails: noThumbnails, clock, random, uploaded() {} })
+    const commit = new FileCommit({
+      ...{ db, health, thumbnails: noThumbnails, clock, random, limits },
+      uploaded() {},
+    })
     const uploads = new DirectUploads({
       db,
       blobs,

@@ -6,6 +6,7 @@ const partHeaders = {
   tests: ['test/uploads/part-headers.unit.test.ts', 'test/uploads/multipart.unit.test.ts'],
 }
 
+const storedAtOnce = { tests: ['test/uploads/stored-at-once.contract.test.ts'] }
 const reservations = { tests: ['test/uploads/reservations.contract.test.ts'] }
 
 export const uploads: readonly Change[] = [
@@ -15,6 +16,22 @@ export const uploads: readonly Change[] = [
     ['`storage_used + storage_reserved + ', '`storage_reserved + '],
     ['coalesce(quota, ', 'coalesce(quota + 100, '],
     ['await takeReserved(trx, row.bytes, row.account_id)', ''],
+  ]),
+  ...changesIn('src/core/opened-reservations.rows.ts', storedAtOnce, [
+    [
+      'accounts.storage_used + accounts.storage_reserved + given.bytes',
+      'accounts.storage_reserved + given.bytes',
+    ],
+    [' and folders.account_id = given.account\n', '\n'],
+    ['having count(deleted_at) = 0', 'having count(deleted_at) < 9'],
+    ['              and folders.parent_id is not null\n', ''],
+  ]),
+  ...changesIn('src/uploads/stored-files.rows.ts', storedAtOnce, [
+    ['and not verdict.is_full', ''],
+    ['- reservations.bytes + given.size', '+ given.size - given.size'],
+    ['where reservations.bytes < given.size', 'where reservations.bytes > given.size'],
+    ['coalesce(accounts.quota, given.most)', 'given.most'],
+    ['accounts.storage_used + accounts.storage_reserved -', 'accounts.storage_used -'],
   ]),
   ...changesIn('src/uploads/commit.ts', reservations, [
     ['await settle(trx, file)', ''],

@@ -107,7 +107,10 @@ export async function buildParts(options: PartsOptions = {}): Promise<TestParts>
   })
   const hashing = startContentHashing()
   const random = systemRandom
-  const commit = new FileCommit({ db: seen, health, thumbnails: noThumbnails, clock, random, uploaded() {} })
+  const commit = new FileCommit({
+    ...{ db: seen, health, thumbnails: noThumbnails, clock, random, limits },
+    uploaded() {},
+  })
   const uploads = new DirectUploads({
     db: seen,
     blobs,
