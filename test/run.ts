@@ -1,10 +1,12 @@
 /**
- * Runs the tests: those of `npm test`, or with `--all` every one on every pair. Both pairs come from one queue.
+ * Runs the tests: those of `npm test`, or with `--all` every one, and on the cluster what database and store can change.
+ * Both pairs come from one queue.
  *
  *   bun test/run.ts [--all] [--record] [paths…] [options of bun test…]
  *
- * Paths choose test files, which are run whole; HOLDFAST_TEST_PAIR=folder or =cluster chooses one pair. `--record` writes
- * down what each file took. What could not run is said at the end; with CI=true it counts as failed.
+ * Paths choose test files, which are run whole; HOLDFAST_TEST_PAIR=folder or =cluster chooses one pair, and all that can
+ * run on it. `--record` writes down what each file took. What could not run is said at the end; with CI=true it counts as
+ * failed.
  */
 import { join } from 'node:path'
 import { type Batch, batchesOf, titleOf } from './runner/batches.ts'
@@ -15,7 +17,7 @@ import { runQueue, widthOfMachine } from './runner/queue.ts'
 import { nameOf, recordedSeconds, recordSeconds } from './runner/recorded-seconds.ts'
 import { reportOf } from './runner/run-report.ts'
 import { installForTests, type Servers, startServers } from './runner/servers.ts'
-import { isShort, needsServers, PAIRS, type Task, tasksOf, testFiles } from './runner/tiers.ts'
+import { isShort, isUsual, needsServers, PAIRS, type Task, tasksOf, testFiles } from './runner/tiers.ts'
 
 const REPOSITORY = join(import.meta.dir, '..')
 /** However many processors there are: each file may have sixty connections to PostgreSQL. */
@@ -83,7 +85,10 @@ process.exit(stopping.signal.aborted && !ranTooLong ? 130 : code)
 function chosenTasks(only: string | undefined): Task[] {
   const files = testFiles().filter((file) => paths.length === 0 || paths.some((path) => isIn(file, path)))
   const onPairs = tasksOf(files)
-  const chosen = onPairs.filter((task) => (only ? task.pair === only : true) && (isWhole || isShort(task)))
+  const isMeant = paths.length > 0 || only === 'cluster' ? () => true : isUsual
+  const chosen = onPairs.filter(
+    (task) => (only ? task.pair === only : true) && (isWhole ? isMeant(task) : isShort(task)),
+  )
   if (chosen.length > 0) return chosen
   if (files.length === 0) console.error(`no test file is meant by ${paths.join(' ')}`)
   else console.error('none of these files is run on PostgreSQL and S3: HOLDFAST_TEST_PAIR=folder runs them')

@@ -32,6 +32,8 @@ export interface CrashModel {
   readonly pendingFiles: Map<string, PendingFile>
   /** By path on the server. */
   readonly resumable: Map<string, ResumableUpload>
+  /** Paths of unfinished uploads that may be there, and that the caller looks at. */
+  readonly arriving: Set<string>
   /** Names of folders whose creation has no answer. */
   readonly pendingFolders: Set<string>
   /** Slugs whose delete was acknowledged since the last look. */
@@ -44,6 +46,7 @@ export function emptyModel(): CrashModel {
     folders: new Map(),
     pendingFiles: new Map(),
     resumable: new Map(),
+    arriving: new Set(),
     pendingFolders: new Set(),
     deleted: new Set(),
   }

@@ -83,6 +83,7 @@ export async function settleResumable(model: CrashModel, server: Caller): Promis
   }
   const { data } = unfinished.parse(await server.get('/api/v1/uploads'))
   for (const { location, name } of data) {
+    if (model.arriving.has(new URL(location, server.url).pathname)) continue
     if (!model.pendingFiles.has(name)) problems.push(`an upload of ${name} is there and should not be`)
     await client.remove(location)
   }

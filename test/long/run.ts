@@ -4,6 +4,7 @@
  */
 import { archiveMemory, archivePlans, archivePrograms } from './archive.ts'
 import { badLine, badLineClients, badLineToNodes } from './bad-line.ts'
+import { everythingOnTheCluster } from './cluster.ts'
 import { crashImages } from './crash-points.ts'
 import { folderWalks } from './folder-model.ts'
 import { fuzz } from './fuzz.ts'
@@ -120,6 +121,12 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'states at most',
     default: 10_000,
     run: crashImages,
+  },
+  cluster: {
+    about: 'every file of tests that can run on PostgreSQL and S3',
+    measure: 'runs',
+    default: 1,
+    run: everythingOnTheCluster,
   },
   migrations: {
     about: 'each migration alone, all at once, and what a copy says of that, on both databases',

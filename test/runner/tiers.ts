@@ -46,6 +46,42 @@ const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
     'is about statements on the main thread; the other nodes answer in any case',
 }
 
+/**
+ * Files and folders that run on the cluster only where they are named, and with `npm run test:long -- cluster`: they are
+ * about what lies above database and store, or another file of the whole run has their statements on the cluster.
+ */
+const SELDOM_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
+  'test/accounts/sign-in/lockout.test.ts': 'rate-limits-http.test.ts has the windows that its locks are',
+  'test/accounts/sign-in/oidc-forged-tokens.test.ts': 'refused before any statement; oidc.test.ts signs in',
+  'test/accounts/sign-in/passkey-ceremonies.test.ts':
+    'refused before any statement; passkeys.test.ts signs in',
+  'test/accounts/sign-up-closed.test.ts': 'sign-up.test.ts has the statements',
+  'test/downloads/damaged-content.test.ts': 'damages.test.ts marks and reads there',
+  'test/downloads/download-tools.test.ts': 'programs before the same answers as content.test.ts',
+  'test/downloads/zip/zip-damage.test.ts':
+    'damages.test.ts marks there; zip-changes.test.ts has a broken zip',
+  'test/files/expiry-rhythm.test.ts': 'is about when the job runs; expiry.test.ts runs it there',
+  'test/operations/doctor/': 'doctor-nodes.contract.test.ts has PostgreSQL and S3',
+  'test/operations/traffic.test.ts': 'numbers of a process; metrics.test.ts has all of them',
+  'test/pages/': 'pages are made of answers that the other folders have there',
+  'test/server/answers/': 'is about the answer after the statements',
+  'test/server/authorization-matrix.test.ts':
+    'generated: the rule is in the program; bound-keys.test.ts has its rows',
+  'test/server/connections/': 'is about the connection before any statement',
+  'test/server/errors.test.ts': 'is about the answer after the statements',
+  'test/server/openapi/': 'is about the document and the shape of answers',
+  'test/server/requests/': 'is about requests before any statement',
+  'test/server/slashes.test.ts': 'is about paths before any statement',
+  'test/sharing/access-matrix.test.ts':
+    'generated: the rule is in the program; folder-password.test.ts has its rows',
+  'test/sharing/report-page.test.ts': 'reports.test.ts has the statements',
+  'test/thumbnails/thumbnail-films.test.ts': 'thumbnails.test.ts keeps and sends them there',
+  'test/thumbnails/thumbnail-pictures.test.ts': 'thumbnails.test.ts keeps and sends them there',
+  'test/uploads/early-refusals.test.ts':
+    'refused before the store; uploads.test.ts and guests.test.ts have the sums',
+  'test/uploads/upload-names.test.ts': 'put-uploads.test.ts and uploads.test.ts store names there',
+}
+
 /** Files that only `npm run test:all` runs, with the reason or what `npm test` covers instead. */
 const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/blobs/s3-faults.contract.test.ts': 'retries, further and further apart; s3-read-faults has some',
@@ -154,7 +190,7 @@ export function testFiles(): string[] {
   return [...new Bun.Glob('test/**/*.test.ts').scanSync({ cwd: REPOSITORY })].sort()
 }
 
-/** All runs of the files. */
+/** All runs of the files, also those that are seldom made. */
 export function tasksOf(files: readonly string[]): Task[] {
   return files.flatMap((file) => [
     { file, pair: 'folder' },
@@ -167,9 +203,19 @@ export function isShort({ file, pair }: Task): boolean {
   return pair === 'cluster' ? SHORT_ON_THE_CLUSTER.includes(file) : !(file in ONLY_IN_ALL)
 }
 
-/** Files named in the lists above, for a check that they exist. */
+/** Whether `npm run test:all` includes the run. */
+export function isUsual({ file, pair }: Task): boolean {
+  return pair === 'folder' || !Object.keys(SELDOM_ON_THE_CLUSTER).some((start) => file.startsWith(start))
+}
+
+/** Files and folders named in the lists above, for a check that they exist. */
 export function namedFiles(): string[] {
-  return [...Object.keys(NOT_ON_THE_CLUSTER), ...Object.keys(ONLY_IN_ALL), ...SHORT_ON_THE_CLUSTER]
+  return [
+    ...Object.keys(NOT_ON_THE_CLUSTER),
+    ...Object.keys(SELDOM_ON_THE_CLUSTER),
+    ...Object.keys(ONLY_IN_ALL),
+    ...SHORT_ON_THE_CLUSTER,
+  ]
 }
 
 /** Whether the run uses PostgreSQL or S3. */

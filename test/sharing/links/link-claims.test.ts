@@ -156,6 +156,7 @@ describe('a download of a link with one place', () => {
     expect(await taken(link)).toEqual(['used_up', 1])
     await usedUp(await visit(host, `/l/${link}`, { headers: BEN }))
     leaving.abort()
+    await expect(begun.bytes()).rejects.toThrow()
     await untilTaken(link, ['live', 0])
     const small = await visit(host, await addressFor(link, ANN), {
       headers: { ...ANN, range: 'bytes=0-999' },
@@ -217,6 +218,7 @@ test('a zip that is broken off gives its place back', async () => {
   expect((await reader?.read())?.value?.length).toBeGreaterThan(0)
   expect(await taken(link)).toEqual(['used_up', 1])
   leaving.abort()
+  await expect(reader?.read()).rejects.toThrow()
   await untilTaken(link, ['live', 0])
 })
 
