@@ -11,12 +11,16 @@ function only(name, comment, from, allowed) {
   }
 }
 
+/** Where threads and processes find their files. */
+const ENTRIES = '^src/program/entries\\.ts$'
+
 /** What any part of the server may import. */
 const BASE = [
   '^src/(domain|contract)/',
   '^src/database/',
   '^src/blobs/blob-store\\.ts$',
   '^src/(config|config/setting-groups|log)\\.ts$',
+  ENTRIES,
 ]
 
 /** Of the other capabilities, what each may import. Keep the lists short, and let no two capabilities need each other. */
@@ -73,6 +77,7 @@ module.exports = {
     only('database', 'The engine, the schema and its migrations know no capability.', '^src/database/', [
       '^src/database/',
       '^src/domain/',
+      ENTRIES,
     ]),
     only('core', 'What every capability needs knows none of them.', '^src/core/', ['^src/core/', ...BASE]),
     ...Object.entries(MAY_IMPORT).map(([capability, others]) =>
@@ -164,7 +169,7 @@ module.exports = {
         '^src/client/',
         '^src/(domain|contract)/',
         '^src/operations/(administration|migration-time|secret-rotation|takeover|doctor/doctor|integrity/check|mirror/mirror-(command|healing)|backup/(backup|restore|drill|healing)|relocation/relocate)\\.ts$',
-        '^src/(app|config|config/(config-problems|environment)|settings|log)\\.ts$',
+        '^src/(app|config|config/(config-problems|environment)|settings|log|program/bundle)\\.ts$',
       ],
     ),
     only(
@@ -212,7 +217,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(package\\.json$|web/dist/)' },
+    exclude: { path: '^(package\\.json$|dist/|web/dist/)' },
     tsPreCompilationDeps: true,
     parser: 'swc',
     enhancedResolveOptions: {

@@ -1,22 +1,26 @@
 /**
  * Builds what the public site is served from into `web/dist`: scripts and styles for browsers, compressed, and the
- * module that renders pages on the server. Nothing is done when the last build was made from the same sources.
+ * module that renders pages on the server; and the program, in few files, into `dist`. What was built from the same sources
+ * is left as it is.
  *
  *   bun web/build.ts [--force]
  */
 import { join } from 'node:path'
 import { isBuiltFrom } from '../src/pages/sources.ts'
+import { bundledEntry } from '../src/program/bundle.ts'
+import { ENTRIES } from '../src/program/entries.ts'
 
 const ROOT = join(import.meta.dir, '..')
 
-if (Bun.argv.includes('--force') || !(await isBuiltFrom(ROOT, join(ROOT, 'web/dist/manifest.json')))) {
-  process.exitCode = (await build()) ? 0 : 1
-}
+const isForced = Bun.argv.includes('--force')
+const needsSite = isForced || !(await isBuiltFrom(ROOT, join(ROOT, 'web/dist/manifest.json')))
+const needsProgram = isForced || bundledEntry(ROOT, ENTRIES[0]) === null
+process.exitCode = (await build()) ? 0 : 1
 
 async function build(): Promise<boolean> {
   try {
-    const { buildSite } = await import('./build/site.ts')
-    return await buildSite()
+    if (needsProgram) await (await import('./build/program.ts')).bundleProgram()
+    return !needsSite || (await (await import('./build/site.ts')).buildSite())
   } catch (error) {
     console.error(error)
     if (isPackageMissing(error)) {

@@ -1,4 +1,5 @@
 import type { Compilable, CompiledQuery } from 'kysely'
+import { entryPath } from '../program/entries.ts'
 import { compiledQuery, type Reader } from './database.ts'
 import type { ReadReply, ReadRequest } from './sqlite-reader-messages.ts'
 
@@ -43,7 +44,7 @@ interface Thread {
 }
 
 function startThread(path: string): Thread {
-  const worker = new Worker(new URL('./sqlite-reader.ts', import.meta.url))
+  const worker = new Worker(entryPath('database/sqlite-reader'))
   worker.unref()
   const open = new Map<number, PromiseWithResolvers<unknown[]>>()
   let count = 0

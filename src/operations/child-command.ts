@@ -7,9 +7,10 @@ import type { S3Config } from '../config/setting-groups.ts'
 import type { Config } from '../config.ts'
 import { endsWithin } from '../domain/abort.ts'
 import { SECOND } from '../domain/clock.ts'
+import { ROOT } from '../program/entries.ts'
 import { settings } from '../settings.ts'
 
-const MAIN = join(import.meta.dir, '../main.ts')
+const MAIN = join(ROOT, 'src/main.ts')
 /** How often it is asked whether the process may go on. */
 const ASKS_EVERY = SECOND / 2
 /** So long a process that was told to stop may take before it is killed; one that the disk holds cannot be killed, and is left. */

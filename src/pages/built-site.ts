@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Manifest, PageAssets } from '../../web/manifest.ts'
+import { ROOT } from '../program/entries.ts'
 import { type Assets, openAssets } from './assets.ts'
 import type { Renderers } from './renderers.ts'
 import { isBuiltFrom } from './sources.ts'
@@ -22,7 +22,6 @@ interface RendererBundle {
   createRenderers(assets: PageAssets): Renderers
 }
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const BUILDER = join(ROOT, 'web/build.ts')
 const DIST = join(ROOT, 'web/dist')
 const MANIFEST = join(DIST, 'manifest.json')

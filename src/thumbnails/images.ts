@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import { SECOND } from '../domain/clock.ts'
+import { entryPath } from '../program/entries.ts'
 import { ByteReader } from './byte-reader.ts'
 import { Guard, type Limits, usageOf } from './guard.ts'
 import { MakerUnavailable, type Making, MakingFailed, MOST_BYTES, type Source } from './maker.ts'
@@ -15,7 +15,7 @@ const IDLE = 5 * SECOND
 /** Memory above which the process is replaced, since it does not return it to the system. */
 const MAX_KEPT_MEMORY = 256 * 1024 * 1024
 
-const WORKER = fileURLToPath(new URL('./image-worker.ts', import.meta.url))
+const WORKER = entryPath('thumbnails/image-worker')
 
 /** Thumbnails of pictures, made in a child process that is kept for the next one for a while. */
 export interface Images {

@@ -31,7 +31,7 @@ test('installed as a package, the launcher starts a server whose pages render', 
   using folder = temporaryFolder()
   // Bun treats what lies in a folder named node_modules differently: it reads no tsconfig.json there.
   const installed = join(folder.path, 'node_modules/holdfast')
-  for (const path of ['bin', 'src', 'web/dist', 'package.json']) {
+  for (const path of ['bin', 'src', 'dist', 'web/dist', 'package.json']) {
     cpSync(join(REPOSITORY, path), join(installed, path), { recursive: true })
   }
   symlinkSync(join(REPOSITORY, 'node_modules'), join(installed, 'node_modules'))

@@ -65,7 +65,9 @@ test('the program runs with what the image holds of the repository, and finds it
   }
   symlinkSync(join(REPOSITORY, 'node_modules'), join(app, 'node_modules'))
   // What the first stage builds.
-  cpSync(join(REPOSITORY, 'web/dist'), join(app, 'web/dist'), { recursive: true })
+  for (const built of ['dist', 'web/dist']) {
+    cpSync(join(REPOSITORY, built), join(app, built), { recursive: true })
+  }
   await using stack = new AsyncDisposableStack()
   const server = startProgram([process.execPath, 'src/main.ts', ...execForm(only('CMD'))], {
     cwd: app,

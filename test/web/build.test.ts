@@ -36,6 +36,26 @@ test('a build from the same sources is left alone', async () => {
   expect(await build()).toEqual({ code: 0, output: '', errors: '' })
 })
 
+test('the program runs from its bundle until a source has changed, and from the next bundle again', async () => {
+  const said = async () => (await outcome([process.execPath, 'src/main.ts', '--version'], clone.path, {})).output
+  const { version } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'))
+  writeFileSync(
+    join(clone.path, 'dist/cli/program.js'),
+    "export const run = async () => { console.log('bundle'); return 0 }",
+  )
+  expect(await said()).toBe('bundle\n')
+  {
+    using _ = changed('src/domain/clock.ts', (text) => `${text}\n// changed\n`)
+    expect(await said()).toBe(`${version}\n`)
+  }
+  expect(await build()).toMatchObject({ code: 0 })
+  writeFileSync(join(clone.path, 'dist/cli/program.js'), 'this is no program')
+  expect(await said()).toBe('')
+  expect(await build('--force')).toMatchObject({ code: 0 })
+  expect(await said()).toBe(`${version}\n`)
+  expect(readdirSync(clone.path).filter((name) => name.startsWith('.dist'))).toEqual([])
+})
+
 test('a change is built, named by its content, and what it replaces goes', async () => {
   const before = assets()
   using _ = changed('web/file/style.css', (text) => `${text}.changed { color: red }\n`)

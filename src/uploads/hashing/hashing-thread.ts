@@ -1,3 +1,4 @@
+import { entryPath } from '../../program/entries.ts'
 import type { Digest, HashReply, HashRequest } from './content-hash-messages.ts'
 
 /** What is copied of other memory at a time. */
@@ -5,7 +6,7 @@ const COPIED = 256 * 1024
 
 /** The thread, and the contents it hashes. */
 export class HashingThread {
-  readonly #worker = new Worker(new URL('./content-hash-worker.ts', import.meta.url))
+  readonly #worker = new Worker(entryPath('uploads/hashing/content-hash-worker'))
   readonly #contents = new Map<number, ThreadedContent>()
   readonly #memory: SharedArrayBuffer
   #failure: Error | null = null
