@@ -32,7 +32,7 @@ export interface CrashModel {
   readonly pendingFiles: Map<string, PendingFile>
   /** By path on the server. */
   readonly resumable: Map<string, ResumableUpload>
-  /** Paths of unfinished uploads that may be there, and that the caller looks at. */
+  /** Slugs of unfinished uploads that may be there, and that the caller looks at. */
   readonly arriving: Set<string>
   /** Names of folders whose creation has no answer. */
   readonly pendingFolders: Set<string>

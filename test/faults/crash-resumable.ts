@@ -18,7 +18,7 @@ const finishing = z.discriminatedUnion('status', [
   z.object({ status: z.literal('processing') }),
   z.object({ status: z.literal('completed'), sha256: z.string() }),
 ])
-const unfinished = z.object({ data: z.array(z.object({ location: z.string(), name: z.string() })) })
+const unfinished = z.object({ data: z.array(z.object({ location: z.string(), name: z.string(), slug: z.string() })) })
 
 export function tusOf({ url, key }: Pick<Caller, 'url' | 'key'>): Tus {
   const guest = guestAt(url)
@@ -82,8 +82,8 @@ export async function settleResumable(model: CrashModel, server: Caller): Promis
     }
   }
   const { data } = unfinished.parse(await server.get('/api/v1/uploads'))
-  for (const { location, name } of data) {
-    if (model.arriving.has(new URL(location, server.url).pathname)) continue
+  for (const { location, name, slug } of data) {
+    if (model.arriving.has(slug)) continue
     if (!model.pendingFiles.has(name)) problems.push(`an upload of ${name} is there and should not be`)
     await client.remove(location)
   }

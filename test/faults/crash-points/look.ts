@@ -88,8 +88,9 @@ export function expectedAfter(start: Beginning, steps: readonly Step[], acknowle
       model.folders.set(effect.folder.id, { name: effect.folder.name, doubted: false })
   }
   const doubted = steps[acknowledged]?.effect ?? {}
-  for (const path of arriving.keys()) model.arriving.add(path)
-  if (doubted.arriving !== undefined) model.arriving.add(doubted.arriving.path)
+  for (const upload of [...arriving.values(), doubted.arriving]) {
+    if (upload !== undefined) model.arriving.add(upload.slug)
+  }
   if (doubted.file?.folder === null) guests.push({ ...doubted.file, isCertain: false })
   else if (doubted.file !== undefined) {
     const { folder, ...content } = doubted.file
