@@ -18,7 +18,9 @@ const finishing = z.discriminatedUnion('status', [
   z.object({ status: z.literal('processing') }),
   z.object({ status: z.literal('completed'), sha256: z.string() }),
 ])
-const unfinished = z.object({ data: z.array(z.object({ location: z.string(), name: z.string(), slug: z.string() })) })
+const unfinished = z.object({
+  data: z.array(z.object({ location: z.string(), name: z.string(), slug: z.string() })),
+})
 
 export function tusOf({ url, key }: Pick<Caller, 'url' | 'key'>): Tus {
   const guest = guestAt(url)
