@@ -47,7 +47,7 @@ const ODD_TEXTS = [
   'a'.repeat(300),
   'a'.repeat(9000),
   '<script>alert(1)</script>',
-  '${7*7}',
+  '\u0024{7*7}',
   'con',
   'nul.txt',
   'a\tb',

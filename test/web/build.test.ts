@@ -37,7 +37,8 @@ test('a build from the same sources is left alone', async () => {
 })
 
 test('the program runs from its bundle until a source has changed, and from the next bundle again', async () => {
-  const said = async () => (await outcome([process.execPath, 'src/main.ts', '--version'], clone.path, {})).output
+  const said = async () =>
+    (await outcome([process.execPath, 'src/main.ts', '--version'], clone.path, {})).output
   const { version } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'))
   writeFileSync(
     join(clone.path, 'dist/cli/program.js'),
