@@ -9,7 +9,7 @@ import {
 } from '../support/browser/browser.ts'
 import { filesOwner, openFilesPage } from '../support/browser/files-page.ts'
 import { makeLink } from '../support/clients/links.ts'
-import { deleteFile, GENEROUS, makeFolder, textBytes, upload, visit } from '../support/clients/public.ts'
+import { api, deleteFile, GENEROUS, makeFolder, textBytes, upload, visit } from '../support/clients/public.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 describeInBrowser('sharing from the file manager', (browser) => {
@@ -36,7 +36,7 @@ describeInBrowser('sharing from the file manager', (browser) => {
     await files.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'Share 2 items' })
     await dialog.waitFor()
-    await files.press('ArrowUp', 'Tab', 'Space', 'Tab', 'Space', 'Tab', 'Tab', 'Enter')
+    await files.press('ArrowUp', 'Tab', 'Space', 'Tab', 'Space', 'Tab', 'Tab', 'Tab', 'Enter')
     await dialog.getByText('For one download.').waitFor()
     const link = (await dialog.locator('.link-address').getAttribute('href')) ?? ''
     const password = (await dialog.locator('code').textContent()) ?? ''
@@ -76,6 +76,47 @@ describeInBrowser('sharing from the file manager', (browser) => {
     await dialog.getByRole('button', { name: 'Link erstellen' }).click()
     await dialog.getByRole('alert').waitFor()
   })
+
+  test('asks for files into a folder, with limits and an address of its own, which nobody else has', async () => {
+    const own = await account()
+    await makeLink(host, own.key, { files: [own.letter.uuid], slug: 'wedding' })
+    await using files = await openFilesPage(browser(), own, PHONE)
+    const { page } = files
+    await page.getByRole('button', { name: 'Actions for Photos' }).click()
+    await page.getByRole('menuitem', { name: 'Share' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Share “Photos”' })
+    await dialog.getByLabel('Ask for files').check()
+    await dialog.getByText('More', { exact: true }).click()
+    await dialog.getByLabel('How many files').selectOption('10 files')
+    await dialog.getByLabel('Largest file').selectOption('100 MB')
+    await dialog.getByLabel('Kinds').selectOption('Pictures')
+    await dialog.getByLabel('Title of its page').fill('Our wedding')
+    await dialog.getByLabel('Message on its page').fill('Send us your pictures!')
+    await dialog.getByLabel('Address of your own').fill('weddlng')
+    expect([await pixelsBeside(page), await smallTargets(page)]).toEqual([0, []])
+    expect(await faultsInBothColours(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Make the link' }).click()
+    await dialog.getByText('This address is taken, or one that looks like it.').waitFor()
+    await dialog.getByLabel('Address of your own').fill('our-wedding')
+    await dialog.getByRole('button', { name: 'Make the link' }).click()
+    await dialog.getByText(/^Good until/).waitFor()
+
+    const { body } = await api(host, own.key, 'GET', '/api/v1/links/our-wedding')
+    expect(Object(body).data).toMatchObject({
+      name: 'Our wedding',
+      message: 'Send us your pictures!',
+      uploads: {
+        max_files: 10,
+        max_file_size: 104_857_600,
+        types: ['image/*'],
+        fields: { sender: 'required' },
+      },
+    })
+    const asking = await (await visit(host, '/l/our-wedding')).text()
+    expect(asking).toContain('Send us your pictures!')
+    expect(files.trouble()).toEqual([expect.stringContaining('409 for')])
+  })
+
   test('lists what was shared, with its downloads, and takes it back after it has asked', async () => {
     const own = await account()
     const once = await makeLink(host, own.key, { files: [own.letter.uuid], max_downloads: 1 })

@@ -100,6 +100,20 @@ export interface FilesTexts {
     readonly onceWhy: string
     readonly password: string
     readonly passwordWhy: string
+    readonly more: string
+    readonly maxFiles: string
+    readonly anyNumber: string
+    readonly maxFileSize: string
+    readonly anySize: string
+    readonly kinds: string
+    readonly anyKind: string
+    readonly kindNames: Readonly<Record<string, string>>
+    readonly name: string
+    readonly message: string
+    readonly address: string
+    readonly addressWhy: string
+    readonly addressTaken: string
+    readonly addressRefused: string
     readonly make: string
     /** {day} */
     readonly madeUntil: string

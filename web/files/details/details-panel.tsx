@@ -121,7 +121,7 @@ function FileDetails({ file }: { file: FileEntry }) {
       <EntryPreview file={file} hasPicture={detail?.has_thumbnail === true} />
       <DetailsActions entry={file} />
       <Facts facts={facts} />
-      <details className="technical">
+      <details className="disclosure">
         <summary>{details.technical}</summary>
         <Facts facts={technical} />
       </details>

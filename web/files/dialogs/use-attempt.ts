@@ -4,8 +4,11 @@ import { fill } from '../../shared/words.ts'
 import { useFiles } from '../files-context.ts'
 import type { FilesTexts } from '../texts.ts'
 
-/** Something that a dialog asks the server for: it stays open until it is done, and says what is in the way. */
-export function useListAttempt() {
+/**
+ * Something that a dialog asks the server for: it stays open until it is done, and says what is in the way. `reasons`: what
+ * codes mean in this dialog.
+ */
+export function useListAttempt(reasons: Readonly<Record<string, string>> = {}) {
   const { texts } = useFiles()
   const [problem, setProblem] = useState<string | null>(null)
   const [isBusy, setIsBusy] = useState(false)
@@ -17,7 +20,7 @@ export function useListAttempt() {
       await act()
       then()
     } catch (error) {
-      setProblem(problemText(error, texts))
+      setProblem(problemText(error, texts, reasons))
     }
     setIsBusy(false)
   }
@@ -25,9 +28,9 @@ export function useListAttempt() {
   return { problem, isBusy, attempt }
 }
 
-function problemText(error: unknown, texts: FilesTexts): string {
+function problemText(error: unknown, texts: FilesTexts, reasons: Readonly<Record<string, string>>): string {
   const code = refusedRequest(error)
-  return code === null ? texts.dialogs.notReached : reasonOf(code, texts)
+  return code === null ? texts.dialogs.notReached : (reasons[code] ?? reasonOf(code, texts))
 }
 
 /** Why the server refused something. */
