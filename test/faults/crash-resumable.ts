@@ -50,15 +50,16 @@ export async function sendOn(
 
 /**
  * The hash of an upload whose last byte was answered, once it is a file: where the disk failed meanwhile the next server
- * makes it one.
+ * makes it one. Throws UnexpectedAnswer.
  */
 export async function finishedHash(client: Tus, path: string): Promise<string> {
-  let state = finishing.parse((await client.look(path)).body)
-  while (state.status === 'processing') {
+  for (;;) {
+    const { status, body } = await client.look(path)
+    if (status !== 200) throw new UnexpectedAnswer(`GET ${path}`, status, JSON.stringify(body))
+    const state = finishing.parse(body)
+    if (state.status === 'completed') return state.sha256
     await Bun.sleep(20)
-    state = finishing.parse((await client.look(path)).body)
   }
-  return state.sha256
 }
 
 /**
