@@ -61,9 +61,11 @@ export class SharedReads implements CommittedReader {
 
   /** Discards the snapshot. Must be called by every writer on this thread. */
   refresh(): void {
-    if (this.#isOpen) this.#commit.run()
+    if (!this.#isOpen) return
     this.#isOpen = false
     this.#version = null
+    // A read that failed has ended it already, where the disk could not be read.
+    if (this.#file.inTransaction) this.#commit.run()
   }
 
   close(): void {
@@ -74,7 +76,7 @@ export class SharedReads implements CommittedReader {
 
   #open(): void {
     if (this.#isOpen) return
-    this.#begin.run()
+    if (!this.#file.inTransaction) this.#begin.run()
     this.#isOpen = true
     setImmediate(() => this.refresh())
   }

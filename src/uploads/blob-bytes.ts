@@ -1,4 +1,4 @@
-import { assertSize, type BlobStore } from '../blobs/blob-store.ts'
+import { assertSize, type BlobStore, BlobUnreadable, isUnreadable } from '../blobs/blob-store.ts'
 import type { BlobKey } from '../domain/ids.ts'
 
 /**
@@ -13,9 +13,13 @@ export async function* blobBytes(
 ): AsyncGenerator<Uint8Array> {
   const body = await blobs.read(key, 0, length, size)
   let came = 0
-  for await (const chunk of body instanceof Blob ? body.stream() : body) {
-    came += chunk.byteLength
-    yield chunk
+  try {
+    for await (const chunk of body instanceof Blob ? body.stream() : body) {
+      came += chunk.byteLength
+      yield chunk
+    }
+  } catch (error) {
+    throw isUnreadable(error) ? new BlobUnreadable(key, { cause: error }) : error
   }
   assertSize(key, came, length)
 }

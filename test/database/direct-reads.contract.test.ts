@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { setMeta } from '../../src/core/meta.rows.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
@@ -48,6 +49,17 @@ test('a direct read sees from the next turn on what another process has committe
   await nextTurn()
   expect(await it.value()).toBe('theirs')
   expect(it.db.read.version()).not.toBe(before)
+})
+
+test('a direct read goes on after SQLite has ended its transaction, as it does where the disk could not be read', async () => {
+  await using it = await opened()
+  expect(await it.value()).toBeUndefined()
+  await it.db.read.rows(sql`rollback`.compile(it.db))
+  await inTransaction(it.db, (trx) => setMeta(trx, 'k', 'ours'))
+  expect(await it.value()).toBe('ours')
+  await it.db.read.rows(sql`rollback`.compile(it.db))
+  await nextTurn()
+  expect(await it.value()).toBe('ours')
 })
 
 test('direct reads hold nobody up: the log is emptied between two of them', async () => {

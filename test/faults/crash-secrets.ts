@@ -24,7 +24,7 @@ export function noSecrets(): Secrets {
 export async function changeSecrets(
   server: Caller,
   { keys, revoked, closed }: Secrets,
-  dying: () => { readonly refuses: boolean } | null,
+  isDying: () => boolean,
 ): Promise<void> {
   for (let step = 0; ; step++) {
     try {
@@ -38,8 +38,7 @@ export async function changeSecrets(
       await send(server, 'PATCH', `/api/v1/folder/${identifier}`, { password: 'a folder password' })
       closed.add(identifier)
     } catch (error) {
-      const how = dying()
-      if (how === null || !isLoss(error, how)) throw error
+      if (!isDying() || !isLoss(error)) throw error
       return
     }
   }

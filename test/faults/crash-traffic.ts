@@ -23,11 +23,8 @@ export function emptyTally(): Tally {
 }
 
 export interface Traffic {
-  /**
-   * Says that the server is about to end: from now on a lost connection is no surprise. `refuses`: nor is a server that
-   * cannot store anything.
-   */
-  expectDeath(how?: { readonly refuses: boolean }): void
+  /** Says that the server is about to end: from now on a lost connection is no surprise. */
+  expectDeath(): void
   /** Resolves when every worker has lost its server; rejects when one of them was answered wrongly. */
   readonly over: Promise<void>
 }
@@ -49,7 +46,7 @@ export function startTraffic(
   tally: Tally,
   { round, seed }: { readonly round: number; readonly seed: number },
 ): Traffic {
-  let dying: { readonly refuses: boolean } | null = null
+  let isDying = false
   const work = async (number: number) => {
     const own = chance(seed * 1_000_003 + round * 101 + number)
     const worker: Worker = { number, chance: own, server, model, tally, round, made: 0 }
@@ -58,24 +55,23 @@ export function startTraffic(
         await step(worker)
       } catch (error) {
         // An answer is an answer, also the last one of a dying server.
-        if (dying === null || !isLoss(error, dying)) throw error
+        if (!isDying || !isLoss(error)) throw error
         tally.unanswered += 1
         return
       }
     }
   }
   return {
-    expectDeath(how = { refuses: false }) {
-      dying = how
+    expectDeath() {
+      isDying = true
     },
     over: Promise.all(Array.from({ length: WORKERS }, (_, number) => work(number))).then(() => {}),
   }
 }
 
 /** Whether the error tells that the server was gone, and not that it answered wrongly. */
-export function isLoss(error: unknown, { refuses }: { readonly refuses: boolean }): boolean {
-  if (error instanceof z.ZodError) return false
-  return error instanceof UnexpectedAnswer ? refuses && error.status === 503 : true
+export function isLoss(error: unknown): boolean {
+  return !(error instanceof z.ZodError || error instanceof UnexpectedAnswer)
 }
 
 /** One call. What it will have done is in doubt in the model until its answer is here. */

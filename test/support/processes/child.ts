@@ -42,7 +42,7 @@ export interface Child {
   readonly exited: Promise<Exit>
   /** Standard output and error so far, or the last megabytes of them. */
   output(): string
-  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL' | 'SIGSTOP'): void
   /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>
   /** Sends SIGTERM; throws when the exit code is not 0. */
