@@ -28,14 +28,14 @@ export interface S3Signing {
 
 export function s3Signing(settings: S3Settings): S3Signing {
   const { accessKeyId, secretAccessKey, region } = settings
-  const cache = new Map<string, ArrayBuffer>()
-  const credentials = { accessKeyId, secretAccessKey, region, service: 's3', cache }
+  const credentials = { accessKeyId, secretAccessKey, region, service: 's3' }
+  const keys = signingKeys(secretAccessKey, region)
   return {
     async sign({ method, object, query, headers }) {
       const { href } = address(settings, object, query)
       // The signed Content-MD5 covers the body. A SHA-256 would be another pass over every byte.
       const unsigned = { ...headers, 'X-Amz-Content-Sha256': 'UNSIGNED-PAYLOAD' }
-      const signed = await new AwsV4Signer({ ...credentials, method, url: href, headers: unsigned }).sign()
+      const signed = await new Signer(keys, { ...credentials, method, url: href, headers: unsigned }).sign()
       // Proxies may change this header, so it is not signed.
       signed.headers.set('Accept-Encoding', 'identity')
       return { url: signed.url.href, headers: signed.headers }
@@ -43,16 +43,54 @@ export function s3Signing(settings: S3Settings): S3Signing {
 
     async presign(object, query, seconds) {
       const { href } = address(settings, object, { ...query, 'X-Amz-Expires': String(seconds) })
-      const signed = await new AwsV4Signer({
-        ...credentials,
-        method: 'GET',
-        url: href,
-        signQuery: true,
-      }).sign()
+      const asked = { ...credentials, method: 'GET', url: href, signQuery: true }
+      const signed = await new Signer(keys, asked).sign()
       // Only forms encode a space as a plus; not every store decodes it in addresses.
       return signed.url.href.replaceAll('+', '%20')
     },
   }
+}
+
+/** The key that signs on a day, such as 20260131. */
+type SigningKeys = (day: string) => Uint8Array
+
+/** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */
+function signingKeys(secret: string, region: string): SigningKeys {
+  let known: { readonly day: string; readonly key: Uint8Array } = { day: '', key: new Uint8Array() }
+  return (day) => {
+    if (known.day !== day) {
+      const parts = [day, region, 's3', 'aws4_request']
+      known = { day, key: parts.reduce<Uint8Array>(hmac, Buffer.from(`AWS4${secret}`)) }
+    }
+    return known.key
+  }
+}
+
+/**
+ * Hashes by itself. `aws4fetch` asks Web Crypto for the hash of each of a few short texts, which takes 0.19 ms a request
+ * instead of 0.09 where requests come with pauses, and 0.05 instead of 0.015 where they do not.
+ */
+class Signer extends AwsV4Signer {
+  readonly #keys: SigningKeys
+
+  constructor(keys: SigningKeys, request: ConstructorParameters<typeof AwsV4Signer>[0]) {
+    super(request)
+    this.#keys = keys
+  }
+
+  override async signature(): Promise<string> {
+    const key = this.#keys(this.datetime.slice(0, 'YYYYMMDD'.length))
+    return Buffer.from(hmac(key, await this.stringToSign())).toString('hex')
+  }
+
+  override async stringToSign(): Promise<string> {
+    const hash = Bun.SHA256.hash(await this.canonicalString(), 'hex')
+    return ['AWS4-HMAC-SHA256', this.datetime, this.credentialString, hash].join('\n')
+  }
+}
+
+function hmac(key: Uint8Array, text: string): Uint8Array {
+  return new Bun.CryptoHasher('sha256', key).update(text).digest()
 }
 
 function address(

@@ -45,7 +45,8 @@ export async function readAnswerText(
   signal: AbortSignal,
   moved: () => void,
 ): Promise<string> {
-  if (response.body === null) return ''
+  // Most answers are empty, and opening their streams would cost more than the rest of reading them.
+  if (response.headers.get('Content-Length') === '0' || response.body === null) return ''
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of chunksUnlessAborted(signal, response.body)) {
