@@ -104,6 +104,9 @@ export class NodeReservation {
       await reservation.#reservation.add(bytes, bytes)
       return place.folder === null ? null : { reservation, folder: place.folder }
     } catch (error) {
+      await reservation.release()
+      // Which the release of a row that is not there does not do.
+      await reservation.#budget.settle(0)
       reservation.#promise.end()
       if (error instanceof Refusal) return null
       throw error
@@ -171,12 +174,23 @@ export class NodeReservation {
   async #reserve(bytes: number): Promise<void> {
     await this.#promise.add(bytes)
     try {
-      await this.#budget.spend(bytes, () => this.#record(bytes))
+      if (this.#place === null || this.#isOpen) await this.#budget.spend(bytes, () => this.#record(bytes))
+      else await this.#spendAndRecord(bytes)
     } catch (error) {
       this.#promise.withdraw(bytes)
       throw error
     }
     this.#isOpen = true
+  }
+
+  /** Both at once: a reservation in place takes no space from anybody, so it need not wait for the guest's limit. */
+  async #spendAndRecord(bytes: number): Promise<void> {
+    const [spent, recorded] = await Promise.allSettled([
+      this.#budget.spend(bytes, async () => {}),
+      this.#record(bytes),
+    ])
+    this.#isOpen = recorded.status === 'fulfilled'
+    for (const end of [spent, recorded]) if (end.status === 'rejected') throw end.reason
   }
 
   async #record(bytes: number): Promise<void> {
