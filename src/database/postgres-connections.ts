@@ -24,6 +24,7 @@ interface ClientPool {
 }
 
 export interface PooledClient {
+  readonly connection: { readonly stream: { cork(): void; uncork(): void } }
   query<R>(query: NamedQuery): Promise<PostgresQueryResult<R>>
   release(isBroken: boolean): void
 }
@@ -125,13 +126,18 @@ class Connection implements PostgresPoolClient {
     before: readonly CompiledQuery[],
     wanted: readonly CompiledQuery<Row>[],
   ): Promise<Row[][]> {
+    // All of it goes out in one write.
+    const { stream } = this.#client.connection
+    stream.cork()
     const first = [
       this.query('begin', []),
       ...before.map(({ sql, parameters }) => this.query(sql, parameters)),
     ]
     const answers = wanted.map(({ sql, parameters }) => this.query<Row>(sql, parameters))
+    const commit = this.query('commit', [])
+    stream.uncork()
     // After a failure PostgreSQL refuses all further statements, and a commit rolls back.
-    const ends = await Promise.allSettled([...first, ...answers, this.query('commit', [])])
+    const ends = await Promise.allSettled([...first, ...answers, commit])
     const failed = ends.find((end) => end.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     return (await Promise.all(answers)).map(({ rows }) => rows)
