@@ -18,6 +18,7 @@ import { changeFiles } from '../files/folders/folders.rows.ts'
 import { assertPlaceLives, folderNotFound } from '../files/folders/places.ts'
 import type { ThumbnailIntake } from '../thumbnails/thumbnails.ts'
 import type { Digest } from './hashing/content-hash-messages.ts'
+import { type KeyNote, setKeyResult } from './idempotency-keys.rows.ts'
 import { interrupted } from './interrupted.ts'
 import { assertNotRefused, contentRefused } from './refused-content.ts'
 import { limitOf, type StorageLimits, storageFull } from './storage-limits.ts'
@@ -47,6 +48,8 @@ export interface CompleteUpload {
   readonly declaredType: string | null
   /** The link that was given out before; null where it is drawn now. */
   readonly link: FileLink | null
+  /** What is noted of the request with the file; null where nothing is. */
+  readonly note: KeyNote | null
 }
 
 export interface FileLink {
@@ -137,6 +140,7 @@ export class FileCommit {
       await lockForUpload(trx, upload.account, upload.digest.sha256)
       const file = storedAs(await insert(trx, rows))
       await settle(trx, file)
+      if (upload.note !== null) await recordNote(trx, upload.note, file)
       return file
     }
     const findCommitted = async () => {
@@ -163,7 +167,7 @@ export class FileCommit {
     const blob = { key, ...digest, size, created_at: now }
     const thumbnail = mayHaveThumbnail === null ? null : mayHaveThumbnail ? 'wanted' : 'none'
     const storageLimit = limitOf(account, this.#limits)
-    return { file, blob, thumbnail, garbageDueAt: now + GARBAGE_GRACE, storageLimit }
+    return { file, blob, thumbnail, garbageDueAt: now + GARBAGE_GRACE, storageLimit, note: upload.note }
   }
 }
 
@@ -186,6 +190,12 @@ async function insertAtOnce(trx: Trx, rows: NewRows): Promise<FileId> {
   const [result] = (await trx.executeQuery(storingStatement(trx, rows, null))).rows
   if (result === undefined) throw new Error('storing a file has a result')
   return storedId(result)
+}
+
+/** Throws Refusal STORAGE_UNAVAILABLE when the key was taken from the node. */
+async function recordNote(trx: Trx, note: KeyNote, { id, ...file }: StoredFile): Promise<void> {
+  const { before, after } = note.around(file)
+  if (!(await setKeyResult(trx, note, note.node, `${before}${id}${after}`))) throw interrupted()
 }
 
 function storedId({ id, isFolderGone, isRefused }: StoringResult): FileId {

@@ -7,6 +7,7 @@ import type { FileCommit, FileLink, Settle, StoredFile } from './commit.ts'
 import { FileHead } from './file-head.ts'
 import type { ContentHash, ContentHashing } from './hashing/content-hash.ts'
 import type { Digest } from './hashing/content-hash-messages.ts'
+import type { KeyNote } from './idempotency-keys.rows.ts'
 import { Intake } from './intake.ts'
 import type { NodeReservation } from './node-reservation.ts'
 import { assertFileSize } from './size-limit.ts'
@@ -16,6 +17,12 @@ interface Parts {
   readonly hashing: ContentHashing
   readonly commit: FileCommit
   readonly maxFileSize: number
+}
+
+interface FinishOptions {
+  readonly alongside?: Settle | null
+  readonly link?: FileLink | null
+  readonly note?: KeyNote | null
 }
 
 interface Target {
@@ -68,12 +75,14 @@ export class DirectUpload {
     await this.#intake.write(chunk)
   }
 
-  /** Returns once bytes and row would survive a power cut, and what `alongside` did in the row's transaction. */
+  /**
+   * Returns once bytes and row would survive a power cut, what `alongside` did in the row's transaction, and what `note`
+   * says.
+   */
   async finish(
     rawName: string,
     declaredType: string | null,
-    alongside: Settle | null = null,
-    link: FileLink | null = null,
+    { alongside = null, link = null, note = null }: FinishOptions = {},
   ): Promise<StoredFile> {
     const recorded = this.#reservation.recorded()
     const digest = await this.#intake.end()
@@ -87,6 +96,7 @@ export class DirectUpload {
       name: cleanFileName(rawName),
       declaredType,
       link,
+      note,
     }
     const settle: Settle = async (trx, stored) => {
       await this.#reservation.use(trx)

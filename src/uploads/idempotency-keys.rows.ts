@@ -1,10 +1,23 @@
 import type { Database, Trx } from '../database/database.ts'
-import type { NodeId, Sha256 } from '../domain/ids.ts'
+import { preparedChange } from '../database/prepared.ts'
+import type { NodeId, Sha256, Slug, Uuid } from '../domain/ids.ts'
 
 /** A key as one caller uses it. */
 export interface UsedKey {
   readonly caller: string
   readonly hash: Sha256
+}
+
+/** What a key leads to once a file is stored, if it is still of the node. */
+export interface KeyNote extends UsedKey {
+  readonly node: NodeId
+  /** The text without the number of the file, which stands between the two. */
+  around(file: {
+    readonly uuid: Uuid
+    readonly slug: Slug
+    readonly size: number
+    readonly sha256: Sha256
+  }): { readonly before: string; readonly after: string }
 }
 
 export interface KeyUse extends UsedKey {
@@ -16,16 +29,18 @@ export interface KeyUse extends UsedKey {
 /** Notes the first request with the key; false when there has been one. */
 export async function insertKeyUse(
   db: Database,
-  key: UsedKey,
-  use: { created_at: number; node: NodeId },
+  { caller, hash }: UsedKey,
+  { created_at, node }: { readonly created_at: number; readonly node: NodeId },
 ): Promise<boolean> {
-  const result = await db
-    .insertInto('idempotency_keys')
-    .values({ caller: key.caller, hash: key.hash, ...use, result: null })
-    .onConflict((conflict) => conflict.columns(['caller', 'hash']).doNothing())
-    .executeTakeFirst()
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+  return (await insertUse(db, caller, hash, created_at, node)).changed > 0
 }
+
+const insertUse = preparedChange((db, caller: string, hash: Sha256, created_at: number, node: NodeId) =>
+  db
+    .insertInto('idempotency_keys')
+    .values({ caller, hash, created_at, node })
+    .onConflict((conflict) => conflict.columns(['caller', 'hash']).doNothing()),
+)
 
 export function findKeyUse(db: Database, { caller, hash }: UsedKey): Promise<KeyUse | undefined> {
   return db

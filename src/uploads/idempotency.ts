@@ -1,22 +1,21 @@
 import { type Caller, isRestricted } from '../core/callers.ts'
 import { nodeExists } from '../core/nodes/nodes.rows.ts'
 import type { Nodes } from '../core/nodes/nodes.ts'
-import type { Database, Trx } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { type Clock, DAY, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { FolderPlace, Sha256 } from '../domain/ids.ts'
+import type { FolderPlace, NodeId, Sha256 } from '../domain/ids.ts'
 import type { StoredFile } from './commit.ts'
 import {
   dropKeyUse,
   dropOldKeyUses,
   findKeyUse,
   insertKeyUse,
+  type KeyNote,
   type KeyUse,
   renewKeyUse,
-  setKeyResult,
   type UsedKey,
 } from './idempotency-keys.rows.ts'
-import { interrupted } from './interrupted.ts'
 import { assertNotRefused } from './refused-content.ts'
 
 /** Keeps a request that is sent again, because its answer was lost, from storing its file twice. */
@@ -52,10 +51,21 @@ export interface EarlierRequest {
 }
 
 export interface FirstRequest {
-  /** To be called in the transaction that stores the file. */
-  record(trx: Trx, file: StoredFile, request: KeyedRequest): Promise<void>
-  /** To be called when the request is through: one that came to nothing leaves nothing behind. */
-  end(): Promise<void>
+  /** What is to be noted in the transaction that stores the file, by `setKeyResult` or by the statement that stores it. */
+  note(request: KeyedRequest): KeyNote
+  /** To be called when the request is through: one that has stored no file leaves nothing behind. */
+  end(isStored: boolean): Promise<void>
+}
+
+function noteOf(key: UsedKey, node: NodeId, request: KeyedRequest): KeyNote {
+  return {
+    ...key,
+    node,
+    around: ({ uuid, slug, size, sha256 }) => ({
+      before: '{"file":{"id":',
+      after: `,${JSON.stringify({ uuid, slug, size, sha256 }).slice(1)},"request":${JSON.stringify(request)}}`,
+    }),
+  }
 }
 
 const GOOD_FOR = DAY
@@ -87,25 +97,22 @@ export function createIdempotency(parts: {
     return node === null || node === nodes.id() || !(await nodeExists(db, node))
   }
 
-  /** Whether this request is the first one now. */
-  async function isFirst(key: UsedKey, present: KeyUse | undefined): Promise<boolean> {
-    const use = { created_at: clock.now(), node: nodes.id() }
-    if (present === undefined) return insertKeyUse(db, key, use)
+  /** Whether this request is the first one now, although the key was used. */
+  async function isFirst(present: KeyUse): Promise<boolean> {
     const isOver = present.created_at + GOOD_FOR <= clock.now()
     if (isOver || (present.result === null && (await isNobodys(present))))
-      return renewKeyUse(db, present, use)
+      return renewKeyUse(db, present, useNow())
     return false
   }
+
+  const useNow = () => ({ created_at: clock.now(), node: nodes.id() })
 
   function first(key: UsedKey): FirstRequest {
     const node = nodes.id()
     return {
-      async record(trx, file, request) {
-        const result = JSON.stringify({ file, request })
-        if (!(await setKeyResult(trx, key, node, result))) throw interrupted()
-      },
-      async end() {
-        await dropKeyUse(db, key, node).catch(report)
+      note: (request) => noteOf(key, node, request),
+      async end(isStored) {
+        if (!isStored) await dropKeyUse(db, key, node).catch(report)
         running.delete(nameOf(key))
       },
     }
@@ -118,14 +125,15 @@ export function createIdempotency(parts: {
     running.add(name)
     let isOurs = false
     try {
+      // Nearly every key is new.
+      isOurs = await insertKeyUse(db, key, useNow())
+      if (isOurs) return { first: first(key) }
       const present = await findKeyUse(db, key)
-      const isGood = present !== undefined && present.created_at + GOOD_FOR > clock.now()
-      if (isGood && present.result !== null) {
-        const earlier = parseResult(present.result)
-        await assertNotRefused(db, earlier.file.sha256)
-        return { earlier }
-      }
-      isOurs = await isFirst(key, present)
+      // Its first request has just come to nothing.
+      if (present === undefined) return null
+      const earlier = await earlierOf(db, present, clock.now())
+      if (earlier !== null) return { earlier }
+      isOurs = await isFirst(present)
       return isOurs ? { first: first(key) } : null
     } finally {
       if (!isOurs) running.delete(name)
@@ -165,6 +173,14 @@ export function createIdempotency(parts: {
 }
 
 type Begun = { readonly earlier: EarlierRequest } | { readonly first: FirstRequest }
+
+/** Null when it led to nothing yet, or so long ago that it is forgotten. Throws Refusal CONTENT_REFUSED. */
+async function earlierOf(db: Database, present: KeyUse, now: number): Promise<EarlierRequest | null> {
+  if (present.created_at + GOOD_FOR <= now || present.result === null) return null
+  const earlier = parseResult(present.result)
+  await assertNotRefused(db, earlier.file.sha256)
+  return earlier
+}
 
 function underWay(): Refusal {
   const message = 'The first request with this Idempotency-Key is still under way; try again later'

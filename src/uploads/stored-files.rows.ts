@@ -1,11 +1,12 @@
 /** The rows of a file that is stored, as one statement: for PostgreSQL only. */
-import { type CompiledQuery, sql } from 'kysely'
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { NewBlob } from '../core/blobs.rows.ts'
 import type { Queryable } from '../database/database.ts'
 import { preparedStatement } from '../database/prepared.ts'
 import { type BlobKey, type FileId, GUESTS } from '../domain/ids.ts'
 import { sortKeyOfFolded } from '../domain/sort-key.ts'
 import type { NewFile } from '../files/files.rows.ts'
+import type { KeyNote } from './idempotency-keys.rows.ts'
 
 /** A file to be stored, with its blob. */
 export interface NewRows {
@@ -17,6 +18,7 @@ export interface NewRows {
   readonly garbageDueAt: number
   /** Bytes that the account may have without a quota of its own. */
   readonly storageLimit: number
+  readonly note: KeyNote | null
 }
 
 /** What came of it. Without an id nothing was stored. */
@@ -32,16 +34,16 @@ export interface StoringResult {
 /**
  * Inserts the file and its blob, or refers to the blob with the same content, whose copy is replaced; notes whether a
  * thumbnail is wanted, counts the file in its account and folders, and notes the change. With `reservation` all this
- * happens only if the reservation under that key is there, and it ends. To be run once account and content are locked.
+ * happens only if the reservation under that key is there, and it ends; and with a note also only if the key is still of
+ * the node. To be run once account and content are locked.
  * Throws a unique violation when slug, UUID or content are taken.
  */
 export function storingStatement(
   db: Queryable,
-  { file, blob, thumbnail, garbageDueAt, storageLimit }: NewRows,
+  { file, blob, thumbnail, garbageDueAt, storageLimit, note }: NewRows,
   reservation: BlobKey | null,
 ): CompiledQuery<StoringResult> {
-  return storing(
-    db,
+  const values: Given = [
     reservation,
     blob.key,
     blob.sha256,
@@ -59,135 +61,207 @@ export function storingStatement(
     file.type,
     file.created_at,
     storageLimit,
-  )
+  ]
+  // Without a reservation the transaction notes it by itself.
+  if (note === null || reservation === null) return storing(db, ...values)
+  const { uuid, slug } = file
+  const { before, after } = note.around({ uuid, slug, size: file.size, sha256: blob.sha256 })
+  return storingWithNote(db, note.caller, note.hash, note.node, before, after, ...values)
 }
 
-const storing = preparedStatement(
+type Given = [
+  reservation: string | null,
+  key: string,
+  sha256: string,
+  crc32: number,
+  thumbnail: string | null,
+  garbageDueAt: number,
+  uuid: string,
+  slug: string,
+  account: number,
+  folder: number,
+  name: string,
+  folded: string,
+  sort: string,
+  size: number,
+  type: string,
+  now: number,
+  limit: number,
+]
+
+const storing = preparedStatement((db: Queryable, ...values: Given) => ({
+  compile: () => statement(given(values), sql``, sql``).compile(db),
+}))
+
+const storingWithNote = preparedStatement(
   (
     db: Queryable,
-    reservation: string | null,
-    key: string,
-    sha256: string,
-    crc32: number,
-    thumbnail: string | null,
-    garbageDueAt: number,
-    uuid: string,
-    slug: string,
-    account: number,
-    folder: number,
-    name: string,
-    folded: string,
-    sort: string,
-    size: number,
-    type: string,
-    now: number,
-    limit: number,
+    caller: string,
+    hash: string,
+    node: string,
+    before: string,
+    after: string,
+    ...values: Given
   ) => ({
     compile: () =>
-      sql<StoringResult>`
-        with recursive given (
-          reservation, key, sha256, crc32, thumbnail, garbage_due, uuid, slug, account, folder, name, folded, sort, size,
-          type, now, most
-        ) as (
-          values (
-            cast(${reservation} as text), cast(${key} as text), cast(${sha256} as text), cast(${crc32} as bigint),
-            cast(${thumbnail} as text), cast(${garbageDueAt} as bigint), cast(${uuid} as text), cast(${slug} as text),
-            cast(${account} as bigint), cast(${folder} as bigint), cast(${name} as text),
-            cast(${folded} as text), cast(${sort} as text), cast(${size} as bigint), cast(${type} as text),
-            cast(${now} as bigint), cast(${limit} as bigint)
-          )
-        ),
-        chain (id, parent_id, deleted_at) as (
-          select folders.id, folders.parent_id, folders.deleted_at
-          from folders join given on folders.id = given.folder
-          union all
-          select folders.id, folders.parent_id, folders.deleted_at
-          from folders join chain on folders.id = chain.parent_id
-        ),
-        verdict (folder_gone, refused, is_full) as (
-          select
-            exists (select from chain where deleted_at is not null),
-            exists (select from refused_contents, given where refused_contents.sha256 = given.sha256),
-            exists (
-              select from given
-                join reservations on reservations.key = given.reservation
-                join accounts on accounts.id = given.account
-              where reservations.bytes < given.size
-                and accounts.storage_used + accounts.storage_reserved - reservations.bytes + given.size
-                  > coalesce(accounts.quota, given.most)
+      statement(
+        sql`
+          note (caller, hash, node, before, after) as (
+            values (
+              cast(${caller} as text), cast(${hash} as text), cast(${node} as text), cast(${before} as text),
+              cast(${after} as text)
             )
-        ),
-        ended as (
-          delete from reservations using given, verdict
-          where reservations.key = given.reservation
-            and not verdict.folder_gone and not verdict.refused and not verdict.is_full
-          returning reservations.bytes
-        ),
-        accepted as (
-          select given.*, ended.bytes as reserved from given, ended
-          union all
-          select given.*, 0 from given, verdict
-          where given.reservation is null and not verdict.folder_gone and not verdict.refused
-        ),
-        known as (
-          select blobs.id, blobs.key
-          from blobs join accepted on blobs.sha256 = accepted.sha256 and blobs.size = accepted.size
-          for update of blobs
-        ),
-        replaced as (
-          update blobs set key = accepted.key, created_at = accepted.now, verified_at = null, refs = refs + 1
-          from known, accepted where blobs.id = known.id
-        ),
-        garbage as (
-          insert into blob_garbage (key, due_at) select known.key, accepted.garbage_due from known, accepted
-          on conflict (key) do nothing
-        ),
-        added as (
-          insert into blobs (key, sha256, crc32, size, refs, created_at)
-          select key, sha256, crc32, size, 1, now from accepted where not exists (select from known)
-          returning id
-        ),
-        blob (id) as (select id from known union all select id from added),
-        thumbnail as (
-          insert into thumbnails (blob_id, state, due_at)
-          select blob.id, accepted.thumbnail, accepted.now from accepted, blob
-          where accepted.thumbnail is not null
-          on conflict (blob_id) do nothing
-        ),
-        file as (
-          insert into files (
-            uuid, slug, account_id, folder_id, blob_id, name, name_folded, name_sort, size, type, created_at,
-            last_used_at
-          )
-          select uuid, slug, account, folder, blob.id, name, folded, sort, size, type, now, now
-          from accepted, blob
-          returning id
-        ),
-        totals as (
-          update accounts
-          set
-            storage_used = storage_used + accepted.size,
-            storage_reserved = storage_reserved - accepted.reserved,
-            files_count = files_count + 1
-          from accepted where accounts.id = accepted.account
-        ),
-        sums as (
-          update folders
-          set
-            file_count = file_count + case when folders.id = accepted.folder then 1 else 0 end,
-            tree_files = tree_files + 1,
-            tree_bytes = tree_bytes + accepted.size
-          from accepted, chain where folders.id = chain.id
-        ),
-        change as (
-          insert into changes (account_id, kind, file_id, place)
-          select accepted.account, 'file.added', file.id,
-            case when folders.parent_id is null then 'root' else folders.identifier end
-          from accepted, file, folders
-          where folders.id = accepted.folder and accepted.account <> ${sql.lit(GUESTS)}
-        )
-        select (select id from file) as id, folder_gone as "isFolderGone", refused as "isRefused",
-          is_full as "isFull"
-        from verdict`.compile(db),
+          ),
+          held as materialized (
+            select uses.hash
+            from idempotency_keys as uses
+              join note on uses.caller = note.caller and uses.hash = note.hash and uses.node = note.node
+            for update of uses
+          ),
+          ${given(values)}`,
+        sql`and exists (select from held)`,
+        sql`,
+          noted as (
+            update idempotency_keys as uses
+            set node = null, result = note.before || file.id || note.after
+            from note, file where uses.caller = note.caller and uses.hash = note.hash
+          )`,
+      ).compile(db),
   }),
 )
+
+function given([
+  reservation,
+  key,
+  sha256,
+  crc32,
+  thumbnail,
+  garbageDueAt,
+  uuid,
+  slug,
+  account,
+  folder,
+  name,
+  folded,
+  sort,
+  size,
+  type,
+  now,
+  limit,
+]: Given): RawBuilder<unknown> {
+  return sql`
+    given (
+      reservation, key, sha256, crc32, thumbnail, garbage_due, uuid, slug, account, folder, name, folded, sort, size,
+      type, now, most
+    ) as (
+      values (
+        cast(${reservation} as text), cast(${key} as text), cast(${sha256} as text), cast(${crc32} as bigint),
+        cast(${thumbnail} as text), cast(${garbageDueAt} as bigint), cast(${uuid} as text), cast(${slug} as text),
+        cast(${account} as bigint), cast(${folder} as bigint), cast(${name} as text),
+        cast(${folded} as text), cast(${sort} as text), cast(${size} as bigint), cast(${type} as text),
+        cast(${now} as bigint), cast(${limit} as bigint)
+      )
+    )`
+}
+
+/** `condition`: what must be true besides; `noted`: what is changed besides, once the file has an id. */
+function statement(
+  tables: RawBuilder<unknown>,
+  condition: RawBuilder<unknown>,
+  noted: RawBuilder<unknown>,
+): RawBuilder<StoringResult> {
+  return sql<StoringResult>`
+    with recursive ${tables},
+    chain (id, parent_id, deleted_at) as (
+      select folders.id, folders.parent_id, folders.deleted_at
+      from folders join given on folders.id = given.folder
+      union all
+      select folders.id, folders.parent_id, folders.deleted_at
+      from folders join chain on folders.id = chain.parent_id
+    ),
+    verdict (folder_gone, refused, is_full) as (
+      select
+        exists (select from chain where deleted_at is not null),
+        exists (select from refused_contents, given where refused_contents.sha256 = given.sha256),
+        exists (
+          select from given
+            join reservations on reservations.key = given.reservation
+            join accounts on accounts.id = given.account
+          where reservations.bytes < given.size
+            and accounts.storage_used + accounts.storage_reserved - reservations.bytes + given.size
+              > coalesce(accounts.quota, given.most)
+        )
+    ),
+    ended as (
+      delete from reservations using given, verdict
+      where reservations.key = given.reservation
+        and not verdict.folder_gone and not verdict.refused and not verdict.is_full ${condition}
+      returning reservations.bytes
+    ),
+    accepted as (
+      select given.*, ended.bytes as reserved from given, ended
+      union all
+      select given.*, 0 from given, verdict
+      where given.reservation is null and not verdict.folder_gone and not verdict.refused
+    ),
+    known as (
+      select blobs.id, blobs.key
+      from blobs join accepted on blobs.sha256 = accepted.sha256 and blobs.size = accepted.size
+      for update of blobs
+    ),
+    replaced as (
+      update blobs set key = accepted.key, created_at = accepted.now, verified_at = null, refs = refs + 1
+      from known, accepted where blobs.id = known.id
+    ),
+    garbage as (
+      insert into blob_garbage (key, due_at) select known.key, accepted.garbage_due from known, accepted
+      on conflict (key) do nothing
+    ),
+    added as (
+      insert into blobs (key, sha256, crc32, size, refs, created_at)
+      select key, sha256, crc32, size, 1, now from accepted where not exists (select from known)
+      returning id
+    ),
+    blob (id) as (select id from known union all select id from added),
+    thumbnail as (
+      insert into thumbnails (blob_id, state, due_at)
+      select blob.id, accepted.thumbnail, accepted.now from accepted, blob
+      where accepted.thumbnail is not null
+      on conflict (blob_id) do nothing
+    ),
+    file as (
+      insert into files (
+        uuid, slug, account_id, folder_id, blob_id, name, name_folded, name_sort, size, type, created_at,
+        last_used_at
+      )
+      select uuid, slug, account, folder, blob.id, name, folded, sort, size, type, now, now
+      from accepted, blob
+      returning id
+    ),
+    totals as (
+      update accounts
+      set
+        storage_used = storage_used + accepted.size,
+        storage_reserved = storage_reserved - accepted.reserved,
+        files_count = files_count + 1
+      from accepted where accounts.id = accepted.account
+    ),
+    sums as (
+      update folders
+      set
+        file_count = file_count + case when folders.id = accepted.folder then 1 else 0 end,
+        tree_files = tree_files + 1,
+        tree_bytes = tree_bytes + accepted.size
+      from accepted, chain where folders.id = chain.id
+    ),
+    change as (
+      insert into changes (account_id, kind, file_id, place)
+      select accepted.account, 'file.added', file.id,
+        case when folders.parent_id is null then 'root' else folders.identifier end
+      from accepted, file, folders
+      where folders.id = accepted.folder and accepted.account <> ${sql.lit(GUESTS)}
+    )${noted}
+    select (select id from file) as id, folder_gone as "isFolderGone", refused as "isRefused",
+      is_full as "isFull"
+    from verdict`
+}

@@ -68,10 +68,13 @@ export class UploadRequests {
     if (key === null) return this.#receiveNew(caller, place, request, null)
     const begun = await idempotency.begin(caller, carrier.route, key)
     if ('earlier' in begun) return repeatedFile(body, place, carrier, begun.earlier)
+    let isStored = false
     try {
-      return await this.#receiveNew(caller, place, request, begun.first)
+      const file = await this.#receiveNew(caller, place, request, begun.first)
+      isStored = true
+      return file
     } finally {
-      await begun.first.end()
+      await begun.first.end(isStored)
     }
   }
 
@@ -83,7 +86,7 @@ export class UploadRequests {
   ): Promise<StoredFile> {
     const { direct, contributions, random, report } = this.#parts
     const least = declared === null ? 0 : carrier.least(declared)
-    const admitted = await direct.admit(caller, place, least, first === null ? declared : null)
+    const admitted = await direct.admit(caller, place, least, declared)
     const { folder, reserved } = admitted
     let received: Received = null
     const announce: Announce = async (file) => {
@@ -135,11 +138,12 @@ async function finish(
 ): Promise<StoredFile> {
   if (received === null) throw new Error('a body was read to its end without a file')
   const { file, upload, contribution } = received
-  if (contribution !== null)
-    return upload.finish(file.name, file.type, contribution.settle, contribution.link)
-  if (first === null) return upload.finish(file.name, file.type)
+  if (contribution !== null) {
+    const { settle, link } = contribution
+    return upload.finish(file.name, file.type, { alongside: settle, link })
+  }
   const request = { name: cleanFileName(file.name), place, length: file.length }
-  return upload.finish(file.name, file.type, (trx, stored) => first.record(trx, stored, request))
+  return upload.finish(file.name, file.type, { note: first?.note(request) ?? null })
 }
 
 async function abort(received: Received): Promise<void> {

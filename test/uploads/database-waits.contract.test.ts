@@ -70,6 +70,8 @@ onSharedServers('waits for the database', () => {
     expect(await waits.of(() => upload({ Authorization }))).toBe(3)
     expect(await waits.of(() => upload({ Authorization, 'X-Folder-ID': data.identifier }))).toBe(3)
     expect(await waits.of(() => upload({}))).toBe(3)
+    // The key is noted before, and what it led to with the file.
+    expect(await waits.of(() => upload({ Authorization, 'Idempotency-Key': 'a' }))).toBe(4)
     expect(await waits.of(() => asked(`api/v1/file/${slug}`, { headers: { Authorization } }))).toBe(2)
   })
 })

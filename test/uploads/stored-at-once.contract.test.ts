@@ -14,6 +14,7 @@ import {
   makeUuid,
   systemRandom,
 } from '../../src/domain/random.ts'
+import { findKeyUse, insertKeyUse } from '../../src/uploads/idempotency-keys.rows.ts'
 import { StoringAtOnce } from '../../src/uploads/stored-at-once.ts'
 import type { NewRows } from '../../src/uploads/stored-files.rows.ts'
 import { sha256 } from '../support/clients/caller.ts'
@@ -78,7 +79,7 @@ async function opened() {
     }
     const digest = { sha256: sha256(new TextEncoder().encode(content)) as Sha256, crc32: 0 }
     const blob = { key, ...digest, size: SIZE, created_at: 1 }
-    return { file, blob, thumbnail: 'none', garbageDueAt: 5, storageLimit: 1e9 }
+    return { file, blob, thumbnail: 'none', garbageDueAt: 5, storageLimit: 1e9, note: null }
   }
 
   const found = async () => ({
@@ -229,5 +230,24 @@ describe.if(obstacle === null)('files that are stored at once', () => {
     await it.db.updateTable('folders').set({ deleted_at: 1 }).where('id', '=', upper.id).execute()
     expect(await it.looked(lower.identifier, 1e9)).toBeNull()
     expect(await it.found()).toMatchObject({ reservations: 1 })
+  })
+
+  test('note what the request led to, if the key is still of the node', async () => {
+    await using it = await opened()
+    const node = 'test' as NodeId
+    const key = { caller: 'ann', hash: 'a'.repeat(64) as Sha256 }
+    await insertKeyUse(it.db, key, { created_at: 0, node })
+    const note = {
+      ...key,
+      node,
+      around: (file: { readonly slug: string }) => ({ before: '{"id":', after: `,"slug":"${file.slug}"}` }),
+    }
+    const [stored, late] = [await it.reserved(), await it.reserved()]
+    const { id } = await it.storing.store({ ...stored, note })
+    const noted = await findKeyUse(it.db, key)
+    expect(noted).toMatchObject({ node: null, result: `{"id":${id},"slug":"${stored.file.slug}"}` })
+    expect(await it.storing.store({ ...late, note })).toMatchObject({ id: null })
+    expect(await findKeyUse(it.db, key)).toEqual(noted)
+    expect(await it.found()).toMatchObject({ files: 1, reservations: 1 })
   })
 })

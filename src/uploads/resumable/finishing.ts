@@ -193,7 +193,7 @@ export class Finishing {
     const link = { uuid: upload.uuid, slug: upload.slug }
     const head = await this.#head(upload)
     lease.assertHeld()
-    const complete = { account, folder, key, digest, size, head, name, declaredType, link }
+    const complete = { account, folder, key, digest, size, head, name, declaredType, link, note: null }
     await commit.commit(complete, async (trx, file) => {
       if (upload.link_id !== null) await contributions.assertNotRevoked(trx, upload.link_id)
       const now = clock.now()

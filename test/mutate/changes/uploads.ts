@@ -29,6 +29,8 @@ export const uploads: readonly Change[] = [
   ...changesIn('src/uploads/stored-files.rows.ts', storedAtOnce, [
     ['and not verdict.is_full', ''],
     ['- reservations.bytes + given.size', '+ given.size - given.size'],
+    ['sql`and exists (select from held)`', 'sql``'],
+    ['and uses.node = note.node', ''],
     ['where reservations.bytes < given.size', 'where reservations.bytes > given.size'],
     ['coalesce(accounts.quota, given.most)', 'given.most'],
     ['accounts.storage_used + accounts.storage_reserved -', 'accounts.storage_used -'],
