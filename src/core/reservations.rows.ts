@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 import { isPostgres } from '../database/dialect.ts'
-import { preparedChange } from '../database/prepared.ts'
+import { prepared, preparedChange } from '../database/prepared.ts'
 import { inTransaction } from '../database/transactions.ts'
 import type { AccountId, BlobKey, NodeId } from '../domain/ids.ts'
 import { openAtOnce, type ReservationRow } from './opened-reservations.rows.ts'
@@ -29,6 +29,22 @@ const addReserved = preparedChange((db, bytes: number, account: AccountId, neede
       '<=',
       sql<number>`coalesce(quota, ${limit})`,
     ),
+)
+
+/** Whether bytes that are stored already fit into the account, by the same limit. The account is locked. */
+export async function fitsStorage(
+  trx: Trx,
+  account: AccountId,
+  bytes: number,
+  limit: number,
+): Promise<boolean> {
+  const [row] = await roomOf(trx, account)
+  if (row === undefined) return false
+  return row.storage_used + row.storage_reserved + bytes <= (row.quota ?? limit)
+}
+
+const roomOf = prepared((db, account: AccountId) =>
+  db.selectFrom('accounts').select(['storage_used', 'storage_reserved', 'quota']).where('id', '=', account),
 )
 
 /** Reserves space as `reserveStorage` does and inserts the reservation, in a transaction of its own. */

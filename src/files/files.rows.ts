@@ -1,6 +1,7 @@
 import { type Insertable, sql } from 'kysely'
 import { presentVerification } from '../core/damage.rows.ts'
 import type { Queryable, Trx } from '../database/database.ts'
+import { greatest } from '../database/differences.ts'
 import { lookup } from '../database/lookup.ts'
 import { preparedInsert } from '../database/prepared.ts'
 import type { Tables } from '../database/schema.ts'
@@ -117,4 +118,17 @@ export async function renameFile(trx: Trx, id: FileId, name: string): Promise<vo
 
 export async function placeFile(trx: Trx, id: FileId, folder: FolderId): Promise<void> {
   await trx.updateTable('files').set({ folder_id: folder }).where('id', '=', id).execute()
+}
+
+/** Makes a guest's file one of the account, and counts that as a use. */
+export async function giveFile(
+  trx: Trx,
+  id: FileId,
+  { account, folder, now }: { readonly account: AccountId; readonly folder: FolderId; readonly now: number },
+): Promise<void> {
+  await trx
+    .updateTable('files')
+    .set({ account_id: account, folder_id: folder, last_used_at: greatest(trx, 'last_used_at', now) })
+    .where('id', '=', id)
+    .execute()
 }

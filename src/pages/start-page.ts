@@ -21,7 +21,7 @@ export const getStartPage = endpoint({
     const isSignedIn = (await authentication.pageSession(call)) !== null
     const { maxFileSize, inactiveDays } = config
     const guestUploads = config.guestUploads || isSignedIn
-    const view = { publicUrl, guestUploads, maxFileSize, inactiveDays }
+    const view = { publicUrl, guestUploads, isSignedIn, maxFileSize, inactiveDays }
     return page(call.site, pages.render.startPage(view, await pages.reader(call)))
   },
 })

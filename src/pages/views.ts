@@ -293,6 +293,7 @@ export interface StartPageView {
   /** Absolute public address of this server, without a trailing slash. */
   readonly publicUrl: string
   readonly guestUploads: boolean
+  readonly isSignedIn: boolean
   /** Bytes. */
   readonly maxFileSize: number
   readonly inactiveDays: number

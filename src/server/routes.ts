@@ -58,7 +58,12 @@ import * as contributionsRoutes from '../sharing/links/contributions.routes.ts'
 import * as linksRoutes from '../sharing/links/links.routes.ts'
 import { reportFileEndpoint } from '../sharing/reports.routes.ts'
 import { getLinkThumbnailEndpoint, getThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
-import { changeByReceipt, deleteByReceipt, lookByReceipt } from '../uploads/receipts.routes.ts'
+import {
+  changeByReceipt,
+  claimByReceipt,
+  deleteByReceipt,
+  lookByReceipt,
+} from '../uploads/receipts/receipts.routes.ts'
 import * as tus from '../uploads/resumable/tus.routes.ts'
 import { cancelUpload, listUploads } from '../uploads/resumable/uploads.routes.ts'
 import * as uploadStatusRoutes from '../uploads/upload-status.routes.ts'
@@ -104,6 +109,7 @@ export const routes: readonly Route[] = [
   row('get',     '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     lookByReceipt),
   row('patch',   '/api/v1/receipt/{receipt}',            anybody,                    ANY, FIELDS,   changeByReceipt),
   row('delete',  '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     deleteByReceipt),
+  row('post',    '/api/v1/receipt/{receipt}/claim',      key('upload'),              ANY, FIELDS,   claimByReceipt),
   row('get',     '/api/v1/upload/status',                key('upload'),              ANY, NONE,     uploadStatusRoutes.getUploadStatus),
   row('get',     '/api/v1/uploads',                      key('read'),                ANY, NONE,     listUploads),
   row('post',    '/api/v1/upload/cancel',                key('manage'),              ANY, FIELDS,   cancelUpload),

@@ -9,7 +9,7 @@ import { DirectUploads } from './direct-uploads.ts'
 import { createContributorAdmission, createGuestAdmission } from './guest-admission.ts'
 import { startContentHashing } from './hashing/content-hash.ts'
 import { createIdempotency } from './idempotency.ts'
-import { createReceipts, type Receipts } from './receipts.ts'
+import { createReceipts, type Receipts } from './receipts/receipts.ts'
 import { Reservations } from './reservations.ts'
 import { createResumable } from './resumable/resumable.ts'
 import type { ResumableUploads } from './resumable/resumable-uploads.ts'
@@ -78,7 +78,7 @@ export function createUploadsPart(
       report: failed('an upload that failed could not be removed'),
     }),
     resumable: resumable.uploads,
-    receipts: createReceipts({ ...core, resumable: resumable.uploads, files }),
+    receipts: createReceipts({ ...core, limits: config, resumable: resumable.uploads, files }),
     jobs: [
       { name: 'give back room', on: 'every node', every: 5 * SECOND, run: () => reservations.endFailed() },
       {

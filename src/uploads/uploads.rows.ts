@@ -8,6 +8,7 @@ import {
   type AccountId,
   type FileIdentifier,
   type FolderId,
+  GUESTS,
   isSlug,
   type Sha256,
   type Slug,
@@ -147,5 +148,20 @@ export async function growUploadReservation(trx: Trx, id: UploadId, bytes: numbe
     .updateTable('uploads')
     .set((row) => ({ reserved: row('reserved', '+', bytes) }))
     .where('id', '=', id)
+    .execute()
+}
+
+/** Whoever has the address of the ended upload of a file learns no more of it than of other files of its account. */
+export async function giveUploads(
+  trx: Trx,
+  uuid: Uuid,
+  { account, folder }: { readonly account: AccountId; readonly folder: FolderId },
+): Promise<void> {
+  await trx
+    .updateTable('uploads')
+    .set({ account_id: account, folder_id: folder })
+    .where('uuid', '=', uuid)
+    .where('account_id', '=', GUESTS)
+    .where('ended_at', 'is not', null)
     .execute()
 }

@@ -67,6 +67,7 @@ const PASSWORD: PasswordPageView = { action: '/f/x', nonce: 'n0nce', next: '/d/A
 const START: StartPageView = {
   publicUrl: 'https://files.example',
   guestUploads: true,
+  isSignedIn: false,
   maxFileSize: 10 * 1024 ** 3,
   inactiveDays: 45,
 }

@@ -1,7 +1,7 @@
 /** What the server tells the script of a receipt's page. */
 export interface ReceiptPageData {
   readonly receipt: string
-  /** `at`: ISO 8601. Null when it was just deleted. */
+  /** `at`: ISO 8601. Null when it was just deleted, or claimed into an account. */
   readonly upload: {
     readonly name: string
     /** Bytes. */

@@ -5,6 +5,7 @@ export interface StartPageData {
   readonly locale: string
   readonly texts: StartAppTexts
   readonly guestUploads: boolean
+  readonly isSignedIn: boolean
   /** Bytes that one file may have. */
   readonly maxFileSize: number
   /** Of the page of an upload link; null on the start page. */

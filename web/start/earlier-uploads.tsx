@@ -3,15 +3,18 @@ import { useMemo, useState, useSyncExternalStore } from 'react'
 import { Drawing } from '../shared/drawings/drawing.tsx'
 import { FileName } from '../shared/file-name.tsx'
 import { fill } from '../shared/words.ts'
+import { RequestFailure } from '../uploads/answers.ts'
 import type { View } from '../uploads/list/view.ts'
 import type { KeptReceipt, ReceiptStore } from '../uploads/receipts.ts'
-import { deleteWithReceipt } from '../uploads/server.ts'
+import { claimWithReceipt, deleteWithReceipt } from '../uploads/server.ts'
 
 interface EarlierUploadsProps {
   readonly receipts: ReceiptStore
   /** Those that the page lists anyway. */
   readonly listed: readonly string[]
   readonly view: View
+  /** Whether they may be moved into an account. */
+  readonly isSignedIn: boolean
 }
 
 /** How many are shown, and asked for whether they are still there. */
@@ -20,7 +23,7 @@ const MOST = 50
 const neverChanges = () => () => {}
 
 /** What this browser has uploaded before, for whoever wants a link again or the file gone. */
-export function EarlierUploads({ receipts, listed, view }: EarlierUploadsProps) {
+export function EarlierUploads({ receipts, listed, view, isSignedIn }: EarlierUploadsProps) {
   const { texts, words } = view
   // The server's page has none, and the first rendering here must be the same.
   const isInBrowser = useSyncExternalStore(
@@ -60,12 +63,55 @@ export function EarlierUploads({ receipts, listed, view }: EarlierUploadsProps) 
     >
       <summary>{words.count(shown.length, texts.earlier.title)}</summary>
       <p className="quiet small">{texts.earlier.why}</p>
+      {isSignedIn ? <ClaimAll forget={forget} receipts={shown} view={view} /> : null}
       <ul>
         {shown.map((receipt) => (
           <EarlierUpload forget={() => forget(receipt)} key={receipt.link} receipt={receipt} view={view} />
         ))}
       </ul>
     </details>
+  )
+}
+
+interface ClaimAllProps {
+  readonly receipts: readonly KeptReceipt[]
+  readonly forget: (receipt: KeptReceipt) => void
+  readonly view: View
+}
+
+/** One after another, so that those that fit are moved where not all do. */
+function ClaimAll({ receipts, forget, view: { texts, words } }: ClaimAllProps) {
+  const [step, setStep] = useState<'none' | 'under way' | 'failed' | 'full'>('none')
+
+  async function carryOut(): Promise<void> {
+    setStep('under way')
+    try {
+      for (const each of receipts) {
+        await claimWithReceipt(each.receipt)
+        forget(each)
+      }
+      setStep('none')
+    } catch (error) {
+      const isFull = error instanceof RequestFailure && error.answer?.code === 'STORAGE_LIMIT_EXCEEDED'
+      setStep(isFull ? 'full' : 'failed')
+    }
+  }
+
+  return (
+    <div className="earlier-claim">
+      <Button
+        disabled={step === 'under way'}
+        leftSection={<Drawing of="folder" />}
+        onClick={() => void carryOut()}
+        variant="default"
+      >
+        {words.count(receipts.length, texts.earlier.claim)}
+      </Button>
+      <p className="small failure" role="status">
+        {step === 'full' ? texts.earlier.claimFull : null}
+        {step === 'failed' ? texts.earlier.claimFailed : null}
+      </p>
+    </div>
   )
 }
 

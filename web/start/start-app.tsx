@@ -58,7 +58,12 @@ export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
       {link === null ? (
         <TypedText add={add} open={engine.open} texts={data.texts} written={setIsWritten} />
       ) : null}
-      <EarlierUploads listed={linksOf(uploads)} receipts={receipts} view={view} />
+      <EarlierUploads
+        isSignedIn={data.isSignedIn && link === null}
+        listed={linksOf(uploads)}
+        receipts={receipts}
+        view={view}
+      />
       <Announcements items={items} view={view} />
     </ThemeProvider>
   )

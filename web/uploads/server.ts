@@ -127,6 +127,20 @@ export async function deleteWithReceipt(receipt: string): Promise<void> {
   }
 }
 
+/** Moves what a guest has uploaded into the account of the session. What is gone already is nothing to move. */
+export async function claimWithReceipt(receipt: string): Promise<void> {
+  try {
+    await ask(`/api/v1/receipt/${encodeURIComponent(receipt)}/claim`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{}',
+    })
+  } catch (error) {
+    const isGone = error instanceof RequestFailure && error.answer?.code === 'NOT_FOUND'
+    if (!isGone) throw error
+  }
+}
+
 /** Nobody waits longer than this for an answer that brings no file. */
 const QUIET = 30_000
 

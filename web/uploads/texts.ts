@@ -108,6 +108,9 @@ export interface StartAppTexts {
     /** {size}, {day} */
     readonly facts: string
     readonly manage: string
+    readonly claim: Plural
+    readonly claimFailed: string
+    readonly claimFull: string
   }
   readonly continue: string
   readonly chooseAgain: string

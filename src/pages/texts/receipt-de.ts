@@ -11,6 +11,13 @@ export const receiptDe: ReceiptTexts = {
   rename: 'Umbenennen',
   kept: 'Sie bleibt mindestens bis {day}.',
   renamed: 'Umbenannt.',
+  claim: 'In mein Konto übernehmen',
+  claimWhy: 'Du bist als {account} angemeldet: Die Datei kann dort zu deinen Dateien kommen.',
+  claimed: 'Die Datei ist in deinem Konto',
+  claimedWhy:
+    'Ihr Link ist derselbe. Von nun an verwaltest du sie bei deinen Dateien; diese Seite gibt es nicht mehr.',
+  signInToClaim: 'Melde dich an, um sie in ein Konto zu übernehmen',
+  toFiles: 'Zu meinen Dateien',
   delete: 'Löschen',
   deleteWhy: 'Die Datei ist sofort für alle weg, die ihren Link haben. Niemand kann sie zurückholen.',
   deleteForGood: 'Endgültig löschen',

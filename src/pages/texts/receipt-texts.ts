@@ -15,6 +15,13 @@ export interface ReceiptTexts {
   /** {day} */
   readonly kept: string
   readonly renamed: string
+  readonly claim: string
+  /** {account} */
+  readonly claimWhy: string
+  readonly claimed: string
+  readonly claimedWhy: string
+  readonly signInToClaim: string
+  readonly toFiles: string
   readonly delete: string
   readonly deleteWhy: string
   readonly deleteForGood: string

@@ -19,7 +19,7 @@ interface Props {
 export function ReceiptPage({ view, context }: Props) {
   const { texts } = context
   const { upload } = view
-  if (upload === null) return <DeletedPage view={view} context={context} />
+  if (upload === null) return <OverPage view={view} context={context} />
   const isWhole = upload.status === 'completed'
   return (
     <Layout
@@ -54,6 +54,7 @@ export function ReceiptPage({ view, context }: Props) {
           </a>
         </div>
         {isWhole ? <Changes context={context} upload={upload} view={view} /> : null}
+        {isWhole ? <Claim context={context} view={view} /> : null}
         <Elsewhere context={context} view={view} />
         <details className="receipt-part">
           <summary>
@@ -130,6 +131,28 @@ function Changes({ upload, view, context }: UploadProps & Props) {
   )
 }
 
+/** Into the account of whoever is signed in; whoever is not is told that it is possible. */
+function Claim({ view, context: { texts } }: Props) {
+  if (view.account === null) {
+    // Not back to this page: its address is for nobody else, such as who signs people in.
+    return (
+      <p className="quiet small">
+        <a href="/sign-in?next=%2F" rel="nofollow">
+          {texts.receipt.signInToClaim}
+        </a>
+      </p>
+    )
+  }
+  return (
+    <form action={view.action} className="receipt-row" method="post">
+      <p>{fill(texts.receipt.claimWhy, { account: view.account })}</p>
+      <Button name="action" type="submit" value="claim" variant="default">
+        {texts.receipt.claim}
+      </Button>
+    </form>
+  )
+}
+
 /** The receipt for another browser of the same person, and for this one. */
 function Elsewhere({ view, context: { texts } }: Props) {
   return (
@@ -150,21 +173,34 @@ function Elsewhere({ view, context: { texts } }: Props) {
   )
 }
 
-function DeletedPage({ view, context }: Props) {
-  const { texts } = context
+function OverPage({ view, context }: Props) {
+  const { receipt } = context.texts
+  const claimed = view.over?.kind === 'claimed' ? view.over : null
+  const title = claimed === null ? receipt.deleted : receipt.claimed
   return (
     <Layout
       context={context}
       head={<NoIndex />}
       scripted={{ page: 'receipt', data: dataOf(view, context) }}
-      title={texts.receipt.deleted}
+      title={title}
     >
       <main className="message">
-        <h1>{texts.receipt.deleted}</h1>
-        <p className="quiet">{texts.receipt.deletedWhy}</p>
-        <a className="button button-quiet" href="/">
-          {texts.receipt.toStart}
-        </a>
+        <h1>{title}</h1>
+        <p className="quiet">{claimed === null ? receipt.deletedWhy : receipt.claimedWhy}</p>
+        {claimed === null ? (
+          <a className="button button-quiet" href="/">
+            {receipt.toStart}
+          </a>
+        ) : (
+          <>
+            <a className="button" href="/files">
+              {receipt.toFiles}
+            </a>
+            <a className="button button-quiet" href={new URL(claimed.url).pathname}>
+              {receipt.open}
+            </a>
+          </>
+        )}
       </main>
     </Layout>
   )

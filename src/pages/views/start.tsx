@@ -12,8 +12,15 @@ import { Layout, LinkPreview } from './layout.tsx'
 export function StartPage({ view, context }: { view: StartPageView; context: PageContext }) {
   const { words, locale } = context
   const texts = context.texts.start
-  const { guestUploads, maxFileSize } = view
-  const data: StartPageData = { locale, texts: texts.app, guestUploads, maxFileSize, link: null }
+  const { guestUploads, isSignedIn, maxFileSize } = view
+  const data: StartPageData = {
+    locale,
+    texts: texts.app,
+    guestUploads,
+    isSignedIn,
+    maxFileSize,
+    link: null,
+  }
   return (
     <Layout
       context={context}

@@ -27,6 +27,7 @@ export function UploadLinkPage({ view, context }: UploadLinkProps) {
       earlier: { ...app.earlier, ...words.app.earlier },
     },
     guestUploads: true,
+    isSignedIn: false,
     maxFileSize: view.maxFileSize,
     link: {
       slug: view.slug,

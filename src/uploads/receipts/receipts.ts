@@ -1,19 +1,20 @@
-import type { Signing } from '../core/hmac.ts'
-import type { RateLimits } from '../core/rate-limits/rate-limits.ts'
-import type { Database } from '../database/database.ts'
-import { inTransaction } from '../database/transactions.ts'
-import { type Clock, HOUR } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
-import { type FileIdentifier, GUESTS, parseFileIdentifier, type Receipt, type Uuid } from '../domain/ids.ts'
-import type { Reach } from '../domain/reach.ts'
-import type { FileDetail, Files } from '../files/files.ts'
-import { findFolder } from '../files/folders/folders.rows.ts'
-import type { Removals } from '../files/removals.ts'
-import { addFileUse } from '../files/use-counters.rows.ts'
-import { contributionByReceipt, dropContribution } from './contributions.rows.ts'
-import { contributionTag } from './contributions.ts'
-import type { ResumableUpload, ResumableUploads } from './resumable/resumable-uploads.ts'
-import { uploadByUuid } from './uploads.rows.ts'
+import type { Signing } from '../../core/hmac.ts'
+import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type Clock, HOUR } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { GUESTS, parseFileIdentifier, type Receipt, type Uuid } from '../../domain/ids.ts'
+import type { Reach } from '../../domain/reach.ts'
+import type { FileDetail, Files } from '../../files/files.ts'
+import type { Removals } from '../../files/removals.ts'
+import { addFileUse } from '../../files/use-counters.rows.ts'
+import { contributionTag } from '../contributions.ts'
+import type { ResumableUpload, ResumableUploads } from '../resumable/resumable-uploads.ts'
+import type { StorageLimits } from '../storage-limits.ts'
+import { uploadByUuid } from '../uploads.rows.ts'
+import { type Claimant, claimFile } from './claiming.ts'
+import { createDeleting, type GuestFile, notFound } from './deleting.ts'
 
 /** A receipt as somebody sent it. */
 export interface GivenReceipt {
@@ -46,6 +47,11 @@ export interface Receipts {
   /** Keeps the file as long as if somebody had opened it now. Throws Refusal FILE_ARRIVING. */
   keep(receipt: GivenReceipt): Promise<void>
   /**
+   * Makes the file one of the account; from then on the receipt is for nothing. Whoever is given it does so again is answered
+   * alike. Throws Refusal FILE_ARRIVING, FOLDER_NOT_FOUND and STORAGE_LIMIT_EXCEEDED besides.
+   */
+  claim(receipt: GivenReceipt, by: Claimant): Promise<FileDetail>
+  /**
    * Deletes for good what was uploaded, also while its bytes are still arriving. What came by an upload link can be
    * withdrawn from its folder as long as the link is in force, and from then on only while it is arriving: LINK_ENDED
    * besides.
@@ -59,8 +65,6 @@ const GUEST_REACH: Reach = { account: GUESTS, within: null }
 /** Made-up receipts from one address in an hour. They cannot be guessed; whoever tries is slowed down anyway. */
 const MOST_MADE_UP = 60
 
-type GuestFile = FileIdentifier & { readonly kind: 'uuid' }
-
 /** What a receipt of this server is for: `tag` finds what came by an upload link. */
 type Genuine =
   | { readonly kind: 'guest'; readonly file: GuestFile }
@@ -71,6 +75,7 @@ export interface ReceiptParts {
   readonly clock: Clock
   readonly signing: Signing
   readonly rates: RateLimits
+  readonly limits: StorageLimits
   readonly resumable: Pick<ResumableUploads, 'cancel' | 'bySlug'>
   readonly files: Pick<Files, 'get' | 'change'> & { readonly removals: Pick<Removals, 'files'> }
 }
@@ -93,8 +98,8 @@ function createReading({ signing, rates }: Pick<ReceiptParts, 'signing' | 'rates
 
 export function createReceipts(parts: ReceiptParts): Receipts {
   const { db, clock, signing, resumable, files } = parts
-
   const read = createReading(parts)
+  const deleting = createDeleting(parts)
 
   async function ofGuest(receipt: GivenReceipt): Promise<GuestFile> {
     const found = await read(receipt)
@@ -107,33 +112,6 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     if (upload === undefined || upload.ended_at !== null) return null
     const found = await resumable.bySlug(GUEST_REACH, upload.slug)
     return found?.state === 'completed' ? null : found
-  }
-
-  /** Whether an unfinished upload was ended. */
-  async function endUpload(reach: Reach, uuid: Uuid): Promise<boolean> {
-    const upload = await uploadByUuid(db, uuid)
-    if (upload === undefined || upload.ended_at !== null) return false
-    return resumable.cancel(reach, upload.slug).then(() => true, unlessUnknown)
-  }
-
-  async function remove(reach: Reach, file: GuestFile): Promise<void> {
-    const isEnded = await endUpload(reach, file.uuid)
-    // The upload may have become a file before it could be ended.
-    const { deleted } = await files.removals.files(reach, [file])
-    if (!isEnded && deleted === 0) throw notFound()
-  }
-
-  async function withdraw(tag: string): Promise<void> {
-    const found = await contributionByReceipt(db, tag)
-    if (found === undefined) throw notFound()
-    const { id, account_id: account, file_uuid: uuid, folder_id } = found
-    const folder = await findFolder(db, folder_id)
-    if (folder === undefined) throw notFound()
-    const reach = { account, within: folder.identifier }
-    const isOver = found.revoked_at !== null || (found.ends_at !== null && found.ends_at <= clock.now())
-    if (!isOver) await remove(reach, { kind: 'uuid', uuid })
-    else if (!(await endUpload(reach, uuid))) throw tooLate()
-    await dropContribution(db, id)
   }
 
   async function stored(receipt: GivenReceipt): Promise<FileDetail> {
@@ -165,26 +143,22 @@ export function createReceipts(parts: ReceiptParts): Receipts {
       await inTransaction(db, (trx) => addFileUse(trx, [id], use))
     },
 
+    async claim(receipt, by) {
+      const file = await ofGuest(receipt)
+      if ((await arriving(file.uuid)) !== null) throw stillArriving()
+      return claimFile(parts, file, by).catch(missing)
+    },
+
     async redeem(receipt) {
       const found = await read(receipt)
-      if (found.kind === 'guest') await remove(GUEST_REACH, found.file)
-      else await withdraw(found.tag)
+      if (found.kind === 'guest') await deleting.remove(GUEST_REACH, found.file)
+      else await deleting.withdraw(found.tag)
     },
   }
 }
 
-/** False for an upload that was over before it could be ended. */
-function unlessUnknown(error: unknown): false {
-  if (error instanceof Refusal && error.code === 'UPLOAD_NOT_FOUND') return false
-  throw error
-}
-
 function missing(error: unknown): never {
   throw error instanceof Refusal && error.code === 'FILE_NOT_FOUND' ? notFound() : error
-}
-
-function notFound(): Refusal {
-  return new Refusal('NOT_FOUND', 'There is no upload with this receipt; it may have been deleted already')
 }
 
 function stillArriving(): Refusal {
@@ -197,10 +171,6 @@ function tooMany(resetsIn: number): Refusal {
     'Too many receipts from this address are not from here; try later',
     resetsIn,
   )
-}
-
-function tooLate(): Refusal {
-  return new Refusal('LINK_ENDED', 'This link has ended, and what it took stays; ask the person who sent it')
 }
 
 function onlyDeletes(): Refusal {

@@ -1,15 +1,17 @@
 import { z } from '@hono/zod-openapi'
-import { doneWithMessage } from '../contract/fields.ts'
-import { type ReceiptUpload, receiptAnswer } from '../contract/uploads.ts'
-import { timestamp } from '../domain/clock.ts'
-import { Refusal } from '../domain/errors.ts'
-import { fileUrl } from '../files/file-answers.ts'
-import type { FilesPart } from '../files/files.part.ts'
-import type { Call } from '../server/call.ts'
-import { openEndpoint } from '../server/endpoint.ts'
+import { doneWithMessage } from '../../contract/fields.ts'
+import { type ReceiptUpload, receiptAnswer, uploadResult } from '../../contract/uploads.ts'
+import { timestamp } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { parseFolderPlace } from '../../domain/ids.ts'
+import { fileUrl } from '../../files/file-answers.ts'
+import type { FilesPart } from '../../files/files.part.ts'
+import type { Call } from '../../server/call.ts'
+import { keyedEndpoint, openEndpoint } from '../../server/endpoint.ts'
+import { folderPlace } from '../../server/requests/fields.ts'
+import { toStoredUpload, toUnfinishedUpload } from '../upload-answers.ts'
+import type { UploadsPart } from '../uploads.part.ts'
 import type { GivenReceipt, ReceivedUpload } from './receipts.ts'
-import { toUnfinishedUpload } from './upload-answers.ts'
-import type { UploadsPart } from './uploads.part.ts'
 
 /** What answers about a receipt are made of. */
 export interface ReceiptNeeds {
@@ -61,6 +63,21 @@ export const changeByReceipt = openEndpoint({
     if (name !== undefined) await parts.uploads.receipts.rename(receipt, name)
     if (keep !== undefined) await parts.uploads.receipts.keep(receipt)
     return { success: true, data: await lookedAt(call, parts) }
+  },
+})
+
+/** Who claims needs both: the receipt of the upload, and an account of their own. */
+export const claimByReceipt = keyedEndpoint({
+  summary: 'Move what was uploaded as a guest into the account; its link stays, and the receipt ends',
+  tag: 'Uploads',
+  params,
+  body: z.object({ folder: folderPlace }),
+  answer: uploadResult,
+  errors: [400, 404, 413, 429],
+  async handle({ call, caller, body }, { uploads }: Pick<ReceiptNeeds, 'uploads'>) {
+    const place = parseFolderPlace(body.folder)
+    const file = await uploads.receipts.claim(receiptOf(call), { reach: caller, place })
+    return { ...toStoredUpload(call.site, file), message: 'The file is in the account' }
   },
 })
 
