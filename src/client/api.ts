@@ -17,6 +17,8 @@ import {
   linkList,
   type ReceiptFields,
   receiptFields,
+  type Uploaded,
+  uploaded,
 } from './answers.ts'
 import { ConnectionError } from './failure.ts'
 import { ask, type RemoteServer, readJsonAnswer } from './http.ts'
@@ -52,6 +54,8 @@ export interface Api {
   receipt(receipt: string): Promise<ReceiptFields>
   changeReceipt(receipt: string, change: ReceiptChange): Promise<ReceiptFields>
   deleteReceipt(receipt: string): Promise<void>
+  /** Moves what it is of into the account of the key. */
+  claimReceipt(receipt: string, folder: FolderName): Promise<Uploaded>
 }
 
 export interface ReceiptChange {
@@ -169,6 +173,7 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
     receipt: async (receipt) => (await get(receiptPath(receipt), receiptFields)).data,
     changeReceipt: async (receipt, change) =>
       (await send('PATCH', receiptPath(receipt), change, receiptFields)).data,
+    claimReceipt: (receipt, folder) => send('POST', `${receiptPath(receipt)}/claim`, { folder }, uploaded),
     async deleteReceipt(receipt) {
       await send('DELETE', receiptPath(receipt), {}, anything)
     },

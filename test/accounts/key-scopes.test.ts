@@ -34,6 +34,7 @@ const COVERED = {
     'PUT /{name}',
     'PUT /',
     'GET /api/v1/upload/status',
+    'POST /api/v1/receipt/{receipt}/claim',
     'POST /api/v1/uploads',
     'PATCH /api/v1/uploads/{upload}',
     'GET /api/v1/uploads/{upload}',

@@ -108,7 +108,8 @@ describe('wrong use', () => {
     ['request /photos --ask colour'],
     ['request /photos --types pdf'],
     ['receipt --delete'],
-    ['receipt https://files.example.org/r/a.b --delete --keep'],
+    ['receipt https://files.example.org/r/a.b --delete --claim'],
+    ['receipt https://files.example.org/r/a.b --folder /photos'],
   ])('holdfast %s ends with 2 and says what is wrong on standard error', async (words) => {
     using folder = temporaryFolder()
     const { code, output, errors } = await holdfast(folder.path, words.split(' ').filter(Boolean))

@@ -81,6 +81,22 @@ test('one of a file that is gone is forgotten when it is used', async () => {
   expect((await client.run('receipt', link)).errors).toContain('"holdfast receipt" lists')
 })
 
+test('is claimed into the account of a login, into a folder', async () => {
+  const { page, link, slug } = await put('claimed.txt', 'content')
+  const without = await client.run('receipt', link, '--claim')
+  expect(without).toMatchObject({ code: 1, output: '' })
+  expect(without.errors).toContain('log in')
+  const { apiKey } = await host.addAccount()
+  using other = newClient()
+  await other.login(host.url, apiKey)
+  expect((await other.run('mkdir', '/taken')).code).toBe(0)
+  const claimed = await other.run('receipt', page, '--claim', '--folder', '/taken', '--name', 'mine.txt')
+  expect(claimed).toEqual({ code: 0, output: `${link}\n`, errors: '' })
+  expect((await other.run('ls', '/taken')).output).toContain('mine.txt')
+  expect(await status(slug)).toBe(200)
+  expect((await client.run('receipt', link)).code).toBe(1)
+})
+
 test('an upload of an account has none', async () => {
   using other = newClient()
   await other.login(host.url, (await host.addAccount()).apiKey)

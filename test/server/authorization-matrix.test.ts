@@ -186,6 +186,10 @@ const matrix: Readonly<Record<string, Row>> = {
     ...named(({ arriving }) => ({ path: '/api/v1/upload/cancel', body: { slug: arriving } })),
     slugOnly: true,
   },
+  'post /api/v1/receipt/{}/claim': named(({ folder }) => ({
+    path: `/api/v1/receipt/${guestsReceipt}/claim`,
+    body: { folder },
+  })),
   'post /api/v1/bin': named((_, file) => ({ path: '/api/v1/bin', body: { files: [file] } }), {
     folders: ({ folder, parent }) => ({ path: '/api/v1/bin', body: { folders: [folder, parent] } }),
   }),
@@ -245,6 +249,8 @@ let host: TestHoldfast
 let ownerKey: string
 let owners: Things
 let strangerKey: string
+/** Of what a guest has uploaded: everybody here has it. */
+let guestsReceipt: string
 let ownersFile: Uploaded
 /** A key of the owner's that is good for one folder, which has nothing of what `owners` names. */
 let boundKey: string
@@ -307,6 +313,8 @@ beforeAll(async () => {
   // So that the owner's file has a number that no count in an answer is mistaken for.
   for (let others = 0; others < 20; others += 1) await upload(host)
   const { file, ...things } = await belongings(ownerKey)
+  const guests = await visit(host, '/guests.txt', { method: 'PUT', body: 'a guest’s' })
+  guestsReceipt = guests.headers.get('holdfast-receipt') ?? ''
   owners = things
   ownersFile = file
   strangerKey = (await host.addAccount('stranger')).apiKey

@@ -9,12 +9,16 @@ import {
   parseReceiptName,
   receiptAddress,
 } from '../../client/receipts.ts'
+import { parseRemoteName } from '../../client/remote-names.ts'
+import { RemoteTree } from '../../client/remote-tree.ts'
 import type { Environment } from '../../config/environment.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import { printJson, printPairs, printTable } from '../output.ts'
+import { printJson, printLines, printPairs, printTable } from '../output.ts'
 import {
   asClient,
+  keyForLink,
+  notLoggedIn,
   openRetries,
   type ServerOption,
   sayPlainly,
@@ -27,14 +31,16 @@ interface Options extends ServerOption {
   readonly name?: string
   readonly keep?: true
   readonly delete?: true
+  readonly claim?: true
+  readonly folder?: string
   readonly json?: true
 }
 
-/** `holdfast receipt`: shows, renames, keeps or deletes what was uploaded as a guest, or lists what was from here. */
+/** `holdfast receipt`: shows, changes, deletes or claims what was uploaded as a guest, or lists what was from here. */
 export function receiptCommand(command: Command, environment: Environment): void {
   command
     .description(
-      'show, rename, keep or delete what was uploaded without an account; alone, list what was from here',
+      'show, rename, keep, delete or claim what was uploaded without an account; alone, list what was from here',
     )
     .argument(
       '[receipt]',
@@ -43,12 +49,18 @@ export function receiptCommand(command: Command, environment: Environment): void
     .option('--name <name>', 'give the file this name')
     .option('--keep', 'keep it as long as if somebody had opened it now')
     .option('--delete', 'delete it for good, also while it is still arriving')
+    .option('--claim', 'move it into the account that you are logged in to; its receipt is for nothing then')
+    .option(
+      '--folder <folder>',
+      'the folder that it is claimed into: an identifier, a link or a path such as /photos',
+    )
     .option('--json', 'print a JSON object, or one a line')
     .option('--server <url>', 'use this server instead of the one of the last login')
     .action((text: string | undefined, options: Options) => {
-      const { name, keep } = options
-      const changes = name !== undefined || keep !== undefined
-      if (options.delete && changes) command.error('error: --delete goes with neither --name nor --keep.')
+      const { name, keep, claim, folder } = options
+      const changes = name !== undefined || keep !== undefined || claim !== undefined
+      if (options.delete && changes) command.error('error: --delete goes with no other change.')
+      if (folder !== undefined && !claim) command.error('error: --folder says where --claim moves it.')
       if (text === undefined && (changes || options.delete)) {
         command.error('error: name the receipt that this is about.')
       }
@@ -83,12 +95,33 @@ async function run(environment: Environment, text: string, options: Options): Pr
     if (options.delete) {
       await api.deleteReceipt(found.receipt)
       await kept.forget(found)
-    } else show(found, await changed(api, found.receipt, options), options)
+    } else if (options.claim) await claim(environment, kept, found, options)
+    else show(found, await changed(api, found.receipt, options), options)
   } catch (error) {
     // Deleted, or not looked at for too long.
     if (isAnswer(error, 404, 'NOT_FOUND')) await kept.forget(found)
     throw error
   }
+}
+
+/** With the key of the server that the receipt is of. What else is to be changed is changed before. */
+async function claim(
+  environment: Environment,
+  kept: KeptReceipts,
+  found: Named,
+  options: Options,
+): Promise<void> {
+  const { server, receipt } = found
+  const key = await keyForLink(environment, server, options)
+  if (key === null) throw notLoggedIn(server)
+  const api = createApi({ url: server, key }, openRetries(sayPlainly))
+  const { folder = 'root' } = options
+  const place = folder === 'root' ? folder : await new RemoteTree(api).folder(parseRemoteName(folder))
+  if (options.name !== undefined || options.keep) await changed(api, receipt, options)
+  const claimed = await api.claimReceipt(receipt, place)
+  await kept.forget(found)
+  if (options.json) printJson(claimed)
+  else printLines(claimed.url)
 }
 
 type Named = Pick<KeptReceipt, 'server' | 'receipt'>

@@ -230,7 +230,9 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     .parse((await caller.post('/api/v1/files/download', { files: [file.slug] })).body)
   await caller.post('/api/v1/links', { folders: [folder], uploads: {}, slug: 'documented-too' })
   const taking = '/api/v1/links/documented-too'
-  const { receipt } = z.object({ receipt: z.string() }).parse((await api(holdfast).upload('a guest’s')).body)
+  const guests = async (text: string) =>
+    z.object({ receipt: z.string() }).parse((await api(holdfast).upload(text)).body).receipt
+  const [receipt, claimed] = [await guests('a guest’s'), await guests('claimed')]
   const form = new FormData()
   form.set('file', new File(['content'], 'e.txt'))
   const chunk = { headers: { ...TUS, 'Upload-Offset': '0', 'Content-Type': CHUNK }, body: 'data' }
@@ -244,6 +246,10 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
       path: `/api/v1/receipt/${receipt}`,
       init: { ...json({ name: 'z.txt', keep: true }), method: 'PATCH' },
       isOpen: true,
+    },
+    'post /api/v1/receipt/{receipt}/claim': {
+      path: `/api/v1/receipt/${claimed}/claim`,
+      init: json({ folder }),
     },
     'delete /api/v1/receipt/{receipt}': { path: `/api/v1/receipt/${receipt}`, isOpen: true },
     'get /api/v1/upload/status': { path: `/api/v1/upload/status?slug=${file.slug}` },
