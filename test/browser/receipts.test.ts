@@ -8,7 +8,10 @@ import {
   pixelsBeside,
   smallTargets,
 } from '../support/browser/browser.ts'
+import { goOnAs } from '../support/browser/signed-in-page.ts'
 import { chosenFile, isAlive, openStartPage } from '../support/browser/start-page.ts'
+import { caller } from '../support/clients/caller.ts'
+import { signedIn } from '../support/clients/site-visitor.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
@@ -112,6 +115,36 @@ describeInBrowser('a guest', (browser) => {
     await tab.reload()
     await tab.getByText('1 earlier upload from this browser').click()
     await tab.locator('.earlier').waitFor({ state: 'detached' })
+  })
+
+  test('takes earlier uploads into an account after signing in, by the page of one and all at once', async () => {
+    const { username, apiKey } = await host.addAccount()
+    await using start = await openStartPage(browser(), host.url, { reducedMotion: 'reduce' })
+    const { page } = start
+    for (const name of ['one.txt', 'two.txt', 'three.txt']) {
+      await start.choose(chosenFile(name, Buffer.from(name)))
+      await start.upload(name).is('done')
+    }
+    const links = [await start.upload('one.txt').link(), await start.upload('two.txt').link()]
+    await goOnAs(page, host.url, await signedIn(host, username))
+    const tab = await page.context().newPage()
+    await tab.goto(`/r/${await receiptOf(page, 'one.txt')}`)
+    expect(await faultsInBothColours(tab)).toEqual([])
+    await tab.getByRole('button', { name: 'Move to my account' }).click()
+    await tab.getByRole('heading', { name: 'The file is in your account' }).waitFor()
+    expect(await faultsInBothColours(tab)).toEqual([])
+    await tab.goto('/')
+    await tab.getByText('2 earlier uploads from this browser').click()
+    await tab.setViewportSize(PHONE.viewport)
+    expect(await faultsInBothColours(tab)).toEqual([])
+    expect([await pixelsBeside(tab), await smallTargets(tab)]).toEqual([0, []])
+    await tab.getByRole('button', { name: 'Move all 2 to my account' }).click()
+    await tab.locator('.earlier').waitFor({ state: 'detached' })
+    const { files, account } = caller(host.url, apiKey)
+    expect((await files()).map(({ name }) => name).sort()).toEqual(['one.txt', 'three.txt', 'two.txt'])
+    expect(await account()).toMatchObject({ files_count: 3 })
+    for (const link of links) expect(await statusOf(link)).toBe(200)
+    expect(start.trouble()).toEqual([])
   })
 
   test('who cancels while the bytes are coming and leaves at once finds nothing again, here or on the server', async () => {

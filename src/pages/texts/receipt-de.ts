@@ -12,7 +12,8 @@ export const receiptDe: ReceiptTexts = {
   kept: 'Sie bleibt mindestens bis {day}.',
   renamed: 'Umbenannt.',
   claim: 'In mein Konto übernehmen',
-  claimWhy: 'Du bist als {account} angemeldet: Die Datei kann dort zu deinen Dateien kommen.',
+  claimWhy:
+    'Du bist als {account} angemeldet. Dort belegt die Datei deinen Speicher, und du verwaltest sie bei deinen Dateien.',
   claimed: 'Die Datei ist in deinem Konto',
   claimedWhy:
     'Ihr Link ist derselbe. Von nun an verwaltest du sie bei deinen Dateien; diese Seite gibt es nicht mehr.',

@@ -12,7 +12,8 @@ export const receiptEn: ReceiptTexts = {
   kept: 'It is kept until {day} at least.',
   renamed: 'Renamed.',
   claim: 'Move to my account',
-  claimWhy: 'You are signed in as {account}: the file can be among your files there.',
+  claimWhy:
+    'You are signed in as {account}. There the file takes up your storage, and you manage it among your files.',
   claimed: 'The file is in your account',
   claimedWhy: 'Its link is the same. From now on you manage it among your files; this page is over.',
   signInToClaim: 'Sign in to move it to an account',

@@ -7,6 +7,7 @@ const partHeaders = {
 }
 
 const storedAtOnce = { tests: ['test/uploads/stored-at-once.contract.test.ts'] }
+const claims = { tests: ['test/uploads/claims.test.ts'] }
 const reservations = { tests: ['test/uploads/reservations.contract.test.ts'] }
 
 export const uploads: readonly Change[] = [
@@ -34,6 +35,18 @@ export const uploads: readonly Change[] = [
     ['where reservations.bytes < given.size', 'where reservations.bytes > given.size'],
     ['coalesce(accounts.quota, given.most)', 'given.most'],
     ['accounts.storage_used + accounts.storage_reserved -', 'accounts.storage_used -'],
+  ]),
+  ...changesIn('src/core/reservations.rows.ts', claims, [
+    ['+ row.storage_reserved + bytes <= ', '+ bytes <= '],
+    ['bytes <= (row.quota ?? limit)', 'bytes < (row.quota ?? limit)'],
+  ]),
+  ...changesIn('src/uploads/receipts/claiming.ts', claims, [
+    ['    await changeTotals(trx, GUESTS, { storage: -size, files: -1 })\n', ''],
+    ['    await changeFiles(trx, from, -1, -size)\n', ''],
+    ['    await changeTotals(trx, account, { storage: size, files: 1 })\n', ''],
+    ['    await changeFiles(trx, folder, 1, size)\n', ''],
+    ['    await giveUploads(trx, identifier.uuid, { account, folder })\n', ''],
+    ['present?.account_id === account && (', '('],
   ]),
   ...changesIn('src/uploads/commit.ts', reservations, [
     ['await settle(trx, file)', ''],
