@@ -21,6 +21,7 @@ import { finishedBlobs } from '../support/storage/blob-folder.ts'
 
 const MIB = 1024 * 1024
 const READ = ['pread64', 'read', 'preadv', 'preadv2']
+const PROGRAM = [process.execPath, '--no-env-file', MAIN]
 const SETTINGS = { MIN_FREE_SPACE: '1MB', SCRUB_DAYS: '0', SCRUB_RATE: '1GB' }
 /** Threads for files, of which each counts its own calls. */
 const FEW_THREADS = { UV_THREADPOOL_SIZE: '2' }
@@ -91,7 +92,7 @@ describeWith(['strace'], 'a disk that cannot read', () => {
       value,
     ])
     return outcome(
-      [...faults, process.execPath, '--no-env-file', MAIN, 'check', '--json', ...words],
+      [...faults, ...PROGRAM, 'check', '--json', ...words],
       folder.path,
       Object.fromEntries(variables),
     )
@@ -149,6 +150,14 @@ describeWith(['strace'], 'a disk that cannot read', () => {
       HOLDFAST_MIRROR: mirror.MIRROR,
     })
     expect(copying.code).toBe(0)
+    const copies = Array.from(new Bun.Glob('??/*').scanSync({ cwd: mirror.MIRROR, absolute: true }))
+    const blind = await outcome(
+      [...failing({ paths: copies, calls: READ, error: 'EIO' }), ...PROGRAM, 'mirror', '--read-data'],
+      folder.path,
+      { ...variables, HOLDFAST_MIRROR: mirror.MIRROR },
+    )
+    // Its copies are not forgotten one by one.
+    expect(blind).toMatchObject({ code: 1, errors: expect.stringContaining('the store cannot be read') })
     for (const [words, settings] of [
       [['--from', backup], {}],
       [['--repair'], mirror],
