@@ -89,6 +89,8 @@ class Connection implements PostgresPoolClient {
   readonly #names: StatementNames
   #isBroken = false
   #isInTransaction = false
+  /** The beginning of a transaction whose first statement has not come yet. */
+  #begun: Promise<unknown> | null = null
 
   constructor(client: PooledClient, names: StatementNames) {
     this.#client = client
@@ -102,9 +104,19 @@ class Connection implements PostgresPoolClient {
     parameters: readonly unknown[] = [],
   ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
     if (typeof query !== 'string') throw new Error('cursors are not used')
-    if (query === 'begin') this.#isInTransaction = true
+    if (query === 'begin') return this.#begin<R>()
     if (query === 'commit' || query === 'rollback') this.#isInTransaction = false
     return this.#run<R>(query, parameters)
+  }
+
+  /** Goes out with the first statement, which fails when this has failed. */
+  async #begin<R>(): Promise<PostgresQueryResult<R>> {
+    this.#isInTransaction = true
+    this.#client.connection.stream.cork()
+    this.#begun = this.#client.query({ text: 'begin', values: [] })
+    // The first statement reports the failure.
+    this.#begun.catch(() => {})
+    return { command: 'SELECT', rowCount: 0, rows: [] }
   }
 
   async #run<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
@@ -112,13 +124,23 @@ class Connection implements PostgresPoolClient {
     const values = [...parameters]
     const isInTransaction = this.#isInTransaction
     try {
-      return await this.#client.query<R>(name === undefined ? { text, values } : { name, text, values })
+      return await this.#sent<R>(name === undefined ? { text, values } : { name, text, values })
     } catch (error) {
       // A transaction has failed as a whole, and `inTransaction` runs it again.
       if (this.#names.learn(error, text, name) && !isInTransaction) return this.#run(text, parameters)
       this.#isBroken ||= isDatabaseFailure(error) && !isConflict(error)
       throw error
     }
+  }
+
+  async #sent<R>(query: NamedQuery): Promise<PostgresQueryResult<R>> {
+    const begun = this.#begun
+    if (begun === null) return await this.#client.query<R>(query)
+    this.#begun = null
+    const sent = this.#client.query<R>(query)
+    this.#client.connection.stream.uncork()
+    const [answer] = await Promise.all([sent, begun])
+    return answer
   }
 
   /** See `StatementPipeline`; run once. */

@@ -116,3 +116,19 @@ describe.if(obstacle === null)('a transaction that is sent at once', () => {
     expect(sent).toBe(2)
   })
 })
+
+describe.if(obstacle === null)('the beginning of a transaction', () => {
+  test('goes out with the first statement, which belongs to it', async () => {
+    await using it = await opened()
+    const work = it.db.transaction().execute(async (trx) => {
+      await trx.insertInto('meta').values({ key: 'p-1', value: 'one' }).execute()
+      expect(await keys(it.other)).toEqual([])
+      throw new Error('changed its mind')
+    })
+    await expect(work).rejects.toThrow('changed its mind')
+    expect(await keys(it.other)).toEqual([])
+    await it.db.transaction().execute(async () => {})
+    await it.db.insertInto('meta').values({ key: 'p-2', value: 'two' }).execute()
+    expect(await keys(it.other)).toEqual(['p-2'])
+  })
+})
