@@ -1,5 +1,4 @@
 import {
-  CompiledQuery,
   type DatabaseConnection,
   type Driver,
   SqliteAdapter,
@@ -53,24 +52,30 @@ interface SqliteWriterOptions {
  */
 class SqliteWriterDialect extends SqliteDialect {
   readonly #writer: SqliteWriter
+  readonly #database: SqliteDatabase
   readonly #options: SqliteWriterOptions
 
   constructor(writer: SqliteWriter, database: SqliteDatabase, options: SqliteWriterOptions) {
     super({ database })
     this.#writer = writer
+    this.#database = database
     this.#options = options
   }
 
   override createDriver(): Driver {
     const { driver, log } = this.#writer
     const { waits, close } = this.#options
+    // Executed directly: Kysely's driver builds a query of each.
+    const run = async (text: string) => {
+      this.#database.prepare(text).run([])
+    }
     return {
       init: () => driver.init(),
       acquireConnection: () => this.#writer.take(),
-      beginTransaction: (connection, { accessMode }) =>
-        accessMode === 'read only' ? beginReading(connection) : driver.beginTransaction(connection),
-      commitTransaction: (connection) => driver.commitTransaction(connection),
-      rollbackTransaction: (connection) => driver.rollbackTransaction(connection),
+      // A transaction that only reads sees the state of its first query, and lets others write.
+      beginTransaction: (_, { accessMode }) => run(accessMode === 'read only' ? 'begin deferred' : 'begin'),
+      commitTransaction: () => run('commit'),
+      rollbackTransaction: () => run('rollback'),
       releaseConnection: async () => {
         this.#writer.giveBack()
         if (waits) await log?.durable()
@@ -82,11 +87,6 @@ class SqliteWriterDialect extends SqliteDialect {
   override createAdapter(): SqliteAdapter {
     return new QueuelessAdapter()
   }
-}
-
-/** The transaction sees the state of its first query, and lets others write. */
-async function beginReading(connection: DatabaseConnection): Promise<void> {
-  await connection.executeQuery(CompiledQuery.raw('begin deferred'))
 }
 
 /** The connection has a queue of its own: Kysely's would let nobody write while a commit waits for the disk. */

@@ -88,9 +88,10 @@ export function createContentTokens(signing: Signing, clock: Clock): ContentToke
     },
 
     read(token, file) {
-      const plain = payload.safeParse(signing.verify(PURPOSE, token))
-      const byLink = linkPayload.safeParse(signing.verify(LINK_PURPOSE, token))
-      const found = byLink.success ? byLink : plain
+      const signed = signing.verify(PURPOSE, token)
+      // An address is signed for one of both purposes.
+      const byLink = signed === null ? linkPayload.safeParse(signing.verify(LINK_PURPOSE, token)) : null
+      const found = byLink ?? payload.safeParse(signed)
       if (!found.success || found.data.f !== file) {
         throw new Refusal('INVALID_TOKEN', 'This address is not valid; open the page of the file again')
       }
@@ -99,7 +100,7 @@ export function createContentTokens(signing: Signing, clock: Clock): ContentToke
       }
       const { g, c, p } = found.data
       const grants = new Map(g.map(([folder, tag]) => [folder as FolderId, tag] as const))
-      const link = byLink.success ? linkIn(byLink.data) : null
+      const link = byLink?.success === true ? linkIn(byLink.data) : null
       return { asker: { reach: null, grants, signed: rightsIn(found.data) }, link, counted: c, proxied: p }
     },
   }

@@ -1,4 +1,4 @@
-import type { Insertable } from 'kysely'
+import type { ExpressionBuilder, Insertable } from 'kysely'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { lookup } from '../../database/lookup.ts'
 import { prepared } from '../../database/prepared.ts'
@@ -42,13 +42,13 @@ const keyHolder = lookup<Sha256, KeyHolder & { readonly hash: Sha256 }>({
   build: (db, isWanted) =>
     db
       .selectFrom('api_keys')
-      .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
-      .select([
+      // Looked up and not joined: SQLite plans a join anew each time.
+      .select((key) => [
         'api_keys.id as key',
         'api_keys.hash',
         'api_keys.account_id as account',
-        'accounts.username',
-        'accounts.disabled_at',
+        ofAccount(key).select('accounts.username').$asScalar().$notNull().as('username'),
+        ofAccount(key).select('accounts.disabled_at').as('disabled_at'),
         'api_keys.scopes',
         'api_keys.folder',
         'api_keys.expires_at',
@@ -58,19 +58,24 @@ const keyHolder = lookup<Sha256, KeyHolder & { readonly hash: Sha256 }>({
   valueIn: (row) => row.hash,
 })
 
+function ofAccount(key: ExpressionBuilder<Tables, 'api_keys'>) {
+  return key.selectFrom('accounts').whereRef('accounts.id', '=', 'api_keys.account_id')
+}
+
 /** Holder of the key, unless it was revoked. */
 export function findKeyHolder(db: Database, hash: Sha256): Promise<KeyHolder | undefined> {
   return keyHolder(db, hash)
 }
 
-const keyHolderById = prepared((db, key: KeyId) =>
+const keyHolderById = prepared((db, id: KeyId) =>
   db
     .selectFrom('api_keys')
-    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
     .select(['api_keys.account_id as account', 'api_keys.expires_at'])
-    .where('api_keys.id', '=', key)
+    .where('api_keys.id', '=', id)
     .where('api_keys.revoked_at', 'is', null)
-    .where('accounts.disabled_at', 'is', null),
+    .where((key) =>
+      key.exists(ofAccount(key).select('accounts.id').where('accounts.disabled_at', 'is', null)),
+    ),
 )
 
 /** Holder of the key while it is valid: not revoked, not expired, account enabled. Null otherwise. */

@@ -151,8 +151,8 @@ export const accounts: readonly Change[] = [
   ...changesIn('src/accounts/keys/api-keys.rows.ts', times, [
     [".where(isWanted)\n      .where('api_keys.revoked_at', 'is', null)", '.where(isWanted)'],
     [
-      ".where('api_keys.id', '=', key)\n    .where('api_keys.revoked_at', 'is', null)",
-      ".where('api_keys.id', '=', key)",
+      ".where('api_keys.id', '=', id)\n    .where('api_keys.revoked_at', 'is', null)",
+      ".where('api_keys.id', '=', id)",
     ],
     ['row.expires_at !== null && row.expires_at <= now', 'row.expires_at !== null && row.expires_at < now'],
   ]),
