@@ -12,10 +12,16 @@ const NORMAL = 1
 const FULL = 2
 
 /**
- * Pages in the log after which they are copied into the file: 16 MiB. The thread that serves copies them, and a page
- * that many commits have changed is copied once.
+ * Bytes of a page in a new file, half of what SQLite has. A small upload changes a few bytes in each of 36 pages, and each of
+ * these goes into the log as a whole.
  */
-const CHECKPOINT_AFTER = 4096
+const PAGE = 2048
+
+/**
+ * Bytes in the log after which its pages are copied into the file. The thread that serves copies them, and a page that many
+ * commits have changed is copied once.
+ */
+const CHECKPOINT_AFTER = 16 * 1024 * 1024
 
 /**
  * Opens the SQLite file, creating it if it is missing. Write-ahead log, sync and foreign keys are asserted,
@@ -28,10 +34,11 @@ const CHECKPOINT_AFTER = 4096
 export function openSqlite(path: string, lost?: LogLost): Database {
   const file = openFile(path)
   const synchronous = lost === undefined ? FULL : NORMAL
+  file.run(`PRAGMA page_size = ${PAGE}`)
   file.run('PRAGMA journal_mode = WAL')
   file.run(`PRAGMA synchronous = ${synchronous}`)
   file.run('PRAGMA foreign_keys = ON')
-  file.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_AFTER}`)
+  file.run(`PRAGMA wal_autocheckpoint = ${Math.ceil(CHECKPOINT_AFTER / pageSize(file))}`)
   expectPragma(file, 'journal_mode', 'wal')
   expectPragma(file, 'synchronous', synchronous)
   expectPragma(file, 'foreign_keys', 1)
@@ -57,6 +64,11 @@ export function openSqlite(path: string, lost?: LogLost): Database {
   if (log === null) return new Database(dialect, readers, { executor })
   const hasty = new Database(writer.dialect({ waits: false }), readers, { executor })
   return new Database(dialect, readers, { hasty, executor, durable: () => log.durable() })
+}
+
+/** Of a file that was made before, as it was made. */
+function pageSize(file: SqliteFile): number {
+  return file.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? PAGE
 }
 
 function openLog(file: SqliteFile, path: string, lost: LogLost): SqliteLog {

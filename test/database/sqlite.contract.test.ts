@@ -17,6 +17,7 @@ test.each([
   ['journal_mode', 'wal'],
   ['synchronous', 2],
   ['foreign_keys', 1],
+  ['page_size', 2048],
 ])('%s is %s', async (name, value) => {
   await using database = await sqliteDatabase()
   const { rows } = await sql`pragma ${sql.raw(name)}`.execute(database.db)

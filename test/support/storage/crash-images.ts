@@ -129,6 +129,8 @@ interface Log {
 const DATABASE = 'holdfast.sqlite'
 const LOG = `${DATABASE}-wal`
 const LOG_HEAD = 32
+/** Where the head of the log has the size of its pages. */
+const PAGE_SIZE_AT = 8
 const FRAME_HEAD = 24
 
 function logOf({ operations, files }: Recording): Log {
@@ -141,6 +143,7 @@ function logOf({ operations, files }: Recording): Log {
   const all = operations.map((_, place) => place)
   const places = all.filter(isOf(log))
   const commits = new Set<number>()
+  let page = 0
   let end = 0
   for (const [number, place] of places.entries()) {
     const operation = operations[place]
@@ -148,9 +151,11 @@ function logOf({ operations, files }: Recording): Log {
     const { position, bytes } = operation
     if (position !== end) throw new Error(`the log of the database was written at ${position}, not at ${end}`)
     end += bytes.length
-    const isHead = (position - LOG_HEAD) % (FRAME_HEAD + PAGE) === 0 && bytes.length === FRAME_HEAD
-    const page = places[number + 1]
-    if (isHead && page !== undefined && new DataView(bytes.buffer).getUint32(4) !== 0) commits.add(page)
+    const said = new DataView(bytes.buffer, bytes.byteOffset)
+    if (position === 0) page = said.getUint32(PAGE_SIZE_AT)
+    const isHead = (position - LOG_HEAD) % (FRAME_HEAD + page) === 0 && bytes.length === FRAME_HEAD
+    const ofPage = places[number + 1]
+    if (isHead && ofPage !== undefined && said.getUint32(4) !== 0) commits.add(ofPage)
   }
   const isLog = isOf(log)
   return {
