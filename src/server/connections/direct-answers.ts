@@ -13,6 +13,12 @@ import type { Refuse } from './unreadable.ts'
 const LINGER_BYTES = 64 * 1024 * 1024
 const LINGER = 5 * SECOND
 
+/**
+ * Bytes of the longest body of known length that is handed over together with its headers: what the connection does not
+ * take of those at once is copied.
+ */
+const LONGEST_AT_ONCE = 64 * 1024
+
 /** Handlers of failures. */
 export interface Failing {
   readonly failed: AnswerFailure
@@ -135,8 +141,9 @@ export class DirectAnswer implements Connection {
       if (isWhole) response.headers.set('Content-Length', String(first?.byteLength ?? 0))
       chunks.cancel()
       await this.#sendWhole(response, undefined)
-    } else if (isWhole) await this.#sendWhole(response, first ?? undefined)
-    else await this.#sendChunks(response, [first, second], chunks)
+    } else if (isWhole && (length === null || length <= LONGEST_AT_ONCE)) {
+      await this.#sendWhole(response, first ?? undefined)
+    } else await this.#sendChunks(response, [first, second], chunks)
   }
 
   #sendFailure({ headers }: Response, error: unknown, { failed, brokeOff, refuse }: Failing): Promise<void> {
