@@ -41,7 +41,7 @@ export function preparedStatement<Args extends readonly Value[], Row, From exten
 function reading<Args extends readonly Value[], Row, From extends Queryable>(
   compiled: (from: From, args: Args) => CompiledQuery<Row>,
 ): (from: From, ...args: Args) => Promise<Row[]> {
-  return (from, ...args) => from.read.rows(compiled(from, args))
+  return async (from, ...args) => from.read.rows(compiled(from, args))
 }
 
 /** A statement that changes rows: resolves to the number of changed rows and the returned ones. */
