@@ -144,4 +144,36 @@ describeInBrowser('sharing from the file manager', (browser) => {
     expect(await faultsInBothColours(page)).toEqual([])
     expect(files.trouble()).toEqual([])
   })
+
+  test('tells who sent what by a link, and changes its terms', async () => {
+    const own = await account()
+    const folder = await makeFolder(host, own.key, { name: 'Inbox' })
+    const uploads = { fields: { sender: 'required' } }
+    const link = await makeLink(host, own.key, { folders: [folder], name: 'Send here', uploads })
+    const body = textBytes('Dear you')
+    const sent = await visit(host, `/l/${link}/answer.txt?sender=Ben`, { method: 'PUT', body })
+    expect(sent.status).toBe(200)
+    await using files = await openFilesPage(browser(), own, PHONE)
+    const { page } = files
+    await page.getByRole('button', { name: 'Folders' }).click()
+    await files.button('Shared links').click()
+    const dialog = page.getByRole('dialog', { name: 'Shared links' })
+    await dialog.getByRole('button', { name: 'Details: Send here' }).click()
+    await dialog.getByText('answer.txt').waitFor()
+    await dialog.getByText(/^Ben · 8 B · /).waitFor()
+    await dialog.getByLabel('Good for').selectOption('30 days from now')
+    await dialog.getByLabel('Title of its page').fill('Send it here')
+    await dialog.getByLabel('Message on its page').fill('Thank you!')
+    expect([await pixelsBeside(page), await smallTargets(page)]).toEqual([0, []])
+    expect(await faultsInBothColours(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('button', { name: 'Details: Send it here' }).waitFor()
+    const { body: now } = await api(host, own.key, 'GET', `/api/v1/links/${link}`)
+    expect(Object(now).data).toMatchObject({
+      name: 'Send it here',
+      message: 'Thank you!',
+      ends_at: expect.any(String),
+    })
+    expect(files.trouble()).toEqual([])
+  })
 })

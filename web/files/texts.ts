@@ -142,6 +142,13 @@ export interface FilesTexts {
     readonly usedUp: string
     readonly revoked: string
     readonly locked: string
+    readonly details: string
+    readonly came: string
+    readonly nothingCame: string
+    readonly onItsWay: string
+    /** {day} */
+    readonly keptEnd: string
+    readonly daysFromNow: Plural
     readonly revoke: string
     /** {name} */
     readonly ask: string

@@ -1,5 +1,13 @@
 import { doneWithMessage } from '../../../src/contract/fields.ts'
-import { type Link, type LinkDetail, linkMadeAnswer, linksAnswer } from '../../../src/contract/links.ts'
+import {
+  type Contribution,
+  contributionsAnswer,
+  type Link,
+  type LinkDetail,
+  linkAnswer,
+  linkMadeAnswer,
+  linksAnswer,
+} from '../../../src/contract/links.ts'
 import { DAY } from '../../../src/domain/clock.ts'
 import { askServer, sending } from '../../shared/ask.ts'
 import { type Entry, filesOf, foldersOf } from '../entry.ts'
@@ -28,12 +36,17 @@ export async function makeLink(
   const body = {
     files: filesOf(entries).map(({ uuid }) => uuid),
     folders: foldersOf(entries).map(({ id }) => id),
-    ends_at: days === null ? null : new Date(Date.now() + days * DAY).toISOString(),
+    ends_at: endIn(days),
     max_downloads: isOnce && asks === null ? 1 : null,
     ...(asks === null ? {} : { uploads: uploadsOf(asks) }),
     ...terms,
   }
   return (await askServer(linkMadeAnswer, '/api/v1/links', sending('POST', body))).data
+}
+
+/** null: no end. */
+function endIn(days: number | null): string | null {
+  return days === null ? null : new Date(Date.now() + days * DAY).toISOString()
 }
 
 function uploadsOf({ forName, maxFiles, maxFileSize, types }: NonNullable<ShareTerms['asks']>) {
@@ -53,6 +66,29 @@ export async function fetchLinks(
 ): Promise<{ readonly links: readonly Link[]; readonly pages: number }> {
   const { data, pagination } = await askServer(linksAnswer, `/api/v1/links?page=${page}&per_page=${PAGE}`)
   return { links: data, pages: pagination.pages }
+}
+
+/** Fields that are missing stay as they are. */
+export interface LinkChange {
+  readonly name: string | null
+  readonly message: string | null
+  /** From now on; null: it does not end. */
+  readonly days?: number | null
+}
+
+export async function changeLink({ slug }: Link, { days, ...change }: LinkChange): Promise<Link> {
+  const body = { ...change, ...(days === undefined ? {} : { ends_at: endIn(days) }) }
+  return (await askServer(linkAnswer, `/api/v1/links/${slug}`, sending('PATCH', body))).data
+}
+
+/** What came by a link that takes uploads, newest first. */
+export async function fetchContributions(
+  { slug }: Link,
+  page: number,
+): Promise<{ readonly contributions: readonly Contribution[]; readonly pages: number }> {
+  const path = `/api/v1/links/${slug}/contributions?page=${page}&per_page=${PAGE}`
+  const { data, pagination } = await askServer(contributionsAnswer, path)
+  return { contributions: data, pages: pagination.pages }
 }
 
 export async function revokeLink({ slug }: Link): Promise<void> {

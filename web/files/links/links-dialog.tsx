@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { Fragment, useEffect, useState } from 'react'
 import type { Link } from '../../../src/contract/links.ts'
 import { refusedRequest } from '../../shared/ask.ts'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
@@ -10,6 +10,7 @@ import { FilesDialog } from '../dialogs/dialog.tsx'
 import { reasonOf } from '../dialogs/use-attempt.ts'
 import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
+import { LinkDetails } from './link-details.tsx'
 import { fetchLinks, revokeLink } from './links-client.ts'
 
 /** The account's links, as far as they were read, from newest to oldest. */
@@ -35,14 +36,14 @@ function useLinks() {
   // They are read when the dialog is opened.
   useEffect(() => read(1), [])
 
+  function changed(to: Link): void {
+    setLinks((before) => before?.map((link) => (link.slug === to.slug ? to : link)) ?? null)
+  }
+
   function revoke(revoked: Link): void {
     setProblem(null)
     revokeLink(revoked).then(
-      () => {
-        setLinks(
-          (before) => before?.map((link) => (link.slug === revoked.slug ? withoutForce(link) : link)) ?? null,
-        )
-      },
+      () => changed(withoutForce(revoked)),
       (error: unknown) => {
         const code = refusedRequest(error)
         if (code === null) failed()
@@ -51,7 +52,14 @@ function useLinks() {
     )
   }
 
-  return { links, hasMore: pages.read < pages.all, readMore: () => read(pages.read + 1), revoke, problem }
+  return {
+    links,
+    hasMore: pages.read < pages.all,
+    readMore: () => read(pages.read + 1),
+    changed,
+    revoke,
+    problem,
+  }
 }
 
 function withoutForce(link: Link): Link {
@@ -61,8 +69,9 @@ function withoutForce(link: Link): Link {
 /** What the account has shared by links with terms: their states and downloads, copied and taken back. */
 export function LinksDialog({ close }: { close: () => void }) {
   const { links: texts } = useFiles().texts
-  const { links, hasMore, readMore, revoke, problem } = useLinks()
+  const { links, hasMore, readMore, changed, revoke, problem } = useLinks()
   const [asked, setAsked] = useState<string | null>(null)
+  const [opened, setOpened] = useState<string | null>(null)
 
   return (
     <FilesDialog close={close} isWide title={texts.title}>
@@ -85,7 +94,15 @@ export function LinksDialog({ close }: { close: () => void }) {
               }}
             />
           ) : (
-            <LinkRow ask={() => setAsked(link.slug)} key={link.slug} link={link} />
+            <Fragment key={link.slug}>
+              <LinkRow
+                ask={() => setAsked(link.slug)}
+                isOpened={opened === link.slug}
+                link={link}
+                open={() => setOpened(opened === link.slug ? null : link.slug)}
+              />
+              {opened === link.slug ? <LinkDetails changed={changed} link={link} /> : null}
+            </Fragment>
           ),
         )}
       </ul>
@@ -100,7 +117,14 @@ export function LinksDialog({ close }: { close: () => void }) {
   )
 }
 
-function LinkRow({ link, ask }: { link: Link; ask: () => void }) {
+interface LinkRowProps {
+  readonly link: Link
+  readonly ask: () => void
+  readonly isOpened: boolean
+  readonly open: () => void
+}
+
+function LinkRow({ link, ask, isOpened, open }: LinkRowProps) {
   const { data, texts } = useFiles()
   const { links } = texts
   const title = link.title === '' ? links.nothingLeft : link.title
@@ -121,6 +145,18 @@ function LinkRow({ link, ask }: { link: Link; ask: () => void }) {
           variant="light"
         />
       ) : null}
+      {link.state === 'revoked' && link.uploads === null ? null : (
+        <button
+          aria-expanded={isOpened}
+          aria-label={`${links.details}: ${title}`}
+          className="icon-button"
+          onClick={open}
+          title={links.details}
+          type="button"
+        >
+          <Drawing of="info" />
+        </button>
+      )}
       {link.state === 'revoked' ? null : (
         <button
           aria-label={`${links.revoke}: ${title}`}
