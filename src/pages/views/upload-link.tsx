@@ -63,12 +63,15 @@ function fieldsOf({ fields }: UploadLinkView, { texts }: PageContext): AskedFiel
   })
 }
 
-function factsOf({ owner, maxFileSize, types, notice }: UploadLinkView, { texts, words }: PageContext) {
+function factsOf(view: UploadLinkView, { texts, words }: PageContext): string[] {
+  const { owner, maxFileSize, types, notice, isFull } = view
   const { uploadLink, start } = texts
   const called: Readonly<Record<string, string>> = uploadLink.mediaTypes
   const kinds = types?.map((type) => called[type] ?? type).join(', ')
+  const who = notice.name === null ? [] : [fill(uploadLink.asks, { owner })]
+  if (isFull) return who
   return [
-    ...(notice.name === null ? [] : [fill(uploadLink.asks, { owner })]),
+    ...who,
     uploadLink.unseen,
     fill(start.limit, { size: words.size(maxFileSize) }),
     ...(kinds === undefined ? [] : [fill(uploadLink.kinds, { kinds })]),
