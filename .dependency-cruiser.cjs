@@ -29,7 +29,7 @@ const MAY_IMPORT = {
   files: ['thumbnails/(thumbnails|icons)\\.ts$'],
   thumbnails: ['files/', 'sharing/(access|links/link-(access|visits))\\.ts$'],
   accounts: ['files/', 'mail/'],
-  sharing: ['files/', 'accounts/', 'uploads/'],
+  sharing: ['files/', 'accounts/', 'uploads/', 'mail/outbox\\.ts$'],
   uploads: ['files/', 'thumbnails/'],
   downloads: ['files/', 'sharing/', 'uploads/hashing/'],
   events: ['files/', 'accounts/keys/'],

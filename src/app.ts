@@ -124,7 +124,11 @@ async function createParts(
   given: { readonly metrics: Metrics | null; readonly signInSecret: string; readonly site: BuiltSite },
 ): Promise<{ readonly parts: Parts; readonly mail: MailPart; readonly jobs: readonly Job[] }> {
   const files = await createFilesPart(core)
-  const sharing = createSharingPart(core)
+  const mail = createMailPart(core, { before: (mayGoOn) => signIn.passwordResets.answerAll(mayGoOn) })
+  const signIn = createSignInPart(core, { secret: given.signInSecret, mail })
+  const accounts = createAccountsPart(core, { files, mail, signIn })
+  const mails = { outbox: mail.outbox, unsubscribePath: accounts.warningEnd.pathOf }
+  const sharing = createSharingPart(core, mails)
   const thumbnails = createThumbnailsPart(core)
   const uploads = createUploadsPart(core, { files, thumbnails })
   const mirror = createMirrorPart(core)
@@ -134,15 +138,12 @@ async function createParts(
     suspects: createSuspects(core),
   })
   const events = createEventsPart(core)
-  const mail = createMailPart(core, { before: (mayGoOn) => signIn.passwordResets.answerAll(mayGoOn) })
-  const signIn = createSignInPart(core, { secret: given.signInSecret, mail })
-  const accounts = createAccountsPart(core, { files, mail, signIn })
   const operations = await createOperationsPart(core, {
     settings,
     metrics: given.metrics,
     tryMail: tryMailServer,
     diskPressure: () => diskPressure(),
-    mails: { outbox: mail.outbox, unsubscribePath: accounts.warningEnd.pathOf },
+    mails,
   })
   const authentication = createAuthentication({
     ...core,

@@ -43,6 +43,7 @@ const ORDER = [
   'read stored bytes again',
   'note damaged contents',
   'tell of damaged contents',
+  'tell of what came by links',
   'keep the mirror',
   'back up',
   'rehearse a restore',

@@ -33,7 +33,8 @@ export const setMailAddressEndpoint = sessionEndpoint({
 })
 
 export const changeMailEndpoint = sessionEndpoint({
-  summary: 'Say whether you are told before unused files go, and when files are damaged',
+  summary:
+    'Say whether you are told before unused files go, when files are damaged, and what came by your links',
   tag: 'Signing in',
   body: z.object({ warnings: z.boolean('must be true or false') }),
   answer: done,

@@ -67,7 +67,8 @@ export const mailSettings = component(
     address: described(z.nullable(z.string()), { description: 'The address that you have confirmed' }),
     pending: described(z.nullable(z.string()), { description: 'The address that waits for that' }),
     warnings: described(z.boolean(), {
-      description: 'Whether you are told before unused files go, and when files are damaged',
+      description:
+        'Whether you are told before unused files go, when files are damaged, and what came by your links',
     }),
   }),
 )

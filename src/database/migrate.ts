@@ -29,6 +29,7 @@ import { links } from './migrations/024-links.ts'
 import { mirror } from './migrations/025-mirror.ts'
 import { linkClaims } from './migrations/026-link-claims.ts'
 import { uploadLinks } from './migrations/027-upload-links.ts'
+import { arrivals } from './migrations/028-arrivals.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -65,6 +66,7 @@ const migrations: readonly Migration[] = [
   mirror,
   linkClaims,
   uploadLinks,
+  arrivals,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

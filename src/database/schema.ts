@@ -473,7 +473,7 @@ interface MailAddressesTable {
   /** An unverified address, which replaces the other once it is verified. */
   pending: MailAddress | null
   language: Language
-  /** Whether the owner wants warnings about files that will be deleted or are damaged. */
+  /** Whether the owner wants mails about their files: that will be deleted, are damaged, or came by an upload link. */
   warnings: Generated<0 | 1>
   /** Time of the last warning, and the upper bound of `last_used_at` that it covered. */
   warned_at: number | null
@@ -481,6 +481,8 @@ interface MailAddressesTable {
   /** The last of `damages` that its mails told of, and when. */
   damage_told: Generated<DamageId>
   damage_told_at: number | null
+  /** When its last mail told of what came by upload links. */
+  arrivals_told_at: number | null
 }
 
 /** The outbox. A row is deleted as soon as its mail is sent. */
@@ -679,4 +681,6 @@ interface ContributionsTable {
   address: string | null
   reference: string | null
   created_at: number
+  /** Whether its owner was told by mail that it came. */
+  told: Generated<0 | 1>
 }

@@ -7,6 +7,7 @@ export type Letter =
     }
   | FilesGoing
   | FilesDamaged
+  | FilesReceived
   | ContentsDamaged
   | BackupEnded
   | BackupFailed
@@ -34,6 +35,19 @@ export interface FilesDamaged {
   readonly kind: 'files damaged'
   readonly username: string
   readonly names: readonly string[]
+  /** Number of further files. */
+  readonly more: number
+  readonly unsubscribePath: string
+}
+
+/** To an owner: files came by upload links. */
+export interface FilesReceived {
+  readonly kind: 'files received'
+  readonly username: string
+  /** Of the link, or of the folder that it fills; null: of several links. */
+  readonly title: string | null
+  /** Some of them. `sender`: who they say they are; null where they were not asked. */
+  readonly files: readonly { readonly name: string; readonly sender: string | null }[]
   /** Number of further files. */
   readonly more: number
   readonly unsubscribePath: string

@@ -4,6 +4,7 @@ import type {
   ContentsDamaged,
   FilesDamaged,
   FilesGoing,
+  FilesReceived,
 } from '../domain/letter.ts'
 import { formatSize } from '../domain/sizes.ts'
 import type { MailWords, Surroundings, Wording } from './wording.ts'
@@ -56,6 +57,8 @@ export const letterWordsDe: MailWords = (letter, at) => {
       return filesGoing(letter, account, at)
     case 'files damaged':
       return filesDamaged(letter, account, at)
+    case 'files received':
+      return filesReceived(letter, account, at)
     case 'contents damaged':
       return contentsDamaged(letter, at)
     case 'backup ended':
@@ -102,6 +105,30 @@ function filesDamaged({ names, more, unsubscribePath }: FilesDamaged, account: s
     link: { label: 'Deine Dateien zeigen', address: at.address('/files') },
     rest: [
       `Wenn du sie noch hast, lade ${isOne ? 'dieselbe Datei' : 'dieselben Dateien'} noch einmal hoch: Dann ${isOne ? 'funktioniert auch der alte Link' : 'funktionieren auch die alten Links'} wieder. Vielleicht hat der Betreiber des Servers eine Sicherung.`,
+    ],
+    end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
+  }
+}
+
+function filesReceived(
+  { title, files, more, unsubscribePath }: FilesReceived,
+  account: string,
+  at: Surroundings,
+): Wording {
+  const count = files.length + more
+  const isOne = count === 1
+  const what = isOne ? 'Eine Datei' : `${number.format(count)} Dateien`
+  const by = title === null ? 'über deine Links, die um Dateien bitten,' : `über deinen Link „${title}“`
+  return {
+    subject: `${what} erhalten${title === null ? '' : `: ${title}`}`,
+    paragraphs: [`${what} ${isOne ? 'kam' : 'kamen'} ${by} zum ${account}:`],
+    list: {
+      items: files.map(({ name, sender }) => (sender === null ? name : `${name} (${sender})`)),
+      more: more === 0 ? null : `und ${number.format(more)} weitere`,
+    },
+    link: { label: 'Deine Dateien zeigen', address: at.address('/files') },
+    rest: [
+      'Von wem sie kommen, ist, was die Absender von sich sagen. Links lassen sich jederzeit zurücknehmen.',
     ],
     end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
   }

@@ -4,6 +4,7 @@ import type {
   ContentsDamaged,
   FilesDamaged,
   FilesGoing,
+  FilesReceived,
 } from '../domain/letter.ts'
 import { formatSize } from '../domain/sizes.ts'
 import type { MailWords, Surroundings, Wording } from './wording.ts'
@@ -55,6 +56,8 @@ export const letterWordsEn: MailWords = (letter, at) => {
       return filesGoing(letter, account, at)
     case 'files damaged':
       return filesDamaged(letter, account, at)
+    case 'files received':
+      return filesReceived(letter, account, at)
     case 'contents damaged':
       return contentsDamaged(letter, at)
     case 'backup ended':
@@ -100,6 +103,28 @@ function filesDamaged({ names, more, unsubscribePath }: FilesDamaged, account: s
     rest: [
       `If you still have ${isOne ? 'it, upload the same file' : 'them, upload the same files'} again: then the old ${isOne ? 'link works' : 'links work'} again too. Whoever runs the server may have a backup.`,
     ],
+    end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
+  }
+}
+
+function filesReceived(
+  { title, files, more, unsubscribePath }: FilesReceived,
+  account: string,
+  at: Surroundings,
+): Wording {
+  const count = files.length + more
+  const isOne = count === 1
+  const what = isOne ? 'One file' : `${number.format(count)} files`
+  const by = title === null ? 'by your links that ask for files' : `by your link “${title}”`
+  return {
+    subject: `${what} received${title === null ? '' : `: ${title}`}`,
+    paragraphs: [`${what} came to ${account} ${by}:`],
+    list: {
+      items: files.map(({ name, sender }) => (sender === null ? name : `${name} (${sender})`)),
+      more: more === 0 ? null : `and ${number.format(more)} more`,
+    },
+    link: { label: 'Show your files', address: at.address('/files') },
+    rest: ['Who sent them is what they say of themselves. Links can be taken back at any time.'],
     end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
   }
 }

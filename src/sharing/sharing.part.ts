@@ -1,8 +1,9 @@
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
-import { HOUR, SECOND } from '../domain/clock.ts'
+import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import { type AccessControl, createAccess } from './access.ts'
 import { createFolderPasswords, type FolderPasswords } from './folder-passwords.ts'
+import { type ArrivalMails, tellOfArrivals } from './links/arrival-mails.job.ts'
 import { createLinkAccess, type LinkAccess } from './links/link-access.ts'
 import { createLinkClaims, type LinkClaims } from './links/link-claims.ts'
 import { createLinkContributors, type LinkContributors } from './links/link-contributors.ts'
@@ -27,7 +28,10 @@ export interface SharingPart {
   readonly jobs: readonly Job[]
 }
 
-export function createSharingPart({ db, rates, signing, clock, random, failed }: Core): SharingPart {
+export function createSharingPart(
+  { db, rates, signing, clock, random, failed }: Core,
+  mails: ArrivalMails,
+): SharingPart {
   const access = createAccess(db, signing, clock)
   const reports = createReports(db, clock)
   const folderPasswords = createFolderPasswords(rates, signing, clock, random)
@@ -54,6 +58,12 @@ export function createSharingPart({ db, rates, signing, clock, random, failed }:
       { name: 'forget old reports', on: 'one node', every: HOUR, run: reports.forgetOld },
       { name: 'write downloads by links', on: 'every node', every: SECOND, run: linkClaims.flush },
       { name: 'count old downloads by links', on: 'one node', every: HOUR, run: linkClaims.countOld },
+      {
+        name: 'tell of what came by links',
+        on: 'one node',
+        every: MINUTE,
+        run: (mayGoOn) => tellOfArrivals(db, clock, mails, mayGoOn),
+      },
       { name: 'forget old links', on: 'one node', every: HOUR, run: links.forgetOld },
     ],
   }

@@ -49,7 +49,7 @@ export const mailDe: MailTexts = {
     },
     unsubscribe: {
       title: 'Keine E-Mails über Dateien mehr?',
-      why: 'Für das Konto {username} kommt dann keine Warnung mehr, bevor ungeöffnete Dateien gelöscht werden, und keine Nachricht über beschädigte Dateien.',
+      why: 'Für das Konto {username} kommt dann keine Warnung mehr, bevor ungeöffnete Dateien gelöscht werden, und keine Nachricht über beschädigte Dateien und was über Links kommt.',
       submit: 'Abbestellen',
     },
     unsubscribed: {

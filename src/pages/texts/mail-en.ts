@@ -49,7 +49,7 @@ export const mailEn: MailTexts = {
     },
     unsubscribe: {
       title: 'Stop emails about files?',
-      why: 'The account {username} will no longer be warned before unopened files are deleted, nor told of damaged files.',
+      why: 'The account {username} will no longer be warned before unopened files are deleted, nor told of damaged files and of what comes by its links.',
       submit: 'Unsubscribe',
     },
     unsubscribed: {

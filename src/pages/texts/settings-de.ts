@@ -208,9 +208,9 @@ export const settingsDe: SettingsPageTexts = {
       address: 'Neue Adresse',
       send: 'Bestätigungslink senden',
       sent: 'Ein Link ist unterwegs an {address}',
-      warnings: 'Warnungen zu meinen Dateien',
+      warnings: 'E-Mails zu meinen Dateien',
       warningsWhy:
-        'Eine Woche bevor ungeöffnete Dateien gelöscht werden, und wenn der Server Dateien beschädigt findet: von jeder Art höchstens eine E-Mail am Tag.',
+        'Eine Woche bevor ungeöffnete Dateien gelöscht werden, und wenn der Server Dateien beschädigt findet: von jeder Art höchstens eine E-Mail am Tag. Und was über Links kam, die um Dateien bitten: höchstens eine in der Stunde.',
       remove: 'Adresse entfernen',
       removeWhy:
         'Du bekommst keine E-Mails mehr. Bei einem vergessenen Passwort kann dir dann nur der Betreiber dieses Servers helfen.',

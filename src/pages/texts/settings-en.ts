@@ -202,9 +202,9 @@ export const settingsEn: SettingsPageTexts = {
       address: 'New address',
       send: 'Send confirmation link',
       sent: 'A link is on its way to {address}',
-      warnings: 'Warn me about my files',
+      warnings: 'Email me about my files',
       warningsWhy:
-        'A week before unopened files are deleted, and when the server finds files damaged: at most one email of each kind a day.',
+        'A week before unopened files are deleted, and when the server finds files damaged: at most one email of each kind a day. And what has come by links that ask for files: at most one an hour.',
       remove: 'Remove the address',
       removeWhy:
         'You get no more email. If you forget your password, only somebody who runs this server can help.',

@@ -1,0 +1,87 @@
+/** Owners are told by mail of what came by their upload links, once and without a flood. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
+import type { AccountId } from '../../../src/domain/ids.ts'
+import type { Language } from '../../../src/domain/language.ts'
+import { foldMailAddress, type MailAddress, parseMailAddress } from '../../../src/domain/mail-address.ts'
+import { makeLink } from '../../support/clients/links.ts'
+import { GENEROUS, makeFolder, textBytes, visit } from '../../support/clients/public.ts'
+import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+import { type MailServer, startMailServer } from '../../support/sign-in/mail-server.ts'
+
+let mails: MailServer
+let host: TestHoldfast
+beforeAll(async () => {
+  mails = await startMailServer()
+  host = await startHoldfast({ ...GENEROUS, publicUrl: 'http://files.example.org', mail: mails.config })
+}, 120_000)
+afterAll(async () => {
+  await host.stop()
+  await mails[Symbol.asyncDispose]()
+})
+
+async function asking(username: string, language: Language, warnings: 0 | 1 = 1) {
+  const { id, apiKey: key } = await host.addAccount(username)
+  const address = parseMailAddress(`${username}@example.org`) as MailAddress
+  const verified = { account_id: id as AccountId, address, address_folded: foldMailAddress(address) }
+  await host.database
+    .insertInto('mail_addresses')
+    .values({ ...verified, language, warnings })
+    .execute()
+  const folder = await makeFolder(host, key, { name: 'Inbox' })
+  const link = await makeLink(host, key, { folders: [folder], name: 'The trip', uploads: {} })
+  return { address, key, folder, link }
+}
+
+async function send(link: string, name: string, sender = ''): Promise<void> {
+  const path = `/l/${link}/${name}${sender === '' ? '' : `?sender=${sender}`}`
+  expect((await visit(host, path, { method: 'PUT', body: textBytes(name) })).status).toBe(200)
+}
+
+async function mailTo(address: string, later = 0) {
+  host.clock.advance(later)
+  await host.runJobs()
+  return mails.take(address)
+}
+
+test('what came together is in one mail, in the owner’s language, and the next comes an hour later', async () => {
+  const ann = await asking('ann', 'en')
+  const bea = await asking('bea', 'de')
+  const fields = { sender: 'optional' }
+  const other = await makeLink(host, ann.key, { folders: [ann.folder], uploads: { fields } })
+  await send(ann.link, 'one.jpg')
+  await send(bea.link, 'eins.jpg')
+  expect(await mailTo(ann.address)).toBeNull()
+  host.clock.advance(3 * MINUTE)
+  await send(ann.link, 'two.jpg')
+  const first = await mailTo(ann.address, 3 * MINUTE)
+  expect(first?.subject).toBe('2 files received: The trip')
+  for (const name of ['one.jpg', 'two.jpg']) expect(first?.text).toContain(name)
+  expect(first?.headers.get('list-unsubscribe')).toMatch(/^<http:\/\/files\.example\.org\/unsubscribe\/.+>$/)
+  const toBea = mails.take(bea.address)
+  expect(toBea?.subject).toBe('Eine Datei erhalten: The trip')
+
+  await send(other, 'three.jpg', 'Ben')
+  await send(ann.link, 'four.jpg')
+  expect(await mailTo(ann.address, 30 * MINUTE)).toBeNull()
+  const second = await mailTo(ann.address, 31 * MINUTE)
+  expect(second?.subject).toBe('2 files received')
+  expect(second?.text).toContain('three.jpg (Ben)')
+  expect(second?.text).not.toContain('one.jpg')
+  expect(await mailTo(ann.address, 2 * HOUR)).toBeNull()
+})
+
+test('a mail names twenty files, nothing that was withdrawn, and nobody gets one who wants none', async () => {
+  const chris = await asking('chris', 'en')
+  const dora = await asking('dora', 'en', 0)
+  await send(dora.link, 'unwanted.jpg')
+  for (let at = 1; at <= 22; at++) await send(chris.link, `${at}.jpg`)
+  const gone = await visit(host, `/l/${chris.link}/gone.jpg`, { method: 'PUT', body: textBytes('gone') })
+  const receipt = gone.headers.get('holdfast-receipt')
+  expect((await visit(host, `/api/v1/receipt/${receipt}`, { method: 'DELETE' })).status).toBe(200)
+  const mail = await mailTo(chris.address, 6 * MINUTE)
+  expect(mail?.subject).toBe('22 files received: The trip')
+  expect(mail?.text).toContain('and 2 more')
+  expect(mail?.text).not.toContain('gone.jpg')
+  expect(mails.take(dora.address)).toBeNull()
+})
