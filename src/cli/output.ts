@@ -8,7 +8,7 @@ export function printLines(...lines: readonly string[]): void {
   process.stdout.write(`${plainLines(lines.join('\n'))}\n`)
 }
 
-/** Writes a problem to standard error. */
+/** Writes a problem, or what somebody should know, to standard error. */
 export function printProblem(line: string): void {
   process.stderr.write(`${plainLines(line)}\n`)
 }

@@ -44,6 +44,9 @@ export interface OfferedFile {
 }
 
 const LONGEST_ANSWER = 200
+/** Control characters, and those that turn the direction of what stands beside them. */
+const NOT_SHOWN = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
 export const MOST_TYPES = 50
 /** All that came by a link is counted whenever something more comes, so there is an end to it. */
 export const MOST_FILES = 10_000
@@ -99,8 +102,8 @@ export function checkedAnswers(fields: AskedFields, answers: Answers): Answers {
     if (asked === undefined) continue
     const text = boundedNfc((answers[field] ?? '').trim(), LONGEST_ANSWER)
     if (text === null) throw unfit(field, `may have ${LONGEST_ANSWER} characters at most`)
-    const clean = text.toWellFormed().replace(/\p{Cc}/gu, '')
-    if (clean !== '') kept[field] = clean
+    const clean = text.toWellFormed().replace(NOT_SHOWN, '').trim()
+    if (VISIBLE.test(clean)) kept[field] = clean
     else if (asked === 'required')
       throw unfit(
         field,

@@ -25,7 +25,7 @@ export async function uploadLinkPage(
     },
     fields: terms.fields,
     types: terms.types,
-    maxFileSize: Math.min(maxFileSize, terms.maxFileSize ?? maxFileSize),
+    maxFileSize: Math.min(maxFileSize, terms.maxFileSize ?? maxFileSize, terms.maxSize ?? maxFileSize),
     isFull,
     isReceived: call.url.searchParams.get('received') === '1',
   }

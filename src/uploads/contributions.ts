@@ -4,8 +4,15 @@ import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { BlobKey, LinkId, Uuid } from '../domain/ids.ts'
-import { type Answers, assertTaken, checkedAnswers, type OfferedFile } from '../domain/upload-terms.ts'
+import type { BlobKey, FolderId, LinkId, Uuid } from '../domain/ids.ts'
+import {
+  type Answers,
+  assertTaken,
+  checkedAnswers,
+  MOST_FILES,
+  type OfferedFile,
+} from '../domain/upload-terms.ts'
+import { countTree } from '../files/folders/trees.rows.ts'
 import {
   dropPlaceless,
   insertContribution,
@@ -67,7 +74,13 @@ export class Contributions {
     await insertContribution(trx, contribution, answers)
   }
 
-  /** The same in a transaction of its own. */
+  /** Folders stay when what was to come into them does not. Throws Refusal LINK_USED_UP when there are too many. */
+  async assertFewFolders(trx: Trx, into: FolderId): Promise<void> {
+    if ((await countTree(trx, into, MOST_FOLDERS)) < MOST_FOLDERS) return
+    throw new Refusal('LINK_USED_UP', 'This link takes no more folders; send files without them')
+  }
+
+  /** `take` in a transaction of its own. */
   takeNow(caller: ContributorCaller, wanted: WantedContribution): Promise<void> {
     return inTransaction(this.#db, (trx) => this.take(trx, caller, wanted))
   }
@@ -100,6 +113,8 @@ export class Contributions {
 }
 
 const STEP = 100
+/** Folders below the one that a link fills. */
+const MOST_FOLDERS = MOST_FILES
 
 export function linkEnded(): Refusal {
   return new Refusal('LINK_ENDED', 'This link has ended; ask the person who sent it for another one')

@@ -7,7 +7,7 @@ import { RemoteTree } from '../../client/remote-tree.ts'
 import type { Environment } from '../../config/environment.ts'
 import { systemClock, timestamp } from '../../domain/clock.ts'
 import { readExpiry, readNumber } from '../options.ts'
-import { printJson, printLines } from '../output.ts'
+import { printJson, printLines, printProblem } from '../output.ts'
 import { asClient, openApi, type ServerOption } from '../session.ts'
 
 /** Terms that any made link may have. */
@@ -47,7 +47,7 @@ export function termOptions(command: Command): Command {
       (text) => readExpiry(text, systemClock.now()),
     )
     .option('--password <password>', 'the password that others need to open it')
-    .option('--name <name>', 'what its page is called')
+    .option('--name <name>', 'a title on its page')
     .option('--message <text>', 'what its page says')
     .option('--slug <slug>', 'the end of its address; without it, one that nobody can guess')
     .option('--json', 'print a JSON object')
@@ -58,10 +58,17 @@ async function run(environment: Environment, words: readonly string[], options: 
   const api = await openApi(environment, options)
   const { downloads } = options
   const limit = downloads === undefined ? {} : { max_downloads: downloads }
-  printLink(
-    await api.makeLink({ ...(await targets(new RemoteTree(api), words)), ...termsOf(options), ...limit }),
-    options,
-  )
+  const link = await api.makeLink({
+    ...(await targets(new RemoteTree(api), words)),
+    ...termsOf(options),
+    ...limit,
+  })
+  printLink(link, options)
+  if (!options.json && process.stderr.isTTY) {
+    printProblem(
+      'Whoever has it can open this and all that is inside, also what is private or has a password.',
+    )
+  }
 }
 
 export function printLink(link: LinkItem, { json }: Pick<TermOptions, 'json'>): void {

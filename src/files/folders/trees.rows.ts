@@ -1,7 +1,7 @@
 /** All that is in a folder, however deep. */
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Database } from '../../database/database.ts'
+import type { Database, Trx } from '../../database/database.ts'
 import type { FolderId } from '../../domain/ids.ts'
 import { type FolderListRow, liveFolders } from './folders.rows.ts'
 
@@ -32,6 +32,14 @@ export function wholeTreeOf(folder: FolderId): RawBuilder<FolderId> {
 /** The live ones of them, oldest first. */
 export function listTree(db: Database, folder: FolderId): Promise<FolderListRow[]> {
   return db.readPool.rows(liveFolders(db).where('folders.id', 'in', treeOf(folder)).orderBy('folders.id'))
+}
+
+/** Folders of the tree, the folder itself among them, counted up to `most`. */
+export async function countTree(trx: Trx, folder: FolderId, most: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (select 1 from ${treeOf(folder)} as tree limit ${most}) as some
+  `.execute(trx)
+  return Number(rows[0]?.count ?? 0)
 }
 
 /**

@@ -100,6 +100,16 @@ export const newPassword = z
   .nullish()
   .transform((text) => (text === '' ? null : text))
 
+/** The same, where an empty one is a mistake: what was to be closed would be open. */
+export const neededPassword = z
+  .string('must be text')
+  .min(1, 'must not be empty; leave it out, or send null, for none')
+  .refine(
+    (text) => boundedNfc(text, LONGEST_PASSWORD) !== null,
+    `may have ${LONGEST_PASSWORD} characters at most`,
+  )
+  .nullish()
+
 /** A time in a body. */
 export const bodyTime = z.iso.datetime({ offset: true, error: 'must be a time such as 2027-01-31T12:00:00Z' })
 

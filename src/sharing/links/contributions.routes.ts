@@ -29,7 +29,7 @@ interface Needs {
   readonly uploads: UploadsPart
 }
 
-const errors = [400, 403, 404, 413, 415]
+const errors = [400, 403, 404, 413, 415, 429]
 const answerHeaders = z.object({
   'Holdfast-Receipt': z.string().optional().openapi({ description: 'Withdraws the file' }),
 })

@@ -19,7 +19,7 @@ import {
   bodyTime,
   filesAndFolders,
   MAX_PAGE,
-  newPassword,
+  neededPassword,
   paginationOf,
   queryNumber,
   READ_ONLY_ALLOWED,
@@ -90,7 +90,7 @@ function toDetail(site: Site, { link, files, folders }: OwnLink): LinkDetail {
 const terms = {
   name: z.string('must be text').nullish().openapi({ description: 'Shown on its page; 100 characters' }),
   message: z.string('must be text').nullish().openapi({ description: 'Shown on its page; 2,000 characters' }),
-  password: newPassword,
+  password: neededPassword,
   ends_at: bodyTime.nullish().openapi({ description: 'From then on it opens nothing' }),
   max_downloads: z
     .int(`must be a whole number from 1 to ${MOST_DOWNLOADS}`)

@@ -179,7 +179,11 @@ function columnsOf({ name, message, endsAt, maxDownloads }: LinkTerms, now: numb
   }
 }
 
-const CONTROLS = { name: /\p{Cc}/gu, message: /(?!\n)\p{Cc}/gu } as const
+/** Control characters, and those that turn the direction of what stands beside them. */
+const CONTROLS = {
+  name: /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu,
+  message: /(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu,
+} as const
 
 function textOf(field: 'name' | 'message', text: string | null, most: number): string | null {
   const bounded = boundedNfc((text ?? '').trim(), most)

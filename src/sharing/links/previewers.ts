@@ -1,9 +1,9 @@
 /**
  * Programs that look at addresses in messages, to show what is behind them, and crawlers. Most say `bot`, or that they
- * make previews; the others are named.
+ * make previews; the others are named. Cubot makes phones.
  */
 const PREVIEWERS =
-  /bot\b|crawler|spider|preview|facebookexternalhit|whatsapp|slack-imgproxy|embedly|iframely|vkshare|google-pagerenderer|synapse/i
+  /(?<!cu)bot\b|crawler|spider|preview|facebookexternalhit|whatsapp|slack-imgproxy|embedly|iframely|vkshare|google-pagerenderer|synapse/i
 
 /** Whether the request is made for a preview, by a program or ahead of a visit: no person gets its answer. */
 export function isPreview({ headers }: Request): boolean {

@@ -165,7 +165,8 @@ export class ResumableUploads {
       if (!(await bytes.source.read()).done) throw tooLong(upload)
       return upload.state === 'processing' ? this.#processed(upload) : upload
     }
-    await this.#receive(caller, upload, bytes)
+    const receive = () => this.#receive(caller, upload, bytes)
+    await (upload.link_id === null ? receive() : withoutOwnersAffairs(receive))
     return (await uploadById(db, upload.id)) ?? upload
   }
 

@@ -117,6 +117,7 @@ export class UploadCreation {
     return reservations.create(caller, size ?? 0, async (trx) => {
       if (caller.kind === 'contributor') {
         const { answers = {} } = request
+        if (names.length > 0) await contributions.assertFewFolders(trx, start)
         await contributions.take(trx, caller, {
           name,
           size: sizeOf(request),

@@ -36,15 +36,18 @@ export class UploadReservations {
   }
 
   /**
-   * Makes the row by `insert`, with a reservation for an upload of that size; a guest's grows as its bytes come. Throws
+   * Makes the row by `insert`, with a reservation for an upload of that size; that of a guest or a contributor grows as its
+   * bytes come. Throws
    * Refusal RATE_LIMITED also when too many uploads wait for their first byte.
    */
   async create(caller: Sender, size: number, insert: (trx: Trx) => Promise<UploadId>): Promise<UploadRow> {
     const { reservations, signing } = this.#parts
     const account = ownerOf(caller)
-    const bytes = account === GUESTS ? 0 : size
+    // Whoever has no account of their own could hold the storage of others by asking for it.
+    const isStranger = caller.kind !== 'account'
+    const bytes = isStranger ? 0 : size
     // What could never fit is refused before anything is sent.
-    if (account === GUESTS) await reservations.check(caller, size)
+    if (isStranger) await reservations.check(caller, size)
     return this.#reserving(caller, account, bytes, async (trx) => {
       const address = caller.kind === 'account' ? null : guestAddress(signing, caller.bucket)
       await assertFewEmpty(trx, account, address)

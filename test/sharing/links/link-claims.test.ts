@@ -242,6 +242,8 @@ test('the owner and previews of chat programs take no place, and previews get no
     }
   }
   expect(await taken(link)).toEqual(['live', 0])
+  const phone = named('Mozilla/5.0 (Linux; Android 10; CUBOT X30) Chrome/120.0 Mobile Safari/537.36')
+  expect((await visit(host, `/l/${link}?download=1`, { headers: phone })).status).toBe(302)
 })
 
 test('browsers behind one address are told apart by a cookie of the page', async () => {

@@ -223,6 +223,37 @@ describe('limits', () => {
   })
 })
 
+test('who asks for much and sends nothing keeps no storage of the owner’s', async () => {
+  const small = await host.addAccount('small')
+  await host.database.updateTable('accounts').set({ quota: 100 }).where('username', '=', 'small').execute()
+  const folder = await makeFolder(host, small.apiKey)
+  const link = await makeLink(host, small.apiKey, { folders: [folder], uploads: {} })
+  const begun = await start(link, 95, { filename: 'a.txt' })
+  expect(begun.status).toBe(201)
+  expect(await put(link, 'b.txt')).toMatchObject({ status: 200 })
+  const late = await uploads.patch(placeOf(begun), 0, randomBytes(95))
+  expect(late).toMatchObject(refusal('STORAGE_LIMIT_EXCEEDED'))
+  expect(JSON.stringify(late.body)).not.toContain('100')
+})
+
+test('folders that nothing came into have an end too', async () => {
+  const { link } = await asked()
+  const deep = (at: number) =>
+    `${Array.from({ length: 200 }, (_, level) => `${at}-${level}`).join('/')}/a.txt`
+  let taken = 0
+  for (let at = 0; at < 60; at++) {
+    const begun = await start(link, 1, { filename: 'a.txt', relativePath: deep(at) })
+    if (begun.status !== 201) {
+      expect(begun).toMatchObject(refusal('LINK_USED_UP'))
+      break
+    }
+    taken += 1
+    await uploads.remove(placeOf(begun))
+  }
+  expect(taken).toBe(50)
+  expect(await put(link, 'without.txt')).toMatchObject({ status: 200 })
+})
+
 test('names of files and folders lead nowhere else', async () => {
   const { folder, link } = await asked()
   for (const path of ['../x/a.txt', 'a/../../b/a.txt', './a/b.txt', 'a\\b/../c.txt']) {
@@ -294,7 +325,11 @@ test('what a link asks for is needed where it says so, and only the owner sees i
   expect(await put(link, 'a.txt')).toMatchObject(refusal('INVALID_REQUEST'))
   expect(await put(link, 'a.txt?sender=Ann%20Lee&address=a@example.org')).toMatchObject({ status: 200 })
   expect(await form(link, 'b.txt', { sender: 'Ben', reference: '42' })).toMatchObject({ status: 200 })
-  expect(await resumable(link, { filename: 'c.txt', sender: 'Cy\u0007' })).toMatchObject({ status: 204 })
+  expect(await resumable(link, { filename: 'c.txt', sender: 'Cy\u0007\u202e' })).toMatchObject({
+    status: 204,
+  })
+  const unseen = await put(link, 'a.txt?sender=%E2%80%AE%E2%80%8F')
+  expect(unseen).toMatchObject(refusal('INVALID_REQUEST'))
   const { body } = await owner.get(`/api/v1/links/${link}/contributions?per_page=2`)
   expect(body).toMatchObject({
     data: [
