@@ -37,7 +37,7 @@ export function listTree(db: Database, folder: FolderId): Promise<FolderListRow[
 /** Folders of the tree, the folder itself among them, counted up to `most`. */
 export async function countTree(trx: Trx, folder: FolderId, most: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from (select 1 from ${treeOf(folder)} as tree limit ${most}) as some
+    select count(*) as count from (select 1 from ${treeOf(folder)} as tree limit ${most}) as counted
   `.execute(trx)
   return Number(rows[0]?.count ?? 0)
 }
