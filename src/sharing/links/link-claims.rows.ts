@@ -51,6 +51,32 @@ export function claimOf(
     .executeTakeFirst()
 }
 
+/**
+ * Whether there is a place for the visitor, or their last claim after `since` has one. One statement, since the claim may
+ * give its place back meanwhile.
+ */
+export async function hasPlaceFor(
+  db: Database,
+  link: LinkId,
+  {
+    limit,
+    visitor,
+    since,
+  }: { readonly limit: number; readonly visitor: LinkVisitor; readonly since: number },
+): Promise<boolean> {
+  const own = sql<number>`coalesce((
+    select case when ${holding} then 1 else 0 end from link_claims
+    where link_id = links.id and visitor = ${visitor} and created_at > ${since}
+    order by id desc limit 1
+  ), 0)`
+  const row = await db
+    .selectFrom('links')
+    .select([downloadsOfLink.as('count'), own.as('own')])
+    .where('id', '=', link)
+    .executeTakeFirst()
+  return row !== undefined && (row.count < limit || row.own === 1)
+}
+
 /** Whose claim a program began last after `since`, unless more than `most` of it was sent. */
 export async function visitorOf(
   db: Queryable,

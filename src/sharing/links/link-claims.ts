@@ -11,6 +11,7 @@ import {
   countDownloads,
   countOldClaims,
   dropGivenBack,
+  hasPlaceFor,
   insertClaim,
   isHolding,
   linksWithOldClaims,
@@ -98,11 +99,7 @@ export function createLinkClaims(db: Database, clock: Clock, failed: (error: unk
   }
 
   return {
-    async isOpenTo({ id, limit }, visitor) {
-      if ((await countDownloads(db, id)) < limit) return true
-      const own = await claimOf(db, id, visitor, since())
-      return own !== undefined && isHolding(own)
-    },
+    isOpenTo: ({ id, limit }, visitor) => hasPlaceFor(db, id, { limit, visitor, since: since() }),
 
     begunBy: (link, program) => visitorOf(db, link, program, { since: since(), most: MOST_READINGS * WHOLE }),
 
