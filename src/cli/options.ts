@@ -27,6 +27,13 @@ export function readNumber(text: string): number {
   throw new InvalidArgumentError('Allowed is a number, as the list shows it.')
 }
 
+/** Parses how many of something. Throws InvalidArgumentError, which commander shows. */
+export function readCount(text: string): number {
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (count >= 1) return count
+  throw new InvalidArgumentError('Allowed is a whole number from 1 up.')
+}
+
 /** Parses scopes separated by commas. Throws InvalidArgumentError, which commander shows. */
 export function readScopes(text: string): readonly Scope[] {
   const words = text.split(',').map((word) => word.trim())

@@ -169,6 +169,8 @@ test('share makes a link with terms, and links lists it and takes it back', asyn
   expect(sent.status).toBe(200)
   expect((await client.run('links')).output).toMatch(/Hand in {2}live +1 of 2 in +/)
   expect((await client.run('request', '/')).code).toBe(1)
+  const none = await client.run('share', 'letter.txt', '--downloads', '0')
+  expect(none).toMatchObject({ code: 2, errors: expect.stringContaining('a whole number from 1 up') })
   const root = await client.run('share', '/')
   expect([root.code, root.errors]).toEqual([1, expect.stringContaining('top level')])
 })

@@ -3,7 +3,7 @@ import type { Environment } from '../../config/environment.ts'
 import { ACTS, type Act } from '../../domain/audit.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { withAdministration } from '../administration.ts'
-import { readNumber } from '../options.ts'
+import { readCount } from '../options.ts'
 import { printJson, printTable } from '../output.ts'
 
 interface Options {
@@ -19,7 +19,7 @@ export function auditCommand(audit: Command, environment: Environment): void {
   audit
     .description('print the audit log, the latest entry first; nobody can change it')
     .addOption(new Option('--act <act>', 'only this').choices([...ACTS]))
-    .option('--last <number>', 'at most this many', readNumber, LAST)
+    .option('--last <number>', 'at most this many', readCount, LAST)
     .option('--json', 'print a JSON array')
     .action((options: Options) => print(environment, options))
 }

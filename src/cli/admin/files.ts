@@ -4,7 +4,7 @@ import { timestamp } from '../../domain/clock.ts'
 import { GUESTS } from '../../domain/ids.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import { withAdministration } from '../administration.ts'
-import { readNumber } from '../options.ts'
+import { readCount } from '../options.ts'
 import { printJson, printTable } from '../output.ts'
 
 interface Options {
@@ -20,7 +20,7 @@ export function filesCommand(files: Command, environment: Environment): void {
   files
     .description('list the newest files of everybody')
     .option('--largest', 'list the largest files instead')
-    .option('--last <number>', 'at most this many', readNumber, LAST)
+    .option('--last <number>', 'at most this many', readCount, LAST)
     .option('--json', 'print a JSON array')
     .action((options: Options) => list(environment, options))
 }

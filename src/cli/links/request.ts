@@ -11,7 +11,7 @@ import {
   type AskedFields,
   parseAcceptedType,
 } from '../../domain/upload-terms.ts'
-import { readNumber } from '../options.ts'
+import { readCount } from '../options.ts'
 import { asClient, openApi } from '../session.ts'
 import { printLink, type TermOptions, termOptions, termsOf } from './share.ts'
 
@@ -30,7 +30,7 @@ export function requestCommand(request: Command, environment: Environment): void
     request
       .description('make a link by which others put files into a folder, of which they see nothing')
       .argument('<folder>', 'a folder identifier or path')
-      .option('--max-files <number>', 'how many files it takes', readNumber)
+      .option('--max-files <number>', 'how many files it takes', readCount)
       .option('--max-size <size>', 'how much it takes altogether, such as 2GB', readSize)
       .option('--max-file-size <size>', 'how large each file may be', readSize)
       .option('--types <list>', 'what it takes, such as .pdf,image/*', readTypes)

@@ -6,7 +6,7 @@ import { parseRemoteName } from '../../client/remote-names.ts'
 import { RemoteTree } from '../../client/remote-tree.ts'
 import type { Environment } from '../../config/environment.ts'
 import { systemClock, timestamp } from '../../domain/clock.ts'
-import { readExpiry, readNumber } from '../options.ts'
+import { readCount, readExpiry } from '../options.ts'
 import { printJson, printLines, printProblem } from '../output.ts'
 import { asClient, openApi, type ServerOption } from '../session.ts'
 
@@ -34,7 +34,7 @@ export function shareCommand(share: Command, environment: Environment): void {
       .option(
         '--downloads <number>',
         'how many visitors may download it; 1: it is over after the first',
-        readNumber,
+        readCount,
       ),
   ).action((words: string[], options: Options) => asClient(() => run(environment, words, options)))
 }
