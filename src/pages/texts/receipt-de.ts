@@ -13,7 +13,7 @@ export const receiptDe: ReceiptTexts = {
   renamed: 'Umbenannt.',
   claim: 'In mein Konto übernehmen',
   claimWhy:
-    'Du bist als {account} angemeldet. Dort belegt die Datei deinen Speicher, und du verwaltest sie bei deinen Dateien.',
+    'Du bist als {account} angemeldet. In deinem Konto belegt die Datei deinen Speicher, und du verwaltest sie bei deinen Dateien.',
   claimed: 'Die Datei ist in deinem Konto',
   claimedWhy:
     'Ihr Link ist derselbe. Von nun an verwaltest du sie bei deinen Dateien; diese Seite gibt es nicht mehr.',

@@ -13,7 +13,7 @@ export const receiptEn: ReceiptTexts = {
   renamed: 'Renamed.',
   claim: 'Move to my account',
   claimWhy:
-    'You are signed in as {account}. There the file takes up your storage, and you manage it among your files.',
+    'You are signed in as {account}. In your account the file takes up your storage, and you manage it among your files.',
   claimed: 'The file is in your account',
   claimedWhy: 'Its link is the same. From now on you manage it among your files; this page is over.',
   signInToClaim: 'Sign in to move it to an account',
