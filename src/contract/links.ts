@@ -95,3 +95,6 @@ export const contributionsAnswer = pageOf(contribution)
 export const linksAnswer = pageOf(link)
 export const linkAnswer = dataOf(linkDetail)
 export const linkMadeAnswer = z.object({ success: z.literal(true), message: z.string(), data: linkDetail })
+export const guestLinkAnswer = extended(linkMadeAnswer, {
+  receipt: described(z.string(), { description: 'DELETE /api/v1/receipt/{receipt} revokes the link' }),
+})

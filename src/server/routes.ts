@@ -158,6 +158,7 @@ export const routes: readonly Route[] = [
   row('patch',   '/api/v1/links/{link}',                 key('manage'),              ANY, FIELDS,   linksRoutes.changeLinkEndpoint),
   row('delete',  '/api/v1/links/{link}',                 key('manage'),              ANY, NONE,     linksRoutes.revokeLinkEndpoint),
   row('get',     '/api/v1/links/{link}/contributions',   key('read'),                ANY, NONE,     contributionsRoutes.listContributionsEndpoint),
+  row('post',    '/api/v1/receipts/link',                anybody,                    ANY, LISTS,    linksRoutes.makeGuestLinkEndpoint),
   row('post',    '/api/v1/links/{link}/upload',          anybody,                    ANY, STREAM,   contributionsRoutes.postContribution),
   row('post',    '/api/v1/links/{link}/uploads',         anybody,                    ANY, STREAM,   contributionsRoutes.startContribution),
 

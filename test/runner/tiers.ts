@@ -99,6 +99,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/browser/hostile-pages.test.ts': 'generated: every hostile name on every page',
   'test/browser/layout-shift.test.ts': 'site.test.ts opens every page',
   'test/browser/menus.test.ts': 'every menu at every size',
+  'test/browser/one-link.test.ts': 'test/sharing/links/guest-links.test.ts has the same by its interface',
   'test/browser/receipts.test.ts': 'test/uploads/receipts.test.ts has the same by its interface',
   'test/browser/reference.test.ts': 'long pages; test/server/openapi/openapi.test.ts has the document',
   'test/browser/sharing.test.ts': 'files.test.ts works on the same page',
@@ -155,6 +156,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/faults/tus-kills.test.ts': 'rounds of kills',
   'test/faults/tus-nodes.test.ts': 'half a minute until a node is taken for dead',
   'test/faults/write-errors.test.ts': 'rounds of failing calls; sync-failures has each sync',
+  'test/files/expiry-clock.test.ts': 'clocks that jump; expiry.test.ts has the rule',
   'test/files/file-search-rows.contract.test.ts': 'thousands of rows; file-search.test.ts searches',
   'test/files/folders/folder-clearing.contract.test.ts': 'thousands of folders; deletes.test.ts has some',
   'test/fuzz/requests.test.ts': 'thousands of requests; parsers.unit.test.ts has what reads them',
@@ -172,6 +174,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/operations/mirror/mirror-folder.test.ts': 'many starts of the program; mirror.test.ts has some',
   'test/operations/relocation/copying.contract.test.ts':
     'copies every table; migrations and relocation-bytes are quick',
+  'test/server/authorization-matrix.test.ts': 'generated: every route; bound-keys.test.ts has some',
   'test/thumbnails/thumbnail-films.test.ts':
     'makes films; guard.contract.test.ts has the process that reads them',
   'test/thumbnails/thumbnail-making.contract.test.ts': 'many processes; thumbnail-pictures.test.ts has some',

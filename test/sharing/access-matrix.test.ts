@@ -405,6 +405,7 @@ const elsewhere = new Map([
   ['post /l/{}', 'link-access.test.ts'],
   ['get /l/{}/{}', 'link-access.test.ts'],
   ['put /l/{}/{}', 'upload-links.test.ts'],
+  ['post /api/v1/receipts/link', 'guest-links.test.ts'],
   ['post /api/v1/links/{}/upload', 'upload-links.test.ts'],
   ['post /api/v1/links/{}/uploads', 'upload-links.test.ts'],
   ['get /l/{}/{}/thumbnail', 'link-access.test.ts'],

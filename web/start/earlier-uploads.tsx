@@ -124,6 +124,9 @@ interface EarlierUploadProps {
 function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, view }: EarlierUploadProps) {
   const { texts, words } = view
   const [step, setStep] = useState<'none' | 'asked' | 'under way' | 'failed'>('none')
+  // A link to several uploads is taken back; its files stay.
+  const isLink = view.showsLinks && new URL(link).pathname.startsWith('/l/')
+  const said = isLink ? ofLink(texts) : ofFile(texts)
   const facts = { size: words.size(size), day: words.day(new Date(at).toISOString()) }
 
   function carryOut(): void {
@@ -146,14 +149,14 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
         className={step === 'failed' ? 'small failure' : 'small quiet'}
         role={step === 'none' ? undefined : 'status'}
       >
-        {step === 'asked' ? texts.states.deletionAsked : null}
+        {step === 'asked' ? said.asked : null}
         {step === 'failed' ? texts.states.deletionFailed : null}
         {step === 'none' || step === 'under way' ? fill(texts.earlier.facts, facts) : null}
       </p>
       <div className="earlier-actions">
         {step === 'none' || step === 'under way' ? (
           <>
-            {view.showsLinks ? (
+            {view.showsLinks && !isLink ? (
               <Button
                 aria-label={`${texts.earlier.manage}: ${name}`}
                 component="a"
@@ -165,31 +168,34 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
               </Button>
             ) : null}
             <Button
-              aria-label={`${texts.delete}: ${name}`}
+              aria-label={`${said.begin}: ${name}`}
               disabled={step === 'under way'}
               leftSection={<Drawing of="trash" />}
               onClick={() => setStep('asked')}
               variant="subtle"
             >
-              {texts.delete}
+              {said.begin}
             </Button>
           </>
         ) : (
           <>
-            <Button aria-label={`${texts.keep}: ${name}`} onClick={() => setStep('none')} variant="default">
-              {texts.keep}
+            <Button aria-label={`${said.keep}: ${name}`} onClick={() => setStep('none')} variant="default">
+              {said.keep}
             </Button>
-            <Button
-              aria-label={`${texts.deleteForGood}: ${name}`}
-              color="red"
-              onClick={carryOut}
-              variant="light"
-            >
-              {texts.deleteForGood}
+            <Button aria-label={`${said.confirm}: ${name}`} color="red" onClick={carryOut} variant="light">
+              {said.confirm}
             </Button>
           </>
         )}
       </div>
     </li>
   )
+}
+
+function ofFile({ delete: begin, deleteForGood: confirm, keep, states }: View['texts']) {
+  return { begin, confirm, keep, asked: states.deletionAsked }
+}
+
+function ofLink({ oneLink: { takeBack, takenBackAsked: asked, keepLink: keep } }: View['texts']) {
+  return { begin: takeBack, confirm: takeBack, keep, asked }
 }

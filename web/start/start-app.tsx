@@ -13,6 +13,7 @@ import { AskedFields, areFilled } from './asked-fields.tsx'
 import type { StartPageData } from './data.ts'
 import { DropZone } from './drop-zone.tsx'
 import { EarlierUploads } from './earlier-uploads.tsx'
+import { OneLink, type OneLinkMade } from './one-link.tsx'
 import { pastedFiles } from './pasted.ts'
 import { TypedText } from './typed-text.tsx'
 import { useDrop } from './use-drop.ts'
@@ -38,10 +39,30 @@ export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
   const title = view.title(uploads)
   useTitle(title === null ? null : `${title} · Holdfast`)
   const isEmpty = items.length === 0
+  const [made, setMade] = useState<OneLinkMade | null>(null)
+
+  const oneLink =
+    link === null ? (
+      <OneLink
+        items={items}
+        made={made}
+        receipts={data.isSignedIn ? null : receipts}
+        show={setMade}
+        view={view}
+      />
+    ) : null
 
   return (
     <ThemeProvider>
-      {isEmpty ? null : <UploadListView engine={engine} uploads={uploads} view={view} />}
+      {isEmpty ? null : (
+        <UploadListView
+          engine={engine}
+          forAll={items.length > 1 ? oneLink : null}
+          uploads={uploads}
+          view={view}
+        />
+      )}
+      {items.length > 1 ? null : oneLink}
       {link === null || link.fields.length === 0 ? null : (
         <AskedFields answers={answers} fields={link.fields} filled={filled} place={place} />
       )}
@@ -60,7 +81,7 @@ export function StartApp({ data, engine, receipts, answers }: StartAppProps) {
       ) : null}
       <EarlierUploads
         isSignedIn={data.isSignedIn && link === null}
-        listed={linksOf(uploads)}
+        listed={linksOf(uploads, made)}
         receipts={receipts}
         view={view}
       />
@@ -88,8 +109,9 @@ function useAsked(engine: UploadEngine) {
   return { add, place, filled }
 }
 
-function linksOf({ items }: Uploads): readonly string[] {
-  return items.flatMap(({ link }) => (link === null ? [] : [link]))
+function linksOf({ items }: Uploads, made: OneLinkMade | null): readonly string[] {
+  const own = items.flatMap(({ link }) => (link === null ? [] : [link]))
+  return made === null ? own : [...own, made.link]
 }
 
 /** On the server there are none. */

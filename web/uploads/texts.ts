@@ -112,6 +112,27 @@ export interface StartAppTexts {
     readonly claimFailed: string
     readonly claimFull: string
   }
+  readonly oneLink: {
+    /** {count} */
+    readonly name: Plural
+    readonly make: Plural
+    readonly terms: string
+    readonly termsOfOne: string
+    readonly why: string
+    readonly password: string
+    readonly goodFor: string
+    readonly days: Plural
+    readonly endless: string
+    readonly once: string
+    readonly onceWhy: string
+    readonly asksPassword: string
+    readonly made: string
+    readonly copied: string
+    readonly failed: string
+    readonly takeBack: string
+    readonly takenBackAsked: string
+    readonly keepLink: string
+  }
   readonly continue: string
   readonly chooseAgain: string
   readonly copy: string

@@ -21,11 +21,16 @@ export const linkTargets: (db: Database, link: LinkId) => Promise<LinkTargetRow[
       .orderBy('position'),
 )
 
-/** The targets that are files and still there, in their order. */
+/**
+ * The targets that are files and still there, in their order. Not what somebody has claimed into an account: that is no
+ * longer its guest's to give.
+ */
 export function targetFiles(db: Database, link: LinkId): Promise<FileListRow[]> {
   return db.read.rows(
     liveFiles(db)
       .innerJoin('link_targets', 'link_targets.file_id', 'files.id')
+      .innerJoin('links', 'links.id', 'link_targets.link_id')
+      .whereRef('links.account_id', '=', 'files.account_id')
       .where('link_targets.link_id', '=', link)
       .where(isThere('files.folder_id'))
       .orderBy('link_targets.position'),

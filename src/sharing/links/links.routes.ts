@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { doneWithMessage } from '../../contract/fields.ts'
 import {
+  guestLinkAnswer,
   type Link,
   type LinkDetail,
   type LinkState,
@@ -13,9 +14,10 @@ import { timestamp } from '../../domain/clock.ts'
 import { type FolderIdentifier, type LinkSlug, parseFileIdentifier } from '../../domain/ids.ts'
 import { isFull } from '../../domain/upload-terms.ts'
 import type { Site } from '../../server/call.ts'
-import { keyedEndpoint } from '../../server/endpoint.ts'
+import { keyedEndpoint, openEndpoint } from '../../server/endpoint.ts'
 import {
   assertKnownFields,
+  batch,
   bodyTime,
   filesAndFolders,
   MAX_PAGE,
@@ -24,9 +26,10 @@ import {
   queryNumber,
   READ_ONLY_ALLOWED,
 } from '../../server/requests/fields.ts'
+import type { UploadsPart } from '../../uploads/uploads.part.ts'
 import type { SharingPart } from '../sharing.part.ts'
 import type { ListedLink, OwnLink } from './link-reading.ts'
-import { type LinkTerms, MOST_DOWNLOADS } from './links.ts'
+import { type LinkTerms, MOST_DOWNLOADS } from './link-terms.ts'
 import { uploadsBody, uploadTermsOf } from './upload-terms-body.ts'
 
 const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
@@ -107,7 +110,7 @@ const terms = {
 
 type TermsBody = z.output<z.ZodObject<typeof terms>>
 
-function termsOf(body: TermsBody): LinkTerms {
+function termsOf(body: Partial<TermsBody>): LinkTerms {
   const { name, message, password, ends_at, max_downloads, uploads } = body
   return {
     ...(name === undefined ? {} : { name }),
@@ -221,5 +224,46 @@ export const revokeLinkEndpoint = keyedEndpoint({
   async handle({ caller, params }, { sharing }: Needs) {
     await sharing.links.revoke(caller, params.link ?? '')
     return { success: true, message: 'Link revoked' }
+  },
+})
+
+const { uploads: _, ...guestTerms } = terms
+
+/** The receipts are all that it takes: whoever has them has uploaded the files, or was given them by those who did. */
+export const makeGuestLinkEndpoint = openEndpoint({
+  summary:
+    'Make one link to up to 200 files that were uploaded as a guest, by their receipts. The link has a receipt of its own, which revokes it',
+  tag: 'Links',
+  body: z
+    .object({
+      receipts: batch(z.string('must be a receipt').openapi({ example: 'IjUwYzgi.b1h8' })),
+      ...guestTerms,
+    })
+    .loose()
+    .openapi({ description: 'A field that such a link does not have is refused' }),
+  status: 201,
+  answer: guestLinkAnswer,
+  errors: [400, 404, 413, 429],
+  async handle(
+    { call, body },
+    {
+      sharing,
+      uploads,
+    }: {
+      readonly sharing: Pick<SharingPart, 'links'>
+      readonly uploads: Pick<UploadsPart, 'receipts'>
+    },
+  ) {
+    assertKnownFields(body, ['receipts', ...Object.keys(guestTerms)])
+    const { bucket } = call
+    const made = await sharing.links.makeForGuest(bucket, termsOf(body), () =>
+      uploads.receipts.files(body.receipts.map((text) => ({ text, bucket }))),
+    )
+    return {
+      success: true,
+      message: 'Link created; its receipt revokes it',
+      data: toDetail(call.site, made),
+      receipt: uploads.receipts.ofLink(made.link.id),
+    }
   },
 })

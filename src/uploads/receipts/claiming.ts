@@ -13,6 +13,7 @@ import { assertPlaceLives, isWithin, placeOf } from '../../files/folders/places.
 import { ownFile } from '../../files/own-file.ts'
 import { limitOf, type StorageLimits, storageFull } from '../storage-limits.ts'
 import { giveUploads } from '../uploads.rows.ts'
+import { giveLinks } from './guest-links.rows.ts'
 
 /** Whose a claimed file becomes, and where it goes. */
 export interface Claimant {
@@ -52,6 +53,7 @@ export async function claimFile(
     }
     await giveFile(trx, id, { account, folder, now: clock.now() })
     await giveUploads(trx, identifier.uuid, { account, folder })
+    await giveLinks(trx, id, account)
     await changeTotals(trx, GUESTS, { storage: -size, files: -1 })
     await changeFiles(trx, from, -1, -size)
     await changeTotals(trx, account, { storage: size, files: 1 })

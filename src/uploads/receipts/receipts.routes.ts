@@ -23,14 +23,15 @@ const params = z.object({ receipt: z.string().openapi({ description: 'From the a
 
 /** The receipt is all that it takes: whoever has it has uploaded the file, or was given it by them. */
 export const deleteByReceipt = openEndpoint({
-  summary: 'Delete what was uploaded as a guest, also while it is still arriving',
+  summary:
+    'Delete what was uploaded as a guest, also while it is still arriving, or revoke the link that a guest made',
   tag: 'Uploads',
   params,
   answer: doneWithMessage,
   errors: [404, 429],
   async handle({ call }, { uploads }: ReceiptNeeds) {
-    await uploads.receipts.redeem(receiptOf(call))
-    return { success: true, message: 'The upload was deleted' }
+    const kind = await uploads.receipts.redeem(receiptOf(call))
+    return { success: true, message: kind === 'link' ? 'The link was revoked' : 'The upload was deleted' }
   },
 })
 
@@ -81,7 +82,7 @@ export const claimByReceipt = keyedEndpoint({
   },
 })
 
-export function receiptOf({ params, bucket }: Call): GivenReceipt {
+export function receiptOf({ params, bucket }: Pick<Call, 'params' | 'bucket'>): GivenReceipt {
   return { text: params.receipt ?? '', bucket }
 }
 

@@ -4,7 +4,14 @@ import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, HOUR } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { GUESTS, parseFileIdentifier, type Receipt, type Uuid } from '../../domain/ids.ts'
+import {
+  type FileId,
+  GUESTS,
+  type LinkId,
+  parseFileIdentifier,
+  type Receipt,
+  type Uuid,
+} from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
 import type { FileDetail, Files } from '../../files/files.ts'
 import type { Removals } from '../../files/removals.ts'
@@ -15,6 +22,7 @@ import type { StorageLimits } from '../storage-limits.ts'
 import { uploadByUuid } from '../uploads.rows.ts'
 import { type Claimant, claimFile } from './claiming.ts'
 import { createDeleting, type GuestFile, notFound } from './deleting.ts'
+import { revokeGuestLink } from './guest-links.rows.ts'
 
 /** A receipt as somebody sent it. */
 export interface GivenReceipt {
@@ -40,6 +48,10 @@ export interface Receipts {
   of(uuid: Uuid): Receipt
   /** The same of what came by an upload link. It does not tell the file's UUID, by which a public one would be found. */
   ofContribution(uuid: Uuid): Receipt
+  /** The same of a link that a guest made. */
+  ofLink(link: LinkId): Receipt
+  /** The files that the receipts are for. Throws Refusal FILE_ARRIVING besides. */
+  files(receipts: readonly GivenReceipt[]): Promise<ReadonlySet<FileId>>
   /** Changes nothing, not even when the upload was last used: programs open every address that they find. */
   look(receipt: GivenReceipt): Promise<ReceivedUpload>
   /** Throws Refusal FILE_ARRIVING while its bytes are still arriving. */
@@ -54,19 +66,21 @@ export interface Receipts {
   /**
    * Deletes for good what was uploaded, also while its bytes are still arriving. What came by an upload link can be
    * withdrawn from its folder as long as the link is in force, and from then on only while it is arriving: LINK_ENDED
-   * besides.
+   * besides. A link that a guest made is revoked.
    */
-  redeem(receipt: GivenReceipt): Promise<void>
+  redeem(receipt: GivenReceipt): Promise<Genuine['kind']>
 }
 
 const PURPOSE = 'receipt'
 const OF_CONTRIBUTION = 'contribution receipt'
+const OF_LINK = 'link receipt'
 const GUEST_REACH: Reach = { account: GUESTS, within: null }
 /** Made-up receipts from one address in an hour. They cannot be guessed; whoever tries is slowed down anyway. */
 const MOST_MADE_UP = 60
 
 /** What a receipt of this server is for: `tag` finds what came by an upload link. */
 type Genuine =
+  | { readonly kind: 'link'; readonly link: LinkId }
   | { readonly kind: 'guest'; readonly file: GuestFile }
   | { readonly kind: 'contribution'; readonly tag: string }
 
@@ -91,6 +105,8 @@ function createReading({ signing, rates }: Pick<ReceiptParts, 'signing' | 'rates
     if (file?.kind === 'uuid') return { kind: 'guest', file }
     const tag = signing.verify(OF_CONTRIBUTION, text)
     if (typeof tag === 'string') return { kind: 'contribution', tag }
+    const link = signing.verify(OF_LINK, text)
+    if (typeof link === 'number') return { kind: 'link', link: link as LinkId }
     await rates.take(subject, 1, MOST_MADE_UP, HOUR)
     throw notFound()
   }
@@ -103,7 +119,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
 
   async function ofGuest(receipt: GivenReceipt): Promise<GuestFile> {
     const found = await read(receipt)
-    if (found.kind === 'contribution') throw onlyDeletes()
+    if (found.kind !== 'guest') throw onlyDeletes(found.kind)
     return found.file
   }
 
@@ -124,6 +140,14 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     of: (uuid) => signing.sign(PURPOSE, uuid) as Receipt,
 
     ofContribution: (uuid) => signing.sign(OF_CONTRIBUTION, contributionTag(signing, uuid)) as Receipt,
+
+    ofLink: (link) => signing.sign(OF_LINK, link) as Receipt,
+
+    async files(receipts) {
+      const found = new Set<FileId>()
+      for (const receipt of receipts) found.add((await stored(receipt)).id)
+      return found
+    },
 
     async look(receipt) {
       const file = await ofGuest(receipt)
@@ -151,8 +175,18 @@ export function createReceipts(parts: ReceiptParts): Receipts {
 
     async redeem(receipt) {
       const found = await read(receipt)
-      if (found.kind === 'guest') await deleting.remove(GUEST_REACH, found.file)
-      else await deleting.withdraw(found.tag)
+      switch (found.kind) {
+        case 'guest':
+          await deleting.remove(GUEST_REACH, found.file)
+          break
+        case 'contribution':
+          await deleting.withdraw(found.tag)
+          break
+        case 'link':
+          if (!(await revokeGuestLink(db, found.link, clock.now()))) throw linkIsOver()
+          break
+      }
+      return found.kind
     },
   }
 }
@@ -173,6 +207,15 @@ function tooMany(resetsIn: number): Refusal {
   )
 }
 
-function onlyDeletes(): Refusal {
-  return new Refusal('NOT_FOUND', 'The receipt of an upload link withdraws the upload, and nothing else')
+function onlyDeletes(kind: 'contribution' | 'link'): Refusal {
+  return new Refusal(
+    'NOT_FOUND',
+    kind === 'link'
+      ? 'The receipt of a link revokes the link, and nothing else'
+      : 'The receipt of an upload link withdraws the upload, and nothing else',
+  )
+}
+
+function linkIsOver(): Refusal {
+  return new Refusal('NOT_FOUND', 'There is no link with this receipt; it may have been revoked already')
 }

@@ -247,6 +247,11 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
       init: { ...json({ name: 'z.txt', keep: true }), method: 'PATCH' },
       isOpen: true,
     },
+    'post /api/v1/receipts/link': {
+      path: '/api/v1/receipts/link',
+      init: json({ receipts: [receipt], name: 'Both' }),
+      isOpen: true,
+    },
     'post /api/v1/receipt/{receipt}/claim': {
       path: `/api/v1/receipt/${claimed}/claim`,
       init: json({ folder }),

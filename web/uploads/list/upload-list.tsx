@@ -1,5 +1,5 @@
 import { Button, Progress } from '@mantine/core'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Drawing } from '../../shared/drawings/drawing.tsx'
 import type { UploadEngine } from '../engine.ts'
 import { isActive, type UploadItem, type Uploads } from '../upload-item.ts'
@@ -14,10 +14,18 @@ interface UploadListViewProps {
   readonly view: View
   /** What whoever gives its link away has to know; null where it opens for everybody. */
   readonly noteOf?: (item: UploadItem) => string | null
+  /** What else concerns all of them. */
+  readonly forAll?: ReactNode
 }
 
 /** All uploads, with what concerns all of them on top. */
-export function UploadListView({ engine, uploads, view, noteOf = noNote }: UploadListViewProps) {
+export function UploadListView({
+  engine,
+  uploads,
+  view,
+  noteOf = noNote,
+  forAll = null,
+}: UploadListViewProps) {
   const { items } = uploads
   const { texts, words } = view
   const links = items.flatMap(({ link, state }) =>
@@ -41,13 +49,14 @@ export function UploadListView({ engine, uploads, view, noteOf = noNote }: Uploa
               copied={texts.copied}
               label={words.count(links.length, texts.copyAll)}
               text={links.join('\n')}
-              variant="filled"
+              variant="light"
             />
           ) : null}
           <PauseAll engine={engine} uploads={uploads} view={view} />
         </div>
         {!isOne && uploads.total.isActive ? <TotalProgress uploads={uploads} view={view} /> : null}
       </div>
+      {forAll}
       <ul className="upload-rows">
         {shown.map((item) => (
           <UploadLine

@@ -1,0 +1,170 @@
+/** One link to several uploads of a guest, made and revoked by receipts. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { DAY, timestamp } from '../../../src/domain/clock.ts'
+import { type Answer, api, refusal } from '../../support/clients/api.ts'
+import { elements, GENEROUS, passwordForm, visit } from '../../support/clients/public.ts'
+import { metadata, tus } from '../../support/clients/tus.ts'
+import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
+
+let host: TestHoldfast
+beforeAll(async () => {
+  host = await startHoldfast(GENEROUS)
+})
+afterAll(() => host.stop())
+
+const sent = z.object({ receipt: z.string(), slug: z.string(), uuid: z.string() })
+type Sent = z.infer<typeof sent>
+
+async function guestFile(name: string): Promise<Sent> {
+  return sent.parse((await api(host).upload(name, { name })).body)
+}
+
+const make = (receipts: readonly string[], terms: object = {}) =>
+  api(host).send('/api/v1/receipts/link', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ receipts, ...terms }),
+  })
+
+const made = z.object({ receipt: z.string(), data: z.looseObject({ slug: z.string(), url: z.string() }) })
+
+async function linkTo(files: readonly Sent[], terms: object = {}) {
+  const { status, body } = await make(
+    files.map(({ receipt }) => receipt),
+    terms,
+  )
+  expect(status).toBe(201)
+  const { receipt, data } = made.parse(body)
+  return { receipt, slug: data.slug, path: `/l/${data.slug}` }
+}
+
+const redeem = (receipt: string): Promise<Answer> =>
+  api(host).send(`/api/v1/receipt/${receipt}`, { method: 'DELETE' })
+
+async function arrivingReceipt(): Promise<string> {
+  const created = await tus(api(host)).create({
+    'upload-length': '10',
+    'upload-metadata': metadata({ filename: 'x' }),
+  })
+  return z.object({ receipt: z.string() }).parse(created.body).receipt
+}
+
+const claim = (key: string, { receipt }: Sent) =>
+  api(host, key).send(`/api/v1/receipt/${receipt}/claim`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  })
+
+async function namesAt(path: string): Promise<(string | undefined)[]> {
+  const page = await visit(host, path)
+  expect(page.status).toBe(200)
+  return elements(await page.text(), '.file-item')
+    .map((item) => item.attributes['data-name'])
+    .sort()
+}
+
+test('one link opens the uploads of its receipts, and no other of theirs', async () => {
+  const [first, second, other] = [
+    await guestFile('a.txt'),
+    await guestFile('b.txt'),
+    await guestFile('c.txt'),
+  ]
+  const { path, slug } = await linkTo([first, second, first], { name: 'Both' })
+  expect(await namesAt(path)).toEqual(['a.txt', 'b.txt'])
+  const bytes = await visit(host, `${path}/${second.uuid}?download=1`, { redirect: 'follow' })
+  expect(await bytes.text()).toBe('b.txt')
+  expect((await visit(host, `${path}/${other.uuid}`)).status).toBe(404)
+  // Nobody lists or changes it: guests have no account.
+  for (const key of [undefined, (await host.addAccount()).apiKey]) {
+    expect((await api(host, key).get(`/api/v1/links/${slug}`)).status).toBe(key === undefined ? 401 : 404)
+  }
+})
+
+test('its terms hold: a password, an end, a number of downloads', async () => {
+  const file = await guestFile('secret.txt')
+  const ends = timestamp(host.clock.now() + DAY)
+  const { path } = await linkTo([file], { password: 'sesame', ends_at: ends, max_downloads: 1 })
+  const locked = await visit(host, path)
+  expect(passwordForm(await locked.text())).not.toBeNull()
+  expect((await visit(host, `${path}?download=1`)).status).toBe(403)
+  const { path: once } = await linkTo([file], { max_downloads: 1 })
+  const taken = await visit(host, `${once}?download=1`, { redirect: 'follow' })
+  expect(await taken.text()).toBe('secret.txt')
+  expect((await visit(host, once)).status).toBe(404)
+  host.clock.advance(2 * DAY)
+  expect((await visit(host, path)).status).toBe(404)
+  expect((await visit(host, `/d/${file.slug}`)).status).toBe(200)
+})
+
+test('its receipt revokes it, and does nothing else', async () => {
+  const file = await guestFile('kept.txt')
+  const { receipt, path } = await linkTo([file])
+  expect(await api(host).get(`/api/v1/receipt/${receipt}`)).toMatchObject(refusal('NOT_FOUND'))
+  expect(await make([receipt])).toMatchObject(refusal('NOT_FOUND'))
+  expect((await visit(host, `/r/${receipt}`)).status).toBe(404)
+  expect(await redeem(receipt)).toMatchObject({ status: 200, body: { message: 'The link was revoked' } })
+  expect(await redeem(receipt)).toMatchObject(refusal('NOT_FOUND'))
+  expect((await visit(host, path)).status).toBe(404)
+  expect((await visit(host, `/d/${file.slug}`)).status).toBe(200)
+})
+
+test('what is not a guest’s whole upload is refused, and so is what such a link does not have', async () => {
+  const { receipt } = await guestFile('whole.txt')
+  expect(await make([receipt, 'made.up'])).toMatchObject(refusal('NOT_FOUND'))
+  expect(await make([await arrivingReceipt()])).toMatchObject(refusal('FILE_ARRIVING'))
+  expect(await make([])).toMatchObject(refusal('INVALID_REQUEST'))
+  expect(await make(Array.from({ length: 201 }, () => receipt))).toMatchObject(refusal('INVALID_REQUEST'))
+  for (const field of [{ slug: 'mine' }, { uploads: {} }, { files: [1] }]) {
+    expect(await make([receipt], field)).toMatchObject(refusal('UNKNOWN_FIELD'))
+  }
+  await redeem(receipt)
+  expect(await make([receipt])).toMatchObject(refusal('NOT_FOUND'))
+})
+
+test('it follows its files into an account once all of them are claimed', async () => {
+  const files = [await guestFile('one.txt'), await guestFile('two.txt')] as const
+  const { slug, path, receipt } = await linkTo(files)
+  const { apiKey } = await host.addAccount()
+  const account = api(host, apiKey)
+  expect((await claim(apiKey, files[0])).status).toBe(200)
+  expect(await namesAt(path)).toEqual([])
+  expect((await visit(host, `${path}/${files[0].uuid}`)).status).toBe(404)
+  expect(await account.get(`/api/v1/links/${slug}`)).toMatchObject(refusal('LINK_NOT_FOUND'))
+  expect((await claim(apiKey, files[1])).status).toBe(200)
+  expect(await namesAt(path)).toEqual(['one.txt', 'two.txt'])
+  expect(await account.get(`/api/v1/links/${slug}`)).toMatchObject({
+    status: 200,
+    body: { data: { files: 2 } },
+  })
+  expect(await redeem(receipt)).toMatchObject(refusal('NOT_FOUND'))
+  expect((await visit(host, path)).status).toBe(200)
+})
+
+test('a link of which nothing is left is forgotten', async () => {
+  const file = await guestFile('looked-at.txt')
+  const gone = await guestFile('gone.txt')
+  const [kept, empty] = [await linkTo([file, gone]), await linkTo([gone])]
+  await redeem(gone.receipt)
+  for (const days of [40, 40, 11]) {
+    expect((await visit(host, `/d/${file.slug}`)).status).toBe(200)
+    host.clock.advance(days * DAY)
+    await host.runJobs()
+  }
+  const rows = await host.database.selectFrom('links').select('slug').execute()
+  const slugs = rows.map(({ slug }): string => slug)
+  expect(slugs).toContain(kept.slug)
+  expect(slugs).not.toContain(empty.slug)
+})
+
+test('an address makes 200 links a day at most', async () => {
+  const arriving = await arrivingReceipt()
+  let tries = 0
+  let last = await make([arriving])
+  for (; last.status !== 429; tries++) last = await make([arriving])
+  expect(tries).toBe(200)
+  expect(last).toMatchObject(refusal('RATE_LIMITED'))
+  host.clock.advance(DAY)
+  expect(await make([arriving])).toMatchObject(refusal('FILE_ARRIVING'))
+})
