@@ -1,11 +1,11 @@
 /**
- * `npm run bench:backup`: measures a first backup, one without changes and a restore, beside `cp -r` with a sync, while files
+ * `npm run bench:backup`: measures first backups, those without changes and a restore, beside `cp -r` with a sync, while files
  * are uploaded. Prints a table.
  *
- * npm run bench:backup [-- --files N] [--mebibytes N] [--rounds N] [--folder PATH] [--help]
+ * npm run bench:backup [-- --files N] [--mebibytes N] [--rounds N] [--plain] [--folder PATH] [--help]
  */
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { MIB, median } from './measure.ts'
@@ -19,6 +19,7 @@ Copies an installation while a file is uploaded every tenth of a second.
   --files N      how many files it has; 2000 unless told
   --mebibytes N  size of each; 1 unless told
   --rounds N     how often; 3 unless told
+  --plain        leaves out the encrypted one
   --folder PATH  on the disk to measure; /var/tmp unless told
   --help         this`
 
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     files: { type: 'string', default: '2000' },
     mebibytes: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '3' },
+    plain: { type: 'boolean', default: false },
     folder: { type: 'string', default: '/var/tmp' },
     help: { type: 'boolean', default: false },
   },
@@ -40,6 +42,8 @@ const size = Number(values.mebibytes) * MIB
 const MAIN = join(import.meta.dir, '../src/main.ts')
 const folder = mkdtempSync(join(values.folder, 'holdfast-backup-bench-'))
 const data = join(folder, 'holdfast', 'data')
+const sealed = { HOLDFAST_BACKUP_PASSPHRASE_FILE: join(folder, 'passphrase') }
+writeFileSync(sealed.HOLDFAST_BACKUP_PASSPHRASE_FILE, 'a passphrase that nobody guesses')
 const server = await startMeasuredHoldfast(join(folder, 'holdfast'))
 try {
   const key = await server.addAccount('backup')
@@ -51,10 +55,15 @@ try {
       name: '`cp -r` and `sync`',
       seconds: () => timed(['sh', '-c', `cp -r ${data} ${folder}/copy && sync`]),
     },
-    { name: 'first backup', seconds: () => holdfast('backup', `${folder}/backup`) },
-    { name: 'backup without changes', seconds: () => holdfast('backup', `${folder}/backup`) },
-    { name: 'restore', seconds: () => holdfast('restore', `${folder}/backup`) },
-  ]
+    { name: 'first backup', seconds: () => holdfast(['backup', `${folder}/backup`]) },
+    { name: 'backup without changes', seconds: () => holdfast(['backup', `${folder}/backup`]) },
+    { name: 'first backup, encrypted', seconds: () => holdfast(['backup', `${folder}/sealed`], sealed) },
+    {
+      name: 'without changes, encrypted',
+      seconds: () => holdfast(['backup', `${folder}/sealed`], sealed),
+    },
+    { name: 'restore', seconds: () => holdfast(['restore', `${folder}/backup`]) },
+  ].filter(({ name }) => !values.plain || !name.includes('encrypted'))
   const taken = ways.map(() => [] as number[])
   const traffic = new AbortController()
   const uploads = uploadSlowly(key, traffic.signal)
@@ -63,7 +72,9 @@ try {
       readyMemory(folder, files * size)
       taken[number]?.push(await seconds())
     }
-    for (const name of ['copy', 'backup', 'restored']) rmSync(join(folder, name), { recursive: true })
+    for (const name of ['copy', 'backup', 'sealed', 'restored']) {
+      rmSync(join(folder, name), { recursive: true, force: true })
+    }
   }
   traffic.abort()
   await uploads
@@ -96,9 +107,10 @@ async function uploadSlowly(key: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-function holdfast(...words: string[]): Promise<number> {
+function holdfast(words: readonly string[], variables: Record<string, string> = {}): Promise<number> {
   const place = words[0] === 'restore' ? join(folder, 'restored') : data
-  return timed([process.execPath, '--no-env-file', MAIN, ...words], { HOLDFAST_DATA_DIR: place })
+  const its = { ...variables, HOLDFAST_DATA_DIR: place }
+  return timed([process.execPath, '--no-env-file', MAIN, ...words], its)
 }
 
 async function timed(command: readonly string[], variables: Record<string, string> = {}): Promise<number> {
@@ -106,8 +118,9 @@ async function timed(command: readonly string[], variables: Record<string, strin
   const child = Bun.spawn([...command], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...variables },
     stdout: 'ignore',
-    stderr: 'inherit',
+    stderr: Bun.file(join(folder, 'errors')),
   })
-  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')} failed`)
+  if ((await child.exited) !== 0)
+    throw new Error(`${command.join(' ')} failed: ${readFileSync(join(folder, 'errors'), 'utf8')}`)
   return (performance.now() - began) / 1000
 }

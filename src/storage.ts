@@ -24,6 +24,7 @@ import type { Clock } from './domain/clock.ts'
 import type { Random } from './domain/random.ts'
 import type { Log } from './log.ts'
 
+export { isSyncedAsWhole, syncFileSystem } from './blobs/file-system-sync.ts'
 export { noticesOtherBytes } from './blobs/s3.ts'
 
 /** A database at this program's version. */
@@ -153,9 +154,17 @@ export function databaseExists(config: Config): boolean {
   return config.databaseUrl !== null || existsSync(dataFolder(config.dataDir).database)
 }
 
+/** The settings that say where the bytes are. */
+export type StoreSettings = Pick<Config, 's3' | 'dataDir' | 'groupRead'>
+
+type BlobsParts = Partial<Omit<StorageParts, 'config'>> & {
+  readonly config: StoreSettings
+  readonly random: Random
+}
+
 /** Opens the store that the settings name. `alone`: no other process has it open, so what is unfinished is nobody's. */
 export async function openBlobs(
-  { config, random, watchStore }: StorageParts,
+  { config, random, watchStore }: BlobsParts,
   alone: boolean,
 ): Promise<BlobStore> {
   if (config.s3 !== null) {
@@ -165,11 +174,18 @@ export async function openBlobs(
   return openDiskBlobs(folder.blobs, random, { alone, groupRead: config.groupRead })
 }
 
-/** Opens a store beside the first one, of a backup or the mirror, creating it when it is missing. */
-export async function openPlace(place: StorePlace, random: Random): Promise<BlobStore> {
+/**
+ * Opens a store beside the first one, of a backup or the mirror, creating it when it is missing. `isSyncedLater`: in a folder
+ * blobs are not durable before `syncFileSystem`.
+ */
+export async function openPlace(
+  place: StorePlace,
+  random: Random,
+  { isSyncedLater = false } = {},
+): Promise<BlobStore> {
   if (place.kind === 's3') return openS3Blobs(place.s3, random)
   await openDataFolder(place.path)
-  return openDiskBlobs(place.path, random, { alone: false })
+  return openDiskBlobs(place.path, random, { alone: false, isSyncedLater })
 }
 
 /**

@@ -30,6 +30,7 @@ import { BlobFiles } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
 import { DiskWriter } from './disk-writer.ts'
 import { GrowingFile } from './growing-file.ts'
+import { LazyDiskWriter } from './lazy-disk-writer.ts'
 import { removeOneByOne } from './removal.ts'
 
 const PROBE_BYTES = 512
@@ -42,6 +43,11 @@ export interface DiskOptions {
   readonly alone: boolean
   /** Whether the group of the folder may read new files and folders. */
   readonly groupRead?: boolean
+  /**
+   * A completed blob need not survive a power cut: whoever writes it calls `syncFileSystem` before anybody relies on it, and
+   * compares what an earlier run has left with its hash.
+   */
+  readonly isSyncedLater?: boolean
 }
 
 /**
@@ -52,26 +58,28 @@ export interface DiskOptions {
 export async function openDiskBlobs(
   folder: string,
   random: Random,
-  { alone, groupRead = false }: DiskOptions,
+  { alone, groupRead = false, isSyncedLater = false }: DiskOptions,
 ): Promise<BlobStore> {
   const layout = new DiskLayout(folder, alone)
   const modes = groupRead ? groupModes : ownModes
   if (alone) await rm(layout.unfinished, { recursive: true, force: true })
   await makeFolders(layout, modes)
-  return new DiskBlobs(layout, modes, random)
+  return new DiskBlobs(layout, modes, random, isSyncedLater)
 }
 
 class DiskBlobs implements BlobStore {
   readonly #layout: DiskLayout
   readonly #modes: Modes
   readonly #random: Random
+  readonly #isSyncedLater: boolean
   readonly #direct = new DirectWriting()
   readonly #files = new BlobFiles()
 
-  constructor(layout: DiskLayout, modes: Modes, random: Random) {
+  constructor(layout: DiskLayout, modes: Modes, random: Random, isSyncedLater: boolean) {
     this.#layout = layout
     this.#modes = modes
     this.#random = random
+    this.#isSyncedLater = isSyncedLater
   }
 
   get dropsUnfinished(): boolean {
@@ -81,6 +89,7 @@ class DiskBlobs implements BlobStore {
   async create(key: BlobKey): Promise<BlobWriter> {
     const path = this.#layout.temporary(key)
     const handle = await asDiskFailures(() => WritableFile.create(path, this.#modes.file))
+    if (this.#isSyncedLater) return new LazyDiskWriter(this.#layout, key, handle)
     const direct = this.#direct.start(path)
     const file = new GrowingFile({ handle, path, direct, sync: () => handle.datasync(), from: 0 })
     return new DiskWriter(this.#layout, key, file)

@@ -22,10 +22,12 @@ import {
 import { damageJson, tellDamage } from './damage-lines.ts'
 import { FaultsFound } from './faults-found.ts'
 import { silent, stopsWithServer } from './for-server.ts'
+import { readRate } from './rate.ts'
 
 interface Options extends StoreOptions {
   readonly keepDaily?: number
   readonly keepWeekly?: number
+  readonly rate?: number
   readonly json?: true
   readonly forServer?: true
 }
@@ -48,6 +50,7 @@ export function backupCommand(backup: Command, environment: Environment): void {
     .option(...PATH_STYLE)
     .option('--keep-daily <days>', 'keep the newest point of each of so many days', readCount)
     .option('--keep-weekly <weeks>', 'keep the newest point of each of so many weeks', readCount)
+    .option('--rate <size>', 'copy at most so many bytes a second (50MB)', readRate)
     .option('--json', 'print {"taken_at","files","contents","bytes","copied_contents","copied_bytes",…}')
     .addOption(new Option('--for-server').hideHelp())
     .action((target: NamedPlace | undefined, options: Options) => run(backup, environment, target, options))
@@ -92,6 +95,7 @@ async function run(
     passphrase: await passphraseOf(config),
     keeping: keepingOf(named, options, config),
     onlyOwn: forServer,
+    rate: options.rate ?? null,
     signal: stop.signal,
     onWait: () =>
       process.stderr.write('Another run works on this backup, or was killed just now: waiting.\n'),

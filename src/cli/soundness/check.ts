@@ -20,6 +20,7 @@ import {
   type StoreOptions,
 } from './backup-place.ts'
 import { FaultsFound } from './faults-found.ts'
+import { readRate } from './rate.ts'
 
 interface Options extends StoreOptions {
   readonly readData?: ReadData | true
@@ -83,13 +84,6 @@ function readShare(text: string): ReadData {
   const bytes = percent === undefined ? parseSize(text) : null
   if (bytes !== null) return { kind: 'bytes', bytes }
   throw new InvalidArgumentError('Allowed is a share such as 5%, or a size such as 100GB.')
-}
-
-/** Throws InvalidArgumentError, which commander shows. */
-function readRate(text: string): number {
-  const rate = parseSize(text)
-  if (rate !== null && rate > 0) return rate
-  throw new InvalidArgumentError('Allowed is a size such as 50MB.')
 }
 
 async function run(environment: Environment, options: Options): Promise<void> {

@@ -3,7 +3,7 @@ import type { Environment } from '../../config/environment.ts'
 import { loadConfig } from '../../config.ts'
 import { MINUTE, SECOND, systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
-import { formatSize, parseSize } from '../../domain/sizes.ts'
+import { formatSize } from '../../domain/sizes.ts'
 import type { Log } from '../../log.ts'
 import type { MirrorCommand, MirrorReport, MirrorStep } from '../../operations/mirror/mirror-command.ts'
 import { printJson, printLines, printProblem, printTable } from '../output.ts'
@@ -13,6 +13,7 @@ import { count, formatTime } from '../words.ts'
 import { REASONS } from './check.ts'
 import { FaultsFound } from './faults-found.ts'
 import { silent, stopsWithServer } from './for-server.ts'
+import { readRate } from './rate.ts'
 
 interface Options {
   readonly now?: true
@@ -57,13 +58,6 @@ export function mirrorCommand(mirror: Command, environment: Environment): void {
     // A server runs it so: it says what concerns one content alone, and stops at the end of its input.
     .addOption(new Option('--for-server').implies({ now: true }).hideHelp())
     .action((options: Options) => run(environment, options))
-}
-
-/** Throws InvalidArgumentError, which commander shows. */
-function readRate(text: string): number {
-  const rate = parseSize(text)
-  if (rate !== null && rate > 0) return rate
-  throw new InvalidArgumentError('Allowed is a size such as 50MB.')
 }
 
 /** Throws InvalidArgumentError, which commander shows. */

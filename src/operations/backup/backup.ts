@@ -5,8 +5,6 @@
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import type { BlobStore } from '../../blobs/blob-store.ts'
 import { yieldToEventLoop } from '../../core/batches.ts'
 import { metaOf, setMeta } from '../../core/meta.rows.ts'
 import { assertPaired, pairMeta } from '../../core/store/pairing.ts'
@@ -16,6 +14,8 @@ import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { makeBlobKey } from '../../domain/random.ts'
 import { connect, databaseExists, openBlobs, openRows, type StorageOptions } from '../../storage.ts'
+import { type Pace, paceOf, unpaced } from '../integrity/pace.ts'
+import type { Carrier } from '../relocation/blob-carrying.ts'
 import { copySnapshot, countRows } from '../relocation/copying.rows.ts'
 import {
   blobsAmong,
@@ -26,7 +26,9 @@ import {
 import { carryBytes, type Damage } from '../relocation/relocation-bytes.ts'
 import { placeName } from '../store-places.ts'
 import { addCopied, listedAmong, liveFiles, makeListed, writeRows } from './backup.rows.ts'
+import { startCarryingThreads } from './carrying-threads.ts'
 import type { Point } from './catalog.ts'
+import { type Durability, durabilityOf } from './durability.ts'
 import { type Keeping, keptPoints } from './keeping.ts'
 import { runsOf } from './own-runs.ts'
 import { packRows, unpackRows } from './packing.ts'
@@ -55,6 +57,8 @@ export type Backup = StorageOptions &
      * disk may not be mounted.
      */
     readonly onlyOwn: boolean
+    /** Bytes a second that are copied at most, on average; null: as fast as it goes. */
+    readonly rate: number | null
     readonly watch: BackupWatch
   }
 
@@ -72,7 +76,7 @@ const MOST_SNAPSHOTS = 5
 
 /** Throws Refusal PRECONDITION_FAILED where there is nothing to back up, or no backup to add to. */
 export async function backUp(backup: Backup): Promise<BackedUp> {
-  const { config, random } = backup
+  const { config, clock, random, place, rate, signal, watch } = backup
   if (!databaseExists(config)) throw refused(`there is no Holdfast data in ${config.dataDir}`)
   const open = new AsyncDisposableStack()
   try {
@@ -89,7 +93,19 @@ export async function backUp(backup: Backup): Promise<BackedUp> {
     open.defer(() => target.catalog.release())
     const scratch = await makeScratch()
     open.defer(() => rm(scratch, { recursive: true, force: true }))
-    return await addPoint({ ...backup, db, blobs, target, scratch, mark })
+    const durability = await durabilityOf(place)
+    const { s3, dataDir, groupRead } = config
+    const { isSyncedLater } = durability
+    const copier = startCarryingThreads(
+      { config: { s3, dataDir, groupRead }, place, key: target.key, isSyncedLater },
+      (bytes) => {
+        durability.wrote(bytes)
+        watch.advance({ count: 0, bytes, wasThere: false })
+      },
+    )
+    open.defer(() => copier.close())
+    const pace = rate === null ? unpaced : paceOf(rate, clock.timers, signal)
+    return await addPoint({ ...backup, db, target, durability, copier, pace, scratch, mark })
   } finally {
     await open.disposeAsync()
   }
@@ -119,8 +135,10 @@ function refused(message: string): Refusal {
 
 type Run = Backup & {
   readonly db: Database
-  readonly blobs: BlobStore
   readonly target: Target
+  readonly durability: Durability
+  readonly copier: Carrier
+  readonly pace: Pace
   /** A folder for what this run alone needs. */
   readonly scratch: string
   /** Of the pair of database and store. */
@@ -128,7 +146,7 @@ type Run = Backup & {
 }
 
 async function addPoint(run: Run): Promise<BackedUp> {
-  const { target, keeping, watch, random, scratch, mark } = run
+  const { target, durability, keeping, watch, random, scratch, mark } = run
   const copied = { contents: 0, bytes: 0 }
   const memory = await rememberLast(run)
   try {
@@ -139,6 +157,7 @@ async function addPoint(run: Run): Promise<BackedUp> {
     watch.begin('pack', { count: 0, bytes: 0 })
     const key = makeBlobKey(random)
     const point = { ...taken, key, damaged: damaged.length, ...(await packRows(file, target.store, key)) }
+    await durability.settle()
     const points = [...target.catalog.present.points, point]
     await target.catalog.change({ points, installation: mark })
     const kept = keptPoints(points, keeping)
@@ -148,6 +167,9 @@ async function addPoint(run: Run): Promise<BackedUp> {
       await removeUnwanted(target, kept, scratch)
     }
     return { point, copied, dropped, damaged }
+  } catch (error) {
+    await durability.removeLost(target.store)
+    throw error
   } finally {
     await memory.destroy()
   }
@@ -176,7 +198,7 @@ async function rememberLast({ target, scratch }: Run): Promise<Database> {
 
 /** Copies the contents that the rows name and the memory does not. */
 function carry(
-  { blobs, target, signal, watch }: Run,
+  { copier, durability, pace, signal, watch }: Run,
   rows: Database,
   memory: Database,
   copied: { contents: number; bytes: number },
@@ -184,19 +206,16 @@ function carry(
   return carryBytes({
     rows,
     memory,
-    from: blobs,
-    to: target.store,
-    goesOn: true,
-    readsBack: false,
+    carrier: copier,
     listed: (keys) => listedAmong(memory, keys),
     signal,
-    pause: (milliseconds) => pause(milliseconds),
-    onBytes: (bytes) => watch.advance({ count: 0, bytes, wasThere: false }),
-    onBlob({ size }, wasThere) {
+    pace,
+    onBlob({ key, size }, wasThere) {
       watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere })
       if (wasThere) return
       copied.contents++
       copied.bytes += size
+      durability.copied(key)
     },
   })
 }

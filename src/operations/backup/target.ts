@@ -24,6 +24,8 @@ export interface TargetOptions {
 
 export interface Target {
   readonly store: BackupStore
+  /** What its contents are encrypted with; null: they are not. */
+  readonly key: string | null
   readonly catalog: HeldCatalog
 }
 
@@ -38,9 +40,9 @@ export async function openToWrite(options: TargetOptions): Promise<Target> {
     if (lockedKey === null && passphrase !== null && points.length === 0) {
       const made = await makeKey(passphrase)
       await catalog.change({ lockedKey: made.lockedKey })
-      return { store: await encrypted(store, made.key), catalog }
+      return { ...(await keyed(store, made.key)), catalog }
     }
-    return { store: await unlocked(store, lockedKey, passphrase), catalog }
+    return { ...(await keyed(store, await unlocked(lockedKey, passphrase))), catalog }
   } catch (error) {
     await catalog.release()
     throw error
@@ -62,7 +64,7 @@ export async function openToRead(options: TargetOptions): Promise<Target> {
   if ((await readCatalog(store)) === null) throw noBackup(place)
   const catalog = await holdCatalog({ ...options, store })
   try {
-    return { store: await unlocked(store, catalog.present.lockedKey, passphrase), catalog }
+    return { ...(await keyed(store, await unlocked(catalog.present.lockedKey, passphrase))), catalog }
   } catch (error) {
     await catalog.release()
     throw error
@@ -82,12 +84,13 @@ async function assertNothingElse(place: StorePlace): Promise<void> {
   )
 }
 
-async function unlocked(
-  store: BackupStore,
-  lockedKey: string | null,
-  passphrase: string | null,
-): Promise<BackupStore> {
-  if (lockedKey === null && passphrase === null) return store
+async function keyed(store: BackupStore, key: string | null): Promise<Pick<Target, 'store' | 'key'>> {
+  return { store: key === null ? store : await encrypted(store, key), key }
+}
+
+/** The key of the backup; null where it is not encrypted. */
+async function unlocked(lockedKey: string | null, passphrase: string | null): Promise<string | null> {
+  if (lockedKey === null && passphrase === null) return null
   if (lockedKey === null) {
     throw new Refusal(
       'PRECONDITION_FAILED',
@@ -100,5 +103,5 @@ async function unlocked(
       'this backup is encrypted: name the file with its passphrase in HOLDFAST_BACKUP_PASSPHRASE_FILE',
     )
   }
-  return encrypted(store, await unlockKey(lockedKey, passphrase))
+  return unlockKey(lockedKey, passphrase)
 }

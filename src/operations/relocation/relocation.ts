@@ -13,6 +13,9 @@ import { Refusal } from '../../domain/errors.ts'
 import type { BlobKey } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import { endEveryUpload } from '../../uploads/resumable/upload-ends.rows.ts'
+import { unpaced } from '../integrity/pace.ts'
+import { carrierOn } from './blob-carrying.ts'
+import { compareOnThreads } from './comparing.ts'
 import { copyRows, countRows } from './copying.rows.ts'
 import { blobsAmong, blobsNotRelocated, dropRelocatedBlobs, sumOfBlobs } from './relocated-blobs.rows.ts'
 import { carryBytes, type Damage } from './relocation-bytes.ts'
@@ -100,17 +103,23 @@ async function watchForServers({
 async function moveBytes({ source, target, ...parts }: RelocationParts, goesOn: boolean): Promise<Damage[]> {
   const { watch, signal, pause } = parts
   watch.begin('bytes', await sumOfBlobs(source.db))
-  return carryBytes({
-    rows: source.db,
-    memory: target.db,
+  using comparing = compareOnThreads()
+  const carrier = carrierOn({
     from: source.blobs,
     to: target.blobs,
     goesOn,
     readsBack: true,
-    listed: null,
-    signal,
+    comparing,
     pause,
     onBytes: (bytes) => watch.advance({ count: 0, bytes, wasThere: false }),
+  })
+  return await carryBytes({
+    rows: source.db,
+    memory: target.db,
+    carrier,
+    listed: null,
+    signal,
+    pace: unpaced,
     onBlob: ({ size }, wasThere) => watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere }),
   })
 }

@@ -10,6 +10,8 @@ import { openDiskBlobs } from '../../../src/blobs/disk.ts'
 import { inTransaction } from '../../../src/database/transactions.ts'
 import type { BlobKey } from '../../../src/domain/ids.ts'
 import { makeBlobKey, systemRandom } from '../../../src/domain/random.ts'
+import { carrierOn, type Route } from '../../../src/operations/relocation/blob-carrying.ts'
+import { compareOnThreads } from '../../../src/operations/relocation/comparing.ts'
 import { makeRelocatedBlobs } from '../../../src/operations/relocation/relocated-blobs.rows.ts'
 import { type Carrying, carryBytes } from '../../../src/operations/relocation/relocation-bytes.ts'
 import { chance } from '../../support/chance.ts'
@@ -23,7 +25,7 @@ interface Parts extends AsyncDisposable {
   readonly keys: readonly BlobKey[]
   /** How many blobs were carried, and how many were there. */
   readonly told: { carried: number; there: number; bytes: number }
-  carry(changes?: Partial<Carrying>): ReturnType<typeof carryBytes>
+  carry(changes?: Partial<Carrying & Route>): ReturnType<typeof carryBytes>
 }
 
 async function partsOf(sizes: readonly number[]): Promise<Parts> {
@@ -51,25 +53,33 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
     to,
     keys,
     told,
-    carry: (changes) =>
-      carryBytes({
-        rows: db,
-        memory: db,
+    async carry(changes) {
+      using comparing = compareOnThreads()
+      const route: Route = {
         from,
         to,
         goesOn: false,
         readsBack: true,
-        listed: null,
-        signal: new AbortController().signal,
+        comparing,
         pause: async () => {},
         onBytes: (bytes) => {
           told.bytes += bytes
         },
+        ...changes,
+      }
+      return await carryBytes({
+        rows: db,
+        memory: db,
+        carrier: carrierOn(route),
+        listed: null,
+        signal: new AbortController().signal,
+        pace: async () => {},
         onBlob: (_blob, wasThere) => {
           told[wasThere ? 'there' : 'carried']++
         },
         ...changes,
-      }),
+      })
+    },
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })

@@ -1,0 +1,9 @@
+import { InvalidArgumentError } from 'commander'
+import { parseSize } from '../../domain/sizes.ts'
+
+/** Bytes a second. Throws InvalidArgumentError, which commander shows. */
+export function readRate(text: string): number {
+  const rate = parseSize(text)
+  if (rate !== null && rate > 0) return rate
+  throw new InvalidArgumentError('Allowed is a size such as 50MB.')
+}

@@ -1,0 +1,32 @@
+/** What a backup and its threads tell each other. */
+import type { StoreFailureReason } from '../../blobs/blob-store.ts'
+import type { StorePlace } from '../../config/setting-groups.ts'
+import type { StoreSettings } from '../../storage.ts'
+import type { CarriedBlob, Known } from '../relocation/blob-carrying.ts'
+import type { BlobToMove } from '../relocation/relocated-blobs.rows.ts'
+
+export interface ThreadOrder {
+  readonly config: StoreSettings
+  readonly place: StorePlace
+  /** The key of the backup; null: it is not encrypted. */
+  readonly key: string | null
+  readonly isSyncedLater: boolean
+}
+
+export type CarryingRequest =
+  /** The first of all. */
+  | ({ readonly kind: 'open' } & ThreadOrder)
+  | { readonly kind: 'carry'; readonly blob: BlobToMove; readonly known: Known }
+  /** What is under way ends soon, in failures. */
+  | { readonly kind: 'stop' }
+
+export type CarryingReply =
+  | { readonly kind: 'bytes'; readonly bytes: number }
+  | { readonly kind: 'end'; readonly id: BlobToMove['id']; readonly end: CarriedBlob }
+  /** `reason`: of a StoreFailure. */
+  | {
+      readonly kind: 'failure'
+      readonly id: BlobToMove['id']
+      readonly message: string
+      readonly reason: StoreFailureReason | null
+    }

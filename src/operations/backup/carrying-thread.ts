@@ -1,0 +1,63 @@
+/** A thread that copies contents to a backup: it reads, hashes, encrypts and writes. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { StoreFailure } from '../../blobs/blob-store.ts'
+import { systemRandom } from '../../domain/random.ts'
+import { openBlobs, openPlace } from '../../storage.ts'
+import { type Carrier, carrierOn } from '../relocation/blob-carrying.ts'
+import { comparingHere } from '../relocation/comparing.ts'
+import type { BlobToMove } from '../relocation/relocated-blobs.rows.ts'
+import type { CarryingReply, CarryingRequest, ThreadOrder } from './carrying-messages.ts'
+import { encrypted } from './encryption.ts'
+
+declare const self: Worker
+
+const stop = new AbortController()
+let opened: Promise<Carrier> | null = null
+
+self.onmessage = ({ data }: MessageEvent<CarryingRequest>) => {
+  switch (data.kind) {
+    case 'open':
+      opened = open(data)
+      // Told to whoever asks for the first content.
+      opened.catch(() => {})
+      return
+    case 'carry':
+      void carry(data.blob, data.known)
+      return
+    case 'stop':
+      stop.abort()
+      return
+  }
+}
+
+async function open({ config, place, key, isSyncedLater }: ThreadOrder): Promise<Carrier> {
+  const from = await openBlobs({ config, random: systemRandom }, false)
+  const plain = await openPlace(place, systemRandom, { isSyncedLater })
+  return carrierOn({
+    from,
+    to: key === null ? plain : await encrypted(plain, key),
+    goesOn: true,
+    // The sync and the checksum of a store say the same, and the drill reads back.
+    readsBack: false,
+    comparing: comparingHere,
+    pause: (milliseconds) => pause(milliseconds, undefined, { signal: stop.signal }),
+    onBytes: (bytes) => reply({ kind: 'bytes', bytes }),
+  })
+}
+
+async function carry(blob: BlobToMove, known: Parameters<Carrier['carry']>[1]): Promise<void> {
+  const { id } = blob
+  try {
+    const carrier = await opened
+    if (carrier === null) throw new Error('the thread has no stores')
+    reply({ kind: 'end', id, end: await carrier.carry(blob, known, stop.signal) })
+  } catch (error) {
+    const reason = error instanceof StoreFailure ? error.reason : null
+    const cause = error instanceof StoreFailure ? error.cause : error
+    reply({ kind: 'failure', id, message: cause instanceof Error ? cause.message : String(cause), reason })
+  }
+}
+
+function reply(message: CarryingReply): void {
+  self.postMessage(message)
+}

@@ -1,0 +1,95 @@
+/** When what a backup has copied would survive a power cut. */
+import type { StorePlace } from '../../config/setting-groups.ts'
+import type { BlobKey } from '../../domain/ids.ts'
+import { isSyncedAsWhole, syncFileSystem } from '../../storage.ts'
+import type { BackupStore } from './backup-store.ts'
+
+/** Bytes after which a sync begins beside the copying, so that the last one is short. */
+const SYNC_EVERY = 256 * 1024 * 1024
+
+export interface Durability {
+  /** Whether contents are copied without a sync of their own. */
+  readonly isSyncedLater: boolean
+  /** Called with the bytes as they are written. */
+  wrote(bytes: number): void
+  /** Called with each content that was copied. Throws StoreFailure once a sync has failed. */
+  copied(key: BlobKey): void
+  /** Returns once everything that was copied would survive a power cut. Throws StoreFailure. */
+  settle(): Promise<void>
+  /**
+   * After a sync that failed, removes from the store what may be lost: as long as memory holds its bytes, the next run
+   * would find them there. Never throws.
+   */
+  removeLost(store: Pick<BackupStore, 'removeAll'>): Promise<void>
+}
+
+/**
+ * Syncs the file system of a folder as a whole, where that can be done: a sync for each content takes longer than all else.
+ * A power cut before it leaves contents that no point names, and the next run compares them with their hashes.
+ */
+export async function durabilityOf(place: StorePlace): Promise<Durability> {
+  if (place.kind === 's3' || !(await isSyncedAsWhole(place.path))) return synced
+  return new SyncedLater(place.path)
+}
+
+/** Each content is durable when it is complete. */
+const synced: Durability = {
+  isSyncedLater: false,
+  wrote() {},
+  copied() {},
+  async settle() {},
+  async removeLost() {},
+}
+
+class SyncedLater implements Durability {
+  readonly isSyncedLater = true
+  readonly #folder: string
+  /** Written since the last sync began. */
+  #written = 0
+  /** Copied, and perhaps not durable. */
+  #unsynced: BlobKey[] = []
+  #syncing: Promise<void> | null = null
+  #failure: { readonly error: unknown } | null = null
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  wrote(bytes: number): void {
+    this.#written += bytes
+    if (this.#written >= SYNC_EVERY && this.#syncing === null) void this.#sync()
+  }
+
+  copied(key: BlobKey): void {
+    this.#unsynced.push(key)
+    if (this.#failure !== null) throw this.#failure.error
+  }
+
+  async settle(): Promise<void> {
+    await this.#syncing
+    await this.#sync()
+    if (this.#failure !== null) throw this.#failure.error
+  }
+
+  async removeLost(store: Pick<BackupStore, 'removeAll'>): Promise<void> {
+    await this.#syncing
+    if (this.#failure !== null) await store.removeAll(this.#unsynced, () => {}).catch(() => {})
+  }
+
+  /** Never throws. After a failure nothing is durable any more, whatever further syncs say. */
+  #sync(): Promise<void> {
+    const count = this.#unsynced.length
+    this.#written = 0
+    this.#syncing = syncFileSystem(this.#folder)
+      .then(() => {
+        if (this.#failure === null) this.#unsynced = this.#unsynced.slice(count)
+      })
+      .catch((error: unknown) => {
+        this.#failure ??= { error }
+      })
+      .finally(() => {
+        this.#syncing = null
+      })
+    return this.#syncing
+  }
+}

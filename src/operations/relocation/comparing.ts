@@ -1,0 +1,71 @@
+/** Compares the bytes of blobs with their hashes, while they are passed on. */
+import { startContentHashing } from '../../uploads/hashing/content-hash.ts'
+import { Intake } from '../../uploads/intake.ts'
+import type { BlobToMove } from './relocated-blobs.rows.ts'
+
+interface Passing {
+  readonly signal: AbortSignal
+  readonly onChunk: (bytes: number) => void
+  /** Null: nobody takes the bytes. */
+  readonly store: ((bytes: Uint8Array) => Promise<void>) | null
+}
+
+/** Passes all bytes on, and tells whether they are those of the blob. Throws what reading and storing throws. */
+type Compare = (blob: BlobToMove, body: AsyncIterable<Uint8Array>, passing: Passing) => Promise<boolean>
+
+export interface Comparing {
+  /** What leaves the old store. */
+  readonly departure: Compare
+  /** What the new one has. */
+  readonly arrival: Compare
+}
+
+/** Hashes on this thread: for one that has nothing else to do. */
+const here: Compare = async (blob, body, { signal, onChunk, store }) => {
+  const hash = new Bun.CryptoHasher('sha256')
+  let size = 0
+  for await (const chunk of body) {
+    signal.throwIfAborted()
+    hash.update(chunk)
+    await store?.(chunk)
+    onChunk(chunk.byteLength)
+    size += chunk.byteLength
+  }
+  return size === blob.size && hash.digest('hex') === blob.sha256
+}
+
+export const comparingHere: Comparing = { departure: here, arrival: here }
+
+/** Hashes on threads, beside reading and storing. */
+export function compareOnThreads(): Comparing & Disposable {
+  const threads = [startContentHashing(), startContentHashing()] as const
+  const [departure, arrival] = threads.map(comparedOn)
+  if (departure === undefined || arrival === undefined) throw new Error('a thread is missing')
+  return {
+    departure,
+    arrival,
+    [Symbol.dispose]() {
+      for (const thread of threads) thread.close()
+    },
+  }
+}
+
+function comparedOn(hashing: ReturnType<typeof startContentHashing>): Compare {
+  return async (blob, body, { signal, onChunk, store }) => {
+    const hash = hashing.start()
+    const intake = new Intake({ hashing, hash, store: store ?? (async () => {}), from: 0 })
+    let size = 0
+    try {
+      for await (const chunk of body) {
+        signal.throwIfAborted()
+        await intake.write(chunk)
+        onChunk(chunk.byteLength)
+        size += chunk.byteLength
+      }
+      return size === blob.size && (await intake.end()).sha256 === blob.sha256
+    } finally {
+      await intake.rest()
+      hash.drop()
+    }
+  }
+}
