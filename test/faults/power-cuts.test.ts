@@ -9,6 +9,7 @@ import {
   volatileDisk,
   whyNoPowerCuts,
 } from '../support/storage/volatile-disk.ts'
+import { backupCutRounds } from './backup-cut-rounds.ts'
 import { crashRounds, powerCutMachine } from './crash-rounds.ts'
 
 const ROUNDS = 6
@@ -43,5 +44,12 @@ else {
       },
       120_000 + ROUNDS * 40_000,
     )
+
+    test('leaves a backup with whole points alone, and a repair with whole contents', async () => {
+      const seed = Math.floor(Math.random() * 1_000_000)
+      const figures = await backupCutRounds({ rounds: 1, seed, kind: 'ext4' })
+      console.log(`power cuts of backups: seed ${seed}, ${JSON.stringify(figures)}`)
+      expect(figures.rounds).toBe(1)
+    }, 160_000)
   })
 }

@@ -1,3 +1,4 @@
+import { backupCutRounds } from '../faults/backup-cut-rounds.ts'
 import { crashRounds, powerCutMachine } from '../faults/crash-rounds.ts'
 import { FILE_SYSTEMS } from '../support/storage/volatile-disk.ts'
 
@@ -18,13 +19,29 @@ export async function powerCuts(rounds: number): Promise<string> {
   return figures.join('\n')
 }
 
+/** Cuts the power under so many backups, and as many repairs, half of them on each file system. */
+export async function backupCuts(rounds: number): Promise<string> {
+  const seed = seedOf('power cuts of backups')
+  const figures: string[] = []
+  for (const kind of FILE_SYSTEMS) {
+    const plan = { rounds: Math.ceil(rounds / FILE_SYSTEMS.length), seed, kind }
+    figures.push(`${kind}: ${JSON.stringify(await backupCutRounds(plan))}`)
+  }
+  return figures.join('\n')
+}
+
+function seedOf(name: string): number {
+  const text = process.env.HOLDFAST_TEST_CRASH_SEED
+  const seed = text === undefined ? Math.floor(Math.random() * 1_000_000) : Number(text)
+  console.log(`${name}: HOLDFAST_TEST_CRASH_SEED=${seed}`)
+  return seed
+}
+
 async function crashes(
   name: string,
   plan: { readonly rounds: number; readonly on?: () => ReturnType<typeof powerCutMachine> },
 ): Promise<string> {
-  const text = process.env.HOLDFAST_TEST_CRASH_SEED
-  const seed = text === undefined ? Math.floor(Math.random() * 1_000_000) : Number(text)
-  console.log(`${name}: HOLDFAST_TEST_CRASH_SEED=${seed}`)
+  const seed = seedOf(name)
   const figures = await crashRounds({ ...plan, seed }, (round) => {
     if (round % REPORT_EVERY === 0) console.log(`${name}: ${round} of ${plan.rounds}`)
   })

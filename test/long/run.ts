@@ -8,7 +8,7 @@ import { everythingOnTheCluster } from './cluster.ts'
 import { crashImages } from './crash-points.ts'
 import { folderWalks } from './folder-model.ts'
 import { fuzz } from './fuzz.ts'
-import { kills, powerCuts } from './kills.ts'
+import { backupCuts, kills, powerCuts } from './kills.ts'
 import { bigUpload, bigUploadToS3, manyUploads } from './memory.ts'
 import { bigMigrations } from './migrations.ts'
 import { postgresCrashes } from './postgres-crashes.ts'
@@ -139,6 +139,12 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'cuts',
     default: 300,
     run: powerCuts,
+  },
+  'backup-cuts': {
+    about: 'power cuts during backups and repairs; needs root',
+    measure: 'cuts of each',
+    default: 100,
+    run: backupCuts,
   },
   kills: { about: 'kills at random moments', measure: 'kills', default: 2000, run: kills },
 }
