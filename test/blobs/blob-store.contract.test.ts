@@ -371,3 +371,8 @@ describe('blobs on disk', () => {
     expect(await store.link(newKey(), { seconds: 60, type: 'text/plain', disposition: 'inline' })).toBeNull()
   })
 })
+blobStoreContract('a disk that is synced later', async (stack) => {
+  const folder = stack.use(temporaryFolder())
+  const options = { alone: false, isSyncedLater: true }
+  return () => openDiskBlobs(join(folder.path, 'blobs'), systemRandom, options)
+})

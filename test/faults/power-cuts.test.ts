@@ -9,7 +9,7 @@ import {
   volatileDisk,
   whyNoPowerCuts,
 } from '../support/storage/volatile-disk.ts'
-import { backupCutRounds } from './backup-cut-rounds.ts'
+import { backupCutRounds } from './backups/backup-cut-rounds.ts'
 import { crashRounds, powerCutMachine } from './crash-rounds.ts'
 
 const ROUNDS = 6

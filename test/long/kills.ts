@@ -1,4 +1,4 @@
-import { backupCutRounds } from '../faults/backup-cut-rounds.ts'
+import { backupCutRounds } from '../faults/backups/backup-cut-rounds.ts'
 import { crashRounds, powerCutMachine } from '../faults/crash-rounds.ts'
 import { FILE_SYSTEMS } from '../support/storage/volatile-disk.ts'
 

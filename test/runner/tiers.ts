@@ -133,6 +133,8 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
     'generated: every way in which a signed address is closed; signed-content.test.ts has some',
   'test/downloads/verified-reads.test.ts': 'off by default; damaged-content.test.ts has marked contents',
   'test/faults/bad-line.test.ts': 'slow lines, and a node that is to be taken for dead',
+  'test/faults/backups/backup-read-errors.test.ts':
+    'many starts of the program; test/operations/integrity/scrub.test.ts has the rule',
   'test/faults/clock-jumps.test.ts':
     'waits for jobs in real time; test/files/expiry.test.ts has a clock that is set',
   'test/faults/crash-points.test.ts': 'many starts of the server; sync-failures has each sync',

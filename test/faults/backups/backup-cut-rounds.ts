@@ -4,11 +4,11 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { holdfast, MAIN, onlyThese } from '../cli/command.ts'
-import { type Chance, chance } from '../support/chance.ts'
-import { sha256 } from '../support/clients/caller.ts'
-import { startChild, temporaryFolder } from '../support/processes/child.ts'
-import { type FileSystem, type VolatileDisk, volatileDisk } from '../support/storage/volatile-disk.ts'
+import { holdfast, MAIN, onlyThese } from '../../cli/command.ts'
+import { type Chance, chance } from '../../support/chance.ts'
+import { sha256 } from '../../support/clients/caller.ts'
+import { startChild, temporaryFolder } from '../../support/processes/child.ts'
+import { type FileSystem, type VolatileDisk, volatileDisk } from '../../support/storage/volatile-disk.ts'
 
 const FILES = 20
 const SIZES = [1, 3000, 70_000, 400_000]
