@@ -24,8 +24,8 @@ import type { Clock } from './domain/clock.ts'
 import type { Random } from './domain/random.ts'
 import type { Log } from './log.ts'
 
-export { isSyncedAsWhole, syncFileSystem } from './blobs/file-system-sync.ts'
 export { noticesOtherBytes } from './blobs/s3.ts'
+export { isSyncedAsWhole, syncFileSystem } from './blobs/synced-later/file-system-sync.ts'
 
 /** A database at this program's version. */
 export interface OpenDatabase {

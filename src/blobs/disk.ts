@@ -30,8 +30,8 @@ import { BlobFiles } from './disk-reading.ts'
 import { resumeOnDisk } from './disk-resumable.ts'
 import { DiskWriter } from './disk-writer.ts'
 import { GrowingFile } from './growing-file.ts'
-import { LazyDiskWriter } from './lazy-disk-writer.ts'
 import { removeOneByOne } from './removal.ts'
+import { LazyDiskWriter } from './synced-later/lazy-disk-writer.ts'
 
 const PROBE_BYTES = 512
 

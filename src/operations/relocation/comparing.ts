@@ -37,14 +37,14 @@ const here: Compare = async (blob, body, { signal, onChunk, store }) => {
 export const comparingHere: Comparing = { departure: here, arrival: here }
 
 /** Hashes on threads, beside reading and storing. */
-export function compareOnThreads(): Comparing & Disposable {
+export function compareOnThreads(): Comparing & { close(): void } {
   const threads = [startContentHashing(), startContentHashing()] as const
   const [departure, arrival] = threads.map(comparedOn)
   if (departure === undefined || arrival === undefined) throw new Error('a thread is missing')
   return {
     departure,
     arrival,
-    [Symbol.dispose]() {
+    close() {
       for (const thread of threads) thread.close()
     },
   }

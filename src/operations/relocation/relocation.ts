@@ -103,25 +103,29 @@ async function watchForServers({
 async function moveBytes({ source, target, ...parts }: RelocationParts, goesOn: boolean): Promise<Damage[]> {
   const { watch, signal, pause } = parts
   watch.begin('bytes', await sumOfBlobs(source.db))
-  using comparing = compareOnThreads()
-  const carrier = carrierOn({
-    from: source.blobs,
-    to: target.blobs,
-    goesOn,
-    readsBack: true,
-    comparing,
-    pause,
-    onBytes: (bytes) => watch.advance({ count: 0, bytes, wasThere: false }),
-  })
-  return await carryBytes({
-    rows: source.db,
-    memory: target.db,
-    carrier,
-    listed: null,
-    signal,
-    pace: unpaced,
-    onBlob: ({ size }, wasThere) => watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere }),
-  })
+  const comparing = compareOnThreads()
+  try {
+    const carrier = carrierOn({
+      from: source.blobs,
+      to: target.blobs,
+      goesOn,
+      readsBack: true,
+      comparing,
+      pause,
+      onBytes: (bytes) => watch.advance({ count: 0, bytes, wasThere: false }),
+    })
+    return await carryBytes({
+      rows: source.db,
+      memory: target.db,
+      carrier,
+      listed: null,
+      signal,
+      pace: unpaced,
+      onBlob: ({ size }, wasThere) => watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere }),
+    })
+  } finally {
+    comparing.close()
+  }
 }
 
 async function moveRows(parts: RelocationParts): Promise<void> {

@@ -54,7 +54,7 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
     keys,
     told,
     async carry(changes) {
-      using comparing = compareOnThreads()
+      const comparing = compareOnThreads()
       const route: Route = {
         from,
         to,
@@ -78,7 +78,7 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
           told[wasThere ? 'there' : 'carried']++
         },
         ...changes,
-      })
+      }).finally(() => comparing.close())
     },
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]()

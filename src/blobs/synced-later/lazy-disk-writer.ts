@@ -1,9 +1,9 @@
 import { fstatSync, writeSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
-import type { BlobKey } from '../domain/ids.ts'
-import { assertSize, BlobDamaged, type BlobWriter } from './blob-store.ts'
-import { diskStoreFailure, type WritableFile } from './disk-files.ts'
-import type { DiskLayout } from './disk-layout.ts'
+import type { BlobKey } from '../../domain/ids.ts'
+import { assertSize, BlobDamaged, type BlobWriter } from '../blob-store.ts'
+import { diskStoreFailure, type WritableFile } from '../disk-files.ts'
+import type { DiskLayout } from '../disk-layout.ts'
 
 /** Writes a blob in one session, and leaves the sync of it to whoever syncs the whole file system. */
 export class LazyDiskWriter implements BlobWriter {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { statfsSync } from 'node:fs'
 import { release } from 'node:os'
-import { StoreFailure } from './blob-store.ts'
+import { StoreFailure } from '../blob-store.ts'
 
 /**
  * Types of file systems, by statfs(2), whose syncfs(2) makes everything durable: ext4, XFS, Btrfs, F2FS, ZFS, bcachefs,
