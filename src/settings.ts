@@ -221,6 +221,14 @@ export const settings = {
     description: 'The newest backup of each of so many weeks is kept too.',
     ...whole(0, 9999),
   },
+  backupRate: {
+    variable: 'HOLDFAST_BACKUP_RATE',
+    default: '',
+    description:
+      'How much is copied to the backup that the server makes in a second at most. Without it, as much as goes.',
+    allowed: size(1).allowed,
+    read: (text) => (text === '' ? null : size(1).read(text)),
+  } satisfies Setting<number | null>,
   drillDays: {
     variable: 'HOLDFAST_DRILL_DAYS',
     default: '7',

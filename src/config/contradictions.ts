@@ -114,7 +114,7 @@ function secretContradictions(reader: SettingsReader): ConfigProblem[] {
 function backupContradictions(reader: SettingsReader): ConfigProblem[] {
   const { backup, backupS3AccessKeyId: key, backupS3SecretAccessKey: secret } = settings
   const place = reader.value(backup)
-  const { backupHours, backupKeepDaily, backupKeepWeekly, drillDays, drillFolder } = settings
+  const { backupHours, backupKeepDaily, backupKeepWeekly, backupRate, drillDays, drillFolder } = settings
   const { backupS3Region, backupS3PathStyle } = settings
   const forBuckets = [backupS3Region, backupS3PathStyle]
   // The commands for backups, which name a bucket themselves, need the key alone.
@@ -123,7 +123,7 @@ function backupContradictions(reader: SettingsReader): ConfigProblem[] {
     : pointless(reader, [secret], key.variable)
   if (keys.length > 0) return keys
   if (place === null) {
-    const own = [backupHours, backupKeepDaily, backupKeepWeekly, drillDays, drillFolder]
+    const own = [backupHours, backupKeepDaily, backupKeepWeekly, backupRate, drillDays, drillFolder]
     return pointless(reader, [...own, ...forBuckets], backup.variable)
   }
   return [

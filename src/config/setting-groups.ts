@@ -73,6 +73,8 @@ export interface OwnBackups {
   readonly hours: number
   readonly keepDaily: number
   readonly keepWeekly: number
+  /** Bytes that are copied in a second at most; null: as fast as it goes. */
+  readonly rate: number | null
   /** From one rehearsal of a restore to the next; 0 for none. */
   readonly drillDays: number
   /** An absolute path; null: the folder of the system for temporary files. */
@@ -104,6 +106,7 @@ function readOwnBackups(reader: SettingsReader): OwnBackups | null {
     hours: reader.value(settings.backupHours),
     keepDaily: reader.value(settings.backupKeepDaily),
     keepWeekly: reader.value(settings.backupKeepWeekly),
+    rate: reader.value(settings.backupRate),
     drillDays: reader.value(settings.drillDays),
     drillFolder: folder === '' ? null : resolve(folder),
   }

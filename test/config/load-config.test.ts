@@ -67,6 +67,7 @@ describe('settings', () => {
       HOLDFAST_BACKUP_HOURS: '12',
       HOLDFAST_BACKUP_KEEP_DAILY: '3',
       HOLDFAST_BACKUP_KEEP_WEEKLY: '0',
+      HOLDFAST_BACKUP_RATE: '50MB',
       HOLDFAST_BACKUP_S3_REGION: 'eu-west-2',
       HOLDFAST_BACKUP_S3_PATH_STYLE: 'true',
       HOLDFAST_DRILL_DAYS: '30',
@@ -162,6 +163,7 @@ describe('settings', () => {
           hours: 12,
           keepDaily: 3,
           keepWeekly: 0,
+          rate: 50 * 1024 * 1024,
           drillDays: 30,
           drillFolder: '/srv/drill',
         },
@@ -415,6 +417,7 @@ describe('backups of the server', () => {
       hours: 24,
       keepDaily: 7,
       keepWeekly: 4,
+      rate: null,
       drillDays: 7,
       drillFolder: null,
     })

@@ -133,7 +133,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
     'generated: every way in which a signed address is closed; signed-content.test.ts has some',
   'test/downloads/verified-reads.test.ts': 'off by default; damaged-content.test.ts has marked contents',
   'test/faults/bad-line.test.ts': 'slow lines, and a node that is to be taken for dead',
-  'test/faults/backups/backup-read-errors.test.ts':
+  'test/faults/backup-read-errors.test.ts':
     'many starts of the program; test/operations/integrity/scrub.test.ts has the rule',
   'test/faults/clock-jumps.test.ts':
     'waits for jobs in real time; test/files/expiry.test.ts has a clock that is set',
@@ -167,6 +167,8 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/operations/backup/backup-targets.test.ts':
     'many starts of the program; keeping.unit.test.ts has a rule',
   'test/operations/backup/backup.test.ts': 'many starts of the program; keeping.unit.test.ts has a rule',
+  'test/operations/backup/own-backups-nodes.contract.test.ts':
+    'PostgreSQL and a store; own-backups.test.ts has the rest in the whole run',
   'test/operations/backup/own-backups.test.ts': 'many starts of the program; keeping.unit.test.ts has a rule',
   'test/operations/doctor/doctor-nodes.contract.test.ts': 'nodes and proxies; the unit tests have its rules',
   'test/operations/doctor/doctor.test.ts': 'real proxies, and lines that are silent',

@@ -95,7 +95,7 @@ async function run(
     passphrase: await passphraseOf(config),
     keeping: keepingOf(named, options, config),
     onlyOwn: forServer,
-    rate: options.rate ?? null,
+    rate: options.rate ?? (forServer ? (config.backup.own?.rate ?? null) : null),
     signal: stop.signal,
     onWait: () =>
       process.stderr.write('Another run works on this backup, or was killed just now: waiting.\n'),

@@ -153,8 +153,9 @@ function placeEnvironment(place: StorePlace): Environment {
   }
 }
 
-function timesEnvironment({ keepDaily, keepWeekly, drillDays, drillFolder }: OwnBackups): Environment {
+function timesEnvironment({ keepDaily, keepWeekly, rate, drillDays, drillFolder }: OwnBackups): Environment {
   return {
+    ...(rate === null ? {} : { [settings.backupRate.variable]: String(rate) }),
     [settings.backupKeepDaily.variable]: String(keepDaily),
     [settings.backupKeepWeekly.variable]: String(keepWeekly),
     [settings.drillDays.variable]: String(drillDays),

@@ -32,7 +32,7 @@ beforeAll(async () => {
   mails = await startMailServer()
   const own = {
     place: { kind: 'folder', path: target } as const,
-    ...{ hours: 24, keepDaily: 7, keepWeekly: 4, drillDays: 7, drillFolder: folder.path },
+    ...{ hours: 24, keepDaily: 7, keepWeekly: 4, rate: null, drillDays: 7, drillFolder: folder.path },
   }
   host = await startHoldfast({
     ...GENEROUS,

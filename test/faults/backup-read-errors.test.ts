@@ -4,16 +4,16 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { holdfast, MAIN, type Outcome, outcome } from '../../cli/command.ts'
-import { chance } from '../../support/chance.ts'
-import { type Caller, caller, type Uploaded } from '../../support/clients/caller.ts'
-import { addAccount, startChild, temporaryFolder } from '../../support/processes/child.ts'
-import { failing } from '../../support/processes/system-calls.ts'
-import { describeWith } from '../../support/processes/tools.ts'
+import { holdfast, MAIN, type Outcome, outcome } from '../cli/command.ts'
+import { chance } from '../support/chance.ts'
+import { type Caller, caller, type Uploaded } from '../support/clients/caller.ts'
+import { addAccount, startChild, temporaryFolder } from '../support/processes/child.ts'
+import { failing } from '../support/processes/system-calls.ts'
+import { describeWith } from '../support/processes/tools.ts'
 
 const READ = ['pread64', 'read', 'preadv', 'preadv2']
 const PROGRAM = [process.execPath, '--no-env-file', MAIN]
-const SCRUB_ONCE = join(import.meta.dir, 'scrub-once.ts')
+const SCRUB_ONCE = join(import.meta.dir, 'backups/scrub-once.ts')
 const SETTINGS = { MIN_FREE_SPACE: '1MB' }
 const damagedJson = z.object({ damaged: z.array(z.object({ slug: z.string(), reason: z.string() })) })
 const catalog = z.object({ points: z.array(z.object({ key: z.string() })) })
