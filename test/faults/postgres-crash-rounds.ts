@@ -1,5 +1,6 @@
 /** Rounds of uploads and crashes of PostgreSQL; the suite runs a few of them, the long tier a hundred. */
-import { join } from 'node:path'
+import { chmodSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import { systemClock } from '../../src/domain/clock.ts'
@@ -11,7 +12,9 @@ import { type Attempt, type Load, startLoad } from '../support/clients/upload-lo
 import { startPostgres } from '../support/databases/postgres.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ChildServer, startChild, temporaryFolder } from '../support/processes/child.ts'
+import { freePort } from '../support/processes/free-port.ts'
 import { unsoundTotals } from '../support/storage/soundness.ts'
+import { type FileSystem, volatileDisk } from '../support/storage/volatile-disk.ts'
 
 const ACCOUNTS = 12
 const CLIENTS_OF_EACH = 2
@@ -19,6 +22,8 @@ const CLIENTS_OF_EACH = 2
 const ANSWERED = 12
 /** A commit waits so many microseconds for the disk, so that most crashes hit commits that are not in the log yet. */
 const SLOW_COMMITS = { commit_delay: '30000', commit_siblings: '0' }
+/** For a small disk. */
+const SMALL_LOG = { max_wal_size: '64MB', min_wal_size: '32MB' }
 const READ_AT_ONCE = 8
 
 export interface PostgresCrashFigures {
@@ -28,18 +33,43 @@ export interface PostgresCrashFigures {
 }
 
 /**
- * Lets a server store files for several accounts while its PostgreSQL crashes again and again. Throws when an upload that
- * was answered 200 is not there byte for byte, or when totals do not add up. `report` is told the number of each round.
+ * Lets a server store files for several accounts while its PostgreSQL crashes again and again; `on` a file system, the disk of
+ * both loses its power instead, and the server starts anew. Throws when an upload that was answered 200 is not there byte for byte,
+ * or when totals do not add up. `report` is told the number of each round.
  */
 export async function postgresCrashRounds(
-  { rounds, seed }: { readonly rounds: number; readonly seed: number },
+  {
+    rounds,
+    seed,
+    on = null,
+  }: { readonly rounds: number; readonly seed: number; readonly on?: FileSystem | null },
   report: (round: number) => void = () => {},
 ): Promise<PostgresCrashFigures> {
   await using open = new AsyncDisposableStack()
-  const dataDir = join(open.use(temporaryFolder()).path, 'data')
-  const postgres = open.adopt(await startPostgres(SLOW_COMMITS), (it) => it.stop())
-  const settings = { DATABASE_URL: postgres.url, RATE_LIMIT: '1000000000', MIN_FREE_SPACE: '1MB' }
-  const server = open.use(await startChild(dataDir, settings))
+  const disk = on === null ? null : open.use(volatileDisk(on))
+  const { path } = disk ?? open.use(temporaryFolder())
+  // PostgreSQL's user has to get there.
+  for (const each of disk === null ? [path] : [dirname(path), path]) chmodSync(each, 0o711)
+  const dataDir = join(path, 'data')
+  const more = disk === null ? {} : SMALL_LOG
+  const postgres = open.adopt(await startPostgres({ ...SLOW_COMMITS, ...more }, path), (it) => it.stop())
+  const port = String(await freePort())
+  const settings = {
+    ...{ DATABASE_URL: postgres.url, RATE_LIMIT: '1000000000', MIN_FREE_SPACE: '1MB', PORT: port },
+  }
+  let server = await startChild(dataDir, settings)
+  open.defer(() => server.kill())
+  const crash = async () => {
+    if (disk === null) return postgres.restartImmediate()
+    server.signal('SIGSTOP')
+    postgres.pause()
+    disk.cut()
+    await server.kill()
+    await postgres.restartAround(() => disk.comeBack())
+    server = await startChild(dataDir, settings)
+  }
+  // What made the database was not synced.
+  Bun.spawnSync(['sync', '-f', path])
   const keys = await addAccounts(dataDir, settings)
   const random = chance(seed)
   const loads = keys.map((key, at) =>
@@ -56,7 +86,7 @@ export async function postgresCrashRounds(
     const isBusy = () => answeredOf(loads).length >= before + ANSWERED
     await eventually('uploads are answered', isBusy, 60)
     await Bun.sleep(random.whole(0, 60))
-    await postgres.restartImmediate()
+    await crash()
     report(round)
   }
   await Promise.all(loads.map((load) => load.stop()))

@@ -11,7 +11,7 @@ import { fuzz } from './fuzz.ts'
 import { backupCuts, kills, powerCuts } from './kills.ts'
 import { bigUpload, bigUploadToS3, manyUploads } from './memory.ts'
 import { bigMigrations } from './migrations.ts'
-import { postgresCrashes } from './postgres-crashes.ts'
+import { postgresCrashes, postgresPowerCuts } from './postgres-crashes.ts'
 import { silentPipes, unsettledFetches } from './runtime.ts'
 import { soak } from './soak.ts'
 
@@ -109,6 +109,12 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'crashes',
     default: 100,
     run: postgresCrashes,
+  },
+  'postgres-power-cuts': {
+    about: 'power cuts of the disk that PostgreSQL and the bytes share, under the same uploads; needs root',
+    measure: 'cuts',
+    default: 100,
+    run: postgresPowerCuts,
   },
   fuzz: {
     about: 'odd text for each parser, and odd requests to a server',

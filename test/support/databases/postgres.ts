@@ -22,6 +22,8 @@ export interface PostgresServer {
   readonly dataDir: string
   /** Restarts as after a crash: ends every connection at once and recovers from the log. */
   restartImmediate(): Promise<void>
+  /** Kills all of its processes, suspended or not, and starts it again after the work. */
+  restartAround(work: () => void): Promise<void>
   /** Suspends all of its processes: connections are accepted by the system and never answered. */
   pause(): void
   resume(): void
@@ -135,6 +137,13 @@ export async function startPostgres(
       await end('SIGQUIT')
       await launch()
     },
+    async restartAround(work) {
+      signalAll(server, 'SIGSTOP')
+      signalAll(server, 'SIGKILL')
+      await server?.exited
+      work()
+      await launch()
+    },
     pause: () => signalAll(server, 'SIGSTOP'),
     resume: () => signalAll(server, 'SIGCONT'),
     async stop() {
@@ -215,16 +224,22 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** Signals the server and its children, which are in process groups of their own. */
-function signalAll(server: Bun.Subprocess | null, signal: 'SIGSTOP' | 'SIGCONT'): void {
+function signalAll(server: Bun.Subprocess | null, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
   if (server === null || server.exitCode !== null || server.signalCode !== null) return
+  // Nobody knows the children of a dead one.
+  if (signal === 'SIGKILL') signalChildren(server.pid, signal)
   // The server first, since it starts no new children while it is suspended.
   process.kill(server.pid, signal)
-  const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8')
+  if (signal !== 'SIGKILL') signalChildren(server.pid, signal)
+}
+
+function signalChildren(server: number, signal: NodeJS.Signals): void {
+  const children = readFileSync(`/proc/${server}/task/${server}/children`, 'utf8')
   for (const pid of children.split(' ').filter(Boolean).map(Number)) signalIfThere(pid, signal)
 }
 
 /** A backend may end between the listing and the signal. */
-function signalIfThere(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
