@@ -1,4 +1,4 @@
-import { lstat, mkdir, rm, unlink } from 'node:fs/promises'
+import { lstat, mkdir, readdir, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BlobKey } from '../domain/ids.ts'
 import { type Modes, syncDirectory, unlessMissing } from './disk-files.ts'
@@ -76,10 +76,18 @@ export async function removeUnfinished(layout: DiskLayout, key: BlobKey): Promis
 
 /** Creates every folder and makes its name durable, so that a completed blob needs the sync of one folder only. Throws LinkInStore. */
 export async function makeFolders({ folder, folders }: DiskLayout, modes: Modes): Promise<void> {
+  const there = await foldersIn(folder)
   for (const path of folders) {
+    if (there.has(path)) continue
     await mkdir(path, { recursive: true, mode: modes.folder })
     if ((await lstat(path)).isSymbolicLink()) throw new LinkInStore(path)
   }
   await syncDirectory(folder)
   await syncDirectory(join(folder, '..'))
+}
+
+/** Paths of the folders directly inside, links left out; none where there is no such folder. */
+async function foldersIn(folder: string): Promise<ReadonlySet<string>> {
+  const entries = (await readdir(folder, { withFileTypes: true }).catch(unlessMissing)) ?? []
+  return new Set(entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name)))
 }

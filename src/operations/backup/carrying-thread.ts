@@ -6,8 +6,8 @@ import { openBlobs, openPlace } from '../../storage.ts'
 import { type Carrier, carrierOn } from '../relocation/blob-carrying.ts'
 import { comparingHere } from '../relocation/comparing.ts'
 import type { BlobToMove } from '../relocation/relocated-blobs.rows.ts'
+import type { BackupStore } from './backup-store.ts'
 import type { CarryingReply, CarryingRequest, ThreadOrder } from './carrying-messages.ts'
-import { encrypted } from './encryption.ts'
 
 declare const self: Worker
 
@@ -35,7 +35,7 @@ async function open({ config, place, key, isSyncedLater }: ThreadOrder): Promise
   const plain = await openPlace(place, systemRandom, { isSyncedLater })
   return carrierOn({
     from,
-    to: key === null ? plain : await encrypted(plain, key),
+    to: key === null ? plain : await sealed(plain, key),
     goesOn: true,
     // The sync and the checksum of a store say the same, and the drill reads back.
     readsBack: false,
@@ -43,6 +43,12 @@ async function open({ config, place, key, isSyncedLater }: ThreadOrder): Promise
     pause: (milliseconds) => pause(milliseconds, undefined, { signal: stop.signal }),
     onBytes: (bytes) => reply({ kind: 'bytes', bytes }),
   })
+}
+
+/** A thread without a key starts sooner without the library. */
+async function sealed(store: BackupStore, key: string): Promise<BackupStore> {
+  const { encrypted } = await import('./encryption.ts')
+  return encrypted(store, key)
 }
 
 async function carry(blob: BlobToMove, known: Parameters<Carrier['carry']>[1]): Promise<void> {

@@ -7,21 +7,30 @@ import type { BlobToMove } from '../relocation/relocated-blobs.rows.ts'
 import type { CarryingReply, CarryingRequest, ThreadOrder } from './carrying-messages.ts'
 
 const MOST_THREADS = 4
+/** Contents that one thread has under way before another one is started. */
+const ENOUGH_FOR_ONE = 2
 
 export interface CarryingThreads extends Carrier {
   /** Ends the threads, once what is under way has ended. */
   close(): Promise<void>
 }
 
-/** `onBytes` is called with the progress. */
+/** Starts threads as they are needed. `onBytes` is called with the progress. */
 export function startCarryingThreads(order: ThreadOrder, onBytes: (bytes: number) => void): CarryingThreads {
-  const count = Math.max(1, Math.min(MOST_THREADS, availableParallelism()))
-  const threads = Array.from({ length: count }, () => new CarryingThread(order, onBytes))
+  const most = Math.max(1, Math.min(MOST_THREADS, availableParallelism()))
+  const threads: CarryingThread[] = []
+
+  function idlest(): CarryingThread {
+    const [first, ...others] = threads
+    const found = others.reduce((one, other) => (other.underWay < (one?.underWay ?? 0) ? other : one), first)
+    if (found !== undefined && (found.underWay < ENOUGH_FOR_ONE || threads.length === most)) return found
+    const started = new CarryingThread(order, onBytes)
+    threads.push(started)
+    return started
+  }
+
   return {
-    carry(blob, known, signal) {
-      const idlest = threads.reduce((one, other) => (other.underWay < one.underWay ? other : one))
-      return idlest.carry(blob, known, signal)
-    },
+    carry: (blob, known, signal) => idlest().carry(blob, known, signal),
     async close() {
       await Promise.all(threads.map((thread) => thread.close()))
     },
