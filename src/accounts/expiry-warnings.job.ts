@@ -48,10 +48,10 @@ export function createFileWarnings(parts: FileWarningParts): FileWarnings {
   const { db, clock, guard, outbox, warnedFiles, outages, lifetime } = parts
   return {
     async warn(mayGoOn) {
-      await outages.settle()
+      const now = await outages.settle()
       await warnedFiles.dropOld()
       if (!outbox.isOpen || lifetime.days <= DAYS_AHEAD || guard.agreedFor() < CLOCKS_AGREED) return
-      const until = lifetime.cutoff(clock.now() + AHEAD)
+      const until = lifetime.cutoff(now + AHEAD)
       await forgetWarnedAfter(db, until)
       let after: AccountId = GUESTS
       while (mayGoOn()) {

@@ -36,8 +36,12 @@ export interface Outages {
   aging(lasts: number): Aging
   /** Records that the service runs, and reads the outages that other nodes have recorded. To be called every minute. */
   note(): Promise<void>
-  /** Calls `note` when the clock has jumped or the database was away, and costs no query otherwise. */
-  settle(): Promise<void>
+  /**
+   * Calls `note` when the clock has jumped or the database was away, and costs no query otherwise. Returns what the time
+   * is, with every outage before it noted: whoever ends things by that time ends none that an outage has kept, also when
+   * the clock jumps meanwhile.
+   */
+  settle(): Promise<number>
 }
 
 /** Longer times without the service are outages, and longer differences of the clock are jumps. */
@@ -107,8 +111,13 @@ class RecordedOutages {
     return this.#noting
   }
 
-  async settle(): Promise<void> {
-    if (this.#isAmiss(this.#parts.clock.now())) await this.note()
+  async settle(): Promise<number> {
+    for (;;) {
+      const now = this.#parts.clock.now()
+      if (!this.#isAmiss(now)) return now
+      // Maybe twice, since a run that is joined may have read the clock before it jumped.
+      await this.note()
+    }
   }
 
   async #note(): Promise<void> {

@@ -50,14 +50,14 @@ export function createExpiry(parts: {
   return {
     async mark(mayGoOn = always) {
       guard.agreedFor()
-      // A leap of the clock is noted, told and added to every file's time before it can hide one.
-      await outages.settle()
       // What was looked at in the last second counts, though it is not written yet.
       await usage.flush()
+      // A leap of the clock is noted, told and added to every file's time before it can hide one.
+      const unusedSince = cutoff(await outages.settle())
       while (mayGoOn()) {
         const marked = await inTransaction(db, async (trx) => {
-          const files = await lockedFiles(trx, await unusedFiles(trx, cutoff(), STEP), (ids) =>
-            unusedFiles(trx, cutoff(), STEP, ids),
+          const files = await lockedFiles(trx, await unusedFiles(trx, unusedSince, STEP), (ids) =>
+            unusedFiles(trx, unusedSince, STEP, ids),
           )
           await markExpired(trx, files, clock.now())
           await noteAll(trx, 'file.removed', files)
@@ -68,8 +68,8 @@ export function createExpiry(parts: {
       }
       while (mayGoOn()) {
         const restored = await inTransaction(db, async (trx) => {
-          const files = await lockedFiles(trx, await wronglyExpired(trx, cutoff(), STEP), (ids) =>
-            wronglyExpired(trx, cutoff(), STEP, ids),
+          const files = await lockedFiles(trx, await wronglyExpired(trx, unusedSince, STEP), (ids) =>
+            wronglyExpired(trx, unusedSince, STEP, ids),
           )
           const alive = await markAlive(trx, files)
           await noteAll(trx, 'file.added', alive)
@@ -82,9 +82,11 @@ export function createExpiry(parts: {
 
     async purge(mayGoOn = always) {
       if (guard.agreedFor() < PURGE_AFTER) return
-      await outages.settle()
+      const now = await outages.settle()
+      const markedBefore = now - PURGE_AFTER
+      const unusedSince = cutoff(now)
       const most = Math.max(PURGE_AT_LEAST, Math.floor((await countLiveFiles(db)) / 100))
-      await cleaning.purge(await expiredForGood(db, clock.now() - PURGE_AFTER, cutoff(), most), mayGoOn)
+      await cleaning.purge(await expiredForGood(db, markedBefore, unusedSince, most), mayGoOn)
     },
   }
 }

@@ -82,6 +82,18 @@ describe.each(databases('outages'))('%s', (_name, open) => {
     expect(log.lines).toEqual([])
   })
 
+  test('a leap in the middle of a note that others join is noted before they go on', async () => {
+    await using contract = await open()
+    const { clock, began, first } = await service(contract)
+    const noting = first.note()
+    clock.leap(100 * DAY)
+    const now = await first.settle()
+    await noting
+    // A second leap, before what has settled ends anything, counts for nothing.
+    clock.leap(100 * DAY)
+    expect(first.lifetime(45).cutoff(now)).toBeLessThanOrEqual(began)
+  })
+
   test('a leap of the clock ahead is noted and told before anything can be hidden, and one back ends it', async () => {
     await using contract = await open()
     const { clock, began, found, first, log } = await service(contract)

@@ -56,7 +56,7 @@ async function scene({ db }: ContractDatabase): Promise<Scene> {
     endOf: (usedAt: number) => usedAt + LASTS,
     cutoff: (at = clock.now()) => at - LASTS,
   }
-  const outages = { settle: async () => {} }
+  const outages = { settle: async () => clock.now() }
   const guard = createClockGuard(clock)
   return {
     db,

@@ -92,9 +92,9 @@ export function createBinEmptying(parts: {
     }
   }
 
-  async function removeOld(mayGoOn: () => boolean): Promise<void> {
+  async function removeOld(binnedBefore: number, mayGoOn: () => boolean): Promise<void> {
     while (mayGoOn()) {
-      const entries = await oldEntries(db, lifetime.cutoff(), STEP)
+      const entries = await oldEntries(db, binnedBefore, STEP)
       for (const { account_id, id } of entries) {
         if (mayGoOn())
           await unhurried(clock.timers, () => removeOldEntry({ account: account_id, within: null }, id))
@@ -126,8 +126,7 @@ export function createBinEmptying(parts: {
     async run(mayGoOn = () => true) {
       while (mayGoOn() && (await unhurried(clock.timers, emptyStep)));
       if (guard.agreedFor() < SURE_AFTER) return
-      await outages.settle()
-      await removeOld(mayGoOn)
+      await removeOld(lifetime.cutoff(await outages.settle()), mayGoOn)
     },
   }
 }

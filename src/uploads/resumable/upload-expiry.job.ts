@@ -31,9 +31,9 @@ export class UploadExpiry {
   /** Gives up what had no byte for too long, and forgets what has ended that long ago. */
   async run(mayGoOn: () => boolean = always): Promise<void> {
     const { db, clock, outages, aging, report } = this.#parts
-    await outages.settle()
+    const now = await outages.settle()
     // Over is what ends now, too.
-    const cutoff = aging.cutoff(clock.now() + 1) - 1
+    const cutoff = aging.cutoff(now + 1) - 1
     let last: UploadRow | null = null
     while (mayGoOn()) {
       const uploads: UploadRow[] = await unusedUploads(db, cutoff, last, STEP)

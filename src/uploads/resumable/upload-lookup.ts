@@ -78,8 +78,10 @@ export class UploadLookup {
   /** Throws Refusal UPLOAD_GONE when the upload has expired or failed. */
   async assertAlive(upload: UploadRow): Promise<UploadRow> {
     // What looks expired may have waited for a service that was away, and that nobody has noted yet.
-    if (this.#hasExpired(upload)) await this.#parts.outages.settle()
-    if (upload.state !== 'failed' && !this.#hasExpired(upload)) return upload
+    const { clock, outages } = this.#parts
+    const hasExpired =
+      this.#hasExpired(upload, clock.now()) && this.#hasExpired(upload, await outages.settle())
+    if (upload.state !== 'failed' && !hasExpired) return upload
     throw new Refusal('UPLOAD_GONE', 'This upload has expired or failed; start a new one')
   }
 
@@ -116,8 +118,8 @@ export class UploadLookup {
     return this.#parts.aging.endOf(used_at)
   }
 
-  #hasExpired(upload: UploadRow): boolean {
-    return upload.state === 'uploading' && this.expiresAt(upload) <= this.#parts.clock.now()
+  #hasExpired(upload: UploadRow, now: number): boolean {
+    return upload.state === 'uploading' && this.expiresAt(upload) <= now
   }
 
   /** By the name for owners only an account's uploads are found, by whoever may end them anyway. */

@@ -366,7 +366,7 @@ describe.each(databases('deleted folders'))('on %s', (_, open) => {
       const emptying = createBinEmptying({
         ...it,
         guard,
-        outages: { settle: async () => {} },
+        outages: { settle: async () => it.clock.now() },
         lifetime: age(7 * DAY),
       })
       const put = async () => {

@@ -39,7 +39,7 @@ export const files: readonly Change[] = [
     ['guard.agreedFor() < PURGE_AFTER', 'guard.agreedFor() <= PURGE_AFTER'],
     ['if (guard.agreedFor() < PURGE_AFTER) return', ''],
     ['const PURGE_AFTER = DAY', 'const PURGE_AFTER = DAY / 24'],
-    ['expiredForGood(db, clock.now() - PURGE_AFTER,', 'expiredForGood(db, clock.now(),'],
+    ['const markedBefore = now - PURGE_AFTER', 'const markedBefore = now'],
     ['return again(files.map((file) => file.id))', 'return [...files]', waiting],
     ['await lockAccount(trx, account)', ''],
     [
