@@ -4,6 +4,9 @@ import { dirname } from 'node:path'
 /** Must not return: commits that nobody can make durable have been made. */
 export type LogLost = (error: unknown) => never
 
+/** `fdatasync` of `node:fs`, or what a test has in its place. */
+export type LogSync = (descriptor: number, done: (error?: Error | null) => void) => void
+
 /**
  * The write-ahead log of a database with `synchronous = NORMAL`, whose commits are written and not synced. One sync,
  * on a thread of the runtime's pool, makes all commits before it durable.
@@ -13,6 +16,7 @@ export type LogLost = (error: unknown) => never
 export class SqliteLog {
   readonly #descriptor: number
   readonly #lost: LogLost
+  readonly #datasync: LogSync
   /** Number of commits, and how many of them are durable. */
   #committed = 0
   #synced = 0
@@ -24,10 +28,11 @@ export class SqliteLog {
    * Opens the log of that database, of which a connection must be open until `close`: the last one to close removes
    * the file.
    */
-  constructor(database: string, lost: LogLost) {
+  constructor(database: string, lost: LogLost, datasync: LogSync = (...given) => fdatasync(...given)) {
     const path = `${database}-wal`
     this.#descriptor = openSync(path, 'r+')
     this.#lost = lost
+    this.#datasync = datasync
     if (fstatSync(this.#descriptor).ino !== statSync(path).ino) throw new Error(`${path} was replaced`)
     // Another process may have created the file, and may have ended before its name was durable.
     const folder = openSync(dirname(path), 'r')
@@ -62,7 +67,7 @@ export class SqliteLog {
     if (this.#isSyncing) return
     this.#isSyncing = true
     const commits = this.#committed
-    fdatasync(this.#descriptor, (error) => {
+    this.#datasync(this.#descriptor, (error) => {
       if (error !== null && error !== undefined) this.#lost(error)
       this.#isSyncing = false
       this.#synced = commits

@@ -1,10 +1,10 @@
 import type { SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite'
-import type { CompiledQuery, SqliteDatabase, SqliteStatement } from 'kysely'
+import type { CompiledQuery, Dialect, SqliteDatabase, SqliteStatement } from 'kysely'
 import { Database, type StatementExecutor } from './database.ts'
 import { DirectReads, SharedReads } from './direct-reads.ts'
 import { SqliteWriter } from './sqlite-driver.ts'
 import { bindings, openFile, openForReading, openForScanning } from './sqlite-file.ts'
-import { type LogLost, SqliteLog } from './sqlite-log.ts'
+import { type LogLost, type LogSync, SqliteLog } from './sqlite-log.ts'
 import { ReadingThreads } from './sqlite-readers.ts'
 
 /** Values of `PRAGMA synchronous`. */
@@ -23,6 +23,12 @@ const PAGE = 2048
  */
 const CHECKPOINT_AFTER = 16 * 1024 * 1024
 
+/** What tests put between the database and its file. */
+export interface SqliteBetween {
+  readonly dialect: (own: Dialect) => Dialect
+  readonly sync: LogSync
+}
+
 /**
  * Opens the SQLite file, creating it if it is missing. Write-ahead log, sync and foreign keys are asserted,
  * because durability through power cuts depends on them.
@@ -31,7 +37,7 @@ const CHECKPOINT_AFTER = 16 * 1024 * 1024
  * at most one process at a time may open the file so. Without it, each commit is synced by itself, before
  * anybody can read it.
  */
-export function openSqlite(path: string, lost?: LogLost): Database {
+export function openSqlite(path: string, lost?: LogLost, between?: SqliteBetween): Database {
   const file = openFile(path)
   const synchronous = lost === undefined ? FULL : NORMAL
   file.run(`PRAGMA page_size = ${PAGE}`)
@@ -42,7 +48,7 @@ export function openSqlite(path: string, lost?: LogLost): Database {
   expectPragma(file, 'journal_mode', 'wal')
   expectPragma(file, 'synchronous', synchronous)
   expectPragma(file, 'foreign_keys', 1)
-  const log = lost === undefined ? null : openLog(file, path, lost)
+  const log = lost === undefined ? null : openLog(file, path, lost, between?.sync)
   const readers = {
     read: new SharedReads(openForReading(path)),
     scan: new DirectReads(openForScanning(path)),
@@ -60,9 +66,10 @@ export function openSqlite(path: string, lost?: LogLost): Database {
   const database = asKyselyDatabase(file, read, log)
   const executor = executorOf(database)
   const writer = new SqliteWriter(database, log)
-  const dialect = writer.dialect({ waits: true, close })
+  const { dialect: seen } = between ?? { dialect: (own) => own }
+  const dialect = seen(writer.dialect({ waits: true, close }))
   if (log === null) return new Database(dialect, readers, { executor })
-  const hasty = new Database(writer.dialect({ waits: false }), readers, { executor })
+  const hasty = new Database(seen(writer.dialect({ waits: false })), readers, { executor })
   return new Database(dialect, readers, { hasty, executor, durable: () => log.durable() })
 }
 
@@ -71,10 +78,10 @@ function pageSize(file: SqliteFile): number {
   return file.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? PAGE
 }
 
-function openLog(file: SqliteFile, path: string, lost: LogLost): SqliteLog {
+function openLog(file: SqliteFile, path: string, lost: LogLost, sync?: LogSync): SqliteLog {
   // The first read creates the log.
   file.query('select count(*) from sqlite_schema').get()
-  return new SqliteLog(path, lost)
+  return new SqliteLog(path, lost, sync)
 }
 
 function expectPragma(file: SqliteFile, name: string, wanted: string | number): void {

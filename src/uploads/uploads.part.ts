@@ -7,7 +7,7 @@ import { FileCommit } from './commit.ts'
 import { Contributions } from './contributions.ts'
 import { DirectUploads } from './direct-uploads.ts'
 import { createContributorAdmission, createGuestAdmission } from './guest-admission.ts'
-import { startContentHashing } from './hashing/content-hash.ts'
+import { type ContentHashing, startContentHashing } from './hashing/content-hash.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createReceipts, type Receipts } from './receipts/receipts.ts'
 import { Reservations } from './reservations.ts'
@@ -23,12 +23,18 @@ export interface UploadsPart {
   readonly jobs: readonly Job[]
 }
 
+/** `hashing`: left out, contents are hashed on a thread of their own. */
 export function createUploadsPart(
   core: Core,
   {
     files,
     thumbnails,
-  }: { files: Pick<FilesPart, 'get' | 'change' | 'removals'>; thumbnails: ThumbnailIntake },
+    hashing = startContentHashing(),
+  }: {
+    readonly files: Pick<FilesPart, 'get' | 'change' | 'removals'>
+    readonly thumbnails: ThumbnailIntake
+    readonly hashing?: ContentHashing
+  },
 ): UploadsPart {
   const { config, traffic, freeSpace, failed } = core
   const reservations = new Reservations({
@@ -37,7 +43,6 @@ export function createUploadsPart(
     limits: config,
     report: failed('room could not be given back yet'),
   })
-  const hashing = startContentHashing()
   core.closing.addSlow(() => hashing.close())
   const commit = new FileCommit({ ...core, thumbnails, limits: config, uploaded: traffic.uploaded })
   const admitGuest = createGuestAdmission(core.rates, config)

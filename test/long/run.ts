@@ -14,14 +14,15 @@ import { bigMigrations } from './migrations.ts'
 import { postgresCrashes, postgresPowerCuts } from './postgres-crashes.ts'
 import { silentPipes, unsettledFetches } from './runtime.ts'
 import { soak } from './soak.ts'
+import { seededWorlds } from './worlds.ts'
 
 interface LongTest {
   readonly about: string
   /** What the number after the name means, and what it is when none is given. */
   readonly measure: string
   readonly default: number
-  /** Resolves with the figures; rejects when what was promised does not hold. */
-  readonly run: (measure: number) => Promise<string>
+  /** Resolves with the figures; rejects when what was promised does not hold. `first`: the second number, where one is given. */
+  readonly run: (measure: number, first?: number) => Promise<string>
 }
 
 const tests: Readonly<Record<string, LongTest>> = {
@@ -128,6 +129,12 @@ const tests: Readonly<Record<string, LongTest>> = {
     default: 10_000,
     run: crashImages,
   },
+  worlds: {
+    about: 'services, callers, faults, kills and leaps of the clock that follow from a number each',
+    measure: 'worlds; a second number is the first of them',
+    default: 10_000,
+    run: seededWorlds,
+  },
   cluster: {
     about: 'every file of tests that can run on PostgreSQL and S3',
     measure: 'runs',
@@ -158,11 +165,12 @@ const tests: Readonly<Record<string, LongTest>> = {
 // The database and the store that tests share end with this process, which they would keep alive.
 process.exit(await main(process.argv.slice(2)))
 
-async function main([name, text]: string[]): Promise<number> {
+async function main([name, ...texts]: string[]): Promise<number> {
   const chosen = Object.entries(tests).filter(([each]) => name === undefined || each === name)
-  const measure = text === undefined ? undefined : Number(text)
-  if (chosen.length === 0 || (measure !== undefined && !(Number.isInteger(measure) && measure > 0))) {
-    console.error('usage: npm run test:long [-- <test> [<measure>]]')
+  const numbers = texts.map(Number)
+  const [measure, first] = numbers
+  if (chosen.length === 0 || numbers.some((number) => !Number.isInteger(number) || number <= 0)) {
+    console.error('usage: npm run test:long [-- <test> [<measure> [<first>]]]')
     for (const [each, test] of Object.entries(tests)) {
       console.error(`  ${each.padEnd(16)} ${test.about} (${test.measure}; ${test.default})`)
     }
@@ -173,7 +181,7 @@ async function main([name, text]: string[]): Promise<number> {
     console.log(`${each}: ${test.about} (${measure ?? test.default} ${test.measure})`)
     const begin = performance.now()
     try {
-      console.log(`${each}: ${await test.run(measure ?? test.default)}`)
+      console.log(`${each}: ${await test.run(measure ?? test.default, first)}`)
     } catch (error) {
       failed += 1
       console.error(`${each}: FAILED`, error)

@@ -8,6 +8,7 @@ import { files } from './changes/files.ts'
 import { server } from './changes/server.ts'
 import { stores } from './changes/stores.ts'
 import { uploads } from './changes/uploads.ts'
+import { worlds } from './changes/worlds.ts'
 
 export const changes: readonly Change[] = [
   ...domain,
@@ -18,4 +19,5 @@ export const changes: readonly Change[] = [
   ...downloads,
   ...stores,
   ...uploads,
+  ...worlds,
 ]

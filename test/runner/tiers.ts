@@ -182,6 +182,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/thumbnails/thumbnail-films.test.ts':
     'makes films; guard.contract.test.ts has the process that reads them',
   'test/thumbnails/thumbnail-making.contract.test.ts': 'many processes; thumbnail-pictures.test.ts has some',
+  'test/worlds/worlds.test.ts': 'two hundred worlds; world.test.ts has one',
   'test/web/build.test.ts': 'builds the site several times; the run itself builds it once',
 }
 

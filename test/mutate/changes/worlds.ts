@@ -1,0 +1,22 @@
+/** What is forgotten only when something fails in the middle, which seeded worlds meet. */
+import { type Change, changesIn } from '../change.ts'
+
+const inWorlds = { tests: ['test/worlds/worlds.test.ts'], named: 'worlds from' }
+
+export const worlds: readonly Change[] = [
+  ...changesIn('src/uploads/direct-uploads.ts', inWorlds, [
+    ['      await reservation.release()\n      throw health', '      throw health'],
+  ]),
+  ...changesIn('src/uploads/node-reservation.ts', inWorlds, [
+    ['if (!this.#isOpen && !(error instanceof Refusal)) failed.add(this.#key, this.#account)', ''],
+  ]),
+  ...changesIn('src/sharing/links/link-claims.ts', inWorlds, [
+    ['addToClaim(trx, id, -back, -1)', 'addToClaim(trx, id, 0, -1)'],
+  ]),
+  ...changesIn('src/files/expiry.job.ts', inWorlds, [
+    [
+      'const unusedSince = cutoff(await outages.settle())',
+      'await outages.settle()\n      const unusedSince = cutoff()',
+    ],
+  ]),
+]

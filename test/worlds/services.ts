@@ -1,0 +1,112 @@
+/** The services as the program puts them together, from a start on what is there to a kill. */
+import { createAccounts } from '../../src/accounts/accounts.ts'
+import { createKeys } from '../../src/accounts/keys/keys.ts'
+import type { BlobStore } from '../../src/blobs/blob-store.ts'
+import { type Config, loadConfig } from '../../src/config.ts'
+import { ensureGuests } from '../../src/core/accounts.rows.ts'
+import type { AccountCaller } from '../../src/core/callers.ts'
+import { createClosing } from '../../src/core/closing.ts'
+import { createCore, pairUp } from '../../src/core/core.ts'
+import type { Job } from '../../src/core/jobs/jobs.ts'
+import type { Database } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import type { Clock } from '../../src/domain/clock.ts'
+import type { Random } from '../../src/domain/random.ts'
+import { createFilesPart, type FilesPart } from '../../src/files/files.part.ts'
+import { jobsOf } from '../../src/job-order.ts'
+import type { Log } from '../../src/log.ts'
+import { createMailPart } from '../../src/mail/mail.part.ts'
+import { createSharingPart, type SharingPart } from '../../src/sharing/sharing.part.ts'
+import { noThumbnails } from '../../src/thumbnails/thumbnails.ts'
+import type { ContentHashing } from '../../src/uploads/hashing/content-hash.ts'
+import { RunningDigest } from '../../src/uploads/hashing/running-digest.ts'
+import { createUploadsPart, type UploadsPart } from '../../src/uploads/uploads.part.ts'
+
+/** Small, so that a few files reach every limit. */
+export const LIMITS = {
+  storageLimit: 9000,
+  guestStorage: 7000,
+  guestHourlySize: 12_000,
+  maxFileSize: 4000,
+  guestRateLimit: 12,
+  minFreeSpace: 0,
+  /** Hours. */
+  uploadExpires: 2,
+  inactiveDays: 2,
+  binDays: 2,
+} as const
+
+export const CONFIG: Config = { ...loadConfig({}), ...LIMITS }
+
+export interface Services {
+  readonly files: FilesPart
+  readonly sharing: SharingPart
+  readonly uploads: UploadsPart
+  readonly jobs: readonly Job[]
+}
+
+/** Starts the services as a server does before it listens. */
+export async function startServices(parts: {
+  readonly db: Database
+  readonly store: BlobStore
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}): Promise<Services> {
+  const { db, store, clock, random, log } = parts
+  const opened = {
+    config: CONFIG,
+    clock,
+    random,
+    log,
+    db,
+    light: db.hasty,
+    isShared: false,
+    pools: () => ({}),
+  }
+  const paired = await pairUp(store, opened)
+  const core = await createCore({
+    ...opened,
+    ...paired,
+    closing: createClosing(log),
+    freeSpace: async () => null,
+    secret: 'secret',
+    publicUrl: () => 'http://localhost',
+  })
+  const files = await createFilesPart(core)
+  const mail = createMailPart(core, { before: async () => {} })
+  const sharing = createSharingPart(core, { outbox: mail.outbox, unsubscribePath: () => '/' })
+  const uploads = createUploadsPart(core, { files, thumbnails: noThumbnails, hashing: hashingHere })
+  return { files, sharing, uploads, jobs: jobsOf([core, files, sharing, uploads]) }
+}
+
+/** On this thread, since the answers of another come in an order that is chance. */
+const hashingHere: ContentHashing = {
+  start() {
+    const digest = new RunningDigest()
+    return {
+      async update(bytes) {
+        digest.update(bytes)
+      },
+      async digest(last) {
+        digest.update(last)
+        return digest.digest()
+      },
+      drop() {},
+    }
+  },
+  lend: () => null,
+  close() {},
+}
+
+/** Makes the tables and two accounts, and returns those as callers. */
+export async function prepareDatabase(db: Database, clock: Clock, random: Random): Promise<AccountCaller[]> {
+  await migrate(db)
+  await ensureGuests(db, random, clock.now())
+  const callers: AccountCaller[] = []
+  for (const username of ['ann', 'ben']) {
+    const { apiKey } = await createAccounts(db, clock, random).add(username)
+    callers.push(await createKeys(db, clock, random).authenticate(apiKey))
+  }
+  return callers
+}
