@@ -14,7 +14,6 @@ import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { makeBlobKey } from '../../domain/random.ts'
 import { connect, databaseExists, openBlobs, openRows, type StorageOptions } from '../../storage.ts'
-import { type Pace, paceOf, unpaced } from '../integrity/pace.ts'
 import type { Carrier } from '../relocation/blob-carrying.ts'
 import { copySnapshot, countRows } from '../relocation/copying.rows.ts'
 import {
@@ -76,7 +75,7 @@ const MOST_SNAPSHOTS = 5
 
 /** Throws Refusal PRECONDITION_FAILED where there is nothing to back up, or no backup to add to. */
 export async function backUp(backup: Backup): Promise<BackedUp> {
-  const { config, clock, random, place, rate, signal, watch } = backup
+  const { config, random, place, rate, watch } = backup
   if (!databaseExists(config)) throw refused(`there is no Holdfast data in ${config.dataDir}`)
   const open = new AsyncDisposableStack()
   try {
@@ -97,15 +96,14 @@ export async function backUp(backup: Backup): Promise<BackedUp> {
     const { s3, dataDir, groupRead } = config
     const { isSyncedLater } = durability
     const copier = startCarryingThreads(
-      { config: { s3, dataDir, groupRead }, place, key: target.key, isSyncedLater },
+      { config: { s3, dataDir, groupRead }, place, key: target.key, isSyncedLater, rate },
       (bytes) => {
         durability.wrote(bytes)
         watch.advance({ count: 0, bytes, wasThere: false })
       },
     )
     open.defer(() => copier.close())
-    const pace = rate === null ? unpaced : paceOf(rate, clock.timers, signal)
-    return await addPoint({ ...backup, db, target, durability, copier, pace, scratch, mark })
+    return await addPoint({ ...backup, db, target, durability, copier, scratch, mark })
   } finally {
     await open.disposeAsync()
   }
@@ -138,7 +136,6 @@ type Run = Backup & {
   readonly target: Target
   readonly durability: Durability
   readonly copier: Carrier
-  readonly pace: Pace
   /** A folder for what this run alone needs. */
   readonly scratch: string
   /** Of the pair of database and store. */
@@ -198,7 +195,7 @@ async function rememberLast({ target, scratch }: Run): Promise<Database> {
 
 /** Copies the contents that the rows name and the memory does not. */
 function carry(
-  { copier, durability, pace, signal, watch }: Run,
+  { copier, durability, signal, watch }: Run,
   rows: Database,
   memory: Database,
   copied: { contents: number; bytes: number },
@@ -209,7 +206,6 @@ function carry(
     carrier: copier,
     listed: (keys) => listedAmong(memory, keys),
     signal,
-    pace,
     onBlob({ key, size }, wasThere) {
       watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere })
       if (wasThere) return

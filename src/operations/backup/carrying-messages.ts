@@ -11,6 +11,8 @@ export interface ThreadOrder {
   /** The key of the backup; null: it is not encrypted. */
   readonly key: string | null
   readonly isSyncedLater: boolean
+  /** Bytes a second that are copied at most; null: as fast as it goes. */
+  readonly rate: number | null
 }
 
 export type CarryingRequest =

@@ -1,8 +1,10 @@
 /** A thread that copies contents to a backup: it reads, hashes, encrypts and writes. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreFailure } from '../../blobs/blob-store.ts'
+import { systemTimers } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import { openBlobs, openPlace } from '../../storage.ts'
+import { paceOf, unpaced } from '../integrity/pace.ts'
 import { type Carrier, carrierOn } from '../relocation/blob-carrying.ts'
 import { comparingHere } from '../relocation/comparing.ts'
 import type { BlobToMove } from '../relocation/relocated-blobs.rows.ts'
@@ -30,7 +32,7 @@ self.onmessage = ({ data }: MessageEvent<CarryingRequest>) => {
   }
 }
 
-async function open({ config, place, key, isSyncedLater }: ThreadOrder): Promise<Carrier> {
+async function open({ config, place, key, isSyncedLater, rate }: ThreadOrder): Promise<Carrier> {
   const from = await openBlobs({ config, random: systemRandom }, false)
   const plain = await openPlace(place, systemRandom, { isSyncedLater })
   return carrierOn({
@@ -40,6 +42,7 @@ async function open({ config, place, key, isSyncedLater }: ThreadOrder): Promise
     // The sync and the checksum of a store say the same, and the drill reads back.
     readsBack: false,
     comparing: comparingHere,
+    pace: rate === null ? unpaced : paceOf(rate, systemTimers, stop.signal),
     pause: (milliseconds) => pause(milliseconds, undefined, { signal: stop.signal }),
     onBytes: (bytes) => reply({ kind: 'bytes', bytes }),
   })

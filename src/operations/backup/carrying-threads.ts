@@ -17,7 +17,8 @@ export interface CarryingThreads extends Carrier {
 
 /** Starts threads as they are needed. `onBytes` is called with the progress. */
 export function startCarryingThreads(order: ThreadOrder, onBytes: (bytes: number) => void): CarryingThreads {
-  const most = Math.max(1, Math.min(MOST_THREADS, availableParallelism()))
+  // A bounded rate is that of one thread.
+  const most = order.rate === null ? Math.max(1, Math.min(MOST_THREADS, availableParallelism())) : 1
   const threads: CarryingThread[] = []
 
   function idlest(): CarryingThread {

@@ -8,6 +8,7 @@ import {
   StoreFailure,
 } from '../../blobs/blob-store.ts'
 import { SECOND } from '../../domain/clock.ts'
+import type { Pace } from '../integrity/pace.ts'
 import type { Comparing } from './comparing.ts'
 import type { BlobToMove } from './relocated-blobs.rows.ts'
 
@@ -45,6 +46,8 @@ export interface Route {
   /** Whether each blob is read back from `to` before it counts as copied, as it must be before `from` is given up. */
   readonly readsBack: boolean
   readonly comparing: Comparing
+  /** Waits until so many further bytes may be copied. */
+  readonly pace: Pace
   readonly pause: (milliseconds: number) => Promise<void>
   /** Called with progress in bytes: half when they are written, half when they are read back. */
   readonly onBytes: (bytes: number) => void
@@ -90,7 +93,7 @@ async function carry(
   if ('reason' in body) return { kind: 'damaged', reason: body.reason }
   const writer = await to.create(blob.key)
   try {
-    const isWhole = await way.comparing.departure(blob, readable(body.bytes), {
+    const isWhole = await way.comparing.departure(blob, paced(readable(body.bytes), way.pace), {
       signal: way.signal,
       onChunk: (bytes) => onBytes(bytes / 2),
       store: (bytes) => writer.write(bytes),
@@ -159,6 +162,13 @@ async function* piecesOf(body: BlobBody, size: number): AsyncGenerator<Uint8Arra
     yield bytes
   }
   yield await next
+}
+
+async function* paced(body: AsyncIterable<Uint8Array>, pace: Pace): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    await pace(chunk.byteLength)
+    yield chunk
+  }
 }
 
 /** A file that a failing disk cannot read: damage of this blob, not a failure of the store. */

@@ -43,8 +43,6 @@ export interface Carrying {
    */
   readonly listed: ((keys: readonly BlobKey[]) => Promise<ReadonlySet<BlobKey>>) | null
   readonly signal: AbortSignal
-  /** Called before a blob of so many bytes that may not be there yet. */
-  readonly pace: (bytes: number) => Promise<void>
   /** Called for each finished blob, and whether an earlier run had copied it. */
   readonly onBlob: (blob: BlobToMove, wasThere: boolean) => void
 }
@@ -54,7 +52,7 @@ export interface Carrying {
  * Throws StoreFailure when a store stays unavailable.
  */
 export async function carryBytes(carrying: Carrying): Promise<Damage[]> {
-  const { rows, memory, carrier, signal, pace, onBlob } = carrying
+  const { rows, memory, carrier, signal, onBlob } = carrying
   const damaged: Damage[] = []
   const arrived: BlobToMove[] = []
   const stop = new AbortController()
@@ -92,7 +90,6 @@ export async function carryBytes(carrying: Carrying): Promise<Damage[]> {
       const listed = (await carrying.listed?.(keys)) ?? null
       for (const blob of blobs) {
         const known = { isRemembered: remembered.has(blob.key), isListed: listed?.has(blob.key) ?? null }
-        if (!isThere(known)) await pace(blob.size)
         await crew.enter(blob.size, () => carryOne(blob, known))
         signal.throwIfAborted()
         if (isBatchFull()) await remember()

@@ -111,6 +111,7 @@ async function moveBytes({ source, target, ...parts }: RelocationParts, goesOn: 
       goesOn,
       readsBack: true,
       comparing,
+      pace: unpaced,
       pause,
       onBytes: (bytes) => watch.advance({ count: 0, bytes, wasThere: false }),
     })
@@ -120,7 +121,6 @@ async function moveBytes({ source, target, ...parts }: RelocationParts, goesOn: 
       carrier,
       listed: null,
       signal,
-      pace: unpaced,
       onBlob: ({ size }, wasThere) => watch.advance({ count: 1, bytes: wasThere ? size : 0, wasThere }),
     })
   } finally {

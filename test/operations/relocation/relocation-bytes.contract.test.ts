@@ -24,7 +24,7 @@ interface Parts extends AsyncDisposable {
   readonly to: BlobStore
   readonly keys: readonly BlobKey[]
   /** How many blobs were carried, and how many were there. */
-  readonly told: { carried: number; there: number; bytes: number }
+  readonly told: { carried: number; there: number; bytes: number; paced: number }
   carry(changes?: Partial<Carrying & Route>): ReturnType<typeof carryBytes>
 }
 
@@ -47,7 +47,7 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
       values (${key}, ${sha256(bytes)}, 0, ${size}, 1, 0)`.execute(db)
     keys.push(key)
   }
-  const told = { carried: 0, there: 0, bytes: 0 }
+  const told = { carried: 0, there: 0, bytes: 0, paced: 0 }
   return {
     from,
     to,
@@ -61,6 +61,9 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
         goesOn: false,
         readsBack: true,
         comparing,
+        pace: async (bytes) => {
+          told.paced += bytes
+        },
         pause: async () => {},
         onBytes: (bytes) => {
           told.bytes += bytes
@@ -73,7 +76,6 @@ async function partsOf(sizes: readonly number[]): Promise<Parts> {
         carrier: carrierOn(route),
         listed: null,
         signal: new AbortController().signal,
-        pace: async () => {},
         onBlob: (_blob, wasThere) => {
           told[wasThere ? 'there' : 'carried']++
         },
@@ -99,7 +101,7 @@ describe('carrying', () => {
     expect(await parts.carry()).toEqual([])
     expect(await keysIn(parts.to)).toEqual([...parts.keys].sort())
     const bytes = SIZES.reduce((sum, size) => sum + size, 0)
-    expect(parts.told).toEqual({ carried: SIZES.length, there: 0, bytes })
+    expect(parts.told).toEqual({ carried: SIZES.length, there: 0, bytes, paced: bytes })
   })
 
   test('once more brings only what is not there whole', async () => {
