@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { holdfast, MAIN, onlyThese } from '../../cli/command.ts'
 import { type Chance, chance } from '../../support/chance.ts'
 import { sha256 } from '../../support/clients/caller.ts'
+import { eventually } from '../../support/eventually.ts'
 import { startChild, temporaryFolder } from '../../support/processes/child.ts'
 import { type FileSystem, type VolatileDisk, volatileDisk } from '../../support/storage/volatile-disk.ts'
 
@@ -160,11 +161,21 @@ async function cutDuring(
   disk.cut()
   child.kill('SIGKILL')
   await child.exited
-  disk.comeBack()
+  // The process that syncs the disk for a backup may hold it for a moment longer.
+  await eventually('nobody has the disk open', () => isBack(disk))
   if (exitCode !== null && !codes.includes(exitCode)) {
     throw new Error(`${words.join(' ')} ended with ${exitCode}`)
   }
   return exitCode !== null
+}
+
+function isBack(disk: VolatileDisk): boolean {
+  try {
+    disk.comeBack()
+    return true
+  } catch {
+    return false
+  }
 }
 
 function cut(disk: VolatileDisk): void {
