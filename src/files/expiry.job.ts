@@ -101,7 +101,10 @@ async function noteAll(
   }
 }
 
-/** Locks the accounts whose files these are, then asks again which of the files it still is true of. */
+/**
+ * Locks the accounts whose files these are, then asks again which of the files it still is true of. One that was given to
+ * another account meanwhile has to wait for the next run.
+ */
 async function lockedFiles(
   trx: Trx,
   files: readonly RemovableFile[],
@@ -110,5 +113,5 @@ async function lockedFiles(
   if (files.length === 0) return []
   const accounts = new Set(files.map((file) => file.account_id))
   for (const account of [...accounts].sort((a, b) => a - b)) await lockAccount(trx, account)
-  return again(files.map((file) => file.id))
+  return (await again(files.map((file) => file.id))).filter((file) => accounts.has(file.account_id))
 }

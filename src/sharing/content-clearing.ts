@@ -42,14 +42,16 @@ export class ContentClearing {
     for (const blob of await blobsOf(this.#db, this.#sha256)) {
       for (let after = FIRST; this.#mayGoOn(); ) {
         const files = await filesOfBlob(this.#db, blob, after, STEP)
+        let isMoved = false
         for (const [account, ids] of byAccount(files)) {
-          const count = await this.#removeFiles(account, ids)
-          if (count === null) return removed
-          removed += count
+          const step = await this.#removeFiles(account, ids)
+          if (step === null) return removed
+          removed += step.removed
+          isMoved ||= step.isMoved
         }
         const last = files.at(-1)
         if (last === undefined) break
-        after = last.id
+        if (!isMoved) after = last.id
         await yieldToEventLoop()
       }
     }
@@ -57,12 +59,17 @@ export class ContentClearing {
     return removed
   }
 
-  #removeFiles(account: AccountId, ids: readonly FileId[]): Promise<number | null> {
+  /** `isMoved`: some of them were given to another account meanwhile, whose lock they need. */
+  #removeFiles(
+    account: AccountId,
+    ids: readonly FileId[],
+  ): Promise<{ readonly removed: number; readonly isMoved: boolean } | null> {
     return this.#whileRefused(account, async (trx) => {
       const files = await filesToTakeDown(trx, ids)
-      for (const file of files) await takeFileOut(trx, file, this.#clock.now())
-      await countTakenDown(trx, this.#sha256, files.length)
-      return files.length
+      const own = files.filter((file) => file.account_id === account)
+      for (const file of own) await takeFileOut(trx, file, this.#clock.now())
+      await countTakenDown(trx, this.#sha256, own.length)
+      return { removed: own.length, isMoved: own.length < files.length }
     })
   }
 

@@ -40,7 +40,7 @@ export const files: readonly Change[] = [
     ['if (guard.agreedFor() < PURGE_AFTER) return', ''],
     ['const PURGE_AFTER = DAY', 'const PURGE_AFTER = DAY / 24'],
     ['const markedBefore = now - PURGE_AFTER', 'const markedBefore = now'],
-    ['return again(files.map((file) => file.id))', 'return [...files]', waiting],
+    ['(await again(files.map((file) => file.id)))', '[...files]', waiting],
     ['await lockAccount(trx, account)', ''],
     [
       'await usage.flush()',

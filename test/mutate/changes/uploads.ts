@@ -48,6 +48,10 @@ export const uploads: readonly Change[] = [
     ['    await giveUploads(trx, identifier.uuid, { account, folder })\n', ''],
     ['present?.account_id === account && (', '('],
   ]),
+  ...changesIn('src/sharing/content-clearing.ts', { tests: ['test/sharing/take-down-races.unit.test.ts'] }, [
+    ['files.filter((file) => file.account_id === account)', 'files'],
+    ['if (!isMoved) after = last.id', 'after = last.id'],
+  ]),
   ...changesIn('src/uploads/commit.ts', reservations, [
     ['await settle(trx, file)', ''],
     ['await changeTotals(trx, account, { storage: size, files: 1 })', ''],
