@@ -45,6 +45,6 @@ export class History {
     // The limit of all guests together needs no fault.
     const isOutage = ['STORAGE_UNAVAILABLE', 'DATABASE_UNAVAILABLE'].includes(error.code)
     if (isOutage && error.reason !== 'guests') return this.#hasFaults()
-    return error.code !== 'INTERNAL_ERROR'
+    return error.code !== 'INTERNAL_ERROR' && error.code !== 'FILE_DAMAGED'
   }
 }

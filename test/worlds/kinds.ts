@@ -5,6 +5,7 @@ import * as things from './actions.ts'
 import * as joined from './joined-actions.ts'
 import * as links from './link-actions.ts'
 import * as owners from './owner-actions.ts'
+import { readFile } from './reading-actions.ts'
 import * as resumable from './resumable-actions.ts'
 import * as uploads from './upload-actions.ts'
 
@@ -25,15 +26,16 @@ export const KINDS: readonly (readonly [name: string, action: Action])[] = [
   ...often(1, 'bin a file', things.binFile),
   ...often(1, 'restore a file', things.restoreFile),
   ...often(2, 'make a link', links.makeLink),
-  ...often(3, 'download by a link', links.download),
+  ...often(5, 'download by a link', links.download),
   ...often(1, 'make an upload link', links.makeUploadLink),
   ...often(2, 'send two parts', joined.sendParts),
   ...often(2, 'join parts', joined.join),
   ...often(1, 'bin a folder', joined.binFolder),
   ...often(1, 'restore a folder', joined.restoreFolder),
-  ...often(2, 'claim by a receipt', owners.claim),
+  ...often(3, 'read a file', readFile),
+  ...often(3, 'claim by a receipt', owners.claim),
   ...often(1, 'delete by a receipt', owners.redeem),
-  ...often(1, 'take a content down', owners.takeDown),
+  ...often(2, 'take a content down', owners.takeDown),
   ...often(1, 'revoke an upload link', owners.revokeUploadLink),
   ...often(6, 'a job', things.runJob),
 ]

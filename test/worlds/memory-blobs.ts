@@ -65,7 +65,7 @@ class MemoryBlobs implements BlobStore {
         const entry: StoredEntry = { place: 'resumable', bytes: Buffer.alloc(0), synced: 0, at: 0 }
         const settle = this.#store.volatile(
           () => entries.set(key, entry),
-          () => entries.delete(key),
+          () => entries.get(key) === entry && entries.delete(key),
         )
         return this.#session(key, entry, null, settle)
       }
@@ -162,7 +162,7 @@ class MemoryBlobs implements BlobStore {
     if (entry === undefined) return () => {}
     return this.#store.volatile(
       () => entries.delete(key),
-      () => entries.set(key, entry),
+      () => entries.has(key) || entries.set(key, entry),
     )
   }
 

@@ -114,6 +114,16 @@ export class Model {
   /** Whether the wall clock has leapt, so that nobody can tell what is a day. */
   hasLeapt = false
 
+  /** The wall clock leaps: a key may be old in the middle of its request, which then stores its file again. */
+  leapt(): void {
+    this.hasLeapt = true
+    for (const { file, isBusy } of this.keyed) {
+      if (!isBusy) continue
+      this.mayCome(file)
+      file.mayBeGone = true
+    }
+  }
+
   /** A kill has ended all that was under way. */
   killed(): void {
     for (const each of [...this.uploads, ...this.keyed, ...this.joined]) each.isBusy = false

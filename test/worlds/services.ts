@@ -8,11 +8,15 @@ import type { AccountCaller } from '../../src/core/callers.ts'
 import { createClosing } from '../../src/core/closing.ts'
 import { createCore, pairUp } from '../../src/core/core.ts'
 import type { Job } from '../../src/core/jobs/jobs.ts'
+import { noSecondCopies } from '../../src/core/store/second-copy.ts'
 import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import type { Clock } from '../../src/domain/clock.ts'
+import type { Uuid } from '../../src/domain/ids.ts'
 import type { Random } from '../../src/domain/random.ts'
+import { type Content, createContent } from '../../src/downloads/content.ts'
 import { createFilesPart, type FilesPart } from '../../src/files/files.part.ts'
+import { type FileDetailRow, findFile } from '../../src/files/files.rows.ts'
 import { jobsOf } from '../../src/job-order.ts'
 import type { Log } from '../../src/log.ts'
 import { createMailPart } from '../../src/mail/mail.part.ts'
@@ -39,6 +43,9 @@ export const LIMITS = {
 export const CONFIG: Config = { ...loadConfig({}), ...LIMITS }
 
 export interface Services {
+  readonly content: Content
+  /** The file as everybody may see it; undefined where there is none. */
+  readable(uuid: Uuid): Promise<FileDetailRow | undefined>
   readonly files: FilesPart
   readonly sharing: SharingPart
   readonly uploads: UploadsPart
@@ -77,7 +84,11 @@ export async function startServices(parts: {
   const mail = createMailPart(core, { before: async () => {} })
   const sharing = createSharingPart(core, { outbox: mail.outbox, unsubscribePath: () => '/' })
   const uploads = createUploadsPart(core, { files, thumbnails: noThumbnails, hashing: hashingHere })
-  return { files, sharing, uploads, jobs: jobsOf([core, files, sharing, uploads]) }
+  const content = createContent({
+    ...{ ...core, copies: noSecondCopies, verification: null, suspects: { add() {} }, redirects: false },
+  })
+  const readable = (uuid: Uuid) => findFile(core.db, { kind: 'uuid', uuid })
+  return { content, readable, files, sharing, uploads, jobs: jobsOf([core, files, sharing, uploads]) }
 }
 
 /** On this thread, since the answers of another come in an order that is chance. */

@@ -158,7 +158,7 @@ async function repeat(stage: Stage, keyed: KeyedUpload): Promise<void> {
     const { uuid } = await send(stage, file.by, file, { place: 'root', key })
     if (before !== null && uuid !== before && !model.hasLeapt)
       throw new Error(`${file.name} was stored again under its key`)
-    if (before === null) model.came(file, uuid)
+    if (uuid !== before) model.came(file, uuid)
     keyed.uuid = uuid
   } finally {
     keyed.isBusy = false

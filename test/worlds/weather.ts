@@ -15,12 +15,15 @@ const SPELL = 0.012
 
 export class Weather {
   readonly #chance: Chance
+  /** How often something fails, compared with the usual. */
+  readonly #rate: number
   #spell: Spell | null = null
   /** Faults so far. */
   faults = 0
 
-  constructor(chance: Chance) {
+  constructor(chance: Chance, rate: number) {
     this.#chance = chance
+    this.#rate = rate
   }
 
   clear(): void {
@@ -34,7 +37,7 @@ export class Weather {
     if (kind === 'db sync' || kind === 'sender') return null
     const on = kind === 'store' ? 'store' : 'db'
     const spell = this.#spell?.on === on ? this.#spell : null
-    const isFailing = chance.fraction() < (spell?.rate ?? SINGLE)
+    const isFailing = chance.fraction() < (spell?.rate ?? SINGLE * this.#rate)
     if (!isFailing) return null
     this.faults++
     const reason = spell?.reason ?? 'io'
@@ -48,7 +51,7 @@ export class Weather {
     if (this.#spell !== null) {
       this.#spell.left--
       if (this.#spell.left === 0) this.#spell = null
-    } else if (chance.fraction() < SPELL) {
+    } else if (chance.fraction() < SPELL * this.#rate) {
       this.#spell = {
         on: chance.pick(['db', 'store']),
         reason: chance.pick(['io', 'full', 'away']),

@@ -28,12 +28,10 @@ export interface WorldReport {
 }
 
 const STEPS = 350
-/** The share of steps before which all is killed, or the clock jumps. */
-const KILL = 0.005
+/** The share of steps before which the clock jumps. */
 const JUMP = 0.002
 /** The share of steps in which a caller begins something. */
 const BEGIN = 0.3
-const MOST_AT_ONCE = 4
 /** Steps in which all that is under way has to end. */
 const PATIENCE = 4000
 const NOTING = 'note that the service runs'
@@ -50,6 +48,15 @@ export async function runWorld(seed: number): Promise<WorldReport> {
   }
 }
 
+/** How bad a world is, and how busy. */
+interface Temper {
+  /** The share of steps before which all is killed. */
+  readonly kills: number
+  /** Compared with the usual. */
+  readonly faults: number
+  readonly atOnce: number
+}
+
 export class World implements Omit<Surroundings, 'random'> {
   readonly chance: Chance
   readonly time = new WorldTime()
@@ -57,6 +64,7 @@ export class World implements Omit<Surroundings, 'random'> {
   readonly model = new Model()
   readonly history: History
   readonly #surroundings: Surroundings
+  readonly #temper: Temper
   readonly #folder: string
   readonly #template: Template
   readonly #weather: Weather
@@ -70,7 +78,12 @@ export class World implements Omit<Surroundings, 'random'> {
   constructor(seed: number, folder: string, made: Template) {
     const { time, store, model } = this
     this.chance = chance(seed)
-    this.#weather = new Weather(this.chance)
+    this.#temper = {
+      kills: this.chance.pick([0, 0.004, 0.004, 0.012]),
+      faults: this.chance.pick([0, 1, 1, 3]),
+      atOnce: this.chance.pick([2, 4, 4, 8]),
+    }
+    this.#weather = new Weather(this.chance, this.#temper.faults)
     this.history = new History(() => this.#weather.faults > 0)
     const bytes = chance(seed + 1_000_003)
     this.#surroundings = {
@@ -146,11 +159,12 @@ export class World implements Omit<Surroundings, 'random'> {
     const { chance, time } = this
     const life = this.#life
     const roll = chance.fraction()
-    if (life.hasFailed || roll < KILL) return this.#kill()
-    if (roll < KILL + JUMP) this.#jump()
+    const { kills, atOnce } = this.#temper
+    if (life.hasFailed || roll < kills) return this.#kill()
+    if (roll < kills + JUMP) this.#jump()
     else time.advance(roll < 0.03 ? chance.whole(1, 90) * SECOND : chance.whole(0, 300))
     life.turns.callDue()
-    const mayBegin = life.services !== null && life.underWay < MOST_AT_ONCE
+    const mayBegin = life.services !== null && life.underWay < atOnce
     if (mayBegin && this.#isUnnoted && !life.running.has(NOTING)) this.#noteTime()
     else if (mayBegin && chance.fraction() < BEGIN) this.act(...chance.pick(KINDS))
     else this.#release()
@@ -227,7 +241,7 @@ export class World implements Omit<Surroundings, 'random'> {
     const far = this.chance.pick([3 * HOUR, -3 * HOUR, 46 * DAY, -46 * DAY])
     this.history.say(`the clock leaps by ${far / HOUR} h`)
     this.time.wall += far
-    this.model.hasLeapt = true
+    this.model.leapt()
   }
 
   /** Twice, since the first time may join a run that has read the clock before. */
