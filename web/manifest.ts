@@ -29,7 +29,7 @@ export type ScriptedPage =
 export interface PageAssets {
   /** The stylesheet of every page. */
   readonly style: string
-  /** The module of every page that knows who is signed in. */
+  /** The module of every page that knows who is signed in, or that changes while it is open. */
   readonly script: string
   /** What one kind of page adds. */
   readonly pages: Readonly<Record<ScriptedPage, ScriptedPageAssets>>

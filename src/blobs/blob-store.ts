@@ -11,6 +11,9 @@ export interface BlobStore {
    */
   readonly dropsUnfinished: boolean
 
+  /** Whether `openGrowing` opens anything: a store of objects shows a blob only as a whole. */
+  readonly readsGrowing: boolean
+
   /** Starts a blob. It cannot be read before the writer's `complete` has returned. */
   create(key: BlobKey): Promise<BlobWriter>
 
@@ -42,6 +45,12 @@ export interface BlobStore {
    * come in `chunks` of its own. Throws as `read` does.
    */
   open(key: BlobKey, size: number): Promise<OpenBlob | null>
+
+  /**
+   * Opens a resumable blob of which something was recorded, to be read up to there while more is written and after it is
+   * completed. The caller must close it. Null from a store that does not read growing blobs. Throws BlobMissing.
+   */
+  openGrowing(key: BlobKey): Promise<OpenBlob | null>
 
   /**
    * As `read`, in chunks that are passed on as they come, without a stream between; null from a store whose blobs can be

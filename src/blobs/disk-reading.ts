@@ -13,7 +13,7 @@ export class BlobFiles {
   readonly #files = new Map<string, OpenFile>()
 
   /** Implements `BlobStore.open` for the blob in the file `path`. An unknown size is not checked. */
-  async open(key: BlobKey, path: string, size: number | undefined): Promise<OpenBlob> {
+  async open(key: BlobKey, path: string, size?: number): Promise<OpenBlob> {
     const { file, stats } = this.#stillOpen(path) ?? (await this.#opened(key, path))
     try {
       if (!stats.isFile()) throw new BlobMissing(key)

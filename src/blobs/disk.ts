@@ -68,6 +68,7 @@ export async function openDiskBlobs(
 }
 
 class DiskBlobs implements BlobStore {
+  readonly readsGrowing = true
   readonly #layout: DiskLayout
   readonly #modes: Modes
   readonly #random: Random
@@ -109,6 +110,16 @@ class DiskBlobs implements BlobStore {
 
   open(key: BlobKey, size: number): Promise<OpenBlob> {
     return this.#files.open(key, this.#layout.finished(key), size)
+  }
+
+  async openGrowing(key: BlobKey): Promise<OpenBlob> {
+    try {
+      return await this.#files.open(key, this.#layout.growing(key))
+    } catch (error) {
+      if (!(error instanceof BlobMissing)) throw error
+    }
+    // It was completed, perhaps just now.
+    return this.#files.open(key, this.#layout.finished(key))
   }
 
   async chunks(): Promise<null> {

@@ -90,6 +90,7 @@ export async function noticesOtherBytes(settings: S3Settings, random: Random): P
 
 class S3Blobs implements BlobStore {
   readonly dropsUnfinished = false
+  readonly readsGrowing = false
   readonly #client: S3Client
   readonly #random: Random
   readonly #memory = partMemory(SHARED_MEMORY)
@@ -112,6 +113,10 @@ class S3Blobs implements BlobStore {
   }
 
   async open(): Promise<null> {
+    return null
+  }
+
+  async openGrowing(): Promise<null> {
     return null
   }
 

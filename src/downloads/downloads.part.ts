@@ -1,6 +1,7 @@
 import type { Core } from '../core/core.ts'
 import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
+import { type Arrivals, createArrivals } from './arrivals.ts'
 import { type Content, createContent, type Suspects } from './content.ts'
 import { type ContentTokens, createContentTokens } from './content-tokens.ts'
 import { startVerification } from './verification.ts'
@@ -9,6 +10,7 @@ import { Archives } from './zip/archives.ts'
 
 /** Bytes out: ranges, signed addresses, zip. */
 export interface DownloadsPart {
+  readonly arrivals: Arrivals
   readonly content: Content
   readonly contentTokens: ContentTokens
   readonly archives: Archives
@@ -26,6 +28,7 @@ export function createDownloadsPart(
   const verification = config.verifyReads ? startVerification() : null
   closing.addSlow(() => verification?.close())
   return {
+    arrivals: createArrivals({ db, blobs, clock }),
     content: createContent({ db, blobs, copies, verification, suspects, redirects: config.s3Redirect }),
     contentTokens: createContentTokens(signing, clock),
     archives: new Archives(db, blobs, sharing.access, { copies, suspects }),

@@ -1,8 +1,10 @@
 import { z } from '@hono/zod-openapi'
+import type { Asker } from '../domain/access.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { Slug } from '../domain/ids.ts'
 import { thumbnailPath } from '../files/file-answers.ts'
 import type { Authentication } from '../server/authentication.ts'
+import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { opened } from '../sharing/access.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
@@ -11,6 +13,7 @@ import { askedBytes, type FileViewNeeds, fileView, redirectToBytes } from './fil
 import { lockedFolderPage, passwordForm } from './folder-password.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
+import { seeOther } from './see-other.ts'
 
 /** Dependencies of the file page. */
 interface FilePageNeeds extends FileViewNeeds {
@@ -22,27 +25,45 @@ interface FilePageNeeds extends FileViewNeeds {
 export const getFilePage = endpoint({
   documentation: {
     summary:
-      'The page of a file; with ?download=1 on to its bytes, with ?view=1 on to be shown by another site, with ?raw=1 on to be shown as plain text',
+      'The page of a file; with ?download=1 on to its bytes, and with &wait=1 also to those of a file that is still arriving, as they come, with ?view=1 on to be shown by another site, with ?raw=1 on to be shown as plain text',
     tag: 'Site',
     params: z.object({ slug: z.string() }),
     query: z.object({
       download: z.string().optional(),
       view: z.string().optional(),
       raw: z.string().optional(),
+      wait: z.string().optional(),
     }),
-    answers: { 200: { description: 'A page' }, 302: { description: 'On to the signed address' } },
-    errors: [403, 404],
+    answers: {
+      200: { description: 'A page, or a file that is still arriving' },
+      206: { description: 'The range asked for of a file that is still arriving' },
+      303: { description: 'To the page of the file, which is there by now' },
+      302: { description: 'On to the signed address' },
+    },
+    errors: [403, 404, 416, 429],
   },
+  streams: 'out',
   async handle(call, { authentication, downloads, files, pages, sharing, thumbnails }: FilePageNeeds) {
     const asker = await authentication.asker(call)
     const reader = await pages.reader(call)
     const slug = (call.params.slug ?? '') as Slug
     const bytes = askedBytes(call.url)
+    if (bytes === 'download' && mayWait(call)) {
+      const response = await arrivingBytes(call, { downloads, files, sharing }, asker, slug)
+      if (response !== null) return response
+    }
     const seen = await sharing.access.file(asker, { kind: 'slug', slug }).catch((error: unknown) => {
       if (bytes !== null || !isArriving(error)) throw error
       return null
     })
-    if (seen === null) return page(call.site, pages.render.arrivingPage(reader))
+    if (seen === null) {
+      const upload = await sharing.access.arriving(asker, { kind: 'slug', slug })
+      // It is there by now.
+      if (upload === null) return seeOther(`/d/${slug}`)
+      const { received, size } = opened(upload).item
+      const downloadUrl = downloads.arrivals.canSend ? `/d/${slug}?download=1&wait=1` : null
+      return page(call.site, pages.render.arrivingPage({ received, size, downloadUrl }, reader))
+    }
     if (bytes !== null) return redirectToBytes(call, downloads.contentTokens, asker, opened(seen), bytes)
     if (seen.kind === 'locked')
       return passwordForm(call, { pages, sharing }, lockedFolderPage(seen.folder), `/d/${slug}`, null)
@@ -66,4 +87,24 @@ export const getFilePage = endpoint({
 /** Whether the link belongs to an upload that is still receiving bytes. */
 function isArriving(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'FILE_ARRIVING'
+}
+
+function mayWait({ request, url }: Call): boolean {
+  return request.method === 'GET' && url.searchParams.get('wait') === '1'
+}
+
+/** Null where no file is arriving there, or no longer. */
+async function arrivingBytes(
+  call: Call,
+  { downloads, files, sharing }: Pick<FilePageNeeds, 'downloads' | 'files' | 'sharing'>,
+  asker: Asker,
+  slug: Slug,
+): Promise<Response | null> {
+  const seen = await sharing.access.arriving(asker, { kind: 'slug', slug })
+  if (seen === null) return null
+  const { item: upload, viewer } = opened(seen)
+  const isOwner = viewer.account === upload.account_id
+  return downloads.arrivals.send(call, upload, (file) => {
+    files.usage.fileUsed(file, isOwner ? null : 'download')
+  })
 }

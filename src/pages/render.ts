@@ -58,7 +58,7 @@ export function createRenderers(assets: PageAssets): Renderers {
     uploadLinkPage: (view, reader) =>
       page(createElement(UploadLinkPage, { view, context: contextOf(reader) })),
     filePage: (view, reader) => page(createElement(FilePageDocument, { view, context: contextOf(reader) })),
-    arrivingPage: (reader) => page(createElement(ArrivingPage, { context: contextOf(reader) })),
+    arrivingPage: (view, reader) => page(createElement(ArrivingPage, { view, context: contextOf(reader) })),
     filesPage: (view, reader) => page(createElement(FilesPage, { view, context: contextOf(reader) })),
     settingsPage: (view, reader) => page(createElement(SettingsPage, { view, context: contextOf(reader) })),
     adminPage: (view, reader) => page(createElement(AdminPage, { view, context: contextOf(reader) })),

@@ -1,4 +1,5 @@
 import type { PageReader } from '../server/requests/language.ts'
+import type { ArrivingPageView } from './arriving-view.ts'
 import type { ReceiptPageView } from './receipt-view.ts'
 import type {
   AccountFormView,
@@ -25,8 +26,8 @@ export interface Renderers {
   startPage(view: StartPageView, reader: PageReader): string
   uploadLinkPage(view: UploadLinkView, reader: PageReader): string
   filePage(view: FilePageView, reader: PageReader): string
-  /** The page of a file that is still being uploaded; reveals nothing about the file. */
-  arrivingPage(reader: PageReader): string
+  /** The page of a file that is still being uploaded; says how much of it has come, and nothing else about the file. */
+  arrivingPage(view: ArrivingPageView, reader: PageReader): string
   /** The file manager; its script requests the data. */
   filesPage(view: FilesPageView, reader: PageReader): string
   /** A settings page; its script requests the data. */

@@ -20,7 +20,7 @@ import { type FileDetailRow, findFile } from '../files/files.rows.ts'
 import { type ChainRow, type FolderListRow, findFolder, folderChain } from '../files/folders/folders.rows.ts'
 import { folderNotFound } from '../files/folders/places.ts'
 import { fileNotFound } from '../files/own-file.ts'
-import { arrivingUpload } from '../uploads/uploads.rows.ts'
+import { arrivingUpload, type UploadRow } from '../uploads/uploads.rows.ts'
 
 /** Seconds after which to retry a file that is still being uploaded. */
 const ARRIVING_RETRY = 10
@@ -58,6 +58,11 @@ export interface AccessControl {
    * uploaded.
    */
   file(asker: Asker, identifier: FileIdentifier): Promise<Seen<FileDetailRow>>
+  /**
+   * The upload that is going to be the file; null where none is under way. Throws Refusal FILE_NOT_FOUND when the file would
+   * not be visible to the asker.
+   */
+  arriving(asker: Asker, identifier: FileIdentifier): Promise<Seen<UploadRow> | null>
   /** Throws Refusal FOLDER_NOT_FOUND when no such folder is visible to the asker. */
   folder(asker: Asker, name: FolderIdentifier | FolderId): Promise<Seen<FolderListRow>>
   /**
@@ -125,14 +130,21 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
     }
   }
 
+  async function arriving(asker: Asker, identifier: FileIdentifier): Promise<Seen<UploadRow> | null> {
+    const upload = await arrivingUpload(db, identifier)
+    if (upload === undefined) return null
+    return decide(asker, upload, upload.account_id, { folder: upload.folder_id }, fileNotFound)
+  }
+
   return {
+    arriving,
+
     async file(asker, identifier) {
       const file = await findFile(db, identifier)
       if (file !== undefined)
         return decide(asker, file, file.account_id, { folder: file.folder_id, file: file.id }, fileNotFound)
-      const upload = await arrivingUpload(db, identifier)
-      if (upload === undefined) throw fileNotFound()
-      const seen = await decide(asker, upload, upload.account_id, { folder: upload.folder_id }, fileNotFound)
+      const seen = await arriving(asker, identifier)
+      if (seen === null) throw fileNotFound()
       if (seen.kind === 'locked') return seen
       throw new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', ARRIVING_RETRY)
     },
@@ -145,22 +157,29 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
 
     signed: (asker) => signedNow(db, asker, clock.now()),
 
-    async rightsTo(account, folders) {
-      // Read before the chains, so that a folder closed meanwhile stays closed.
-      const closings = (await findAccount(db, account))?.closings ?? 0
-      const closed = new Map<FolderId, number>()
-      for (const folder of folders) {
-        const chain = (await folderChain(db, folder)).map(asChainFolder)
-        for (const [id, closing] of closedIn(chain, new Map())) closed.set(id, closing)
-        if (closed.size > MOST_CLOSED) throw tooManyClosed()
-      }
-      return { closed, closings }
-    },
+    rightsTo: (account, folders) =>
+      rightsTo(db, account, folders, async (folder) => (await folderChain(db, folder)).map(asChainFolder)),
 
     opens: (viewer, folder) => decideBelow(viewer, folder.account_id, asChainFolder(folder)).kind === 'open',
 
     passwordTag: tag,
   }
+}
+
+async function rightsTo(
+  db: Database,
+  account: AccountId,
+  folders: ReadonlySet<FolderId>,
+  chainOf: (folder: FolderId) => Promise<readonly ChainFolder[]>,
+): Promise<Pick<SignedRights, 'closed' | 'closings'>> {
+  // Read before the chains, so that a folder closed meanwhile stays closed.
+  const closings = (await findAccount(db, account))?.closings ?? 0
+  const closed = new Map<FolderId, number>()
+  for (const folder of folders) {
+    for (const [id, closing] of closedIn(await chainOf(folder), new Map())) closed.set(id, closing)
+    if (closed.size > MOST_CLOSED) throw tooManyClosed()
+  }
+  return { closed, closings }
 }
 
 function closedIn(chain: readonly ChainFolder[], grants: Viewer['grants']): SignedRights['closed'] {

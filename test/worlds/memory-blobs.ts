@@ -28,6 +28,7 @@ export function openMemoryBlobs(store: MemoryStore, turns: Turns, now: () => num
 
 class MemoryBlobs implements BlobStore {
   readonly dropsUnfinished = true
+  readonly readsGrowing = false
   readonly #store: MemoryStore
   readonly #turns: Turns
   readonly #now: () => number
@@ -131,6 +132,10 @@ class MemoryBlobs implements BlobStore {
         async close() {},
       }
     })
+  }
+
+  async openGrowing(): Promise<null> {
+    return null
   }
 
   async chunks(): Promise<null> {

@@ -1,3 +1,5 @@
+import { keepLive } from './live.ts'
 import { watchAccountMenu } from './menus/account-menu.ts'
 
 watchAccountMenu()
+keepLive()

@@ -138,10 +138,12 @@ export function guardRemovals(blobs: BlobStore, removing: Removing): BlobStore {
     })
   return {
     dropsUnfinished: blobs.dropsUnfinished,
+    readsGrowing: blobs.readsGrowing,
     create: (key) => blobs.create(key),
     resume: (key, kept) => blobs.resume(key, kept),
     read: (key, start, end, size) => blobs.read(key, start, end, size),
     open: (key, size) => blobs.open(key, size),
+    openGrowing: (key) => blobs.openGrowing(key),
     chunks: (key, start, end, size) => blobs.chunks(key, start, end, size),
     readInto: (key, start, target, size) => blobs.readInto(key, start, target, size),
     size: (key) => blobs.size(key),

@@ -225,6 +225,11 @@ export const de: Texts = {
       'Wähle eine Kopie auf diesem Gerät, um zu prüfen, ob sie gleich ist. Sie wird nicht hochgeladen.',
     arriving: 'Diese Datei wird noch hochgeladen',
     arrivingWhy: 'Sobald sie vollständig ist, öffnet dieser Link sie.',
+    arrivingDownload: 'Schon jetzt herunterladen',
+    arrivingDownloadWhy:
+      'Sobald sie vollständig ist, öffnet dieser Link sie. Ein Download jetzt bekommt, was da ist, und den Rest, wenn er kommt.',
+    arrived: '{received} von {size} sind da.',
+    arrivedUnsized: '{received} sind da.',
     lookAgain: 'Erneut prüfen',
     script: {
       previewFailed: 'Das lässt sich hier nicht anzeigen. Du kannst die Datei herunterladen, wie sie ist.',

@@ -218,6 +218,11 @@ export const en: Texts = {
     verifyWhy: 'Choose a copy on this device to check that it is identical. It is not uploaded.',
     arriving: 'This file is still being uploaded',
     arrivingWhy: 'This link opens it as soon as the upload is complete.',
+    arrivingDownload: 'Download it as it arrives',
+    arrivingDownloadWhy:
+      'This link opens it as soon as the upload is complete. A download now gets what is here, and the rest as it comes.',
+    arrived: '{received} of {size} is here.',
+    arrivedUnsized: '{received} is here.',
     lookAgain: 'Check again',
     script: {
       previewFailed: 'This cannot be shown here. The file itself can be downloaded as it is.',

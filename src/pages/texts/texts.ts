@@ -112,6 +112,12 @@ export interface FileTexts {
   readonly verifyWhy: string
   readonly arriving: string
   readonly arrivingWhy: string
+  readonly arrivingDownload: string
+  readonly arrivingDownloadWhy: string
+  /** {received}, {size} */
+  readonly arrived: string
+  /** {received} */
+  readonly arrivedUnsized: string
   readonly script: FileScriptTexts
   readonly lookAgain: string
 }

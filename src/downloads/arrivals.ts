@@ -1,0 +1,162 @@
+import type { BlobStore } from '../blobs/blob-store.ts'
+import type { Database } from '../database/database.ts'
+import { type Clock, MINUTE, SECOND, sleep } from '../domain/clock.ts'
+import { Refusal } from '../domain/errors.ts'
+import type { FileId, UploadId } from '../domain/ids.ts'
+import { fileNotFound } from '../files/own-file.ts'
+import { createAtOnce } from '../server/answers/at-once.ts'
+import { storedResponse } from '../server/answers/known-body.ts'
+import { parseRange } from '../server/answers/ranges.ts'
+import type { Call } from '../server/call.ts'
+import { type UploadRow, uploadById } from '../uploads/uploads.rows.ts'
+import { type ArrivedSoFar, ArrivingBody } from './arriving-body.ts'
+import { contentDisposition } from './disposition.ts'
+
+/** Readers of arriving files: each asks the database twice a second, and holds a file and two buffers. */
+const MOST_READERS = 200
+const MOST_READERS_OF_ADDRESS = 16
+
+/** How often readers look how far the upload is; senders record it every second. */
+const LOOK_EVERY = SECOND / 2
+/** For so long an answer waits for its first byte, so that proxies do not give it up. */
+const FIRST_BYTE_WITHIN = 25 * SECOND
+/** A sender from whom nothing has come for so long is taken for gone. */
+const QUIET = 10 * MINUTE
+
+/** Files for whoever waits for them while they are still being uploaded. */
+export interface Arrivals {
+  /** Whether anything is sent before the file is there. */
+  readonly canSend: boolean
+  /**
+   * Answers a GET: what is durable, and the rest as it comes. The last byte is sent when the file is there, so that nobody
+   * takes for whole what never became a file: then the connection is closed before. Null where the file is there
+   * meanwhile. `taken` is called when all of a file was sent from its first byte on. Throws Refusal FILE_ARRIVING when
+   * nothing can be sent yet, and FILE_NOT_FOUND when nothing will.
+   */
+  send(call: Call, upload: UploadRow, taken: (file: FileId) => void): Promise<Response | null>
+}
+
+/** How far an upload is: `file` once it has become one. */
+type Progress =
+  | { readonly kind: 'arriving'; readonly received: number }
+  | { readonly kind: 'there'; readonly size: number; readonly file: FileId }
+  | { readonly kind: 'gone' }
+
+interface ArrivalParts {
+  readonly db: Database
+  readonly blobs: BlobStore
+  readonly clock: Clock
+}
+
+export function createArrivals({ db, blobs, clock }: ArrivalParts): Arrivals {
+  const readers = createAtOnce(MOST_READERS, MOST_READERS_OF_ADDRESS)
+
+  async function progressOf(id: UploadId): Promise<Progress> {
+    const row = await uploadById(db, id)
+    if (row?.state === 'completed' && row.file_id !== null && row.size !== null) {
+      return { kind: 'there', size: row.size, file: row.file_id }
+    }
+    if (row === undefined || row.ended_at !== null) return { kind: 'gone' }
+    return { kind: 'arriving', received: row.received }
+  }
+
+  /** Looks until the answer is good, the time is over, or nobody waits any more. */
+  async function looked(
+    upload: UploadId,
+    isGood: (progress: Progress) => boolean,
+    limits: { readonly quiet: number; readonly isWaiting: () => boolean },
+  ): Promise<Progress> {
+    let changed = clock.monotonic()
+    let last = -1
+    for (;;) {
+      const progress = await progressOf(upload)
+      if (isGood(progress) || !limits.isWaiting()) return progress
+      const received = progress.kind === 'arriving' ? progress.received : last
+      if (received !== last) changed = clock.monotonic()
+      last = received
+      if (clock.monotonic() - changed >= limits.quiet) return progress
+      await sleep(clock.timers, LOOK_EVERY)
+    }
+  }
+
+  async function begin(call: Call, upload: UploadRow, over: () => void, taken: (file: FileId) => void) {
+    const { status, headers, start, end } = answerOf(call, upload)
+    const isReadable = ({ received }: { readonly received: number }) =>
+      blobs.readsGrowing && readable(received) > start
+    const first = await looked(
+      upload.id,
+      (progress) => progress.kind !== 'arriving' || isReadable(progress),
+      { quiet: FIRST_BYTE_WITHIN, isWaiting: () => !call.request.signal.aborted },
+    )
+    if (first.kind === 'gone') throw fileNotFound()
+    if (first.kind === 'there') return null
+    const blob = isReadable(first) ? await blobs.openGrowing(upload.key) : null
+    if (blob === null) throw stillArriving()
+    let isWaiting = true
+    let file: FileId | null = null
+    const pastIt = async (position: number): Promise<ArrivedSoFar> => {
+      const isPast = (progress: Progress) =>
+        progress.kind !== 'arriving' || readable(progress.received) > position
+      const now = await looked(upload.id, isPast, { quiet: QUIET, isWaiting: () => isWaiting })
+      if (now.kind === 'there') {
+        file = now.file
+        return { end: now.size, isWhole: true }
+      }
+      if (now.kind === 'gone' || !isPast(now)) throw new Error(`upload ${upload.slug} did not come whole`)
+      return { end: readable(now.received), isWhole: false }
+    }
+    const body = new ArrivingBody(blob, { start, end }, pastIt, (isWhole) => {
+      isWaiting = false
+      over()
+      if (isWhole && start === 0 && file !== null) taken(file)
+    })
+    return storedResponse(body, { status, headers })
+  }
+
+  return {
+    canSend: blobs.readsGrowing,
+
+    async send(call, upload, taken) {
+      const over = readers.begin(call.bucket)
+      try {
+        const response = await begin(call, upload, over, taken)
+        if (response === null) over()
+        return response
+      } catch (error) {
+        over()
+        throw error
+      }
+    },
+  }
+}
+
+/** The last byte that is there is kept back: it may be the last of all. */
+function readable(received: number): number {
+  return Math.max(0, received - 1)
+}
+
+function stillArriving(): Refusal {
+  return new Refusal('FILE_ARRIVING', 'This file is still arriving; come back in a moment', 1)
+}
+
+/** Without a validator: the hash is not known yet, so that `If-Range` never holds. */
+function answerOf(call: Call, { name, size }: UploadRow) {
+  const { headers: asked } = call.request
+  const headers = new Headers({
+    'Content-Type': 'application/octet-stream',
+    'Content-Disposition': contentDisposition('attachment', name),
+    'Cache-Control': 'private, no-store',
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+  })
+  if (size === null) return { status: 200, headers, start: 0, end: null }
+  headers.set('Accept-Ranges', 'bytes')
+  const range = parseRange(asked.has('if-range') ? null : asked.get('range'), size)
+  if (range.kind === 'unsatisfiable') {
+    call.headers.set('Content-Range', `bytes */${size}`)
+    throw new Refusal('RANGE_NOT_SATISFIABLE', `The file has ${size} bytes; ask for a range within them`)
+  }
+  const { start, end } = range.kind === 'part' ? range : { start: 0, end: size }
+  headers.set('Content-Length', String(end - start))
+  if (range.kind === 'part') headers.set('Content-Range', `bytes ${start}-${end - 1}/${size}`)
+  return { status: range.kind === 'part' ? 206 : 200, headers, start, end }
+}

@@ -1,0 +1,9 @@
+/** A file that is still being uploaded. */
+export interface ArrivingPageView {
+  /** Bytes. */
+  readonly received: number
+  /** Bytes; null while that is not known. */
+  readonly size: number | null
+  /** Where it is downloaded as it arrives; null where it is not. */
+  readonly downloadUrl: string | null
+}

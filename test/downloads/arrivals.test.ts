@@ -1,0 +1,183 @@
+/** Files that are downloaded while they are still being uploaded. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chance } from '../support/chance.ts'
+import { type Api, api } from '../support/clients/api.ts'
+import { sha256 } from '../support/clients/caller.ts'
+import { GENEROUS, makeFolder, visit } from '../support/clients/public.ts'
+import { type Started, type Tus, tus } from '../support/clients/tus.ts'
+import { eventually } from '../support/eventually.ts'
+import { onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+
+const KIB = 1024
+const random = chance(92)
+
+let host: TestHoldfast
+let key: string
+let account: Api
+let client: Tus
+beforeAll(async () => {
+  host = await startHoldfast(GENEROUS)
+  key = (await host.addAccount()).apiKey
+  account = api(host, key)
+  client = tus(account)
+})
+afterAll(() => host.stop())
+
+const wait = (slug: string, headers: Record<string, string> = {}) =>
+  visit(host, `/d/${slug}?download=1&wait=1`, { headers, redirect: 'follow' })
+
+/** What came, and how it ended. */
+interface Reading {
+  readonly came: () => number
+  readonly done: Promise<{ readonly bytes: Uint8Array; readonly isBroken: boolean }>
+}
+
+function reading(response: Response): Reading {
+  const chunks: Uint8Array[] = []
+  let came = 0
+  const read = async () => {
+    try {
+      for await (const chunk of response.body ?? []) {
+        chunks.push(chunk)
+        came += chunk.length
+      }
+      return { bytes: Buffer.concat(chunks), isBroken: false }
+    } catch {
+      return { bytes: Buffer.concat(chunks), isBroken: true }
+    }
+  }
+  return { came: () => came, done: read() }
+}
+
+const sizeOf = ({ bytes, isBroken }: Awaited<Reading['done']>) => ({ size: bytes.length, isBroken })
+
+async function downloadsOf(slug: string): Promise<unknown> {
+  const { body } = await account.get(`/api/v1/file/${slug}`)
+  return (body as { data?: { downloads?: number } }).data?.downloads
+}
+
+test('a file that was waited for comes whole, also from a store of objects', async () => {
+  const content = random.bytes(300 * KIB)
+  const { path, slug } = await client.start(content.length, { filename: 'späť.bin' })
+  const asked = wait(slug)
+  await client.patch(path, 0, content)
+  const response = await asked
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-disposition')).toContain('attachment')
+  expect(sha256(Buffer.from(await response.arrayBuffer()))).toBe(sha256(content))
+  await host.runJobs()
+  expect(await downloadsOf(slug)).toBe(1)
+})
+
+test('who may not see the file learns nothing of it', async () => {
+  const folder = await makeFolder(host, key, { name: 'private', public: 0 })
+  const { slug } = await client.start(10, { filename: 'a.txt', folder })
+  expect((await wait(slug)).status).toBe(404)
+  const secret = await makeFolder(host, key, { name: 'secret', public: 1, password: 'sesame' })
+  const locked = await client.start(10, { filename: 'b.txt', folder: secret })
+  expect((await wait(locked.slug)).status).toBe(403)
+  expect((await wait('Zz0000000000')).status).toBe(404)
+})
+
+// A store of objects shows a file only as a whole.
+describe.skipIf(onCluster)('while it arrives', () => {
+  async function half(content: Uint8Array<ArrayBuffer>): Promise<Started> {
+    const started = await client.start(content.length, { filename: 'film.mkv' })
+    await client.patch(started.path, 0, content.slice(0, content.length / 2))
+    return started
+  }
+
+  test('what is durable is sent at once but its last byte, and the rest as it comes', async () => {
+    const content = random.bytes(400 * KIB)
+    const { path, slug } = await half(content)
+    const response = await wait(slug)
+    expect(response.status).toBe(200)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-length': String(content.length),
+      'content-type': 'application/octet-stream',
+      'content-disposition': 'attachment; filename="film.mkv"',
+      'accept-ranges': 'bytes',
+      'cache-control': 'private, no-store',
+    })
+    expect(response.headers.get('etag')).toBeNull()
+    const { came, done } = reading(response)
+    await eventually('half of it came', () => came() === 200 * KIB - 1)
+    await client.patch(path, 200 * KIB, content.slice(200 * KIB, 300 * KIB))
+    await eventually('more of it came', () => came() === 300 * KIB - 1)
+    await client.patch(path, 300 * KIB, content.slice(300 * KIB))
+    const { bytes, isBroken } = await done
+    expect({ isBroken, hash: sha256(bytes) }).toEqual({ isBroken: false, hash: sha256(content) })
+  })
+
+  test('a later part is sent when it comes, and a download goes on where it broke off', async () => {
+    const content = random.bytes(200 * KIB)
+    const { path, slug } = await half(content)
+    const asked = wait(slug, { range: `bytes=${150 * KIB}-` })
+    const middle = await wait(slug, { range: 'bytes=1000-1999' })
+    expect(Buffer.from(await middle.arrayBuffer()).equals(content.slice(1000, 2000))).toBe(true)
+    const conditional = await wait(slug, { range: 'bytes=1000-1999', 'if-range': '"a"' })
+    expect(conditional.status).toBe(200)
+    await conditional.body?.cancel()
+    expect((await wait(slug, { range: `bytes=${content.length}-` })).status).toBe(416)
+    await client.patch(path, 100 * KIB, content.slice(100 * KIB, 180 * KIB))
+    const later = await asked
+    expect(later.status).toBe(206)
+    expect(later.headers.get('content-range')).toBe(
+      `bytes ${150 * KIB}-${content.length - 1}/${content.length}`,
+    )
+    const { done } = reading(later)
+    await client.patch(path, 180 * KIB, content.slice(180 * KIB))
+    const { bytes } = await done
+    expect(sha256(bytes)).toBe(sha256(content.slice(150 * KIB)))
+  })
+
+  test('an upload of unknown length ends where it ends', async () => {
+    const content = random.bytes(150 * KIB)
+    const { path, slug } = await client.start(null, { filename: 'log' })
+    await client.patch(path, 0, content.slice(0, 100 * KIB))
+    const response = await wait(slug)
+    expect(response.headers.get('content-length')).toBeNull()
+    const { came, done } = reading(response)
+    await eventually('what is there came', () => came() === 100 * KIB - 1)
+    await client.patch(path, 100 * KIB, content.slice(100 * KIB), {
+      'upload-length': String(content.length),
+    })
+    const { bytes, isBroken } = await done
+    expect({ isBroken, hash: sha256(bytes) }).toEqual({ isBroken: false, hash: sha256(content) })
+  })
+
+  test('an upload that is given up breaks the download off, and then there is nothing', async () => {
+    const { path, slug } = await half(random.bytes(100 * KIB))
+    const response = await wait(slug)
+    const { came, done } = reading(response)
+    await eventually('half of it came', () => came() === 50 * KIB - 1)
+    await client.remove(path)
+    expect(sizeOf(await done)).toEqual({ size: 50 * KIB - 1, isBroken: true })
+    expect((await wait(slug)).status).toBe(404)
+  })
+
+  test('many may wait for one file, and one address for 16 at most', async () => {
+    const content = random.bytes(64 * KIB)
+    const { path, slug } = await half(content)
+    const readers: Reading[] = []
+    for (let n = 0; n < 16; n++) readers.push(reading(await wait(slug)))
+    const refused = await wait(slug)
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('5')
+    await client.patch(path, 32 * KIB, content.slice(32 * KIB))
+    for (const { done } of readers) {
+      expect(sha256((await done).bytes)).toBe(sha256(content))
+    }
+    const again = await wait(slug)
+    expect(sha256(Buffer.from(await again.arrayBuffer()))).toBe(sha256(content))
+  })
+
+  test('without wait the bytes are not there yet, and HEAD waits for nothing', async () => {
+    const { slug } = await half(random.bytes(10 * KIB))
+    const address = `/d/${slug}?download=1`
+    const refused = await visit(host, address)
+    expect(refused.status).toBe(404)
+    expect(refused.headers.get('retry-after')).toBe('10')
+    expect((await visit(host, `${address}&wait=1`, { method: 'HEAD' })).status).toBe(404)
+  })
+})
