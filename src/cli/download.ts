@@ -98,7 +98,10 @@ async function* findWanted(texts: readonly string[], finding: Finding): AsyncGen
       const link = await readTarget(text, finding)
       switch (link.kind) {
         case 'bytes':
-          yield { name: text, wanted: { address: async () => link.url, name: null, folder: options.output } }
+          yield {
+            name: text,
+            wanted: { address: async () => link.url, arrival: null, name: null, folder: options.output },
+          }
           break
         case 'file':
           yield { name: text, wanted: fileWanted(await sides(link.server), link.slug, null, options.output) }
@@ -130,9 +133,12 @@ async function* folderWanted(side: PublicSide, identifier: string, output: strin
 function fileWanted(side: PublicSide, slug: string, name: string | null, folder: string): Wanted {
   return {
     async address() {
-      const { server, file, token } = await side.sign(slug)
+      const signed = await side.sign(slug)
+      if (signed === null) return null
+      const { server, file, token } = signed
       return `${server}/v2/${file}?token=${encodeURIComponent(token)}&download=true`
     },
+    arrival: { slug, bytes: (from, signal) => side.arriving(slug, from, signal) },
     name,
     folder,
   }

@@ -1,11 +1,13 @@
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { mkdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { chunksUnlessAborted } from '../domain/abort.ts'
 import { SECOND } from '../domain/clock.ts'
-import { ClientError, ConnectionError } from './failure.ts'
+import { type Arrival, arrivingPart, followArrival } from './arriving.ts'
+import { AnswerError, ClientError, ConnectionError } from './failure.ts'
 import { reach } from './http.ts'
 import { partName } from './local-names.ts'
+import { openPart } from './part-file.ts'
 import type { Places } from './places.ts'
 import { MOVING } from './policy/retry-policy.ts'
 import { quietLimit } from './quiet.ts'
@@ -17,8 +19,12 @@ import type { Watch, WatchedTransfer } from './watch.ts'
 
 /** One file to download. */
 export interface Wanted {
-  /** Where its bytes are now; asked again for every attempt, because addresses expire. */
-  readonly address: () => Promise<string>
+  /**
+   * Where its bytes are now; asked again for every attempt, because addresses expire. Null while it is still being uploaded.
+   */
+  readonly address: () => Promise<string | null>
+  /** What comes of it meanwhile; null for what was never uploaded. */
+  readonly arrival: Arrival | null
   /** Its name where that is known; else the server tells it. */
   readonly name: string | null
   /** The local folder it goes to. */
@@ -49,15 +55,27 @@ const QUIET = 60 * SECOND
  */
 export async function downloadFile(
   { retries, places, watch }: DownloadParts,
-  { address, name, folder }: Wanted,
+  { address, arrival, name, folder }: Wanted,
 ): Promise<Downloaded> {
-  const describe = async () => describeContent(await address())
-  const content = await retries.persist(MOVING, describe)
   await mkdir(folder, { recursive: true })
+  const describe = async () => {
+    const now = await address()
+    return now === null ? null : describeContent(now)
+  }
+  const present = async () => {
+    const content = await describe()
+    if (content === null) throw new AnswerError('The file is still being uploaded', 404, 'FILE_ARRIVING', 1)
+    return content
+  }
+  const found = await retries.persist(MOVING, describe)
+  if (found === null && arrival !== null) await followArrival({ retries, watch, folder }, arrival)
+  const content = found ?? (await retries.persist(MOVING, present))
   const place = await places.take(folder, name ?? content.name ?? 'download', content)
   const { size, sha256 } = content
   if (place.isThere) return { path: place.path, size, sha256, wasThere: true }
   const part = join(folder, partName(basename(place.path), tagOf(content)))
+  // Whatever it lacks comes below, and all of it is verified.
+  if (arrival !== null) await rename(arrivingPart(folder, arrival), part).catch(unlessMissing)
   const transfer = watch.begin(place.path, size, 0)
   // What cannot be recognized later begins anew.
   const fresh = content.etag === null ? constants.O_TRUNC : 0
@@ -68,7 +86,7 @@ export async function downloadFile(
     await retries.persist(
       MOVING,
       async () => {
-        const now = isFirst ? content : await describe()
+        const now = isFirst ? content : await present()
         isFirst = false
         if (now.etag !== content.etag || now.size !== size) {
           throw new ClientError(
@@ -87,29 +105,6 @@ export async function downloadFile(
   const path = await places.settle(part, place)
   await syncFolder(dirname(path))
   return { path, size, sha256, wasThere: false }
-}
-
-/**
- * Opens what an earlier run has left, or begins it. In a folder that others may write into, a link of that name would lead
- * to a file of the user's that is then written over: throws ClientError for links and for what is no plain file.
- */
-async function openPart(path: string, flags: number): Promise<FileHandle> {
-  const how = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
-  // Emptied only once it is known to be ours alone.
-  const file = await open(path, how).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ELOOP' ? foreignPart(path) : error
-  })
-  const found = await file.stat()
-  if (found.isFile() && found.nlink === 1) {
-    if ((flags & constants.O_TRUNC) !== 0) await file.truncate(0)
-    return file
-  }
-  await file.close()
-  throw foreignPart(path)
-}
-
-function foreignPart(path: string): ClientError {
-  return new ClientError(`${path} is a link or no plain file; remove it and run the command again.`)
 }
 
 /** What an earlier run has left may be damaged, by a power cut above all: then all of it comes once more. */
@@ -163,4 +158,8 @@ function tagOf({ etag }: RemoteContent): string {
     .update(etag ?? '')
     .digest('hex')
     .slice(0, 12)
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error
 }

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../domain/abort.ts'
 import { type PublicFolder, publicFolderFields, type SignedAddress, signedAddressFields } from './answers.ts'
 import { AnswerError, ClientError, isAnswer } from './failure.ts'
 import { ask, clientRefusal, type RemoteServer, reach, readJsonAnswer } from './http.ts'
@@ -7,8 +8,13 @@ import type { Retries } from './retries.ts'
 /** What anybody may see of a server who has a link, and the password where one is needed. */
 export interface PublicSide {
   readonly server: RemoteServer
-  /** A signed address of a file's bytes, good for half an hour. */
-  sign(slug: string): Promise<SignedAddress>
+  /** A signed address of a file's bytes, good for half an hour; null while it is still being uploaded. */
+  sign(slug: string): Promise<SignedAddress | null>
+  /**
+   * What comes of a file that is still being uploaded, from a position on; null once the file is there. Passwords were given
+   * when it was to be signed.
+   */
+  arriving(slug: string, from: number, signal: AbortSignal): Promise<Response | null>
   /** One page of a folder; pages count from 1. */
   folder(identifier: string, page: number): Promise<PublicFolder>
 }
@@ -73,6 +79,11 @@ export function createPublicSide(server: RemoteServer, retries: Retries, passwor
     return folder
   }
 
+  async function signed(slug: string): Promise<SignedAddress> {
+    const response = await post('/v2/api/public/download', { file_slug: slug })
+    return readJsonAnswer(server, response, signedAddressFields)
+  }
+
   function post(path: string, body: unknown): Promise<Response> {
     const headers = { 'Content-Type': 'application/json', ...cookieHeader() }
     return ask(server, { method: 'POST', path, headers, body: JSON.stringify(body) })
@@ -82,14 +93,10 @@ export function createPublicSide(server: RemoteServer, retries: Retries, passwor
     server,
     sign: (slug) =>
       unlocking(
-        async () =>
-          readJsonAnswer(
-            server,
-            await post('/v2/api/public/download', { file_slug: slug }),
-            signedAddressFields,
-          ),
+        () => signed(slug).catch(nullWhileArriving),
         () => lockOf(slug),
       ),
+    arriving: (slug, from, signal) => arrivingBytes(server, cookieHeader(), slug, from, signal),
     folder: (identifier, page) =>
       unlocking(
         async () => {
@@ -99,4 +106,37 @@ export function createPublicSide(server: RemoteServer, retries: Retries, passwor
         async () => identifier,
       ),
   }
+}
+
+async function arrivingBytes(
+  { url, key }: RemoteServer,
+  unlocked: Readonly<Record<string, string>>,
+  slug: string,
+  from: number,
+  signal: AbortSignal,
+): Promise<Response | null> {
+  const range: Record<string, string> = from === 0 ? {} : { Range: `bytes=${from}-` }
+  const response = await reach(url, () =>
+    unlessAborted(
+      signal,
+      fetch(`${url}/d/${slug}?download=1&wait=1`, {
+        headers: {
+          ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
+          ...unlocked,
+          ...range,
+          'Accept-Encoding': 'identity',
+        },
+        redirect: 'manual',
+        signal,
+      }),
+    ),
+  )
+  if (response.status === 302) return null
+  if (response.status === 200 || response.status === 206) return response
+  throw await clientRefusal(response, url)
+}
+
+function nullWhileArriving(error: unknown): null {
+  if (isAnswer(error, 404, 'FILE_ARRIVING')) return null
+  throw error
 }

@@ -68,7 +68,7 @@ export function continues(response: Response, position: number): boolean {
 }
 
 /** The name in a Content-Disposition header, as RFC 6266 reads it. */
-function dispositionName(header: string | null): string | null {
+export function dispositionName(header: string | null): string | null {
   if (header === null) return null
   const encoded = /filename\*=UTF-8''([^;\s]+)/i.exec(header)?.[1]
   try {

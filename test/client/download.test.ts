@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { type Api, api } from '../support/clients/api.ts'
 import { GENEROUS, randomBytes } from '../support/clients/public.ts'
+import { tus } from '../support/clients/tus.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { type FaultProxy, startFaultProxy } from '../support/storage/fault-proxy.ts'
@@ -30,6 +31,12 @@ function contentIn(client: Client, ...path: string[]): Buffer {
   return readFileSync(join(client.folder, ...path))
 }
 
+/** Bytes of files that are not finished. */
+function sizeOfParts(client: Client): number {
+  const parts = readdirSync(client.folder).filter((name) => name.endsWith('.part'))
+  return parts.reduce((sum, name) => sum + statSync(join(client.folder, name)).size, 0)
+}
+
 /** A signed address whose bytes come through the proxy. */
 async function throughProxy(slug: string): Promise<string> {
   const answer = await account.post('/v2/api/public/download', { file_slug: slug })
@@ -46,6 +53,34 @@ describe('one file', () => {
     expect({ code, output, errors }).toEqual({ code: 0, output: 'film.mkv\n', errors: '' })
     expect(contentIn(client, 'film.mkv')).toEqual(Buffer.from(bytes))
     expect(readdirSync(client.folder)).toEqual(['film.mkv'])
+  })
+
+  test('comes while it is being uploaded, and is verified once it is whole', async () => {
+    using client = newClient()
+    const bytes = randomBytes(MIB)
+    const upload = tus(account)
+    const { path, slug } = await upload.start(bytes.length, { filename: 'film.mkv' })
+    await upload.patch(path, 0, bytes.slice(0, MIB / 2))
+    const done = client.run('download', `${host.url}/d/${slug}`)
+    await eventually('half of it came', () => sizeOfParts(client) === MIB / 2 - 1)
+    await upload.patch(path, MIB / 2, bytes.slice(MIB / 2))
+    expect(await done).toEqual({ code: 0, output: 'film.mkv\n', errors: '' })
+    expect(contentIn(client, 'film.mkv')).toEqual(Buffer.from(bytes))
+    expect(readdirSync(client.folder)).toEqual(['film.mkv'])
+  })
+
+  test('that is given up while it is being uploaded is an error', async () => {
+    using client = newClient()
+    const upload = tus(account)
+    const { path, slug } = await upload.start(MIB, { filename: 'never.mkv' })
+    await upload.patch(path, 0, randomBytes(MIB / 2))
+    const done = client.run('download', `${host.url}/d/${slug}`)
+    await eventually('half of it came', () => sizeOfParts(client) === MIB / 2 - 1)
+    await upload.remove(path)
+    const { code, errors } = await done
+    expect(code).toBe(1)
+    expect(errors).toContain('whoever was sending it has given up.')
+    expect(readdirSync(client.folder)).toEqual([])
   })
 
   test('is had by slug and by path with a login, into a folder that is made', async () => {

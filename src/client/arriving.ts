@@ -1,0 +1,108 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { chunksUnlessAborted } from '../domain/abort.ts'
+import { SECOND } from '../domain/clock.ts'
+import { ClientError, ConnectionError, isAnswer } from './failure.ts'
+import { reach } from './http.ts'
+import { localName, partName } from './local-names.ts'
+import { openPart } from './part-file.ts'
+import { MOVING } from './policy/retry-policy.ts'
+import { quietLimit } from './quiet.ts'
+import { hashedPart, type Received } from './received.ts'
+import { continues, dispositionName } from './remote-content.ts'
+import type { Retries } from './retries.ts'
+import type { Watch, WatchedTransfer } from './watch.ts'
+
+/** A file that is still being uploaded. */
+export interface Arrival {
+  readonly slug: string
+  /** Its bytes from a position on, as they come; null once the file is there. Throws AnswerError while there are none. */
+  bytes(from: number, signal: AbortSignal): Promise<Response | null>
+}
+
+/** Where what was fetched lies, also when the command was stopped meanwhile. */
+export function arrivingPart(folder: string, { slug }: Pick<Arrival, 'slug'>): string {
+  return join(folder, partName(localName(slug), 'arriving'))
+}
+
+interface Following {
+  readonly retries: Retries
+  readonly watch: Watch
+  readonly folder: string
+}
+
+/** Nothing has come for so long: another connection is tried, and the server says how it stands. */
+const QUIET = 60 * SECOND
+
+/**
+ * Fetches what comes of a file while it is being uploaded, into `arrivingPart`, until it is there. What was fetched is
+ * neither verified nor durable, and its end may be missing.
+ */
+export async function followArrival({ retries, watch, folder }: Following, arrival: Arrival): Promise<void> {
+  const part = arrivingPart(folder, arrival)
+  let transfer: WatchedTransfer | null = null
+  const file = await openPart(part, 0)
+  try {
+    const received = await hashedPart(file, Number.POSITIVE_INFINITY)
+    await retries.persist(
+      MOVING,
+      () =>
+        receiveArriving(arrival, received, (response) => {
+          transfer ??= watch.begin(nameIn(response) ?? arrival.slug, wholeSize(response), received.position())
+          return transfer
+        }),
+      () => received.position(),
+    )
+  } catch (error) {
+    if (!isAnswer(error, 404, 'FILE_NOT_FOUND')) throw error
+    await rm(part, { force: true })
+    throw new ClientError('whoever was sending it has given up.')
+  } finally {
+    endOf(transfer)
+    await file.close()
+  }
+}
+
+async function receiveArriving(
+  arrival: Arrival,
+  received: Received,
+  begin: (response: Response) => WatchedTransfer,
+): Promise<void> {
+  const quiet = quietLimit(QUIET)
+  try {
+    const response = await arrival.bytes(received.position(), quiet.signal)
+    if (response === null) return
+    if (!continues(response, received.position())) await received.clear()
+    const transfer = begin(response)
+    const { body } = response
+    if (body === null) return
+    const size = wholeSize(response)
+    await reach(response.url, async () => {
+      for await (const bytes of chunksUnlessAborted(quiet.signal, body)) {
+        quiet.stir()
+        await received.append(bytes)
+        transfer.at(received.position())
+      }
+    })
+    if (size !== null && received.position() < size) {
+      throw new ConnectionError('the connection ended too early', { passes: true, isUnsent: false })
+    }
+  } finally {
+    quiet.stop()
+  }
+}
+
+function endOf(transfer: WatchedTransfer | null): void {
+  transfer?.end()
+}
+
+function nameIn({ headers }: Response): string | null {
+  return dispositionName(headers.get('content-disposition'))
+}
+
+/** Null where the server does not know it yet. */
+function wholeSize({ headers }: Response): number | null {
+  const size =
+    /^bytes \d+-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1] ?? headers.get('content-length')
+  return size === null ? null : Number(size)
+}
