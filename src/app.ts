@@ -136,6 +136,7 @@ async function createParts(
     sharing,
     copies: mirror.copies,
     suspects: createSuspects(core),
+    progressOf: uploads.progressOf,
   })
   const events = createEventsPart(core)
   const operations = await createOperationsPart(core, {

@@ -1,14 +1,12 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
-import type { Database } from '../database/database.ts'
 import { type Clock, MINUTE, SECOND, sleep } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { FileId, UploadId } from '../domain/ids.ts'
+import type { BlobKey, FileId, Slug, UploadId } from '../domain/ids.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import { createAtOnce } from '../server/answers/at-once.ts'
 import { storedResponse } from '../server/answers/known-body.ts'
 import { parseRange } from '../server/answers/ranges.ts'
 import type { Call } from '../server/call.ts'
-import { type UploadRow, uploadById } from '../uploads/uploads.rows.ts'
 import { type ArrivedSoFar, ArrivingBody } from './arriving-body.ts'
 import { contentDisposition } from './disposition.ts'
 
@@ -33,32 +31,36 @@ export interface Arrivals {
    * meanwhile. `taken` is called when all of a file was sent from its first byte on. Throws Refusal FILE_ARRIVING when
    * nothing can be sent yet, and FILE_NOT_FOUND when nothing will.
    */
-  send(call: Call, upload: UploadRow, taken: (file: FileId) => void): Promise<Response | null>
+  send(call: Call, upload: ArrivingUpload, taken: (file: FileId) => void): Promise<Response | null>
 }
 
-/** How far an upload is: `file` once it has become one. */
+/** An upload that is going to be a file. */
+export interface ArrivingUpload {
+  readonly id: UploadId
+  readonly slug: Slug
+  readonly key: BlobKey
+  readonly name: string
+  /** Null while it is not known. */
+  readonly size: number | null
+}
+
+/** How far an upload is: `there` once it has become a file, `gone` when it never will. */
 type Progress =
   | { readonly kind: 'arriving'; readonly received: number }
   | { readonly kind: 'there'; readonly size: number; readonly file: FileId }
   | { readonly kind: 'gone' }
 
+/** Tells how far an upload is; `received`: bytes that are durable. */
+export type ProgressOf = (upload: UploadId) => Promise<Progress>
+
 interface ArrivalParts {
-  readonly db: Database
   readonly blobs: BlobStore
   readonly clock: Clock
+  readonly progressOf: ProgressOf
 }
 
-export function createArrivals({ db, blobs, clock }: ArrivalParts): Arrivals {
+export function createArrivals({ blobs, clock, progressOf }: ArrivalParts): Arrivals {
   const readers = createAtOnce(MOST_READERS, MOST_READERS_OF_ADDRESS)
-
-  async function progressOf(id: UploadId): Promise<Progress> {
-    const row = await uploadById(db, id)
-    if (row?.state === 'completed' && row.file_id !== null && row.size !== null) {
-      return { kind: 'there', size: row.size, file: row.file_id }
-    }
-    if (row === undefined || row.ended_at !== null) return { kind: 'gone' }
-    return { kind: 'arriving', received: row.received }
-  }
 
   /** Looks until the answer is good, the time is over, or nobody waits any more. */
   async function looked(
@@ -79,7 +81,7 @@ export function createArrivals({ db, blobs, clock }: ArrivalParts): Arrivals {
     }
   }
 
-  async function begin(call: Call, upload: UploadRow, over: () => void, taken: (file: FileId) => void) {
+  async function begin(call: Call, upload: ArrivingUpload, over: () => void, taken: (file: FileId) => void) {
     const { status, headers, start, end } = answerOf(call, upload)
     const isReadable = ({ received }: { readonly received: number }) =>
       blobs.readsGrowing && readable(received) > start
@@ -140,7 +142,7 @@ function stillArriving(): Refusal {
 }
 
 /** Without a validator: the hash is not known yet, so that `If-Range` never holds. */
-function answerOf(call: Call, { name, size }: UploadRow) {
+function answerOf(call: Call, { name, size }: ArrivingUpload) {
   const { headers: asked } = call.request
   const headers = new Headers({
     'Content-Type': 'application/octet-stream',

@@ -1,7 +1,7 @@
 import type { Core } from '../core/core.ts'
 import type { SecondCopies } from '../core/store/second-copy.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
-import { type Arrivals, createArrivals } from './arrivals.ts'
+import { type Arrivals, createArrivals, type ProgressOf } from './arrivals.ts'
 import { type Content, createContent, type Suspects } from './content.ts'
 import { type ContentTokens, createContentTokens } from './content-tokens.ts'
 import { startVerification } from './verification.ts'
@@ -23,12 +23,18 @@ export function createDownloadsPart(
     sharing,
     copies,
     suspects,
-  }: { sharing: Pick<SharingPart, 'access'>; copies: SecondCopies; suspects: Suspects },
+    progressOf,
+  }: {
+    sharing: Pick<SharingPart, 'access'>
+    copies: SecondCopies
+    suspects: Suspects
+    progressOf: ProgressOf
+  },
 ): DownloadsPart {
   const verification = config.verifyReads ? startVerification() : null
   closing.addSlow(() => verification?.close())
   return {
-    arrivals: createArrivals({ db, blobs, clock }),
+    arrivals: createArrivals({ blobs, clock, progressOf }),
     content: createContent({ db, blobs, copies, verification, suspects, redirects: config.s3Redirect }),
     contentTokens: createContentTokens(signing, clock),
     archives: new Archives(db, blobs, sharing.access, { copies, suspects }),

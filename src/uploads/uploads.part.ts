@@ -1,8 +1,10 @@
 import type { Core } from '../core/core.ts'
 import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
+import type { UploadId } from '../domain/ids.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import type { ThumbnailIntake } from '../thumbnails/thumbnails.ts'
+import { type Arrival, arrivalOf } from './arrival.ts'
 import { FileCommit } from './commit.ts'
 import { Contributions } from './contributions.ts'
 import { DirectUploads } from './direct-uploads.ts'
@@ -20,6 +22,7 @@ export interface UploadsPart {
   readonly requests: UploadRequests
   readonly resumable: ResumableUploads
   readonly receipts: Receipts
+  readonly progressOf: (upload: UploadId) => Promise<Arrival>
   readonly jobs: readonly Job[]
 }
 
@@ -83,6 +86,7 @@ export function createUploadsPart(
       report: failed('an upload that failed could not be removed'),
     }),
     resumable: resumable.uploads,
+    progressOf: (upload) => arrivalOf(core.db, upload),
     receipts: createReceipts({ ...core, limits: config, resumable: resumable.uploads, files }),
     jobs: [
       { name: 'give back room', on: 'every node', every: 5 * SECOND, run: () => reservations.endFailed() },
