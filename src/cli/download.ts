@@ -4,6 +4,7 @@ import { createApi } from '../client/api.ts'
 import { type Downloaded, type DownloadParts, downloadFile, type Wanted } from '../client/downloading.ts'
 import { ClientError } from '../client/failure.ts'
 import { walkRemoteFolder } from '../client/folder-walk.ts'
+import type { LinkSide } from '../client/link-side.ts'
 import { type Link, parseLink } from '../client/links.ts'
 import { createPlaces } from '../client/places.ts'
 import { plainLines } from '../client/plain-text.ts'
@@ -45,7 +46,7 @@ export function downloadCommand(download: Command, environment: Environment): vo
     .description('download files and folders, verified; run again, it goes on where it stopped')
     .argument('<link...>', 'links, slugs, identifiers of folders, or your own paths such as /photos/2026')
     .option('--output <folder>', 'the local folder to download to; created if it is missing', '.')
-    .option('--password <password>', `of a folder; else from ${clientVariables.password}, or asked for`)
+    .option('--password <password>', `of a folder or link; else from ${clientVariables.password}, or asked for`)
     .option('--parallel <number>', 'files fetched at once', readParallel, 8)
     .option('--force', 'overwrite existing files; otherwise a download of the same name gets a number')
     .option('--json', 'print one JSON object a line')
@@ -98,16 +99,19 @@ async function* findWanted(texts: readonly string[], finding: Finding): AsyncGen
       const link = await readTarget(text, finding)
       switch (link.kind) {
         case 'bytes':
-          yield {
-            name: text,
-            wanted: { address: async () => link.url, arrival: null, name: null, folder: options.output },
-          }
+          yield { name: text, wanted: bytesWanted(link.url, options.output) }
           break
         case 'file':
-          yield { name: text, wanted: fileWanted(await sides(link.server), link.slug, null, options.output) }
+          yield {
+            name: text,
+            wanted: fileWanted(await sides.at(link.server), link.slug, null, options.output),
+          }
           break
         case 'folder':
-          yield* folderWanted(await sides(link.server), link.identifier, options.output)
+          yield* folderWanted(await sides.at(link.server), link.identifier, options.output)
+          break
+        case 'link':
+          yield { name: text, wanted: linkWanted(await sides.link(link.server, link.slug), options.output) }
       }
     } catch (error) {
       yield { name: text, error }
@@ -136,12 +140,22 @@ function fileWanted(side: PublicSide, slug: string, name: string | null, folder:
       const signed = await side.sign(slug)
       if (signed === null) return null
       const { server, file, token } = signed
-      return `${server}/v2/${file}?token=${encodeURIComponent(token)}&download=true`
+      const url = `${server}/v2/${file}?token=${encodeURIComponent(token)}&download=true`
+      return { url, headers: {} }
     },
     arrival: { slug, bytes: (from, signal) => side.arriving(slug, from, signal) },
     name,
     folder,
   }
+}
+
+function bytesWanted(url: string, folder: string): Wanted {
+  return { address: async () => ({ url, headers: {} }), arrival: null, name: null, folder }
+}
+
+/** Its one file, or all that it opens as one ZIP file. */
+function linkWanted(side: LinkSide, folder: string): Wanted {
+  return { address: () => side.address(), arrival: null, name: null, folder }
 }
 
 /** Resolves an argument to a link; anything but a URL is looked up on the configured server. */

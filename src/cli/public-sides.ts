@@ -1,4 +1,5 @@
 import { ClientError } from '../client/failure.ts'
+import { createLinkSide, type LinkSide } from '../client/link-side.ts'
 import { createPublicSide, type PublicSide } from '../client/public-side.ts'
 import type { Retries } from '../client/retries.ts'
 import type { Environment } from '../config/environment.ts'
@@ -12,7 +13,10 @@ export interface SideOptions extends ServerOption {
 }
 
 /** Caches one session per server, so that a password is only asked for once. */
-export type Sides = (server: string) => Promise<PublicSide>
+export interface Sides {
+  at(server: string): Promise<PublicSide>
+  link(server: string, slug: string): Promise<LinkSide>
+}
 
 export function createSides(
   environment: Environment,
@@ -33,10 +37,18 @@ export function createSides(
     return createPublicSide({ url: server, key }, retries, password)
   }
 
-  return (server) => {
+  function at(server: string): Promise<PublicSide> {
     const side = sides.get(server) ?? open(server)
     sides.set(server, side)
     return side
+  }
+
+  return {
+    at,
+    async link(server, slug) {
+      const { server: remote } = await at(server)
+      return createLinkSide(remote, slug, retries, password)
+    },
   }
 }
 

@@ -12,7 +12,13 @@ import type { Places } from './places.ts'
 import { MOVING } from './policy/retry-policy.ts'
 import { quietLimit } from './quiet.ts'
 import { hashedPart, type Received } from './received.ts'
-import { continues, describeContent, openContent, type RemoteContent } from './remote-content.ts'
+import {
+  type ContentAddress,
+  continues,
+  describeContent,
+  openContent,
+  type RemoteContent,
+} from './remote-content.ts'
 import type { Retries } from './retries.ts'
 import { syncFolder } from './sync-folder.ts'
 import type { Watch, WatchedTransfer } from './watch.ts'
@@ -22,7 +28,7 @@ export interface Wanted {
   /**
    * Where its bytes are now; asked again for every attempt, because addresses expire. Null while it is still being uploaded.
    */
-  readonly address: () => Promise<string | null>
+  readonly address: () => Promise<ContentAddress | null>
   /** What comes of it meanwhile; null for what was never uploaded. */
   readonly arrival: Arrival | null
   /** Its name where that is known; else the server tells it. */

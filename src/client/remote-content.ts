@@ -2,9 +2,14 @@ import { unlessAborted } from '../domain/abort.ts'
 import { ClientError } from './failure.ts'
 import { clientRefusal, reach } from './http.ts'
 
-/** What a server says of the bytes at an address. */
-export interface RemoteContent {
+/** Where bytes are, and what goes with each request for them. */
+export interface ContentAddress {
   readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** What a server says of the bytes at an address. */
+export interface RemoteContent extends ContentAddress {
   readonly size: number
   readonly etag: string | null
   readonly sha256: string | null
@@ -12,10 +17,14 @@ export interface RemoteContent {
 }
 
 /** Asks for all but the bytes. */
-export async function describeContent(url: string): Promise<RemoteContent> {
+export async function describeContent({ url, headers }: ContentAddress): Promise<RemoteContent> {
   const { origin } = new URL(url)
   const response = await reach(origin, () =>
-    fetch(url, { method: 'HEAD', redirect: 'manual', headers: { 'Accept-Encoding': 'identity' } }),
+    fetch(url, {
+      method: 'HEAD',
+      redirect: 'manual',
+      headers: { ...headers, 'Accept-Encoding': 'identity' },
+    }),
   )
   if (!response.ok) throw await clientRefusal(response, origin)
   const length = response.headers.get('content-length')
@@ -23,6 +32,7 @@ export async function describeContent(url: string): Promise<RemoteContent> {
   const digest = /sha-256=:([A-Za-z0-9+/=]+):/.exec(response.headers.get('repr-digest') ?? '')?.[1]
   return {
     url,
+    headers,
     size: Number(length),
     etag: response.headers.get('etag'),
     sha256: digest === undefined ? null : Buffer.from(digest, 'base64').toString('hex'),
@@ -35,7 +45,7 @@ export async function describeContent(url: string): Promise<RemoteContent> {
  * what comes is verified all the same.
  */
 export async function openContent(
-  { url, etag }: RemoteContent,
+  { url, headers, etag }: RemoteContent,
   from: number,
   signal: AbortSignal,
 ): Promise<Response> {
@@ -45,7 +55,10 @@ export async function openContent(
   const encoding = { 'Accept-Encoding': 'identity' }
   const { origin } = new URL(url)
   const first = await reach(origin, () =>
-    unlessAborted(signal, fetch(url, { ...options, headers: { ...range, ...condition, ...encoding } })),
+    unlessAborted(
+      signal,
+      fetch(url, { ...options, headers: { ...headers, ...range, ...condition, ...encoding } }),
+    ),
   )
   const location = first.headers.get('location')
   const response =

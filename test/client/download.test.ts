@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Api, api } from '../support/clients/api.ts'
+import { makeLink, revokeLink } from '../support/clients/links.ts'
 import { GENEROUS, randomBytes } from '../support/clients/public.ts'
 import { tus } from '../support/clients/tus.ts'
 import { eventually } from '../support/eventually.ts'
@@ -128,6 +129,50 @@ describe('one file', () => {
     expect({ code, output }).toEqual({ code: 1, output: 'a.txt\n' })
     expect(errors).toContain(`error: ${missing}: `)
     expect(errors).toContain('1 of 2 files could not be downloaded')
+  })
+})
+
+describe('a made link', () => {
+  test('to one file gives it once its password is given, and counts one download', async () => {
+    using client = newClient()
+    const bytes = randomBytes(MIB)
+    const { slug: file } = await account.put(bytes, { name: 'film.mkv' })
+    const slug = await makeLink(host, key, { files: [file], password: 'sesame', max_downloads: 1 })
+    const link = `${host.url}/l/${slug}`
+    expect((await client.run('download', link)).errors).toContain('a password is needed')
+    expect((await client.run('download', link, '--password', 'x')).errors).toContain('the password is wrong')
+    const { code, output, errors } = await client.run('download', link, '--password', 'sesame')
+    expect({ code, output, errors }).toEqual({ code: 0, output: 'film.mkv\n', errors: '' })
+    expect(contentIn(client, 'film.mkv')).toEqual(Buffer.from(bytes))
+    const again = await client.run('download', link, '--password', 'sesame', '--force')
+    expect(again).toMatchObject({ code: 1, errors: expect.stringContaining('download') })
+    expect(await account.get(`/api/v1/links/${slug}`)).toMatchObject({ body: { data: { downloads: 1 } } })
+  })
+
+  test('to several things, or to a folder, gives a zip of them', async () => {
+    using client = newClient()
+    const folder = await account.folder('album', { public: 0 })
+    const { slug: inside } = await account.put('beach', { name: 'beach.txt', folder })
+    const { slug: beside } = await account.put('letter', { name: 'letter.txt' })
+    for (const [targets, names] of [
+      [{ files: [inside, beside] }, ['beach.txt', 'letter.txt']],
+      [{ folders: [folder] }, ['album/beach.txt']],
+    ] as const) {
+      const slug = await makeLink(host, key, { ...targets, name: 'Weekend' })
+      const { code, output } = await client.run('download', `${host.url}/l/${slug}`)
+      expect(code).toBe(0)
+      const listing = await Bun.$`unzip -Z1 ${join(client.folder, output.trim())}`.text()
+      for (const name of names) expect(listing).toContain(name.split('/').at(-1) ?? '')
+    }
+  })
+
+  test('that was revoked gives nothing', async () => {
+    using client = newClient()
+    const { slug: file } = await account.put('gone', { name: 'gone.txt' })
+    const slug = await makeLink(host, key, { files: [file] })
+    await revokeLink(host, key, slug)
+    const { code, errors } = await client.run('download', `${host.url}/l/${slug}`)
+    expect({ code, isTold: errors.includes('There is no such link') }).toEqual({ code: 1, isTold: true })
   })
 })
 

@@ -1,0 +1,89 @@
+import { AnswerError, ClientError, isAnswer } from './failure.ts'
+import { clientRefusal, type RemoteServer, reach } from './http.ts'
+import { MOVING } from './policy/retry-policy.ts'
+import type { Password } from './public-side.ts'
+import type { ContentAddress } from './remote-content.ts'
+import type { Retries } from './retries.ts'
+
+/** What a made link opens, for whoever has it, and its password where it has one. */
+export interface LinkSide {
+  /** Where the bytes of its one file are now, or those of a ZIP file of all that it opens. */
+  address(): Promise<ContentAddress>
+}
+
+/** One visitor, whatever is fetched and however often: cookies tell the server so. */
+export function createLinkSide(
+  server: RemoteServer,
+  slug: string,
+  retries: Retries,
+  password: Password,
+): LinkSide {
+  const page = `${server.url}/l/${slug}`
+  const cookies = new Map<string, string>()
+
+  function headers(): Record<string, string> {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    return {
+      ...(server.key === null ? {} : { Authorization: `Bearer ${server.key}` }),
+      ...(cookie === '' ? {} : { Cookie: cookie }),
+    }
+  }
+
+  async function ask(url: string, init: RequestInit): Promise<Response> {
+    const response = await reach(server.url, () =>
+      fetch(url, { ...init, headers: headers(), redirect: 'manual' }),
+    )
+    for (const text of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=;]+)=([^;]*)/.exec(text) ?? []
+      if (name !== undefined && value !== undefined) cookies.set(name, value)
+    }
+    return response
+  }
+
+  /** Where the query leads; null where it leads nowhere else. */
+  async function led(method: 'GET' | 'HEAD', query: string): Promise<string | null> {
+    const response = await ask(`${page}?${query}`, { method })
+    const location = response.headers.get('location')
+    if (response.status === 302 && location !== null) return new URL(location, server.url).href
+    if (response.ok) {
+      await response.body?.cancel()
+      return null
+    }
+    // A refusal of a HEAD has no body that says why.
+    if (method === 'HEAD' && response.status === 403)
+      throw new AnswerError('', 403, 'PASSWORD_REQUIRED', null)
+    throw await clientRefusal(response, server.url)
+  }
+
+  async function unlock(): Promise<void> {
+    const given = await password()
+    const response = await retries.persist(MOVING, () =>
+      ask(page, { method: 'POST', body: new URLSearchParams({ password: given }) }),
+    )
+    if (response.status === 303) return
+    if (response.status === 200) throw new ClientError('the password is wrong.')
+    throw await clientRefusal(response, server.url)
+  }
+
+  async function opened<T>(attempt: () => Promise<T>): Promise<T> {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isAnswer(error, 403, 'PASSWORD_REQUIRED')) throw error
+    }
+    await unlock()
+    return attempt()
+  }
+
+  return {
+    address: () =>
+      opened(async () => {
+        const file = await led('GET', 'download=1')
+        if (file !== null) return { url: file, headers: {} }
+        const archive = await led('HEAD', 'download=zip')
+        return archive === null
+          ? { url: `${page}?download=zip`, headers: headers() }
+          : { url: archive, headers: {} }
+      }),
+  }
+}
