@@ -6,6 +6,7 @@ import { makeLink, revokeLink } from '../support/clients/links.ts'
 import { GENEROUS, randomBytes } from '../support/clients/public.ts'
 import { tus } from '../support/clients/tus.ts'
 import { eventually } from '../support/eventually.ts'
+import { describeWith } from '../support/processes/tools.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { type FaultProxy, startFaultProxy } from '../support/storage/fault-proxy.ts'
 import { type Client, lines, newClient } from './client.ts'
@@ -132,7 +133,7 @@ describe('one file', () => {
   })
 })
 
-describe('a made link', () => {
+describeWith(['unzip'], 'a made link', () => {
   test('to one file gives it once its password is given, and counts one download', async () => {
     using client = newClient()
     const bytes = randomBytes(MIB)
