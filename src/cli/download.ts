@@ -46,7 +46,10 @@ export function downloadCommand(download: Command, environment: Environment): vo
     .description('download files and folders, verified; run again, it goes on where it stopped')
     .argument('<link...>', 'links, slugs, identifiers of folders, or your own paths such as /photos/2026')
     .option('--output <folder>', 'the local folder to download to; created if it is missing', '.')
-    .option('--password <password>', `of a folder or link; else from ${clientVariables.password}, or asked for`)
+    .option(
+      '--password <password>',
+      `of a folder or link; else from ${clientVariables.password}, or asked for`,
+    )
     .option('--parallel <number>', 'files fetched at once', readParallel, 8)
     .option('--force', 'overwrite existing files; otherwise a download of the same name gets a number')
     .option('--json', 'print one JSON object a line')

@@ -2,8 +2,9 @@ import * as z from 'zod/mini'
 import { component, described, extended } from './documentation.ts'
 import { dataOf, optionalTimestamp, pageOf, sizeField, timestampField, uuidField } from './fields.ts'
 
-const linkState = described(z.enum(['live', 'ended', 'used_up', 'revoked']), {
-  description: '"live" until its end, its last download or upload, or until it is revoked',
+const linkState = described(z.enum(['live', 'ended', 'used_up', 'revoked', 'empty']), {
+  description:
+    '"live" until its end, its last download or upload, or until it is revoked; "empty" while nothing is left of what it was made for',
 })
 export type LinkState = z.infer<typeof linkState>
 

@@ -1,5 +1,6 @@
 import { Refusal } from './errors.ts'
 import { extensionOf } from './file-name.ts'
+import { parseMailAddress } from './mail-address.ts'
 import { boundedNfc } from './measured-text.ts'
 import { mediaTypeOfName } from './media-type.ts'
 import { formatSize } from './sizes.ts'
@@ -94,7 +95,7 @@ export function assertTaken(terms: UploadTerms, taken: TakenByLink, { name, size
   }
 }
 
-/** What was asked for, cleaned; the rest is dropped. Throws Refusal INVALID_REQUEST for what is missing or too long. */
+/** What was asked for, cleaned; the rest is dropped. Throws Refusal INVALID_REQUEST for what is missing, too long, or no mail address. */
 export function checkedAnswers(fields: AskedFields, answers: Answers): Answers {
   const kept: Partial<Record<AskedField, string>> = {}
   for (const field of ASKED_FIELDS) {
@@ -103,7 +104,7 @@ export function checkedAnswers(fields: AskedFields, answers: Answers): Answers {
     const text = boundedNfc((answers[field] ?? '').trim(), LONGEST_ANSWER)
     if (text === null) throw unfit(field, `may have ${LONGEST_ANSWER} characters at most`)
     const clean = text.toWellFormed().replace(NOT_SHOWN, '').trim()
-    if (VISIBLE.test(clean)) kept[field] = clean
+    if (VISIBLE.test(clean)) kept[field] = field === 'address' ? mailAddress(clean) : clean
     else if (asked === 'required')
       throw unfit(
         field,
@@ -111,6 +112,12 @@ export function checkedAnswers(fields: AskedFields, answers: Answers): Answers {
       )
   }
   return kept
+}
+
+function mailAddress(text: string): string {
+  const address = parseMailAddress(text)
+  if (address === null) throw unfit('address', 'must be a mail address, such as ann@example.org')
+  return address
 }
 
 function unfit(field: AskedField, why: string): Refusal {

@@ -24,6 +24,9 @@ const documentation = {
   errors: [400, 401, 404, 413, 429],
 } as const
 
+/** Of refusals too. */
+const always = { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } as const
+
 /** Changes nothing: chat programs and scanners of mails open every address that they find. */
 export const getReceiptPage = endpoint({
   documentation: {
@@ -32,6 +35,7 @@ export const getReceiptPage = endpoint({
     query: z.object({ done: z.enum(['renamed', 'kept']).optional() }),
     answers: { 200: { description: 'A page' } },
   },
+  always,
   async handle(call, parts: ReceiptPageNeeds) {
     const received = await parts.uploads.receipts.look(receiptOf(call))
     const done = call.url.searchParams.get('done')
@@ -63,6 +67,7 @@ export const postReceiptPage = endpoint({
       303: { description: 'Done; back to the page' },
     },
   },
+  always,
   async handle(call, parts: ReceiptPageNeeds) {
     const { receipts } = parts.uploads
     const receipt = receiptOf(call)

@@ -79,6 +79,12 @@ test('one shows its file without using it, renames it and keeps it for as long a
   expect(page.status).toBe(200)
   expect(page.headers.get('referrer-policy')).toBe('no-referrer')
   expect(page.headers.get('x-robots-tag')).toBe('noindex')
+  const made = await fetch(`${holdfast.url}/r/made.up`)
+  expect([made.status, made.headers.get('referrer-policy'), made.headers.get('x-robots-tag')]).toEqual([
+    404,
+    'no-referrer',
+    'noindex',
+  ])
   expect(await page.text()).toContain('draft.txt')
   await holdfast.settle()
   expect(await lastUsed(slug)).toEqual({ last_used_at: before })

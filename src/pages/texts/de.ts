@@ -442,6 +442,7 @@ export const de: Texts = {
         until: 'gilt bis {day}',
         ended: 'galt bis {day}',
         usedUp: 'aufgebraucht',
+        empty: 'es ist nichts mehr da',
         revoked: 'zurückgenommen',
         locked: 'mit Passwort',
         details: 'Details',

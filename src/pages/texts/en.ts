@@ -425,6 +425,7 @@ export const en: Texts = {
         until: 'works until {day}',
         ended: 'ended on {day}',
         usedUp: 'used up',
+        empty: 'nothing is left of it',
         revoked: 'taken back',
         locked: 'with a password',
         details: 'Details',

@@ -42,6 +42,7 @@ function stateOf(link: ListedLink, now: number): LinkState {
   const { revoked_at, ends_at, max_downloads, downloads, uploads } = link
   if (revoked_at !== null) return 'revoked'
   if (ends_at !== null && ends_at <= now) return 'ended'
+  if ((link.file_name ?? link.folder_name ?? link.uploads_name) === null) return 'empty'
   if (uploads !== null) return isFull(uploads.terms, uploads.taken) ? 'used_up' : 'live'
   return max_downloads !== null && downloads >= max_downloads ? 'used_up' : 'live'
 }

@@ -210,8 +210,11 @@ test('what is deleted or put into the bin leaves the link by itself, and comes b
   const { key, folder, file } = await withThings()
   const loose = await upload(host, { key, name: 'loose.txt' })
   const slug = await makeLink(host, key, { files: [file.slug, loose.slug], folders: [folder] })
+  const only = await makeLink(host, key, { files: [loose.slug] })
   await deleteFile(host, key, loose.slug)
+  expect(await read(key, only)).toMatchObject({ state: 'empty', files: 1, title: '' })
   expect(await read(key, slug)).toMatchObject({
+    state: 'live',
     files: 2,
     targets: { folders: [{ id: folder }], files: [{ name: 'one.txt' }] },
   })

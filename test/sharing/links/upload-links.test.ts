@@ -321,10 +321,11 @@ test('a contributor withdraws only their own, and only while the link is in forc
 })
 
 test('what a link asks for is needed where it says so, and only the owner sees it', async () => {
-  const fields = { sender: 'required', reference: 'optional' }
+  const fields = { sender: 'required', address: 'optional', reference: 'optional' }
   const { link } = await asked({ fields })
   expect(await put(link, 'a.txt')).toMatchObject(refusal('INVALID_REQUEST'))
   expect(await put(link, 'a.txt?sender=Ann%20Lee&address=a@example.org')).toMatchObject({ status: 200 })
+  expect(await put(link, 'a.txt?sender=Ann%20Lee&address=a%20b')).toMatchObject({ status: 400 })
   expect(await form(link, 'b.txt', { sender: 'Ben', reference: '42' })).toMatchObject({ status: 200 })
   expect(await resumable(link, { filename: 'c.txt', sender: 'Cy\u0007\u202e' })).toMatchObject({
     status: 204,

@@ -217,6 +217,7 @@ function useFacts(link: Link): readonly string[] {
     ended: fill(links.ended, { day: day ?? '' }),
     used_up: links.usedUp,
     revoked: links.revoked,
+    empty: links.empty,
   }
   return [states[state], counted, ...(has_password ? [links.locked] : [])]
 }
