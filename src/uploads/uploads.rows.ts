@@ -18,11 +18,15 @@ import {
 import { treeOf } from '../files/folders/trees.rows.ts'
 
 export type UploadRow = Readonly<Selectable<Tables['uploads']>>
-type NewUpload = Omit<Insertable<Tables['uploads']>, 'id' | 'reserved' | 'progress' | 'sitting'>
+export type NewUpload = Omit<Insertable<Tables['uploads']>, 'id' | 'reserved' | 'progress' | 'sitting'>
 
-export async function insertUpload(trx: Trx, upload: NewUpload): Promise<UploadId> {
-  const { id } = await trx.insertInto('uploads').values(upload).returning('id').executeTakeFirstOrThrow()
-  return id
+/** `reserved`: bytes that its account has reserved for it in the same transaction. */
+export function insertUpload(trx: Trx, upload: NewUpload, reserved: number): Promise<UploadRow> {
+  return trx
+    .insertInto('uploads')
+    .values({ ...upload, reserved })
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }
 
 // Asked several times by every request that brings bytes.

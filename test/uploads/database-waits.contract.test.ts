@@ -37,7 +37,7 @@ function countWaits() {
 }
 
 onSharedServers('waits for the database', () => {
-  test('are three for a small upload, with a key or by a guest, and two for a detail', async () => {
+  test('are three for a small upload, with a key or by a guest, more for a resumable one, and two for a detail', async () => {
     await using installation = await sharedInstallation()
     const variables = Object.entries(installation.settings).map(([name, value]) => [
       `HOLDFAST_${name}`,
@@ -70,6 +70,18 @@ onSharedServers('waits for the database', () => {
     expect(await waits.of(() => upload({ Authorization }))).toBe(3)
     expect(await waits.of(() => upload({ Authorization, 'X-Folder-ID': data.identifier }))).toBe(3)
     expect(await waits.of(() => upload({}))).toBe(3)
+    const tus = { Authorization, 'Tus-Resumable': '1.0.0' }
+    const begin = () =>
+      fetch(new URL('api/v1/uploads', node.url), {
+        method: 'POST',
+        headers: { ...tus, 'Upload-Length': '10', 'Upload-Metadata': 'filename YQ==' },
+      })
+    const begun = await begin()
+    const address = new URL(begun.headers.get('location') ?? '', node.url)
+    expect(await waits.of(begin)).toBe(8)
+    const append = { ...tus, 'Upload-Offset': '0', 'Content-Type': 'application/offset+octet-stream' }
+    const body = '0123456789'
+    expect(await waits.of(() => fetch(address, { method: 'PATCH', headers: append, body }))).toBe(13)
     // The key is noted before, and what it led to with the file.
     expect(await waits.of(() => upload({ Authorization, 'Idempotency-Key': 'a' }))).toBe(4)
     expect(await waits.of(() => asked(`api/v1/file/${slug}`, { headers: { Authorization } }))).toBe(2)

@@ -199,7 +199,7 @@ export class Finishing {
       const now = clock.now()
       const end = { ended_at: now, state: 'completed', file_id: file.id, received: size } as const
       if ((await endUpload(trx, upload, end, { lease: lease.number })) === null) throw interrupted()
-      await endParts(trx, upload, { ended_at: now, state: 'completed' })
+      if (upload.kind === 'final') await endParts(trx, upload, { ended_at: now, state: 'completed' })
     })
     lease.markReleased()
   }

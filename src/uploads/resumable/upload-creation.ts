@@ -14,7 +14,7 @@ import { ensurePath } from '../../files/folders/folder-path.ts'
 import { placeOf } from '../../files/folders/places.ts'
 import type { Contributions } from '../contributions.ts'
 import { assertFileSize } from '../size-limit.ts'
-import { insertUpload, type UploadRow, uploadByToken } from '../uploads.rows.ts'
+import { type UploadRow, uploadByToken } from '../uploads.rows.ts'
 import { claimParts, sizeOfParts } from './part-claims.ts'
 import { guestAddress, type UploadReservations } from './upload-reservations.ts'
 
@@ -126,7 +126,7 @@ export class UploadCreation {
           reservation: null,
         })
       }
-      return insertUpload(trx, {
+      return {
         token_hash: hashUploadName(token),
         slug: makeSlug(random),
         uuid,
@@ -145,7 +145,7 @@ export class UploadCreation {
         used_at: now,
         address: caller.kind === 'account' ? null : guestAddress(signing, caller.bucket),
         ...(caller.kind === 'contributor' ? { link_id: caller.link } : {}),
-      })
+      }
     })
   }
 }

@@ -5,13 +5,19 @@ import type { Database, Trx } from '../../database/database.ts'
 import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { type AccountId, GUESTS, type UploadId } from '../../domain/ids.ts'
+import { type AccountId, GUESTS } from '../../domain/ids.ts'
 import { guestBudget } from '../guest-budget.ts'
 import { interrupted } from '../interrupted.ts'
 import { Reservation } from '../reservation.ts'
 import type { ReservationLimits, Reservations } from '../reservations.ts'
 import { reserveInAccount } from '../storage-limits.ts'
-import { countEmpty, growUploadReservation, type UploadRow, uploadById } from '../uploads.rows.ts'
+import {
+  countEmpty,
+  growUploadReservation,
+  insertUpload,
+  type NewUpload,
+  type UploadRow,
+} from '../uploads.rows.ts'
 import { declareSize } from './append-leases.rows.ts'
 
 export interface UploadReservationParts {
@@ -36,11 +42,10 @@ export class UploadReservations {
   }
 
   /**
-   * Makes the row by `insert`, with a reservation for an upload of that size; that of a guest or a contributor grows as its
-   * bytes come. Throws
-   * Refusal RATE_LIMITED also when too many uploads wait for their first byte.
+   * Adds the row that `newRow` makes, with a reservation for an upload of that size; that of a guest or a contributor grows as
+   * its bytes come. Throws Refusal RATE_LIMITED also when too many uploads wait for their first byte.
    */
-  async create(caller: Sender, size: number, insert: (trx: Trx) => Promise<UploadId>): Promise<UploadRow> {
+  async create(caller: Sender, size: number, newRow: (trx: Trx) => Promise<NewUpload>): Promise<UploadRow> {
     const { reservations, signing } = this.#parts
     const account = ownerOf(caller)
     // Whoever has no account of their own could hold the storage of others by asking for it.
@@ -51,11 +56,9 @@ export class UploadReservations {
     return this.#reserving(caller, account, bytes, async (trx) => {
       const address = caller.kind === 'account' ? null : guestAddress(signing, caller.bucket)
       await assertFewEmpty(trx, account, address)
-      const id = await insert(trx)
-      await this.#reserve(trx, { id, account_id: account }, bytes)
-      const row = await uploadById(trx, id)
-      if (row === undefined) throw new Error('an upload that was just made is gone')
-      return row
+      const row = await newRow(trx)
+      await reserveInAccount(trx, account, bytes, this.#parts.limits)
+      return insertUpload(trx, row, bytes)
     })
   }
 
