@@ -24,7 +24,7 @@ const documentation = {
   errors: [400, 401, 404, 413, 429],
 } as const
 
-/** Of refusals too. */
+/** The address holds a secret: no other site is told it, and no search engine keeps it. */
 const always = { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } as const
 
 /** Changes nothing: chat programs and scanners of mails open every address that they find. */
@@ -77,11 +77,11 @@ export const postReceiptPage = endpoint({
         const name = form.get('name')?.trim() ?? ''
         if (name === '') throw new Refusal('INVALID_REQUEST', 'Give the file a name')
         await receipts.rename(receipt, name)
-        return secret(seeOther(`${pathOf(call)}?done=renamed`))
+        return seeOther(`${pathOf(call)}?done=renamed`)
       }
       case 'keep':
         await receipts.keep(receipt)
-        return secret(seeOther(`${pathOf(call)}?done=kept`))
+        return seeOther(`${pathOf(call)}?done=kept`)
       case 'claim': {
         const session = await parts.authentication.pageSession(call)
         if (session === null) throw signInFirst()
@@ -114,8 +114,9 @@ async function shown(
     action,
     keptUntil: timestamp(files.lifetime.endOf(call.site.clock.now())),
   }
-  const shownPage = page(call.site, pages.render.receiptPage(view, await pages.reader(call)))
-  return secret(shownPage, view.account !== null)
+  // Without a referrer browsers hide where a form comes from, which is asked for where somebody is signed in.
+  if (view.account !== null) call.headers.set('Referrer-Policy', 'same-origin')
+  return page(call.site, pages.render.receiptPage(view, await pages.reader(call)))
 }
 
 function pathOf(call: Call): string {
@@ -127,14 +128,4 @@ function signInFirst(): Refusal {
     'NOT_SIGNED_IN',
     'Sign in first: the file goes into the account that you are signed in to',
   )
-}
-
-/**
- * The address holds a secret: no other site is told it, and no search engine keeps it. Pages of this one are told where
- * somebody is signed in: without a referrer browsers hide where a form comes from, which is asked for then.
- */
-function secret(response: Response, isSignedIn = false): Response {
-  response.headers.set('Referrer-Policy', isSignedIn ? 'same-origin' : 'no-referrer')
-  response.headers.set('X-Robots-Tag', 'noindex')
-  return response
 }

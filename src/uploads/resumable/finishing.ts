@@ -46,6 +46,12 @@ export interface FinishingParts {
   readonly report: (error: unknown) => void
 }
 
+/** What the request that brought the last byte has seen: the digest of all bytes, and the first ones. */
+export interface KnownBytes {
+  readonly digest: Digest | null
+  readonly head: Uint8Array | null
+}
+
 /** Makes files of uploads whose bytes are all here. */
 export class Finishing {
   readonly #parts: FinishingParts
@@ -57,16 +63,11 @@ export class Finishing {
   }
 
   /**
-   * Makes the file, under the lease that brought the last byte. Without the digest of all the bytes, they are read back.
+   * Makes the file, under the lease that brought the last byte. What is not known of its bytes is read back.
    * Returns once bytes and row would survive a power cut. Throws Refusal when it will never be a file, which ends it.
    */
-  finish(
-    upload: UploadRow,
-    lease: AppendLease,
-    writer: ResumableWriter,
-    digest: Digest | null,
-  ): Promise<void> {
-    return this.#orGiveUp(upload, (whole) => this.#complete(whole, lease, writer, digest))
+  finish(upload: UploadRow, lease: AppendLease, writer: ResumableWriter, known: KnownBytes): Promise<void> {
+    return this.#orGiveUp(upload, (whole) => this.#complete(whole, lease, writer, known))
   }
 
   /** Resumes the processing of an upload where it was left. Does nothing while somebody is at it. */
@@ -137,14 +138,17 @@ export class Finishing {
     upload: WholeUpload,
     lease: AppendLease,
     writer: ResumableWriter,
-    digest: Digest | null,
+    { digest, head }: KnownBytes,
   ): Promise<void> {
     const { db, health } = this.#parts
     lease.assertHeld()
     assertSize(upload.key, await writer.complete(), upload.size)
     health.assertUsable()
     if (upload.kind !== 'partial') {
-      await this.#commit(upload, lease, digest ?? (await this.#readBack(upload, lease)))
+      await this.#commit(upload, lease, {
+        digest: digest ?? (await this.#readBack(upload, lease)),
+        head: head ?? (await this.#head(upload)),
+      })
       return
     }
     if (!(await completePart(db, upload.id, lease.number, upload.size))) throw interrupted()
@@ -158,7 +162,7 @@ export class Finishing {
     if (progress === null) await blobs.remove(key)
     const writer = await blobs.resume(key, progress === null ? null : { offset: received, progress })
     try {
-      await this.#complete(upload, lease, writer, null)
+      await this.#complete(upload, lease, writer, { digest: null, head: null })
     } finally {
       await writer.close()
     }
@@ -179,7 +183,8 @@ export class Finishing {
         throw error instanceof Refusal && !hasSpace ? new NoSpaceYet(error) : error
       })
     try {
-      await this.#commit({ ...upload, key }, lease, digest)
+      const joined = { ...upload, key }
+      await this.#commit(joined, lease, { digest, head: await this.#head(joined) })
     } catch (error) {
       await concatenation.discard(upload, key).catch(report)
       throw error
@@ -187,11 +192,14 @@ export class Finishing {
   }
 
   /** Makes the file of bytes that are complete and hashed, and ends the upload. */
-  async #commit(upload: WholeUpload, lease: AppendLease, digest: Digest): Promise<void> {
+  async #commit(
+    upload: WholeUpload,
+    lease: AppendLease,
+    { digest, head }: { readonly digest: Digest; readonly head: Uint8Array },
+  ): Promise<void> {
     const { commit, contributions, clock } = this.#parts
     const { account_id: account, folder_id: folder, key, size, name, declared_type: declaredType } = upload
     const link = { uuid: upload.uuid, slug: upload.slug }
-    const head = await this.#head(upload)
     lease.assertHeld()
     const complete = { account, folder, key, digest, size, head, name, declaredType, link, note: null }
     await commit.commit(complete, async (trx, file) => {

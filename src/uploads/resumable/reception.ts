@@ -5,6 +5,7 @@ import type { Database } from '../../database/database.ts'
 import { type Clock, repeat, SECOND } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { assertInvariant } from '../../domain/invariants.ts'
+import { FileHead } from '../file-head.ts'
 import { type ContentHash, type ContentHashing, unhashed } from '../hashing/content-hash.ts'
 import type { Digest } from '../hashing/content-hash-messages.ts'
 import type { RunningHashes } from '../hashing/running-hashes.ts'
@@ -70,6 +71,8 @@ export class Reception {
   readonly #sum: ChunkChecksum | null
   /** Of all bytes from the first one on, while this process has seen them all. */
   #hash: ContentHash | null
+  /** The first bytes, while this request brings them. */
+  readonly #head: FileHead | null
   readonly #intake: Intake<Digest | null>
   readonly #reservation: Reservation
   #received: number
@@ -93,6 +96,7 @@ export class Reception {
     this.#arrival = arrival
     this.#sum = arrival.checksum === null ? null : startChecksum(arrival.checksum)
     this.#hash = parts.hashes.take(upload.id, upload.received)
+    this.#head = upload.received === 0 ? new FileHead() : null
     this.#intake = new Intake<Digest | null>({
       hashing: parts.hashing,
       hash: this.#hash ?? unhashed,
@@ -156,6 +160,7 @@ export class Reception {
 
   async #write(chunk: Uint8Array): Promise<void> {
     this.#sum?.update(chunk)
+    this.#head?.take(chunk)
     await this.#intake.write(chunk)
     this.#received += chunk.byteLength
   }
@@ -265,7 +270,8 @@ export class Reception {
       await this.#record(await this.#kept(), { state: 'processing' })
     }
     const upload = { ...this.#upload, received: this.#received }
-    await this.#parts.finishing.finish(upload, this.#lease, this.#writer, digest)
+    const head = this.#head?.bytes() ?? null
+    await this.#parts.finishing.finish(upload, this.#lease, this.#writer, { digest, head })
   }
 }
 
