@@ -7,6 +7,7 @@ import { reportNotRun } from './not-run.ts'
 const PACKAGES = {
   '7z': 'p7zip-full',
   apache2: 'apache2-bin',
+  aria2c: 'aria2',
   bsdtar: 'libarchive-tools',
   caddy: 'caddy',
   chromium: 'chromium-headless-shell',
