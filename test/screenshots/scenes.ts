@@ -36,6 +36,18 @@ export const scenes: readonly Scene[] = [
     },
   },
   {
+    name: 'one-link',
+    looks: ['light'],
+    async show(page) {
+      await open(page, '/')
+      const names = ['Programme.pdf', 'Seating plan.pdf', 'Directions.txt']
+      const files = names.map((name) => ({ name, mimeType: '', buffer: Buffer.alloc(90_000, name) }))
+      await page.locator('.zone-field').setInputFiles(files)
+      await page.getByRole('button', { name: 'Get one link to all 3 files' }).click()
+      await page.locator('.one-link .link-address').waitFor()
+    },
+  },
+  {
     name: 'file-image',
     looks: ['light', 'dark', 'phone'],
     show: (page, { picture }) => open(page, `/d/${picture.slug}`),
