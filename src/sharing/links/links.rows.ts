@@ -238,33 +238,3 @@ export async function dropLinksOver(db: Database, time: number, most: number): P
   const { numDeletedRows } = await db.deleteFrom('links').where('id', 'in', some).executeTakeFirst()
   return Number(numDeletedRows)
 }
-
-/** Deletes up to `most` links of the account from before `time` whose targets are all gone; returns how many. */
-export async function dropEmptyLinks(
-  db: Database,
-  account: AccountId,
-  time: number,
-  most: number,
-): Promise<number> {
-  const some = db
-    .selectFrom('links')
-    .select('id')
-    .where('account_id', '=', account)
-    .where('created_at', '<', time)
-    .where((link) =>
-      link.not(
-        link.exists(
-          link
-            .selectFrom('link_targets')
-            .innerJoin('files', 'files.id', 'link_targets.file_id')
-            .whereRef('link_targets.link_id', '=', 'links.id')
-            .where('files.removed_at', 'is', null)
-            .select('link_targets.position'),
-        ),
-      ),
-    )
-    .orderBy('id')
-    .limit(most)
-  const { numDeletedRows } = await db.deleteFrom('links').where('id', 'in', some).executeTakeFirst()
-  return Number(numDeletedRows)
-}

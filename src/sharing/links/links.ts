@@ -3,15 +3,15 @@ import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
-import { GUESTS } from '../../domain/ids.ts'
 import type { Random } from '../../domain/random.ts'
 import type { Reach } from '../../domain/reach.ts'
+import { dropEmptyGuestLinks } from '../../uploads/receipts/guest-links.rows.ts'
 import { giveUpOfLink } from '../../uploads/resumable/upload-endings.ts'
 import { createLinkMaking, type LinkMaking } from './link-making.ts'
 import { createLinkReading, type LinkReading, type OwnLink } from './link-reading.ts'
 import { columnsOf, hashOf, type LinkTerms } from './link-terms.ts'
 import { assertFits, uploadColumns } from './link-uploads.ts'
-import { dropEmptyLinks, dropLinksOver, updateLink, updateLinkUploads } from './links.rows.ts'
+import { dropLinksOver, updateLink, updateLinkUploads } from './links.rows.ts'
 
 /**
  * What owners do with their links. A caller who is kept to one folder sees the links whose targets all lie in it.
@@ -64,7 +64,7 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
     async forgetOld(mayGoOn = () => true) {
       const before = clock.now() - KEPT_FOR
       while (mayGoOn() && (await dropLinksOver(db, before, STEP)) === STEP);
-      while (mayGoOn() && (await dropEmptyLinks(db, GUESTS, before, STEP)) === STEP);
+      while (mayGoOn() && (await dropEmptyGuestLinks(db, before, STEP)) === STEP);
     },
   }
 }

@@ -1,6 +1,13 @@
 /** Links that guests made. */
+import { type SqlBool, sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
 import { type AccountId, type FileId, GUESTS, type LinkId } from '../../domain/ids.ts'
+
+/** Whether the link opens a guest's file that is still there. */
+const opensGuestsFile = sql<SqlBool>`exists (
+  select 1 from link_targets join files on files.id = link_targets.file_id
+  where link_targets.link_id = links.id and files.account_id = ${GUESTS} and files.removed_at is null
+)`
 
 /** False where it is revoked already, gone, or an account's. */
 export async function revokeGuestLink(db: Database, id: LinkId, now: number): Promise<boolean> {
@@ -24,18 +31,20 @@ export async function giveLinks(trx: Trx, file: FileId, account: AccountId): Pro
     .set({ account_id: account })
     .where('account_id', '=', GUESTS)
     .where('id', 'in', (of) => of.selectFrom('link_targets').select('link_id').where('file_id', '=', file))
-    .where((link) =>
-      link.not(
-        link.exists(
-          link
-            .selectFrom('link_targets')
-            .innerJoin('files', 'files.id', 'link_targets.file_id')
-            .whereRef('link_targets.link_id', '=', 'links.id')
-            .where('files.account_id', '=', GUESTS)
-            .where('files.removed_at', 'is', null)
-            .select('link_targets.position'),
-        ),
-      ),
-    )
+    .where(({ not }) => not(opensGuestsFile))
     .execute()
+}
+
+/** Deletes up to `most` links from before `time` of which nothing is left; returns how many. */
+export async function dropEmptyGuestLinks(db: Database, time: number, most: number): Promise<number> {
+  const some = db
+    .selectFrom('links')
+    .select('id')
+    .where('account_id', '=', GUESTS)
+    .where('created_at', '<', time)
+    .where(({ not }) => not(opensGuestsFile))
+    .orderBy('id')
+    .limit(most)
+  const { numDeletedRows } = await db.deleteFrom('links').where('id', 'in', some).executeTakeFirst()
+  return Number(numDeletedRows)
 }
