@@ -32,7 +32,7 @@ export const getFilePage = endpoint({
       download: z.string().optional(),
       view: z.string().optional(),
       raw: z.string().optional(),
-      wait: z.string().optional(),
+      wait: z.enum(['1']).optional(),
     }),
     answers: {
       200: { description: 'A page, or a file that is still arriving' },

@@ -152,12 +152,12 @@ describeWith(['unzip'], 'a made link', () => {
 
   test('to several things, or to a folder, gives a zip of them', async () => {
     using client = newClient()
-    const folder = await account.folder('album', { public: 0 })
+    const folder = await account.folder('weekend', { public: 0 })
     const { slug: inside } = await account.put('beach', { name: 'beach.txt', folder })
     const { slug: beside } = await account.put('letter', { name: 'letter.txt' })
     for (const [targets, names] of [
       [{ files: [inside, beside] }, ['beach.txt', 'letter.txt']],
-      [{ folders: [folder] }, ['album/beach.txt']],
+      [{ folders: [folder] }, ['weekend/beach.txt']],
     ] as const) {
       const slug = await makeLink(host, key, { ...targets, name: 'Weekend' })
       const { code, output } = await client.run('download', `${host.url}/l/${slug}`)
