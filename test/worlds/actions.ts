@@ -139,7 +139,7 @@ export const binFile: Action = async (stage) => {
     { kind: 'file', file: { kind: 'uuid', uuid: file.uuid } },
   ])
   if (outcome?.done !== true) return
-  file.entry = model.isRefused(file.sha256) ? null : outcome.entry
+  file.entry = model.isRefused(file.sha256) || model.isLeaving(file.by) ? null : outcome.entry
 }
 
 export const restoreFile: Action = async (stage) => {

@@ -52,7 +52,7 @@ async function finishes(world: World): Promise<void> {
     await world.untilIdle()
   }
   if (model.hasLeapt) return
-  for (const keyed of model.keyed) {
+  for (const keyed of model.keyed.filter(({ file }) => !model.isLeaving(file.by))) {
     world.act('send a request again', (stage) => repeatAlone(stage, keyed))
     await world.untilIdle()
   }
@@ -93,6 +93,8 @@ async function passes(world: World, whiles: number): Promise<void> {
   for (let round = 0; round <= whiles; round++) await world.runJobs(A_WHILE, ENDING)
   history.note(world.life.checks.leftOver(time.wall, false))
   if (!isLong) return
+  await world.runJobs(0)
+  history.note(world.life.checks.leavingAccounts().map((name) => `${name} is left`))
   history.note(world.life.checks.visibleFiles().map((name) => `${name} was not used for days and is there`))
   history.note(world.life.checks.binned().map((id) => `entry ${id} of a bin was there for days and is there`))
 }

@@ -107,7 +107,7 @@ export class Checks {
       if (row === undefined) file.mayBeThere &&= isReturning || coming.has(file.name)
       else
         Object.assign(file, {
-          mayBeGone: this.#model.isRefused(file.sha256),
+          mayBeGone: this.#model.mayVanish(file),
           entry: null,
           places: new Set([row.folder]),
           uuid: row.uuid,
@@ -150,6 +150,12 @@ export class Checks {
   /** Entries of bins that are files'. */
   binned(): number[] {
     return this.#rows<{ id: number }>('select id from bin where file_id is not null').map(({ id }) => id)
+  }
+
+  /** Accounts that were deleted and have rows still. */
+  leavingAccounts(): string[] {
+    const left = 'select username from accounts where removed_at is not null'
+    return this.#rows<{ username: string }>(left).map(({ username }) => username)
   }
 
   visibleFiles(): string[] {

@@ -37,5 +37,6 @@ export const KINDS: readonly (readonly [name: string, action: Action])[] = [
   ...often(1, 'delete by a receipt', owners.redeem),
   ...often(2, 'take a content down', owners.takeDown),
   ...often(1, 'revoke an upload link', owners.revokeUploadLink),
+  ...often(1, 'delete an account', owners.leave),
   ...often(6, 'a job', things.runJob),
 ]

@@ -24,6 +24,8 @@ export interface ModelFile {
   /** Moves under way. */
   moves: number
   uuid: Uuid | null
+  /** Accounts that it is, or may have been, given to. */
+  readonly to: Set<Caller>
   /** Its entry in the bin. */
   entry: BinEntryId | null
 }
@@ -108,6 +110,11 @@ export class Model {
   readonly keyed: KeyedUpload[] = []
   readonly joined: JoinedUpload[] = []
   readonly binned: BinnedFolder[] = []
+  readonly #leaving = new Set<Caller>()
+  /** Accounts that were deleted. */
+  readonly gone = new Set<Caller>()
+  /** Accounts that do nothing more. */
+  silent: ReadonlySet<Caller> = new Set()
   readonly #refusals = new Map<Sha256, 'begun' | 'done'>()
   /** Whether files that came by upload links may be back from a bin, above what these take. */
   hasRestored = false
@@ -126,13 +133,15 @@ export class Model {
 
   /** A kill has ended all that was under way. */
   killed(): void {
+    // Whether they were deleted, no answer says: nobody signs in to them any more.
+    this.silent = new Set(this.#leaving)
     for (const each of [...this.uploads, ...this.keyed, ...this.joined]) each.isBusy = false
   }
 
   /** A file that is about to come. */
   coming(name: string, by: Caller, content: Uint8Array, place: FolderPlace): ModelFile {
     const file: ModelFile = {
-      ...{ name, by, content, places: new Set([place]), moves: 0, uuid: null, entry: null },
+      ...{ name, by, content, places: new Set([place]), moves: 0, uuid: null, to: new Set(), entry: null },
       sha256: Bun.SHA256.hash(content, 'hex') as Sha256,
       mayBeThere: false,
       mayBeGone: true,
@@ -149,12 +158,13 @@ export class Model {
   }
 
   mayCome(file: ModelFile): void {
-    file.mayBeThere = this.#refusals.get(file.sha256) !== 'done'
+    file.mayBeThere = this.#refusals.get(file.sha256) !== 'done' && !this.gone.has(file.by)
   }
 
-  /** Whether a folder that it may be in is being deleted, or its content taken down. */
-  mayVanish({ places, sha256 }: ModelFile): boolean {
-    return this.#refusals.has(sha256) || [...places].some((place) => this.isDoomed(place))
+  /** Whether a folder that it may be in is being deleted, or its account, or its content taken down. */
+  mayVanish({ places, sha256, by, to }: ModelFile): boolean {
+    const isLeaving = this.#leaving.has(by) || [...to].some((each) => this.#leaving.has(each))
+    return isLeaving || this.#refusals.has(sha256) || [...places].some((place) => this.isDoomed(place))
   }
 
   refresh(file: ModelFile): void {
@@ -173,6 +183,26 @@ export class Model {
   refused(sha256: Sha256): void {
     this.#refusals.set(sha256, 'done')
     for (const file of this.files.values()) if (file.sha256 === sha256) file.mayBeThere = false
+  }
+
+  /** The account is being deleted. */
+  leaving(account: AccountCaller): void {
+    this.#leaving.add(account)
+    for (const file of this.files.values()) {
+      this.refresh(file)
+      if (file.by === account) file.entry = null
+    }
+  }
+
+  isLeaving(account: Caller): boolean {
+    return this.#leaving.has(account)
+  }
+
+  /** It was deleted: nothing of it is there, and nothing of it comes. */
+  left(account: AccountCaller): void {
+    this.gone.add(account)
+    this.silent = new Set(this.gone)
+    for (const file of this.files.values()) if (file.by === account) file.mayBeThere = false
   }
 
   isRefused(sha256: Sha256): boolean {

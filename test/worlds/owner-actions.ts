@@ -22,6 +22,7 @@ export const claim: Action = async (stage) => {
   const before = file.places
   file.places = new Set([...before, place])
   file.moves++
+  file.to.add(by)
   model.refresh(file)
   try {
     const text = receipts.of(file.uuid)
@@ -45,6 +46,15 @@ export const redeem: Action = async (stage) => {
   file.mayBeGone = true
   await receipts.redeem({ text: receipts.of(file.uuid), bucket: '192.0.2.8' })
   file.mayBeThere = false
+}
+
+/** One of the accounts leaves; the two others have what they had. */
+export const leave: Action = async ({ accounts, model, services }) => {
+  const account = accounts[2]
+  if (account === undefined) return
+  model.leaving(account)
+  await services.removeAccount(account.account)
+  model.left(account)
 }
 
 export const takeDown: Action = async ({ chance, model, services }) => {

@@ -1,4 +1,5 @@
 /** The services as the program puts them together, from a start on what is there to a kill. */
+import { removeAccount } from '../../src/accounts/account-removal.ts'
 import { createAccounts } from '../../src/accounts/accounts.ts'
 import { createKeys } from '../../src/accounts/keys/keys.ts'
 import type { BlobStore } from '../../src/blobs/blob-store.ts'
@@ -10,9 +11,11 @@ import { createCore, pairUp } from '../../src/core/core.ts'
 import type { Job } from '../../src/core/jobs/jobs.ts'
 import { noSecondCopies } from '../../src/core/store/second-copy.ts'
 import type { Database } from '../../src/database/database.ts'
+import { lockAccount } from '../../src/database/differences.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import type { Clock } from '../../src/domain/clock.ts'
-import type { Uuid } from '../../src/domain/ids.ts'
+import { inTransaction } from '../../src/database/transactions.ts'
+import { type Clock, MINUTE } from '../../src/domain/clock.ts'
+import type { AccountId, Uuid } from '../../src/domain/ids.ts'
 import type { Random } from '../../src/domain/random.ts'
 import { type Content, createContent } from '../../src/downloads/content.ts'
 import { createFilesPart, type FilesPart } from '../../src/files/files.part.ts'
@@ -50,6 +53,8 @@ export interface Services {
   readonly sharing: SharingPart
   readonly uploads: UploadsPart
   readonly jobs: readonly Job[]
+  /** Deletes the account with all that it has. */
+  removeAccount(account: AccountId): Promise<void>
 }
 
 /** Starts the services as a server does before it listens. */
@@ -88,7 +93,17 @@ export async function startServices(parts: {
     ...{ ...core, copies: noSecondCopies, verification: null, suspects: { add() {} }, redirects: false },
   })
   const readable = (uuid: Uuid) => findFile(core.db, { kind: 'uuid', uuid })
-  return { content, readable, files, sharing, uploads, jobs: jobsOf([core, files, sharing, uploads]) }
+  const removal: Job = {
+    ...{ name: 'forget removed accounts', on: 'one node', every: MINUTE },
+    run: (mayGoOn) => createAccounts(core.db, clock, random).dropRemoved(mayGoOn),
+  }
+  const jobs = jobsOf([core, files, sharing, uploads, { jobs: [removal] }])
+  const remove = (account: AccountId) =>
+    inTransaction(core.db, async (trx) => {
+      await lockAccount(trx, account)
+      await removeAccount(trx, account, clock.now())
+    })
+  return { content, readable, files, sharing, uploads, jobs, removeAccount: remove }
 }
 
 /** On this thread, since the answers of another come in an order that is chance. */
@@ -110,12 +125,12 @@ const hashingHere: ContentHashing = {
   close() {},
 }
 
-/** Makes the tables and two accounts, and returns those as callers. */
+/** Makes the tables and three accounts, and returns those as callers. */
 export async function prepareDatabase(db: Database, clock: Clock, random: Random): Promise<AccountCaller[]> {
   await migrate(db)
   await ensureGuests(db, random, clock.now())
   const callers: AccountCaller[] = []
-  for (const username of ['ann', 'ben']) {
+  for (const username of ['ann', 'ben', 'cat']) {
     const { apiKey } = await createAccounts(db, clock, random).add(username)
     callers.push(await createKeys(db, clock, random).authenticate(apiKey))
   }

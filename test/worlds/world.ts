@@ -200,7 +200,7 @@ export class World implements Omit<Surroundings, 'random'> {
     const { services, turns, running } = life
     if (services === null) return
     const { chance, model } = this
-    const { accounts } = this.#template
+    const accounts = this.#template.accounts.filter((each) => !model.silent.has(each))
     const newName = (kind: string) => `${kind}-${++this.#names}.bin`
     life.start(name, () => action({ services, model, chance, turns, running, accounts, newName }))
   }

@@ -13,7 +13,7 @@ import type { Reach } from '../../domain/reach.ts'
 import { insertFolder, updateFolder } from './folder-changes.rows.ts'
 import { type FolderMove, moveFolder, refusingDuplicates, tooDeep } from './folder-moving.ts'
 import { changeTree, type FolderListRow, findFolder, folderChain } from './folders.rows.ts'
-import { asSeen, ownFolder, placeOf } from './places.ts'
+import { asSeen, folderNotFound, ownFolder, placeOf } from './places.ts'
 
 export interface NewFolder {
   readonly name: string
@@ -99,7 +99,10 @@ async function insert(
   const account_id = reach.account
   await lockAccount(trx, account_id)
   const parent_id = await placeOf(trx, reach, place)
-  if ((await folderChain(trx, parent_id)).length + 1 > maxDepth) throw tooDeep(maxDepth)
+  const chain = await folderChain(trx, parent_id)
+  // The top level goes with its account, and is cleared once.
+  if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()
+  if (chain.length + 1 > maxDepth) throw tooDeep(maxDepth)
   await insertFolder(trx, { ...row, account_id, parent_id, created_at: clock.now() })
   await changeTree(trx, parent_id, { folders: 1, height: 1 })
   await changeTotals(trx, account_id, { folders: 1 })

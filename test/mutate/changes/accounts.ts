@@ -26,6 +26,11 @@ const keyRates = {
 }
 
 export const accounts: readonly Change[] = [
+  ...changesIn(
+    'src/files/folders/folder-changes.ts',
+    { tests: ['test/accounts/removed-account.unit.test.ts'] },
+    [['if (chain.some((step) => step.deleted_at !== null)) throw folderNotFound()', '']],
+  ),
   ...changesIn('src/accounts/sign-in/totp.ts', { tests: ['test/accounts/sign-in/totp.unit.test.ts'] }, [
     ['const WINDOW = 1', 'const WINDOW = 2'],
     ['const WINDOW = 1', 'const WINDOW = 0'],
