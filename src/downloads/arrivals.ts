@@ -18,8 +18,10 @@ const MOST_READERS_OF_ADDRESS = 16
 const LOOK_EVERY = SECOND / 2
 /** For so long an answer waits for its first byte, so that proxies do not give it up. */
 const FIRST_BYTE_WITHIN = 25 * SECOND
-/** A sender from whom nothing has come for so long is taken for gone. */
-const QUIET = 10 * MINUTE
+/** A reader for whom nothing has come for so long asks again: whether it is still there cannot always be told. */
+const QUIET = 2 * MINUTE
+/** How often a reader is asked for its right to read: others end it meanwhile. */
+const LET_IN_FOR = 5 * SECOND
 
 /** Files for whoever waits for them while they are still being uploaded. */
 export interface Arrivals {
@@ -28,10 +30,16 @@ export interface Arrivals {
   /**
    * Answers a GET: what is durable, and the rest as it comes. The last byte is sent when the file is there, so that nobody
    * takes for whole what never became a file: then the connection is closed before. Null where the file is there
-   * meanwhile. `taken` is called when all of a file was sent from its first byte on. Throws Refusal FILE_ARRIVING when
-   * nothing can be sent yet, and FILE_NOT_FOUND when nothing will.
+   * meanwhile. Throws Refusal FILE_ARRIVING when nothing can be sent yet, and FILE_NOT_FOUND when nothing will.
    */
-  send(call: Call, upload: ArrivingUpload, taken: (file: FileId) => void): Promise<Response | null>
+  send(call: Call, upload: ArrivingUpload, reader: ArrivalReader): Promise<Response | null>
+}
+
+export interface ArrivalReader {
+  /** Whether it may still see the file, of which the access rule is asked again. */
+  isLetIn(): Promise<boolean>
+  /** Called when all of a file was sent from its first byte on. */
+  taken(file: FileId): void
 }
 
 /** An upload that is going to be a file. */
@@ -81,7 +89,7 @@ export function createArrivals({ blobs, clock, progressOf }: ArrivalParts): Arri
     }
   }
 
-  async function begin(call: Call, upload: ArrivingUpload, over: () => void, taken: (file: FileId) => void) {
+  async function begin(call: Call, upload: ArrivingUpload, over: () => void, reader: ArrivalReader) {
     const { status, headers, start, end } = answerOf(call, upload)
     const isReadable = ({ received }: { readonly received: number }) =>
       blobs.readsGrowing && readable(received) > start
@@ -96,21 +104,28 @@ export function createArrivals({ blobs, clock, progressOf }: ArrivalParts): Arri
     if (blob === null) throw stillArriving()
     let isWaiting = true
     let file: FileId | null = null
+    let letInAt = clock.monotonic()
     const pastIt = async (position: number): Promise<ArrivedSoFar> => {
       const isPast = (progress: Progress) =>
         progress.kind !== 'arriving' || readable(progress.received) > position
       const now = await looked(upload.id, isPast, { quiet: QUIET, isWaiting: () => isWaiting })
+      if (!isWaiting) return { end: position, isWhole: false }
+      if (clock.monotonic() - letInAt >= LET_IN_FOR) {
+        if (!(await reader.isLetIn())) throw fileNotFound()
+        letInAt = clock.monotonic()
+      }
       if (now.kind === 'there') {
         file = now.file
         return { end: now.size, isWhole: true }
       }
-      if (now.kind === 'gone' || !isPast(now)) throw new Error(`upload ${upload.slug} did not come whole`)
+      if (now.kind === 'gone') throw fileNotFound()
+      if (!isPast(now)) throw stillArriving()
       return { end: readable(now.received), isWhole: false }
     }
     const body = new ArrivingBody(blob, { start, end }, pastIt, (isWhole) => {
       isWaiting = false
       over()
-      if (isWhole && start === 0 && file !== null) taken(file)
+      if (isWhole && start === 0 && file !== null) reader.taken(file)
     })
     return storedResponse(body, { status, headers })
   }
@@ -118,10 +133,10 @@ export function createArrivals({ blobs, clock, progressOf }: ArrivalParts): Arri
   return {
     canSend: blobs.readsGrowing,
 
-    async send(call, upload, taken) {
+    async send(call, upload, reader) {
       const over = readers.begin(call.bucket)
       try {
-        const response = await begin(call, upload, over, taken)
+        const response = await begin(call, upload, over, reader)
         if (response === null) over()
         return response
       } catch (error) {

@@ -6,7 +6,7 @@ import { thumbnailPath } from '../files/file-answers.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
-import { opened } from '../sharing/access.ts'
+import { type AccessControl, opened } from '../sharing/access.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import { barrierOf } from './barrier.ts'
 import { askedBytes, type FileViewNeeds, fileView, redirectToBytes } from './file-view.ts'
@@ -49,7 +49,7 @@ export const getFilePage = endpoint({
     const slug = (call.params.slug ?? '') as Slug
     const bytes = askedBytes(call.url)
     if (bytes === 'download' && mayWait(call)) {
-      const response = await arrivingBytes(call, { downloads, files, sharing }, asker, slug)
+      const response = await arrivingBytes(call, { authentication, downloads, files, sharing }, asker, slug)
       if (response !== null) return response
     }
     const seen = await sharing.access.file(asker, { kind: 'slug', slug }).catch((error: unknown) => {
@@ -96,15 +96,31 @@ function mayWait({ request, url }: Call): boolean {
 /** Null where no file is arriving there, or no longer. */
 async function arrivingBytes(
   call: Call,
-  { downloads, files, sharing }: Pick<FilePageNeeds, 'downloads' | 'files' | 'sharing'>,
+  parts: Pick<FilePageNeeds, 'authentication' | 'downloads' | 'files' | 'sharing'>,
   asker: Asker,
   slug: Slug,
 ): Promise<Response | null> {
+  const { authentication, downloads, files, sharing } = parts
   const seen = await sharing.access.arriving(asker, { kind: 'slug', slug })
   if (seen === null) return null
   const { item: upload, viewer } = opened(seen)
   const isOwner = viewer.account === upload.account_id
-  return downloads.arrivals.send(call, upload, (file) => {
-    files.usage.fileUsed(file, isOwner ? null : 'download')
+  return downloads.arrivals.send(call, upload, {
+    isLetIn: async () => isOpenTo(sharing.access, await authentication.asker(call), slug),
+    taken(file) {
+      files.usage.fileUsed(file, isOwner ? null : 'download')
+    },
   })
+}
+
+/** Whether the asker may see the file, there or still arriving. */
+async function isOpenTo(access: AccessControl, asker: Asker, slug: Slug): Promise<boolean> {
+  const name = { kind: 'slug', slug } as const
+  try {
+    const seen = (await access.arriving(asker, name)) ?? (await access.file(asker, name))
+    return seen.kind === 'open'
+  } catch (error) {
+    if (error instanceof Refusal) return false
+    throw error
+  }
 }

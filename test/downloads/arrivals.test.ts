@@ -1,9 +1,10 @@
 /** Files that are downloaded while they are still being uploaded. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { SECOND } from '../../src/domain/clock.ts'
 import { chance } from '../support/chance.ts'
 import { type Api, api } from '../support/clients/api.ts'
 import { sha256 } from '../support/clients/caller.ts'
-import { GENEROUS, makeFolder, visit } from '../support/clients/public.ts'
+import { changeFolder, GENEROUS, makeFolder, visit } from '../support/clients/public.ts'
 import { type Started, type Tus, tus } from '../support/clients/tus.ts'
 import { eventually } from '../support/eventually.ts'
 import { onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
@@ -154,6 +155,20 @@ describe.skipIf(onCluster)('while it arrives', () => {
     await client.remove(path)
     expect(sizeOf(await done)).toEqual({ size: 50 * KIB - 1, isBroken: true })
     expect((await wait(slug)).status).toBe(404)
+  })
+
+  test('who may no longer see the file gets no more of it', async () => {
+    const content = random.bytes(100 * KIB)
+    const folder = await makeFolder(host, key, { name: 'open', public: 1 })
+    const { path, slug } = await client.start(content.length, { filename: 'a.bin', folder })
+    await client.patch(path, 0, content.slice(0, 50 * KIB))
+    const response = await wait(slug)
+    const { came, done } = reading(response)
+    await eventually('half of it came', () => came() === 50 * KIB - 1)
+    await changeFolder(host, key, folder, { public: 0 })
+    host.clock.advance(10 * SECOND)
+    await client.patch(path, 50 * KIB, content.slice(50 * KIB))
+    expect(sizeOf(await done)).toEqual({ size: 50 * KIB - 1, isBroken: true })
   })
 
   test('many may wait for one file, and one address for 16 at most', async () => {

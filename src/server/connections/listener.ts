@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { Refusal } from '../../domain/errors.ts'
 import type { Log } from '../../log.ts'
 import { listenByDispatch } from './dispatch-listener.ts'
 import { dispatchFault } from './dispatch-self-test.ts'
@@ -23,7 +24,10 @@ const DEFAULTS = {
  */
 export async function listen(options: ListenOptions, answer: AnswerRequest, log: Log): Promise<HttpListener> {
   const listening: Listening = { ...DEFAULTS, ...options }
-  const brokeOff = (error: unknown) => log.error({ err: error }, 'an answer broke off')
+  const brokeOff = (error: unknown) => {
+    if (error instanceof Refusal) log.info({ code: error.code }, 'an answer broke off')
+    else log.error({ err: error }, 'an answer broke off')
+  }
   await assertResolves(options.hostname)
   if ((options.way ?? (await workingWay(log))) === 'dispatch') {
     return listenByDispatch(listening, answer, brokeOff)

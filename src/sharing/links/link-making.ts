@@ -4,7 +4,7 @@ import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
 import type { Database } from '../../database/database.ts'
 import { isUniqueViolation, lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
-import { type Clock, DAY } from '../../domain/clock.ts'
+import { type Clock, DAY, HOUR } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import {
   type FileId,
@@ -54,9 +54,9 @@ const GUEST_REACH: Reach = { account: GUESTS, within: null }
 const MOST_LINKS = 10_000
 /** Links that an account may make in a day: each leaves a row, even when revoked. */
 const NEW_LINKS = 2000
-/** Links that guests may make in a day, from one address and all together: for the same reason. */
+/** Links that guests may make: from one address in a day, and all together in an hour, which one sender may use up. */
 const NEW_GUEST_LINKS = 200
-const NEW_LINKS_OF_GUESTS = 20_000
+const NEW_LINKS_OF_GUESTS = 2000
 const TOO_MANY_TODAY = 'Too many new links today; wait a while and try again'
 const NO_TERMS = { name: null, message: null, ends_at: null, max_downloads: null }
 
@@ -133,7 +133,7 @@ export function createLinkMaking(
       const columns = columnsOf(terms, clock.now())
       const windows = [
         { subject: `new-links-of:${bucket}`, limit: NEW_GUEST_LINKS, length: DAY },
-        { subject: `new-links:${GUESTS}`, limit: NEW_LINKS_OF_GUESTS, length: DAY },
+        { subject: `new-links:${GUESTS}`, limit: NEW_LINKS_OF_GUESTS, length: HOUR },
       ]
       await countTry(rates, windows, TOO_MANY_TODAY)
       const targets = { files: await files(), folders: new Set<FolderId>() }

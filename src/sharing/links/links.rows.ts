@@ -193,6 +193,7 @@ export function listLinks(
         .selectFrom('link_targets')
         .innerJoin('files', 'files.id', 'link_targets.file_id')
         .whereRef('link_targets.link_id', '=', 'links.id')
+        .whereRef('files.account_id', '=', 'links.account_id')
         .where('files.removed_at', 'is', null)
         .select('files.name')
         .orderBy('link_targets.position')

@@ -5,7 +5,7 @@ import { type Clock, DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { Random } from '../../domain/random.ts'
 import type { Reach } from '../../domain/reach.ts'
-import { dropEmptyGuestLinks } from '../../uploads/receipts/guest-links.rows.ts'
+import { dropEmptyGuestLinks, giveLeftLinks } from '../../uploads/receipts/guest-links.rows.ts'
 import { giveUpOfLink } from '../../uploads/resumable/upload-endings.ts'
 import { createLinkMaking, type LinkMaking } from './link-making.ts'
 import { createLinkReading, type LinkReading, type OwnLink } from './link-reading.ts'
@@ -64,6 +64,7 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
     async forgetOld(mayGoOn = () => true) {
       const before = clock.now() - KEPT_FOR
       while (mayGoOn() && (await dropLinksOver(db, before, STEP)) === STEP);
+      while (mayGoOn() && (await giveLeftLinks(db, STEP)) === STEP);
       while (mayGoOn() && (await dropEmptyGuestLinks(db, before, STEP)) === STEP);
     },
   }

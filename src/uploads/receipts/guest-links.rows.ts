@@ -35,6 +35,30 @@ export async function giveLinks(trx: Trx, file: FileId, account: AccountId): Pro
     .execute()
 }
 
+/** The account of the first file that the link opens and that somebody has claimed; null where there is none. */
+const claimant = sql<AccountId | null>`(
+  select files.account_id from link_targets join files on files.id = link_targets.file_id
+  where link_targets.link_id = links.id and files.removed_at is null order by link_targets.position limit 1
+)`
+
+/** Makes up to `most` links whose last file of a guest has gone links of whoever has claimed others; returns how many. */
+export async function giveLeftLinks(db: Database, most: number): Promise<number> {
+  const some = db
+    .selectFrom('links')
+    .select('id')
+    .where('account_id', '=', GUESTS)
+    .where(({ not }) => not(opensGuestsFile))
+    .where(claimant, 'is not', null)
+    .orderBy('id')
+    .limit(most)
+  const { numUpdatedRows } = await db
+    .updateTable('links')
+    .set({ account_id: sql<AccountId>`${claimant}` })
+    .where('id', 'in', some)
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
 /** Deletes up to `most` links from before `time` of which nothing is left; returns how many. */
 export async function dropEmptyGuestLinks(db: Database, time: number, most: number): Promise<number> {
   const some = db

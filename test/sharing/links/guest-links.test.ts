@@ -142,6 +142,23 @@ test('it follows its files into an account once all of them are claimed', async 
   expect((await visit(host, path)).status).toBe(200)
 })
 
+test('a claimed file tells nothing to others, and a link whose other files went follows it', async () => {
+  const [ann, bob] = [await host.addAccount(), await host.addAccount()]
+  const files = [await guestFile('one.txt'), await guestFile('two.txt')] as const
+  const { slug } = await linkTo(files)
+  await claim(ann.apiKey, files[0])
+  await api(host, ann.apiKey).patch(`/api/v1/file/${files[0].uuid}`, { name: 'secret.txt' })
+  await claim(bob.apiKey, files[1])
+  const { body } = await api(host, bob.apiKey).get(`/api/v1/links/${slug}`)
+  expect(body).toMatchObject({ data: { title: 'two.txt' } })
+  const left = [await guestFile('three.txt'), await guestFile('four.txt')] as const
+  const { slug: other } = await linkTo(left)
+  await claim(ann.apiKey, left[0])
+  await redeem(left[1].receipt)
+  await host.runJobs()
+  expect(await api(host, ann.apiKey).get(`/api/v1/links/${other}`)).toMatchObject({ status: 200 })
+})
+
 test('a link of which nothing is left is forgotten', async () => {
   const file = await guestFile('looked-at.txt')
   const gone = await guestFile('gone.txt')
