@@ -25,8 +25,8 @@ const LET_IN_FOR = 5 * SECOND
 
 /** Files for whoever waits for them while they are still being uploaded. */
 export interface Arrivals {
-  /** Whether anything is sent before the file is there. */
-  readonly canSend: boolean
+  /** Whether anything would be sent now. */
+  canSend(upload: { readonly received: number }): boolean
   /**
    * Answers a GET: what is durable, and the rest as it comes. The last byte is sent when the file is there, so that nobody
    * takes for whole what never became a file: then the connection is closed before. Null where the file is there
@@ -131,7 +131,7 @@ export function createArrivals({ blobs, clock, progressOf }: ArrivalParts): Arri
   }
 
   return {
-    canSend: blobs.readsGrowing,
+    canSend: ({ received }) => blobs.readsGrowing && readable(received) > 0,
 
     async send(call, upload, reader) {
       const over = readers.begin(call.bucket)

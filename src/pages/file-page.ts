@@ -61,7 +61,7 @@ export const getFilePage = endpoint({
       // It is there by now.
       if (upload === null) return seeOther(`/d/${slug}`)
       const { received, size } = opened(upload).item
-      const downloadUrl = downloads.arrivals.canSend ? `/d/${slug}?download=1&wait=1` : null
+      const downloadUrl = downloads.arrivals.canSend({ received }) ? `/d/${slug}?download=1&wait=1` : null
       return page(call.site, pages.render.arrivingPage({ received, size, downloadUrl }, reader))
     }
     if (bytes !== null) return redirectToBytes(call, downloads.contentTokens, asker, opened(seen), bytes)

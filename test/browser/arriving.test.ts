@@ -28,10 +28,12 @@ describeInBrowser('the page of an arriving file', (browser) => {
     const content = chance(93).bytes(300 * KIB)
     const client = tus(api(host))
     const { path, slug } = await client.start(content.length, { filename: 'film.mkv' })
-    await client.patch(path, 0, content.slice(0, 100 * KIB))
     await using visit = await openPage(browser(), host.url, PHONE)
     const { page } = visit
     await page.goto(`/d/${slug}`)
+    await page.getByText('0 B of 300 KB is here.').waitFor()
+    expect(await page.getByText('Download it as it arrives').count()).toBe(0)
+    await client.patch(path, 0, content.slice(0, 100 * KIB))
     await page.getByText('100 KB of 300 KB is here.').waitFor()
     expect(await faultsInBothColours(page)).toEqual([])
     expect([await pixelsBeside(page), await smallTargets(page)]).toEqual([0, []])

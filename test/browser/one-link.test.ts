@@ -72,7 +72,9 @@ describeInBrowser('one link to several uploads', (browser) => {
     expect(await faultsInBothColours(page)).toEqual([])
     expect([await pixelsBeside(page), await smallTargets(page)]).toEqual([0, []])
     await page.getByRole('button', { name: 'Make this link' }).tap()
-    await page.getByText('It asks for the password. Send that another way.').waitFor()
+    await page
+      .getByText('It asks for the password. Send that another way. It is over after one download.')
+      .waitFor()
     expect(await faultsInBothColours(page)).toEqual([])
     expect([await pixelsBeside(page), await smallTargets(page)]).toEqual([0, []])
     const link = await linkOn(page)

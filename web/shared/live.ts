@@ -2,25 +2,33 @@
 const EVERY = 2000
 
 /**
- * Keeps the element with `data-live` as the server has it now, while somebody may see it. When the page has none any
+ * Keeps the elements with `data-live` as the server has them now, while somebody may see them. When the page has none any
  * more, it is another page, which is loaded.
  */
 export function keepLive(): void {
-  const live = document.querySelector('[data-live]')
-  if (live !== null) setTimeout(look, EVERY, live)
+  const live = liveOf(document)
+  if (live.length > 0) setTimeout(look, EVERY, live)
 }
 
-async function look(live: Element): Promise<void> {
+async function look(live: readonly Element[]): Promise<void> {
   if (document.visibilityState === 'visible') {
     const page = await presentPage()
-    const present = page?.querySelector('[data-live]')
-    if (present != null) live.replaceChildren(...present.childNodes)
-    else if (page !== null) {
+    const present = page === null ? [] : liveOf(page)
+    if (page !== null && present.length !== live.length) {
       location.reload()
       return
     }
+    for (const [at, element] of live.entries()) {
+      const now = present[at]
+      // What is the same keeps the focus.
+      if (now !== undefined && now.innerHTML !== element.innerHTML) element.replaceChildren(...now.childNodes)
+    }
   }
   setTimeout(look, EVERY, live)
+}
+
+function liveOf(page: Document): readonly Element[] {
+  return [...page.querySelectorAll('[data-live]')]
 }
 
 /** Null while the server cannot be reached, or is too busy. */

@@ -151,7 +151,7 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
       >
         {step === 'asked' ? said.asked : null}
         {step === 'failed' ? texts.states.deletionFailed : null}
-        {step === 'none' || step === 'under way' ? fill(texts.earlier.facts, facts) : null}
+        {step === 'none' || step === 'under way' ? fill(said.facts, facts) : null}
       </p>
       <div className="earlier-actions">
         {step === 'none' || step === 'under way' ? (
@@ -192,10 +192,10 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
   )
 }
 
-function ofFile({ delete: begin, deleteForGood: confirm, keep, states }: View['texts']) {
-  return { begin, confirm, keep, asked: states.deletionAsked }
+function ofFile({ delete: begin, deleteForGood: confirm, keep, states, earlier }: View['texts']) {
+  return { begin, confirm, keep, asked: states.deletionAsked, facts: earlier.facts }
 }
 
-function ofLink({ oneLink: { takeBack, takenBackAsked: asked, keepLink: keep } }: View['texts']) {
-  return { begin: takeBack, confirm: takeBack, keep, asked }
+function ofLink({ oneLink: { takeBack, takenBackAsked: asked, keepLink: keep, facts } }: View['texts']) {
+  return { begin: takeBack, confirm: takeBack, keep, asked, facts }
 }

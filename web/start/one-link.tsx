@@ -12,6 +12,7 @@ export interface OneLinkMade {
   /** Of the uploads that it opens. */
   readonly links: readonly string[]
   readonly hasPassword: boolean
+  readonly isForOne: boolean
   readonly isCopied: boolean
 }
 
@@ -43,7 +44,7 @@ export function OneLink({ items, receipts, view, made, show }: OneLinkProps) {
         isMain
         link={made.link}
         name={words.count(done.length, texts.oneLink.name)}
-        note={made.hasPassword ? texts.oneLink.asksPassword : null}
+        note={noteOf(made, texts)}
         texts={texts}
       />
       <p className="small quiet" role="status">
@@ -51,6 +52,12 @@ export function OneLink({ items, receipts, view, made, show }: OneLinkProps) {
       </p>
     </section>
   )
+}
+
+/** What whoever sends it has to know; null where it opens for everybody. */
+function noteOf({ hasPassword, isForOne }: OneLinkMade, { oneLink }: View['texts']): string | null {
+  const notes = [...(hasPassword ? [oneLink.asksPassword] : []), ...(isForOne ? [oneLink.goodForOne] : [])]
+  return notes.length === 0 ? null : notes.join(' ')
 }
 
 interface Done {
@@ -95,7 +102,8 @@ function Making({ done, receipts, show, view: { texts, words } }: MakingProps) {
     const name = words.count(done.length, oneLink.name)
     const size = done.reduce((sum, each) => sum + each.size, 0)
     if (receipt !== null) receipts?.add({ name, size, link: url, receipt, at: Date.now() })
-    show({ link: url, links, hasPassword: password !== '', isCopied: await toClipboard(url) })
+    const isCopied = await toClipboard(url)
+    show({ link: url, links, hasPassword: password !== '', isForOne: terms.once, isCopied })
   }
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {

@@ -126,6 +126,9 @@ export interface StartAppTexts {
     readonly once: string
     readonly onceWhy: string
     readonly asksPassword: string
+    readonly goodForOne: string
+    /** {size}, {day} */
+    readonly facts: string
     readonly made: string
     readonly copied: string
     readonly failed: string

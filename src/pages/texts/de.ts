@@ -168,6 +168,8 @@ export const de: Texts = {
         once: 'Nur ein Download',
         onceWhy: 'Nach dem ersten Download gilt er nicht mehr. Es gibt keine Vorschau.',
         asksPassword: 'Er fragt nach dem Passwort. Schick es auf einem anderen Weg.',
+        goodForOne: 'Nach einem Download gilt er nicht mehr.',
+        facts: 'zusammen {size}, erstellt am {day}',
         made: 'Der Link ist erstellt.',
         copied: 'Der Link ist erstellt und kopiert.',
         failed: 'Der Link ließ sich nicht erstellen. Versuch es noch einmal.',

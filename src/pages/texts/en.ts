@@ -162,6 +162,8 @@ export const en: Texts = {
         once: 'One download only',
         onceWhy: 'It is over after the first person has downloaded it. There is no preview.',
         asksPassword: 'It asks for the password. Send that another way.',
+        goodForOne: 'It is over after one download.',
+        facts: '{size} in all, made on {day}',
         made: 'The link is made.',
         copied: 'The link is made and copied.',
         failed: 'The link could not be made. Try again.',

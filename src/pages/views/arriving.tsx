@@ -9,38 +9,47 @@ interface Props {
   readonly context: PageContext
 }
 
+/** What changes is kept as it is now by the script, and the page with it once the file is there. */
 export function ArrivingPage({ view, context }: Props) {
-  const { arriving, arrivingWhy, arrivingDownload, arrivingDownloadWhy, lookAgain } = context.texts.file
-  const { downloadUrl } = view
+  const { arriving, lookAgain } = context.texts.file
   return (
     <Layout context={context} head={<NoIndex />} isLive title={arriving}>
       <main className="message">
         <h1>{arriving}</h1>
-        <Arrived context={context} view={view} />
-        <p className="quiet">{downloadUrl === null ? arrivingWhy : arrivingDownloadWhy}</p>
-        <div className="message-actions">
-          {downloadUrl === null ? null : (
-            <Button component="a" href={downloadUrl} rel="nofollow">
-              {arrivingDownload}
-            </Button>
-          )}
-          <Button component="a" href="" rel="nofollow" variant={downloadUrl === null ? 'filled' : 'default'}>
-            {lookAgain}
-          </Button>
+        <div className="arrived" data-live>
+          <Arrived context={context} view={view} />
         </div>
+        <div data-live>
+          <Download context={context} view={view} />
+        </div>
+        <Button component="a" href="" rel="nofollow" variant="default">
+          {lookAgain}
+        </Button>
       </main>
     </Layout>
   )
 }
 
-/** Kept as it is now by the script, and the page with it once the file is there. */
 function Arrived({ view: { received, size }, context: { texts, words } }: Props) {
   const { arrived, arrivedUnsized } = texts.file
   const facts = { received: words.size(received), size: words.size(size ?? 0) }
   return (
-    <div className="arrived" data-live>
+    <>
       {size === null ? null : <progress aria-label={texts.file.arriving} max={size} value={received} />}
       <p>{fill(size === null ? arrivedUnsized : arrived, facts)}</p>
-    </div>
+    </>
+  )
+}
+
+function Download({ view: { downloadUrl }, context: { texts } }: Props) {
+  const { arrivingWhy, arrivingDownload, arrivingDownloadWhy } = texts.file
+  if (downloadUrl === null) return <p className="quiet">{arrivingWhy}</p>
+  return (
+    <>
+      <p className="quiet">{arrivingDownloadWhy}</p>
+      <Button className="arriving-download" component="a" href={downloadUrl} rel="nofollow">
+        {arrivingDownload}
+      </Button>
+    </>
   )
 }
