@@ -69,6 +69,8 @@ export interface Config {
   readonly guestHourlySize: number
   readonly guestStorage: number
   readonly minFreeSpace: number
+  /** Whether the logs of links say from which addresses they were used. */
+  readonly linkAddresses: boolean
   readonly inactiveDays: number
   readonly binDays: number
   readonly maxFolderDepth: number
@@ -137,6 +139,7 @@ function readConfig(reader: SettingsReader): Config {
     guestHourlySize: reader.value(settings.guestHourlySize),
     guestStorage: reader.value(settings.guestStorage),
     minFreeSpace: reader.value(settings.minFreeSpace),
+    linkAddresses: reader.value(settings.linkAddresses),
     inactiveDays: reader.value(settings.inactiveDays),
     binDays: reader.value(settings.binDays),
     maxFolderDepth: reader.value(settings.maxFolderDepth),

@@ -43,6 +43,8 @@ const ORDER = [
   'read stored bytes again',
   'note damaged contents',
   'tell of damaged contents',
+  'tell of ends of links',
+  'tell of many downloads',
   'tell of what came by links',
   'keep the mirror',
   'back up',

@@ -414,6 +414,14 @@ export const settings = {
       'Uploads stop when the disk under the data folder has less room than this, if files or SQLite are on it; those of guests stop at twice as much where files are.',
     ...size(0),
   },
+  linkAddresses: {
+    variable: 'HOLDFAST_LINK_ADDRESSES',
+    default: 'false',
+    description:
+      'Whether the log of a link, which its owner reads, says from which addresses it was used. Kept for 90 days.',
+    allowed: 'true or false',
+    read: readBoolean,
+  },
   inactiveDays: {
     variable: 'HOLDFAST_INACTIVE_DAYS',
     default: '45',

@@ -4,7 +4,7 @@ import { account as accountShape } from '../contract/account.ts'
 import { pagination } from '../contract/fields.ts'
 import { deletion as deletionShape, fileListItem, fileDetail as fileShape } from '../contract/files.ts'
 import { folderCreatedAnswer, folderListItem } from '../contract/folders.ts'
-import { link as linkShape } from '../contract/links.ts'
+import { linkEvent, link as linkShape } from '../contract/links.ts'
 import { signedAddress as addressShape, publicFolder as publicFolderShape } from '../contract/public.ts'
 import { receiptUpload, uploadResult } from '../contract/uploads.ts'
 
@@ -137,5 +137,18 @@ export type LinkItem = z.infer<typeof linkItem>
 export const linkFields = z.object({ data: linkItem })
 export const linkList = z.object({
   data: z.array(linkItem),
+  pagination: z.pick(pagination, { pages: true }),
+})
+
+/** A later version of the server may have more kinds. */
+const linkLogItem = z.object({
+  ...z.pick(linkEvent, { at: true, file: true, bytes: true, times: true, address: true }).shape,
+  kind: z.string(),
+  reason: z.nullable(z.string()),
+})
+export type LinkLogItem = z.infer<typeof linkLogItem>
+
+export const linkLogList = z.object({
+  data: z.array(linkLogItem),
   pagination: z.pick(pagination, { pages: true }),
 })

@@ -13,8 +13,10 @@ import {
   folderCreated,
   folderListFields,
   type LinkItem,
+  type LinkLogItem,
   linkFields,
   linkList,
+  linkLogList,
   type ReceiptFields,
   receiptFields,
   type Uploaded,
@@ -50,6 +52,8 @@ export interface Api {
   links(): AsyncIterable<LinkItem>
   makeLink(wanted: WantedLink): Promise<LinkItem>
   revokeLink(slug: string): Promise<void>
+  /** What happened to the link, page by page, from newest to oldest. */
+  linkLog(slug: string): AsyncIterable<LinkLogItem>
   /** What a guest has uploaded, by its receipt: it needs no key. */
   receipt(receipt: string): Promise<ReceiptFields>
   changeReceipt(receipt: string, change: ReceiptChange): Promise<ReceiptFields>
@@ -159,6 +163,14 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
       await send('POST', '/api/v1/file/move', { file: identifier, folder }, anything)
     },
     deleteFiles: (identifiers) => send('POST', '/api/v1/file/delete', { identifiers }, deletionFields),
+    async *linkLog(slug) {
+      for (let page = 1, pages = 1; page <= pages; page++) {
+        const path = `/api/v1/links/${encodeURIComponent(slug)}/log?per_page=100&page=${page}`
+        const answer = await get(path, linkLogList)
+        pages = answer.pagination.pages
+        yield* answer.data
+      }
+    },
     async *links() {
       for (let page = 1, pages = 1; page <= pages; page++) {
         const answer = await get(`/api/v1/links?per_page=100&page=${page}`, linkList)

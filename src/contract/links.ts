@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { END_REASONS, LINK_EVENT_KINDS } from '../domain/link-event.ts'
 import { component, described, extended } from './documentation.ts'
 import { dataOf, optionalTimestamp, pageOf, sizeField, timestampField, uuidField } from './fields.ts'
 
@@ -92,6 +93,34 @@ const contribution = component(
 )
 export type Contribution = z.infer<typeof contribution>
 
+/** What happened to a link. */
+export const linkEvent = component(
+  'LinkEvent',
+  z.object({
+    kind: described(z.enum(LINK_EVENT_KINDS), {
+      description:
+        'Beside what came and what was downloaded, of which the first is told apart: that it ends within a day, and that it has ended',
+    }),
+    at: timestampField,
+    file: described(z.nullable(z.object({ id: z.nullable(z.int()), name: z.string() })), {
+      description:
+        'What came or was downloaded, by the name that it had; "id" is null for a ZIP file. null where nothing was, and for several at once',
+    }),
+    bytes: described(z.nullable(sizeField), { description: 'How many came or were sent' }),
+    times: described(z.int(), {
+      description: 'Downloads that it stands for: when there are many, several are one event',
+      example: 1,
+    }),
+    reason: described(z.nullable(z.enum(END_REASONS)), { description: 'Why it has ended' }),
+    address: described(z.nullable(z.string()), {
+      description: 'From where; null unless this server keeps addresses',
+      example: '192.0.2.7',
+    }),
+  }),
+)
+export type LinkEvent = z.infer<typeof linkEvent>
+
+export const linkLogAnswer = pageOf(linkEvent)
 export const contributionsAnswer = pageOf(contribution)
 export const linksAnswer = pageOf(link)
 export const linkAnswer = dataOf(linkDetail)

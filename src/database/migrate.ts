@@ -30,6 +30,7 @@ import { mirror } from './migrations/025-mirror.ts'
 import { linkClaims } from './migrations/026-link-claims.ts'
 import { uploadLinks } from './migrations/027-upload-links.ts'
 import { arrivals } from './migrations/028-arrivals.ts'
+import { linkEvents } from './migrations/029-link-events.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -67,6 +68,7 @@ const migrations: readonly Migration[] = [
   linkClaims,
   uploadLinks,
   arrivals,
+  linkEvents,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

@@ -18,6 +18,7 @@ import type {
   FolderPlace,
   KeyId,
   LinkClaimId,
+  LinkEventId,
   LinkId,
   LinkProgram,
   LinkSlug,
@@ -34,6 +35,7 @@ import type {
   Uuid,
 } from '../domain/ids.ts'
 import type { Language } from '../domain/language.ts'
+import type { EndReason, EndTold, EventKind } from '../domain/link-event.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 import type { ReportReason, ReportState } from '../domain/report.ts'
 
@@ -73,6 +75,7 @@ export interface Tables {
   link_claims: LinkClaimsTable
   link_uploads: LinkUploadsTable
   contributions: ContributionsTable
+  link_events: LinkEventsTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   days: DaysTable
   outages: OutagesTable
@@ -109,6 +112,8 @@ interface AccountsTable {
   quota: number | null
   /** Counts how often folders of the account were closed: made private, or given a password. */
   closings: Generated<number>
+  /** When its owner was told that the storage is nearly full; null once there is room again. */
+  nearly_full_at: Generated<number | null>
 }
 
 interface ApiKeysTable {
@@ -620,6 +625,15 @@ interface LinksTable {
   max_downloads: number | null
   /** Besides those that claims still hold. */
   downloads: Generated<number>
+  /**
+   * Since when its downloads are told one by one, and how many were since; null: none was ever told. More of them, with
+   * their bytes, are gathered until that time is over.
+   */
+  told_since: Generated<number | null>
+  told_rows: Generated<number>
+  untold: Generated<number>
+  untold_bytes: Generated<number>
+  end_told: Generated<EndTold>
 }
 
 /** What a visitor downloads by a link with a limit; see `sharing/links/link-claims.ts`. */
@@ -634,6 +648,10 @@ interface LinkClaimsTable {
   /** Transfers that are running. */
   running: number
   created_at: number
+  /** Bytes of the transfers that have ended. */
+  bytes: Generated<number>
+  /** Whether its owner was told of the download. */
+  told: Generated<0 | 1>
 }
 
 /**
@@ -683,4 +701,28 @@ interface ContributionsTable {
   created_at: number
   /** Whether its owner was told by mail that it came. */
   told: Generated<0 | 1>
+}
+
+/** What happened to links, by account. A row never changes but for `mailed`; see `core/events/link-events.rows.ts`. */
+interface LinkEventsTable {
+  id: Generated<LinkEventId>
+  /** Names the event to receivers of webhooks; random, made by the database. */
+  uid: Generated<string>
+  account_id: AccountId
+  /** null: of the account itself. */
+  link_id: LinkId | null
+  kind: EventKind
+  at: number
+  /** What was downloaded or came; of an archive there is only the name. It may have been renamed or deleted since. */
+  file_id: FileId | null
+  file_name: string | null
+  /** As many as were sent or came; null where nothing was. */
+  bytes: number | null
+  /** Downloads that the row stands for. */
+  times: Generated<number>
+  reason: EndReason | null
+  /** The client's, where the operator wants that kept. */
+  address: string | null
+  /** Whether a mail told of it, or none has to. */
+  mailed: Generated<0 | 1>
 }

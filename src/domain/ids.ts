@@ -34,6 +34,8 @@ export type Slug = Branded<string, 'Slug'>
 /** Row id of a made link. Callers only ever see its slug. */
 export type LinkId = Branded<number, 'LinkId'>
 export type LinkClaimId = Branded<number, 'LinkClaimId'>
+/** Row id of an event of a link. */
+export type LinkEventId = Branded<number, 'LinkEventId'>
 export type ContributionId = Branded<number, 'ContributionId'>
 /** Tells the visitors of a made link apart: an HMAC, by which nobody is found. */
 export type LinkVisitor = Branded<string, 'LinkVisitor'>

@@ -105,7 +105,10 @@ export const getContentEndpoint = endpoint({
     return sendFile(call, downloads.content, file, {
       as: download ? 'download' : isRaw ? 'raw' : 'view',
       proxied: proxied || asker.link?.isLimited === true,
-      claims: sharing.linkClaims.of(asker.link, download && !isPreview(call.request)),
+      claims: sharing.linkClaims.of(asker.link, download && !isPreview(call.request), {
+        file: { id: file.id, name: file.name },
+        address: call.address,
+      }),
       began() {
         const isOwner = isOwnersLook(viewer, file.account_id)
         return files.usage.fileUsed(file.id, isOwner || counted ? null : download ? 'download' : 'view')

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { type FolderId, parseFileIdentifier, type Uuid } from '../domain/ids.ts'
 import type { Presentation } from '../downloads/addresses.ts'
 import type { DownloadsPart } from '../downloads/downloads.part.ts'
-import { archiveAnswers, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
+import { archiveAnswers, archiveName, archiveReader, sendArchive } from '../downloads/zip/archives.routes.ts'
 import type { FilesPart } from '../files/files.part.ts'
 import { fileNotFound } from '../files/own-file.ts'
 import type { Authentication } from '../server/authentication.ts'
@@ -196,8 +196,11 @@ async function folderAnswer(
   folder: FolderId,
 ): Promise<Response> {
   const seen = opened(await parts.sharing.access.folder(asker, folder))
-  if (wish.archive)
-    return toArchive(call, parts, seen, parts.sharing.linkClaims.of(asker.link, !isPreview(call.request)))
+  if (wish.archive) {
+    const what = { file: { id: null, name: archiveName(seen.item.name) }, address: call.address }
+    const claims = parts.sharing.linkClaims.of(asker.link, !isPreview(call.request), what)
+    return toArchive(call, parts, seen, claims)
+  }
   return folderPage(call, parts, seen, linkFolderPlace(place, seen))
 }
 
@@ -212,7 +215,8 @@ async function bundleArchive(
     folders: targets.folders.map(({ id }) => id),
   })
   const isOwner = asker.reach?.account === link.account_id
-  const claims = sharing.linkClaims.of(asker.link, !isPreview(call.request))
+  const what = { file: { id: null, name: archiveName(title) }, address: call.address }
+  const claims = sharing.linkClaims.of(asker.link, !isPreview(call.request), what)
   return sendArchive(call, files.usage, archive, { folder: title, isOwner, claims })
 }
 

@@ -5,7 +5,6 @@ import * as ownMailRoutes from '../accounts/own-mail.routes.ts'
 import * as passkeysRoutes from '../accounts/sign-in/passkeys.routes.ts'
 import * as secondFactorRoutes from '../accounts/sign-in/second-factor.routes.ts'
 import * as sessionRoutes from '../accounts/sign-in/session.routes.ts'
-import { OIDC_CALLBACK } from '../accounts/sign-in/sign-in-terms.ts'
 import * as signUpRoutes from '../accounts/sign-in/sign-up.routes.ts'
 import { getContentEndpoint, signDownloadEndpoint, signViewEndpoint } from '../downloads/content.routes.ts'
 import { listPublicFolderEndpoint } from '../downloads/public-folder.ts'
@@ -39,25 +38,11 @@ import {
   listRefusedEndpoint,
   takeDownEndpoint,
 } from '../operations/take-downs.routes.ts'
-import * as accountPages from '../pages/account-pages.ts'
-import { getAdminPage, getAdminPageOf } from '../pages/admin-page.ts'
-import { getGuidePage, getReferencePage } from '../pages/docs-pages.ts'
-import { getFilePage } from '../pages/file-page.ts'
-import { getFilesPage, getFilesPageOf } from '../pages/files-page.ts'
-import { getFolderPage } from '../pages/folder-page.ts'
-import { postFolderPassword } from '../pages/folder-password.ts'
-import { getLinkPage, getLinkTargetPage, postLinkPassword } from '../pages/link-page.ts'
-import { forgottenPages, keepPages, unsubscribePages, verifyPages } from '../pages/mail-pages.ts'
-import { finishOidc, startOidc } from '../pages/oidc.ts'
-import { getProvedPage } from '../pages/proved-page.ts'
-import { getReceiptPage, postReceiptPage } from '../pages/receipt-page.ts'
-import { getLinkReportPage, getReportPage, postLinkReport, postReport } from '../pages/report-page.ts'
-import { getSettingsPage, getSettingsPageOf } from '../pages/settings-page.ts'
-import { getStartPage, postStartPage } from '../pages/start-page.ts'
 import * as contributionsRoutes from '../sharing/links/contributions.routes.ts'
+import { linkLogEndpoint } from '../sharing/links/link-log.routes.ts'
 import * as linksRoutes from '../sharing/links/links.routes.ts'
 import { reportFileEndpoint } from '../sharing/reports.routes.ts'
-import { getLinkThumbnailEndpoint, getThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
+import { getThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
 import {
   changeByReceipt,
   claimByReceipt,
@@ -68,6 +53,7 @@ import * as tus from '../uploads/resumable/tus.routes.ts'
 import { cancelUpload, listUploads } from '../uploads/resumable/uploads.routes.ts'
 import * as uploadStatusRoutes from '../uploads/upload-status.routes.ts'
 import { getOpenApiEndpoint } from './openapi/openapi.routes.ts'
+import { pageRoutes } from './page-routes.ts'
 import {
   administrator,
   anybody,
@@ -80,22 +66,7 @@ import {
   row,
   signedIn,
 } from './route.ts'
-
-/** CORS: routes callable from pages of any site with a key, or from pages of this one only. */
-const [ANY, OWN] = ['any origin', 'own origin'] as const
-
-/** Body limit in bytes of routes that read no body. */
-const NONE = 0
-/** Body limit for forms: a name, a password, a path. */
-const FORM = 8 * 1024
-/** Body limit for JSON: 200 identifiers and more, or every field at its maximum. */
-const FIELDS = 16 * 1024
-/** Body limit for a text of some thousand characters besides other fields, in any script and escaping. */
-const TEXT = 64 * 1024
-/** Body limit for a list of all of an account's identifiers. */
-const LISTS = 1024 * 1024
-/** Bodies of files, which are never read into memory as a whole. */
-const STREAM = 'stream'
+import { ANY, FIELDS, LISTS, NONE, OWN, STREAM, TEXT } from './route-terms.ts'
 
 /**
  * Every route of the server: method, path, access, CORS, body limit, endpoint. Access checks, rate limits,
@@ -157,6 +128,7 @@ export const routes: readonly Route[] = [
   row('get',     '/api/v1/links/{link}',                 key('read'),                ANY, NONE,     linksRoutes.getLinkEndpoint),
   row('patch',   '/api/v1/links/{link}',                 key('manage'),              ANY, FIELDS,   linksRoutes.changeLinkEndpoint),
   row('delete',  '/api/v1/links/{link}',                 key('manage'),              ANY, NONE,     linksRoutes.revokeLinkEndpoint),
+  row('get',     '/api/v1/links/{link}/log',             key('read'),                ANY, NONE,     linkLogEndpoint),
   row('get',     '/api/v1/links/{link}/contributions',   key('read'),                ANY, NONE,     contributionsRoutes.listContributionsEndpoint),
   row('post',    '/api/v1/receipts/link',                anybody,                    ANY, LISTS,    linksRoutes.makeGuestLinkEndpoint),
   row('post',    '/api/v1/links/{link}/upload',          anybody,                    ANY, STREAM,   contributionsRoutes.postContribution),
@@ -250,54 +222,5 @@ export const routes: readonly Route[] = [
   row('get',     '/t/{uuid}',                            anybody,                    OWN, NONE,     getThumbnailEndpoint, { host: 'any' }),
 
   // Pages
-  row('get',     '/sign-in',                             anybody,                    OWN, NONE,     accountPages.signInPage.show),
-  row('post',    '/sign-in',                             ownPage,                    OWN, FORM,     accountPages.signInPage.send),
-  row('get',     '/sign-in/code',                        anybody,                    OWN, NONE,     accountPages.codePage.show),
-  row('post',    '/sign-in/code',                        ownPage,                    OWN, FORM,     accountPages.codePage.send),
-  row('get',     '/sign-up',                             anybody,                    OWN, NONE,     accountPages.signUpPage.show),
-  row('post',    '/sign-up',                             ownPage,                    OWN, FORM,     accountPages.signUpPage.send),
-  row('get',     '/sign-up/{token}',                     anybody,                    OWN, NONE,     accountPages.invitedPage.show),
-  row('post',    '/sign-up/{token}',                     ownPage,                    OWN, FORM,     accountPages.invitedPage.send),
-  row('get',     '/welcome/{token}',                     anybody,                    OWN, NONE,     accountPages.welcomePage.show),
-  row('post',    '/welcome/{token}',                     ownPage,                    OWN, FORM,     accountPages.welcomePage.send),
-  row('get',     '/set-password/{token}',                anybody,                    OWN, NONE,     accountPages.setPasswordPage.show),
-  row('post',    '/set-password/{token}',                ownPage,                    OWN, FORM,     accountPages.setPasswordPage.send),
-  row('get',     '/sign-in/forgotten',                   anybody,                    OWN, NONE,     forgottenPages.show),
-  row('post',    '/sign-in/forgotten',                   anybody,                    OWN, FORM,     forgottenPages.send),
-  row('get',     '/verify-mail/{token}',                 anybody,                    OWN, NONE,     verifyPages.show),
-  row('post',    '/verify-mail/{token}',                 anybody,                    OWN, FORM,     verifyPages.send),
-  row('get',     '/keep/{token}',                        anybody,                    OWN, NONE,     keepPages.show),
-  row('post',    '/keep/{token}',                        anybody,                    OWN, FORM,     keepPages.send),
-  row('get',     '/unsubscribe/{token}',                 anybody,                    OWN, NONE,     unsubscribePages.show),
-  row('post',    '/unsubscribe/{token}',                 anybody,                    OWN, FORM,     unsubscribePages.send),
-  row('post',    '/sign-out',                            ownPage,                    OWN, NONE,     accountPages.postSignOut),
-  row('get',     '/sign-in/oidc',                        anybody,                    OWN, NONE,     startOidc),
-  row('get',     OIDC_CALLBACK,                          anybody,                    OWN, NONE,     finishOidc),
-  row('get',     '/sign-in/proved',                      anybody,                    OWN, NONE,     getProvedPage),
-  row('get',     '/',                                    anybody,                    OWN, NONE,     getStartPage),
-  row('post',    '/',                                    guestOr('upload'),          OWN, STREAM,   postStartPage),
-  row('get',     '/d/{slug}',                            anybody,                    OWN, NONE,     getFilePage),
-  row('get',     '/d/{slug}/report',                     anybody,                    OWN, NONE,     getReportPage),
-  row('post',    '/d/{slug}/report',                     anybody,                    OWN, TEXT,     postReport),
-  row('get',     '/files',                               anybody,                    OWN, NONE,     getFilesPage),
-  row('get',     '/files/{identifier}',                  anybody,                    OWN, NONE,     getFilesPageOf),
-  row('get',     '/settings',                            anybody,                    OWN, NONE,     getSettingsPage),
-  row('get',     '/settings/{section}',                  anybody,                    OWN, NONE,     getSettingsPageOf),
-  row('get',     '/admin',                               anybody,                    OWN, NONE,     getAdminPage),
-  row('get',     '/admin/{section}',                     anybody,                    OWN, NONE,     getAdminPageOf),
-  row('get',     '/f/{identifier}',                      anybody,                    OWN, NONE,     getFolderPage),
-  row('post',    '/f/{identifier}',                      anybody,                    OWN, FORM,     postFolderPassword),
-  row('get',     '/r/{receipt}',                         anybody,                    OWN, NONE,     getReceiptPage),
-  row('post',    '/r/{receipt}',                         anybody,                    OWN, FORM,     postReceiptPage),
-  row('get',     '/l/{link}',                            anybody,                    OWN, NONE,     getLinkPage),
-  row('post',    '/l/{link}',                            anybody,                    OWN, FORM,     postLinkPassword),
-  row('put',     '/l/{link}/{target}',                   anybody,                    OWN, STREAM,   contributionsRoutes.putContribution),
-  row('get',     '/l/{link}/{target}',                   anybody,                    OWN, NONE,     getLinkTargetPage),
-  row('get',     '/l/{link}/{target}/report',            anybody,                    OWN, NONE,     getLinkReportPage),
-  row('post',    '/l/{link}/{target}/report',            anybody,                    OWN, TEXT,     postLinkReport),
-  row('get',     '/l/{link}/{target}/thumbnail',         anybody,                    OWN, NONE,     getLinkThumbnailEndpoint),
-  row('get',     '/docs',                                anybody,                    OWN, NONE,     getReferencePage),
-  row('get',     '/docs/{guide}',                        anybody,                    OWN, NONE,     getGuidePage),
-  row('put',     '/',                                    guestOrKey('upload'),       OWN, STREAM,   uploadStatusRoutes.putUnnamed),
-  row('put',     '/{name}',                              guestOrKey('upload'),       OWN, STREAM,   uploadStatusRoutes.putAtTop, { others: 'nothing' }),
+  ...pageRoutes,
 ]

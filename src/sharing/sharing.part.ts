@@ -7,6 +7,7 @@ import { type ArrivalMails, tellOfArrivals } from './links/arrival-mails.job.ts'
 import { createLinkAccess, type LinkAccess } from './links/link-access.ts'
 import { createLinkClaims, type LinkClaims } from './links/link-claims.ts'
 import { createLinkContributors, type LinkContributors } from './links/link-contributors.ts'
+import { tellOfEnds, tellOfGathered } from './links/link-ends.job.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { createPublicFolders, type PublicFolders } from './public-folders.ts'
 import { createReporting, type Reporting } from './reporting.ts'
@@ -29,17 +30,16 @@ export interface SharingPart {
 }
 
 export function createSharingPart(
-  { db, rates, signing, clock, random, failed }: Core,
+  { config, db, rates, signing, clock, random, failed }: Core,
   mails: ArrivalMails,
 ): SharingPart {
   const access = createAccess(db, signing, clock)
   const reports = createReports(db, clock)
   const folderPasswords = createFolderPasswords(rates, signing, clock, random)
-  const linkClaims = createLinkClaims(
-    db,
-    clock,
-    failed('the end of a download by a link could not be counted'),
-  )
+  const linkClaims = createLinkClaims(db, clock, {
+    keepsAddresses: config.linkAddresses,
+    failed: failed('the end of a download by a link could not be counted'),
+  })
   const links = createLinks(db, rates, clock, random)
   const takeDowns = createTakeDowns(db, clock, failed('a content could not be taken down'))
   return {
@@ -58,6 +58,18 @@ export function createSharingPart(
       { name: 'forget old reports', on: 'one node', every: HOUR, run: reports.forgetOld },
       { name: 'write downloads by links', on: 'every node', every: SECOND, run: linkClaims.flush },
       { name: 'count old downloads by links', on: 'one node', every: HOUR, run: linkClaims.countOld },
+      {
+        name: 'tell of ends of links',
+        on: 'one node',
+        every: MINUTE,
+        run: (mayGoOn) => tellOfEnds(db, clock, mayGoOn),
+      },
+      {
+        name: 'tell of many downloads',
+        on: 'one node',
+        every: MINUTE,
+        run: (mayGoOn) => tellOfGathered(db, clock, mayGoOn),
+      },
       {
         name: 'tell of what came by links',
         on: 'one node',

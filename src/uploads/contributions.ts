@@ -1,10 +1,11 @@
 import type { ContributorCaller } from '../core/callers.ts'
 import type { Signing } from '../core/hmac.ts'
+import { noteEvent } from '../core/link-events.rows.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import type { BlobKey, FolderId, LinkId, Uuid } from '../domain/ids.ts'
+import type { AccountId, BlobKey, FileId, FolderId, LinkId, Uuid } from '../domain/ids.ts'
 import {
   type Answers,
   assertTaken,
@@ -29,6 +30,18 @@ export interface WantedContribution extends OfferedFile {
   readonly reservation: BlobKey | null
 }
 
+/** By which link something came, and for whom. */
+export interface Arrival {
+  readonly link: LinkId
+  readonly account: AccountId
+}
+
+export interface ArrivedFile {
+  readonly id: FileId
+  readonly name: string
+  readonly size: number
+}
+
 /** The number of the file that a receipt of a contribution names, so that the receipt does not name the file. */
 export function contributionTag(signing: Signing, uuid: Uuid): string {
   return signing.tag('contribution', uuid)
@@ -43,11 +56,14 @@ export class Contributions {
   readonly #db: Database
   readonly #signing: Signing
   readonly #clock: Clock
+  readonly #keepsAddresses: boolean
 
-  constructor({ db, signing, clock }: { db: Database; signing: Signing; clock: Clock }) {
-    this.#db = db
-    this.#signing = signing
-    this.#clock = clock
+  /** `keepsAddresses`: whether the log of a link says from where something came. */
+  constructor(parts: { db: Database; signing: Signing; clock: Clock; keepsAddresses: boolean }) {
+    this.#db = parts.db
+    this.#signing = parts.signing
+    this.#clock = parts.clock
+    this.#keepsAddresses = parts.keepsAddresses
   }
 
   /** Refuses, before anything is reserved, what `take` would refuse now. */
@@ -86,11 +102,20 @@ export class Contributions {
   }
 
   /**
-   * To be called in the transaction that stores the file: nothing arrives any more once a revocation was answered. Throws
-   * Refusal LINK_NOT_FOUND.
+   * Notes what came, in the transaction that stores the file and has locked the account: nothing arrives any more once a
+   * revocation was answered. `address`: where it came from; null where that is not known. Throws Refusal LINK_NOT_FOUND.
    */
-  async assertNotRevoked(trx: Trx, link: LinkId): Promise<void> {
+  async arrived(
+    trx: Trx,
+    { link, account }: Arrival,
+    file: ArrivedFile,
+    address: string | null,
+  ): Promise<void> {
     await this.#locked(trx, link)
+    const { size: bytes } = file
+    const at = this.#clock.now()
+    const kept = this.#keepsAddresses ? address : null
+    await noteEvent(trx, { account, link, kind: 'link.arrived', at, file, bytes, address: kept })
   }
 
   /** Deletes what is kept of contributions that never became files, or whose files are gone. */

@@ -100,7 +100,8 @@ export class UploadRequests {
       await contributions.check(caller, offered, said)
       const upload = await direct.begin(caller, folder, file.size, reserved)
       const link = { uuid: makeUuid(random), slug: makeSlug(random) }
-      const settle: Settle = (trx) => contributions.assertNotRevoked(trx, caller.link)
+      const settle: Settle = (trx, { id, size }) =>
+        contributions.arrived(trx, caller, { id, size, name: offered.name }, caller.bucket)
       received = { file, upload, contribution: { link, settle } }
       const taken = { ...offered, answers: said, uuid: link.uuid, reservation: upload.key }
       await contributions.takeNow(caller, taken)

@@ -50,7 +50,7 @@ export function createUploadsPart(
   const commit = new FileCommit({ ...core, thumbnails, limits: config, uploaded: traffic.uploaded })
   const admitGuest = createGuestAdmission(core.rates, config)
   const admitContributor = createContributorAdmission(core.rates, config)
-  const contributions = new Contributions(core)
+  const contributions = new Contributions({ ...core, keepsAddresses: config.linkAddresses })
   const direct = new DirectUploads({
     ...core,
     hashing,

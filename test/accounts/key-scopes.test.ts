@@ -23,6 +23,7 @@ const COVERED = {
     'GET /api/v1/links',
     'GET /api/v1/links/{link}',
     'GET /api/v1/links/{link}/contributions',
+    'GET /api/v1/links/{link}/log',
     'GET /api/v1/bin',
     'GET /api/v1/events',
     'GET /api/v1/account/storage',

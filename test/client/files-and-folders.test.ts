@@ -168,6 +168,8 @@ test('share makes a link with terms, and links lists it and takes it back', asyn
   const sent = await fetch(`${asking.output.trim()}/a.txt?sender=Ben`, { method: 'PUT', body: 'x' })
   expect(sent.status).toBe(200)
   expect((await client.run('links')).output).toMatch(/Hand in {2}live +1 of 2 in +/)
+  const log = await client.run('links', '--log', asking.output.trim())
+  expect(lines(log.output)[1]).toMatch(/^\S+ \S+ {2}arrived {2}1 +a\.txt$/)
   expect((await client.run('request', '/')).code).toBe(1)
   const none = await client.run('share', 'letter.txt', '--downloads', '0')
   expect(none).toMatchObject({ code: 2, errors: expect.stringContaining('a whole number from 1 up') })

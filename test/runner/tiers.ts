@@ -180,6 +180,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/operations/relocation/copying.contract.test.ts':
     'copies every table; migrations and relocation-bytes are quick',
   'test/server/authorization-matrix.test.ts': 'generated: every route; bound-keys.test.ts has some',
+  'test/sharing/links/link-log.test.ts': 'link-claims.test.ts counts the same downloads',
   'test/thumbnails/thumbnail-films.test.ts':
     'makes films; guard.contract.test.ts has the process that reads them',
   'test/thumbnails/thumbnail-making.contract.test.ts': 'many processes; thumbnail-pictures.test.ts has some',

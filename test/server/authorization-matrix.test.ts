@@ -222,6 +222,7 @@ const matrix: Readonly<Record<string, Row>> = {
   'get /api/v1/links/{}/contributions': named(({ link }) => ({
     path: `/api/v1/links/${link}/contributions`,
   })),
+  'get /api/v1/links/{}/log': named(({ link }) => ({ path: `/api/v1/links/${link}/log` })),
   'patch /api/v1/links/{}': named(({ link }) => ({ path: `/api/v1/links/${link}`, body: { name: 'taken' } })),
   'delete /api/v1/links/{}': named(({ link }) => ({ path: `/api/v1/links/${link}` })),
   'get /api/v1/events': { ask: () => ({ path: '/api/v1/events' }), about: {} },

@@ -35,6 +35,7 @@ export const download: Action = async ({ chance, accounts, model, services, turn
       ...{ isLimited: true, visitor: { visitor: visitor as LinkVisitor, program: null } },
     },
     true,
+    { file: null, address: null },
   )
   if (claims === null) throw new Error('a limited link counts its downloads')
   // Without an answer the place may be taken.

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { LinkItem } from '../../client/answers.ts'
+import type { LinkItem, LinkLogItem } from '../../client/answers.ts'
 import { parseLinkName } from '../../client/remote-names.ts'
 import type { Environment } from '../../config/environment.ts'
 import { printJson, printTable } from '../output.ts'
@@ -8,24 +8,37 @@ import { shortTime } from '../words.ts'
 
 interface Options extends ServerOption {
   readonly revoke?: readonly string[]
+  readonly log?: string
   readonly json?: true
 }
 
 /** `holdfast links`: lists the links with terms, from newest to oldest, or takes some of them back. */
 export function linksCommand(links: Command, environment: Environment): void {
   links
-    .description('list the links that you have shared, with their downloads, or revoke some')
+    .description(
+      'list the links that you have shared, with their downloads, or the log of one, or revoke some',
+    )
     .option('--revoke <link...>', 'revoke these links, or slugs, instead: they stop working at once')
+    .option('--log <link>', 'list what happened to this link, or slug, instead: when, what, how much')
     .option('--json', 'print one JSON object a line')
     .option('--server <url>', 'use this server instead of the one of the last login')
     .action((options: Options) => asClient(() => run(environment, options)))
 }
 
-async function run(environment: Environment, { revoke, json, ...options }: Options): Promise<void> {
+async function run(environment: Environment, { revoke, log, json, ...options }: Options): Promise<void> {
   const api = await openApi(environment, options)
   if (revoke !== undefined) {
     const slugs = revoke.map(parseLinkName)
     for (const slug of slugs) await api.revokeLink(slug)
+    return
+  }
+  if (log !== undefined) {
+    const events = api.linkLog(parseLinkName(log))
+    if (json) for await (const event of events) printJson(event)
+    else {
+      const rows = (await Array.fromAsync(events)).map(logRowOf)
+      if (rows.length > 0) printTable(['WHEN', 'WHAT', 'BYTES', 'FILE'], rows)
+    }
     return
   }
   if (json) {
@@ -43,6 +56,18 @@ function rowOf({ title, state, ends_at, url, ...counts }: LinkItem): string[] {
     countOf(counts),
     ends_at === null ? '' : shortTime(ends_at),
     url,
+  ]
+}
+
+/** As the API has it, without what only tells events of links from others. */
+function logRowOf({ at, kind, times, reason, bytes, file, address }: LinkLogItem): string[] {
+  const what = kind.replace(/^link\./, '').replaceAll('_', ' ')
+  const more = [times > 1 ? `(${times})` : '', reason === null ? '' : `(${reason})`].filter(Boolean)
+  return [
+    shortTime(at),
+    [what, ...more].join(' '),
+    bytes === null ? '' : String(bytes),
+    [file?.name ?? '', address === null ? '' : `from ${address}`].join(' ').trim(),
   ]
 }
 

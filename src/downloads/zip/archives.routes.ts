@@ -27,6 +27,11 @@ export function archiveReader({ bucket, request }: Call): ArchiveReader {
 /** The name of an archive that is not of one folder. */
 const FILES = 'files'
 
+/** `folder`: the name of the folder that it is of, or null. */
+export function archiveName(folder: string | null): string {
+  return `${folder ?? FILES}.zip`
+}
+
 /** Answers a GET or HEAD for an archive. `folder`: the name of the folder it is of, or null. */
 export async function sendArchive(
   call: Call,
@@ -42,7 +47,7 @@ export async function sendArchive(
   const { site } = call
   // Nothing here has a date that changes whenever the archive does.
   const validators = { etag: archive.etag, lastModified: null }
-  const headers = archiveHeaders(archive.etag, `${whose.folder ?? FILES}.zip`)
+  const headers = archiveHeaders(archive.etag, archiveName(whose.folder))
   try {
     const part = partToSend(call, archive.size, validators, headers)
     if (part instanceof Response) {

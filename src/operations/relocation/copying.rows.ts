@@ -67,6 +67,7 @@ const copied = {
   link_claims: { key: ['id'], hasIds: true },
   link_uploads: { key: ['link_id'] },
   contributions: { key: ['id'], hasIds: true },
+  link_events: { key: ['id'], hasIds: true },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
 
 const emptied = Object.entries<CopiedTable>(copied)

@@ -1,3 +1,13 @@
+import type { FileId } from '../../domain/ids.ts'
+import type { EventFile } from '../../domain/link-event.ts'
+
+/** What is downloaded by a link, and from which address. */
+export interface Downloaded {
+  readonly file: EventFile<FileId> | null
+  /** null: unknown, or not to be kept. */
+  readonly address: string | null
+}
+
 /** Bytes of a file or a zip that are to be sent. */
 export interface PromisedBytes {
   readonly start: number

@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { OwnedLink } from '../../core/link-events.rows.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { forUpdate } from '../../database/differences.ts'
 import type { LinkDownloader } from '../../domain/access.ts'
@@ -123,13 +124,44 @@ export async function insertClaim(
   return id
 }
 
-/** Adds to what was sent and to the number of transfers that are running. */
-export async function addToClaim(trx: Trx, id: LinkClaimId, sent: number, running: 1 | -1): Promise<void> {
+/** Counts a transfer that begins. `sent`: what it promises. */
+export async function beginInClaim(trx: Trx, id: LinkClaimId, sent: number): Promise<void> {
   await trx
     .updateTable('link_claims')
-    .set({ sent: sql`sent + ${sent}`, running: sql`running + ${running}` })
+    .set({ sent: sql`sent + ${sent}`, running: sql`running + 1` })
     .where('id', '=', id)
     .execute()
+}
+
+/**
+ * Counts a transfer that has ended: `back` of what it promised was not sent. Returns the bytes of the whole claim when it
+ * has its place for good and nobody was told, and marks it as told; else null.
+ */
+export async function endInClaim(
+  trx: Trx,
+  id: LinkClaimId,
+  { back, bytes }: { readonly back: number; readonly bytes: number },
+): Promise<number | null> {
+  const claim = await trx
+    .updateTable('link_claims')
+    .set({ sent: sql`sent - ${back}`, running: sql`running - 1`, bytes: sql`bytes + ${bytes}` })
+    .where('id', '=', id)
+    .returning(['sent', 'running', 'bytes', 'told'])
+    .executeTakeFirst()
+  if (claim === undefined || claim.told === 1 || claim.running > 0 || !isHolding(claim)) return null
+  await trx.updateTable('link_claims').set({ told: 1 }).where('id', '=', id).execute()
+  return claim.bytes
+}
+
+/** Whether all downloads that the link allows were made: no claim gives its place back any more. */
+export async function isUsedUp(trx: Trx, link: LinkId): Promise<boolean> {
+  const told = sql<number>`(select count(*) from link_claims where link_id = links.id and told = 1)`
+  const row = await trx
+    .selectFrom('links')
+    .select(['max_downloads', sql<number>`downloads + ${told}`.as('made')])
+    .where('id', '=', link)
+    .executeTakeFirst()
+  return row !== undefined && row.max_downloads !== null && row.made >= row.max_downloads
 }
 
 /** Deletes claims of the link that gave their place back, except for the last `kept`. */
@@ -146,19 +178,27 @@ export async function dropGivenBack(trx: Trx, link: LinkId, kept: number): Promi
 }
 
 /** Up to `most` links that have claims of `before` or earlier. */
-export async function linksWithOldClaims(db: Database, before: number, most: number): Promise<LinkId[]> {
-  const rows = await db
+export function linksWithOldClaims(db: Database, before: number, most: number): Promise<OwnedLink[]> {
+  return db
     .selectFrom('link_claims')
-    .select('link_id')
+    .innerJoin('links', 'links.id', 'link_claims.link_id')
+    .select(['links.id', 'links.account_id as account'])
     .distinct()
-    .where('created_at', '<=', before)
+    .where('link_claims.created_at', '<=', before)
     .limit(most)
     .execute()
-  return rows.map(({ link_id }) => link_id)
 }
 
-/** Turns up to `most` claims of `before` or earlier into the number of those that had a place; returns how many went. */
-export async function countOldClaims(trx: Trx, link: LinkId, before: number, most: number): Promise<number> {
+/**
+ * Turns up to `most` claims of `before` or earlier into the number of those that had a place; returns those of them of
+ * which nobody was told, because a node was killed meanwhile.
+ */
+export async function countOldClaims(
+  trx: Trx,
+  link: LinkId,
+  before: number,
+  most: number,
+): Promise<{ readonly times: number; readonly bytes: number }> {
   const some = trx
     .selectFrom('link_claims')
     .select('id')
@@ -168,10 +208,12 @@ export async function countOldClaims(trx: Trx, link: LinkId, before: number, mos
   const gone = await trx
     .deleteFrom('link_claims')
     .where('id', 'in', some)
-    .returning(['sent', 'running'])
+    .returning(['sent', 'running', 'bytes', 'told'])
     .execute()
-  await addDownloads(trx, link, gone.filter(isHolding).length)
-  return gone.length
+  const held = gone.filter(isHolding)
+  await addDownloads(trx, link, held.length)
+  const untold = held.filter(({ told }) => told === 0)
+  return { times: untold.length, bytes: untold.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
 export async function addDownloads(trx: Trx, link: LinkId, count: number): Promise<void> {

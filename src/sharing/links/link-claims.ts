@@ -1,19 +1,28 @@
-import type { Database } from '../../database/database.ts'
+import {
+  type LinkDownload,
+  lockOwner,
+  noteDownload,
+  noteEnd,
+  type OwnedLink,
+} from '../../core/link-events.rows.ts'
+import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import type { LinkDownloader, LinkRights } from '../../domain/access.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { LinkClaimId, LinkId, LinkProgram, LinkVisitor } from '../../domain/ids.ts'
-import type { ByteClaims } from './byte-claims.ts'
+import type { ByteClaims, Downloaded } from './byte-claims.ts'
 import {
-  addToClaim,
+  beginInClaim,
   claimOf,
   countDownloads,
   countOldClaims,
   dropGivenBack,
+  endInClaim,
   hasPlaceFor,
   insertClaim,
   isHolding,
+  isUsedUp,
   linksWithOldClaims,
   lockLink,
   visitorOf,
@@ -50,17 +59,24 @@ export interface LinkClaims {
    * null where nothing is counted: no link, or its owner, or, without a limit, what is no `download` but a view or for a
    * preview.
    */
-  of(link: LinkRights | null | undefined, download: boolean): ByteClaims | null
+  of(link: LinkRights | null | undefined, download: boolean, what: Downloaded): ByteClaims | null
   /** Turns claims that are over into their number. */
   countOld(mayGoOn?: () => boolean): Promise<void>
   /** Writes what this node has counted. */
   flush(): Promise<void>
 }
 
-/** `failed` is told when the end of a claim could not be written, which leaves its place taken. */
-export function createLinkClaims(db: Database, clock: Clock, failed: (error: unknown) => void): LinkClaims {
+/**
+ * `failed` is told when the end of a claim could not be written, which leaves its place taken. `keepsAddresses`: whether
+ * the log of a link says from which address it was downloaded.
+ */
+export function createLinkClaims(
+  db: Database,
+  clock: Clock,
+  { keepsAddresses, failed }: { readonly keepsAddresses: boolean; readonly failed: (error: unknown) => void },
+): LinkClaims {
   const turns = new KeyedTurns<LinkId>()
-  const counts = createLinkCounts(db)
+  const counts = createLinkCounts(db, clock)
   const since = () => clock.now() - CLAIMED_FOR
 
   /** The claim, or null when the link has no limit any more. */
@@ -73,7 +89,7 @@ export function createLinkClaims(db: Database, clock: Clock, failed: (error: unk
       const hasPlace = own !== undefined && isHolding(own)
       if (!hasPlace && (await countDownloads(trx, link)) >= row.max_downloads) throw linkUsedUp()
       if (own !== undefined) {
-        await addToClaim(trx, own.id, promised, 1)
+        await beginInClaim(trx, own.id, promised)
         return own.id
       }
       await dropGivenBack(trx, link, GIVEN_BACK_KEPT)
@@ -81,17 +97,28 @@ export function createLinkClaims(db: Database, clock: Clock, failed: (error: unk
     })
   }
 
-  function limited(link: LinkId, downloader: LinkDownloader): ByteClaims {
+  /** Tells of the download when it is one for good, and of the end of the link when it was the last. */
+  function end(link: OwnedLink, id: LinkClaimId, what: Downloaded, over: Transfer): Promise<void> {
+    return inTransaction(db, async (trx) => {
+      await lockOwner(trx, link.account)
+      await lockLink(trx, link.id)
+      const bytes = await endInClaim(trx, id, over)
+      if (bytes !== null) await noteMade(trx, link, { times: 1, bytes, ...what }, clock.now())
+    })
+  }
+
+  function limited(link: OwnedLink, downloader: LinkDownloader, what: Downloaded): ByteClaims {
     return {
-      async begin({ start, end, whole }) {
+      async begin({ start, end: last, whole }) {
         // In doubt the place is kept: what is promised is rounded up, and what was not sent is rounded down.
-        const promised = whole === 0 ? WHOLE : Math.ceil(((end - start) / whole) * WHOLE)
-        const id = await turns.run(link, () => claim(link, downloader, promised))
+        const promised = whole === 0 ? WHOLE : Math.ceil(((last - start) / whole) * WHOLE)
+        const id = await turns.run(link.id, () => claim(link.id, downloader, promised))
         return {
           end(unsent) {
             if (id === null) return
             const back = whole === 0 ? 0 : Math.floor((unsent / whole) * WHOLE)
-            turns.run(link, () => inTransaction(db, (trx) => addToClaim(trx, id, -back, -1))).catch(failed)
+            const bytes = last - start - unsent
+            turns.run(link.id, () => end(link, id, what, { back, bytes })).catch(failed)
           },
         }
       },
@@ -105,13 +132,14 @@ export function createLinkClaims(db: Database, clock: Clock, failed: (error: unk
 
     count: (link) => countDownloads(db, link),
 
-    of(link, download) {
+    of(link, download, { file, address }) {
       if (!link || link.visitor === null) return null
-      if (link.isLimited) return limited(link.id, link.visitor)
-      return download ? counts.of(link.id) : null
+      const what = { file, address: keepsAddresses ? address : null }
+      if (link.isLimited) return limited(link, link.visitor, what)
+      return download ? counts.of(link, what) : null
     },
 
-    countOld: (mayGoOn = () => true) => countClaimsOf(db, since(), mayGoOn),
+    countOld: (mayGoOn = () => true) => countClaimsOf(db, clock, since(), mayGoOn),
 
     async flush() {
       await turns.idle()
@@ -120,15 +148,35 @@ export function createLinkClaims(db: Database, clock: Clock, failed: (error: unk
   }
 }
 
+/** Of a transfer that is over: what it promised and did not send, and the bytes that it sent. */
+interface Transfer {
+  readonly back: number
+  readonly bytes: number
+}
+
+async function noteMade(trx: Trx, link: OwnedLink, made: LinkDownload, now: number): Promise<void> {
+  await noteDownload(trx, link, made, now)
+  if (await isUsedUp(trx, link.id)) await noteEnd(trx, link, 'downloads', now)
+}
+
 /** Turns claims of `before` or earlier into the numbers of those that had a place. */
-async function countClaimsOf(db: Database, before: number, mayGoOn: () => boolean): Promise<void> {
-  for (let links: LinkId[] | null = null; links?.length !== 0 && mayGoOn(); ) {
+async function countClaimsOf(
+  db: Database,
+  clock: Clock,
+  before: number,
+  mayGoOn: () => boolean,
+): Promise<void> {
+  for (let links: OwnedLink[] | null = null; links?.length !== 0 && mayGoOn(); ) {
     links = await linksWithOldClaims(db, before, STEP)
     for (const link of links) {
       if (!mayGoOn()) return
       await inTransaction(db, async (trx) => {
-        await lockLink(trx, link)
-        await countOldClaims(trx, link, before, CLAIMS_STEP)
+        await lockOwner(trx, link.account)
+        await lockLink(trx, link.id)
+        const untold = await countOldClaims(trx, link.id, before, CLAIMS_STEP)
+        if (untold.times > 0) {
+          await noteMade(trx, link, { ...untold, file: null, address: null }, clock.now())
+        }
       })
     }
   }

@@ -1,44 +1,89 @@
+import { type LinkDownload, lockOwner, noteDownload, type OwnedLink } from '../../core/link-events.rows.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
+import type { Clock } from '../../domain/clock.ts'
 import type { LinkId } from '../../domain/ids.ts'
-import type { ByteClaims } from './byte-claims.ts'
+import type { ByteClaims, Downloaded } from './byte-claims.ts'
 import { addDownloads } from './link-claims.rows.ts'
 
 /** Counts downloads that have no limit, in memory. */
 export interface LinkCounts {
-  /** Counts a download that begins at byte 0, unless less than half of it was sent. */
-  of(link: LinkId): ByteClaims
+  /** Counts a download that begins at byte 0, unless less than half of it was sent, and tells of it at its end. */
+  of(link: OwnedLink, what: Downloaded): ByteClaims
   /** Writes the counts of now. Counts that could not be written are kept for the next time. */
   flush(): Promise<void>
 }
 
-export function createLinkCounts(db: Database): LinkCounts {
-  const unwritten = new Map<LinkId, number>()
-  const add = (link: LinkId, more: number) => unwritten.set(link, (unwritten.get(link) ?? 0) + more)
+interface Unwritten {
+  readonly link: OwnedLink
+  /** Downloads that began, less those of which too little was sent. */
+  count: number
+  /** Those that have ended. */
+  readonly over: LinkDownload[]
+}
+
+/** Downloads of a link that are told of by themselves, of those that ended within a second. */
+const MOST_ALONE = 20
+
+export function createLinkCounts(db: Database, clock: Clock): LinkCounts {
+  const unwritten = new Map<LinkId, Unwritten>()
+
+  function of(link: OwnedLink): Unwritten {
+    const present = unwritten.get(link.id)
+    if (present !== undefined) return present
+    const made: Unwritten = { link: { id: link.id, account: link.account }, count: 0, over: [] }
+    unwritten.set(link.id, made)
+    return made
+  }
+
+  function write({ link, count, over }: Unwritten): Promise<void> {
+    return inTransaction(db, async (trx) => {
+      if (over.length > 0) await lockOwner(trx, link.account)
+      await addDownloads(trx, link.id, count)
+      for (const download of over) await noteDownload(trx, link, download, clock.now())
+    })
+  }
 
   return {
-    of: (link) => ({
-      async begin({ start, whole }) {
-        if (start === 0) add(link, 1)
+    of: (link, what) => ({
+      async begin({ start, end, whole }) {
+        if (start === 0) of(link).count += 1
         return {
           end(unsent) {
-            if (start === 0 && unsent * 2 > whole) add(link, -1)
+            if (start > 0) return
+            if (unsent * 2 > whole) of(link).count -= 1
+            else addTo(of(link).over, { times: 1, bytes: end - unsent, ...what })
           },
         }
       },
     }),
 
     async flush() {
-      const counts = [...unwritten].sort(([a], [b]) => a - b)
+      const all = [...unwritten.values()].sort((a, b) => a.link.id - b.link.id)
       unwritten.clear()
-      for (const [at, [link, count]] of counts.entries()) {
+      for (const [at, each] of all.entries()) {
         try {
-          await inTransaction(db, (trx) => addDownloads(trx, link, count))
+          await write(each)
         } catch (error) {
-          for (const [id, left] of counts.slice(at)) add(id, left)
+          for (const left of all.slice(at)) {
+            const present = of(left.link)
+            present.count += left.count
+            for (const download of left.over) addTo(present.over, download)
+          }
           throw error
         }
       }
     },
   }
+}
+
+/** Beyond the first ones only numbers are kept, in one more. */
+function addTo(over: LinkDownload[], download: LinkDownload): void {
+  if (over.length < MOST_ALONE) {
+    over.push(download)
+    return
+  }
+  const rest = over[MOST_ALONE] ?? { times: 0, bytes: 0 }
+  const [times, bytes] = [rest.times + download.times, rest.bytes + download.bytes]
+  over[MOST_ALONE] = { times, bytes, file: null, address: null }
 }

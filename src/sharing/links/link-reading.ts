@@ -1,3 +1,4 @@
+import { countEvents, type LinkEventRow, listEvents } from '../../core/link-events.rows.ts'
 import type { Database } from '../../database/database.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { FileIdentifier, FolderIdentifier } from '../../domain/ids.ts'
@@ -37,6 +38,12 @@ export interface LinkQuery {
   readonly folder: FolderIdentifier | null
 }
 
+/** What happened to a link, from newest to oldest. */
+export interface LinkLog {
+  readonly events: readonly LinkEventRow[]
+  readonly total: number
+}
+
 /** How owners look at their links. A caller who is kept to one folder sees the links whose targets all lie in it. */
 export interface LinkReading {
   /** Throws Refusal LINK_NOT_FOUND. */
@@ -55,6 +62,8 @@ export interface LinkReading {
     page: number,
     perPage: number,
   ): Promise<{ readonly contributions: readonly ListedContribution[]; readonly total: number }>
+  /** Throws Refusal LINK_NOT_FOUND. */
+  log(reach: Reach, slug: string, page: number, perPage: number): Promise<LinkLog>
 }
 
 export function createLinkReading(db: Database): LinkReading {
@@ -109,6 +118,14 @@ export function createLinkReading(db: Database): LinkReading {
       const { id, uploads } = await find(reach, slug)
       const found = await listContributions(db, id, (page - 1) * perPage, perPage)
       return { contributions: found, total: uploads?.taken.files ?? 0 }
+    },
+
+    async log(reach, slug, page, perPage) {
+      const { id } = await find(reach, slug)
+      return {
+        events: await listEvents(db, id, (page - 1) * perPage, perPage),
+        total: await countEvents(db, id),
+      }
     },
   }
 }

@@ -1,5 +1,7 @@
 import { hashPassword } from '../../core/password-hash.ts'
+import { DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
+import { END_SOON_TOLD, END_UNTOLD, type EndTold } from '../../domain/link-event.ts'
 import { boundedNfc } from '../../domain/measured-text.ts'
 import type { UploadTerms } from '../../domain/upload-terms.ts'
 
@@ -25,8 +27,12 @@ export async function hashOf(password: string | null | undefined): Promise<strin
   return typeof password === 'string' ? hashPassword(password) : password
 }
 
-/** The columns that the terms set, besides the password's. Throws Refusal INVALID_REQUEST. */
-export function columnsOf({ name, message, endsAt, maxDownloads }: LinkTerms, now: number) {
+/** The columns that the terms set, besides the password's. `end`: what it has now. Throws Refusal INVALID_REQUEST. */
+export function columnsOf(
+  { name, message, endsAt, maxDownloads }: LinkTerms,
+  now: number,
+  end: number | null = null,
+) {
   if (typeof endsAt === 'number' && endsAt <= now) {
     throw new Refusal('INVALID_REQUEST', '"ends_at": must be in the future')
   }
@@ -35,7 +41,18 @@ export function columnsOf({ name, message, endsAt, maxDownloads }: LinkTerms, no
     ...(message === undefined ? {} : { message: textOf('message', message, LONGEST_MESSAGE) }),
     ...(maxDownloads === undefined ? {} : { max_downloads: maxDownloads }),
     ...(endsAt === undefined ? {} : { ends_at: endsAt }),
+    ...(endsAt === undefined && maxDownloads === undefined
+      ? {}
+      : { end_told: endToldOf(endsAt === undefined ? end : endsAt, now) }),
   }
+}
+
+/** Owners of a link that is made for less than two days are not told that it ends soon. */
+const TOO_SHORT = 2 * DAY
+
+/** What of the end needs not be told. */
+function endToldOf(endsAt: number | null, now: number): EndTold {
+  return endsAt !== null && endsAt - now < TOO_SHORT ? END_SOON_TOLD : END_UNTOLD
 }
 
 /** Control characters, and those that turn the direction of what stands beside them. */

@@ -97,7 +97,7 @@ export async function updateLink(
   id: LinkId,
   change: Pick<
     Updateable<Tables['links']>,
-    'name' | 'message' | 'password_hash' | 'ends_at' | 'max_downloads' | 'revoked_at'
+    'name' | 'message' | 'password_hash' | 'ends_at' | 'max_downloads' | 'revoked_at' | 'end_told'
   >,
 ): Promise<void> {
   await trx.updateTable('links').set(change).where('id', '=', id).execute()

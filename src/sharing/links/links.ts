@@ -1,5 +1,6 @@
+import { dropOldEvents, lockOwner, noteEnd, type OwnedLink } from '../../core/link-events.rows.ts'
 import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
@@ -22,7 +23,10 @@ export interface Links extends LinkMaking, LinkReading {
   change(reach: Reach, slug: string, terms: LinkTerms): Promise<OwnLink>
   /** In force at once, everywhere; what comes by it stops. Throws Refusal LINK_NOT_FOUND. */
   revoke(reach: Reach, slug: string): Promise<void>
-  /** Deletes the rows of links that have been over for long, and of guests' old links of which nothing is left. */
+  /**
+   * Deletes the rows of links that have been over for long, of guests' old links of which nothing is left, and what is that
+   * old in the logs of others.
+   */
   forgetOld(mayGoOn?: () => boolean): Promise<void>
 }
 
@@ -38,13 +42,14 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
     ...createLinkMaking(db, reading, rates, clock, random),
 
     async change(reach, slug, terms) {
-      const { id, revoked_at, uploads_into: into } = await reading.find(reach, slug)
+      const link = await reading.find(reach, slug)
+      const { id, revoked_at, uploads_into: into } = link
       if (revoked_at !== null) throw new Refusal('LINK_NOT_FOUND', 'This link was revoked; make another one')
       assertFits(terms, into !== null)
       const password_hash = await hashOf(terms.password)
       const uploads = terms.uploads === undefined ? {} : uploadColumns(terms.uploads)
       const columns = {
-        ...columnsOf(terms, clock.now()),
+        ...columnsOf(terms, clock.now(), link.ends_at),
         ...(password_hash === undefined ? {} : { password_hash }),
       }
       await inTransaction(db, async (trx) => {
@@ -55,9 +60,9 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
     },
 
     async revoke(reach, slug) {
-      const { id, revoked_at, uploads_into: into } = await reading.find(reach, slug)
+      const { id, account_id: account, revoked_at, uploads_into: into } = await reading.find(reach, slug)
       const now = clock.now()
-      if (revoked_at === null) await inTransaction(db, (trx) => updateLink(trx, id, { revoked_at: now }))
+      if (revoked_at === null) await inTransaction(db, (trx) => revokeNow(trx, { id, account }, now))
       if (into !== null) await giveUpOfLink(db, id, now)
     },
 
@@ -66,6 +71,13 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
       while (mayGoOn() && (await dropLinksOver(db, before, STEP)) === STEP);
       while (mayGoOn() && (await giveLeftLinks(db, STEP)) === STEP);
       while (mayGoOn() && (await dropEmptyGuestLinks(db, before, STEP)) === STEP);
+      while (mayGoOn() && (await dropOldEvents(db, before, STEP)) === STEP);
     },
   }
+}
+
+async function revokeNow(trx: Trx, link: OwnedLink, now: number): Promise<void> {
+  await lockOwner(trx, link.account)
+  await updateLink(trx, link.id, { revoked_at: now })
+  await noteEnd(trx, link, 'revoked', now)
 }

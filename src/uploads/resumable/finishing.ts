@@ -203,7 +203,9 @@ export class Finishing {
     lease.assertHeld()
     const complete = { account, folder, key, digest, size, head, name, declaredType, link, note: null }
     await commit.commit(complete, async (trx, file) => {
-      if (upload.link_id !== null) await contributions.assertNotRevoked(trx, upload.link_id)
+      if (upload.link_id !== null) {
+        await contributions.arrived(trx, { link: upload.link_id, account }, { id: file.id, name, size }, null)
+      }
       const now = clock.now()
       const end = { ended_at: now, state: 'completed', file_id: file.id, received: size } as const
       if ((await endUpload(trx, upload, end, { lease: lease.number })) === null) throw interrupted()

@@ -11,7 +11,7 @@ export const worlds: readonly Change[] = [
     ['if (!this.#isOpen && !(error instanceof Refusal)) failed.add(this.#key, this.#account)', ''],
   ]),
   ...changesIn('src/sharing/links/link-claims.ts', inWorlds, [
-    ['addToClaim(trx, id, -back, -1)', 'addToClaim(trx, id, 0, -1)'],
+    ['end(link, id, what, { back, bytes })', 'end(link, id, what, { back: 0, bytes })'],
   ]),
   ...changesIn('src/files/expiry.job.ts', inWorlds, [
     [

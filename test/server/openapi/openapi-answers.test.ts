@@ -308,6 +308,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'get /api/v1/links/{link}': { path: '/api/v1/links/documented' },
     'patch /api/v1/links/{link}': { path: '/api/v1/links/documented', init: json({ name: 'one' }) },
     'get /api/v1/links/{link}/contributions': { path: `${taking}/contributions` },
+    'get /api/v1/links/{link}/log': { path: `${taking}/log` },
     'post /api/v1/links/{link}/upload': { path: `${taking}/upload`, init: { body: form }, isOpen: true },
     'post /api/v1/links/{link}/uploads': {
       path: `${taking}/uploads`,

@@ -59,7 +59,7 @@ async function fixture() {
     commit,
     health,
     hashing,
-    contributions: new Contributions({ db, signing, clock }),
+    contributions: new Contributions({ db, signing, clock, keepsAddresses: false }),
     admitGuest: async () => {},
     admitContributor: async () => {},
     isShared: false,

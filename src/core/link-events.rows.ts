@@ -1,0 +1,231 @@
+/**
+ * The log of links: what happened to them, when and how much, and what their owners are told. An event is inserted by the
+ * transaction that makes it happen, which must hold the account's lock.
+ */
+import { sql } from 'kysely'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import { lockAccount } from '../database/differences.ts'
+import { MINUTE } from '../domain/clock.ts'
+import { type AccountId, type FileId, GUESTS, type LinkEventId, type LinkId } from '../domain/ids.ts'
+import {
+  END_TOLD,
+  type EndReason,
+  type EventFile,
+  type EventKind,
+  type LinkEventKind,
+} from '../domain/link-event.ts'
+
+/** Events of a link that are kept: the newest ones. */
+export const MOST_EVENTS = 2000
+
+/** Downloads of a link that have a row each, of `ONE_BY_ONE`; the rest of that time is one row. */
+export const MOST_ROWS = 20
+export const ONE_BY_ONE = 20 * MINUTE
+
+export interface LinkEventRow {
+  readonly id: LinkEventId
+  readonly kind: LinkEventKind
+  readonly at: number
+  readonly file_id: FileId | null
+  readonly file_name: string | null
+  readonly bytes: number | null
+  readonly times: number
+  readonly reason: EndReason | null
+  readonly address: string | null
+}
+
+const columns = ['id', 'kind', 'at', 'file_id', 'file_name', 'bytes', 'times', 'reason', 'address'] as const
+
+export interface NewEvent {
+  readonly account: AccountId
+  /** null: of the account itself. */
+  readonly link: LinkId | null
+  readonly kind: EventKind
+  readonly at: number
+  readonly file?: EventFile<FileId> | null
+  readonly bytes?: number
+  readonly times?: number
+  readonly reason?: EndReason
+  /** null where none is kept. */
+  readonly address?: string | null
+}
+
+/** Kinds that are told by mail from here. What came is told from `contributions`, by the names of the senders. */
+const MAILED: readonly EventKind[] = [
+  'link.first_download',
+  'link.ends_soon',
+  'link.ended',
+  'storage.nearly_full',
+]
+
+/** Guests have no log to read, so their links do not wait for each other. */
+export async function lockOwner(trx: Trx, account: AccountId): Promise<void> {
+  if (account !== GUESTS) await lockAccount(trx, account)
+}
+
+/** Appends the event, and drops the oldest ones of its link that are too many. Nothing is noted for guests. */
+export async function noteEvent(trx: Trx, event: NewEvent): Promise<void> {
+  if (event.account === GUESTS) return
+  const { account, link, kind, at, file = null, bytes = null, times = 1, reason = null } = event
+  const isMailed = MAILED.includes(kind) && reason !== 'revoked'
+  await trx
+    .insertInto('link_events')
+    .values({
+      account_id: account,
+      link_id: link,
+      kind,
+      at,
+      file_id: file?.id ?? null,
+      file_name: file?.name ?? null,
+      bytes,
+      times,
+      reason,
+      address: event.address ?? null,
+      mailed: isMailed ? 0 : 1,
+    })
+    .execute()
+  if (link !== null) await dropTooMany(trx, link)
+}
+
+async function dropTooMany(trx: Trx, link: LinkId): Promise<void> {
+  const last = trx
+    .selectFrom('link_events')
+    .select('id')
+    .where('link_id', '=', link)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .offset(MOST_EVENTS)
+  await trx.deleteFrom('link_events').where('link_id', '=', link).where('id', '<=', last).execute()
+}
+
+/** Of a link whose account is locked. */
+export interface OwnedLink {
+  readonly id: LinkId
+  readonly account: AccountId
+}
+
+/** One download by a link, or several. */
+export interface LinkDownload {
+  readonly times: number
+  readonly bytes: number
+  readonly file: EventFile<FileId> | null
+  readonly address: string | null
+}
+
+/** Tells of the downloads, or gathers them where very many are told of already: `tellGathered` tells of those. */
+export async function noteDownload(
+  trx: Trx,
+  { id, account }: OwnedLink,
+  { times, bytes, file, address }: LinkDownload,
+  now: number,
+): Promise<void> {
+  if (account === GUESTS) return
+  const link = await trx
+    .updateTable('links')
+    .set({ untold: sql`untold + ${times}`, untold_bytes: sql`untold_bytes + ${bytes}` })
+    .where('id', '=', id)
+    .returning(['told_since', 'told_rows', 'untold', 'untold_bytes'])
+    .executeTakeFirst()
+  if (link === undefined || link.untold === 0) return
+  const isOver = isWindowOver(link.told_since, now)
+  if (!isOver && link.told_rows >= MOST_ROWS) return
+  const isAlone = link.untold === times
+  await tell(trx, { id, account }, { ...link, ...(isAlone ? { file, address } : {}) }, now)
+  const window = isOver ? { told_since: now, told_rows: 1 } : { told_rows: link.told_rows + 1 }
+  await trx
+    .updateTable('links')
+    .set({ untold: 0, untold_bytes: 0, ...window })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** A time in the future was written by a wrong clock. */
+function isWindowOver(since: number | null, now: number): boolean {
+  return since === null || since > now || now - since >= ONE_BY_ONE
+}
+
+async function tell(
+  trx: Trx,
+  { id, account }: OwnedLink,
+  { told_since, untold: times, untold_bytes: bytes, file = null, address = null }: Gathered,
+  at: number,
+): Promise<void> {
+  const kind = told_since === null ? 'link.first_download' : 'link.downloaded'
+  await noteEvent(trx, { account, link: id, kind, at, file, bytes, times, address })
+}
+
+interface Gathered {
+  readonly told_since: number | null
+  readonly untold: number
+  readonly untold_bytes: number
+  readonly file?: EventFile<FileId> | null
+  readonly address?: string | null
+}
+
+/** Up to `most` links with downloads that were gathered and are to be told of now. */
+export function linksToTell(db: Database, now: number, most: number): Promise<OwnedLink[]> {
+  return db
+    .selectFrom('links')
+    .select(['id', 'account_id as account'])
+    .where('untold', '>', 0)
+    .where((link) => link.or([link('told_since', '<=', now - ONE_BY_ONE), link('told_since', '>', now)]))
+    .limit(most)
+    .execute()
+}
+
+/** Tells of what was gathered, as one event. */
+export function tellGathered(trx: Trx, link: OwnedLink, now: number): Promise<void> {
+  return noteDownload(trx, link, { times: 0, bytes: 0, file: null, address: null }, now)
+}
+
+/** Notes that the link has ended, and tells of it once: what else ends it later changes nothing. */
+export async function noteEnd(
+  trx: Trx,
+  { id, account }: OwnedLink,
+  reason: EndReason,
+  at: number,
+  { isTold = true }: { readonly isTold?: boolean } = {},
+): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable('links')
+    .set({ end_told: END_TOLD })
+    .where('id', '=', id)
+    .where('end_told', '<', END_TOLD)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n || !isTold) return
+  await noteEvent(trx, { account, link: id, kind: 'link.ended', at, reason })
+}
+
+/** Events of the link from newest to oldest. */
+export function listEvents(
+  db: Database,
+  link: LinkId,
+  offset: number,
+  limit: number,
+): Promise<LinkEventRow[]> {
+  return db
+    .selectFrom('link_events')
+    .select(columns)
+    .where('link_id', '=', link)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .$narrowType<{ kind: LinkEventKind }>()
+    .execute()
+}
+
+export async function countEvents(db: Queryable, link: LinkId): Promise<number> {
+  const { count } = await db
+    .selectFrom('link_events')
+    .select((event) => event.fn.countAll<number>().as('count'))
+    .where('link_id', '=', link)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Deletes up to `most` events from before `time`; returns how many. */
+export async function dropOldEvents(db: Database, time: number, most: number): Promise<number> {
+  const old = db.selectFrom('link_events').select('id').where('at', '<', time).orderBy('at').limit(most)
+  const { numDeletedRows } = await db.deleteFrom('link_events').where('id', 'in', old).executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,33 @@
+/** What happened to a link. `link.first_download` takes the place of its first `link.downloaded`. */
+export const LINK_EVENT_KINDS = [
+  'link.arrived',
+  'link.first_download',
+  'link.downloaded',
+  'link.ends_soon',
+  'link.ended',
+] as const
+
+export type LinkEventKind = (typeof LINK_EVENT_KINDS)[number]
+
+/** What owners are told of. */
+export const EVENT_KINDS = [...LINK_EVENT_KINDS, 'storage.nearly_full'] as const
+
+export type EventKind = (typeof EVENT_KINDS)[number]
+
+/** Why a link ended. */
+export const END_REASONS = ['time', 'downloads', 'revoked'] as const
+
+export type EndReason = (typeof END_REASONS)[number]
+
+/** How much of its end a link's owner was told: nothing, that it comes, or that it came. */
+export const END_UNTOLD = 0
+export const END_SOON_TOLD = 1
+export const END_TOLD = 2
+
+export type EndTold = typeof END_UNTOLD | typeof END_SOON_TOLD | typeof END_TOLD
+
+/** What an event is about. `id`: null for an archive. */
+export interface EventFile<Id> {
+  readonly id: Id | null
+  readonly name: string
+}

@@ -1,0 +1,82 @@
+/** Tells of links that end soon or have ended by time, and of downloads that were gathered. */
+import { yieldToEventLoop } from '../../core/batches.ts'
+import {
+  linksToTell,
+  lockOwner,
+  noteEnd,
+  noteEvent,
+  type OwnedLink,
+  tellGathered,
+} from '../../core/link-events.rows.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type Clock, DAY } from '../../domain/clock.ts'
+import { endsStill, linksEnding, noteEndSoon } from './link-ends.rows.ts'
+
+/** Milliseconds before its end in which it ends soon. */
+const SOON = DAY
+/** Milliseconds for which an end is worth telling: after an outage of the server there may be many. */
+const LASTS = 3 * DAY
+const STEP = 100
+
+export async function tellOfEnds(
+  db: Database,
+  clock: Pick<Clock, 'now'>,
+  mayGoOn: () => boolean,
+): Promise<void> {
+  const now = clock.now()
+  await inSteps(
+    db,
+    mayGoOn,
+    () => linksEnding(db, now + SOON, 'soon', STEP),
+    async (trx, link) => {
+      const isSoon = (await noteEndSoon(trx, link)) && link.ends_at > now
+      if (isSoon) await noteEvent(trx, { ...eventOf(link), kind: 'link.ends_soon', at: now })
+    },
+  )
+  await inSteps(
+    db,
+    mayGoOn,
+    () => linksEnding(db, now, 'over', STEP),
+    async (trx, link) => {
+      if (!(await endsStill(trx, link))) return
+      await noteEnd(trx, link, 'time', link.ends_at, { isTold: link.ends_at > now - LASTS })
+    },
+  )
+}
+
+export function tellOfGathered(
+  db: Database,
+  clock: Pick<Clock, 'now'>,
+  mayGoOn: () => boolean,
+): Promise<void> {
+  const now = clock.now()
+  return inSteps(
+    db,
+    mayGoOn,
+    () => linksToTell(db, now, STEP),
+    (trx, link) => tellGathered(trx, link, now),
+  )
+}
+
+const eventOf = ({ id, account }: OwnedLink) => ({ link: id, account })
+
+/** Does `work` with each link in a transaction, after which the link must not be found again. */
+async function inSteps<Link extends OwnedLink>(
+  db: Database,
+  mayGoOn: () => boolean,
+  find: () => Promise<Link[]>,
+  work: (trx: Trx, link: Link) => Promise<void>,
+): Promise<void> {
+  while (mayGoOn()) {
+    const links = await find()
+    for (const link of links) {
+      await inTransaction(db, async (trx) => {
+        await lockOwner(trx, link.account)
+        await work(trx, link)
+      })
+    }
+    if (links.length < STEP) return
+    await yieldToEventLoop()
+  }
+}
