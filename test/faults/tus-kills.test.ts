@@ -5,13 +5,38 @@ import { join } from 'node:path'
 import { chance } from '../support/chance.ts'
 import { readBack, sha256 } from '../support/clients/caller.ts'
 import { guestAt, openPatch, tus } from '../support/clients/tus.ts'
+import { eventually } from '../support/eventually.ts'
 import { startChild, temporaryFolder } from '../support/processes/child.ts'
 
 const MIB = 1024 ** 2
 const SEED = 41
 const SETTINGS = { MIN_FREE_SPACE: '1MB' }
 
-test('an upload through four kills arrives whole, and no offset is told that is not there', async () => {
+/** Downloads a file while it is being uploaded, from one server after another. */
+function follower() {
+  const chunks: Uint8Array[] = []
+  let came = 0
+  return {
+    came: () => came,
+    bytes: () => Buffer.concat(chunks),
+    /** Goes on where it was, until it breaks off or all has come. */
+    async follow(url: string, slug: string): Promise<void> {
+      const headers: Record<string, string> = came === 0 ? {} : { range: `bytes=${came}-` }
+      try {
+        const response = await fetch(`${url}/d/${slug}?download=1&wait=1`, { headers })
+        if (!response.ok) return
+        for await (const chunk of response.body ?? []) {
+          chunks.push(chunk)
+          came += chunk.length
+        }
+      } catch {
+        // The server was killed.
+      }
+    },
+  }
+}
+
+test('an upload through four kills arrives whole, also for whoever downloads it meanwhile, and no offset is told that is not there', async () => {
   using folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
   const random = chance(SEED)
@@ -20,6 +45,7 @@ test('an upload through four kills arrives whole, and no offset is told that is 
   let slug = ''
   /** What a server has told of the offset, which no later one may take back. */
   let told = 0
+  const reader = follower()
   for (let kills = 0; kills < 4; kills++) {
     await using server = await startChild(dataDir, SETTINGS)
     const client = tus(guestAt(server.url))
@@ -27,6 +53,8 @@ test('an upload through four kills arrives whole, and no offset is told that is 
     const offset = await client.offset(path)
     expect(offset).toBeGreaterThanOrEqual(told)
     told = offset
+    const following = reader.follow(server.url, slug)
+    await eventually('what was kept has come', () => reader.came() >= offset - 1)
     const upTo = Math.min(content.length - MIB, offset + random.whole(1, 16 * MIB))
     // Half of the servers are told to keep a piece before, so that kills meet both beginnings and middles.
     if (random.fraction() < 0.5 && offset + 1000 < upTo) {
@@ -43,6 +71,7 @@ test('an upload through four kills arrives whole, and no offset is told that is 
     expect(look.status).toBe(200)
     await server.kill()
     patch.destroy()
+    await following
   }
   await using server = await startChild(dataDir, SETTINGS)
   const client = tus(guestAt(server.url))
@@ -51,6 +80,8 @@ test('an upload through four kills arrives whole, and no offset is told that is 
   expect((await client.patch(path, offset, content.slice(offset))).status).toBe(204)
   expect(await client.look(path)).toMatchObject({ body: { status: 'completed', sha256: sha256(content) } })
   expect(await readBack(server.url, slug)).toEqual({ size: content.length, sha256: sha256(content) })
+  await reader.follow(server.url, slug)
+  expect(sha256(reader.bytes())).toBe(sha256(content))
   await server.stop()
 }, 300_000)
 
