@@ -28,10 +28,15 @@ const MAY_IMPORT = {
   mail: [],
   files: ['thumbnails/(thumbnails|icons)\\.ts$'],
   thumbnails: ['files/', 'sharing/(access|links/link-(access|visits))\\.ts$'],
-  accounts: ['files/', 'mail/'],
+  accounts: ['files/', 'mail/', 'webhooks/webhooks\\.rows\\.ts$'],
   sharing: ['files/', 'accounts/', 'uploads/', 'mail/outbox\\.ts$'],
   uploads: ['files/', 'thumbnails/'],
   downloads: ['files/', 'sharing/', 'uploads/hashing/'],
+  webhooks: [
+    'accounts/sign-in/proof-check\\.ts$',
+    'accounts/sign-in\\.part\\.ts$',
+    'mail/(outbox|mail-addresses\\.rows)\\.ts$',
+  ],
   events: ['files/', 'accounts/keys/'],
   operations: [
     'accounts/',

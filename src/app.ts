@@ -31,6 +31,7 @@ import type { StorageOptions as Given } from './storage.ts'
 import { guardDataFolder, holdDataFolder, openBlobs, openDatabase } from './storage.ts'
 import { createThumbnailsPart } from './thumbnails/thumbnails.part.ts'
 import { createUploadsPart } from './uploads/uploads.part.ts'
+import { createWebhooksPart } from './webhooks/webhooks.part.ts'
 
 export { sendTestMail, tryMailServer }
 
@@ -107,6 +108,7 @@ async function startIn(closing: Closing, start: Start): Promise<Holdfast> {
         await listening.stop()
         await parts.thumbnails.stop()
         mail.stop()
+        parts.webhooks.stop()
         await stopJobs()
         // However many there are, and the database itself says when it has had enough.
         await flush()
@@ -139,6 +141,7 @@ async function createParts(
     progressOf: uploads.progressOf,
   })
   const events = createEventsPart(core)
+  const webhooks = createWebhooksPart(core, mails, manifest.version)
   const operations = await createOperationsPart(core, {
     settings,
     metrics: given.metrics,
@@ -158,9 +161,21 @@ async function createParts(
   const pages = createPagesPart(given.site, { authentication, operations })
   const forPeople = { accounts, authentication, operations, pages, signIn }
   return {
-    parts: { ...forPeople, downloads, events, files, sharing, thumbnails, uploads },
+    parts: { ...forPeople, downloads, events, files, sharing, thumbnails, uploads, webhooks },
     mail,
-    jobs: jobsOf([core, files, sharing, thumbnails, uploads, mail, signIn, accounts, operations, mirror]),
+    jobs: jobsOf([
+      core,
+      files,
+      sharing,
+      thumbnails,
+      uploads,
+      mail,
+      signIn,
+      accounts,
+      operations,
+      mirror,
+      webhooks,
+    ]),
   }
 }
 

@@ -71,6 +71,8 @@ export interface Config {
   readonly minFreeSpace: number
   /** Whether the logs of links say from which addresses they were used. */
   readonly linkAddresses: boolean
+  /** Whether webhooks may lead into private networks. */
+  readonly webhookPrivateNetworks: boolean
   readonly inactiveDays: number
   readonly binDays: number
   readonly maxFolderDepth: number
@@ -140,6 +142,7 @@ function readConfig(reader: SettingsReader): Config {
     guestStorage: reader.value(settings.guestStorage),
     minFreeSpace: reader.value(settings.minFreeSpace),
     linkAddresses: reader.value(settings.linkAddresses),
+    webhookPrivateNetworks: reader.value(settings.webhookPrivateNetworks),
     inactiveDays: reader.value(settings.inactiveDays),
     binDays: reader.value(settings.binDays),
     maxFolderDepth: reader.value(settings.maxFolderDepth),

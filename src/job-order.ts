@@ -40,6 +40,7 @@ const ORDER = [
   'remove garbage',
   'forget outcomes of transactions',
   'forget old mails',
+  'forget old webhook deliveries',
   'read stored bytes again',
   'note damaged contents',
   'tell of damaged contents',
@@ -50,6 +51,7 @@ const ORDER = [
   'back up',
   'rehearse a restore',
   'send mails',
+  'send webhooks',
 ]
 
 /** The jobs of these parts in their order. Throws for a job that the order does not name. */

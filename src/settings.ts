@@ -422,6 +422,14 @@ export const settings = {
     allowed: 'true or false',
     read: readBoolean,
   },
+  webhookPrivateNetworks: {
+    variable: 'HOLDFAST_WEBHOOK_PRIVATE_NETWORKS',
+    default: 'false',
+    description:
+      'Whether webhooks, which everybody with an account may add, are also sent into private networks and to this machine.',
+    allowed: 'true or false',
+    read: readBoolean,
+  },
   inactiveDays: {
     variable: 'HOLDFAST_INACTIVE_DAYS',
     default: '45',

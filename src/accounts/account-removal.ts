@@ -7,6 +7,7 @@ import { giveUpReturns } from '../files/bin/bin-returning.rows.ts'
 import { markFolderDeleted } from '../files/folders/folders.rows.ts'
 import { dropMailAddress } from '../mail/mail-addresses.rows.ts'
 import { dropMailsOf } from '../mail/mails.rows.ts'
+import { dropWebhooksOf } from '../webhooks/webhooks.rows.ts'
 import { dropKeys } from './keys/api-keys.rows.ts'
 import { dropIdentities } from './sign-in/identities.rows.ts'
 import { endSessions } from './sign-in/sessions.rows.ts'
@@ -21,6 +22,7 @@ export async function removeAccount(trx: Trx, account: AccountId, now: number): 
   await dropMailAddress(trx, account)
   await dropMailsOf(trx, account)
   await dropKeys(trx, account)
+  await dropWebhooksOf(trx, account)
   await giveUpReturns(trx, account)
   await emptyBin(trx, account)
   await markFolderDeleted(trx, await topFolder(trx, account), now)

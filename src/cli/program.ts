@@ -15,6 +15,7 @@ import { linksCommand } from './links/links.ts'
 import { receiptCommand } from './links/receipt.ts'
 import { requestCommand } from './links/request.ts'
 import { shareCommand } from './links/share.ts'
+import { webhooksCommand } from './links/webhooks.ts'
 import { listCommand, searchCommand } from './list.ts'
 import { loginCommand } from './login.ts'
 import { logoutCommand } from './logout.ts'
@@ -64,6 +65,7 @@ const CLIENTS = [
   'request',
   'links',
   'receipt',
+  'webhooks',
 ]
 
 /**
@@ -175,5 +177,6 @@ function program(environment: Environment): Command {
   requestCommand(holdfast.command('request'), environment)
   linksCommand(holdfast.command('links'), environment)
   receiptCommand(holdfast.command('receipt'), environment)
+  webhooksCommand(holdfast.command('webhooks'), environment)
   return holdfast
 }

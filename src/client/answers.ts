@@ -7,6 +7,7 @@ import { folderCreatedAnswer, folderListItem } from '../contract/folders.ts'
 import { linkEvent, link as linkShape } from '../contract/links.ts'
 import { signedAddress as addressShape, publicFolder as publicFolderShape } from '../contract/public.ts'
 import { receiptUpload, uploadResult } from '../contract/uploads.ts'
+import { webhookDelivery as deliveryShape, webhook as webhookShape } from '../contract/webhooks.ts'
 
 const fileItem = z.pick(fileListItem, {
   id: true,
@@ -152,3 +153,24 @@ export const linkLogList = z.object({
   data: z.array(linkLogItem),
   pagination: z.pick(pagination, { pages: true }),
 })
+
+const webhookItem = z.object({
+  ...z.pick(webhookShape, { id: true, url: true, failing_since: true, disabled_at: true }).shape,
+  // A later version of the server may have more.
+  kinds: z.nullable(z.array(z.string())),
+})
+export type WebhookItem = z.infer<typeof webhookItem>
+
+export const webhookList = z.object({ data: z.array(webhookItem) })
+export const newWebhook = z.object({ data: z.object({ id: z.int(), secret: z.string() }) })
+export type NewWebhook = z.infer<typeof newWebhook>['data']
+
+const deliveryItem = z.object({
+  ...z.pick(deliveryShape, { id: true, event: true, at: true, next_at: true, status: true }).shape,
+  kind: z.string(),
+  state: z.string(),
+  failure: z.nullable(z.string()),
+})
+export type WebhookDeliveryItem = z.infer<typeof deliveryItem>
+
+export const deliveryList = z.object({ data: z.array(deliveryItem) })

@@ -26,6 +26,7 @@ import { ConnectionError } from './failure.ts'
 import { ask, type RemoteServer, readJsonAnswer } from './http.ts'
 import { ASKING, MOVING, type RetryPatience } from './policy/retry-policy.ts'
 import type { Retries } from './retries.ts'
+import { createWebhooksApi, type WebhooksApi } from './webhooks-api.ts'
 
 /** A folder's identifier, or `root`. */
 export type FolderName = string
@@ -54,6 +55,7 @@ export interface Api {
   revokeLink(slug: string): Promise<void>
   /** What happened to the link, page by page, from newest to oldest. */
   linkLog(slug: string): AsyncIterable<LinkLogItem>
+  readonly webhooks: WebhooksApi
   /** What a guest has uploaded, by its receipt: it needs no key. */
   receipt(receipt: string): Promise<ReceiptFields>
   changeReceipt(receipt: string, change: ReceiptChange): Promise<ReceiptFields>
@@ -129,6 +131,16 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
     return retries.persist(patience, () => attempt().catch(withDoubt))
   }
 
+  /** The items of a list, page by page as they come. */
+  async function* pages<Item>(list: string, shape: z.ZodMiniType<PageOf<Item>>): AsyncGenerator<Item> {
+    for (let page = 1, last = 1; page <= last; page++) {
+      const more = `${list.includes('?') ? '&' : '?'}per_page=100&page=${page}`
+      const answer = await get(list + more, shape)
+      last = answer.pagination.pages
+      yield* answer.data
+    }
+  }
+
   return {
     server,
     account: async () => (await get('/api/v1/account', accountFields)).data,
@@ -146,14 +158,7 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
       await send('POST', '/api/v1/folder/move', { folder, parent }, anything)
     },
     deleteFolders: (identifiers) => send('POST', '/api/v1/folder/delete', { identifiers }, deletionFields),
-    async *files(filter) {
-      for (let page = 1, pages = 1; page <= pages; page++) {
-        const query = new URLSearchParams({ ...filter, per_page: '100', page: String(page) })
-        const answer = await get(`/api/v1/files?${query}`, fileList)
-        pages = answer.pagination.pages
-        yield* answer.data
-      }
-    },
+    files: (filter) => pages(`/api/v1/files?${new URLSearchParams({ ...filter })}`, fileList),
     file: async (identifier) =>
       (await get(`/api/v1/file/${encodeURIComponent(identifier)}`, fileDetailFields)).data,
     async renameFile(identifier, name) {
@@ -163,25 +168,13 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
       await send('POST', '/api/v1/file/move', { file: identifier, folder }, anything)
     },
     deleteFiles: (identifiers) => send('POST', '/api/v1/file/delete', { identifiers }, deletionFields),
-    async *linkLog(slug) {
-      for (let page = 1, pages = 1; page <= pages; page++) {
-        const path = `/api/v1/links/${encodeURIComponent(slug)}/log?per_page=100&page=${page}`
-        const answer = await get(path, linkLogList)
-        pages = answer.pagination.pages
-        yield* answer.data
-      }
-    },
-    async *links() {
-      for (let page = 1, pages = 1; page <= pages; page++) {
-        const answer = await get(`/api/v1/links?per_page=100&page=${page}`, linkList)
-        pages = answer.pagination.pages
-        yield* answer.data
-      }
-    },
+    linkLog: (slug) => pages(`/api/v1/links/${encodeURIComponent(slug)}/log`, linkLogList),
+    links: () => pages('/api/v1/links', linkList),
     makeLink: async (wanted) => (await send('POST', '/api/v1/links', wanted, linkFields)).data,
     async revokeLink(slug) {
       await send('DELETE', `/api/v1/links/${encodeURIComponent(slug)}`, {}, anything)
     },
+    webhooks: createWebhooksApi(get, send),
     receipt: async (receipt) => (await get(receiptPath(receipt), receiptFields)).data,
     changeReceipt: async (receipt, change) =>
       (await send('PATCH', receiptPath(receipt), change, receiptFields)).data,
@@ -190,6 +183,11 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
       await send('DELETE', receiptPath(receipt), {}, anything)
     },
   }
+}
+
+interface PageOf<Item> {
+  readonly data: Item[]
+  readonly pagination: { readonly pages: number }
 }
 
 const receiptPath = (receipt: string) => `/api/v1/receipt/${encodeURIComponent(receipt)}`

@@ -143,6 +143,7 @@ const OWNED_TABLES = [
   'mail_addresses',
   'mails',
   'file_warnings',
+  'webhooks',
   'link_events',
   'links',
 ] as const

@@ -13,7 +13,9 @@ import {
   type EventFile,
   type EventKind,
   type LinkEventKind,
+  type StoredEventKind,
 } from '../domain/link-event.ts'
+import { queueEvent } from './webhook-outbox.rows.ts'
 
 /** Events of a link that are kept: the newest ones. */
 export const MOST_EVENTS = 2000
@@ -40,7 +42,7 @@ export interface NewEvent {
   readonly account: AccountId
   /** null: of the account itself. */
   readonly link: LinkId | null
-  readonly kind: EventKind
+  readonly kind: StoredEventKind
   readonly at: number
   readonly file?: EventFile<FileId> | null
   readonly bytes?: number
@@ -51,7 +53,7 @@ export interface NewEvent {
 }
 
 /** Kinds that are told by mail from here. What came is told from `contributions`, by the names of the senders. */
-const MAILED: readonly EventKind[] = [
+const MAILED: readonly StoredEventKind[] = [
   'link.first_download',
   'link.ends_soon',
   'link.ended',
@@ -63,12 +65,22 @@ export async function lockOwner(trx: Trx, account: AccountId): Promise<void> {
   if (account !== GUESTS) await lockAccount(trx, account)
 }
 
-/** Appends the event, and drops the oldest ones of its link that are too many. Nothing is noted for guests. */
-export async function noteEvent(trx: Trx, event: NewEvent): Promise<void> {
-  if (event.account === GUESTS) return
+/**
+ * Appends the event, puts it into the outbox of webhooks, and drops the oldest events of its link that are too many. Nothing
+ * is noted for guests.
+ */
+export async function noteEvent(trx: Trx, event: NewEvent & { readonly kind: EventKind }): Promise<void> {
+  const { account, link, kind, at } = event
+  if (account === GUESTS) return
+  await queueEvent(trx, account, { id: await insertEvent(trx, event), kind }, at)
+  if (link !== null) await dropTooMany(trx, link)
+}
+
+/** Appends the event alone. */
+export async function insertEvent(trx: Trx, event: NewEvent): Promise<LinkEventId> {
   const { account, link, kind, at, file = null, bytes = null, times = 1, reason = null } = event
   const isMailed = MAILED.includes(kind) && reason !== 'revoked'
-  await trx
+  const { id } = await trx
     .insertInto('link_events')
     .values({
       account_id: account,
@@ -83,8 +95,9 @@ export async function noteEvent(trx: Trx, event: NewEvent): Promise<void> {
       address: event.address ?? null,
       mailed: isMailed ? 0 : 1,
     })
-    .execute()
-  if (link !== null) await dropTooMany(trx, link)
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
 }
 
 async function dropTooMany(trx: Trx, link: LinkId): Promise<void> {

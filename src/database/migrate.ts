@@ -31,6 +31,7 @@ import { linkClaims } from './migrations/026-link-claims.ts'
 import { uploadLinks } from './migrations/027-upload-links.ts'
 import { arrivals } from './migrations/028-arrivals.ts'
 import { linkEvents } from './migrations/029-link-events.ts'
+import { webhooks } from './migrations/030-webhooks.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -69,6 +70,7 @@ const migrations: readonly Migration[] = [
   uploadLinks,
   arrivals,
   linkEvents,
+  webhooks,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

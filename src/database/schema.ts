@@ -33,11 +33,14 @@ import type {
   Slug,
   UploadId,
   Uuid,
+  WebhookDeliveryId,
+  WebhookId,
 } from '../domain/ids.ts'
 import type { Language } from '../domain/language.ts'
-import type { EndReason, EndTold, EventKind } from '../domain/link-event.ts'
+import type { EndReason, EndTold, StoredEventKind } from '../domain/link-event.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 import type { ReportReason, ReportState } from '../domain/report.ts'
+import type { DeliveryFailure } from '../domain/webhook.ts'
 
 /** All tables. Times are milliseconds since the epoch, sizes are bytes, flags are 0 or 1. */
 export interface Tables {
@@ -76,6 +79,8 @@ export interface Tables {
   link_uploads: LinkUploadsTable
   contributions: ContributionsTable
   link_events: LinkEventsTable
+  webhooks: WebhooksTable
+  webhook_deliveries: WebhookDeliveriesTable
   rate_windows: { subject: string; opened_at: number; ends_at: number; used: number }
   days: DaysTable
   outages: OutagesTable
@@ -711,7 +716,7 @@ interface LinkEventsTable {
   account_id: AccountId
   /** null: of the account itself. */
   link_id: LinkId | null
-  kind: EventKind
+  kind: StoredEventKind
   at: number
   /** What was downloaded or came; of an archive there is only the name. It may have been renamed or deleted since. */
   file_id: FileId | null
@@ -725,4 +730,38 @@ interface LinkEventsTable {
   address: string | null
   /** Whether a mail told of it, or none has to. */
   mailed: Generated<0 | 1>
+}
+
+/** Addresses that get the events of an account. */
+interface WebhooksTable {
+  id: Generated<WebhookId>
+  account_id: AccountId
+  url: string
+  /** `whsec_` and base64, as Standard Webhooks has it: it signs, so it cannot be a hash. */
+  secret: string
+  /** Separated by spaces; empty: all. */
+  kinds: string
+  created_at: number
+  /** Failed attempts since the last that did not fail, and when the first of them was. */
+  failures: Generated<number>
+  failing_since: Generated<number | null>
+  /** Nothing is sent before. */
+  rest_until: Generated<number>
+  disabled_at: Generated<number | null>
+}
+
+/** The outbox of webhooks, and what became of it. */
+interface WebhookDeliveriesTable {
+  id: Generated<WebhookDeliveryId>
+  webhook_id: WebhookId
+  event_id: LinkEventId
+  /** When it was put here, or sent again by hand. */
+  queued_at: number
+  /** Time of the next attempt. During an attempt: when its claim ends. null: it is over. */
+  due_at: number | null
+  tries: Generated<number>
+  delivered_at: Generated<number | null>
+  /** Status of the last answer; null where there was none. */
+  status: Generated<number | null>
+  failure: Generated<DeliveryFailure | null>
 }

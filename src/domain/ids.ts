@@ -36,6 +36,8 @@ export type LinkId = Branded<number, 'LinkId'>
 export type LinkClaimId = Branded<number, 'LinkClaimId'>
 /** Row id of an event of a link. */
 export type LinkEventId = Branded<number, 'LinkEventId'>
+export type WebhookId = Branded<number, 'WebhookId'>
+export type WebhookDeliveryId = Branded<number, 'WebhookDeliveryId'>
 export type ContributionId = Branded<number, 'ContributionId'>
 /** Tells the visitors of a made link apart: an HMAC, by which nobody is found. */
 export type LinkVisitor = Branded<string, 'LinkVisitor'>

@@ -8,6 +8,7 @@ export type Letter =
   | FilesGoing
   | FilesDamaged
   | FilesReceived
+  | WebhookDisabled
   | ContentsDamaged
   | BackupEnded
   | BackupFailed
@@ -50,6 +51,16 @@ export interface FilesReceived {
   readonly files: readonly { readonly name: string; readonly sender: string | null }[]
   /** Number of further files. */
   readonly more: number
+  readonly unsubscribePath: string
+}
+
+/** To an owner: the server sends nothing more to one of their webhooks. */
+export interface WebhookDisabled {
+  readonly kind: 'webhook disabled'
+  readonly username: string
+  readonly url: string
+  /** Whether its receiver has said that it is gone; otherwise nothing has succeeded for a day. */
+  readonly isGone: boolean
   readonly unsubscribePath: string
 }
 

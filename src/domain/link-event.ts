@@ -14,6 +14,11 @@ export const EVENT_KINDS = [...LINK_EVENT_KINDS, 'storage.nearly_full'] as const
 
 export type EventKind = (typeof EVENT_KINDS)[number]
 
+/** `webhook.test`: sent to one webhook by hand. */
+export const STORED_EVENT_KINDS = [...EVENT_KINDS, 'webhook.test'] as const
+
+export type StoredEventKind = (typeof STORED_EVENT_KINDS)[number]
+
 /** Why a link ended. */
 export const END_REASONS = ['time', 'downloads', 'revoked'] as const
 

@@ -5,6 +5,7 @@ import type {
   FilesDamaged,
   FilesGoing,
   FilesReceived,
+  WebhookDisabled,
 } from '../domain/letter.ts'
 import { formatSize } from '../domain/sizes.ts'
 import type { MailWords, Surroundings, Wording } from './wording.ts'
@@ -59,6 +60,8 @@ export const letterWordsDe: MailWords = (letter, at) => {
       return filesDamaged(letter, account, at)
     case 'files received':
       return filesReceived(letter, account, at)
+    case 'webhook disabled':
+      return webhookDisabled(letter, account, at)
     case 'contents damaged':
       return contentsDamaged(letter, at)
     case 'backup ended':
@@ -129,6 +132,25 @@ function filesReceived(
     link: { label: 'Deine Dateien zeigen', address: at.address('/files') },
     rest: [
       'Von wem sie kommen, ist, was die Absender von sich sagen. Links lassen sich jederzeit zurücknehmen.',
+    ],
+    end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
+  }
+}
+
+function webhookDisabled(
+  { url, isGone, unsubscribePath }: WebhookDisabled,
+  account: string,
+  at: Surroundings,
+): Wording {
+  const why = isGone
+    ? 'weil sein Empfänger geantwortet hat, dass es ihn nicht mehr gibt'
+    : 'weil seit einem Tag nichts davon angekommen ist'
+  return {
+    subject: 'Ein Webhook wurde abgeschaltet',
+    paragraphs: [`Ein Webhook wurde abgeschaltet (${account}), ${why}:`],
+    list: { items: [url], more: null },
+    rest: [
+      'Es wird nichts mehr dorthin gesendet. Schalte ihn über die API oder mit „holdfast webhooks --enable“ wieder ein, wenn sein Empfänger funktioniert. Was nicht gesendet werden konnte, kann eine Woche lang noch einmal gesendet werden.',
     ],
     end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
   }

@@ -5,6 +5,7 @@ import type {
   FilesDamaged,
   FilesGoing,
   FilesReceived,
+  WebhookDisabled,
 } from '../domain/letter.ts'
 import { formatSize } from '../domain/sizes.ts'
 import type { MailWords, Surroundings, Wording } from './wording.ts'
@@ -58,6 +59,8 @@ export const letterWordsEn: MailWords = (letter, at) => {
       return filesDamaged(letter, account, at)
     case 'files received':
       return filesReceived(letter, account, at)
+    case 'webhook disabled':
+      return webhookDisabled(letter, account, at)
     case 'contents damaged':
       return contentsDamaged(letter, at)
     case 'backup ended':
@@ -125,6 +128,25 @@ function filesReceived(
     },
     link: { label: 'Show your files', address: at.address('/files') },
     rest: ['Who sent them is what they say of themselves. Links can be taken back at any time.'],
+    end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
+  }
+}
+
+function webhookDisabled(
+  { url, isGone, unsubscribePath }: WebhookDisabled,
+  account: string,
+  at: Surroundings,
+): Wording {
+  const why = isGone
+    ? 'its receiver has answered that it is gone'
+    : 'nothing that was sent there has succeeded for a day'
+  return {
+    subject: 'A webhook was disabled',
+    paragraphs: [`A webhook of ${account} was disabled, because ${why}:`],
+    list: { items: [url], more: null },
+    rest: [
+      'Nothing is sent there any more. Enable it again, by the API or with "holdfast webhooks --enable", once its receiver works. What could not be sent can be sent again for a week.',
+    ],
     end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
   }
 }

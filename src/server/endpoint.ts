@@ -17,6 +17,7 @@ export interface Documentation {
     | 'Folders'
     | 'Bin'
     | 'Links'
+    | 'Webhooks'
     | 'Account'
     | 'Signing in'
     | 'Administration'

@@ -8,6 +8,7 @@ import type { PagesPart } from '../pages/pages.part.ts'
 import type { SharingPart } from '../sharing/sharing.part.ts'
 import type { ThumbnailsPart } from '../thumbnails/thumbnails.part.ts'
 import type { UploadsPart } from '../uploads/uploads.part.ts'
+import type { WebhooksPart } from '../webhooks/webhooks.part.ts'
 import type { Authentication } from './authentication.ts'
 
 /**
@@ -27,4 +28,5 @@ export interface Parts {
   readonly signIn: SignInPart
   readonly thumbnails: ThumbnailsPart
   readonly uploads: UploadsPart
+  readonly webhooks: WebhooksPart
 }

@@ -52,6 +52,7 @@ import {
 import * as tus from '../uploads/resumable/tus.routes.ts'
 import { cancelUpload, listUploads } from '../uploads/resumable/uploads.routes.ts'
 import * as uploadStatusRoutes from '../uploads/upload-status.routes.ts'
+import * as webhooksRoutes from '../webhooks/webhooks.routes.ts'
 import { getOpenApiEndpoint } from './openapi/openapi.routes.ts'
 import { pageRoutes } from './page-routes.ts'
 import {
@@ -133,6 +134,16 @@ export const routes: readonly Route[] = [
   row('post',    '/api/v1/receipts/link',                anybody,                    ANY, LISTS,    linksRoutes.makeGuestLinkEndpoint),
   row('post',    '/api/v1/links/{link}/upload',          anybody,                    ANY, STREAM,   contributionsRoutes.postContribution),
   row('post',    '/api/v1/links/{link}/uploads',         anybody,                    ANY, STREAM,   contributionsRoutes.startContribution),
+
+  // Webhooks
+  row('get',     '/api/v1/webhooks',                     key('manage'),              ANY, NONE,     webhooksRoutes.listWebhooksEndpoint),
+  row('post',    '/api/v1/webhooks',                     key('manage'),              ANY, FIELDS,   webhooksRoutes.addWebhookEndpoint),
+  row('get',     '/api/v1/webhooks/{id}',                key('manage'),              ANY, NONE,     webhooksRoutes.getWebhookEndpoint),
+  row('patch',   '/api/v1/webhooks/{id}',                key('manage'),              ANY, FIELDS,   webhooksRoutes.changeWebhookEndpoint),
+  row('delete',  '/api/v1/webhooks/{id}',                key('manage'),              ANY, NONE,     webhooksRoutes.removeWebhookEndpoint),
+  row('post',    '/api/v1/webhooks/{id}/test',           key('manage'),              ANY, NONE,     webhooksRoutes.testWebhookEndpoint),
+  row('get',     '/api/v1/webhooks/{id}/deliveries',     key('manage'),              ANY, NONE,     webhooksRoutes.listDeliveriesEndpoint),
+  row('post',    '/api/v1/webhooks/{id}/deliveries/{delivery}/replay', key('manage'), ANY, NONE,    webhooksRoutes.replayDeliveryEndpoint),
 
   // The account and its keys
   row('get',     '/api/v1/events',                       key('read'),                ANY, NONE,     watchEventsEndpoint),

@@ -66,6 +66,14 @@ const COVERED = {
     'POST /api/v1/links',
     'PATCH /api/v1/links/{link}',
     'DELETE /api/v1/links/{link}',
+    'GET /api/v1/webhooks',
+    'POST /api/v1/webhooks',
+    'GET /api/v1/webhooks/{id}',
+    'PATCH /api/v1/webhooks/{id}',
+    'DELETE /api/v1/webhooks/{id}',
+    'POST /api/v1/webhooks/{id}/test',
+    'GET /api/v1/webhooks/{id}/deliveries',
+    'POST /api/v1/webhooks/{id}/deliveries/{delivery}/replay',
   ],
 } as const
 

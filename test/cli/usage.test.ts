@@ -46,6 +46,7 @@ describe('help', () => {
       'request',
       'links',
       'receipt',
+      'webhooks',
     ].map((name) => [`${name} --help`]),
   ])('holdfast %s explains the command and ends with 0', async (words) => {
     using folder = temporaryFolder()

@@ -176,3 +176,19 @@ test('share makes a link with terms, and links lists it and takes it back', asyn
   const root = await client.run('share', '/')
   expect([root.code, root.errors]).toEqual([1, expect.stringContaining('top level')])
 })
+
+test('webhooks adds an address, lists it with what was sent there, and removes it', async () => {
+  const { client } = await loggedIn()
+  using _ = client
+  const added = await client.run('webhooks', '--add', 'http://localhost:65535/', '--kinds', 'link.arrived')
+  expect(added.output).toMatch(/^number {2}\d+\nsecret {2}whsec_\S{44}\n$/)
+  const number = /\d+/.exec(added.output)?.[0] ?? ''
+  expect(lines((await client.run('webhooks')).output)[1]).toMatch(
+    new RegExp(`^${number} +works +link.arrived +http://localhost:65535/$`),
+  )
+  expect(await client.run('webhooks', '--test', number)).toEqual({ code: 0, output: '', errors: '' })
+  expect(lines((await client.run('webhooks', '--log', number)).output)[1]).toMatch(/ webhook\.test +waiting/)
+  expect((await client.run('webhooks', '--remove', number)).code).toBe(0)
+  expect((await client.run('webhooks')).output).toBe('')
+  expect((await client.run('webhooks', '--test', 'x')).code).toBe(2)
+})

@@ -17,7 +17,7 @@ const REPOSITORY = join(import.meta.dir, '../..')
  * Tests of the capabilities through their interface; `.unit` and `.contract` tests in these folders run once.
  */
 const CAPABILITIES =
-  /^test\/(accounts|core|downloads|events|files|mail|operations|pages|server|sharing|thumbnails|uploads)\//
+  /^test\/(accounts|core|downloads|events|files|mail|operations|pages|server|sharing|thumbnails|uploads|webhooks)\//
 const RUN_ONCE = /\.(unit|contract)\.test\.ts$/
 
 const NOT_ON_THE_CLUSTER: Readonly<Record<string, string>> = {
@@ -186,6 +186,7 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/thumbnails/thumbnail-making.contract.test.ts': 'many processes; thumbnail-pictures.test.ts has some',
   'test/worlds/worlds.test.ts': 'two hundred worlds; world.test.ts has one',
   'test/web/build.test.ts': 'builds the site several times; the run itself builds it once',
+  'test/webhooks/webhooks.test.ts': 'days of a clock; webhook-request.unit.test.ts has what is sent where',
 }
 
 /** Files that `npm test` runs on three nodes: sign-in, downloads, folders and uploads. */

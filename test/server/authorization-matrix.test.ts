@@ -35,6 +35,9 @@ interface Things {
   readonly entry: number
   /** The slug of a made link. */
   readonly link: string
+  /** The number of a webhook, and of something that was sent to it; 0 where there can be none. */
+  readonly webhook: number
+  readonly delivery: number
 }
 
 const NOBODYS: Things = {
@@ -47,6 +50,8 @@ const NOBODYS: Things = {
   arriving: 'Zz0000000001',
   entry: 999_999_997,
   link: 'zzzzzzzzzzzzzzzz',
+  webhook: 999_999_996,
+  delivery: 999_999_995,
 }
 
 interface Request {
@@ -229,6 +234,25 @@ const matrix: Readonly<Record<string, Row>> = {
   'get /api/v1/account': { ask: () => ({ path: '/api/v1/account' }), about: {} },
   'get /api/v1/account/storage': { ask: () => ({ path: '/api/v1/account/storage' }), about: {} },
   'get /api/v1/account/requests': { ask: () => ({ path: '/api/v1/account/requests' }), about: {} },
+  'get /api/v1/webhooks': { ask: () => ({ path: '/api/v1/webhooks' }), about: {} },
+  'post /api/v1/webhooks': {
+    ask: () => ({ path: '/api/v1/webhooks', body: { url: 'http://localhost:65535/' } }),
+    about: {},
+    proved: true,
+  },
+  'get /api/v1/webhooks/{}': named(({ webhook }) => ({ path: `/api/v1/webhooks/${webhook}` })),
+  'patch /api/v1/webhooks/{}': named(({ webhook }) => ({
+    path: `/api/v1/webhooks/${webhook}`,
+    body: { enabled: false },
+  })),
+  'delete /api/v1/webhooks/{}': named(({ webhook }) => ({ path: `/api/v1/webhooks/${webhook}` })),
+  'post /api/v1/webhooks/{}/test': named(({ webhook }) => ({ path: `/api/v1/webhooks/${webhook}/test` })),
+  'get /api/v1/webhooks/{}/deliveries': named(({ webhook }) => ({
+    path: `/api/v1/webhooks/${webhook}/deliveries`,
+  })),
+  'post /api/v1/webhooks/{}/deliveries/{}/replay': named(({ webhook, delivery }) => ({
+    path: `/api/v1/webhooks/${webhook}/deliveries/${delivery}/replay`,
+  })),
   'get /api/v1/keys': { ask: () => ({ path: '/api/v1/keys' }), about: {} },
   'post /api/v1/key': {
     ...named(({ folder }) => ({ path: '/api/v1/key', body: { name: 'x', scopes: ['read'], folder } })),
@@ -284,6 +308,7 @@ async function belongings(key: string): Promise<Things & { file: Uploaded }> {
     arriving: await beginUpload(key, folder),
     entry: await binEntry(key, folder),
     link: await makeLink(host, key, { files: [file.slug], folders: [folder] }),
+    ...(await webhookOf(key)),
     file,
   }
 }
@@ -293,6 +318,17 @@ async function beginUpload(key: string, folder: string): Promise<string> {
   const headers = { ...bearer(key), ...TUS, 'upload-length': '5', 'upload-metadata': about }
   const answer = await visit(host, UPLOADS, { method: 'POST', headers })
   return z.object({ slug: z.string() }).parse(await answer.json()).slug
+}
+
+/** Nothing is sent to it: this server asks nobody in private networks. */
+async function webhookOf(key: string): Promise<Pick<Things, 'webhook' | 'delivery'>> {
+  const made = z.object({ data: z.object({ id: z.number() }) })
+  const path = '/api/v1/webhooks'
+  const { status, body } = await api(host, key, 'POST', path, { url: 'http://localhost:65535/' })
+  if (status !== 201) return { webhook: 0, delivery: 0 }
+  const webhook = made.parse(body).data.id
+  const { id } = made.parse((await api(host, key, 'POST', `${path}/${webhook}/test`)).body).data
+  return { webhook, delivery: id }
 }
 
 async function binEntry(key: string, folder: string): Promise<number> {
@@ -388,6 +424,7 @@ async function snapshot(): Promise<string> {
     '/api/v1/bin',
     UPLOADS,
     `/api/v1/links/${owners.link}`,
+    '/api/v1/webhooks',
   ]
   const answers: unknown[] = []
   for (const path of paths) answers.push((await api(host, ownerKey, 'GET', path)).body)

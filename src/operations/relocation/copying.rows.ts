@@ -68,6 +68,8 @@ const copied = {
   link_uploads: { key: ['link_id'] },
   contributions: { key: ['id'], hasIds: true },
   link_events: { key: ['id'], hasIds: true },
+  webhooks: { key: ['id'], hasIds: true },
+  webhook_deliveries: { key: ['id'], hasIds: true },
 } as const satisfies Record<Exclude<keyof Tables, NotCopied>, CopiedTable>
 
 const emptied = Object.entries<CopiedTable>(copied)

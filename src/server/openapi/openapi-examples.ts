@@ -38,6 +38,7 @@ const EXAMPLES: Readonly<Record<string, { readonly string?: string; readonly int
   day: { string: '2026-01-31' },
   days: { integer: 30 },
   deleted: { integer: 1 },
+  delivery: { string: '42' },
   disk_free: { integer: 107_374_182_400 },
   download: { string: '1' },
   downloads: { integer: 3 },

@@ -40,7 +40,7 @@ export async function tellOfEnds(
     () => linksEnding(db, now, 'over', STEP),
     async (trx, link) => {
       if (!(await endsStill(trx, link))) return
-      await noteEnd(trx, link, 'time', link.ends_at, { isTold: link.ends_at > now - LASTS })
+      await noteEnd(trx, link, 'time', now, { isTold: link.ends_at > now - LASTS })
     },
   )
 }

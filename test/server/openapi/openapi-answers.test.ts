@@ -194,6 +194,9 @@ const MAIL = '/api/v1/account/mail'
 const TUS = { 'Tus-Resumable': '1.0.0' }
 const CHUNK = 'application/offset+octet-stream'
 
+/** Nothing is sent there: the server asks nobody in private networks. */
+const LOCAL = 'http://localhost:65535/'
+
 /** One request that succeeds for each operation. */
 async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   const folder = await caller.folder('Examples')
@@ -230,6 +233,10 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     .parse((await caller.post('/api/v1/files/download', { files: [file.slug] })).body)
   await caller.post('/api/v1/links', { folders: [folder], uploads: {}, slug: 'documented-too' })
   const taking = '/api/v1/links/documented-too'
+  const numbered = z.object({ data: z.object({ id: z.number() }) })
+  const webhook = numbered.parse((await caller.post('/api/v1/webhooks', { url: LOCAL })).body).data.id
+  const hook = `/api/v1/webhooks/${webhook}`
+  const delivery = numbered.parse((await caller.post(`${hook}/test`, {})).body).data.id
   const guests = async (text: string) =>
     z.object({ receipt: z.string() }).parse((await api(holdfast).upload(text)).body).receipt
   const [receipt, claimed] = [await guests('a guest’s'), await guests('claimed')]
@@ -308,6 +315,16 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
     'get /api/v1/links/{link}': { path: '/api/v1/links/documented' },
     'patch /api/v1/links/{link}': { path: '/api/v1/links/documented', init: json({ name: 'one' }) },
     'get /api/v1/links/{link}/contributions': { path: `${taking}/contributions` },
+    'post /api/v1/webhooks': { path: '/api/v1/webhooks', init: json({ url: LOCAL }) },
+    'get /api/v1/webhooks': { path: '/api/v1/webhooks' },
+    'get /api/v1/webhooks/{id}': { path: hook },
+    'patch /api/v1/webhooks/{id}': { path: hook, init: json({ kinds: ['link.arrived'] }) },
+    'post /api/v1/webhooks/{id}/test': { path: `${hook}/test` },
+    'get /api/v1/webhooks/{id}/deliveries': { path: `${hook}/deliveries` },
+    'post /api/v1/webhooks/{id}/deliveries/{delivery}/replay': {
+      path: `${hook}/deliveries/${delivery}/replay`,
+    },
+    'delete /api/v1/webhooks/{id}': { path: hook },
     'get /api/v1/links/{link}/log': { path: `${taking}/log` },
     'post /api/v1/links/{link}/upload': { path: `${taking}/upload`, init: { body: form }, isOpen: true },
     'post /api/v1/links/{link}/uploads': {

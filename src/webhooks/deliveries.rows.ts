@@ -1,0 +1,209 @@
+import { sql } from 'kysely'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import type { AccountId, FileId, LinkSlug, WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
+import type { EndReason, StoredEventKind } from '../domain/link-event.ts'
+import type { DeliveryFailure } from '../domain/webhook.ts'
+
+export interface DeliveryRow {
+  readonly id: WebhookDeliveryId
+  /** Of the event. */
+  readonly uid: string
+  readonly kind: StoredEventKind
+  readonly at: number
+  readonly tries: number
+  readonly due_at: number | null
+  readonly delivered_at: number | null
+  readonly status: number | null
+  readonly failure: DeliveryFailure | null
+}
+
+/** One that is due, with all that is sent. */
+export interface DueDelivery extends DeliveryRow {
+  readonly due_at: number
+  readonly queued_at: number
+  readonly webhook_id: WebhookId
+  readonly url: string
+  readonly secret: string
+  readonly account_id: AccountId
+  readonly isAccountDisabled: boolean
+  readonly link: LinkSlug | null
+  readonly file_id: FileId | null
+  readonly file_name: string | null
+  readonly bytes: number | null
+  readonly times: number
+  readonly reason: EndReason | null
+  readonly address: string | null
+}
+
+const columns = [
+  'webhook_deliveries.id',
+  'link_events.uid',
+  'link_events.kind',
+  'link_events.at',
+  'webhook_deliveries.tries',
+  'webhook_deliveries.due_at',
+  'webhook_deliveries.delivered_at',
+  'webhook_deliveries.status',
+  'webhook_deliveries.failure',
+] as const
+
+const deliveries = (db: Queryable) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .innerJoin('link_events', 'link_events.id', 'webhook_deliveries.event_id')
+
+/** Those that are due longest, but none of these webhooks. */
+export async function dueDeliveries(
+  db: Database,
+  now: number,
+  busy: readonly WebhookId[],
+  limit: number,
+): Promise<DueDelivery[]> {
+  const due = deliveries(db)
+    .innerJoin('webhooks', 'webhooks.id', 'webhook_deliveries.webhook_id')
+    .innerJoin('accounts', 'accounts.id', 'webhooks.account_id')
+    .leftJoin('links', 'links.id', 'link_events.link_id')
+    .select(columns)
+    .select([
+      'webhook_deliveries.queued_at',
+      'webhook_deliveries.webhook_id',
+      'webhooks.url',
+      'webhooks.secret',
+      'webhooks.account_id',
+      'accounts.disabled_at',
+      'links.slug as link',
+      'link_events.file_id',
+      'link_events.file_name',
+      'link_events.bytes',
+      'link_events.times',
+      'link_events.reason',
+      'link_events.address',
+    ])
+    .select((row) => row.ref('webhook_deliveries.due_at').$notNull().as('due_at'))
+    .where('webhook_deliveries.due_at', '<=', now)
+    .orderBy('webhook_deliveries.due_at')
+    .orderBy('webhook_deliveries.id')
+    .limit(limit)
+  const rows = await (busy.length === 0
+    ? due
+    : due.where('webhook_deliveries.webhook_id', 'not in', busy)
+  ).execute()
+  return rows.map(({ disabled_at, ...row }) => ({ ...row, isAccountDisabled: disabled_at !== null }))
+}
+
+/** Claims the delivery until then. False when another node has it, or it is over. */
+export async function claimDelivery(
+  db: Database,
+  { id, due_at }: DueDelivery,
+  until: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('webhook_deliveries')
+    .set({ due_at: until })
+    .where('id', '=', id)
+    .where('due_at', '=', due_at)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export interface DeliveryChange {
+  readonly due_at: number | null
+  readonly tries?: number
+  readonly delivered_at?: number | null
+  readonly status?: number | null
+  readonly failure?: DeliveryFailure | null
+  readonly queued_at?: number
+}
+
+export async function updateDelivery(trx: Trx, id: WebhookDeliveryId, change: DeliveryChange): Promise<void> {
+  await trx.updateTable('webhook_deliveries').set(change).where('id', '=', id).execute()
+}
+
+/** The same for one that was claimed until then. False when the claim is over, or somebody has ended the delivery. */
+export async function settleDelivery(
+  trx: Trx,
+  id: WebhookDeliveryId,
+  claimed: number,
+  change: DeliveryChange,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('webhook_deliveries')
+    .set(change)
+    .where('id', '=', id)
+    .where('due_at', '=', claimed)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** All that waits for the webhook waits until then at least. */
+export async function restDeliveries(trx: Trx, webhook: WebhookId, until: number): Promise<void> {
+  await trx
+    .updateTable('webhook_deliveries')
+    .set({ due_at: until })
+    .where('webhook_id', '=', webhook)
+    .where('due_at', '<', until)
+    .execute()
+}
+
+/** What waits for the webhook will not be sent. */
+export async function endDeliveries(trx: Trx, webhook: WebhookId): Promise<void> {
+  await trx
+    .updateTable('webhook_deliveries')
+    .set({ due_at: null, failure: 'disabled' })
+    .where('webhook_id', '=', webhook)
+    .where('due_at', 'is not', null)
+    .execute()
+}
+
+/** From newest to oldest. */
+export function listDeliveries(
+  db: Database,
+  webhook: WebhookId,
+  offset: number,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  return deliveries(db)
+    .select(columns)
+    .where('webhook_deliveries.webhook_id', '=', webhook)
+    .orderBy('webhook_deliveries.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+}
+
+export async function countDeliveries(db: Queryable, webhook: WebhookId): Promise<number> {
+  const { count } = await db
+    .selectFrom('webhook_deliveries')
+    .select((delivery) => delivery.fn.countAll<number>().as('count'))
+    .where('webhook_id', '=', webhook)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export function findDelivery(
+  db: Queryable,
+  webhook: WebhookId,
+  id: WebhookDeliveryId,
+): Promise<DeliveryRow | undefined> {
+  return deliveries(db)
+    .select(columns)
+    .where('webhook_deliveries.id', '=', id)
+    .where('webhook_deliveries.webhook_id', '=', webhook)
+    .executeTakeFirst()
+}
+
+/** Deletes up to `most` deliveries that are over and were put into the outbox before `time`; returns how many. */
+export async function dropOldDeliveries(db: Database, time: number, most: number): Promise<number> {
+  const old = db
+    .selectFrom('webhook_deliveries')
+    .select('id')
+    .where('due_at', 'is', null)
+    .where('queued_at', '<', time)
+    .orderBy(sql`queued_at`)
+    .limit(most)
+  const { numDeletedRows } = await db
+    .deleteFrom('webhook_deliveries')
+    .where('id', 'in', old)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,39 @@
+import type { Core } from '../core/core.ts'
+import type { Job } from '../core/jobs/jobs.ts'
+import { HOUR, SECOND } from '../domain/clock.ts'
+import { type WebhookMails, webhookDisabled } from './disabled-mail.ts'
+import { createWebhookSender } from './webhook-request.ts'
+import { WebhookSending } from './webhook-sending.job.ts'
+import { Webhooks } from './webhooks.ts'
+
+/** Webhooks and what is sent to them. */
+export interface WebhooksPart {
+  readonly webhooks: Webhooks
+  readonly jobs: readonly Job[]
+  /** Stops sending; no further request is begun. */
+  stop(): void
+}
+
+/** `version`: of this program. */
+export function createWebhooksPart(core: Core, mails: WebhookMails, version: string): WebhooksPart {
+  const anyNetwork = core.config.webhookPrivateNetworks
+  const sending = new WebhookSending({
+    ...core,
+    sender: createWebhookSender({ anyNetwork }),
+    userAgent: `Holdfast/${version}`,
+    disabled: webhookDisabled(mails),
+  })
+  return {
+    webhooks: new Webhooks({ ...core, anyNetwork }),
+    jobs: [
+      { name: 'send webhooks', on: 'one node', every: SECOND, run: (mayGoOn) => sending.run(mayGoOn) },
+      {
+        name: 'forget old webhook deliveries',
+        on: 'one node',
+        every: HOUR,
+        run: (mayGoOn) => sending.forgetOld(mayGoOn),
+      },
+    ],
+    stop: () => sending.stop(),
+  }
+}

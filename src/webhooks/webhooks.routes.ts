@@ -1,0 +1,204 @@
+import { z } from '@hono/zod-openapi'
+import { assertProved } from '../accounts/sign-in/proof-check.ts'
+import type { SignInPart } from '../accounts/sign-in.part.ts'
+import { doneWithMessage } from '../contract/fields.ts'
+import {
+  type Webhook,
+  type WebhookDelivery,
+  webhookAnswer,
+  webhookDeliveriesAnswer,
+  webhookDeliveryAnswer,
+  webhookMadeAnswer,
+  webhook as webhookShape,
+  webhooksAnswer,
+} from '../contract/webhooks.ts'
+import { timestamp } from '../domain/clock.ts'
+import type { WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
+import { EVENT_KINDS } from '../domain/link-event.ts'
+import { keyedEndpoint } from '../server/endpoint.ts'
+import {
+  assertKnownFields,
+  MAX_PAGE,
+  paginationOf,
+  queryNumber,
+  READ_ONLY_ALLOWED,
+  rowNumber,
+} from '../server/requests/fields.ts'
+import type { DeliveryRow } from './deliveries.rows.ts'
+import { eventIdOf } from './event-body.ts'
+import type { WebhooksPart } from './webhooks.part.ts'
+import type { WebhookRow } from './webhooks.rows.ts'
+
+interface Needs {
+  readonly webhooks: WebhooksPart
+}
+
+const optionalTime = (time: number | null) => (time === null ? null : timestamp(time))
+
+function toWebhook({ id, url, kinds, ...times }: WebhookRow): Webhook {
+  return {
+    id,
+    url,
+    kinds: kinds === '' ? null : EVENT_KINDS.filter((kind) => kinds.split(' ').includes(kind)),
+    created_at: timestamp(times.created_at),
+    failing_since: optionalTime(times.failing_since),
+    disabled_at: optionalTime(times.disabled_at),
+  }
+}
+
+function toDelivery(row: DeliveryRow): WebhookDelivery {
+  const { id, kind, at, tries, due_at, delivered_at, status, failure } = row
+  return {
+    id,
+    event: eventIdOf(row),
+    kind,
+    at: timestamp(at),
+    state: due_at !== null ? 'waiting' : delivered_at === null ? 'failed' : 'delivered',
+    tries,
+    next_at: optionalTime(due_at),
+    delivered_at: optionalTime(delivered_at),
+    status,
+    failure,
+  }
+}
+
+const url = z
+  .string('must be an address')
+  .openapi({ description: 'http or https; its host must have an address on the Internet' })
+const kinds = z
+  .array(z.enum(EVENT_KINDS, `must be of ${EVENT_KINDS.join(', ')}`), 'must be a list')
+  .min(1, 'must hold at least one')
+  .nullish()
+  .openapi({ description: 'null or missing: all', example: ['link.arrived', 'link.first_download'] })
+const parameter = z.object({ id: z.string().openapi({ description: 'The number of the webhook' }) })
+const idOf = (text: string | undefined) => rowNumber(text) as WebhookId
+
+export const listWebhooksEndpoint = keyedEndpoint({
+  summary: 'List your webhooks, oldest first',
+  tag: 'Webhooks',
+  answer: webhooksAnswer,
+  async handle({ caller }, { webhooks }: Needs) {
+    return { success: true, data: (await webhooks.webhooks.list(caller)).map(toWebhook) }
+  },
+})
+
+export const addWebhookEndpoint = keyedEndpoint({
+  summary: 'Have events posted to an address, signed as Standard Webhooks; up to ten of them',
+  tag: 'Webhooks',
+  body: z
+    .object({
+      url,
+      kinds,
+      secret: z.string('must be text').nullish().openapi({
+        description: '"whsec_" and 24 to 64 bytes in base64. Without it one is made',
+        example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
+      }),
+    })
+    .loose(),
+  status: 201,
+  answer: webhookMadeAnswer,
+  errors: [400, 413],
+  async handle({ call, caller, body }, { webhooks, signIn }: Needs & { readonly signIn: SignInPart }) {
+    assertKnownFields(body, ['url', 'kinds', 'secret'])
+    if (caller.by.kind === 'session') assertProved(call, signIn.proofs)
+    const wanted = { url: body.url, kinds: body.kinds ?? null, secret: body.secret ?? null }
+    const made = await webhooks.webhooks.add(caller, wanted)
+    const data = { ...toWebhook(made), secret: made.secret }
+    return { success: true, message: 'Webhook added; send it a test', data }
+  },
+})
+
+export const getWebhookEndpoint = keyedEndpoint({
+  summary: 'Read one of your webhooks',
+  tag: 'Webhooks',
+  params: parameter,
+  answer: webhookAnswer,
+  errors: [404],
+  async handle({ caller, params }, { webhooks }: Needs) {
+    return { success: true, data: toWebhook(await webhooks.webhooks.get(caller, idOf(params.id))) }
+  },
+})
+
+export const changeWebhookEndpoint = keyedEndpoint({
+  summary: 'Change a webhook, or disable or enable it',
+  tag: 'Webhooks',
+  params: parameter,
+  body: z
+    .looseObject({
+      url: url.optional(),
+      kinds,
+      enabled: z.boolean('must be true or false').optional().openapi({
+        description: 'false: what waits is not sent, and nothing that happens from now on',
+      }),
+    })
+    .openapi({ description: READ_ONLY_ALLOWED }),
+  answer: webhookAnswer,
+  errors: [400, 404, 413],
+  async handle({ caller, params, body }, { webhooks }: Needs) {
+    assertKnownFields(body, ['enabled', ...Object.keys(webhookShape.shape)])
+    const changed = await webhooks.webhooks.change(caller, idOf(params.id), {
+      ...(body.url === undefined ? {} : { url: body.url }),
+      ...(body.kinds === undefined ? {} : { kinds: body.kinds }),
+      ...(body.enabled === undefined ? {} : { isEnabled: body.enabled }),
+    })
+    return { success: true, data: toWebhook(changed) }
+  },
+})
+
+export const removeWebhookEndpoint = keyedEndpoint({
+  summary: 'Remove a webhook; what waits for it is not sent',
+  tag: 'Webhooks',
+  params: parameter,
+  answer: doneWithMessage,
+  errors: [404],
+  async handle({ caller, params }, { webhooks }: Needs) {
+    await webhooks.webhooks.remove(caller, idOf(params.id))
+    return { success: true, message: 'Webhook removed' }
+  },
+})
+
+export const testWebhookEndpoint = keyedEndpoint({
+  summary: 'Send "webhook.test" to a webhook. Its deliveries say what came of it',
+  tag: 'Webhooks',
+  params: parameter,
+  answer: webhookDeliveryAnswer,
+  errors: [400, 404],
+  async handle({ caller, params }, { webhooks }: Needs) {
+    const data = toDelivery(await webhooks.webhooks.test(caller, idOf(params.id)))
+    return { success: true, message: 'The test is on its way', data }
+  },
+})
+
+export const listDeliveriesEndpoint = keyedEndpoint({
+  summary: 'What was sent to a webhook or is to be, newest first. Kept for 7 days',
+  tag: 'Webhooks',
+  params: parameter,
+  query: z.object({
+    page: queryNumber(1, MAX_PAGE).optional(),
+    per_page: queryNumber(1, 100).optional(),
+  }),
+  answer: webhookDeliveriesAnswer,
+  errors: [400, 404],
+  async handle({ caller, params, query }, { webhooks }: Needs) {
+    const [page, perPage] = [query.page ?? 1, query.per_page ?? 20]
+    const found = await webhooks.webhooks.deliveries(caller, idOf(params.id), page, perPage)
+    return {
+      success: true,
+      data: found.deliveries.map(toDelivery),
+      pagination: paginationOf(page, perPage, found.total),
+    }
+  },
+})
+
+export const replayDeliveryEndpoint = keyedEndpoint({
+  summary: 'Send an event to a webhook again, under the same "webhook-id"',
+  tag: 'Webhooks',
+  params: parameter.extend({ delivery: z.string().openapi({ description: 'The number of the delivery' }) }),
+  answer: webhookDeliveryAnswer,
+  errors: [400, 404],
+  async handle({ caller, params }, { webhooks }: Needs) {
+    const delivery = rowNumber(params.delivery) as WebhookDeliveryId
+    const data = toDelivery(await webhooks.webhooks.replay(caller, idOf(params.id), delivery))
+    return { success: true, message: 'The event is on its way', data }
+  },
+})

@@ -1,0 +1,70 @@
+import type { Insertable, Updateable } from 'kysely'
+import type { Database, Queryable, Trx } from '../database/database.ts'
+import type { Tables } from '../database/schema.ts'
+import type { AccountId, WebhookId } from '../domain/ids.ts'
+
+export interface WebhookRow {
+  readonly id: WebhookId
+  readonly account_id: AccountId
+  readonly url: string
+  readonly secret: string
+  readonly kinds: string
+  readonly created_at: number
+  readonly failures: number
+  readonly failing_since: number | null
+  readonly disabled_at: number | null
+}
+
+const columns = [
+  'id',
+  'account_id',
+  'url',
+  'secret',
+  'kinds',
+  'created_at',
+  'failures',
+  'failing_since',
+  'disabled_at',
+] as const
+
+/** From oldest to newest. */
+export function listWebhooks(db: Queryable, account: AccountId): Promise<WebhookRow[]> {
+  return db.selectFrom('webhooks').select(columns).where('account_id', '=', account).orderBy('id').execute()
+}
+
+export function findWebhook(
+  db: Queryable,
+  account: AccountId,
+  id: WebhookId,
+): Promise<WebhookRow | undefined> {
+  return db
+    .selectFrom('webhooks')
+    .select(columns)
+    .where('id', '=', id)
+    .where('account_id', '=', account)
+    .executeTakeFirst()
+}
+
+export async function insertWebhook(
+  trx: Trx,
+  webhook: Omit<Insertable<Tables['webhooks']>, 'id'>,
+): Promise<WebhookId> {
+  return (await trx.insertInto('webhooks').values(webhook).returning('id').executeTakeFirstOrThrow()).id
+}
+
+export async function updateWebhook(
+  trx: Trx,
+  id: WebhookId,
+  change: Omit<Updateable<Tables['webhooks']>, 'id' | 'account_id' | 'created_at'>,
+): Promise<void> {
+  await trx.updateTable('webhooks').set(change).where('id', '=', id).execute()
+}
+
+/** With its deliveries. */
+export async function dropWebhook(db: Database, id: WebhookId): Promise<void> {
+  await db.deleteFrom('webhooks').where('id', '=', id).execute()
+}
+
+export async function dropWebhooksOf(trx: Trx, account: AccountId): Promise<void> {
+  await trx.deleteFrom('webhooks').where('account_id', '=', account).execute()
+}

@@ -1,0 +1,214 @@
+/** What is sent to webhooks, when again, and when no more. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts'
+import type { AccountId, FolderIdentifier } from '../../src/domain/ids.ts'
+import { foldMailAddress, type MailAddress, parseMailAddress } from '../../src/domain/mail-address.ts'
+import { makeLink, revokeLink } from '../support/clients/links.ts'
+import { api, GENEROUS, makeFolder, textBytes, visit, withHoldfast } from '../support/clients/public.ts'
+import { signatureOf, startWebhookReceiver } from '../support/clients/webhook-receiver.ts'
+import { onCluster, startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
+import { type MailServer, startMailServer } from '../support/sign-in/mail-server.ts'
+
+let mails: MailServer
+let host: TestHoldfast
+beforeAll(async () => {
+  mails = await startMailServer()
+  const settings = { publicUrl: 'http://files.example.org', mail: mails.config, webhookPrivateNetworks: true }
+  host = await startHoldfast({ ...GENEROUS, ...settings })
+}, 120_000)
+afterAll(async () => {
+  await host.stop()
+  await mails[Symbol.asyncDispose]()
+})
+
+const made = z.object({ data: z.object({ id: z.number(), secret: z.string() }) })
+const delivery = z.object({
+  id: z.number(),
+  event: z.string(),
+  kind: z.string(),
+  state: z.string(),
+  tries: z.number(),
+  status: z.number().nullable(),
+  failure: z.string().nullable(),
+})
+const deliveries = z.object({ data: z.array(delivery) })
+const webhook = z.object({ data: z.object({ disabled_at: z.string().nullable() }) })
+
+/** An account with a link that takes files, and a webhook that leads to a receiver of its own. */
+async function listening(fields: object = {}) {
+  const receiver = startWebhookReceiver()
+  const { id: account, username, apiKey: key } = await host.addAccount()
+  const folder = await makeFolder(host, key)
+  const link = await makeLink(host, key, { folders: [folder], uploads: {} })
+  const added = await api(host, key, 'POST', '/api/v1/webhooks', { url: receiver.url, ...fields })
+  expect(added.status).toBe(201)
+  const { id, secret } = made.parse(added.body).data
+  const path = `/api/v1/webhooks/${id}`
+  return {
+    [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose](),
+    ...{ account, username, key, link, id, secret, path, receiver },
+    async arrive(name: string) {
+      const sent = await visit(host, `/l/${link}/${name}`, { method: 'PUT', body: textBytes(name) })
+      expect(sent.status).toBe(200)
+    },
+    deliveries: async () => deliveries.parse((await api(host, key, 'GET', `${path}/deliveries`)).body).data,
+    isDisabled: async () => webhook.parse((await api(host, key, 'GET', path)).body).data.disabled_at !== null,
+  }
+}
+
+async function later(milliseconds: number): Promise<void> {
+  host.clock.advance(milliseconds)
+  await host.runJobs()
+}
+
+test('an event is posted once, signed, and says what happened to which link', async () => {
+  await using of = await listening({ kinds: ['link.arrived'] })
+  await of.arrive('letter.txt')
+  await revokeLink(host, of.key, of.link)
+  await host.runJobs()
+  await host.runJobs()
+  expect(of.receiver.events).toHaveLength(1)
+  const [event] = of.receiver.events
+  expect(event).toMatchObject({
+    type: 'link.arrived',
+    data: {
+      link: { slug: of.link, url: `http://files.example.org/l/${of.link}` },
+      file: { name: 'letter.txt' },
+      bytes: 10,
+    },
+  })
+  expect(event?.signature).toBe(event && signatureOf(of.secret, event))
+  expect(await of.deliveries()).toMatchObject([
+    { event: event?.id, state: 'delivered', status: 204, tries: 0 },
+  ])
+})
+
+test('what fails is tried again under its id, and by hand once more', async () => {
+  await using of = await listening()
+  of.receiver.answer(503)
+  await of.arrive('a.txt')
+  await host.runJobs()
+  expect(await of.deliveries()).toMatchObject([
+    { state: 'waiting', tries: 1, status: 503, failure: 'status' },
+  ])
+  await later(MINUTE)
+  of.receiver.answer(200)
+  await later(5 * MINUTE)
+  const [sent] = await of.deliveries()
+  expect(sent).toMatchObject({ state: 'delivered', status: 200, failure: null })
+  const again = await api(host, of.key, 'POST', `${of.path}/deliveries/${sent?.id}/replay`)
+  expect([again.status, again.body]).toMatchObject([200, { data: { state: 'waiting', event: sent?.event } }])
+  await host.runJobs()
+  const ids = of.receiver.events.map(({ id }) => id)
+  expect(ids.length).toBeGreaterThanOrEqual(4)
+  expect([...new Set<string | undefined>(ids)]).toEqual([sent?.event])
+  const texts = of.receiver.events.map(({ text }) => text)
+  expect(new Set(texts).size).toBe(1)
+})
+
+test('a receiver that says that it is gone gets nothing more, until it is enabled again', async () => {
+  await using of = await listening()
+  of.receiver.answer(410)
+  await of.arrive('a.txt')
+  await host.runJobs()
+  expect(await of.isDisabled()).toBe(true)
+  await of.arrive('b.txt')
+  await host.runJobs()
+  expect(of.receiver.events).toHaveLength(1)
+  expect((await api(host, of.key, 'POST', `${of.path}/test`)).status).toBe(400)
+  of.receiver.answer(204)
+  expect((await api(host, of.key, 'PATCH', of.path, { enabled: true })).status).toBe(200)
+  expect(await of.isDisabled()).toBe(false)
+  expect((await api(host, of.key, 'POST', `${of.path}/test`)).status).toBe(200)
+  await host.runJobs()
+  expect(of.receiver.events[1]).toMatchObject({ type: 'webhook.test', data: { link: null } })
+})
+
+test('after a day of failures the webhook is disabled, and its owner told', async () => {
+  await using of = await listening()
+  const address = parseMailAddress(`${of.username}@example.org`) as MailAddress
+  await host.database
+    .insertInto('mail_addresses')
+    .values({
+      account_id: of.account as AccountId,
+      address,
+      address_folded: foldMailAddress(address),
+      language: 'en',
+    })
+    .execute()
+  of.receiver.answer(500)
+  await of.arrive('a.txt')
+  await host.runJobs()
+  for (let hours = 0; hours < 24; hours += 6) await later(6 * HOUR)
+  expect(mails.take(address)?.subject).toContain('received')
+  expect(await of.isDisabled()).toBe(false)
+  for (let times = 0; times < 8; times++) await later(13 * HOUR)
+  expect(await of.isDisabled()).toBe(true)
+  expect(await of.deliveries()).toMatchObject([{ state: 'failed', status: 500, tries: 11 }])
+  await host.runJobs()
+  const mail = mails.take(address)
+  expect(mail?.subject).toBe('A webhook was disabled')
+  expect(mail?.text).toContain(of.receiver.url)
+  await later(8 * DAY)
+  expect(await of.deliveries()).toEqual([])
+})
+
+test('an account has ten webhooks at most, of addresses that can be used', async () => {
+  await using of = await listening()
+  const add = async (fields: object) => (await api(host, of.key, 'POST', '/api/v1/webhooks', fields)).status
+  for (const url of ['ftp://example.org', 'http://me@example.org', 'http://example.org:22', 'x']) {
+    expect(await add({ url })).toBe(400)
+  }
+  expect(await add({ url: 'https://example.org', secret: 'whsec_short' })).toBe(400)
+  expect(await add({ url: 'https://example.org', kinds: ['link.unknown'] })).toBe(400)
+  expect(await add({ url: 'https://example.org', kind: 'link.arrived' })).toBe(400)
+  for (let more = 1; more < 10; more++) expect(await add({ url: `https://example.org/${more}` })).toBe(201)
+  expect(await add({ url: 'https://example.org' })).toBe(400)
+  expect((await api(host, of.key, 'DELETE', of.path)).status).toBe(200)
+  expect((await api(host, of.key, 'GET', of.path)).status).toBe(404)
+  expect(await add({ url: 'https://example.org' })).toBe(201)
+})
+
+test('a key that may not read everything has no part in webhooks', async () => {
+  await using of = await listening()
+  const folder = await makeFolder(host, of.key)
+  const bound = await host.addKey(of.username, { folder: folder as FolderIdentifier })
+  const managing = await host.addKey(of.username, { scopes: ['manage'] })
+  for (const key of [bound, managing]) {
+    expect((await api(host, key, 'POST', '/api/v1/webhooks', { url: of.receiver.url })).status).toBe(403)
+  }
+  const elsewhere = { url: 'https://elsewhere.example/' }
+  expect((await api(host, managing, 'PATCH', of.path, elsewhere)).status).toBe(403)
+  expect((await api(host, bound, 'PATCH', of.path, elsewhere)).status).toBe(404)
+  expect((await api(host, bound, 'POST', `${of.path}/test`)).status).toBe(404)
+  expect((await api(host, bound, 'GET', '/api/v1/webhooks')).body).toMatchObject({ data: [] })
+})
+
+test.skipIf(onCluster)('without the setting, nothing is sent into private networks', async () => {
+  await withHoldfast({}, async (at) => {
+    await using receiver = startWebhookReceiver()
+    const { apiKey: key } = await at.addAccount()
+    const { port } = new URL(receiver.url)
+    const add = (hostname: string) =>
+      api(at, key, 'POST', '/api/v1/webhooks', { url: `http://${hostname}:${port}/` })
+    for (const address of [
+      '127.0.0.1',
+      '2130706433',
+      '0x7f.1',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '169.254.169.254',
+    ])
+      expect((await add(address)).status).toBe(400)
+    const added = await add('localhost')
+    const path = `/api/v1/webhooks/${made.parse(added.body).data.id}`
+    await api(at, key, 'POST', `${path}/test`)
+    await at.runJobs()
+    const { body } = await api(at, key, 'GET', `${path}/deliveries`)
+    expect(deliveries.parse(body).data).toMatchObject([
+      { state: 'waiting', failure: 'address', status: null },
+    ])
+    expect(receiver.events).toEqual([])
+  })
+})
