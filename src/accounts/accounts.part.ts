@@ -12,6 +12,7 @@ import { createKeys, type Keys } from './keys/keys.ts'
 import { createOwnKeys, type OwnKeys } from './keys/own-keys.ts'
 import { createLinkMaking } from './link-making.ts'
 import { createMailAddresses, type MailAddresses } from './mail-addresses.ts'
+import { tellNearlyFull } from './nearly-full.job.ts'
 import { createOneTimeLinks, type OneTimeLinks } from './one-time-links.ts'
 import { createOwnAccount, type OwnAccount } from './own-account.ts'
 import type { SignInPart } from './sign-in.part.ts'
@@ -64,6 +65,12 @@ export function createAccountsPart(
     jobs: [
       { name: 'keep warned files', on: 'one node', every: 10 * SECOND, run: warnedFiles.keepRest },
       { name: 'warn of unused files', on: 'one node', every: HOUR, run: fileWarnings.warn },
+      {
+        name: 'tell of storage that is nearly full',
+        on: 'one node',
+        every: 5 * MINUTE,
+        run: (mayGoOn) => tellNearlyFull(db, clock, config.storageLimit, mayGoOn),
+      },
       { name: 'forget removed accounts', on: 'one node', every: MINUTE, run: accounts.dropRemoved },
     ],
   }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { forUpdate, lockMigrations } from '../database/differences.ts'
 import { lookup } from '../database/lookup.ts'
@@ -249,3 +249,42 @@ const addToTotals = preparedChange(
       }))
       .where('id', '=', account),
 )
+
+/** Up to `most` accounts that use nine tenths of their storage, and were not told of that. */
+export function accountsNearlyFull(
+  db: Database,
+  storageLimit: number,
+  most: number,
+): Promise<{ readonly id: AccountId; readonly storage_used: number }[]> {
+  return db.readPool.rows(
+    db
+      .selectFrom('accounts')
+      .select(['id', 'storage_used'])
+      .where('id', '<>', GUESTS)
+      .where('removed_at', 'is', null)
+      .where('nearly_full_at', 'is', null)
+      .where(sql<SqlBool>`storage_used * 10 >= coalesce(quota, ${storageLimit}) * 9`)
+      .limit(most),
+  )
+}
+
+/** False when another node has told meanwhile. */
+export async function noteNearlyFull(trx: Trx, id: AccountId, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('accounts')
+    .set({ nearly_full_at: now })
+    .where('id', '=', id)
+    .where('nearly_full_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Accounts that use less than 85 % again are told anew the next time. */
+export async function forgetNearlyFull(db: Database, storageLimit: number): Promise<void> {
+  await db
+    .updateTable('accounts')
+    .set({ nearly_full_at: null })
+    .where('nearly_full_at', 'is not', null)
+    .where(sql<SqlBool>`storage_used * 100 < coalesce(quota, ${storageLimit}) * 85`)
+    .execute()
+}

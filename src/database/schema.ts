@@ -491,8 +491,9 @@ interface MailAddressesTable {
   /** The last of `damages` that its mails told of, and when. */
   damage_told: Generated<DamageId>
   damage_told_at: number | null
-  /** When its last mail told of what came by upload links. */
+  /** When its last mail told of what came by upload links, and the last of what else happened to links. */
   arrivals_told_at: number | null
+  events_told_at: Generated<number | null>
 }
 
 /** The outbox. A row is deleted as soon as its mail is sent. */

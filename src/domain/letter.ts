@@ -8,6 +8,7 @@ export type Letter =
   | FilesGoing
   | FilesDamaged
   | FilesReceived
+  | LinkNews
   | WebhookDisabled
   | ContentsDamaged
   | BackupEnded
@@ -53,6 +54,23 @@ export interface FilesReceived {
   readonly more: number
   readonly unsubscribePath: string
 }
+
+/** To an owner: what happened to their links, or that their storage is nearly full. */
+export interface LinkNews {
+  readonly kind: 'link news'
+  readonly username: string
+  /** From the first on. */
+  readonly news: readonly LinkNewsItem[]
+  /** Number of further ones. */
+  readonly more: number
+  readonly unsubscribePath: string
+}
+
+/** `title`: of the link. */
+export type LinkNewsItem =
+  | { readonly kind: 'first download' | 'used up'; readonly title: string }
+  | { readonly kind: 'ends soon' | 'ended'; readonly title: string; readonly at: number }
+  | { readonly kind: 'nearly full'; readonly bytes: number }
 
 /** To an owner: the server sends nothing more to one of their webhooks. */
 export interface WebhookDisabled {

@@ -5,6 +5,8 @@ import type {
   FilesDamaged,
   FilesGoing,
   FilesReceived,
+  LinkNews,
+  LinkNewsItem,
   WebhookDisabled,
 } from '../domain/letter.ts'
 import { formatSize } from '../domain/sizes.ts'
@@ -60,6 +62,8 @@ export const letterWordsDe: MailWords = (letter, at) => {
       return filesDamaged(letter, account, at)
     case 'files received':
       return filesReceived(letter, account, at)
+    case 'link news':
+      return linkNews(letter, account, at)
     case 'webhook disabled':
       return webhookDisabled(letter, account, at)
     case 'contents damaged':
@@ -134,6 +138,34 @@ function filesReceived(
       'Von wem sie kommen, ist, was die Absender von sich sagen. Links lassen sich jederzeit zurücknehmen.',
     ],
     end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
+  }
+}
+
+function linkNews({ news, more, unsubscribePath }: LinkNews, account: string, at: Surroundings): Wording {
+  const [first] = news
+  const isOne = news.length + more === 1 && first !== undefined
+  return {
+    subject: isOne ? newsItem(first) : `Neues von deinen Links: ${number.format(news.length + more)}`,
+    paragraphs: [`Das gibt es Neues (${account}):`],
+    list: { items: news.map(newsItem), more: more === 0 ? null : `und ${number.format(more)} weitere` },
+    link: { label: 'Deine Dateien zeigen', address: at.address('/files') },
+    rest: ['„Geteilte Links“ führt dort deine Links auf; du änderst sie dort oder nimmst sie zurück.'],
+    end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
+  }
+}
+
+function newsItem(item: LinkNewsItem): string {
+  switch (item.kind) {
+    case 'first download':
+      return `„${item.title}“ wurde zum ersten Mal heruntergeladen`
+    case 'used up':
+      return `„${item.title}“ ist beendet: Alle Downloads wurden gemacht`
+    case 'ends soon':
+      return `„${item.title}“ endet am ${moment.format(item.at)} UTC`
+    case 'ended':
+      return `„${item.title}“ endete am ${moment.format(item.at)} UTC`
+    case 'nearly full':
+      return `Dein Speicher ist fast voll: ${formatSize(item.bytes)} sind belegt`
   }
 }
 

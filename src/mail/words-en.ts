@@ -5,6 +5,8 @@ import type {
   FilesDamaged,
   FilesGoing,
   FilesReceived,
+  LinkNews,
+  LinkNewsItem,
   WebhookDisabled,
 } from '../domain/letter.ts'
 import { formatSize } from '../domain/sizes.ts'
@@ -59,6 +61,8 @@ export const letterWordsEn: MailWords = (letter, at) => {
       return filesDamaged(letter, account, at)
     case 'files received':
       return filesReceived(letter, account, at)
+    case 'link news':
+      return linkNews(letter, account, at)
     case 'webhook disabled':
       return webhookDisabled(letter, account, at)
     case 'contents damaged':
@@ -129,6 +133,34 @@ function filesReceived(
     link: { label: 'Show your files', address: at.address('/files') },
     rest: ['Who sent them is what they say of themselves. Links can be taken back at any time.'],
     end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
+  }
+}
+
+function linkNews({ news, more, unsubscribePath }: LinkNews, account: string, at: Surroundings): Wording {
+  const [first] = news
+  const isOne = news.length + more === 1 && first !== undefined
+  return {
+    subject: isOne ? newsItem(first) : `News of your links: ${number.format(news.length + more)}`,
+    paragraphs: [`This happened to ${account}:`],
+    list: { items: news.map(newsItem), more: more === 0 ? null : `and ${number.format(more)} more` },
+    link: { label: 'Show your files', address: at.address('/files') },
+    rest: ['“Shared links” there lists your links, where you change or take them back.'],
+    end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
+  }
+}
+
+function newsItem(item: LinkNewsItem): string {
+  switch (item.kind) {
+    case 'first download':
+      return `“${item.title}” was downloaded for the first time`
+    case 'used up':
+      return `“${item.title}” has ended: all its downloads were made`
+    case 'ends soon':
+      return `“${item.title}” ends on ${moment.format(item.at)} UTC`
+    case 'ended':
+      return `“${item.title}” ended on ${moment.format(item.at)} UTC`
+    case 'nearly full':
+      return `Your storage is nearly full: ${formatSize(item.bytes)} are used`
   }
 }
 

@@ -8,6 +8,7 @@ import { createLinkAccess, type LinkAccess } from './links/link-access.ts'
 import { createLinkClaims, type LinkClaims } from './links/link-claims.ts'
 import { createLinkContributors, type LinkContributors } from './links/link-contributors.ts'
 import { tellOfEnds, tellOfGathered } from './links/link-ends.job.ts'
+import { tellNews } from './links/link-news.job.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { createPublicFolders, type PublicFolders } from './public-folders.ts'
 import { createReporting, type Reporting } from './reporting.ts'
@@ -75,6 +76,12 @@ export function createSharingPart(
         on: 'one node',
         every: MINUTE,
         run: (mayGoOn) => tellOfArrivals(db, clock, mails, mayGoOn),
+      },
+      {
+        name: 'tell of what happened to links',
+        on: 'one node',
+        every: MINUTE,
+        run: (mayGoOn) => tellNews(db, clock, mails, mayGoOn),
       },
       { name: 'forget old links', on: 'one node', every: HOUR, run: links.forgetOld },
     ],

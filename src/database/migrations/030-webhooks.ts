@@ -1,4 +1,4 @@
-/** Where accounts want events sent, and what is to be sent there or was. */
+/** Where accounts want events sent, what is to be sent there or was, and when mails told of events. */
 const tables = (id: string, type: string, strict: string) => [
   `create table webhooks (
     id ${id},
@@ -30,6 +30,8 @@ const tables = (id: string, type: string, strict: string) => [
   'create index deliveries_over on webhook_deliveries (queued_at) where due_at is null',
   'create index deliveries_of_webhook on webhook_deliveries (webhook_id, id)',
   'create index deliveries_of_event on webhook_deliveries (event_id)',
+  'create index accounts_nearly_full on accounts (id) where nearly_full_at is not null',
+  `alter table mail_addresses add column events_told_at ${type}`,
 ]
 
 export const webhooks = {

@@ -210,7 +210,7 @@ export const settingsDe: SettingsPageTexts = {
       sent: 'Ein Link ist unterwegs an {address}',
       warnings: 'E-Mails zu meinen Dateien',
       warningsWhy:
-        'Eine Woche bevor ungeöffnete Dateien gelöscht werden, und wenn der Server Dateien beschädigt findet: von jeder Art höchstens eine E-Mail am Tag. Und was über Links kam, die um Dateien bitten: höchstens eine in der Stunde.',
+        'Eine Woche bevor ungeöffnete Dateien gelöscht werden, und wenn der Server Dateien beschädigt findet: von jeder Art höchstens eine E-Mail am Tag. Und was über Links kam, die um Dateien bitten, dass ein Link zum ersten Mal heruntergeladen wurde, endet oder geendet hat, und dass dein Speicher fast voll ist: von jeder Art höchstens eine in der Stunde.',
       remove: 'Adresse entfernen',
       removeWhy:
         'Du bekommst keine E-Mails mehr. Bei einem vergessenen Passwort kann dir dann nur der Betreiber dieses Servers helfen.',

@@ -204,7 +204,7 @@ export const settingsEn: SettingsPageTexts = {
       sent: 'A link is on its way to {address}',
       warnings: 'Email me about my files',
       warningsWhy:
-        'A week before unopened files are deleted, and when the server finds files damaged: at most one email of each kind a day. And what has come by links that ask for files: at most one an hour.',
+        'A week before unopened files are deleted, and when the server finds files damaged: at most one email of each kind a day. And what has come by links that ask for files, that a link was downloaded first, ends or has ended, and that your storage is nearly full: at most one of each kind an hour.',
       remove: 'Remove the address',
       removeWhy:
         'You get no more email. If you forget your password, only somebody who runs this server can help.',

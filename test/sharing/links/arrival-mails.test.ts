@@ -1,11 +1,12 @@
-/** Owners are told by mail of what came by their upload links, once and without a flood. */
+/** Owners are told by mail of what came by their links and what happened to them, once and without a flood. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { HOUR, MINUTE } from '../../../src/domain/clock.ts'
+import { DAY, HOUR, MINUTE, timestamp } from '../../../src/domain/clock.ts'
 import type { AccountId } from '../../../src/domain/ids.ts'
 import type { Language } from '../../../src/domain/language.ts'
 import { foldMailAddress, type MailAddress, parseMailAddress } from '../../../src/domain/mail-address.ts'
-import { makeLink } from '../../support/clients/links.ts'
-import { GENEROUS, makeFolder, textBytes, visit } from '../../support/clients/public.ts'
+import { makeLink, revokeLink } from '../../support/clients/links.ts'
+import { GENEROUS, makeFolder, textBytes, upload, visit } from '../../support/clients/public.ts'
+import { eventually } from '../../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
 import { type MailServer, startMailServer } from '../../support/sign-in/mail-server.ts'
 
@@ -84,4 +85,51 @@ test('a mail names twenty files, nothing that was withdrawn, and nobody gets one
   expect(mail?.text).toContain('and 2 more')
   expect(mail?.text).not.toContain('gone.jpg')
   expect(mails.take(dora.address)).toBeNull()
+})
+
+test('a first download, ends and a storage that is nearly full are told in one mail, once', async () => {
+  const { address, key } = await asking('eva', 'en')
+  const file = await upload(host, { key, name: 'plan.pdf', bytes: textBytes('x'.repeat(95)) })
+  const untilNow = (time: number) => timestamp(host.clock.now() + time)
+  const first = await makeLink(host, key, { files: [file.uuid], name: 'The plan' })
+  const soon = { files: [file.uuid], name: 'Soon', ends_at: untilNow(2 * DAY + HOUR) }
+  await makeLink(host, key, soon)
+  const once = await makeLink(host, key, { files: [file.uuid], max_downloads: 1 })
+  const revoked = await makeLink(host, key, { files: [file.uuid], name: 'Taken back' })
+  await revokeLink(host, key, revoked)
+  for (const link of [first, once]) {
+    const to = await visit(host, `/l/${link}?download=1`)
+    // The public address of this server leads nowhere.
+    const { pathname, search } = new URL(to.headers.get('location') ?? '')
+    const sent = await visit(host, pathname + search)
+    expect((await sent.bytes()).length).toBe(95)
+  }
+  // A download ends a moment after its last byte.
+  await eventually('both downloads are told of', async () => {
+    await host.runJobs()
+    const events = host.database
+      .selectFrom('link_events')
+      .select('id')
+      .where('kind', '=', 'link.first_download')
+    return (await events.execute()).length === 2
+  })
+  await host.database.updateTable('accounts').set({ quota: 100 }).where('username', '=', 'eva').execute()
+  host.clock.advance(DAY + 2 * HOUR)
+  await host.runJobs()
+  const mail = await mailTo(address, 6 * MINUTE)
+  expect(mail?.subject).toBe('News of your links: 5')
+  for (const line of [
+    '“The plan” was downloaded for the first time',
+    '“plan.pdf” was downloaded for the first time',
+    '“plan.pdf” has ended: all its downloads were made',
+    '“Soon” ends on ',
+    'Your storage is nearly full: 95 B are used',
+  ]) {
+    expect(mail?.text).toContain(line)
+  }
+  expect(mail?.text).not.toContain('Taken back')
+  expect(await mailTo(address, 2 * HOUR)).toBeNull()
+  host.clock.advance(DAY)
+  await host.runJobs()
+  expect((await mailTo(address, 6 * MINUTE))?.subject).toMatch(/^“Soon” ended on /)
 })

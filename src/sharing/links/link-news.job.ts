@@ -1,0 +1,73 @@
+/** Tells owners by mail that a link was downloaded first, ends or has ended, and that their storage is nearly full. */
+import { yieldToEventLoop } from '../../core/batches.ts'
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
+import { type Clock, DAY, HOUR, MINUTE } from '../../domain/clock.ts'
+import { type AccountId, GUESTS } from '../../domain/ids.ts'
+import type { LinkNewsItem } from '../../domain/letter.ts'
+import type { ArrivalMails } from './arrival-mails.job.ts'
+import { type LinkNewsRow, markNewsTold, newsRecipients, noteNewsTold, untoldNews } from './link-news.rows.ts'
+
+/** What happens in this time after the first is in the same mail. */
+const TOGETHER = 5 * MINUTE
+/** Items that a mail lists; it counts the others. */
+const MOST_ITEMS = 20
+/** Events of one mail. */
+const MOST_EVENTS = 1000
+/** Accounts of one query. */
+const ACCOUNTS = 50
+/** Milliseconds for which something is worth telling. */
+const LASTS = 3 * DAY
+
+/** Each address gets at most one mail an hour, with all that it was not told of. */
+export async function tellNews(
+  db: Database,
+  clock: Pick<Clock, 'now'>,
+  { outbox, unsubscribePath }: ArrivalMails,
+  mayGoOn: () => boolean,
+): Promise<void> {
+  if (!outbox.isOpen) return
+  const now = clock.now()
+  let after: AccountId = GUESTS
+  while (mayGoOn()) {
+    const happened = { after: now - LASTS, before: now - TOGETHER }
+    const asked = { after, toldBefore: now - HOUR, happened, limit: ACCOUNTS }
+    const owners = await newsRecipients(db, asked)
+    for (const owner of owners) {
+      const { account_id: account, address: to, language, username } = owner
+      after = account
+      await inTransaction(db, async (trx) => {
+        if (!(await noteNewsTold(trx, owner, now))) return
+        const rows = await untoldNews(trx, account, happened.after, MOST_EVENTS)
+        if (rows.length === 0) return
+        await markNewsTold(
+          trx,
+          rows.map(({ id }) => id),
+        )
+        const news = rows.flatMap((row) => itemOf(row) ?? [])
+        const listed = news.slice(0, MOST_ITEMS)
+        const letter = {
+          kind: 'link news' as const,
+          username,
+          news: listed,
+          more: news.length - listed.length,
+          unsubscribePath: unsubscribePath(account),
+        }
+        if (news.length > 0) await outbox.put(trx, { account, to, language, letter, lasts: LASTS })
+      })
+      await yieldToEventLoop()
+    }
+    if (owners.length < ACCOUNTS) return
+  }
+}
+
+/** null for what needs no mail, or no more: an end that is another by now. */
+function itemOf({ kind, reason, bytes, title, ends_at }: LinkNewsRow): LinkNewsItem | null {
+  if (kind === 'storage.nearly_full') return { kind: 'nearly full', bytes: bytes ?? 0 }
+  if (title === null) return null
+  if (kind === 'link.first_download') return { kind: 'first download', title }
+  if (kind === 'link.ended' && reason === 'downloads') return { kind: 'used up', title }
+  if (ends_at === null) return null
+  if (kind === 'link.ends_soon') return { kind: 'ends soon', title, at: ends_at }
+  return kind === 'link.ended' ? { kind: 'ended', title, at: ends_at } : null
+}

@@ -1,0 +1,136 @@
+/** Who is to be told by mail of what happened to their links, and of what. */
+import type { Database, Trx } from '../../database/database.ts'
+import type { AccountId, LinkEventId } from '../../domain/ids.ts'
+import type { Language } from '../../domain/language.ts'
+import type { EndReason, StoredEventKind } from '../../domain/link-event.ts'
+import type { MailAddress } from '../../domain/mail-address.ts'
+
+export interface NewsRecipient {
+  readonly account_id: AccountId
+  readonly username: string
+  readonly address: MailAddress
+  readonly language: Language
+  readonly events_told_at: number | null
+}
+
+interface Asked {
+  /** Accounts after this one, by id. */
+  readonly after: AccountId
+  /** That were told of nothing since. */
+  readonly toldBefore: number
+  /** To whom something happened in that time, of which they were not told. */
+  readonly happened: { readonly after: number; readonly before: number }
+  readonly limit: number
+}
+
+/** Owners with something to tell. */
+export function newsRecipients(
+  db: Database,
+  { after, toldBefore, happened, limit }: Asked,
+): Promise<NewsRecipient[]> {
+  const owners = db
+    .selectFrom('link_events')
+    .select('account_id')
+    .distinct()
+    .where('mailed', '=', 0)
+    .where('at', '>', happened.after)
+    .where('at', '<=', happened.before)
+  return db.readPool.rows(
+    db
+      .selectFrom('mail_addresses')
+      .innerJoin('accounts', 'accounts.id', 'mail_addresses.account_id')
+      .select(['mail_addresses.account_id', 'accounts.username'])
+      .select(['mail_addresses.language', 'mail_addresses.events_told_at'])
+      .select((row) => row.ref('mail_addresses.address').$notNull().as('address'))
+      .where('mail_addresses.account_id', '>', after)
+      .where('mail_addresses.account_id', 'in', owners)
+      .where('mail_addresses.address', 'is not', null)
+      .where('mail_addresses.warnings', '=', 1)
+      .where((row) =>
+        row.or([
+          row('mail_addresses.events_told_at', 'is', null),
+          row('mail_addresses.events_told_at', '<=', toldBefore),
+        ]),
+      )
+      .where('accounts.disabled_at', 'is', null)
+      .orderBy('mail_addresses.account_id')
+      .limit(limit),
+  )
+}
+
+/** False when another node has told them meanwhile, or they want no mails any more. */
+export async function noteNewsTold(trx: Trx, seen: NewsRecipient, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('mail_addresses')
+    .set({ events_told_at: now })
+    .where('account_id', '=', seen.account_id)
+    .where('events_told_at', 'is not distinct from', seen.events_told_at)
+    .where('address', '=', seen.address)
+    .where('warnings', '=', 1)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export interface LinkNewsRow {
+  readonly id: LinkEventId
+  readonly kind: StoredEventKind
+  readonly reason: EndReason | null
+  readonly bytes: number | null
+  /** Name of the link, or of something that it opens or fills. */
+  readonly title: string | null
+  readonly ends_at: number | null
+}
+
+/** What happened to the account since then and was not told, from the first on. */
+export function untoldNews(
+  trx: Trx,
+  account: AccountId,
+  since: number,
+  limit: number,
+): Promise<LinkNewsRow[]> {
+  return trx
+    .selectFrom('link_events')
+    .leftJoin('links', 'links.id', 'link_events.link_id')
+    .select([
+      'link_events.id',
+      'link_events.kind',
+      'link_events.reason',
+      'link_events.bytes',
+      'links.ends_at',
+    ])
+    .select(({ fn, ref, selectFrom }) =>
+      fn
+        .coalesce(
+          ref('links.name'),
+          selectFrom('link_targets')
+            .innerJoin('folders', 'folders.id', 'link_targets.folder_id')
+            .whereRef('link_targets.link_id', '=', 'links.id')
+            .select('folders.name')
+            .orderBy('link_targets.position')
+            .limit(1),
+          selectFrom('link_targets')
+            .innerJoin('files', 'files.id', 'link_targets.file_id')
+            .whereRef('link_targets.link_id', '=', 'links.id')
+            .select('files.name')
+            .orderBy('link_targets.position')
+            .limit(1),
+          selectFrom('link_uploads')
+            .innerJoin('folders', 'folders.id', 'link_uploads.folder_id')
+            .whereRef('link_uploads.link_id', '=', 'links.id')
+            .select('folders.name')
+            .limit(1),
+          ref('links.slug'),
+        )
+        .as('title'),
+    )
+    .where('link_events.account_id', '=', account)
+    .where('link_events.mailed', '=', 0)
+    .where('link_events.at', '>', since)
+    .orderBy('link_events.id')
+    .limit(limit)
+    .execute()
+}
+
+export async function markNewsTold(trx: Trx, ids: readonly LinkEventId[]): Promise<void> {
+  await trx.updateTable('link_events').set({ mailed: 1 }).where('id', 'in', ids).execute()
+}
