@@ -1,9 +1,12 @@
 import * as z from 'zod/mini'
 import { changeKinds } from '../domain/change.ts'
+import { EVENT_KINDS } from '../domain/link-event.ts'
 import { component, described } from './documentation.ts'
+import { timestampField } from './fields.ts'
+import { linkEvent } from './links.ts'
 
 /** The data of an event `change`. */
-export const change = component(
+const change = component(
   'Change',
   z.object({
     kind: z.enum(changeKinds),
@@ -16,3 +19,17 @@ export const change = component(
   }),
 )
 export type ChangeEvent = z.infer<typeof change>
+
+/** The data of an event `link`. */
+const accountEvent = component(
+  'AccountEvent',
+  z.object({
+    kind: described(z.enum(EVENT_KINDS), { example: 'link.arrived' }),
+    at: timestampField,
+    link: described(z.nullable(z.string()), { description: 'Its slug; null for what is not about a link' }),
+    ...z.pick(linkEvent, { file: true, bytes: true, times: true, reason: true, address: true }).shape,
+  }),
+)
+export type AccountEvent = z.infer<typeof accountEvent>
+
+export const streamedEvent = z.union([change, accountEvent])

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { preparedChange } from '../database/prepared.ts'
 import { inTransaction } from '../database/transactions.ts'
-import type { ChangeKind } from '../domain/change.ts'
+import type { ChangeKind, StoredChangeKind } from '../domain/change.ts'
 import {
   type AccountId,
   type ChangeId,
@@ -15,17 +15,20 @@ import {
   type FolderIdentifier,
   type FolderPlace,
   GUESTS,
+  type LinkEventId,
 } from '../domain/ids.ts'
 import { metaOf, setMeta } from './meta.rows.ts'
 
 export interface ChangeRow {
   readonly id: ChangeId
   readonly account_id: AccountId
-  readonly kind: ChangeKind
+  readonly kind: StoredChangeKind
   readonly file_id: FileId | null
   readonly folder: FolderIdentifier | null
   readonly place: FolderPlace | null
   readonly from_place: FolderPlace | null
+  /** null for other kinds than `link`, and where it is gone. */
+  readonly event: LinkEventId | null
 }
 
 const columns = ['id', 'account_id', 'kind', 'file_id', 'folder', 'place', 'from_place'] as const
@@ -69,6 +72,23 @@ const insertChange = preparedChange(
     }),
 )
 
+/** Appends an event. */
+export async function noteEventChange(trx: Trx, account: AccountId, event: LinkEventId): Promise<void> {
+  await insertEventChange(trx, account, event)
+}
+
+const insertEventChange = preparedChange((db, account_id: AccountId, event_id: LinkEventId) =>
+  db.insertInto('changes').values({
+    account_id,
+    kind: sql.lit('link'),
+    file_id: sql.lit(null),
+    folder: sql.lit(null),
+    place: sql.lit(null),
+    from_place: sql.lit(null),
+    event_id,
+  }),
+)
+
 /** Public identifier of the folder; null without a folder. */
 function placeOfFolder(id: FolderId | null) {
   return sql<FolderPlace | null>`(
@@ -94,7 +114,7 @@ export async function changesAfter(
   )
   const found = await sql<ChangeRow>`
     with watched (account, after) as (values ${sql.join(rows)})
-    select ${sql.join(columns.map((column) => sql.ref(`changes.${column}`)))}
+    select ${sql.join(columns.map((column) => sql.ref(`changes.${column}`)))}, changes.event_id as event
     from watched join changes on changes.account_id = watched.account and changes.id > watched.after
     order by changes.id limit ${limit}`.execute(db)
   return found.rows

@@ -6,7 +6,14 @@ import { sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { MINUTE } from '../domain/clock.ts'
-import { type AccountId, type FileId, GUESTS, type LinkEventId, type LinkId } from '../domain/ids.ts'
+import {
+  type AccountId,
+  type FileId,
+  GUESTS,
+  type LinkEventId,
+  type LinkId,
+  type LinkSlug,
+} from '../domain/ids.ts'
 import {
   END_TOLD,
   type EndReason,
@@ -15,6 +22,7 @@ import {
   type LinkEventKind,
   type StoredEventKind,
 } from '../domain/link-event.ts'
+import { noteEventChange } from './changes.rows.ts'
 import { queueEvent } from './webhook-outbox.rows.ts'
 
 /** Events of a link that are kept: the newest ones. */
@@ -24,9 +32,12 @@ export const MOST_EVENTS = 2000
 export const MOST_ROWS = 20
 export const ONE_BY_ONE = 20 * MINUTE
 
-export interface LinkEventRow {
-  readonly id: LinkEventId
+export interface LinkEventRow extends LinkEventFields {
   readonly kind: LinkEventKind
+}
+
+interface LinkEventFields {
+  readonly id: LinkEventId
   readonly at: number
   readonly file_id: FileId | null
   readonly file_name: string | null
@@ -66,13 +77,15 @@ export async function lockOwner(trx: Trx, account: AccountId): Promise<void> {
 }
 
 /**
- * Appends the event, puts it into the outbox of webhooks, and drops the oldest events of its link that are too many. Nothing
+ * Appends the event, tells event streams, puts it into the outbox of webhooks, and drops the oldest events of its link that are too many. Nothing
  * is noted for guests.
  */
 export async function noteEvent(trx: Trx, event: NewEvent & { readonly kind: EventKind }): Promise<void> {
   const { account, link, kind, at } = event
   if (account === GUESTS) return
-  await queueEvent(trx, account, { id: await insertEvent(trx, event), kind }, at)
+  const id = await insertEvent(trx, event)
+  await noteEventChange(trx, account, id)
+  await queueEvent(trx, account, { id, kind }, at)
   if (link !== null) await dropTooMany(trx, link)
 }
 
@@ -241,4 +254,20 @@ export async function dropOldEvents(db: Database, time: number, most: number): P
   const old = db.selectFrom('link_events').select('id').where('at', '<', time).orderBy('at').limit(most)
   const { numDeletedRows } = await db.deleteFrom('link_events').where('id', 'in', old).executeTakeFirst()
   return Number(numDeletedRows)
+}
+
+/** The event with the slug of its link; undefined where it is gone. */
+export function findEvent(
+  db: Database,
+  id: LinkEventId,
+): Promise<
+  (LinkEventFields & { readonly kind: StoredEventKind; readonly link: LinkSlug | null }) | undefined
+> {
+  return db
+    .selectFrom('link_events')
+    .leftJoin('links', 'links.id', 'link_events.link_id')
+    .select(columns.map((column) => `link_events.${column}` as const))
+    .select('links.slug as link')
+    .where('link_events.id', '=', id)
+    .executeTakeFirst()
 }

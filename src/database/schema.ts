@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 import type { Act } from '../domain/audit.ts'
-import type { ChangeKind } from '../domain/change.ts'
+import type { StoredChangeKind } from '../domain/change.ts'
 import type {
   AccountId,
   AuditId,
@@ -465,13 +465,15 @@ interface BinTable {
 interface ChangesTable {
   id: Generated<ChangeId>
   account_id: AccountId
-  kind: ChangeKind
+  kind: StoredChangeKind
   file_id: FileId | null
   folder: FolderIdentifier | null
   /** Folder that contains the file or folder, or did until now. */
   place: FolderPlace | null
   /** For a move: the folder before it. */
   from_place: FolderPlace | null
+  /** For `link`: the row of `link_events`, which may be gone. */
+  event_id: Generated<LinkEventId | null>
 }
 
 /** Mail addresses of accounts. */

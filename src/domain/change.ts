@@ -15,3 +15,6 @@ export const changeKinds = [
 ] as const
 
 export type ChangeKind = (typeof changeKinds)[number]
+
+/** `link`: an event of a link, or of the account itself. */
+export type StoredChangeKind = ChangeKind | 'link'

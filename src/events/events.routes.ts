@@ -1,6 +1,8 @@
 import { z } from '@hono/zod-openapi'
-import { type ChangeEvent, change } from '../contract/events.ts'
+import { type AccountEvent, type ChangeEvent, streamedEvent } from '../contract/events.ts'
 import type { AccountCaller } from '../core/callers.ts'
+import { eventFields } from '../core/link-event-fields.ts'
+import { timestamp } from '../domain/clock.ts'
 import type { ChangeId } from '../domain/ids.ts'
 import type { Authentication } from '../server/authentication.ts'
 import { endpoint } from '../server/endpoint.ts'
@@ -9,7 +11,7 @@ import type { Told, Watcher } from './watcher.ts'
 
 export const watchEventsEndpoint = endpoint({
   documentation: {
-    summary: 'What changes in your account, as server-sent events',
+    summary: 'What changes in your account and happens to its links, as server-sent events',
     tag: 'Account',
     headers: z.object({
       'Last-Event-ID': z
@@ -18,7 +20,7 @@ export const watchEventsEndpoint = endpoint({
         .openapi({ description: 'The id of the last event that was received: those after it are sent' }),
     }),
     answers: {
-      200: { description: 'Events as they happen', schema: change, type: 'text/event-stream' },
+      200: { description: 'Events as they happen', schema: streamedEvent, type: 'text/event-stream' },
     },
     errors: [],
   },
@@ -32,7 +34,10 @@ export const watchEventsEndpoint = endpoint({
     if (call.request.method === 'HEAD') return new Response(null, { headers: HEADERS })
     const after = lastEventId(call.request.headers.get('last-event-id'))
     const watcher = await events.watch(caller, after, () => authentication.isStillLetIn(call))
-    return new Response(eventStream(watcher), { headers: HEADERS })
+    return new Response(
+      eventStream(watcher, (told) => eventText(events, told)),
+      { headers: HEADERS },
+    )
   },
 })
 
@@ -48,16 +53,17 @@ function lastEventId(header: string | null): ChangeId | null {
   return (/^\d{1,15}$/.test(header) ? Number(header) : -1) as ChangeId
 }
 
-function eventStream(watcher: Watcher): ReadableStream<Uint8Array> {
+function eventStream(watcher: Watcher, text: (told: Told) => Promise<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let isOver = false
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         const told = await watcher.next()
+        const said = told === null ? null : await text(told)
         if (isOver) return
-        if (told === null) controller.close()
-        else controller.enqueue(encoder.encode(eventText(told)))
+        if (said === null) controller.close()
+        else controller.enqueue(encoder.encode(said))
       },
       cancel() {
         isOver = true
@@ -69,7 +75,7 @@ function eventStream(watcher: Watcher): ReadableStream<Uint8Array> {
 }
 
 /** As https://html.spec.whatwg.org/multipage/server-sent-events.html has it. */
-function eventText(told: Told): string {
+async function eventText(events: EventsPart, told: Told): Promise<string> {
   switch (told.kind) {
     case 'ready':
     case 'reload':
@@ -77,9 +83,10 @@ function eventText(told: Told): string {
     case 'still':
       return ': still here\n\n'
     case 'change': {
-      const { kind, file_id, folder, place, from_place } = told.change
+      if (told.change.kind === 'link') return linkText(told.at, await events.linkEvent(told.change))
+      const { file_id, folder, place, from_place } = told.change
       const data: ChangeEvent = {
-        kind,
+        kind: told.change.kind,
         ...(file_id === null ? {} : { file: file_id }),
         ...(folder === null ? {} : { folder }),
         ...(place === null ? {} : { place }),
@@ -88,4 +95,12 @@ function eventText(told: Told): string {
       return `event: change\nid: ${told.at}\ndata: ${JSON.stringify(data)}\n\n`
     }
   }
+}
+
+function linkText(at: ChangeId, event: Awaited<ReturnType<EventsPart['linkEvent']>>): string {
+  // Its link was forgotten meanwhile.
+  if (event === undefined || event.kind === 'webhook.test') return ': gone\n\n'
+  const { kind, link } = event
+  const data: AccountEvent = { kind, at: timestamp(event.at), link, ...eventFields(event) }
+  return `event: link\nid: ${at}\ndata: ${JSON.stringify(data)}\n\n`
 }

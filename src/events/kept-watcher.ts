@@ -35,6 +35,8 @@ export function keptWatcher(db: Database, reach: Reach, watcher: Watcher): Watch
 /** Null when it is none of theirs. What comes in from outside is new to them, and what goes out is removed. */
 async function changeAsSeen(db: Database, reach: Reach, change: ChangeRow): Promise<ChangeRow | null> {
   const { kind, place, from_place: from } = change
+  // A link may open more than that folder.
+  if (change.kind === 'link') return null
   if (change.folder === reach.within) {
     // Where it is, and that it was moved, is its parent's.
     return kind === 'folder.moved' ? null : { ...change, place: null, from_place: null }

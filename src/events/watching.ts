@@ -1,4 +1,5 @@
-import { changesAfter, forgottenChanges, lastChange } from '../core/changes.rows.ts'
+import { type ChangeRow, changesAfter, forgottenChanges, lastChange } from '../core/changes.rows.ts'
+import { findEvent } from '../core/link-events.rows.ts'
 import type { Database } from '../database/database.ts'
 import { type CancelTimer, type Clock, MINUTE, SECOND } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
@@ -67,6 +68,11 @@ export class Watching {
       this.#schedule()
     }
     return keptWatcher(this.#db, reach, watcher)
+  }
+
+  /** The event of a link that a change of the kind `link` names; undefined where it is gone. */
+  linkEvent({ event }: ChangeRow): ReturnType<typeof findEvent> {
+    return event === null ? Promise.resolve(undefined) : findEvent(this.#db, event)
   }
 
   /** Ends all watching, and lets nobody begin. */

@@ -1,4 +1,5 @@
 import type { WebhookEvent } from '../contract/webhooks.ts'
+import { eventFields } from '../core/link-event-fields.ts'
 import { timestamp } from '../domain/clock.ts'
 import type { DueDelivery } from './deliveries.rows.ts'
 
@@ -9,17 +10,13 @@ export function eventIdOf({ uid }: Pick<DueDelivery, 'uid'>): string {
 
 /** The same for every attempt, since an event never changes. */
 export function eventBody(event: DueDelivery, publicUrl: string): string {
-  const { kind, at, link, file_id, file_name, bytes, times, reason, address } = event
+  const { kind, at, link } = event
   const body: WebhookEvent = {
     type: kind,
     timestamp: timestamp(at),
     data: {
       link: link === null ? null : { slug: link, url: `${publicUrl}/l/${link}` },
-      file: file_name === null ? null : { id: file_id, name: file_name },
-      bytes,
-      times,
-      reason,
-      address,
+      ...eventFields(event),
     },
   }
   return JSON.stringify(body)

@@ -1,8 +1,10 @@
 /** What those who watch an account are told. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { FolderIdentifier } from '../../src/domain/ids.ts'
 import { api, refusal } from '../support/clients/api.ts'
 import { intoBin, restore } from '../support/clients/bin.ts'
 import { type EventWatcher, type SentEvent, watchEvents } from '../support/clients/events.ts'
+import { makeLink, revokeLink } from '../support/clients/links.ts'
 import { tus } from '../support/clients/tus.ts'
 import { atNode, startHoldfast, type TestAccount, type TestHoldfast } from '../support/servers/holdfast.ts'
 
@@ -22,6 +24,28 @@ async function watched(): Promise<{ owner: TestAccount; watcher: EventWatcher }>
 }
 
 describe('whoever watches an account', () => {
+  test('is told what happens to its links, unless they are kept to one folder', async () => {
+    const { owner, watcher } = await watched()
+    await using _ = watcher
+    const other = api(holdfast, owner.apiKey)
+    const folder = await other.folder('inbox')
+    const bound = await holdfast.addKey(owner.username, { folder: folder as FolderIdentifier })
+    await using kept = await watchEvents(holdfast, bound)
+    const link = await makeLink(holdfast, owner.apiKey, { folders: [folder], uploads: {} })
+    const sent = await fetch(`${holdfast.url}/l/${link}/a.txt`, { method: 'PUT', body: 'a' })
+    expect(sent.status).toBe(200)
+    await revokeLink(holdfast, owner.apiKey, link)
+    const ended = await watcher.until(kind('link.ended'))
+    expect(ended).toMatchObject({ event: 'link', data: { link, reason: 'revoked' } })
+    expect(watcher.events.find(kind('link.arrived'))).toMatchObject({
+      event: 'link',
+      data: { link, file: { name: 'a.txt' }, bytes: 1 },
+    })
+    const { file_id: file } = await other.put('x', { folder })
+    await kept.until(({ data }) => data.file === file)
+    expect(kept.events.filter(({ event }) => event === 'link')).toEqual([])
+  })
+
   test('is told of every change by another session, in order and once, and of nobody else’s', async () => {
     const { owner, watcher } = await watched()
     await using _ = watcher

@@ -1,4 +1,4 @@
-/** Where accounts want events sent, what is to be sent there or was, and when mails told of events. */
+/** Where accounts want events sent, what is to be sent there or was, when mails told of events, and events among changes. */
 const tables = (id: string, type: string, strict: string) => [
   `create table webhooks (
     id ${id},
@@ -30,6 +30,7 @@ const tables = (id: string, type: string, strict: string) => [
   'create index deliveries_over on webhook_deliveries (queued_at) where due_at is null',
   'create index deliveries_of_webhook on webhook_deliveries (webhook_id, id)',
   'create index deliveries_of_event on webhook_deliveries (event_id)',
+  `alter table changes add column event_id ${type}`,
   'create index accounts_nearly_full on accounts (id) where nearly_full_at is not null',
   `alter table mail_addresses add column events_told_at ${type}`,
 ]

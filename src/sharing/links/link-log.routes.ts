@@ -1,23 +1,14 @@
 import { z } from '@hono/zod-openapi'
 import { type LinkEvent, linkLogAnswer } from '../../contract/links.ts'
+import { eventFields } from '../../core/link-event-fields.ts'
 import type { LinkEventRow } from '../../core/link-events.rows.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { keyedEndpoint } from '../../server/endpoint.ts'
 import { MAX_PAGE, paginationOf, queryNumber } from '../../server/requests/fields.ts'
 import type { SharingPart } from '../sharing.part.ts'
 
-function toLinkEvent({
-  kind,
-  at,
-  file_id,
-  file_name,
-  bytes,
-  times,
-  reason,
-  address,
-}: LinkEventRow): LinkEvent {
-  const file = file_name === null ? null : { id: file_id, name: file_name }
-  return { kind, at: timestamp(at), file, bytes, times, reason, address }
+function toLinkEvent(row: LinkEventRow): LinkEvent {
+  return { kind: row.kind, at: timestamp(row.at), ...eventFields(row) }
 }
 
 export const linkLogEndpoint = keyedEndpoint({

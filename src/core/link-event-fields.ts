@@ -1,0 +1,22 @@
+import type { FileId } from '../domain/ids.ts'
+import type { EndReason, EventFile } from '../domain/link-event.ts'
+
+interface EventColumns {
+  readonly file_id: FileId | null
+  readonly file_name: string | null
+  readonly bytes: number | null
+  readonly times: number
+  readonly reason: EndReason | null
+  readonly address: string | null
+}
+
+/** What the log, event streams and webhooks say of an event beside its kind, time and link. */
+export function eventFields({ file_id, file_name, bytes, times, reason, address }: EventColumns): {
+  readonly file: EventFile<FileId> | null
+  readonly bytes: number | null
+  readonly times: number
+  readonly reason: EndReason | null
+  readonly address: string | null
+} {
+  return { file: file_name === null ? null : { id: file_id, name: file_name }, bytes, times, reason, address }
+}
