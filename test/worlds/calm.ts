@@ -22,7 +22,7 @@ const WHILES_OF_AN_UPLOAD = 3
 const WHILES_OF_TRUST = 28
 const WHILES_OF_A_FILE = 54
 /** Steps of jobs before the machine falls asleep in them. */
-const STEPS_OF_JOBS = 40
+const STEPS_OF_JOBS = 25
 
 /** All ends that was under way, nothing is left that nobody needs, and what is not used ends in its time and not before. */
 export async function calm(world: World): Promise<void> {
@@ -39,9 +39,9 @@ export async function calm(world: World): Promise<void> {
   if (chance.fraction() < 0.5) await finishes(world)
   const roll = chance.fraction()
   if (roll < 0.4) await sleeps(world)
-  else if (roll < 0.55) await sleepsLater(world)
+  else if (roll < 0.47) await sleepsLater(world)
   else if (world.model.hasLeapt) return
-  else await passes(world, roll < 0.6 ? WHILES_OF_A_FILE : WHILES_OF_AN_UPLOAD)
+  else await passes(world, roll < 0.5 ? WHILES_OF_A_FILE : WHILES_OF_AN_UPLOAD)
 }
 
 /** Callers finish what they have begun: whatever has happened, nothing of it is in the way. */

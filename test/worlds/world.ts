@@ -27,7 +27,7 @@ export interface WorldReport {
   readonly acknowledged: number
 }
 
-const STEPS = 350
+const STEPS = 300
 /** The share of steps before which the clock jumps. */
 const JUMP = 0.002
 /** The share of steps in which a caller begins something. */

@@ -15,8 +15,8 @@ export const worlds: readonly Change[] = [
   ]),
   ...changesIn('src/files/expiry.job.ts', inWorlds, [
     [
-      'const unusedSince = cutoff(await outages.settle())',
-      'await outages.settle()\n      const unusedSince = cutoff()',
+      'await unusedFiles(trx, unusedSince, STEP), (ids) =>\n            unusedFiles(trx, unusedSince, STEP, ids)',
+      'await unusedFiles(trx, cutoff(), STEP), (ids) =>\n            unusedFiles(trx, cutoff(), STEP, ids)',
     ],
   ]),
 ]
