@@ -10,6 +10,7 @@ import {
 import { filesOwner, openFilesPage } from '../support/browser/files-page.ts'
 import { makeLink } from '../support/clients/links.ts'
 import { api, deleteFile, GENEROUS, makeFolder, textBytes, upload, visit } from '../support/clients/public.ts'
+import { eventually } from '../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 
 describeInBrowser('sharing from the file manager', (browser) => {
@@ -123,6 +124,11 @@ describeInBrowser('sharing from the file manager', (browser) => {
     const link = await makeLink(host, own.key, { files: [own.letter.uuid], name: 'For Ben' })
     const address = (await visit(host, `/l/${once}?download=1`)).headers.get('location') ?? ''
     await (await visit(host, address)).bytes()
+    // A download ends a moment after its last byte.
+    await eventually('the link has ended', async () => {
+      const { body } = await api(host, own.key, 'GET', `/api/v1/links/${once}/log`)
+      return Object(body).data.length === 2
+    })
     await using files = await openFilesPage(browser(), own)
     const { page } = files
     await files.button('Shared links').click()
@@ -134,6 +140,11 @@ describeInBrowser('sharing from the file manager', (browser) => {
       expect.stringContaining('used up · 1 of 1 download'),
     ])
     await dialog.getByRole('button', { name: 'Copy link: For Ben' }).waitFor()
+    const used = dialog.getByRole('button', { name: 'Details: letter.txt' })
+    await used.click()
+    await dialog.getByText('Downloaded for the first time').waitFor()
+    await dialog.locator('bdi', { hasText: /^used up · / }).waitFor()
+    await used.click()
     await dialog.getByRole('button', { name: 'Take back: For Ben' }).focus()
     await files.press('Enter')
     await dialog.getByText('Take back the link to “For Ben”?').waitFor()

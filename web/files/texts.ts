@@ -147,6 +147,11 @@ export interface FilesTexts {
     readonly came: string
     readonly nothingCame: string
     readonly onItsWay: string
+    readonly happened: string
+    /** By the kinds of events of links. */
+    readonly events: Readonly<Record<string, string>>
+    /** Several that are one event. */
+    readonly manyDownloads: Plural
     /** {day} */
     readonly keptEnd: string
     readonly daysFromNow: Plural

@@ -6,6 +6,7 @@ import { fill } from '../../shared/words.ts'
 import { useListAttempt } from '../dialogs/use-attempt.ts'
 import { useFiles } from '../files-context.ts'
 import { useTimes } from '../use-times.ts'
+import { LinkLog } from './link-log.tsx'
 import { changeLink, fetchContributions, type LinkChange } from './links-client.ts'
 
 interface LinkDetailsProps {
@@ -13,11 +14,12 @@ interface LinkDetailsProps {
   readonly changed: (link: Link) => void
 }
 
-/** What came by a link, and the terms that can still be changed. */
+/** What came by a link and happened to it, and the terms that can still be changed. */
 export function LinkDetails({ link, changed }: LinkDetailsProps) {
   return (
     <li className="link-details">
       {link.uploads === null ? null : <Received link={link} />}
+      <LinkLog link={link} />
       {link.state === 'revoked' ? null : <ChangeForm changed={changed} link={link} />}
     </li>
   )

@@ -4,7 +4,9 @@ import {
   contributionsAnswer,
   type Link,
   type LinkDetail,
+  type LinkEvent,
   linkAnswer,
+  linkLogAnswer,
   linkMadeAnswer,
   linksAnswer,
 } from '../../../src/contract/links.ts'
@@ -89,6 +91,16 @@ export async function fetchContributions(
   const path = `/api/v1/links/${slug}/contributions?page=${page}&per_page=${PAGE}`
   const { data, pagination } = await askServer(contributionsAnswer, path)
   return { contributions: data, pages: pagination.pages }
+}
+
+/** What happened to a link, newest first. */
+export async function fetchLog(
+  { slug }: Link,
+  page: number,
+): Promise<{ readonly events: readonly LinkEvent[]; readonly pages: number }> {
+  const path = `/api/v1/links/${slug}/log?page=${page}&per_page=${PAGE}`
+  const { data, pagination } = await askServer(linkLogAnswer, path)
+  return { events: data, pages: pagination.pages }
 }
 
 export async function revokeLink({ slug }: Link): Promise<void> {
