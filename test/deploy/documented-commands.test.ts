@@ -242,6 +242,7 @@ async function filledIn({ text: written }: Block): Promise<string> {
   const id = String(keys.at(-1)?.id)
   const guest = await fetch(`${host.url}/guest.txt`, { method: 'PUT', body: `${made}` })
   const receipt = guest.headers.get('holdfast-receipt') ?? ''
+  const [webhook, delivery] = text.includes('<webhook>') ? await makeWebhook() : ['', '']
   const typed = /^\$ /m.test(text)
     ? [...text.matchAll(/^\$ (.*)$/gm)].map(([, command]) => command).join('\n')
     : text
@@ -255,4 +256,14 @@ async function filledIn({ text: written }: Block): Promise<string> {
     .replaceAll('<link>', link)
     .replaceAll('<upload-link>', taking)
     .replaceAll('<receipt>', receipt)
+    .replaceAll('<webhook>', webhook)
+    .replaceAll('<delivery>', delivery)
+}
+
+/** A webhook to which nothing is sent, since it leads to this machine, and what is to be sent there. */
+async function makeWebhook(): Promise<readonly [webhook: string, delivery: string]> {
+  const idIn = ({ body }: { readonly body: unknown }) => String(Object(body).data?.id)
+  const url = 'http://localhost:65535/'
+  const webhook = idIn(await api(host, account.apiKey, 'POST', '/api/v1/webhooks', { url }))
+  return [webhook, idIn(await api(host, account.apiKey, 'POST', `/api/v1/webhooks/${webhook}/test`))]
 }
