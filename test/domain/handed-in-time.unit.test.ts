@@ -27,6 +27,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'src/accounts/sign-in/oidc-exchange.ts':
     'limits of requests to an identity provider, by whose clock tokens expire',
   'src/mail/mail-sending.job.ts': 'limits of a real connection to the mail server',
+  'src/webhooks/webhook-request.ts': 'limits of a real connection to whoever is told',
   'src/operations/backup/': 'a command: waits for other processes',
   'src/operations/relocation/': 'a command: waits for other processes',
   'src/operations/doctor/': 'measures the machine and the line',
