@@ -125,7 +125,7 @@ export const deleteFile: Action = async (stage) => {
   const { chance, accounts, model, services } = stage
   const file = some(stage, model.filesOf(chance.pick(accounts)))
   if (file === null || file.uuid === null || file.by.kind === 'guest') return
-  file.mayBeGone = true
+  model.ending(file)
   const { deleted } = await services.files.removals.files(file.by, [{ kind: 'uuid', uuid: file.uuid }])
   if (deleted === 1) file.mayBeThere = false
 }
@@ -134,7 +134,7 @@ export const binFile: Action = async (stage) => {
   const { chance, accounts, model, services } = stage
   const file = some(stage, model.filesOf(chance.pick(accounts)))
   if (file === null || file.uuid === null || file.by.kind === 'guest' || file.entry !== null) return
-  file.mayBeGone = true
+  model.ending(file)
   const [outcome] = await services.files.bin.put(file.by, [
     { kind: 'file', file: { kind: 'uuid', uuid: file.uuid } },
   ])

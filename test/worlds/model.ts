@@ -21,6 +21,8 @@ export interface ModelFile {
   /** Whether it may be there, and whether it may not; both while an answer is out. */
   mayBeThere: boolean
   mayBeGone: boolean
+  /** Whether somebody has begun to delete it: then an answer that tells that it came says nothing of what is. */
+  isEnding: boolean
   /** Moves under way. */
   moves: number
   uuid: Uuid | null
@@ -145,6 +147,7 @@ export class Model {
       sha256: Bun.SHA256.hash(content, 'hex') as Sha256,
       mayBeThere: false,
       mayBeGone: true,
+      isEnding: false,
     }
     this.files.set(name, file)
     this.mayCome(file)
@@ -154,7 +157,7 @@ export class Model {
   /** It was acknowledged: it is there, unless a folder that it may be in is being deleted. */
   came(file: ModelFile, uuid: Uuid): void {
     file.uuid = uuid
-    if (!this.mayVanish(file)) file.mayBeGone = false
+    if (!file.isEnding && !this.mayVanish(file)) file.mayBeGone = false
   }
 
   mayCome(file: ModelFile): void {
@@ -165,6 +168,12 @@ export class Model {
   mayVanish({ places, sha256, by, to }: ModelFile): boolean {
     const isLeaving = this.#leaving.has(by) || [...to].some((each) => this.#leaving.has(each))
     return isLeaving || this.#refusals.has(sha256) || [...places].some((place) => this.isDoomed(place))
+  }
+
+  /** Somebody begins to delete it, or puts it into the bin. */
+  ending(file: ModelFile): void {
+    file.isEnding = true
+    file.mayBeGone = true
   }
 
   refresh(file: ModelFile): void {

@@ -43,7 +43,7 @@ export const redeem: Action = async (stage) => {
   const file = guestsFile(stage)
   if (file === null || file.uuid === null) return
   const { receipts } = stage.services.uploads
-  file.mayBeGone = true
+  stage.model.ending(file)
   await receipts.redeem({ text: receipts.of(file.uuid), bucket: '192.0.2.8' })
   file.mayBeThere = false
 }
