@@ -111,6 +111,8 @@ export function untoldNews(
           selectFrom('link_targets')
             .innerJoin('files', 'files.id', 'link_targets.file_id')
             .whereRef('link_targets.link_id', '=', 'links.id')
+            // What somebody else has claimed is not named.
+            .whereRef('files.account_id', '=', 'links.account_id')
             .select('files.name')
             .orderBy('link_targets.position')
             .limit(1),

@@ -133,3 +133,34 @@ test('a first download, ends and a storage that is nearly full are told in one m
   await host.runJobs()
   expect((await mailTo(address, 6 * MINUTE))?.subject).toMatch(/^“Soon” ended on /)
 })
+
+test('a mail does not name a file of the link that somebody else has claimed', async () => {
+  const [gil, hal] = [await asking('gil', 'en'), await asking('hal', 'en')]
+  const sent: { uuid: string; receipt: string }[] = []
+  for (const name of ['one.txt', 'two.txt']) {
+    const answer = await visit(host, `/api/v1/upload/${name}`, {
+      method: 'PUT',
+      body: name,
+      headers: { accept: 'application/json' },
+    })
+    sent.push((await answer.json()) as { uuid: string; receipt: string })
+  }
+  const json = { 'content-type': 'application/json' }
+  const body = JSON.stringify({
+    receipts: sent.map(({ receipt }) => receipt),
+    ends_at: timestamp(host.clock.now() + 2 * DAY + HOUR),
+  })
+  expect((await visit(host, '/api/v1/receipts/link', { method: 'POST', headers: json, body })).status).toBe(
+    201,
+  )
+  for (const [at, { key }] of [gil, hal].entries()) {
+    const headers = { ...json, authorization: `Bearer ${key}` }
+    const address = `/api/v1/receipt/${sent[at]?.receipt}/claim`
+    expect((await visit(host, address, { method: 'POST', headers, body: '{}' })).status).toBe(200)
+  }
+  host.clock.advance(DAY + 2 * HOUR)
+  await host.runJobs()
+  const mail = await mailTo(hal.address, 6 * MINUTE)
+  expect(mail?.subject).toContain('“two.txt” ends on ')
+  expect(mail?.text).not.toContain('one.txt')
+})
