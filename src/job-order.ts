@@ -47,7 +47,6 @@ const ORDER = [
   'tell of ends of links',
   'tell of many downloads',
   'tell of storage that is nearly full',
-  'tell of what came by links',
   'tell of what happened to links',
   'keep the mirror',
   'back up',

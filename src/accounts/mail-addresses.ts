@@ -10,14 +10,16 @@ import { type Clock, DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Language } from '../domain/language.ts'
+import type { DownloadMails } from '../domain/link-event.ts'
 import { foldMailAddress, type MailAddress, parseMailAddress } from '../domain/mail-address.ts'
 import {
   dropMailAddress,
   findMailAddress,
   type MailAddressRow,
+  type MailWishes,
+  setMailWishes,
   setPendingAddress,
   setVerifiedAddress,
-  setWarnings,
 } from '../mail/mail-addresses.rows.ts'
 import type { Outbox } from '../mail/outbox.ts'
 import type { MakeLink } from './link-making.ts'
@@ -32,8 +34,10 @@ export interface MailAddressState {
   readonly address: MailAddress | null
   /** The unverified address, which is used for nothing but its verification. */
   readonly pending: MailAddress | null
-  /** Whether the owner wants warnings about files that will be deleted. */
+  /** Whether the owner wants mails about files and links. */
   readonly warnings: boolean
+  /** Which downloads by links such mails tell of. */
+  readonly downloads: DownloadMails
 }
 
 /** An address and the account that it would be verified for. */
@@ -52,7 +56,8 @@ export interface MailAddresses {
   set(caller: SessionCaller, password: string | null, address: string, language: Language): Promise<void>
   /** Removes the address and notifies it. Throws what `Proofs.confirm` throws. */
   remove(caller: SessionCaller, password: string | null): Promise<void>
-  setWarnings(caller: SessionCaller, warnings: boolean, language: Language): Promise<void>
+  /** Stores wishes, one at least. */
+  setWishes(caller: SessionCaller, wishes: MailWishes, language: Language): Promise<void>
   /** The address that the link would verify, without using the link. Throws Refusal INVALID_LINK. */
   waiting(token: string): Promise<WaitingAddress>
   /** Uses the link. Throws Refusal INVALID_LINK, and ADDRESS_TAKEN when another account has the address. */
@@ -96,6 +101,7 @@ export function createMailAddresses(parts: {
         address: row?.address ?? null,
         pending: row?.pending ?? null,
         warnings: row?.warnings !== 0,
+        downloads: row?.download_mails ?? 'first',
       }
     },
 
@@ -131,7 +137,7 @@ export function createMailAddresses(parts: {
       })
     },
 
-    setWarnings: ({ account }, warnings, language) => setWarnings(db, account, warnings ? 1 : 0, language),
+    setWishes: ({ account }, wishes, language) => setMailWishes(db, account, wishes, language),
 
     async waiting(token) {
       const link = await findLink(db, hashToken(token), 'mail', clock.now())

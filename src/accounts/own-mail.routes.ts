@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { mailAnswer } from '../contract/account.ts'
 import { done } from '../contract/fields.ts'
+import { DOWNLOAD_MAILS } from '../domain/link-event.ts'
 import { sessionEndpoint } from '../server/endpoint.ts'
 import { presentPassword } from '../server/requests/fields.ts'
 import { readerOf } from '../server/requests/language.ts'
@@ -33,15 +34,22 @@ export const setMailAddressEndpoint = sessionEndpoint({
 })
 
 export const changeMailEndpoint = sessionEndpoint({
-  summary:
-    'Say whether you are told before unused files go, when files are damaged, and what came by your links',
+  summary: 'Say which mails about your files and links you want',
   tag: 'Signing in',
-  body: z.object({ warnings: z.boolean('must be true or false') }),
+  body: z
+    .object({
+      warnings: z.boolean('must be true or false').optional(),
+      downloads: z.enum(DOWNLOAD_MAILS, `must be one of ${DOWNLOAD_MAILS.join(', ')}`).optional(),
+    })
+    .refine(({ warnings, downloads }) => warnings !== undefined || downloads !== undefined, {
+      path: ['warnings'],
+      message: 'give it or "downloads"',
+    }),
   answer: done,
   errors: [400, 413],
   async handle({ call, caller, body }, { accounts }: { accounts: AccountsPart }) {
     const { language } = readerOf(call.request)
-    await accounts.mailAddresses.setWarnings(caller, body.warnings, language)
+    await accounts.mailAddresses.setWishes(caller, body, language)
     return { success: true }
   },
 })

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { DOWNLOAD_MAILS } from '../domain/link-event.ts'
 import { STORAGE_KINDS } from '../domain/storage-kind.ts'
 import { component, described } from './documentation.ts'
 import { dataOf, dayField, timestampField } from './fields.ts'
@@ -68,7 +69,11 @@ export const mailSettings = component(
     pending: described(z.nullable(z.string()), { description: 'The address that waits for that' }),
     warnings: described(z.boolean(), {
       description:
-        'Whether you are told before unused files go, when files are damaged, and what came by your links',
+        'Whether you are told before unused files go, when files are damaged, and what happened to your links',
+    }),
+    downloads: described(z.enum(DOWNLOAD_MAILS), {
+      description:
+        'Which downloads by your links you are told of: none, the first of each link, or every one, by link and with their number',
     }),
   }),
 )

@@ -111,7 +111,9 @@ export const linkEvent = component(
       description: 'Downloads that it stands for: when there are many, several are one event',
       example: 1,
     }),
-    reason: described(z.nullable(z.enum(END_REASONS)), { description: 'Why it has ended' }),
+    reason: described(z.nullable(z.enum(END_REASONS)), {
+      description: 'Why it has ended. "full": it asked for files, and all that it takes have come',
+    }),
     address: described(z.nullable(z.string()), {
       description: 'From where; null unless this server keeps addresses',
       example: '192.0.2.7',

@@ -2,7 +2,7 @@
  * The log of links: what happened to them, when and how much, and what their owners are told. An event is inserted by the
  * transaction that makes it happen, which must hold the account's lock.
  */
-import { sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import { lockAccount } from '../database/differences.ts'
 import { MINUTE } from '../domain/clock.ts'
@@ -15,6 +15,7 @@ import {
   type LinkSlug,
 } from '../domain/ids.ts'
 import {
+  type DownloadMails,
   END_TOLD,
   type EndReason,
   type EventFile,
@@ -63,13 +64,22 @@ export interface NewEvent {
   readonly address?: string | null
 }
 
-/** Kinds that are told by mail from here. What came is told from `contributions`, by the names of the senders. */
+/** Kinds that owners are told of by mail, whatever they have set. */
 const MAILED: readonly StoredEventKind[] = [
-  'link.first_download',
+  'link.arrived',
   'link.ends_soon',
   'link.ended',
   'storage.nearly_full',
 ]
+
+/** 0 for what is to be told by mail. A revocation is the owner's own. */
+function mailedOf({ account, kind, reason }: NewEvent): 0 | 1 | RawBuilder<0 | 1> {
+  const hasSet = (wish: DownloadMails) =>
+    sql<SqlBool>`exists (select 1 from mail_addresses where account_id = ${account} and download_mails = ${wish})`
+  if (kind === 'link.first_download') return sql<0 | 1>`case when ${hasSet('none')} then 1 else 0 end`
+  if (kind === 'link.downloaded') return sql<0 | 1>`case when ${hasSet('every')} then 0 else 1 end`
+  return MAILED.includes(kind) && reason !== 'revoked' ? 0 : 1
+}
 
 /** Guests have no log to read, so their links do not wait for each other. */
 export async function lockOwner(trx: Trx, account: AccountId): Promise<void> {
@@ -92,7 +102,6 @@ export async function noteEvent(trx: Trx, event: NewEvent & { readonly kind: Eve
 /** Appends the event alone. */
 export async function insertEvent(trx: Trx, event: NewEvent): Promise<LinkEventId> {
   const { account, link, kind, at, file = null, bytes = null, times = 1, reason = null } = event
-  const isMailed = MAILED.includes(kind) && reason !== 'revoked'
   const { id } = await trx
     .insertInto('link_events')
     .values({
@@ -106,7 +115,7 @@ export async function insertEvent(trx: Trx, event: NewEvent): Promise<LinkEventI
       times,
       reason,
       address: event.address ?? null,
-      mailed: isMailed ? 0 : 1,
+      mailed: mailedOf(event),
     })
     .returning('id')
     .executeTakeFirstOrThrow()

@@ -32,6 +32,7 @@ import { uploadLinks } from './migrations/027-upload-links.ts'
 import { arrivals } from './migrations/028-arrivals.ts'
 import { linkEvents } from './migrations/029-link-events.ts'
 import { webhooks } from './migrations/030-webhooks.ts'
+import { news } from './migrations/031-news.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -71,6 +72,7 @@ const migrations: readonly Migration[] = [
   arrivals,
   linkEvents,
   webhooks,
+  { sqlite: news, postgres: news },
 ]
 
 /** Number of migrations, which is the schema version of this program. */

@@ -37,7 +37,7 @@ import type {
   WebhookId,
 } from '../domain/ids.ts'
 import type { Language } from '../domain/language.ts'
-import type { EndReason, EndTold, StoredEventKind } from '../domain/link-event.ts'
+import type { DownloadMails, EndReason, EndTold, StoredEventKind } from '../domain/link-event.ts'
 import type { MailAddress } from '../domain/mail-address.ts'
 import type { ReportReason, ReportState } from '../domain/report.ts'
 import type { DeliveryFailure } from '../domain/webhook.ts'
@@ -485,7 +485,7 @@ interface MailAddressesTable {
   /** An unverified address, which replaces the other once it is verified. */
   pending: MailAddress | null
   language: Language
-  /** Whether the owner wants mails about their files: that will be deleted, are damaged, or came by an upload link. */
+  /** Whether the owner wants mails about their files and links. */
   warnings: Generated<0 | 1>
   /** Time of the last warning, and the upper bound of `last_used_at` that it covered. */
   warned_at: number | null
@@ -493,9 +493,10 @@ interface MailAddressesTable {
   /** The last of `damages` that its mails told of, and when. */
   damage_told: Generated<DamageId>
   damage_told_at: number | null
-  /** When its last mail told of what came by upload links, and the last of what else happened to links. */
-  arrivals_told_at: number | null
+  /** When its last mail told of what happened to links. */
   events_told_at: Generated<number | null>
+  /** Which downloads by links such a mail tells of. */
+  download_mails: Generated<DownloadMails>
 }
 
 /** The outbox. A row is deleted as soon as its mail is sent. */
@@ -707,11 +708,9 @@ interface ContributionsTable {
   address: string | null
   reference: string | null
   created_at: number
-  /** Whether its owner was told by mail that it came. */
-  told: Generated<0 | 1>
 }
 
-/** What happened to links, by account. A row never changes but for `mailed`; see `core/events/link-events.rows.ts`. */
+/** What happened to links, by account. A row never changes but for `mailed`; see `core/link-events.rows.ts`. */
 interface LinkEventsTable {
   id: Generated<LinkEventId>
   /** Names the event to receivers of webhooks; random, made by the database. */

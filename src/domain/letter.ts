@@ -7,7 +7,6 @@ export type Letter =
     }
   | FilesGoing
   | FilesDamaged
-  | FilesReceived
   | LinkNews
   | WebhookDisabled
   | ContentsDamaged
@@ -42,35 +41,40 @@ export interface FilesDamaged {
   readonly unsubscribePath: string
 }
 
-/** To an owner: files came by upload links. */
-export interface FilesReceived {
-  readonly kind: 'files received'
-  readonly username: string
-  /** Of the link, or of the folder that it fills; null: of several links. */
-  readonly title: string | null
-  /** Some of them. `sender`: who they say they are; null where they were not asked. */
-  readonly files: readonly { readonly name: string; readonly sender: string | null }[]
-  /** Number of further files. */
-  readonly more: number
-  readonly unsubscribePath: string
-}
-
 /** To an owner: what happened to their links, or that their storage is nearly full. */
 export interface LinkNews {
   readonly kind: 'link news'
   readonly username: string
-  /** From the first on. */
+  /** By link, from the one of the first event on. */
   readonly news: readonly LinkNewsItem[]
   /** Number of further ones. */
   readonly more: number
   readonly unsubscribePath: string
 }
 
-/** `title`: of the link. */
+/** `title`: name of the link, or of something that it opens or fills. */
 export type LinkNewsItem =
-  | { readonly kind: 'first download' | 'used up'; readonly title: string }
+  | ReceivedFiles
+  | DownloadedNews
+  | { readonly kind: 'used up' | 'full'; readonly title: string }
   | { readonly kind: 'ends soon' | 'ended'; readonly title: string; readonly at: number }
   | { readonly kind: 'nearly full'; readonly bytes: number }
+
+export interface DownloadedNews {
+  readonly kind: 'downloaded'
+  readonly title: string
+  readonly times: number
+  /** Whether the first download of the link is among them. */
+  readonly isFirst: boolean
+}
+
+export interface ReceivedFiles {
+  readonly kind: 'received'
+  readonly title: string
+  readonly count: number
+  /** The first ones. `sender`: who they say they are; null where they were not asked. */
+  readonly files: readonly { readonly name: string; readonly sender: string | null }[]
+}
 
 /** To an owner: the server sends nothing more to one of their webhooks. */
 export interface WebhookDisabled {

@@ -19,8 +19,8 @@ export const STORED_EVENT_KINDS = [...EVENT_KINDS, 'webhook.test'] as const
 
 export type StoredEventKind = (typeof STORED_EVENT_KINDS)[number]
 
-/** Why a link ended. */
-export const END_REASONS = ['time', 'downloads', 'revoked'] as const
+/** Why a link ended. `full`: it asked for files, and all that it takes have come. */
+export const END_REASONS = ['time', 'downloads', 'full', 'revoked'] as const
 
 export type EndReason = (typeof END_REASONS)[number]
 
@@ -30,6 +30,11 @@ export const END_SOON_TOLD = 1
 export const END_TOLD = 2
 
 export type EndTold = typeof END_UNTOLD | typeof END_SOON_TOLD | typeof END_TOLD
+
+/** Which downloads by their links owners are told of by mail: `first` is the first one of each link. */
+export const DOWNLOAD_MAILS = ['none', 'first', 'every'] as const
+
+export type DownloadMails = (typeof DOWNLOAD_MAILS)[number]
 
 /** What an event is about. `id`: null for an archive. */
 export interface EventFile<Id> {

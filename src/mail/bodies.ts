@@ -1,9 +1,9 @@
 import type { Language } from '../domain/language.ts'
-import type { Wording } from './wording.ts'
+import type { ListItem, Wording } from './wording.ts'
 
 /** Plain-text body: every address is on a line of its own. */
 export function plainTextBody({ paragraphs, list, link, rest, end }: Wording): string {
-  const items = list === undefined ? [] : [...list.items.map((item) => `  ${item}`), list.more ?? []].flat()
+  const items = list === undefined ? [] : [...list.items.flatMap(plainItem), list.more ?? []].flat()
   const blocks = [
     ...paragraphs,
     ...(items.length === 0 ? [] : [items.join('\n')]),
@@ -14,6 +14,12 @@ export function plainTextBody({ paragraphs, list, link, rest, end }: Wording): s
   return `${blocks.join('\n\n')}\n`
 }
 
+function plainItem(item: ListItem): string[] {
+  return typeof item === 'string'
+    ? [`  ${item}`]
+    : [item.text, ...item.items.map((each) => `  ${each}`)].map((line) => `  ${line}`)
+}
+
 /** HTML body without styles, pictures or scripts, so that the mail program's own style applies. */
 export function html({ subject, paragraphs, list, link, rest, end }: Wording, language: Language): string {
   const paragraph = (text: string) => `<p>${escaped(text)}</p>`
@@ -21,9 +27,7 @@ export function html({ subject, paragraphs, list, link, rest, end }: Wording, la
     `<p><a href="${escaped(address)}">${escaped(label)}</a></p>`
   const blocks = [
     ...paragraphs.map(paragraph),
-    ...(list === undefined
-      ? []
-      : [`<ul>${list.items.map((item) => `<li><bdi>${escaped(item)}</bdi></li>`).join('')}</ul>`]),
+    ...(list === undefined ? [] : [listOf(list.items)]),
     ...(list === undefined || list.more === null ? [] : [paragraph(list.more)]),
     ...(link === undefined ? [] : [leading(link)]),
     ...rest.map(paragraph),
@@ -31,6 +35,14 @@ export function html({ subject, paragraphs, list, link, rest, end }: Wording, la
   ]
   const head = `<meta charset="utf-8"><title>${escaped(subject)}</title>`
   return `<!doctype html><html lang="${language}"><head>${head}</head><body>${blocks.join('')}</body></html>`
+}
+
+function listOf(items: readonly ListItem[]): string {
+  const shown = items.map((item) => {
+    const { text, items: below } = typeof item === 'string' ? { text: item, items: [] } : item
+    return `<li><bdi>${escaped(text)}</bdi>${below.length === 0 ? '' : listOf(below)}</li>`
+  })
+  return `<ul>${shown.join('')}</ul>`
 }
 
 function escaped(text: string): string {

@@ -1,6 +1,7 @@
 import type { Database, Queryable, Trx } from '../database/database.ts'
 import type { AccountId } from '../domain/ids.ts'
 import type { Language } from '../domain/language.ts'
+import type { DownloadMails } from '../domain/link-event.ts'
 import { foldMailAddress, type MailAddress } from '../domain/mail-address.ts'
 
 export interface MailAddressRow {
@@ -9,6 +10,7 @@ export interface MailAddressRow {
   readonly pending: MailAddress | null
   readonly language: Language
   readonly warnings: 0 | 1
+  readonly download_mails: DownloadMails
   readonly warned_at: number | null
   readonly warned_until: number | null
 }
@@ -19,6 +21,7 @@ const columns = [
   'pending',
   'language',
   'warnings',
+  'download_mails',
   'warned_at',
   'warned_until',
 ] as const
@@ -60,19 +63,28 @@ export async function setVerifiedAddress(trx: Trx, account: AccountId, address: 
     .execute()
 }
 
-/**
- * Stores whether the account wants warnings about files that will be deleted, even before it has an address.
- */
-export async function setWarnings(
+/** Which mails about files and links an account wants; what is missing stays as it is. */
+export interface MailWishes {
+  /** Whether it wants any. */
+  readonly warnings?: boolean | undefined
+  readonly downloads?: DownloadMails | undefined
+}
+
+/** Stores wishes, one at least, even before there is an address. */
+export async function setMailWishes(
   db: Database,
   account: AccountId,
-  warnings: 0 | 1,
+  { warnings, downloads }: MailWishes,
   language: Language,
 ): Promise<void> {
+  const wishes = {
+    ...(warnings === undefined ? {} : { warnings: warnings ? (1 as const) : (0 as const) }),
+    ...(downloads === undefined ? {} : { download_mails: downloads }),
+  }
   await db
     .insertInto('mail_addresses')
-    .values({ account_id: account, warnings, language })
-    .onConflict((conflict) => conflict.column('account_id').doUpdateSet({ warnings }))
+    .values({ account_id: account, ...wishes, language })
+    .onConflict((conflict) => conflict.column('account_id').doUpdateSet(wishes))
     .execute()
 }
 

@@ -1,11 +1,14 @@
 import type { Letter } from '../domain/letter.ts'
 
+/** An item, or one with a list of its own. */
+export type ListItem = string | { readonly text: string; readonly items: readonly string[] }
+
 /** A letter in words. */
 export interface Wording {
   readonly subject: string
   /** Text before the list and the link. */
   readonly paragraphs: readonly string[]
-  readonly list?: { readonly items: readonly string[]; readonly more: string | null }
+  readonly list?: { readonly items: readonly ListItem[]; readonly more: string | null }
   readonly link?: { readonly label: string; readonly address: string }
   /** Text after the list and the link. */
   readonly rest: readonly string[]

@@ -2,15 +2,15 @@ import type {
   BackupEnded,
   BackupFailed,
   ContentsDamaged,
+  DownloadedNews,
   FilesDamaged,
   FilesGoing,
-  FilesReceived,
   LinkNews,
   LinkNewsItem,
   WebhookDisabled,
 } from '../domain/letter.ts'
 import { formatSize } from '../domain/sizes.ts'
-import type { MailWords, Surroundings, Wording } from './wording.ts'
+import type { ListItem, MailWords, Surroundings, Wording } from './wording.ts'
 
 const day = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeZone: 'UTC' })
 const moment = new Intl.DateTimeFormat('de-DE', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
@@ -60,8 +60,6 @@ export const letterWordsDe: MailWords = (letter, at) => {
       return filesGoing(letter, account, at)
     case 'files damaged':
       return filesDamaged(letter, account, at)
-    case 'files received':
-      return filesReceived(letter, account, at)
     case 'link news':
       return linkNews(letter, account, at)
     case 'webhook disabled':
@@ -117,49 +115,42 @@ function filesDamaged({ names, more, unsubscribePath }: FilesDamaged, account: s
   }
 }
 
-function filesReceived(
-  { title, files, more, unsubscribePath }: FilesReceived,
-  account: string,
-  at: Surroundings,
-): Wording {
-  const count = files.length + more
-  const isOne = count === 1
-  const what = isOne ? 'Eine Datei' : `${number.format(count)} Dateien`
-  const by = title === null ? 'über deine Links, die um Dateien bitten,' : `über deinen Link „${title}“`
-  return {
-    subject: `${what} erhalten${title === null ? '' : `: ${title}`}`,
-    paragraphs: [`${what} ${isOne ? 'kam' : 'kamen'} ${by} zum ${account}:`],
-    list: {
-      items: files.map(({ name, sender }) => (sender === null ? name : `${name} (${sender})`)),
-      more: more === 0 ? null : `und ${number.format(more)} weitere`,
-    },
-    link: { label: 'Deine Dateien zeigen', address: at.address('/files') },
-    rest: [
-      'Von wem sie kommen, ist, was die Absender von sich sagen. Links lassen sich jederzeit zurücknehmen.',
-    ],
-    end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
-  }
-}
-
 function linkNews({ news, more, unsubscribePath }: LinkNews, account: string, at: Surroundings): Wording {
   const [first] = news
   const isOne = news.length + more === 1 && first !== undefined
   return {
     subject: isOne ? newsItem(first) : `Neues von deinen Links: ${number.format(news.length + more)}`,
     paragraphs: [`Das gibt es Neues (${account}):`],
-    list: { items: news.map(newsItem), more: more === 0 ? null : `und ${number.format(more)} weitere` },
+    list: { items: news.map(newsEntry), more: more === 0 ? null : `und ${number.format(more)} weitere` },
     link: { label: 'Deine Dateien zeigen', address: at.address('/files') },
-    rest: ['„Geteilte Links“ führt dort deine Links auf; du änderst sie dort oder nimmst sie zurück.'],
+    rest: [
+      '„Geteilte Links“ führt dort deine Links auf; du änderst sie dort oder nimmst sie zurück. Von wem Dateien kommen, ist, was die Absender von sich sagen.',
+    ],
     end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
+  }
+}
+
+/** What came, with names. */
+function newsEntry(item: LinkNewsItem): ListItem {
+  if (item.kind !== 'received') return newsItem(item)
+  const names = item.files.map(({ name, sender }) => (sender === null ? name : `${name} (${sender})`))
+  const more = item.count - names.length
+  return {
+    text: `${newsItem(item)}:`,
+    items: more === 0 ? names : [...names, `und ${number.format(more)} weitere`],
   }
 }
 
 function newsItem(item: LinkNewsItem): string {
   switch (item.kind) {
-    case 'first download':
-      return `„${item.title}“ wurde zum ersten Mal heruntergeladen`
+    case 'received':
+      return `${item.count === 1 ? 'Eine Datei kam' : `${number.format(item.count)} Dateien kamen`} über „${item.title}“`
+    case 'downloaded':
+      return downloaded(item)
     case 'used up':
       return `„${item.title}“ ist beendet: Alle Downloads wurden gemacht`
+    case 'full':
+      return `„${item.title}“ ist beendet: Alle Dateien, die der Link annimmt, sind da`
     case 'ends soon':
       return `„${item.title}“ endet am ${moment.format(item.at)} UTC`
     case 'ended':
@@ -167,6 +158,13 @@ function newsItem(item: LinkNewsItem): string {
     case 'nearly full':
       return `Dein Speicher ist fast voll: ${formatSize(item.bytes)} sind belegt`
   }
+}
+
+function downloaded({ title, times, isFirst }: DownloadedNews): string {
+  const often = (count: number) => (count === 1 ? 'einmal' : `${number.format(count)}-mal`)
+  if (!isFirst) return `„${title}“ wurde ${often(times)} heruntergeladen`
+  const first = `„${title}“ wurde zum ersten Mal heruntergeladen`
+  return times === 1 ? first : `${first}, danach noch ${often(times - 1)}`
 }
 
 function webhookDisabled(

@@ -2,15 +2,15 @@ import type {
   BackupEnded,
   BackupFailed,
   ContentsDamaged,
+  DownloadedNews,
   FilesDamaged,
   FilesGoing,
-  FilesReceived,
   LinkNews,
   LinkNewsItem,
   WebhookDisabled,
 } from '../domain/letter.ts'
 import { formatSize } from '../domain/sizes.ts'
-import type { MailWords, Surroundings, Wording } from './wording.ts'
+import type { ListItem, MailWords, Surroundings, Wording } from './wording.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
@@ -59,8 +59,6 @@ export const letterWordsEn: MailWords = (letter, at) => {
       return filesGoing(letter, account, at)
     case 'files damaged':
       return filesDamaged(letter, account, at)
-    case 'files received':
-      return filesReceived(letter, account, at)
     case 'link news':
       return linkNews(letter, account, at)
     case 'webhook disabled':
@@ -114,47 +112,42 @@ function filesDamaged({ names, more, unsubscribePath }: FilesDamaged, account: s
   }
 }
 
-function filesReceived(
-  { title, files, more, unsubscribePath }: FilesReceived,
-  account: string,
-  at: Surroundings,
-): Wording {
-  const count = files.length + more
-  const isOne = count === 1
-  const what = isOne ? 'One file' : `${number.format(count)} files`
-  const by = title === null ? 'by your links that ask for files' : `by your link “${title}”`
-  return {
-    subject: `${what} received${title === null ? '' : `: ${title}`}`,
-    paragraphs: [`${what} came to ${account} ${by}:`],
-    list: {
-      items: files.map(({ name, sender }) => (sender === null ? name : `${name} (${sender})`)),
-      more: more === 0 ? null : `and ${number.format(more)} more`,
-    },
-    link: { label: 'Show your files', address: at.address('/files') },
-    rest: ['Who sent them is what they say of themselves. Links can be taken back at any time.'],
-    end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
-  }
-}
-
 function linkNews({ news, more, unsubscribePath }: LinkNews, account: string, at: Surroundings): Wording {
   const [first] = news
   const isOne = news.length + more === 1 && first !== undefined
   return {
     subject: isOne ? newsItem(first) : `News of your links: ${number.format(news.length + more)}`,
     paragraphs: [`This happened to ${account}:`],
-    list: { items: news.map(newsItem), more: more === 0 ? null : `and ${number.format(more)} more` },
+    list: { items: news.map(newsEntry), more: more === 0 ? null : `and ${number.format(more)} more` },
     link: { label: 'Show your files', address: at.address('/files') },
-    rest: ['“Shared links” there lists your links, where you change or take them back.'],
+    rest: [
+      '“Shared links” there lists your links, where you change or take them back. Who sent files is what they say of themselves.',
+    ],
     end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
+  }
+}
+
+/** What came, with names. */
+function newsEntry(item: LinkNewsItem): ListItem {
+  if (item.kind !== 'received') return newsItem(item)
+  const names = item.files.map(({ name, sender }) => (sender === null ? name : `${name} (${sender})`))
+  const more = item.count - names.length
+  return {
+    text: `${newsItem(item)}:`,
+    items: more === 0 ? names : [...names, `and ${number.format(more)} more`],
   }
 }
 
 function newsItem(item: LinkNewsItem): string {
   switch (item.kind) {
-    case 'first download':
-      return `“${item.title}” was downloaded for the first time`
+    case 'received':
+      return `${item.count === 1 ? 'One file' : `${number.format(item.count)} files`} came by “${item.title}”`
+    case 'downloaded':
+      return downloaded(item)
     case 'used up':
       return `“${item.title}” has ended: all its downloads were made`
+    case 'full':
+      return `“${item.title}” has ended: all files that it takes have come`
     case 'ends soon':
       return `“${item.title}” ends on ${moment.format(item.at)} UTC`
     case 'ended':
@@ -162,6 +155,13 @@ function newsItem(item: LinkNewsItem): string {
     case 'nearly full':
       return `Your storage is nearly full: ${formatSize(item.bytes)} are used`
   }
+}
+
+function downloaded({ title, times, isFirst }: DownloadedNews): string {
+  const often = (count: number) => (count === 1 ? 'once' : `${number.format(count)} times`)
+  if (!isFirst) return `“${title}” was downloaded ${often(times)}`
+  const first = `“${title}” was downloaded for the first time`
+  return times === 1 ? first : `${first}, and ${often(times - 1)} after that`
 }
 
 function webhookDisabled(

@@ -3,12 +3,11 @@ import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import { type AccessControl, createAccess } from './access.ts'
 import { createFolderPasswords, type FolderPasswords } from './folder-passwords.ts'
-import { type ArrivalMails, tellOfArrivals } from './links/arrival-mails.job.ts'
 import { createLinkAccess, type LinkAccess } from './links/link-access.ts'
 import { createLinkClaims, type LinkClaims } from './links/link-claims.ts'
 import { createLinkContributors, type LinkContributors } from './links/link-contributors.ts'
 import { tellOfEnds, tellOfGathered } from './links/link-ends.job.ts'
-import { tellNews } from './links/link-news.job.ts'
+import { type NewsMails, tellNews } from './links/link-news.job.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { createPublicFolders, type PublicFolders } from './public-folders.ts'
 import { createReporting, type Reporting } from './reporting.ts'
@@ -32,7 +31,7 @@ export interface SharingPart {
 
 export function createSharingPart(
   { config, db, rates, signing, clock, random, failed }: Core,
-  mails: ArrivalMails,
+  mails: NewsMails,
 ): SharingPart {
   const access = createAccess(db, signing, clock)
   const reports = createReports(db, clock)
@@ -70,12 +69,6 @@ export function createSharingPart(
         on: 'one node',
         every: MINUTE,
         run: (mayGoOn) => tellOfGathered(db, clock, mayGoOn),
-      },
-      {
-        name: 'tell of what came by links',
-        on: 'one node',
-        every: MINUTE,
-        run: (mayGoOn) => tellOfArrivals(db, clock, mails, mayGoOn),
       },
       {
         name: 'tell of what happened to links',

@@ -1,11 +1,12 @@
 import type { ContributorCaller } from '../core/callers.ts'
 import type { Signing } from '../core/hmac.ts'
-import { noteEvent } from '../core/link-events.rows.ts'
+import { noteEnd, noteEvent } from '../core/link-events.rows.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/transactions.ts'
 import { type Clock, DAY } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
 import type { AccountId, BlobKey, FileId, FolderId, LinkId, Uuid } from '../domain/ids.ts'
+import { END_SOON_TOLD, END_TOLD, END_UNTOLD, type EndTold } from '../domain/link-event.ts'
 import {
   type Answers,
   assertTaken,
@@ -16,8 +17,11 @@ import {
 import { countTree } from '../files/folders/trees.rows.ts'
 import {
   dropPlaceless,
+  hasAllCome,
   insertContribution,
+  type LockedUploadLink,
   lockUploadLink,
+  setEndTold,
   takenByLink,
   type UploadLinkRow,
   uploadLinkOf,
@@ -88,6 +92,7 @@ export class Contributions {
     const receipt = contributionTag(this.#signing, uuid)
     const contribution = { link_id: link, file_uuid: uuid, receipt, reservation, size, created_at: now }
     await insertContribution(trx, contribution, answers)
+    if (row.end_told === END_TOLD) await setEndTold(trx, link, endToldAnew(row.ends_at, now))
   }
 
   /** Folders stay when what was to come into them does not. Throws Refusal LINK_USED_UP when there are too many. */
@@ -102,8 +107,9 @@ export class Contributions {
   }
 
   /**
-   * Notes what came, in the transaction that stores the file and has locked the account: nothing arrives any more once a
-   * revocation was answered. `address`: where it came from; null where that is not known. Throws Refusal LINK_NOT_FOUND.
+   * Notes what came, and that the link has ended when that was the last that it takes, in the transaction that stores the
+   * file and has locked the account: nothing arrives any more once a revocation was answered. `address`: where it came from;
+   * null where that is not known. Throws Refusal LINK_NOT_FOUND.
    */
   async arrived(
     trx: Trx,
@@ -116,6 +122,8 @@ export class Contributions {
     const at = this.#clock.now()
     const kept = this.#keepsAddresses ? address : null
     await noteEvent(trx, { account, link, kind: 'link.arrived', at, file, bytes, address: kept })
+    const { terms } = await this.#linkOf(trx, link)
+    if (await hasAllCome(trx, link, terms)) await noteEnd(trx, { id: link, account }, 'full', at)
   }
 
   /** Deletes what is kept of contributions that never became files, or whose files are gone. */
@@ -124,7 +132,7 @@ export class Contributions {
     while (mayGoOn() && (await dropPlaceless(this.#db, before, STEP)) === STEP);
   }
 
-  async #locked(trx: Trx, link: LinkId): Promise<{ readonly ends_at: number | null }> {
+  async #locked(trx: Trx, link: LinkId): Promise<LockedUploadLink> {
     const row = await lockUploadLink(trx, link)
     if (row === undefined || row.revoked_at !== null) throw linkGone()
     return row
@@ -135,6 +143,11 @@ export class Contributions {
     if (row === undefined) throw linkGone()
     return row
   }
+}
+
+/** What needs not be told anew of the end of a link that was full, and is not any more. */
+function endToldAnew(endsAt: number | null, now: number): EndTold {
+  return endsAt !== null && endsAt - now < DAY ? END_SOON_TOLD : END_UNTOLD
 }
 
 const STEP = 100

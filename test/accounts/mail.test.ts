@@ -18,6 +18,7 @@ const settings = z.object({
   address: z.string().nullable(),
   pending: z.string().nullable(),
   warnings: z.boolean(),
+  downloads: z.string(),
 })
 
 let mails: MailServer
@@ -85,7 +86,7 @@ describe('an address', () => {
   test('counts once its owner has confirmed it by the link in a mail, which no program does by opening it', async () => {
     const person = await newcomer()
     const { address } = person
-    const nothing = { is_on: true, address: null, pending: null, warnings: true }
+    const nothing = { is_on: true, address: null, pending: null, warnings: true, downloads: 'first' }
     expect(await settingsOf(person)).toEqual(nothing)
     const wrong = await person.send('POST', MAIL, { address, password: 'not the password' })
     expect(wrong.error).toBe('WRONG_PASSWORD')
@@ -341,7 +342,10 @@ describe('files that nobody looks at', () => {
     await caller.put('content', { name: 'another.txt' })
     host.clock.advance(KEPT - 7 * DAY + HOUR)
     await noMailTo(address)
-    await (await again(person)).send('PATCH', MAIL, { warnings: true })
+    const later = await again(person)
+    await later.send('PATCH', MAIL, { warnings: true, downloads: 'every' })
+    expect(await settingsOf(later)).toMatchObject({ warnings: true, downloads: 'every' })
+    expect((await later.send('PATCH', MAIL, {})).error).toBe('INVALID_REQUEST')
     expect((await mailTo(address)).text).toContain('another.txt')
   })
 })

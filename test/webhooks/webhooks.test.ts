@@ -141,7 +141,7 @@ test('after a day of failures the webhook is disabled, and its owner told', asyn
   await of.arrive('a.txt')
   await host.runJobs()
   for (let hours = 0; hours < 24; hours += 6) await later(6 * HOUR)
-  expect(mails.take(address)?.subject).toContain('received')
+  expect(mails.take(address)?.subject).toContain('came by')
   expect(await of.isDisabled()).toBe(false)
   for (let times = 0; times < 8; times++) await later(13 * HOUR)
   expect(await of.isDisabled()).toBe(true)

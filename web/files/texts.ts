@@ -140,6 +140,7 @@ export interface FilesTexts {
     /** {day} */
     readonly ended: string
     readonly usedUp: string
+    readonly full: string
     readonly empty: string
     readonly revoked: string
     readonly locked: string

@@ -91,8 +91,10 @@ export async function setMailAddress(password: string | null, address: string): 
   await askServer(done, '/api/v1/account/mail', sending('POST', { password, address }))
 }
 
-export async function changeWarnings(warnings: boolean): Promise<void> {
-  await askServer(done, '/api/v1/account/mail', sending('PATCH', { warnings }))
+export async function changeMailWishes(
+  wishes: Partial<Pick<MailSettings, 'warnings' | 'downloads'>>,
+): Promise<void> {
+  await askServer(done, '/api/v1/account/mail', sending('PATCH', wishes))
 }
 
 export async function removeMailAddress(password: string | null): Promise<void> {

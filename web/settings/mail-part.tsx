@@ -1,14 +1,15 @@
 import { Button, Switch, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useId, useState } from 'react'
 import type { MailSettings } from '../../src/contract/account.ts'
 import type { Session } from '../../src/contract/session.ts'
+import { DOWNLOAD_MAILS } from '../../src/domain/link-event.ts'
 import { Loaded } from '../shared/app/loaded.tsx'
 import { PageSection } from '../shared/app/part.tsx'
 import { ProblemMessage } from '../shared/app/problem.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
 import { useAttempt } from '../shared/app/use-attempt.ts'
 import { fill } from '../shared/words.ts'
-import { changeWarnings, fetchMail, removeMailAddress, setMailAddress } from './client.ts'
+import { changeMailWishes, fetchMail, removeMailAddress, setMailAddress } from './client.ts'
 import { OwnerDialog } from './owner-dialog.tsx'
 import { PresentPassword, usePresentPassword } from './present-password.tsx'
 import { useSettings } from './settings-context.ts'
@@ -33,7 +34,7 @@ export function MailSection({ session }: MailPartProps) {
           <>
             <Present mail={mail} />
             {mail.is_on ? <AddressForm changed={again} mail={mail} session={session} /> : null}
-            {mail.address === null ? null : <Warnings changed={again} mail={mail} />}
+            {mail.address === null ? null : <Wishes changed={again} mail={mail} />}
             {mail.address === null ? null : <Removal changed={again} mail={mail} session={session} />}
           </>
         )}
@@ -93,9 +94,19 @@ function AddressForm({ session, changed }: AddressProps) {
   )
 }
 
-function Warnings({ mail: { warnings }, changed }: Pick<AddressProps, 'mail' | 'changed'>) {
+/** Which mails about files and links somebody wants. */
+function Wishes({ mail: { warnings, downloads }, changed }: Pick<AddressProps, 'mail' | 'changed'>) {
   const { mail } = useSettings().texts
   const { problem, isBusy, attempt } = useAttempt()
+  const field = useId()
+
+  function change(wishes: Parameters<typeof changeMailWishes>[0]): void {
+    void attempt(
+      () => changeMailWishes(wishes),
+      () => void changed(),
+    )
+  }
+
   return (
     <>
       <Switch
@@ -103,13 +114,28 @@ function Warnings({ mail: { warnings }, changed }: Pick<AddressProps, 'mail' | '
         description={mail.warningsWhy}
         disabled={isBusy}
         label={mail.warnings}
-        onChange={() =>
-          void attempt(
-            () => changeWarnings(!warnings),
-            () => void changed(),
-          )
-        }
+        onChange={() => change({ warnings: !warnings })}
       />
+      {warnings ? (
+        <div className="field">
+          <label htmlFor={field}>{mail.downloads}</label>
+          <select
+            disabled={isBusy}
+            id={field}
+            onChange={({ currentTarget }) => {
+              const chosen = DOWNLOAD_MAILS.find((each) => each === currentTarget.value)
+              change({ downloads: chosen })
+            }}
+            value={downloads}
+          >
+            {DOWNLOAD_MAILS.map((each) => (
+              <option key={each} value={each}>
+                {mail.downloadMails[each]}
+              </option>
+            ))}
+          </select>
+        </div>
+      ) : null}
       <ProblemMessage text={problem} />
     </>
   )

@@ -1,3 +1,4 @@
+import type { DownloadMails } from '../../src/domain/link-event.ts'
 import type { StorageKind } from '../../src/domain/storage-kind.ts'
 import type { AppTexts } from '../shared/app/app-context.ts'
 import type { StrengthTexts } from '../shared/strength.ts'
@@ -193,6 +194,8 @@ interface MailTexts {
   readonly sent: string
   readonly warnings: string
   readonly warningsWhy: string
+  readonly downloads: string
+  readonly downloadMails: Readonly<Record<DownloadMails, string>>
   readonly remove: string
   readonly removeWhy: string
   readonly removed: string

@@ -444,6 +444,7 @@ export const de: Texts = {
         until: 'gilt bis {day}',
         ended: 'galt bis {day}',
         usedUp: 'aufgebraucht',
+        full: 'nimmt keine Dateien mehr an',
         empty: 'es ist nichts mehr da',
         revoked: 'zurückgenommen',
         locked: 'mit Passwort',

@@ -427,6 +427,7 @@ export const en: Texts = {
         until: 'works until {day}',
         ended: 'ended on {day}',
         usedUp: 'used up',
+        full: 'takes no more files',
         empty: 'nothing is left of it',
         revoked: 'taken back',
         locked: 'with a password',

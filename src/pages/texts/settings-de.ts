@@ -208,9 +208,15 @@ export const settingsDe: SettingsPageTexts = {
       address: 'Neue Adresse',
       send: 'Bestätigungslink senden',
       sent: 'Ein Link ist unterwegs an {address}',
-      warnings: 'E-Mails zu meinen Dateien',
+      warnings: 'E-Mails zu meinen Dateien und Links',
       warningsWhy:
-        'Eine Woche bevor ungeöffnete Dateien gelöscht werden, und wenn der Server Dateien beschädigt findet: von jeder Art höchstens eine E-Mail am Tag. Und was über Links kam, die um Dateien bitten, dass ein Link zum ersten Mal heruntergeladen wurde, endet oder geendet hat, und dass dein Speicher fast voll ist: von jeder Art höchstens eine in der Stunde.',
+        'Eine Woche bevor ungeöffnete Dateien gelöscht werden, und wenn der Server Dateien beschädigt findet: von jeder Art höchstens eine E-Mail am Tag. Und was über deine Links kam, dass sie enden oder geendet haben, und dass dein Speicher fast voll ist: alles in einer E-Mail, höchstens einer in der Stunde.',
+      downloads: 'Darin Downloads über meine Links nennen',
+      downloadMails: {
+        none: 'Keine Downloads',
+        first: 'Den ersten Download jedes Links',
+        every: 'Jeden Download, je Link gezählt',
+      },
       remove: 'Adresse entfernen',
       removeWhy:
         'Du bekommst keine E-Mails mehr. Bei einem vergessenen Passwort kann dir dann nur der Betreiber dieses Servers helfen.',

@@ -202,9 +202,15 @@ export const settingsEn: SettingsPageTexts = {
       address: 'New address',
       send: 'Send confirmation link',
       sent: 'A link is on its way to {address}',
-      warnings: 'Email me about my files',
+      warnings: 'Email me about my files and links',
       warningsWhy:
-        'A week before unopened files are deleted, and when the server finds files damaged: at most one email of each kind a day. And what has come by links that ask for files, that a link was downloaded first, ends or has ended, and that your storage is nearly full: at most one of each kind an hour.',
+        'A week before unopened files are deleted, and when the server finds files damaged: at most one email of each kind a day. And what your links have received, that they end or have ended, and that your storage is nearly full: all in one email, at most one an hour.',
+      downloads: 'Tell me there about downloads by my links',
+      downloadMails: {
+        none: 'No downloads',
+        first: 'The first download of each link',
+        every: 'Every download, counted by link',
+      },
       remove: 'Remove the address',
       removeWhy:
         'You get no more email. If you forget your password, only somebody who runs this server can help.',

@@ -1,17 +1,19 @@
-/** Tells owners by mail that a link was downloaded first, ends or has ended, and that their storage is nearly full. */
+/** Tells owners by mail what came by their links, what was downloaded, what ends, and that their storage is nearly full. */
 import { yieldToEventLoop } from '../../core/batches.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { type Clock, DAY, HOUR, MINUTE } from '../../domain/clock.ts'
 import { type AccountId, GUESTS } from '../../domain/ids.ts'
 import type { LinkNewsItem } from '../../domain/letter.ts'
-import type { ArrivalMails } from './arrival-mails.job.ts'
+import type { Outbox } from '../../mail/outbox.ts'
 import { type LinkNewsRow, markNewsTold, newsRecipients, noteNewsTold, untoldNews } from './link-news.rows.ts'
 
 /** What happens in this time after the first is in the same mail. */
 const TOGETHER = 5 * MINUTE
 /** Items that a mail lists; it counts the others. */
 const MOST_ITEMS = 20
+/** Files that came and that a mail names, of all links together. */
+const MOST_NAMES = 20
 /** Events of one mail. */
 const MOST_EVENTS = 1000
 /** Accounts of one query. */
@@ -19,11 +21,17 @@ const ACCOUNTS = 50
 /** Milliseconds for which something is worth telling. */
 const LASTS = 3 * DAY
 
+export interface NewsMails {
+  readonly outbox: Outbox
+  /** Path of the link that ends such mails. */
+  readonly unsubscribePath: (account: AccountId) => string
+}
+
 /** Each address gets at most one mail an hour, with all that it was not told of. */
 export async function tellNews(
   db: Database,
   clock: Pick<Clock, 'now'>,
-  { outbox, unsubscribePath }: ArrivalMails,
+  { outbox, unsubscribePath }: NewsMails,
   mayGoOn: () => boolean,
 ): Promise<void> {
   if (!outbox.isOpen) return
@@ -44,7 +52,7 @@ export async function tellNews(
           trx,
           rows.map(({ id }) => id),
         )
-        const news = rows.flatMap((row) => itemOf(row) ?? [])
+        const news = newsOf(rows)
         const listed = news.slice(0, MOST_ITEMS)
         const letter = {
           kind: 'link news' as const,
@@ -61,12 +69,31 @@ export async function tellNews(
   }
 }
 
-/** null for what needs no mail, or no more: an end that is another by now. */
-function itemOf({ kind, reason, bytes, title, ends_at }: LinkNewsRow): LinkNewsItem | null {
+/** By link: what came, how often it was downloaded, and what else happened to it. */
+function newsOf(rows: readonly LinkNewsRow[]): LinkNewsItem[] {
+  let names = MOST_NAMES
+  return [...Map.groupBy(rows, ({ link_id }) => link_id).values()].flatMap((ofLink) => {
+    const title = ofLink[0]?.title ?? ''
+    const files = ofLink.flatMap(({ file: name, sender }) => (name === null ? [] : { name, sender }))
+    const named = files.slice(0, names)
+    names -= named.length
+    const downloads = ofLink.filter(({ kind }) => DOWNLOADS.includes(kind))
+    const times = downloads.reduce((sum, download) => sum + download.times, 0)
+    const isFirst = downloads.some(({ kind }) => kind === 'link.first_download')
+    const items: LinkNewsItem[] = []
+    if (files.length > 0) items.push({ kind: 'received', title, count: files.length, files: named })
+    if (times > 0) items.push({ kind: 'downloaded', title, times, isFirst })
+    return [...items, ...ofLink.flatMap((row) => itemOf(row, title) ?? [])]
+  })
+}
+
+const DOWNLOADS: readonly LinkNewsRow['kind'][] = ['link.first_download', 'link.downloaded']
+
+/** null for what needs no item of its own, and for what needs no mail any more: an end that is another by now. */
+function itemOf({ kind, reason, bytes, ends_at }: LinkNewsRow, title: string): LinkNewsItem | null {
   if (kind === 'storage.nearly_full') return { kind: 'nearly full', bytes: bytes ?? 0 }
-  if (title === null) return null
-  if (kind === 'link.first_download') return { kind: 'first download', title }
   if (kind === 'link.ended' && reason === 'downloads') return { kind: 'used up', title }
+  if (kind === 'link.ended' && reason === 'full') return { kind: 'full', title }
   if (ends_at === null) return null
   if (kind === 'link.ends_soon') return { kind: 'ends soon', title, at: ends_at }
   return kind === 'link.ended' ? { kind: 'ended', title, at: ends_at } : null

@@ -1,10 +1,9 @@
 /** Who is to be told by mail of what happened to their links, and of what. */
 import type { Database, Trx } from '../../database/database.ts'
-import type { AccountId, LinkEventId } from '../../domain/ids.ts'
+import type { AccountId, LinkEventId, LinkId } from '../../domain/ids.ts'
 import type { Language } from '../../domain/language.ts'
 import type { EndReason, StoredEventKind } from '../../domain/link-event.ts'
 import type { MailAddress } from '../../domain/mail-address.ts'
-
 export interface NewsRecipient {
   readonly account_id: AccountId
   readonly username: string
@@ -73,9 +72,15 @@ export async function noteNewsTold(trx: Trx, seen: NewsRecipient, now: number): 
 
 export interface LinkNewsRow {
   readonly id: LinkEventId
+  /** null: of the account itself. */
+  readonly link_id: LinkId | null
   readonly kind: StoredEventKind
   readonly reason: EndReason | null
   readonly bytes: number | null
+  readonly times: number
+  /** What came by the link and is still there, and who sent it by their own account. */
+  readonly file: string | null
+  readonly sender: string | null
   /** Name of the link, or of something that it opens or fills. */
   readonly title: string | null
   readonly ends_at: number | null
@@ -91,12 +96,23 @@ export function untoldNews(
   return trx
     .selectFrom('link_events')
     .leftJoin('links', 'links.id', 'link_events.link_id')
+    .leftJoin('files', (join) =>
+      join
+        .onRef('files.id', '=', 'link_events.file_id')
+        .on('files.removed_at', 'is', null)
+        .on('link_events.kind', '=', 'link.arrived'),
+    )
+    .leftJoin('contributions', 'contributions.file_uuid', 'files.uuid')
     .select([
       'link_events.id',
+      'link_events.link_id',
       'link_events.kind',
       'link_events.reason',
       'link_events.bytes',
+      'link_events.times',
       'links.ends_at',
+      'files.name as file',
+      'contributions.sender',
     ])
     .select(({ fn, ref, selectFrom }) =>
       fn

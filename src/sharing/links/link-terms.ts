@@ -29,21 +29,22 @@ export async function hashOf(password: string | null | undefined): Promise<strin
 
 /** The columns that the terms set, besides the password's. `end`: what it has now. Throws Refusal INVALID_REQUEST. */
 export function columnsOf(
-  { name, message, endsAt, maxDownloads }: LinkTerms,
+  { name, message, endsAt, maxDownloads, uploads }: LinkTerms,
   now: number,
   end: number | null = null,
 ) {
   if (typeof endsAt === 'number' && endsAt <= now) {
     throw new Refusal('INVALID_REQUEST', '"ends_at": must be in the future')
   }
+  const isOtherEnd = [endsAt, maxDownloads, uploads?.maxFiles, uploads?.maxSize].some(
+    (term) => term !== undefined,
+  )
   return {
     ...(name === undefined ? {} : { name: textOf('name', name, LONGEST_NAME) }),
     ...(message === undefined ? {} : { message: textOf('message', message, LONGEST_MESSAGE) }),
     ...(maxDownloads === undefined ? {} : { max_downloads: maxDownloads }),
     ...(endsAt === undefined ? {} : { ends_at: endsAt }),
-    ...(endsAt === undefined && maxDownloads === undefined
-      ? {}
-      : { end_told: endToldOf(endsAt === undefined ? end : endsAt, now) }),
+    ...(isOtherEnd ? { end_told: endToldOf(endsAt === undefined ? end : endsAt, now) } : {}),
   }
 }
 

@@ -110,14 +110,22 @@ test('the last download of a limited link ends it, once it is over', async () =>
   expect(await linesOf(slug)).toEqual(lines)
 })
 
-test('what comes by a link is in its log, and so is its revocation', async () => {
+test('what comes by a link is in its log, that it is full whenever it becomes so, and its revocation', async () => {
   const folder = await makeFolder(host, key)
-  const slug = await makeLink(host, key, { folders: [folder], uploads: {} })
-  const sent = await visit(host, `/l/${slug}/letter.txt`, { method: 'PUT', body: randomBytes(7) })
+  const slug = await makeLink(host, key, { folders: [folder], uploads: { max_files: 1 } })
+  const put = () => visit(host, `/l/${slug}/letter.txt`, { method: 'PUT', body: randomBytes(7) })
+  const sent = await put()
   expect(sent.status).toBe(200)
-  await revokeLink(host, key, slug)
-  expect(await linesOf(slug)).toEqual(['link.arrived letter.txt', 'link.ended revoked'])
+  const full = ['link.arrived letter.txt', 'link.ended full']
+  expect(await linesOf(slug)).toEqual(full)
   expect((await logOf(slug)).data[1]).toMatchObject({ bytes: 7, address: null })
+  const receipt = `/api/v1/receipt/${sent.headers.get('holdfast-receipt')}`
+  expect((await visit(host, receipt, { method: 'DELETE' })).status).toBe(200)
+  expect((await put()).status).toBe(200)
+  expect(await linesOf(slug)).toEqual([...full, ...full])
+  await changeLink(host, key, slug, { uploads: { max_size: 100, max_files: null } })
+  await revokeLink(host, key, slug)
+  expect(await linesOf(slug)).toEqual([...full, ...full, 'link.ended revoked'])
   const { status } = await api(host, (await host.addAccount()).apiKey, 'GET', `/api/v1/links/${slug}/log`)
   expect(status).toBe(404)
 })

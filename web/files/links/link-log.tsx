@@ -63,7 +63,8 @@ function EventRow({ event }: { event: LinkEvent }) {
   const { links } = texts
   const times = useTimes()
   const { kind, at, file, bytes, times: count, reason, address } = event
-  const why = reason === 'downloads' ? links.usedUp : reason === 'revoked' ? links.revoked : null
+  const whys = { time: null, downloads: links.usedUp, full: links.full, revoked: links.revoked }
+  const why = reason === null ? null : whys[reason]
   const what = count > 1 ? words.count(count, links.manyDownloads) : (links.events[kind] ?? kind)
   const facts = [why, bytes === null ? null : words.size(bytes), times.long(at), address]
   return (

@@ -215,7 +215,7 @@ function useFacts(link: Link): readonly string[] {
   const states: Readonly<Record<Link['state'], string>> = {
     live: day === null ? links.endless : fill(links.until, { day }),
     ended: fill(links.ended, { day: day ?? '' }),
-    used_up: links.usedUp,
+    used_up: link.uploads === null ? links.usedUp : links.full,
     revoked: links.revoked,
     empty: links.empty,
   }

@@ -21,7 +21,7 @@ afterAll(async () => {
   await mails[Symbol.asyncDispose]()
 })
 
-async function asking(username: string, language: Language, warnings: 0 | 1 = 1) {
+async function asking(username: string, language: Language, { warnings = 1 as 0 | 1, uploads = {} } = {}) {
   const { id, apiKey: key } = await host.addAccount(username)
   const address = parseMailAddress(`${username}@example.org`) as MailAddress
   const verified = { account_id: id as AccountId, address, address_folded: foldMailAddress(address) }
@@ -30,7 +30,7 @@ async function asking(username: string, language: Language, warnings: 0 | 1 = 1)
     .values({ ...verified, language, warnings })
     .execute()
   const folder = await makeFolder(host, key, { name: 'Inbox' })
-  const link = await makeLink(host, key, { folders: [folder], name: 'The trip', uploads: {} })
+  const link = await makeLink(host, key, { folders: [folder], name: 'The trip', uploads })
   return { address, key, folder, link }
 }
 
@@ -45,6 +45,26 @@ async function mailTo(address: string, later = 0) {
   return mails.take(address)
 }
 
+/** Downloads the only file of each link, and waits until that is told of. */
+async function download(...links: string[]): Promise<void> {
+  const kinds = ['link.first_download', 'link.downloaded'] as const
+  const events = () =>
+    host.database.selectFrom('link_events').select('id').where('kind', 'in', kinds).execute()
+  const before = (await events()).length
+  for (const link of links) {
+    const to = await visit(host, `/l/${link}?download=1`)
+    // The public address of this server leads nowhere.
+    const { pathname, search } = new URL(to.headers.get('location') ?? '')
+    const sent = await visit(host, pathname + search)
+    expect((await sent.bytes()).length).toBe(95)
+  }
+  // A download ends a moment after its last byte.
+  await eventually('the downloads are told of', async () => {
+    await host.runJobs()
+    return (await events()).length === before + links.length
+  })
+}
+
 test('what came together is in one mail, in the owner’s language, and the next comes an hour later', async () => {
   const ann = await asking('ann', 'en')
   const bea = await asking('bea', 'de')
@@ -56,38 +76,41 @@ test('what came together is in one mail, in the owner’s language, and the next
   host.clock.advance(3 * MINUTE)
   await send(ann.link, 'two.jpg')
   const first = await mailTo(ann.address, 3 * MINUTE)
-  expect(first?.subject).toBe('2 files received: The trip')
+  expect(first?.subject).toBe('2 files came by “The trip”')
   for (const name of ['one.jpg', 'two.jpg']) expect(first?.text).toContain(name)
   expect(first?.headers.get('list-unsubscribe')).toMatch(/^<http:\/\/files\.example\.org\/unsubscribe\/.+>$/)
   const toBea = mails.take(bea.address)
-  expect(toBea?.subject).toBe('Eine Datei erhalten: The trip')
+  expect(toBea?.subject).toBe('Eine Datei kam über „The trip“')
 
   await send(other, 'three.jpg', 'Ben')
   await send(ann.link, 'four.jpg')
   expect(await mailTo(ann.address, 30 * MINUTE)).toBeNull()
   const second = await mailTo(ann.address, 31 * MINUTE)
-  expect(second?.subject).toBe('2 files received')
+  expect(second?.subject).toBe('News of your links: 2')
+  expect(second?.text).toContain('One file came by “Inbox”')
   expect(second?.text).toContain('three.jpg (Ben)')
   expect(second?.text).not.toContain('one.jpg')
   expect(await mailTo(ann.address, 2 * HOUR)).toBeNull()
 })
 
-test('a mail names twenty files, nothing that was withdrawn, and nobody gets one who wants none', async () => {
-  const chris = await asking('chris', 'en')
-  const dora = await asking('dora', 'en', 0)
+test('a mail names twenty files, says that a link is full, names nothing that was withdrawn, and nobody gets one who wants none', async () => {
+  const chris = await asking('chris', 'en', { uploads: { max_files: 22 } })
+  const dora = await asking('dora', 'en', { warnings: 0 })
   await send(dora.link, 'unwanted.jpg')
-  for (let at = 1; at <= 22; at++) await send(chris.link, `${at}.jpg`)
   const gone = await visit(host, `/l/${chris.link}/gone.jpg`, { method: 'PUT', body: textBytes('gone') })
   const receipt = gone.headers.get('holdfast-receipt')
   expect((await visit(host, `/api/v1/receipt/${receipt}`, { method: 'DELETE' })).status).toBe(200)
+  for (let at = 1; at <= 22; at++) await send(chris.link, `${at}.jpg`)
   const mail = await mailTo(chris.address, 6 * MINUTE)
-  expect(mail?.subject).toBe('22 files received: The trip')
+  expect(mail?.subject).toBe('News of your links: 2')
+  expect(mail?.text).toContain('22 files came by “The trip”')
+  expect(mail?.text).toContain('“The trip” has ended: all files that it takes have come')
   expect(mail?.text).toContain('and 2 more')
   expect(mail?.text).not.toContain('gone.jpg')
   expect(mails.take(dora.address)).toBeNull()
 })
 
-test('a first download, ends and a storage that is nearly full are told in one mail, once', async () => {
+test('downloads, ends and a storage that is nearly full are told in one mail, once', async () => {
   const { address, key } = await asking('eva', 'en')
   const file = await upload(host, { key, name: 'plan.pdf', bytes: textBytes('x'.repeat(95)) })
   const untilNow = (time: number) => timestamp(host.clock.now() + time)
@@ -97,22 +120,7 @@ test('a first download, ends and a storage that is nearly full are told in one m
   const once = await makeLink(host, key, { files: [file.uuid], max_downloads: 1 })
   const revoked = await makeLink(host, key, { files: [file.uuid], name: 'Taken back' })
   await revokeLink(host, key, revoked)
-  for (const link of [first, once]) {
-    const to = await visit(host, `/l/${link}?download=1`)
-    // The public address of this server leads nowhere.
-    const { pathname, search } = new URL(to.headers.get('location') ?? '')
-    const sent = await visit(host, pathname + search)
-    expect((await sent.bytes()).length).toBe(95)
-  }
-  // A download ends a moment after its last byte.
-  await eventually('both downloads are told of', async () => {
-    await host.runJobs()
-    const events = host.database
-      .selectFrom('link_events')
-      .select('id')
-      .where('kind', '=', 'link.first_download')
-    return (await events.execute()).length === 2
-  })
+  await download(first, once)
   await host.database.updateTable('accounts').set({ quota: 100 }).where('username', '=', 'eva').execute()
   host.clock.advance(DAY + 2 * HOUR)
   await host.runJobs()
@@ -128,7 +136,12 @@ test('a first download, ends and a storage that is nearly full are told in one m
     expect(mail?.text).toContain(line)
   }
   expect(mail?.text).not.toContain('Taken back')
+  await download(first)
   expect(await mailTo(address, 2 * HOUR)).toBeNull()
+  const every = { download_mails: 'every' as const }
+  await host.database.updateTable('mail_addresses').set(every).where('address', '=', address).execute()
+  await download(first, first)
+  expect((await mailTo(address, 2 * HOUR))?.subject).toBe('“The plan” was downloaded 2 times')
   host.clock.advance(DAY)
   await host.runJobs()
   expect((await mailTo(address, 6 * MINUTE))?.subject).toMatch(/^“Soon” ended on /)
