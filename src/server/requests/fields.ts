@@ -36,12 +36,12 @@ export function assertKnownFields(body: object, known: readonly string[]): void 
   throw new Refusal('UNKNOWN_FIELD', `"${unknown.slice(0, 100)}": there is no such field`)
 }
 
-/** A list of 1 to 200 identifiers. */
-export function batch<S extends z.ZodType>(item: S) {
+/** A list of 1 to 200. `of`: what its items are called in messages. */
+export function batch<S extends z.ZodType>(item: S, of: 'identifier' | 'receipt' = 'identifier') {
   return z
-    .array(item, 'must be a list of identifiers')
-    .min(1, 'must hold at least one identifier')
-    .max(MOST_OF_BATCH, `may hold ${MOST_OF_BATCH} identifiers at most`)
+    .array(item, `must be a list of ${of}s`)
+    .min(1, `must hold at least one ${of}`)
+    .max(MOST_OF_BATCH, `may hold ${MOST_OF_BATCH} ${of}s at most`)
 }
 
 /** Files and folders, together between one and the maximum of a batch. */

@@ -237,7 +237,7 @@ export const makeGuestLinkEndpoint = openEndpoint({
   tag: 'Links',
   body: z
     .object({
-      receipts: batch(z.string('must be a receipt').openapi({ example: 'IjUwYzgi.b1h8' })),
+      receipts: batch(z.string('must be a receipt').openapi({ example: 'IjUwYzgi.b1h8' }), 'receipt'),
       ...guestTerms,
     })
     .loose()
