@@ -20,6 +20,7 @@ import { type FileDetailRow, findFile } from '../files/files.rows.ts'
 import { type ChainRow, type FolderListRow, findFolder, folderChain } from '../files/folders/folders.rows.ts'
 import { folderNotFound } from '../files/folders/places.ts'
 import { fileNotFound } from '../files/own-file.ts'
+import { withPartsReceived } from '../uploads/resumable/awaited-parts.ts'
 import { arrivingUpload, type UploadRow } from '../uploads/uploads.rows.ts'
 
 /** Seconds after which to retry a file that is still being uploaded. */
@@ -133,7 +134,8 @@ export function createAccess(db: Database, signing: Signing, clock: Clock): Acce
   async function arriving(asker: Asker, identifier: FileIdentifier): Promise<Seen<UploadRow> | null> {
     const upload = await arrivingUpload(db, identifier)
     if (upload === undefined) return null
-    return decide(asker, upload, upload.account_id, { folder: upload.folder_id }, fileNotFound)
+    const present = await withPartsReceived(db, upload)
+    return decide(asker, present, upload.account_id, { folder: upload.folder_id }, fileNotFound)
   }
 
   return {

@@ -45,6 +45,11 @@ export async function uploadByToken(db: Database, hash: Sha256): Promise<UploadR
   return row
 }
 
+export async function uploadsByToken(db: Queryable, hashes: readonly Sha256[]): Promise<UploadRow[]> {
+  if (hashes.length === 0) return []
+  return db.selectFrom('uploads').selectAll().where('token_hash', 'in', hashes).execute()
+}
+
 /** The upload whose file is going to have that slug. */
 export async function uploadBySlug(db: Database, slug: Slug): Promise<UploadRow | undefined> {
   if (!isSlug(slug)) return undefined

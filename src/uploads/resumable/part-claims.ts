@@ -3,10 +3,14 @@ import { lockAccount } from '../../database/differences.ts'
 import { inTransaction } from '../../database/transactions.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
-import { dropUnclaimed } from './upload-endings.ts'
+import { awaitedParts, awaitsParts } from './awaited-parts.ts'
+import { dropUnclaimed, giveUp } from './upload-endings.ts'
 import { beginProcessing, claimPart } from './upload-parts.rows.ts'
 
-/** The bytes of the parts together. Throws Refusal INVALID_REQUEST or OFFSET_CONFLICT for what cannot be concatenated. */
+/**
+ * The bytes of the parts together, once all of them have come. Throws Refusal INVALID_REQUEST or OFFSET_CONFLICT for what
+ * cannot be concatenated.
+ */
 export function sizeOfParts(parts: readonly UploadRow[]): number {
   if (parts.length === 0) throw new Refusal('INVALID_REQUEST', 'A final upload is made of at least one part')
   if (new Set(parts.map(({ id }) => id)).size < parts.length) {
@@ -14,9 +18,13 @@ export function sizeOfParts(parts: readonly UploadRow[]): number {
   }
   for (const part of parts) {
     if (part.kind !== 'partial') throw new Refusal('INVALID_REQUEST', 'Only partial uploads can be joined')
-    if (part.state !== 'completed' || part.ended_at !== null || part.joined_into !== null) throw notWhole()
+    if (part.size === null || part.ended_at !== null || part.joined_into !== null) throw notWhole()
   }
-  return parts.reduce((sum, part) => sum + part.received, 0)
+  return parts.reduce((sum, part) => sum + (part.size ?? 0), 0)
+}
+
+export function areWhole(parts: readonly UploadRow[]): boolean {
+  return parts.every(({ state }) => state === 'completed')
 }
 
 /**
@@ -41,12 +49,41 @@ export async function claimParts(
       return (await uploadById(trx, final.id)) ?? final
     })
   } catch (error) {
-    // A claim whose answer was lost may have gone through: then the upload goes on, whoever has the address of it.
-    await dropUnclaimed(db, final)
+    // A claim whose answer was lost may have gone through: then the upload goes on, whoever has the address of it. One that
+    // has waited for its parts is known, and can claim them later.
+    if (!awaitsParts(final)) await dropUnclaimed(db, final)
     throw error
   }
 }
 
+/**
+ * The final upload, with its parts if it has waited for them and all have come. Throws Refusal UPLOAD_GONE when they never
+ * will, which ends it.
+ */
+export async function joinedIfWhole(db: Database, upload: UploadRow, now: number): Promise<UploadRow> {
+  if (!awaitsParts(upload)) return upload
+  const parts = await awaitedParts(db, upload)
+  if (parts !== null && !areWhole(parts)) return upload
+  try {
+    if (parts === null) throw partLost()
+    return await claimParts(db, upload, parts, sizeOfParts(parts))
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    // Somebody else may have looked at the same time, and has joined them.
+    const present = await uploadById(db, upload.id)
+    if (present !== undefined && present.state !== 'uploading' && present.state !== 'failed') return present
+    await giveUp(db, upload, 'UPLOAD_GONE', now)
+    throw partLost()
+  }
+}
+
+function partLost(): Refusal {
+  return new Refusal('UPLOAD_GONE', 'A part of this upload is gone; start it again')
+}
+
 function notWhole(): Refusal {
-  return new Refusal('OFFSET_CONFLICT', 'A part is not complete yet, or belongs to another upload already')
+  return new Refusal(
+    'OFFSET_CONFLICT',
+    'A part has no length yet, has ended, or belongs to another upload already',
+  )
 }

@@ -14,8 +14,10 @@ import { checkedKey } from '../idempotency-key.ts'
 import { assertFileSize } from '../size-limit.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
 import { type AppendLeases, locked } from './append-leases.ts'
+import { awaitsParts, partsLeft } from './awaited-parts.ts'
 import type { ExpectedChecksum } from './chunk-checksum.ts'
 import type { Finishing } from './finishing.ts'
+import { joinedIfWhole } from './part-claims.ts'
 import type { Receiving } from './receiving.ts'
 import { type ByteSource, QUIET_AFTER } from './reception.ts'
 import { type NewUpload, repeatableToken, sizeOf, type UploadCreation } from './upload-creation.ts'
@@ -83,10 +85,10 @@ export class ResumableUploads {
   }
 
   /**
-   * Starts an upload, with all of it reserved. An empty one, and one that is made of parts, is processed at once. The
-   * same final upload under the same idempotency key is created once, and found from then on.
+   * Starts an upload, with all of it reserved. An empty one, and one that is made of parts which are whole, is processed at
+   * once; a final upload waits for parts whose bytes are still to come. The same final upload under the same idempotency key is created once, and found from then on.
    * Throws Refusal as `AdmitGuest` and `DirectUploads.begin` do, INVALID_NAME, MAX_DEPTH_EXCEEDED, or UPLOAD_NOT_FOUND and
-   * OFFSET_CONFLICT for parts that are not there or not whole.
+   * OFFSET_CONFLICT for parts that are not there, or have no length yet.
    */
   async create(caller: Sender, request: NewUpload): Promise<{ token: UploadToken; upload: ResumableUpload }> {
     const { lookup, creation, admitGuest } = this.#parts
@@ -136,8 +138,9 @@ export class ResumableUploads {
   }
 
   /** The upload as it is recorded. Throws Refusal UPLOAD_NOT_FOUND, UPLOAD_GONE, or INVALID_API_KEY. */
-  find(caller: Caller, name: UploadName): Promise<ResumableUpload> {
-    return this.#parts.lookup.alive(caller, name)
+  async find(caller: Caller, name: UploadName): Promise<ResumableUpload> {
+    const { db, lookup, clock } = this.#parts
+    return joinedIfWhole(db, await lookup.alive(caller, name), clock.now())
   }
 
   /**
@@ -145,8 +148,10 @@ export class ResumableUploads {
    * processing, the end is waited for a while. Throws Refusal UPLOAD_LOCKED besides.
    */
   async atRest(caller: Caller, name: UploadName): Promise<ResumableUpload> {
-    const { lookup } = this.#parts
-    const free = await this.#whenFree(await lookup.alive(caller, name))
+    const { db, lookup, clock } = this.#parts
+    const found = await joinedIfWhole(db, await lookup.alive(caller, name), clock.now())
+    if (awaitsParts(found)) return found
+    const free = await this.#whenFree(found)
     return lookup.assertAlive(free.state === 'processing' ? await this.#processed(free) : free)
   }
 
@@ -249,6 +254,7 @@ export class ResumableUploads {
   async #forget(upload: UploadRow): Promise<void> {
     const { db, leases, clock } = this.#parts
     await leases.stop(upload.id)
+    if (awaitsParts(upload)) for (const part of await partsLeft(db, upload)) await leases.stop(part.id)
     await forget(db, upload, clock.now())
   }
 }

@@ -24,6 +24,7 @@ const EXTENSIONS = [
   'checksum',
   'termination',
   'concatenation',
+  'concatenation-unfinished',
 ]
 
 type Handle = (call: Call, uploads: UploadsPart, caller: Caller, name: UploadName) => Promise<Response>

@@ -7,7 +7,7 @@ import type { Clock } from '../../domain/clock.ts'
 import { Refusal } from '../../domain/errors.ts'
 import { cleanFileName } from '../../domain/file-name.ts'
 import { parseFolderName } from '../../domain/folder-name.ts'
-import type { FolderPlace, Sha256, UploadName, UploadToken } from '../../domain/ids.ts'
+import type { FolderPlace, UploadToken } from '../../domain/ids.ts'
 import { makeBlobKey, makeSlug, makeUploadToken, makeUuid, type Random } from '../../domain/random.ts'
 import type { Answers } from '../../domain/upload-terms.ts'
 import { ensurePath } from '../../files/folders/folder-path.ts'
@@ -15,7 +15,8 @@ import { placeOf } from '../../files/folders/places.ts'
 import type { Contributions } from '../contributions.ts'
 import { assertFileSize } from '../size-limit.ts'
 import { type UploadRow, uploadByToken } from '../uploads.rows.ts'
-import { claimParts, sizeOfParts } from './part-claims.ts'
+import { areWhole, claimParts, sizeOfParts } from './part-claims.ts'
+import { hashUploadName } from './upload-names.ts'
 import { guestAddress, type UploadReservations } from './upload-reservations.ts'
 
 interface FinalContent {
@@ -65,36 +66,49 @@ export class UploadCreation {
   }
 
   /**
-   * Makes the row, with all of the upload reserved. A final upload is given the rows of its parts. Throws Refusal as
-   * `ResumableUploads.create` does.
+   * Makes the row, with all of the upload reserved. A final upload is given the rows of its parts, and waits for those
+   * whose bytes are still to come. Throws Refusal as `ResumableUploads.create` does.
    */
   async create(
     caller: Sender,
     request: NewUpload,
     parts: readonly UploadRow[],
   ): Promise<{ token: UploadToken; upload: UploadRow }> {
-    const { db, health, random, maxFileSize } = this.#parts
+    const { db, health, random, reservations, maxFileSize } = this.#parts
     health.assertUsable()
     const { content } = request
     const token = repeatableToken(request) ?? makeUploadToken(random)
     if (content.kind === 'final') {
       const size = sizeOfParts(parts)
       assertFileSize(size, maxFileSize)
-      const final = await this.#insertFinal(caller, request, token)
+      if (!areWhole(parts)) {
+        const missing = parts.reduce((sum, part) => sum + Math.max(0, (part.size ?? 0) - part.reserved), 0)
+        if (caller.kind === 'guest') await reservations.check(caller, missing)
+        return { token, upload: await this.#insertFinal(caller, request, token, size) }
+      }
+      const final = await this.#insertFinal(caller, request, token, null)
       return { token, upload: await claimParts(db, final, parts, size) }
     }
     assertFileSize(content.size ?? 0, maxFileSize)
-    return { token, upload: await this.#insert(caller, request, token) }
+    return { token, upload: await this.#insert(caller, request, token, content.size) }
   }
 
-  /** The row of a final upload; that of the same request before it, which a node that died left without its parts. */
-  async #insertFinal(caller: Sender, request: NewUpload, token: UploadToken): Promise<UploadRow> {
+  /**
+   * The row of a final upload, with its size where it is to wait for its parts; that of the same request before it, which
+   * waits, or which a node that died left without its parts.
+   */
+  async #insertFinal(
+    caller: Sender,
+    request: NewUpload,
+    token: UploadToken,
+    size: number | null,
+  ): Promise<UploadRow> {
     const { db } = this.#parts
     const find = () => uploadByToken(db, hashUploadName(token))
     const begun = await find()
     if (begun !== undefined) return begun
     try {
-      return await this.#insert(caller, request, token)
+      return await this.#insert(caller, request, token, size)
     } catch (error) {
       const same = isUniqueViolation(error) ? await find() : undefined
       if (same !== undefined) return same
@@ -102,7 +116,12 @@ export class UploadCreation {
     }
   }
 
-  async #insert(caller: Sender, request: NewUpload, token: UploadToken): Promise<UploadRow> {
+  async #insert(
+    caller: Sender,
+    request: NewUpload,
+    token: UploadToken,
+    size: number | null,
+  ): Promise<UploadRow> {
     const { db, reservations, contributions, clock, random, signing, maxFolderDepth } = this.#parts
     const { content, place, path } = request
     const reach = reachOf(caller)
@@ -111,10 +130,11 @@ export class UploadCreation {
     // Before anything is reserved, so that a place that is not there is told as such.
     const start = await placeOf(db, reach, place)
     const now = clock.now()
-    const size = content.kind === 'final' ? null : content.size
+    // The parts of a final upload have their reservations.
+    const reserved = content.kind === 'final' ? 0 : (size ?? 0)
     const uuid = makeUuid(random)
     const name = cleanFileName(request.name)
-    return reservations.create(caller, size ?? 0, async (trx) => {
+    return reservations.create(caller, reserved, async (trx) => {
       if (caller.kind === 'contributor') {
         const { answers = {} } = request
         if (names.length > 0) await contributions.assertFewFolders(trx, start)
@@ -169,9 +189,4 @@ export function repeatableToken({ content, metadata }: NewUpload): UploadToken |
 export function finalToken(key: string, parts: readonly UploadToken[], metadata: string): UploadToken {
   const said = JSON.stringify(['final upload', key, parts, metadata])
   return Bun.SHA256.hash(said, 'hex').slice(0, 32) as UploadToken
-}
-
-/** What is kept of the secret in an upload's address. */
-export function hashUploadName(token: UploadName): Sha256 {
-  return Bun.SHA256.hash(token, 'hex') as Sha256
 }

@@ -8,6 +8,7 @@ import type { LinkId } from '../../domain/ids.ts'
 import { GARBAGE_GRACE } from '../../files/blob-cleaning.job.ts'
 import { openUploadsOfLink } from '../contributions.rows.ts'
 import { type UploadRow, uploadById } from '../uploads.rows.ts'
+import { awaitsParts, partsLeft } from './awaited-parts.ts'
 import { dropUpload, endUpload, type UploadEnd } from './upload-ends.rows.ts'
 import { partsOf } from './upload-parts.rows.ts'
 
@@ -64,6 +65,11 @@ async function endWithParts(trx: Trx, upload: UploadRow, end: UploadEnd): Promis
   if (key === null) return
   await discardBlob(trx, key, end.ended_at + GARBAGE_GRACE)
   await endParts(trx, upload, end)
+  if (!awaitsParts(upload)) return
+  for (const part of await partsLeft(trx, upload)) {
+    const partKey = await endUpload(trx, part, end)
+    if (partKey !== null) await discardBlob(trx, partKey, end.ended_at + GARBAGE_GRACE)
+  }
 }
 
 /** The parts of a final upload are wanted no more. */

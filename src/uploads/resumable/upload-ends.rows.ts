@@ -112,6 +112,16 @@ export function unusedUploads(
     .execute()
 }
 
+/** Notes that something came to an upload after all, by its parts. */
+export async function noteUse(db: Database, id: UploadId, usedAt: number): Promise<void> {
+  await db
+    .updateTable('uploads')
+    .set({ used_at: usedAt })
+    .where('id', '=', id)
+    .where('used_at', '<', usedAt)
+    .execute()
+}
+
 /** Forgets uploads that ended before then; returns how many. */
 export async function dropEndedUploads(db: Database, before: number, limit: number): Promise<number> {
   const ended = db

@@ -4,8 +4,9 @@ import type { Aging, Outages } from '../../core/outages.ts'
 import type { Database } from '../../database/database.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { UploadRow } from '../uploads.rows.ts'
+import { withPartsReceived } from './awaited-parts.ts'
 import { giveUp } from './upload-endings.ts'
-import { dropEndedUploads, unusedUploads } from './upload-ends.rows.ts'
+import { dropEndedUploads, noteUse, unusedUploads } from './upload-ends.rows.ts'
 
 const STEP = 50
 const always = () => true
@@ -30,7 +31,7 @@ export class UploadExpiry {
 
   /** Gives up what had no byte for too long, and forgets what has ended that long ago. */
   async run(mayGoOn: () => boolean = always): Promise<void> {
-    const { db, clock, outages, aging, report } = this.#parts
+    const { db, outages, aging, report } = this.#parts
     const now = await outages.settle()
     // Over is what ends now, too.
     const cutoff = aging.cutoff(now + 1) - 1
@@ -39,12 +40,20 @@ export class UploadExpiry {
       const uploads: UploadRow[] = await unusedUploads(db, cutoff, last, STEP)
       for (const upload of uploads) {
         if (!mayGoOn()) return
-        await giveUp(db, upload, 'expired', clock.now()).catch((error) => reportOne(error, report))
+        await this.#giveUp(upload, cutoff).catch((error) => reportOne(error, report))
         last = upload
       }
       if (uploads.length < STEP) break
       await yieldToEventLoop()
     }
     while (mayGoOn() && (await dropEndedUploads(db, cutoff, STEP)) === STEP) await yieldToEventLoop()
+  }
+
+  /** Of one that waits for parts their last byte counts, too. */
+  async #giveUp(upload: UploadRow, cutoff: number): Promise<void> {
+    const { db, clock } = this.#parts
+    const { used_at } = await withPartsReceived(db, upload)
+    if (used_at > cutoff) await noteUse(db, upload.id, used_at)
+    else await giveUp(db, upload, 'expired', clock.now())
   }
 }

@@ -15,8 +15,9 @@ import {
   uploadByToken,
 } from '../uploads.rows.ts'
 import { uploadNotFound } from './append-leases.ts'
+import { awaitsParts, withPartsReceived } from './awaited-parts.ts'
 import type { OwnUploadNames } from './own-upload-names.ts'
-import { hashUploadName } from './upload-creation.ts'
+import { hashUploadName } from './upload-names.ts'
 
 const MOST_LISTED = 1000
 
@@ -57,7 +58,7 @@ export class UploadLookup {
 
   /** The same of one that can go on. Throws Refusal UPLOAD_GONE besides. */
   async alive(caller: Caller, name: UploadName): Promise<UploadRow> {
-    return this.assertAlive(await this.authorized(caller, name))
+    return this.assertAlive(await withPartsReceived(this.#parts.db, await this.authorized(caller, name)))
   }
 
   /** Also of guests' parts: the reservation of a part becomes the whole's, and is the same account's before and after. */
@@ -67,11 +68,11 @@ export class UploadLookup {
     return part
   }
 
-  /** The final upload of that token, if it has its parts; null otherwise. Throws Refusal as `alive` does. */
+  /** The final upload of that token, if it has its parts or waits for them; null otherwise. Throws Refusal as `alive` does. */
   async begunFinal(caller: Caller, token: UploadToken): Promise<UploadRow | null> {
     const { db } = this.#parts
     const upload = await uploadByToken(db, hashUploadName(token))
-    if (upload === undefined || upload.state === 'uploading') return null
+    if (upload === undefined || (upload.state === 'uploading' && !awaitsParts(upload))) return null
     return this.alive(caller, token)
   }
 
@@ -98,15 +99,16 @@ export class UploadLookup {
     const { db } = this.#parts
     const upload = await uploadBySlug(db, slug)
     if (upload?.account_id !== reach.account) return null
-    return (await isWithin(db, reach, upload.folder_id)) ? upload : null
+    return (await isWithin(db, reach, upload.folder_id)) ? withPartsReceived(db, upload) : null
   }
 
   /** Unfinished uploads within reach, oldest first, at most 1,000. */
   async list({ account, within }: Reach): Promise<UploadRow[]> {
     const { db } = this.#parts
-    if (within === null) return openUploads(db, account, null, MOST_LISTED)
-    const top = await findFolder(db, within)
-    return top === undefined ? [] : openUploads(db, account, top.id, MOST_LISTED)
+    const top = within === null ? null : await findFolder(db, within)
+    if (top === undefined) return []
+    const uploads = await openUploads(db, account, top?.id ?? null, MOST_LISTED)
+    return Promise.all(uploads.map((upload) => withPartsReceived(db, upload)))
   }
 
   nameForOwner({ slug }: Pick<UploadRow, 'slug'>): OwnUploadName {

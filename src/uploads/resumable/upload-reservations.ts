@@ -62,6 +62,11 @@ export class UploadReservations {
     })
   }
 
+  /** Refuses what could never fit before anything of it is sent. */
+  check(caller: Sender, bytes: number): Promise<void> {
+    return this.#parts.reservations.check(caller, bytes)
+  }
+
   /** The reservation of the upload, which grows with its bytes where not all of them were reserved at the beginning. */
   of(caller: Sender, upload: UploadRow): Reservation {
     const { account_id: account, reserved, size } = upload

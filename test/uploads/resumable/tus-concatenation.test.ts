@@ -4,8 +4,9 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { wholeSum } from '../../../src/database/differences.ts'
 import type { Slug, UploadToken } from '../../../src/domain/ids.ts'
-import { finalToken, hashUploadName } from '../../../src/uploads/resumable/upload-creation.ts'
+import { finalToken } from '../../../src/uploads/resumable/upload-creation.ts'
 import { giveUp } from '../../../src/uploads/resumable/upload-endings.ts'
+import { hashUploadName } from '../../../src/uploads/resumable/upload-names.ts'
 import { chance } from '../../support/chance.ts'
 import { type Api, api, newcomer, refusal } from '../../support/clients/api.ts'
 import { readBack, sha256 } from '../../support/clients/caller.ts'
@@ -126,16 +127,16 @@ describe('a final upload is refused', () => {
     expect(answer).toMatchObject(refusal('INVALID_REQUEST'))
   })
 
-  test('when a part is unknown, somebody else’s, no part, not whole, named twice or used up', async () => {
+  test('when a part is unknown, somebody else’s, no part, without a length, named twice or used up', async () => {
     const good = await part(client, random.bytes(5))
-    const { path: unfinished } = await client.start(10, {}, { 'upload-concat': 'partial' })
+    const { path: unmeasured } = await client.start(null, {}, { 'upload-concat': 'partial' })
     const { path: whole } = await client.start(10)
     const theirs = await part(tus(await newcomer(holdfast)), random.bytes(5))
     const nobodys = `/api/v1/uploads/${'0'.repeat(32)}`
     expect(await final(client, [good, nobodys])).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
     expect(await final(client, [good, theirs])).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
     expect(await final(client, [good, whole])).toMatchObject(refusal('INVALID_REQUEST'))
-    expect(await final(client, [good, unfinished])).toMatchObject(refusal('OFFSET_CONFLICT'))
+    expect(await final(client, [good, unmeasured])).toMatchObject(refusal('OFFSET_CONFLICT'))
     expect(await final(client, [good, good])).toMatchObject(refusal('INVALID_REQUEST'))
     expect(await final(client, ['https://elsewhere.example/x'])).toMatchObject(refusal('INVALID_REQUEST'))
     const answer = await final(client, [good])
@@ -143,6 +144,78 @@ describe('a final upload is refused', () => {
     const joined = answer.headers.get('location') ?? ''
     await eventually('it is joined', async () => (await client.head(joined)).headers.has('upload-offset'))
     expect(await final(client, [good])).toMatchObject(refusal('OFFSET_CONFLICT'))
+  })
+})
+
+describe('a final upload that is created before its parts have come', () => {
+  const sizes = [3, 2 * MB]
+  const begin = async (by: Tus) => {
+    const created = await Promise.all(sizes.map((size) => by.start(size, {}, { 'upload-concat': 'partial' })))
+    const parts = created.map(({ path }) => path)
+    const answer = await final(by, parts, { filename: 'awaited.bin' })
+    expect(answer.status).toBe(201)
+    const slug = answer.headers.get('holdfast-slug') ?? ''
+    return { parts, path: answer.headers.get('location') ?? '', slug }
+  }
+  const [first = new Uint8Array(), second = new Uint8Array()] = sizes.map((size) => random.bytes(size))
+
+  test.each(['account', 'guest'])(
+    'has its link at once, and is stored with the last byte, by a(n) %s',
+    async (kind) => {
+      const by = kind === 'guest' ? tus(api(holdfast)) : client
+      const { parts, path, slug } = await begin(by)
+      await by.patch(parts[1] ?? '', 0, second)
+      const size = 3 + second.length
+      const here = { status: 'uploading', received: second.length, size }
+      expect(await by.look(path)).toMatchObject({ status: 200, body: here })
+      const head = await by.head(path)
+      expect(head.headers.get('upload-concat')).toBe(`final;${parts.join(' ')}`)
+      expect([head.headers.get('upload-offset'), head.headers.get('upload-length')]).toEqual([
+        null,
+        `${size}`,
+      ])
+      expect(await by.patch(path, 0, first)).toMatchObject(refusal('UPLOAD_IS_FINAL'))
+      const status = `/api/v1/upload/status?slug=${slug}`
+      if (kind === 'account') expect((await caller.get(status)).body).toMatchObject(here)
+      await by.patch(parts[0] ?? '', 0, first)
+      const looks = await Promise.all([by.look(path), by.look(path), by.head(path)])
+      expect(looks.map((look) => look.status)).toEqual([200, 200, 200])
+      await eventually('it is joined', async () => (await by.head(path)).headers.has('upload-offset'))
+      expect(await readBack(holdfast.url, slug)).toEqual({
+        size,
+        sha256: sha256(Buffer.concat([first, second])),
+      })
+    },
+  )
+
+  test('ends with its parts, and cannot go on without one of them', async () => {
+    const own = await newcomer(holdfast)
+    const by = tus(own)
+    const ended = await begin(by)
+    await by.patch(ended.parts[0] ?? '', 0, first)
+    expect((await by.remove(ended.path)).status).toBe(204)
+    for (const path of ended.parts) expect((await by.head(path)).status).toBe(410)
+    const lost = await begin(by)
+    await by.patch(lost.parts[1] ?? '', 0, second)
+    expect((await by.remove(lost.parts[0] ?? '')).status).toBe(204)
+    expect(await by.look(lost.path)).toMatchObject(refusal('UPLOAD_GONE'))
+    expect((await by.head(lost.parts[1] ?? '')).status).toBe(410)
+    expect(await own.get('/api/v1/account')).toMatchObject({ body: { data: { storage_used: 0 } } })
+    expect((await own.get(UPLOADS)).body).toMatchObject({ data: [] })
+    const reserved = await holdfast.database
+      .selectFrom('accounts')
+      .select('storage_reserved')
+      .where('storage_reserved', '<', 0)
+      .execute()
+    expect(reserved).toEqual([])
+  })
+
+  test('gives parts up that somebody else has used first', async () => {
+    const one = await begin(client)
+    await client.patch(one.parts[0] ?? '', 0, first)
+    await client.patch(one.parts[1] ?? '', 0, second)
+    expect((await final(client, one.parts)).status).toBe(201)
+    expect(await client.look(one.path)).toMatchObject(refusal('UPLOAD_GONE'))
   })
 })
 

@@ -30,6 +30,7 @@ describe('OPTIONS', () => {
     expect(answer.headers.get('tus-extension')?.split(',').sort()).toEqual([
       'checksum',
       'concatenation',
+      'concatenation-unfinished',
       'creation',
       'creation-defer-length',
       'creation-with-upload',
