@@ -72,34 +72,6 @@ describeInBrowser('an upload on the start page', (browser) => {
     await film.is('done')
   })
 
-  test('of a large file goes on when the file is chosen once more, and with no other', async () => {
-    using folder = temporaryFolder()
-    await using start = await open()
-    const bytes = random.bytes(LARGE)
-    const path = await fileIn(folder.path, 'film.mkv', bytes)
-    const other = await fileIn(folder.path, 'other.mkv', random.bytes(1000))
-    await start.throttle(12 * MIB)
-    await start.choose(path)
-    const film = start.upload('film.mkv')
-    const link = await film.link()
-    await film.passes(20)
-    await eventually('that is kept', async () => (await start.kept()).includes(link))
-    await start.page.reload()
-    await film.is('interrupted')
-    // At first it stands where the browser last noted it; then the server says how far it is.
-    await film.row.getByText(/Interrupted at [1-9]\d?%\. Choose the same file once more/).waitFor()
-    const field = film.row.locator('input[type="file"]')
-    await field.setInputFiles(other)
-    await film.row.getByText('This is another file: “other.mkv” has 1,000 B.').waitFor()
-    const before = start.requests.length
-    await field.setInputFiles(path)
-    await start.throttle(null)
-    await film.is('done')
-    expect(start.requests.slice(before)).toContainEqual(expect.stringMatching(/^PATCH [1-9]/))
-    expect(start.requests.slice(before)).not.toContain('POST')
-    expect(await stored(link)).toEqual(whole(bytes))
-  })
-
   test('of a large file goes on by a click where the browser can find the file again', async () => {
     await using start = await open()
     // A real handle of a real file; only the question to the person is answered by the test.

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
 import { type SubmitEvent, useId, useState } from 'react'
 import { toClipboard } from '../shared/clipboard.ts'
+import { makeLinkTo } from '../uploads/link-making.ts'
 import { LinkActions } from '../uploads/list/link-actions.tsx'
 import type { View } from '../uploads/list/view.ts'
 import type { ReceiptStore } from '../uploads/receipts.ts'
-import { makeLinkTo } from '../uploads/server.ts'
 import { isActive, type UploadItem } from '../uploads/upload-item.ts'
 
 export interface OneLinkMade {

@@ -1,8 +1,12 @@
 import {
+  afterBegin,
   afterRefusal,
   type ChunkState,
   FIRST_CHUNK,
+  isStuck,
+  NOT_STUCK,
   SMALLEST_CHUNK,
+  type Stuckness,
 } from '../../src/client/policy/chunk-policy.ts'
 import { DAY } from '../../src/domain/clock.ts'
 
@@ -41,6 +45,19 @@ export class KeptChunkSize {
     }
     return true
   }
+}
+
+/** A request begins at an offset: with less where some before it have got nothing across. `left`: bytes from there on. */
+export function lessIfStuck(
+  before: Stuckness,
+  offset: number,
+  left: number,
+  chunks: KeptChunkSize,
+): Stuckness {
+  const stuckness = afterBegin(before, offset)
+  if (!isStuck(stuckness)) return stuckness
+  chunks.refused(Math.min(chunks.current(), left))
+  return NOT_STUCK
 }
 
 function kept(storage: Storage | null, now: number): number | null {

@@ -6,7 +6,7 @@ import type { Picked } from './picked.ts'
 import type { Runs, UploadRunContext } from './runs.ts'
 import { isSame, otherThan } from './same-file.ts'
 import { askForUpload } from './server.ts'
-import { UploadOver } from './transfer.ts'
+import { UploadOver } from './transfer-way.ts'
 import type { UploadPhase } from './upload-item.ts'
 import { judge } from './verdict.ts'
 

@@ -1,4 +1,5 @@
 import type { FileHandle } from './file-handles.ts'
+import { newId } from './new-id.ts'
 import type { Created } from './server.ts'
 import type { Target } from './upload-item.ts'
 import { KEPT_FOR, type StoredUpload, type UploadStore } from './upload-store.ts'
@@ -117,11 +118,4 @@ export class KeptUploads {
     this.#contents.add(id)
     this.#store.putContent(id, content)
   }
-}
-
-/** Not of `crypto.randomUUID`, which pages that came by plain HTTP do not have. */
-function newId(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('')
 }

@@ -4,7 +4,8 @@ import type { CancelledMarks } from './cancelled-marks.ts'
 import type { Finished } from './finished.ts'
 import type { ReceiptStore } from './receipts.ts'
 import { type Created, takeBack } from './server.ts'
-import { Transfer, type TransferListener, type TransferWay, UploadOver } from './transfer.ts'
+import { Transfer } from './transfer.ts'
+import { type TransferListener, type TransferWay, UploadOver } from './transfer-way.ts'
 import { NO_PACE } from './upload-item.ts'
 
 /** What the parts of the list work with. */

@@ -19,25 +19,25 @@ export interface FileSending {
  * RequestFailure at the first request that fails: when to try again is decided for all uploads together.
  */
 export async function sendLocalFile(file: Blob, sending: FileSending): Promise<void> {
-  const { address, headers, chunkSize, signal, onSent } = sending
+  const { signal } = sending
   let { offset } = sending
   while (offset < file.size && !signal.aborted) {
-    const begin = offset
-    const body = file.slice(begin, Math.min(file.size, begin + chunkSize()))
-    const request = {
-      address,
-      headers,
-      offset,
-      body,
-      signal,
-      onSent: (bytes: number) => onSent(begin + bytes),
-    }
-    offset = await appendBytes(request).catch((error: unknown) => {
-      if (signal.aborted) return begin
+    offset = await sendNext(file, { ...sending, offset }).catch((error: unknown) => {
+      if (signal.aborted) return offset
       throw error
     })
-    if (signal.aborted) return
-    // Bytes that were taken move the offset, and never beyond them.
-    if (offset <= begin || offset > begin + body.size) throw new RequestFailure(null)
   }
+}
+
+/** Sends the next request's bytes; resolves with the offset at which the server is then. Throws RequestFailure. */
+export async function sendNext(file: Blob, sending: FileSending): Promise<number> {
+  const { address, headers, offset: begin, chunkSize, signal, onSent } = sending
+  const body = file.slice(begin, Math.min(file.size, begin + chunkSize()))
+  const offset = await appendBytes({
+    ...{ address, headers, offset: begin, body, signal },
+    onSent: (bytes) => onSent(begin + bytes),
+  })
+  // Bytes that were taken move the offset, and never beyond them.
+  if (offset <= begin || offset > begin + body.size) throw new RequestFailure(null)
+  return offset
 }

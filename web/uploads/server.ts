@@ -55,7 +55,50 @@ export interface UploadOffset {
   readonly link: string
 }
 
-export async function announceUpload(to: Destination, upload: AnnouncedUpload): Promise<Created> {
+/** A part of an upload that goes over several connections. */
+export interface UploadPart {
+  readonly address: string
+  /** Bytes. */
+  readonly length: number
+  /** Bytes of it that are safe. */
+  readonly offset: number
+}
+
+/** The extensions of tus that the server knows. */
+export async function askForExtensions(): Promise<readonly string[]> {
+  const { headers } = await ask(UPLOADS, { method: 'OPTIONS', headers: VERSION, cache: 'no-store' })
+  return (headers.get('tus-extension') ?? '').split(',')
+}
+
+export function announceUpload(to: Destination, upload: AnnouncedUpload): Promise<Created> {
+  return announce(to, upload, { 'Upload-Length': String(upload.size) })
+}
+
+/** The address of a part of so many bytes. */
+export async function announcePart(to: Destination, length: number): Promise<string> {
+  const { body } = await ask(UPLOADS, {
+    method: 'POST',
+    headers: { ...to.headers, ...VERSION, 'Upload-Length': String(length), 'Upload-Concat': 'partial' },
+  })
+  return addressIn(body)
+}
+
+/** An upload that is joined of these parts when all of them have come. The same key leads to the same upload. */
+export function announceWhole(
+  to: Destination,
+  upload: AnnouncedUpload,
+  parts: readonly Pick<UploadPart, 'address'>[],
+  key: string,
+): Promise<Created> {
+  const addresses = parts.map(({ address }) => address).join(' ')
+  return announce(to, upload, { 'Upload-Concat': `final;${addresses}`, 'Idempotency-Key': key })
+}
+
+async function announce(
+  to: Destination,
+  upload: AnnouncedUpload,
+  size: Readonly<Record<string, string>>,
+): Promise<Created> {
   const metadata = [
     ['filename', upload.name],
     ['filetype', upload.type],
@@ -72,14 +115,13 @@ export async function announceUpload(to: Destination, upload: AnnouncedUpload): 
       headers: {
         ...to.headers,
         ...VERSION,
-        'Upload-Length': String(upload.size),
+        ...size,
         'Upload-Metadata': metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(','),
       },
     },
   )
-  const address = text(body, 'location')
+  const address = addressIn(body)
   const receipt = headers.get('holdfast-receipt')
-  if (!SECRET.test(address)) throw new RequestFailure(null)
   return { address, link: linkOf(to, address, body), ...(receipt === null ? {} : { receipt }) }
 }
 
@@ -97,12 +139,43 @@ function linkOf({ link }: Destination, address: string, body: Said['body']): str
 
 /** Where to go on. Ends a request whose sender is gone, so that the offset stays true. */
 export async function askForOffset(to: Destination, address: string): Promise<number> {
-  const { headers } = await ask(address, {
-    method: 'HEAD',
-    headers: { ...to.headers, ...VERSION },
-    cache: 'no-store',
-  })
-  const said = headers.get('upload-offset')
+  return numberOf(await askWithoutBody(to, address), 'upload-offset')
+}
+
+/** Where to go on: at an offset, or in these parts, if it is to be joined of some. */
+export async function askForPlace(
+  to: Destination,
+  address: string,
+): Promise<{ readonly offset: number; readonly parts: readonly string[] | null }> {
+  const headers = await askWithoutBody(to, address)
+  const [, named = null] = /^final;(.+)$/.exec(headers.get('upload-concat') ?? '') ?? []
+  if (named === null || headers.has('upload-offset')) {
+    return { offset: numberOf(headers, 'upload-offset'), parts: null }
+  }
+  const parts = named.trim().split(/ +/)
+  return { offset: 0, parts: parts.map((part) => part.slice(part.indexOf(`${UPLOADS}/`))) }
+}
+
+export function askForParts(to: Destination, addresses: readonly string[]): Promise<readonly UploadPart[]> {
+  return Promise.all(
+    addresses.map(async (address) => {
+      const headers = await askWithoutBody(to, address)
+      return {
+        address,
+        length: numberOf(headers, 'upload-length'),
+        offset: numberOf(headers, 'upload-offset'),
+      }
+    }),
+  )
+}
+
+async function askWithoutBody(to: Destination, address: string): Promise<Headers> {
+  const request = { method: 'HEAD', headers: { ...to.headers, ...VERSION }, cache: 'no-store' } as const
+  return (await ask(address, request)).headers
+}
+
+function numberOf(headers: Headers, name: string): number {
+  const said = headers.get(name)
   if (said === null || !/^\d+$/.test(said)) throw new RequestFailure(null)
   return Number(said)
 }
@@ -111,7 +184,10 @@ export async function askForOffset(to: Destination, address: string): Promise<nu
  * Gives an upload up, and what of it has arrived: with a receipt also when the last byte was quicker. It may be the last
  * that the page does.
  */
-export async function takeBack(to: Destination, { address, receipt }: Created): Promise<void> {
+export async function takeBack(
+  to: Destination,
+  { address, receipt }: Pick<Created, 'address' | 'receipt'>,
+): Promise<void> {
   if (receipt !== undefined) await deleteWithReceipt(receipt)
   else await ask(address, { method: 'DELETE', headers: { ...to.headers, ...VERSION }, keepalive: true })
 }
@@ -141,41 +217,6 @@ export async function claimWithReceipt(receipt: string): Promise<void> {
   }
 }
 
-/** What a link is to open: the uploads of a guest by their receipts, or those of the session's account by their slugs. */
-type Linked = { readonly receipts: readonly string[] } | { readonly files: readonly string[] }
-
-interface LinkTerms {
-  /** Empty for none. */
-  readonly password: string
-  /** 0 for no end. */
-  readonly days: number
-  /** Only for the first download. */
-  readonly once: boolean
-}
-
-const DAY = 86_400_000
-
-/** Makes one link to all of them; `receipt` revokes that of a guest. */
-export async function makeLinkTo(
-  linked: Linked,
-  { password, days, once }: LinkTerms,
-): Promise<{ readonly url: string; readonly receipt: string | null }> {
-  const terms = {
-    ...(password === '' ? {} : { password }),
-    ...(days === 0 ? {} : { ends_at: new Date(Date.now() + days * DAY).toISOString() }),
-    ...(once ? { max_downloads: 1 } : {}),
-  }
-  const { body } = await ask('receipts' in linked ? '/api/v1/receipts/link' : '/api/v1/links', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ ...linked, ...terms }),
-  })
-  const { data, receipt } = body
-  const url = typeof data === 'object' && data !== null && 'url' in data ? data.url : null
-  if (typeof url !== 'string') throw new RequestFailure(null)
-  return { url, receipt: typeof receipt === 'string' ? receipt : null }
-}
-
 /** Nobody waits longer than this for an answer that brings no file. */
 const QUIET = 30_000
 
@@ -184,7 +225,8 @@ interface Said {
   readonly headers: Headers
 }
 
-async function ask(path: string, request: RequestInit): Promise<Said> {
+/** Throws RequestFailure. */
+export async function ask(path: string, request: RequestInit): Promise<Said> {
   const response = await fetch(path, { ...request, signal: AbortSignal.timeout(QUIET) }).catch(() => {
     throw new RequestFailure(null)
   })
@@ -203,6 +245,12 @@ function parsed(said: string): Readonly<Record<string, unknown>> {
     if (typeof value === 'object' && value !== null) return { ...value }
   } catch {}
   throw new RequestFailure(null)
+}
+
+function addressIn(body: Said['body']): string {
+  const address = text(body, 'location')
+  if (!SECRET.test(address)) throw new RequestFailure(null)
+  return address
 }
 
 function text(body: Readonly<Record<string, unknown>>, key: keyof StartedUpload): string {

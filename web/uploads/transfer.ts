@@ -1,53 +1,21 @@
-import { afterBegin, isStuck, NOT_STUCK } from '../../src/client/policy/chunk-policy.ts'
+import { NOT_STUCK } from '../../src/client/policy/chunk-policy.ts'
 import { RequestFailure } from './answers.ts'
-import type { KeptChunkSize } from './chunk-size.ts'
-import type { KeptUpload, KeptUploads } from './kept-uploads.ts'
+import { lessIfStuck } from './chunk-size.ts'
+import type { KeptUpload } from './kept-uploads.ts'
 import type { Line } from './line.ts'
+import { Announcing } from './parts/announcing.ts'
+import { PartsSending } from './parts/parts-sending.ts'
 import { sendLocalFile } from './send-file.ts'
 import {
-  announceUpload,
-  askForOffset,
+  askForParts,
+  askForPlace,
   askForUpload,
-  type Destination,
   takeBack,
   type UploadOffset,
+  type UploadPart,
 } from './server.ts'
-import type { UploadTurns } from './turns.ts'
-import { judge, type Reason, type UploadProblem } from './verdict.ts'
-
-/** What all uploads of the page share. */
-export interface TransferWay {
-  readonly to: Destination
-  readonly kept: KeptUploads
-  readonly chunks: KeptChunkSize
-  /** Bytes that one file may have. */
-  readonly limit: number
-  /**
-   * Uploads with a link of which nothing has been sent yet: the server allows an address only so many, and makes it wait
-   * for long.
-   */
-  readonly ahead: UploadTurns
-  /** Making links and sending bytes are waited for apart: a used-up limit of links does not hold bytes back. */
-  readonly creating: { readonly line: Line; readonly turns: UploadTurns }
-  readonly sending: { readonly line: Line; readonly turns: UploadTurns }
-}
-
-/** What is told on the way. */
-export interface TransferListener {
-  stage(stage: 'starting' | 'queued' | 'sending' | 'processing'): void
-  waiting(reason: Reason, until: number): void
-  link(link: string): void
-  sent(bytes: number): void
-}
-
-/** The upload is over, and why. */
-export class UploadOver extends Error {
-  override readonly name = 'UploadOver'
-
-  constructor(readonly problem: UploadProblem) {
-    super(problem.kind)
-  }
-}
+import { type TransferListener, type TransferWay, UploadOver } from './transfer-way.ts'
+import { rest, Tries } from './tries.ts'
 
 /** Milliseconds between two looks at an upload that the server is about to store: the first pause, and the longest. */
 const PROCESSING_PAUSE = { first: 250, longest: 2000 }
@@ -58,9 +26,11 @@ export class Transfer {
   readonly #id: string
   readonly #signal: AbortSignal
   readonly #listener: TransferListener
+  readonly #tries: Tries
+  readonly #announcing: Announcing
   #stuckness = NOT_STUCK
   /** It was created just now and nothing was sent, so that nobody has to be asked how far it is. */
-  #isFresh = false
+  #fresh: { readonly parts: readonly UploadPart[] | null } | null = null
   /** Ends its turn in `ahead`. */
   #hasBegun = () => {}
 
@@ -70,6 +40,8 @@ export class Transfer {
     this.#id = id
     this.#signal = signal
     this.#listener = listener
+    this.#tries = new Tries(way, id)
+    this.#announcing = new Announcing(way)
   }
 
   /**
@@ -77,15 +49,22 @@ export class Transfer {
    * aborted. Throws UploadOver.
    */
   async run(): Promise<'done' | 'stopped'> {
+    const end = this.#way.connections.begin()
     try {
-      for (;;) {
-        const isCreated = this.#kept()?.created != null
-        const end = await (isCreated ? this.#bringOver() : this.#begin())
-        if (end === 'done' || end === 'stopped') return end
-        if (end === 'anew') this.#loseAddress()
-      }
+      return await this.#toItsEnd()
     } finally {
+      end()
       this.#hasBegun()
+      this.#announcing.end()
+    }
+  }
+
+  async #toItsEnd(): Promise<'done' | 'stopped'> {
+    for (;;) {
+      const isCreated = this.#kept()?.created != null
+      const end = await (isCreated ? this.#bringOver() : this.#begin())
+      if (end === 'done' || end === 'stopped') return end
+      if (end === 'anew') this.#loseAddress()
     }
   }
 
@@ -112,11 +91,11 @@ export class Transfer {
     const { to, kept } = this.#way
     const upload = this.#kept()
     if (upload === null) return null
-    const created = await announceUpload(to, upload)
+    const { created, parts } = await this.#announcing.announce(upload)
     if (this.#kept() !== null) {
       kept.setCreated(this.#id, created)
       // What is empty is stored without a further request, and the answer may have come before that.
-      this.#isFresh = upload.size > 0
+      this.#fresh = upload.size > 0 ? { parts } : null
       return created
     }
     await takeBack(to, created)
@@ -141,18 +120,20 @@ export class Transfer {
     const upload = this.#kept()
     if (upload?.created == null || upload.file === null) return 'stopped'
     const { address } = upload.created
-    const isFresh = this.#isFresh
-    this.#isFresh = false
-    if (!isFresh) {
+    const fresh = this.#fresh
+    this.#fresh = null
+    if (fresh === null) {
       const seen = await askForUpload(to, address)
       sending.line.works()
       if (seen.status !== 'uploading') return this.#seeStored(upload, address, seen)
     }
-    const offset = isFresh ? 0 : await askForOffset(to, address)
-    await this.#send(upload.file, address, offset)
+    const place = fresh === null ? await askForPlace(to, address) : { offset: 0, parts: null }
+    const parts = fresh?.parts ?? (place.parts === null ? null : await askForParts(to, place.parts))
+    if (parts === null) await this.#send(upload.file, address, place.offset)
+    else await this.#sendParts(upload.file, parts)
     if (this.#signal.aborted) return 'stopped'
-    // The answer to the last byte comes when the file is stored.
-    if (offset < upload.size) return 'done'
+    // The answer to the last byte comes when the file is stored, unless parts have to be joined.
+    if (parts === null && place.offset < upload.size) return 'done'
     return this.#seeStored(upload, address, await askForUpload(to, address))
   }
 
@@ -160,11 +141,7 @@ export class Transfer {
     const { to, chunks } = this.#way
     this.#sent(offset)
     this.#listener.stage('sending')
-    this.#stuckness = afterBegin(this.#stuckness, offset)
-    if (isStuck(this.#stuckness)) {
-      chunks.refused(Math.min(chunks.current(), file.size - offset))
-      this.#stuckness = NOT_STUCK
-    }
+    this.#stuckness = lessIfStuck(this.#stuckness, offset, file.size - offset, chunks)
     await sendLocalFile(file, {
       address,
       headers: to.headers,
@@ -173,6 +150,16 @@ export class Transfer {
       signal: this.#signal,
       onSent: (bytes) => this.#sent(bytes),
     })
+  }
+
+  /** Where the server has lost one, the next look at the whole says so. */
+  async #sendParts(file: Blob, parts: readonly UploadPart[]): Promise<void> {
+    const sending = new PartsSending({
+      way: this.#way,
+      ...{ file, parts, tries: this.#tries, listener: this.#listener, signal: this.#signal },
+      onSent: (bytes) => this.#sent(bytes),
+    })
+    await sending.run()
   }
 
   async #seeStored(upload: KeptUpload, address: string, first: UploadOffset): Promise<'done' | 'stopped'> {
@@ -195,55 +182,9 @@ export class Transfer {
     throw new RequestFailure(null)
   }
 
-  /** Asks until there is an answer; null when the signal was aborted. */
-  async #persist<T>(line: Line, ask: () => Promise<T>): Promise<T | 'anew' | null> {
-    for (;;) {
-      await line.open(this.#signal)
-      if (this.#signal.aborted) return null
-      try {
-        const answer = await ask()
-        line.works()
-        return answer
-      } catch (error) {
-        if (!(error instanceof RequestFailure)) throw error
-        if (this.#signal.aborted) return null
-        if ((await this.#settle(line, error)) === 'anew') return 'anew'
-      }
-    }
-  }
-
-  /** Does what the failure calls for; returns when it may be tried again. */
-  async #settle(line: Line, { answer }: RequestFailure): Promise<'again' | 'anew'> {
-    if (answer === null) await assertReadable(this.#kept())
-    const verdict = judge(answer, {
-      limit: this.#way.limit,
-      isOnline: navigator.onLine,
-      byLink: this.#way.to.link !== undefined,
-    })
-    switch (verdict.kind) {
-      case 'anew':
-        return 'anew'
-      case 'over':
-        throw new UploadOver(verdict.problem)
-      case 'smaller':
-        if (!this.#sendsLess()) throw new UploadOver({ kind: 'proxy' })
-        return 'again'
-      case 'again':
-        if (answer?.status === 409 || answer?.status === 423) {
-          // It concerns this upload alone: an earlier connection has not been given up yet.
-          await rest((verdict.seconds ?? 1) * 1000, this.#signal)
-        } else {
-          this.#listener.waiting(verdict.reason, line.failed(verdict.seconds))
-        }
-        return 'again'
-    }
-  }
-
-  /** A body was refused as too large; false when less is no use. */
-  #sendsLess(): boolean {
-    const { chunks } = this.#way
-    const upload = this.#kept()
-    return upload === null || chunks.refused(Math.min(chunks.current(), upload.size))
+  #persist<T>(line: Line, ask: () => Promise<T>): Promise<T | 'anew' | null> {
+    const { waiting } = this.#listener
+    return this.#tries.persist(line, ask, { signal: this.#signal, waiting })
   }
 
   /** It has to begin anew, which it cannot when only whoever began it knows where it was to go. */
@@ -261,26 +202,4 @@ export class Transfer {
   #kept(): KeptUpload | null {
     return this.#way.kept.find(this.#id)
   }
-}
-
-/** A file that can no longer be read looks to the sender as a network that is gone. Throws UploadOver. */
-async function assertReadable(upload: KeptUpload | null): Promise<void> {
-  try {
-    await upload?.file?.slice(0, 1).arrayBuffer()
-  } catch {
-    throw new UploadOver({ kind: 'changed' })
-  }
-}
-
-/** Resolves after so many milliseconds, or when `signal` is aborted. */
-function rest(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, milliseconds)
-    signal.addEventListener('abort', end)
-  })
 }

@@ -7,13 +7,15 @@ import { Interrupted } from './interrupted.ts'
 import { KeptUploads } from './kept-uploads.ts'
 import { takeOverFromUppy } from './left-by-uppy.ts'
 import { Line } from './line.ts'
+import { Connections } from './parts/connections.ts'
+import { LongLine } from './parts/long-line.ts'
 import type { Picked } from './picked.ts'
 import { createReceiptDeletion, type ReceiptDeletion } from './receipt-deletion.ts'
 import { openReceiptStore } from './receipts.ts'
 import { Runs, type UploadRunContext } from './runs.ts'
 import type { Destination } from './server.ts'
 import { storage } from './storage.ts'
-import type { TransferWay } from './transfer.ts'
+import type { TransferWay } from './transfer-way.ts'
 import { createTurns } from './turns.ts'
 import { isActive, type Target, type UploadItem, type Uploads } from './upload-item.ts'
 import { UploadStore } from './upload-store.ts'
@@ -50,7 +52,10 @@ export async function openUploadList(options: {
   const chunks = new KeptChunkSize(storage(), Date.now)
   const lane = () => ({ line: new Line(Date.now, Math.random), turns: createTurns(PARALLEL) })
   const ahead = createTurns(MOST_AHEAD)
-  const way: TransferWay = { ...options, kept, chunks, ahead, creating: lane(), sending: lane() }
+  const way: TransferWay = {
+    ...{ ...options, kept, chunks, ahead, creating: lane(), sending: lane() },
+    ...{ connections: new Connections(), longLine: new LongLine() },
+  }
   listenForNetwork(way)
   const list = new UploadList({
     way,

@@ -1,0 +1,32 @@
+import { connectionsEach } from '../../../src/client/policy/parts-policy.ts'
+
+/** How many connections each file of the page gets: all that are under way share them. */
+export class Connections {
+  #files = 0
+  readonly #listeners = new Set<() => void>()
+
+  each(): number {
+    return connectionsEach(this.#files)
+  }
+
+  /** A file is under way; returns what ends that. */
+  begin(): () => void {
+    let isUnderWay = true
+    this.#change(1)
+    return () => {
+      if (isUnderWay) this.#change(-1)
+      isUnderWay = false
+    }
+  }
+
+  /** Returns what ends it. */
+  subscribe(changed: () => void): () => void {
+    this.#listeners.add(changed)
+    return () => this.#listeners.delete(changed)
+  }
+
+  #change(by: 1 | -1): void {
+    this.#files += by
+    for (const changed of [...this.#listeners]) changed()
+  }
+}

@@ -1,0 +1,154 @@
+import { NOT_STUCK, type Stuckness } from '../../../src/client/policy/chunk-policy.ts'
+import { lessIfStuck } from '../chunk-size.ts'
+import { sendNext } from '../send-file.ts'
+import { askForOffset, type UploadPart } from '../server.ts'
+import type { TransferListener, TransferWay } from '../transfer-way.ts'
+import type { Tries } from '../tries.ts'
+
+interface SentPart {
+  readonly address: string
+  readonly bytes: Blob
+  /** Bytes that the server has; null when it has to be asked. */
+  safe: number | null
+  /** Bytes that have gone off. */
+  sent: number
+  stuckness: Stuckness
+}
+
+/** One connection, on which a part is being sent. */
+interface Lane {
+  readonly ending: AbortController
+  /** Whether bytes go off: what waits on one connection is no news while others go on. */
+  isMoving: boolean
+}
+
+interface PartsSendingOptions {
+  readonly way: TransferWay
+  readonly file: Blob
+  readonly parts: readonly UploadPart[]
+  readonly tries: Tries
+  readonly listener: Pick<TransferListener, 'stage' | 'waiting'>
+  readonly signal: AbortSignal
+  /** Told of the bytes of the whole file that have gone off. */
+  readonly onSent: (bytes: number) => void
+}
+
+/**
+ * Sends the parts of one file over as many connections as it may have at the time. They take turns, a request each, so
+ * that none is left for so long that it expires. What fails of one is tried again alone.
+ */
+export class PartsSending {
+  readonly #options: PartsSendingOptions
+  readonly #all: readonly SentPart[]
+  /** Parts that nobody sends, the one that was sent longest ago first. */
+  readonly #waiting: SentPart[]
+  readonly #lanes = new Set<Lane>()
+  readonly #over = Promise.withResolvers<void>()
+  #failure: { readonly error: unknown } | null = null
+  #isGone = false
+  #isWaiting = false
+
+  constructor(options: PartsSendingOptions) {
+    this.#options = options
+    let from = 0
+    this.#all = options.parts.map(({ address, length, offset }) => {
+      const bytes = options.file.slice(from, from + length)
+      from += length
+      return { address, bytes, safe: offset, sent: offset, stuckness: NOT_STUCK }
+    })
+    this.#waiting = this.#all.filter(isUnsent)
+  }
+
+  /** Until the server has all of them: `gone` when it has lost one. Throws UploadOver. */
+  async run(): Promise<'sent' | 'gone' | 'stopped'> {
+    const { way, listener, signal } = this.#options
+    const fit = () => this.#fit()
+    signal.addEventListener('abort', fit)
+    const unsubscribe = way.connections.subscribe(fit)
+    try {
+      this.#told()
+      listener.stage('sending')
+      fit()
+      await this.#over.promise
+    } finally {
+      signal.removeEventListener('abort', fit)
+      unsubscribe()
+    }
+    if (this.#failure !== null) throw this.#failure.error
+    if (signal.aborted) return 'stopped'
+    return this.#isGone ? 'gone' : 'sent'
+  }
+
+  /** Has as many connections as it may have now. */
+  #fit(): void {
+    const isEnding = this.#failure !== null || this.#isGone || this.#options.signal.aborted
+    const most = isEnding ? 0 : this.#options.way.connections.each()
+    for (const { ending } of [...this.#lanes].slice(most)) ending.abort()
+    while (this.#lanes.size < most) {
+      const part = this.#waiting.shift()
+      if (part === undefined) break
+      void this.#send(part)
+    }
+    if (this.#lanes.size === 0) this.#over.resolve()
+  }
+
+  async #send(part: SentPart): Promise<void> {
+    const { way, tries } = this.#options
+    const lane: Lane = { ending: new AbortController(), isMoving: true }
+    const { signal } = lane.ending
+    this.#lanes.add(lane)
+    try {
+      const end = await tries.persist(way.sending.line, () => this.#sendNext(part, lane), {
+        signal,
+        waiting: (reason, until) => {
+          lane.isMoving = false
+          if ([...this.#lanes].some(({ isMoving }) => isMoving)) return
+          this.#isWaiting = true
+          this.#options.listener.waiting(reason, until)
+        },
+      })
+      if (end === 'anew') this.#isGone = true
+    } catch (error) {
+      this.#failure ??= { error }
+    }
+    this.#lanes.delete(lane)
+    if (isUnsent(part)) this.#waiting.push(part)
+    this.#fit()
+  }
+
+  async #sendNext(part: SentPart, lane: Lane): Promise<void> {
+    const { to, chunks } = this.#options.way
+    const { address, bytes } = part
+    const { signal } = lane.ending
+    const offset = part.safe ?? (await askForOffset(to, address))
+    part.safe = offset
+    part.sent = offset
+    this.#told()
+    if (offset === bytes.size || signal.aborted) return
+    part.stuckness = lessIfStuck(part.stuckness, offset, bytes.size - offset, chunks)
+    part.safe = null
+    part.safe = await sendNext(bytes, {
+      ...{ address, headers: to.headers, offset, signal },
+      chunkSize: () => chunks.current(),
+      onSent: (sent) => {
+        part.sent = sent
+        this.#moves(lane)
+      },
+    })
+  }
+
+  #moves(lane: Lane): void {
+    lane.isMoving = true
+    if (this.#isWaiting) this.#options.listener.stage('sending')
+    this.#isWaiting = false
+    this.#told()
+  }
+
+  #told(): void {
+    this.#options.onSent(this.#all.reduce((sum, { sent }) => sum + sent, 0))
+  }
+}
+
+function isUnsent({ safe, bytes }: SentPart): boolean {
+  return safe === null || safe < bytes.size
+}

@@ -1,0 +1,107 @@
+import { RequestFailure } from './answers.ts'
+import type { KeptUpload } from './kept-uploads.ts'
+import type { Line } from './line.ts'
+import { type TransferListener, type TransferWay, UploadOver } from './transfer-way.ts'
+import { judge } from './verdict.ts'
+
+interface TryOptions {
+  readonly signal: AbortSignal
+  readonly waiting: TransferListener['waiting']
+}
+
+/** The requests of one upload, each tried until there is an answer. */
+export class Tries {
+  readonly #way: TransferWay
+  readonly #id: string
+
+  /** `id`: of an upload that is kept. */
+  constructor(way: TransferWay, id: string) {
+    this.#way = way
+    this.#id = id
+  }
+
+  /**
+   * Asks until there is an answer; null when the signal was aborted, `anew` when the server does not know the upload any
+   * more. Throws UploadOver.
+   */
+  async persist<T>(line: Line, ask: () => Promise<T>, options: TryOptions): Promise<T | 'anew' | null> {
+    const { signal } = options
+    for (;;) {
+      await line.open(signal)
+      if (signal.aborted) return null
+      try {
+        const answer = await ask()
+        line.works()
+        return answer
+      } catch (error) {
+        if (!(error instanceof RequestFailure)) throw error
+        if (signal.aborted) return null
+        if ((await this.#settle(line, error, options)) === 'anew') return 'anew'
+      }
+    }
+  }
+
+  /** Does what the failure calls for; returns when it may be tried again. */
+  async #settle(
+    line: Line,
+    { answer }: RequestFailure,
+    { signal, waiting }: TryOptions,
+  ): Promise<'again' | 'anew'> {
+    if (answer === null) await assertReadable(this.#kept())
+    const verdict = judge(answer, {
+      limit: this.#way.limit,
+      isOnline: navigator.onLine,
+      byLink: this.#way.to.link !== undefined,
+    })
+    switch (verdict.kind) {
+      case 'anew':
+        return 'anew'
+      case 'over':
+        throw new UploadOver(verdict.problem)
+      case 'smaller':
+        if (!this.#sendsLess()) throw new UploadOver({ kind: 'proxy' })
+        return 'again'
+      case 'again':
+        if (answer?.status === 409 || answer?.status === 423) {
+          // It concerns this upload alone: an earlier connection has not been given up yet.
+          await rest((verdict.seconds ?? 1) * 1000, signal)
+        } else {
+          waiting(verdict.reason, line.failed(verdict.seconds))
+        }
+        return 'again'
+    }
+  }
+
+  /** A body was refused as too large; false when less is no use. */
+  #sendsLess(): boolean {
+    const { chunks } = this.#way
+    const upload = this.#kept()
+    return upload === null || chunks.refused(Math.min(chunks.current(), upload.size))
+  }
+
+  #kept(): KeptUpload | null {
+    return this.#way.kept.find(this.#id)
+  }
+}
+
+/** A file that can no longer be read looks to the sender as a network that is gone. Throws UploadOver. */
+async function assertReadable(upload: KeptUpload | null): Promise<void> {
+  try {
+    await upload?.file?.slice(0, 1).arrayBuffer()
+  } catch {
+    throw new UploadOver({ kind: 'changed' })
+  }
+}
+
+/** Resolves after so many milliseconds, or when `signal` is aborted. */
+export function rest(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, milliseconds)
+    signal.addEventListener('abort', end)
+  })
+}
