@@ -1,6 +1,6 @@
 /**
  * `npm run bench:line`: measures how long one file takes over a line with a round trip and a rate of each connection, in
- * one connection of curl, in four at once, and by the command line. Prints a table.
+ * one connection of curl, in four at once, by the command line and by the start page. Prints a table.
  *
  * npm run bench:line [-- --mebibytes N] [--rate N] [--trip N] [--rounds N] [--help]
  */
@@ -9,6 +9,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { launchChromium } from '../test/support/browser/browser.ts'
+import { openStartPage } from '../test/support/browser/start-page.ts'
 import { startLongLine } from '../test/support/network/long-line.ts'
 import { MIB, median } from './measure.ts'
 import { startMeasuredHoldfast } from './servers.ts'
@@ -39,6 +41,7 @@ if (values.help) {
 const [mebibytes, rounds] = [Number(values.mebibytes), Number(values.rounds)]
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-line-'))
 const server = await startMeasuredHoldfast(join(folder, 'holdfast'))
+const browser = await launchChromium()
 const line = await startLongLine(server.url, {
   roundTrip: Number(values.trip),
   rate: Number(values.rate) * MIB,
@@ -49,6 +52,7 @@ try {
     { name: 'curl, one connection', send: () => curls(key, 1) },
     { name: 'curl, a quarter on each of four', send: () => curls(key, 4) },
     { name: 'command line', send: () => commandLine(key) },
+    { name: 'start page', send: startPage },
   ]
   const taken = contenders.map(({ name }) => ({ name, rates: [] as number[] }))
   for (let round = 0; round < rounds; round++) {
@@ -63,6 +67,7 @@ try {
     console.log(`| ${name} | ${median(rates).toFixed(1)} | ${(median(rates) / four).toFixed(2)} |`)
   }
 } finally {
+  await browser.close()
   await line.stop()
   await server.stop()
   rmSync(folder, { recursive: true })
@@ -84,6 +89,16 @@ async function commandLine(key: string): Promise<number> {
     XDG_CONFIG_HOME: join(folder, 'config'),
     XDG_STATE_HOME: join(folder, 'state'),
   })
+}
+
+/** From the choice of the file until it is safe. */
+async function startPage(): Promise<number> {
+  await using start = await openStartPage(browser, line.url)
+  const path = written('dropped', mebibytes)
+  const began = performance.now()
+  await start.choose(path)
+  await start.upload('dropped').row.and(start.page.locator('[data-state="done"]')).waitFor({ timeout: 0 })
+  return (performance.now() - began) / 1000
 }
 
 /** A file of bytes that were never sent before. */
