@@ -6,7 +6,8 @@ import { deletion as deletionShape, fileListItem, fileDetail as fileShape } from
 import { folderCreatedAnswer, folderListItem } from '../contract/folders.ts'
 import { linkEvent, link as linkShape } from '../contract/links.ts'
 import { signedAddress as addressShape, publicFolder as publicFolderShape } from '../contract/public.ts'
-import { receiptUpload, uploadResult } from '../contract/uploads.ts'
+import { receiptContribution, receiptLink, receiptUpload } from '../contract/receipts.ts'
+import { uploadResult } from '../contract/uploads.ts'
 import { webhookDelivery as deliveryShape, webhook as webhookShape } from '../contract/webhooks.ts'
 
 const fileItem = z.pick(fileListItem, {
@@ -87,8 +88,8 @@ export const uploaded = z.pick(uploadResult, {
 })
 export type Uploaded = z.infer<typeof uploaded>
 
-export const receiptFields = z.object({
-  data: z.pick(receiptUpload, {
+const receiptUploadFields = z.extend(
+  z.pick(receiptUpload, {
     status: true,
     name: true,
     received: true,
@@ -100,7 +101,29 @@ export const receiptFields = z.object({
     downloads: true,
     sha256: true,
   }),
+  // Servers of an earlier version do not say it.
+  { kind: z._default(receiptUpload.shape.kind, 'upload') },
+)
+export type ReceiptUploadFields = z.infer<typeof receiptUploadFields>
+
+const receiptLinkFields = z.pick(receiptLink, {
+  kind: true,
+  url: true,
+  title: true,
+  state: true,
+  has_password: true,
+  ends_at: true,
+  downloads: true,
+  max_downloads: true,
+  files: true,
+  created_at: true,
 })
+export type ReceiptLinkFields = z.infer<typeof receiptLinkFields>
+
+export const receiptFields = z.object({
+  data: z.union([receiptLinkFields, receiptContribution, receiptUploadFields]),
+})
+export type ReceiptContributionFields = z.infer<typeof receiptContribution>
 export type ReceiptFields = z.infer<typeof receiptFields>['data']
 
 export const deletionFields = z.pick(deletionShape, { successful_deletes: true, failed_deletes: true })

@@ -56,8 +56,10 @@ export interface Api {
   /** What happened to the link, page by page, from newest to oldest. */
   linkLog(slug: string): AsyncIterable<LinkLogItem>
   readonly webhooks: WebhooksApi
-  /** What a guest has uploaded, by its receipt: it needs no key. */
+  /** What the receipt is for: it needs no key. */
   receipt(receipt: string): Promise<ReceiptFields>
+  /** What happened to the link that the receipt is of. */
+  receiptLog(receipt: string): AsyncIterable<LinkLogItem>
   changeReceipt(receipt: string, change: ReceiptChange): Promise<ReceiptFields>
   deleteReceipt(receipt: string): Promise<void>
   /** Moves what it is of into the account of the key. */
@@ -68,6 +70,11 @@ export interface ReceiptChange {
   readonly name?: string
   /** As long as if somebody had opened it now. */
   readonly keep?: true
+  /** Of a link. */
+  readonly ends_at?: string | null
+  readonly max_downloads?: number | null
+  readonly password?: string | null
+  readonly message?: string
 }
 
 export interface WantedLink {
@@ -176,6 +183,7 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
     },
     webhooks: createWebhooksApi(get, send),
     receipt: async (receipt) => (await get(receiptPath(receipt), receiptFields)).data,
+    receiptLog: (receipt) => pages(`${receiptPath(receipt)}/log`, linkLogList),
     changeReceipt: async (receipt, change) =>
       (await send('PATCH', receiptPath(receipt), change, receiptFields)).data,
     claimReceipt: (receipt, folder) => send('POST', `${receiptPath(receipt)}/claim`, { folder }, uploaded),

@@ -85,7 +85,7 @@ export type ReceiptName =
 
 /** Throws ClientError for what is neither a receipt, nor the address of one, nor the link of a file. */
 export function parseReceiptName(text: string): ReceiptName {
-  if (/^[\w-]{20,}\.[\w-]{20,}$/.test(text)) return { kind: 'receipt', server: null, receipt: text }
+  if (/^[\w-]+\.[\w-]{40,}$/.test(text)) return { kind: 'receipt', server: null, receipt: text }
   const url = URL.parse(text)
   const [, page, name = ''] = /^\/([dr])\/([\w.-]+)\/?$/.exec(url?.pathname ?? '') ?? []
   if (url !== null && /^https?:$/.test(url.protocol) && page !== undefined) {

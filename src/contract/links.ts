@@ -128,5 +128,8 @@ export const linksAnswer = pageOf(link)
 export const linkAnswer = dataOf(linkDetail)
 export const linkMadeAnswer = z.object({ success: z.literal(true), message: z.string(), data: linkDetail })
 export const guestLinkAnswer = extended(linkMadeAnswer, {
-  receipt: described(z.string(), { description: 'DELETE /api/v1/receipt/{receipt} revokes the link' }),
+  receipt: described(z.string(), {
+    description:
+      '/api/v1/receipt/{receipt} shows, changes and revokes the link, /r/{receipt} is a page for it',
+  }),
 })

@@ -3,14 +3,14 @@ import { UPLOAD_STATUSES } from '../domain/upload-status.ts'
 import { component, described, extended } from './documentation.ts'
 import { dataOf, timestampField, uuidField } from './fields.ts'
 
-const uploadStatuses = z.enum(UPLOAD_STATUSES)
+export const uploadStatuses = z.enum(UPLOAD_STATUSES)
 
 const receiptField = described(z.optional(z.string()), {
   description:
-    'Of an upload by a guest: /r/{receipt} is the page that changes or deletes it, /api/v1/receipt/{receipt} the same for programs, where also DELETE withdraws what came by an upload link',
+    'Of an upload by a guest: /r/{receipt} is the page that changes or deletes it, /api/v1/receipt/{receipt} the same for programs, where GET and DELETE also show and withdraw what came by an upload link',
 })
-const receivedField = described(z.int(), { description: 'Bytes that are safe' })
-const totalField = described(z.nullable(z.int()), { description: 'null while nobody has said it' })
+export const receivedField = described(z.int(), { description: 'Bytes that are safe' })
+export const totalField = described(z.nullable(z.int()), { description: 'null while nobody has said it' })
 
 /** The answer to an upload that is stored. */
 export const uploadResult = component(
@@ -74,7 +74,8 @@ export const contributionResult = component(
     size: z.int(),
     sha256: z.string(),
     receipt: described(z.string(), {
-      description: 'DELETE /api/v1/receipt/{receipt} withdraws the file, as long as the link is in force',
+      description:
+        'GET /api/v1/receipt/{receipt} shows what was sent, DELETE withdraws it as long as the link is in force; /r/{receipt} is a page for it',
     }),
   }),
 )
@@ -91,31 +92,6 @@ export type PresentUpload = z.infer<typeof presentUpload>
 
 /** The answer at the address of a resumable upload. */
 export const uploadAnswer = z.union([completedUpload, completedContribution, presentUpload])
-
-/** What a guest has uploaded, to whoever has its receipt. */
-export const receiptUpload = component(
-  'ReceiptUpload',
-  z.object({
-    status: uploadStatuses,
-    name: z.string(),
-    received: receivedField,
-    size: totalField,
-    slug: z.string(),
-    url: z.string(),
-    created_at: timestampField,
-    expires_at: described(z.string(), {
-      format: 'date-time',
-      description:
-        'When it is deleted, unless somebody opens it or it is kept; while it is arriving, unless it goes on',
-    }),
-    views: z.int(),
-    downloads: z.int(),
-    sha256: described(z.nullable(z.string()), { description: 'null while it is arriving' }),
-  }),
-)
-export type ReceiptUpload = z.infer<typeof receiptUpload>
-
-export const receiptAnswer = dataOf(receiptUpload)
 
 export const listedUpload = component(
   'ListedUpload',

@@ -72,8 +72,9 @@ const MAILED: readonly StoredEventKind[] = [
   'storage.nearly_full',
 ]
 
-/** 0 for what is to be told by mail. A revocation is the owner's own. */
+/** 0 for what is to be told by mail. A revocation is the owner's own; guests are told nothing. */
 function mailedOf({ account, kind, reason }: NewEvent): 0 | 1 | RawBuilder<0 | 1> {
+  if (account === GUESTS) return 1
   const hasSet = (wish: DownloadMails) =>
     sql<SqlBool>`exists (select 1 from mail_addresses where account_id = ${account} and download_mails = ${wish})`
   if (kind === 'link.first_download') return sql<0 | 1>`case when ${hasSet('none')} then 1 else 0 end`
@@ -81,21 +82,23 @@ function mailedOf({ account, kind, reason }: NewEvent): 0 | 1 | RawBuilder<0 | 1
   return MAILED.includes(kind) && reason !== 'revoked' ? 0 : 1
 }
 
-/** Guests have no log to read, so their links do not wait for each other. */
+/** Links of guests do not wait for each other: only the log of each is kept, and nobody is told. */
 export async function lockOwner(trx: Trx, account: AccountId): Promise<void> {
   if (account !== GUESTS) await lockAccount(trx, account)
 }
 
 /**
- * Appends the event, tells event streams, puts it into the outbox of webhooks, and drops the oldest events of its link that are too many. Nothing
- * is noted for guests.
+ * Appends the event, tells event streams, puts it into the outbox of webhooks, and drops the oldest events of its link that
+ * are too many. Of a guest's link only the log is kept, without addresses: whoever has its receipt reads it.
  */
 export async function noteEvent(trx: Trx, event: NewEvent & { readonly kind: EventKind }): Promise<void> {
   const { account, link, kind, at } = event
-  if (account === GUESTS) return
-  const id = await insertEvent(trx, event)
-  await noteEventChange(trx, account, id)
-  await queueEvent(trx, account, { id, kind }, at)
+  if (account === GUESTS) await insertEvent(trx, { ...event, address: null })
+  else {
+    const id = await insertEvent(trx, event)
+    await noteEventChange(trx, account, id)
+    await queueEvent(trx, account, { id, kind }, at)
+  }
   if (link !== null) await dropTooMany(trx, link)
 }
 
@@ -154,7 +157,6 @@ export async function noteDownload(
   { times, bytes, file, address }: LinkDownload,
   now: number,
 ): Promise<void> {
-  if (account === GUESTS) return
   const link = await trx
     .updateTable('links')
     .set({ untold: sql`untold + ${times}`, untold_bytes: sql`untold_bytes + ${bytes}` })

@@ -33,6 +33,7 @@ import { arrivals } from './migrations/028-arrivals.ts'
 import { linkEvents } from './migrations/029-link-events.ts'
 import { webhooks } from './migrations/030-webhooks.ts'
 import { news } from './migrations/031-news.ts'
+import { contributionNames } from './migrations/032-contribution-names.ts'
 import { inTransaction } from './transactions.ts'
 
 interface Migration {
@@ -73,6 +74,7 @@ const migrations: readonly Migration[] = [
   linkEvents,
   webhooks,
   { sqlite: news, postgres: news },
+  contributionNames,
 ]
 
 /** Number of migrations, which is the schema version of this program. */

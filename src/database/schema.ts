@@ -704,6 +704,8 @@ interface ContributionsTable {
   reservation: BlobKey | null
   /** Bytes at most, as declared. */
   size: number
+  /** As its sender called it, cleaned; null for what came by an earlier version. */
+  name: string | null
   sender: string | null
   address: string | null
   reference: string | null

@@ -1,21 +1,23 @@
 import { z } from '@hono/zod-openapi'
+import type { LinkEvent } from '../contract/links.ts'
+import type { Receipted } from '../contract/receipts.ts'
 import { timestamp } from '../domain/clock.ts'
 import { Refusal } from '../domain/errors.ts'
-import { fileUrl } from '../files/file-answers.ts'
 import type { Authentication } from '../server/authentication.ts'
 import type { Call } from '../server/call.ts'
 import { endpoint } from '../server/endpoint.ts'
 import { readForm } from '../server/requests/body.ts'
-import { type ReceiptNeeds, receiptOf, toReceiptUpload } from '../uploads/receipts/receipts.routes.ts'
+import { toLinkEvent } from '../sharing/links/link-log.routes.ts'
+import { type ReceiptNeeds, receipted, receiptOf } from '../sharing/receipts/receipt-answers.ts'
+import { linkTermsOf } from './link-terms-form.ts'
 import type { PagesPart } from './pages.part.ts'
 import { page } from './pages.routes.ts'
-import type { ReceiptPageView } from './receipt-view.ts'
+import { RECEIPT_DONE, type ReceiptPageView } from './receipt-view.ts'
 import { seeOther } from './see-other.ts'
 
 interface ReceiptPageNeeds extends ReceiptNeeds {
   readonly authentication: Pick<Authentication, 'pageSession'>
   readonly pages: PagesPart
-  readonly files: ReceiptNeeds['files']
 }
 
 const documentation = {
@@ -27,22 +29,27 @@ const documentation = {
 /** The address holds a secret: no other site is told it, and no search engine keeps it. */
 const always = { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } as const
 
+/** Events of a link that its page lists. */
+const EVENTS = 50
+
 /** Changes nothing: chat programs and scanners of mails open every address that they find. */
 export const getReceiptPage = endpoint({
   documentation: {
     ...documentation,
-    summary: 'The page of a guest’s upload, for whoever has its receipt',
-    query: z.object({ done: z.enum(['renamed', 'kept']).optional() }),
+    summary:
+      'The page of a guest’s upload, of what was sent by an upload link, or of a guest’s link, for whoever has its receipt',
+    query: z.object({ done: z.enum(RECEIPT_DONE).optional() }),
     answers: { 200: { description: 'A page' } },
   },
   always,
   async handle(call, parts: ReceiptPageNeeds) {
-    const received = await parts.uploads.receipts.look(receiptOf(call))
+    const of = await receipted(call, parts)
     const done = call.url.searchParams.get('done')
-    return shown(call, parts, {
-      upload: toReceiptUpload(call, parts, received),
-      account: (await parts.authentication.pageSession(call))?.username ?? null,
-      done: done === 'renamed' || done === 'kept' ? done : null,
+    return shown(call, parts, of, {
+      account:
+        of.kind === 'upload' ? ((await parts.authentication.pageSession(call))?.username ?? null) : null,
+      done: RECEIPT_DONE.find((each) => each === done) ?? null,
+      log: of.kind === 'link' ? await logOf(call, parts) : [],
     })
   },
 })
@@ -54,16 +61,22 @@ export const getReceiptPage = endpoint({
 export const postReceiptPage = endpoint({
   documentation: {
     ...documentation,
-    summary: 'Rename, keep, claim or delete a guest’s upload by the forms of its page',
+    summary:
+      'Rename, keep, claim or delete a guest’s upload, withdraw what was sent, or change or revoke a guest’s link, by the forms of its page',
     body: {
       type: 'application/x-www-form-urlencoded',
       schema: z.object({
-        action: z.enum(['rename', 'keep', 'claim', 'delete']),
+        action: z.enum(['rename', 'keep', 'claim', 'delete', 'change']),
         name: z.string().optional(),
+        message: z.string().optional(),
+        ends: z.enum(['kept', 'never', '1', '7', '30']).optional(),
+        downloads: z.string().optional(),
+        password: z.string().optional(),
+        open: z.string().optional(),
       }),
     },
     answers: {
-      200: { description: 'A page that says that it is deleted, or in the account' },
+      200: { description: 'A page that says that it is over, or in the account' },
       303: { description: 'Done; back to the page' },
     },
   },
@@ -82,33 +95,52 @@ export const postReceiptPage = endpoint({
       case 'keep':
         await receipts.keep(receipt)
         return seeOther(`${pathOf(call)}?done=kept`)
+      case 'change': {
+        const terms = linkTermsOf(form, call.site.clock.now())
+        await parts.sharing.guestLinks.change(await receipts.link(receipt), call.bucket, terms)
+        return seeOther(`${pathOf(call)}?done=changed`)
+      }
       case 'claim': {
         const session = await parts.authentication.pageSession(call)
         if (session === null) throw signInFirst()
-        const { slug } = await receipts.claim(receipt, { reach: session, place: 'root' })
-        return shown(call, parts, { over: { kind: 'claimed', url: fileUrl(call.site, slug) } })
+        const of = await receipted(call, parts)
+        await receipts.claim(receipt, { reach: session, place: 'root' })
+        return shown(call, parts, of, { over: 'claimed' })
       }
-      case 'delete':
+      case 'delete': {
+        const of = await receipted(call, parts)
         await receipts.redeem(receipt)
-        return shown(call, parts, { over: { kind: 'deleted' } })
+        return shown(call, parts, of, { over: 'deleted' })
+      }
       default:
-        throw new Refusal('INVALID_REQUEST', 'The form must say what to do: rename, keep, claim or delete')
+        throw new Refusal(
+          'INVALID_REQUEST',
+          'The form must say what to do: rename, keep, claim, change or delete',
+        )
     }
   },
 })
 
+async function logOf(call: Call, { sharing, uploads }: ReceiptPageNeeds): Promise<LinkEvent[]> {
+  const link = await uploads.receipts.link(receiptOf(call))
+  const { events } = await sharing.guestLinks.log(link, 1, EVENTS)
+  return events.map(toLinkEvent)
+}
+
 async function shown(
   call: Call,
   { files, pages }: ReceiptPageNeeds,
-  now: Partial<Pick<ReceiptPageView, 'upload' | 'over' | 'account' | 'done'>>,
+  of: Receipted,
+  now: Partial<Pick<ReceiptPageView, 'over' | 'account' | 'done' | 'log'>>,
 ): Promise<Response> {
   const action = pathOf(call)
   const view: ReceiptPageView = {
     receipt: call.params.receipt ?? '',
-    upload: null,
+    of,
     over: null,
     account: null,
     done: null,
+    log: [],
     ...now,
     url: call.site.publicUrl + action,
     action,

@@ -27,7 +27,6 @@ export async function uploadLinkPage(
     types: terms.types,
     maxFileSize: Math.min(maxFileSize, terms.maxFileSize ?? maxFileSize, terms.maxSize ?? maxFileSize),
     isFull,
-    isReceived: call.url.searchParams.get('received') === '1',
   }
   return page(call.site, pages.render.uploadLinkPage(view, await pages.reader(call)))
 }

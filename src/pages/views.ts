@@ -285,8 +285,6 @@ export interface UploadLinkView {
   readonly maxFileSize: number
   /** Whether it takes no more. */
   readonly isFull: boolean
-  /** Whether a file has just come by the form. */
-  readonly isReceived: boolean
 }
 
 export interface StartPageView {

@@ -41,14 +41,15 @@ import {
 import * as contributionsRoutes from '../sharing/links/contributions.routes.ts'
 import { linkLogEndpoint } from '../sharing/links/link-log.routes.ts'
 import * as linksRoutes from '../sharing/links/links.routes.ts'
-import { reportFileEndpoint } from '../sharing/reports.routes.ts'
-import { getThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
 import {
   changeByReceipt,
   claimByReceipt,
   deleteByReceipt,
+  logByReceipt,
   lookByReceipt,
-} from '../uploads/receipts/receipts.routes.ts'
+} from '../sharing/receipts/receipts.routes.ts'
+import { reportFileEndpoint } from '../sharing/reports.routes.ts'
+import { getThumbnailEndpoint } from '../thumbnails/thumbnail.routes.ts'
 import * as tus from '../uploads/resumable/tus.routes.ts'
 import { cancelUpload, listUploads } from '../uploads/resumable/uploads.routes.ts'
 import * as uploadStatusRoutes from '../uploads/upload-status.routes.ts'
@@ -80,6 +81,7 @@ export const routes: readonly Route[] = [
   row('put',     '/api/v1/upload/{name}',                guestOrKey('upload'),       ANY, STREAM,   uploadStatusRoutes.putUpload, { others: 'preflight' }),
   row('get',     '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     lookByReceipt),
   row('patch',   '/api/v1/receipt/{receipt}',            anybody,                    ANY, FIELDS,   changeByReceipt),
+  row('get',     '/api/v1/receipt/{receipt}/log',        anybody,                    ANY, NONE,     logByReceipt),
   row('delete',  '/api/v1/receipt/{receipt}',            anybody,                    ANY, NONE,     deleteByReceipt),
   row('post',    '/api/v1/receipt/{receipt}/claim',      key('upload'),              ANY, FIELDS,   claimByReceipt),
   row('get',     '/api/v1/upload/status',                key('upload'),              ANY, NONE,     uploadStatusRoutes.getUploadStatus),

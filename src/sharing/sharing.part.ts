@@ -3,6 +3,7 @@ import type { Job } from '../core/jobs/jobs.ts'
 import { HOUR, MINUTE, SECOND } from '../domain/clock.ts'
 import { type AccessControl, createAccess } from './access.ts'
 import { createFolderPasswords, type FolderPasswords } from './folder-passwords.ts'
+import { createGuestLinks, type GuestLinks } from './links/guest-links.ts'
 import { createLinkAccess, type LinkAccess } from './links/link-access.ts'
 import { createLinkClaims, type LinkClaims } from './links/link-claims.ts'
 import { createLinkContributors, type LinkContributors } from './links/link-contributors.ts'
@@ -18,6 +19,7 @@ import { createTakeDowns, type TakeDowns } from './take-downs.ts'
 export interface SharingPart {
   readonly access: AccessControl
   readonly folderPasswords: FolderPasswords
+  readonly guestLinks: GuestLinks
   readonly linkAccess: LinkAccess
   readonly linkClaims: LinkClaims
   readonly linkContributors: LinkContributors
@@ -45,6 +47,7 @@ export function createSharingPart(
   return {
     access,
     folderPasswords,
+    guestLinks: createGuestLinks(db, rates, links),
     linkAccess: createLinkAccess(db, folderPasswords, linkClaims, signing, clock, random),
     linkClaims,
     linkContributors: createLinkContributors(db, folderPasswords, signing, clock),

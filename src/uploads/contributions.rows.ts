@@ -9,6 +9,7 @@ import type {
   FileId,
   FolderId,
   LinkId,
+  LinkSlug,
   UploadId,
   Uuid,
 } from '../domain/ids.ts'
@@ -143,6 +144,7 @@ export async function insertContribution(
     readonly receipt: string
     readonly reservation: BlobKey | null
     readonly size: number
+    readonly name: string
     readonly created_at: number
   },
   { sender = null, address = null, reference = null }: { readonly [Field in keyof Answers]?: string | null },
@@ -191,10 +193,15 @@ export function listContributions(
     .execute()
 }
 
-export interface GivenContribution {
+export interface GivenContribution extends Required<{ readonly [Field in AskedField]: string | null }> {
   readonly id: ContributionId
   readonly file_uuid: Uuid
+  readonly name: string | null
+  readonly created_at: number
   readonly account_id: AccountId
+  readonly owner: string
+  readonly slug: LinkSlug
+  readonly link_name: string | null
   readonly folder_id: FolderId
   readonly revoked_at: number | null
   readonly ends_at: number | null
@@ -205,10 +212,19 @@ export function contributionByReceipt(db: Database, receipt: string): Promise<Gi
     .selectFrom('contributions')
     .innerJoin('links', 'links.id', 'contributions.link_id')
     .innerJoin('link_uploads', 'link_uploads.link_id', 'contributions.link_id')
+    .innerJoin('accounts', 'accounts.id', 'links.account_id')
     .select([
       'contributions.id',
       'contributions.file_uuid',
+      'contributions.name',
+      'contributions.sender',
+      'contributions.address',
+      'contributions.reference',
+      'contributions.created_at',
       'links.account_id',
+      'accounts.username as owner',
+      'links.slug',
+      'links.name as link_name',
       'links.revoked_at',
       'links.ends_at',
       'link_uploads.folder_id',

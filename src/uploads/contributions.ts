@@ -88,9 +88,9 @@ export class Contributions {
     const { terms } = await this.#linkOf(trx, link)
     const answers = checkedAnswers(terms.fields, wanted.answers)
     assertTaken(terms, await takenByLink(trx, link), wanted)
-    const { uuid, reservation, size } = wanted
+    const { uuid, reservation, size, name } = wanted
     const receipt = contributionTag(this.#signing, uuid)
-    const contribution = { link_id: link, file_uuid: uuid, receipt, reservation, size, created_at: now }
+    const contribution = { link_id: link, file_uuid: uuid, receipt, reservation, size, name, created_at: now }
     await insertContribution(trx, contribution, answers)
     if (row.end_told === END_TOLD) await setEndTold(trx, link, endToldAnew(row.ends_at, now))
   }

@@ -391,6 +391,7 @@ const elsewhere = new Map([
   ['get /api/v1/receipt/{}', 'receipts.test.ts'],
   ['patch /api/v1/receipt/{}', 'receipts.test.ts'],
   ['delete /api/v1/receipt/{}', 'receipts.test.ts'],
+  ['get /api/v1/receipt/{}/log', 'guest-links.test.ts'],
   ['get /r/{}', 'receipts.test.ts'],
   ['post /r/{}', 'receipts.test.ts'],
   ['options /api/v1/uploads', 'what the protocol is'],

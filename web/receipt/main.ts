@@ -5,27 +5,26 @@ import { openReceiptStore } from '../uploads/receipts.ts'
 import { storage } from '../uploads/storage.ts'
 import type { ReceiptPageData } from './data.ts'
 
-const { receipt, upload, texts } = readPageData<ReceiptPageData>()
+const { receipt, isOver, kept: facts, asking, texts } = readPageData<ReceiptPageData>()
 const kept = storage()
-const receipts = openReceiptStore(kept)
+const receipts = openReceiptStore(kept, asking)
 const known = receipts.list().find((each) => each.receipt === receipt)
 enableCopy(document)
-if (upload === null) {
+if (isOver) {
   if (known !== undefined) receipts.remove(known.link)
-} else if (known === undefined) {
-  offer(upload)
-} else if (known.name !== upload.name) {
-  receipts.rename(known.link, upload.name)
+} else if (facts !== null) {
+  if (known === undefined) offer(facts)
+  else if (known.name !== facts.name) receipts.rename(known.link, facts.name)
 }
 
-function offer({ at, ...facts }: NonNullable<typeof upload>): void {
+function offer({ at, ...rest }: NonNullable<typeof facts>): void {
   const place = document.getElementById('remember')
   const button = place?.querySelector('button')
   const said = place?.querySelector('p')
   if (!place || !button || !said) return
   place.hidden = false
   button.addEventListener('click', () => {
-    receipts.add({ ...facts, receipt, at: Date.parse(at) })
+    receipts.add({ ...rest, receipt, at: Date.parse(at) })
     const isKept = openReceiptStore(kept)
       .list()
       .some((each) => each.receipt === receipt)

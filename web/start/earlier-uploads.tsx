@@ -156,17 +156,15 @@ function EarlierUpload({ receipt: { name, size, link, receipt, at }, forget, vie
       <div className="earlier-actions">
         {step === 'none' || step === 'under way' ? (
           <>
-            {view.showsLinks && !isLink ? (
-              <Button
-                aria-label={`${texts.earlier.manage}: ${name}`}
-                component="a"
-                href={`/r/${encodeURIComponent(receipt)}`}
-                leftSection={<Drawing of="pencil" />}
-                variant="subtle"
-              >
-                {texts.earlier.manage}
-              </Button>
-            ) : null}
+            <Button
+              aria-label={`${texts.earlier.manage}: ${name}`}
+              component="a"
+              href={`/r/${encodeURIComponent(receipt)}`}
+              leftSection={<Drawing of={view.showsLinks ? 'pencil' : 'file'} />}
+              variant="subtle"
+            >
+              {texts.earlier.manage}
+            </Button>
             <Button
               aria-label={`${said.begin}: ${name}`}
               disabled={step === 'under way'}

@@ -33,12 +33,7 @@ async function run(environment: Environment, { revoke, log, json, ...options }: 
     return
   }
   if (log !== undefined) {
-    const events = api.linkLog(parseLinkName(log))
-    if (json) for await (const event of events) printJson(event)
-    else {
-      const rows = (await Array.fromAsync(events)).map(logRowOf)
-      if (rows.length > 0) printTable(['WHEN', 'WHAT', 'BYTES', 'FILE'], rows)
-    }
+    await printLog(api.linkLog(parseLinkName(log)), { json })
     return
   }
   if (json) {
@@ -47,6 +42,18 @@ async function run(environment: Environment, { revoke, log, json, ...options }: 
   }
   const found = await Array.fromAsync(api.links())
   if (found.length > 0) printTable(['NAME', 'STATE', 'DOWNLOADS', 'ENDS', 'LINK'], found.map(rowOf))
+}
+
+export async function printLog(
+  events: AsyncIterable<LinkLogItem>,
+  { json }: Pick<Options, 'json'>,
+): Promise<void> {
+  if (json) {
+    for await (const event of events) printJson(event)
+    return
+  }
+  const rows = (await Array.fromAsync(events)).map(logRowOf)
+  if (rows.length > 0) printTable(['WHEN', 'WHAT', 'BYTES', 'FILE'], rows)
 }
 
 function rowOf({ title, state, ends_at, url, ...counts }: LinkItem): string[] {

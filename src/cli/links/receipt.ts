@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { ReceiptFields } from '../../client/answers.ts'
-import { type Api, createApi } from '../../client/api.ts'
+import { type Api, createApi, type ReceiptChange } from '../../client/api.ts'
 import { ClientError, isAnswer } from '../../client/failure.ts'
 import {
   createKeptReceipts,
@@ -12,9 +12,10 @@ import {
 import { parseRemoteName } from '../../client/remote-names.ts'
 import { RemoteTree } from '../../client/remote-tree.ts'
 import type { Environment } from '../../config/environment.ts'
-import { timestamp } from '../../domain/clock.ts'
+import { systemClock, timestamp } from '../../domain/clock.ts'
 import { formatSize } from '../../domain/sizes.ts'
-import { printJson, printLines, printPairs, printTable } from '../output.ts'
+import { readCount, readExpiry } from '../options.ts'
+import { printJson, printLines, printTable } from '../output.ts'
 import {
   asClient,
   keyForLink,
@@ -26,29 +27,47 @@ import {
   stateFolder,
 } from '../session.ts'
 import { shortTime } from '../words.ts'
+import { printLog } from './links.ts'
+import { printReceipt } from './receipt-show.ts'
 
 interface Options extends ServerOption {
   readonly name?: string
   readonly keep?: true
+  /** Milliseconds since the epoch; null: no end. */
+  readonly until?: number | null
+  /** null: any number. */
+  readonly downloads?: number | null
+  /** Empty for none. */
+  readonly password?: string
+  readonly message?: string
+  readonly log?: true
   readonly delete?: true
   readonly claim?: true
   readonly folder?: string
   readonly json?: true
 }
 
-/** `holdfast receipt`: shows, changes, deletes or claims what was uploaded as a guest, or lists what was from here. */
+/**
+ * `holdfast receipt`: shows, changes, deletes or claims what was uploaded as a guest, and the same of what was sent by an
+ * upload link and of links that guests have made, as far as their receipts allow; or lists what was uploaded from here.
+ */
 export function receiptCommand(command: Command, environment: Environment): void {
   command
     .description(
-      'show, rename, keep, delete or claim what was uploaded without an account; alone, list what was from here',
+      'show, change, delete or claim what was uploaded without an account, and links made without one; alone, list what was from here',
     )
     .argument(
       '[receipt]',
       'a receipt, the address of its page, or the link of a file that was uploaded from here',
     )
-    .option('--name <name>', 'give the file this name')
+    .option('--name <name>', 'give the file this name; of a link: this title')
     .option('--keep', 'keep it as long as if somebody had opened it now')
-    .option('--delete', 'delete it for good, also while it is still arriving')
+    .option('--until <when>', 'of a link: when it ends, such as 7d or 2030-01-31, or never', readEnd)
+    .option('--downloads <number>', 'of a link: how many visitors may download it, or any', readDownloads)
+    .option('--password <password>', 'of a link: its password from now on; "" for none')
+    .option('--message <text>', 'of a link: what its page says; "" for nothing')
+    .option('--log', 'of a link: list what happened to it')
+    .option('--delete', 'delete the file for good, also while it is still arriving, or revoke the link')
     .option('--claim', 'move it into the account that you are logged in to; its receipt is for nothing then')
     .option(
       '--folder <folder>',
@@ -57,17 +76,26 @@ export function receiptCommand(command: Command, environment: Environment): void
     .option('--json', 'print a JSON object, or one a line')
     .option('--server <url>', 'use this server instead of the one of the last login')
     .action((text: string | undefined, options: Options) => {
-      const { name, keep, claim, folder } = options
-      const changes = name !== undefined || keep !== undefined || claim !== undefined
-      if (options.delete && changes) command.error('error: --delete goes with no other change.')
+      const { claim, folder } = options
+      const changes = Object.keys(changeOf(options)).length > 0 || claim !== undefined
+      if (options.delete && (changes || options.log)) command.error('error: --delete goes with nothing else.')
+      if (options.log && changes) command.error('error: --log changes nothing.')
       if (folder !== undefined && !claim) command.error('error: --folder says where --claim moves it.')
-      if (text === undefined && (changes || options.delete)) {
+      if (text === undefined && (changes || options.log || options.delete)) {
         command.error('error: name the receipt that this is about.')
       }
       return asClient(() =>
         text === undefined ? list(environment, options) : run(environment, text, options),
       )
     })
+}
+
+function readEnd(text: string): number | null {
+  return text === 'never' ? null : readExpiry(text, systemClock.now())
+}
+
+function readDownloads(text: string): number | null {
+  return text === 'any' ? null : readCount(text)
 }
 
 async function list(environment: Environment, { json }: Options): Promise<void> {
@@ -95,7 +123,8 @@ async function run(environment: Environment, text: string, options: Options): Pr
     if (options.delete) {
       await api.deleteReceipt(found.receipt)
       await kept.forget(found)
-    } else if (options.claim) await claim(environment, kept, found, options)
+    } else if (options.log) await printLog(api.receiptLog(found.receipt), options)
+    else if (options.claim) await claim(environment, kept, found, options)
     else show(found, await changed(api, found.receipt, options), options)
   } catch (error) {
     // Deleted, or not looked at for too long.
@@ -117,7 +146,7 @@ async function claim(
   const api = createApi({ url: server, key }, openRetries(sayPlainly))
   const { folder = 'root' } = options
   const place = folder === 'root' ? folder : await new RemoteTree(api).folder(parseRemoteName(folder))
-  if (options.name !== undefined || options.keep) await changed(api, receipt, options)
+  await changed(api, receipt, options)
   const claimed = await api.claimReceipt(receipt, place)
   await kept.forget(found)
   if (options.json) printJson(claimed)
@@ -146,30 +175,24 @@ async function named(
   return { receipt, server: server ?? (await serverAddress(environment, options)) }
 }
 
-function changed(api: Api, receipt: string, { name, keep }: Options): Promise<ReceiptFields> {
-  if (name === undefined && keep === undefined) return api.receipt(receipt)
-  return api.changeReceipt(receipt, { ...(name === undefined ? {} : { name }), ...(keep ? { keep } : {}) })
+function changed(api: Api, receipt: string, options: Options): Promise<ReceiptFields> {
+  const change = changeOf(options)
+  return Object.keys(change).length === 0 ? api.receipt(receipt) : api.changeReceipt(receipt, change)
 }
 
-function show(found: Named, upload: ReceiptFields, { json }: Options): void {
-  if (json) {
-    printJson({ ...upload, receipt_url: receiptAddress(found) })
-    return
+function changeOf({ name, keep, until, downloads, password, message }: Options): ReceiptChange {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(keep === undefined ? {} : { keep }),
+    ...(until === undefined ? {} : { ends_at: until === null ? null : timestamp(until) }),
+    ...(downloads === undefined ? {} : { max_downloads: downloads }),
+    ...(password === undefined ? {} : { password: password || null }),
+    ...(message === undefined ? {} : { message }),
   }
-  const { status, name, url, received, size, created_at, expires_at, views, downloads, sha256 } = upload
-  const whole = size === null ? '' : ` of ${formatSize(size)}`
-  printPairs([
-    ['File', name],
-    ['Link', url],
-    ['Receipt', receiptAddress(found)],
-    ['Size', status === 'completed' ? formatSize(received) : `${formatSize(received)}${whole} has arrived`],
-    ...(sha256 === null ? [] : [['SHA-256', sha256] as const]),
-    ['Since', created_at],
-    [
-      'Expires',
-      `${expires_at}, unless ${status === 'completed' ? 'somebody looks at it' : 'the upload goes on'}`,
-    ],
-    ['Views', String(views)],
-    ['Downloads', String(downloads)],
-  ])
+}
+
+function show(found: Named, shown: ReceiptFields, { json }: Options): void {
+  const address = receiptAddress(found)
+  if (json) printJson({ ...shown, receipt_url: address })
+  else printReceipt(shown, address)
 }

@@ -1,4 +1,4 @@
-/** Of the page that a guest's receipt opens. */
+/** Of the page that a receipt opens. */
 export interface ReceiptTexts {
   readonly yours: string
   /** {size}, {day} */
@@ -33,5 +33,35 @@ export interface ReceiptTexts {
   readonly remember: string
   readonly remembered: string
   readonly rememberFailed: string
+  /** {owner} */
+  readonly sentTo: string
+  /** {size}, {moment} */
+  readonly sent: string
+  readonly sentFor: string
+  readonly sendAnother: string
+  readonly withdraw: string
+  /** {owner} */
+  readonly withdrawWhy: string
+  readonly withdrawForGood: string
+  /** {owner} */
+  readonly stays: string
+  readonly withdrawn: string
+  readonly withdrawnWhy: string
+  readonly elsewhereSent: string
+  readonly madeLink: string
+  readonly openLink: string
+  readonly terms: string
+  readonly downloads: string
+  readonly downloadsWhy: string
+  readonly password: string
+  readonly passwordWhy: string
+  readonly passwordKept: string
+  readonly passwordOff: string
+  readonly changed: string
+  readonly takeBackWhy: string
+  readonly takeBackForGood: string
+  readonly takenBack: string
+  readonly takenBackWhy: string
+  readonly elsewhereLink: string
   readonly toStart: string
 }

@@ -39,6 +39,7 @@ export const uploadLinkDe: UploadLinkTexts = {
       },
       why: 'Nur du siehst sie hier. Solange dieser Link gilt, kannst du sie zurückziehen.',
       facts: '{size}, geschickt am {day}',
+      manage: 'Beleg',
     },
   },
 }

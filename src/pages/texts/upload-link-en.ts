@@ -35,6 +35,7 @@ export const uploadLinkEn: UploadLinkTexts = {
       title: { one: '{count} file sent from this browser', other: '{count} files sent from this browser' },
       why: 'Only you see them here. You can withdraw them as long as this link is in force.',
       facts: '{size}, sent on {day}',
+      manage: 'Receipt',
     },
   },
 }

@@ -1,112 +1,83 @@
 import { Button, TextInput } from '@mantine/core'
-import type { ReceiptPageData } from '../../../web/receipt/data.ts'
-import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
-import { Filled } from '../../../web/shared/filled.tsx'
 import { fill } from '../../../web/shared/words.ts'
-import type { ReceiptUpload } from '../../contract/uploads.ts'
-import type { ReceiptPageView } from '../receipt-view.ts'
+import type { ReceiptUpload } from '../../contract/receipts.ts'
 import type { PageContext } from './context.ts'
-import { CopyLinkButton } from './copy-button.tsx'
-import { Layout, NoIndex } from './layout.tsx'
-import { QrCode } from './qr-code.tsx'
+import { GuestLinkPage } from './receipt-link.tsx'
+import {
+  arrivedSoFar,
+  Elsewhere,
+  Ending,
+  GivenLink,
+  ReceiptHead,
+  ReceiptLayout,
+  type ReceiptProps,
+  WithDay,
+} from './receipt-parts.tsx'
+import { SentPage } from './receipt-sent.tsx'
 
-interface Props {
-  readonly view: ReceiptPageView
-  readonly context: PageContext
+/** What a receipt is for, and what it allows: forms, so that it works without scripts. */
+export function ReceiptPage({ view, context }: ReceiptProps) {
+  const { of } = view
+  if (view.over !== null) return <OverPage context={context} view={view} />
+  switch (of.kind) {
+    case 'upload':
+      return <UploadPage context={context} upload={of} view={view} />
+    case 'contribution':
+      return <SentPage context={context} sent={of} view={view} />
+    case 'link':
+      return <GuestLinkPage context={context} link={of} view={view} />
+  }
 }
 
-/** What a guest has uploaded, and what its receipt allows: forms, so that it works without scripts. */
-export function ReceiptPage({ view, context }: Props) {
-  const { texts } = context
-  const { upload } = view
-  if (upload === null) return <OverPage view={view} context={context} />
+interface UploadProps extends ReceiptProps {
+  readonly upload: ReceiptUpload
+}
+
+function UploadPage({ upload, view, context }: UploadProps) {
+  const { receipt } = context.texts
   const isWhole = upload.status === 'completed'
+  const done = {
+    renamed: receipt.renamed,
+    kept: <WithDay context={context} iso={upload.expires_at} text={receipt.kept} />,
+    changed: null,
+    received: null,
+  }
   return (
-    <Layout
-      context={context}
-      head={<NoIndex />}
-      scripted={{ page: 'receipt', data: dataOf(view, context) }}
-      title={upload.name}
-    >
+    <ReceiptLayout context={context} title={upload.name} view={view}>
       <main className="receipt">
-        <div>
-          <p className="quiet small">{texts.receipt.yours}</p>
-          <h1>
-            <bdi>{upload.name}</bdi>
-          </h1>
-          <Facts context={context} upload={upload} />
-          <p className="receipt-done" role="status">
-            {view.done === 'renamed' ? texts.receipt.renamed : null}
-            {view.done === 'kept' ? (
-              <Filled
-                text={texts.receipt.kept}
-                values={{ day: <Day context={context} of={upload.expires_at} /> }}
-              />
-            ) : null}
-          </p>
-        </div>
-        <div className="link">
-          <p className="link-text">{upload.url}</p>
-          <CopyLinkButton context={context} url={upload.url} />
-          <a className="button button-quiet" href={new URL(upload.url).pathname}>
-            <Drawing of="open" />
-            {texts.receipt.open}
-          </a>
-        </div>
+        <ReceiptHead
+          done={view.done === null ? null : done[view.done]}
+          facts={arrivedSoFar(upload, context) ?? factsOf(upload, context)}
+          name={upload.name}
+          what={receipt.yours}
+        />
+        <GivenLink context={context} label={receipt.open} url={upload.url} />
         {isWhole ? <Changes context={context} upload={upload} view={view} /> : null}
         {isWhole ? <Claim context={context} view={view} /> : null}
         <Elsewhere context={context} view={view} />
-        <details className="receipt-part">
-          <summary>
-            <Drawing of="trash" />
-            {texts.receipt.delete}
-          </summary>
-          <p className="quiet">{texts.receipt.deleteWhy}</p>
-          <form action={view.action} method="post">
-            <Button color="red" name="action" type="submit" value="delete">
-              {texts.receipt.deleteForGood}
-            </Button>
-          </form>
-        </details>
+        <Ending
+          action={view.action}
+          begin={receipt.delete}
+          confirm={receipt.deleteForGood}
+          why={receipt.deleteWhy}
+        />
       </main>
-    </Layout>
+    </ReceiptLayout>
   )
 }
 
-interface UploadProps {
-  readonly upload: ReceiptUpload
-  readonly context: PageContext
+function factsOf({ received, downloads, created_at }: ReceiptUpload, { texts, words }: PageContext): string {
+  const facts = fill(texts.receipt.uploaded, { size: words.size(received), day: words.day(created_at) })
+  return downloads === 0 ? facts : `${facts} · ${words.count(downloads, texts.file.downloads)}`
 }
 
-function Facts({ upload, context: { texts, words } }: UploadProps) {
-  const size = upload.size === null ? '' : words.size(upload.size)
-  if (upload.status !== 'completed') {
-    const text = upload.size === null ? texts.receipt.arrivingUnsized : texts.receipt.arriving
-    return <p className="quiet">{fill(text, { received: words.size(upload.received), size })}</p>
-  }
-  const downloads = upload.downloads === 0 ? '' : ` · ${words.count(upload.downloads, texts.file.downloads)}`
-  return (
-    <p className="quiet">
-      {fill(texts.receipt.uploaded, { size, day: words.day(upload.created_at) })}
-      {downloads}
-    </p>
-  )
-}
-
-function Day({ of, context }: { of: string; context: PageContext }) {
-  return <time dateTime={of}>{context.words.day(of)}</time>
-}
-
-function Changes({ upload, view, context }: UploadProps & Props) {
+function Changes({ upload, view, context }: UploadProps) {
   const { texts, words } = context
   return (
     <>
       <form action={view.action} className="receipt-row" method="post">
         <p>
-          <Filled
-            text={texts.file.keptUntil}
-            values={{ day: <Day context={context} of={upload.expires_at} /> }}
-          />
+          <WithDay context={context} iso={upload.expires_at} text={texts.file.keptUntil} />
         </p>
         <Button name="action" type="submit" value="keep" variant="default">
           {fill(texts.receipt.keep, { day: words.day(view.keptUntil) })}
@@ -132,7 +103,7 @@ function Changes({ upload, view, context }: UploadProps & Props) {
 }
 
 /** Into the account of whoever is signed in; whoever is not is told that it is possible. */
-function Claim({ view, context: { texts } }: Props) {
+function Claim({ view, context: { texts } }: ReceiptProps) {
   if (view.account === null) {
     // Not back to this page: its address is for nobody else, such as who signs people in.
     return (
@@ -153,72 +124,39 @@ function Claim({ view, context: { texts } }: Props) {
   )
 }
 
-/** The receipt for another browser of the same person, and for this one. */
-function Elsewhere({ view, context: { texts } }: Props) {
-  return (
-    <details className="receipt-part">
-      <summary>
-        <Drawing of="qrcode" />
-        {texts.receipt.elsewhere}
-      </summary>
-      <p className="quiet">{texts.receipt.elsewhereWhy}</p>
-      <QrCode label={texts.receipt.code} text={view.url} />
-      <div id="remember" hidden>
-        <button className="button button-quiet" type="button">
-          {texts.receipt.remember}
-        </button>
-        <p className="quiet" role="status" />
-      </div>
-    </details>
-  )
-}
-
-function OverPage({ view, context }: Props) {
+function OverPage({ view, context }: ReceiptProps) {
   const { receipt } = context.texts
-  const claimed = view.over?.kind === 'claimed' ? view.over : null
-  const title = claimed === null ? receipt.deleted : receipt.claimed
+  const { of } = view
+  if (of.kind === 'upload' && view.over === 'claimed') {
+    return (
+      <ReceiptLayout context={context} title={receipt.claimed} view={view}>
+        <main className="message">
+          <h1>{receipt.claimed}</h1>
+          <p className="quiet">{receipt.claimedWhy}</p>
+          <a className="button" href="/files">
+            {receipt.toFiles}
+          </a>
+          <a className="button button-quiet" href={new URL(of.url).pathname}>
+            {receipt.open}
+          </a>
+        </main>
+      </ReceiptLayout>
+    )
+  }
+  const [title, why] = {
+    upload: [receipt.deleted, receipt.deletedWhy] as const,
+    contribution: [receipt.withdrawn, receipt.withdrawnWhy] as const,
+    link: [receipt.takenBack, receipt.takenBackWhy] as const,
+  }[of.kind]
   return (
-    <Layout
-      context={context}
-      head={<NoIndex />}
-      scripted={{ page: 'receipt', data: dataOf(view, context) }}
-      title={title}
-    >
+    <ReceiptLayout context={context} title={title} view={view}>
       <main className="message">
         <h1>{title}</h1>
-        <p className="quiet">{claimed === null ? receipt.deletedWhy : receipt.claimedWhy}</p>
-        {claimed === null ? (
-          <a className="button button-quiet" href="/">
-            {receipt.toStart}
-          </a>
-        ) : (
-          <>
-            <a className="button" href="/files">
-              {receipt.toFiles}
-            </a>
-            <a className="button button-quiet" href={new URL(claimed.url).pathname}>
-              {receipt.open}
-            </a>
-          </>
-        )}
+        <p className="quiet">{why}</p>
+        <a className="button button-quiet" href="/">
+          {receipt.toStart}
+        </a>
       </main>
-    </Layout>
+    </ReceiptLayout>
   )
-}
-
-function dataOf({ upload, receipt }: ReceiptPageView, { texts }: PageContext): ReceiptPageData {
-  const { remembered, rememberFailed } = texts.receipt
-  return {
-    receipt,
-    upload:
-      upload === null
-        ? null
-        : {
-            name: upload.name,
-            size: upload.size ?? upload.received,
-            link: upload.url,
-            at: upload.created_at,
-          },
-    texts: { remembered, rememberFailed },
-  }
 }

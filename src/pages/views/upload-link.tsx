@@ -44,7 +44,6 @@ export function UploadLinkPage({ view, context }: UploadLinkProps) {
         </h1>
         <p className="asking-facts quiet">{factsOf(view, context).join(' ')}</p>
         <LinkNote context={context} notice={{ ...view.notice, name: null }} />
-        {view.isReceived ? <p role="status">{words.received}</p> : null}
         {view.isFull ? <p role="status">{words.full}</p> : null}
         <UploadApp data={data} />
       </main>

@@ -31,7 +31,10 @@ interface Needs {
 
 const errors = [400, 403, 404, 413, 415, 429]
 const answerHeaders = z.object({
-  'Holdfast-Receipt': z.string().optional().openapi({ description: 'Withdraws the file' }),
+  'Holdfast-Receipt': z
+    .string()
+    .optional()
+    .openapi({ description: 'Shows and withdraws the file; /r/{receipt} is a page for it' }),
 })
 const asked = z.object({
   sender: z.string().optional().openapi({ example: 'Ann Lee' }),
@@ -78,11 +81,13 @@ export const putContribution = endpoint({
     },
     answers: {
       200: {
-        description: 'Stored, safe from a power cut: how to withdraw it, or JSON where Accept asks for it',
+        description:
+          'Stored, safe from a power cut: its receipt and how to withdraw it, or JSON where Accept asks for it',
         headers: answerHeaders,
         schema: contributionResult,
         text: described(mini.string(), {
-          example: 'To withdraw it: curl -X DELETE https://files.example.org/api/v1/receipt/IkxY…\n',
+          example:
+            'Receipt: https://files.example.org/r/IkxY…\nTo withdraw it: curl -X DELETE https://files.example.org/api/v1/receipt/IkxY…\n',
         }),
       },
     },
@@ -95,8 +100,11 @@ export const putContribution = endpoint({
     const file = await receiveFile(call, parts.uploads, caller, { folder: null, carrier, answers })
     const result = toContributionResult(call, parts.uploads, file)
     if (asksForJson(call.request)) return jsonResponse(result)
-    const address = `${call.site.publicUrl}/api/v1/receipt/${result.receipt}`
-    return textResponse(`To withdraw it: curl -X DELETE ${address}\n`)
+    const { publicUrl } = call.site
+    const { receipt } = result
+    return textResponse(
+      `Receipt: ${publicUrl}/r/${receipt}\nTo withdraw it: curl -X DELETE ${publicUrl}/api/v1/receipt/${receipt}\n`,
+    )
   },
   refused: leaveBody,
 })
@@ -128,7 +136,7 @@ export const postContribution = endpoint({
     const file = await receiveFile(call, parts.uploads, caller, { folder: null, carrier, answers })
     const result = toContributionResult(call, parts.uploads, file)
     return asksForPage(call.request)
-      ? seeOther(`/l/${call.params.link ?? ''}?received=1`)
+      ? seeOther(`/r/${encodeURIComponent(result.receipt)}?done=received`)
       : jsonResponse(result)
   },
   refused: leaveBody,

@@ -7,7 +7,7 @@ import { keyedEndpoint } from '../../server/endpoint.ts'
 import { MAX_PAGE, paginationOf, queryNumber } from '../../server/requests/fields.ts'
 import type { SharingPart } from '../sharing.part.ts'
 
-function toLinkEvent(row: LinkEventRow): LinkEvent {
+export function toLinkEvent(row: LinkEventRow): LinkEvent {
   return { kind: row.kind, at: timestamp(row.at), ...eventFields(row) }
 }
 

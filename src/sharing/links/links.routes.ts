@@ -81,7 +81,7 @@ function toLink(site: Site, row: ListedLink): Link {
   }
 }
 
-function toDetail(site: Site, { link, files, folders }: OwnLink): LinkDetail {
+export function toLinkDetail(site: Site, { link, files, folders }: OwnLink): LinkDetail {
   return {
     ...toLink(site, link),
     targets: {
@@ -111,7 +111,7 @@ const terms = {
 
 type TermsBody = z.output<z.ZodObject<typeof terms>>
 
-function termsOf(body: Partial<TermsBody>): LinkTerms {
+export function termsOf(body: Partial<TermsBody>): LinkTerms {
   const { name, message, password, ends_at, max_downloads, uploads } = body
   return {
     ...(name === undefined ? {} : { name }),
@@ -159,7 +159,7 @@ export const makeLinkEndpoint = keyedEndpoint({
       made.link.uploads === null
         ? 'Link created; it opens its files and folders whatever "public" and folder passwords say'
         : 'Link created; whoever has it can put files into the folder, and sees nothing of it'
-    return { success: true, message, data: toDetail(call.site, made) }
+    return { success: true, message, data: toLinkDetail(call.site, made) }
   },
 })
 
@@ -198,7 +198,7 @@ export const getLinkEndpoint = keyedEndpoint({
   errors: [404],
   async handle({ call, caller, params }, { sharing }: Needs) {
     const found = await sharing.links.get(caller, params.link ?? '')
-    return { success: true, data: toDetail(call.site, found) }
+    return { success: true, data: toLinkDetail(call.site, found) }
   },
 })
 
@@ -212,7 +212,7 @@ export const changeLinkEndpoint = keyedEndpoint({
   async handle({ call, caller, params, body }, { sharing }: Needs) {
     assertKnownFields(body, ['password', ...Object.keys(linkDetail.shape)])
     const changed = await sharing.links.change(caller, params.link ?? '', termsOf(body))
-    return { success: true, data: toDetail(call.site, changed) }
+    return { success: true, data: toLinkDetail(call.site, changed) }
   },
 })
 
@@ -228,12 +228,13 @@ export const revokeLinkEndpoint = keyedEndpoint({
   },
 })
 
-const { uploads: _, ...guestTerms } = terms
+/** Of a link that takes no uploads. */
+export const { uploads: _, ...guestTerms } = terms
 
 /** The receipts are all that it takes: whoever has them has uploaded the files, or was given them by those who did. */
 export const makeGuestLinkEndpoint = openEndpoint({
   summary:
-    'Make one link to up to 200 files that were uploaded as a guest, by their receipts. The link has a receipt of its own, which revokes it',
+    'Make one link to up to 200 files that were uploaded as a guest, by their receipts. The link has a receipt of its own, which shows, changes and revokes it',
   tag: 'Links',
   body: z
     .object({
@@ -262,8 +263,8 @@ export const makeGuestLinkEndpoint = openEndpoint({
     )
     return {
       success: true,
-      message: 'Link created; its receipt revokes it',
-      data: toDetail(call.site, made),
+      message: 'Link created; its receipt changes and revokes it',
+      data: toLinkDetail(call.site, made),
       receipt: uploads.receipts.ofLink(made.link.id),
     }
   },

@@ -1,4 +1,5 @@
 import { type Insertable, type SqlBool, sql, type Updateable } from 'kysely'
+import type { OwnedLink } from '../../core/link-events.rows.ts'
 import type { Database, Queryable, Trx } from '../../database/database.ts'
 import { lookup } from '../../database/lookup.ts'
 import type { Tables } from '../../database/schema.ts'
@@ -92,15 +93,16 @@ export async function insertLink(
   return id
 }
 
+/** Changes nothing of a link that is another account's by now. */
 export async function updateLink(
   trx: Trx,
-  id: LinkId,
+  { id, account }: OwnedLink,
   change: Pick<
     Updateable<Tables['links']>,
     'name' | 'message' | 'password_hash' | 'ends_at' | 'max_downloads' | 'revoked_at' | 'end_told'
   >,
 ): Promise<void> {
-  await trx.updateTable('links').set(change).where('id', '=', id).execute()
+  await trx.updateTable('links').set(change).where('id', '=', id).where('account_id', '=', account).execute()
 }
 
 export async function updateLinkUploads(

@@ -43,7 +43,7 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
 
     async change(reach, slug, terms) {
       const link = await reading.find(reach, slug)
-      const { id, revoked_at, uploads_into: into } = link
+      const { id, account_id: account, revoked_at, uploads_into: into } = link
       if (revoked_at !== null) throw new Refusal('LINK_NOT_FOUND', 'This link was revoked; make another one')
       assertFits(terms, into !== null)
       const password_hash = await hashOf(terms.password)
@@ -53,7 +53,7 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
         ...(password_hash === undefined ? {} : { password_hash }),
       }
       await inTransaction(db, async (trx) => {
-        if (Object.keys(columns).length > 0) await updateLink(trx, id, columns)
+        if (Object.keys(columns).length > 0) await updateLink(trx, { id, account }, columns)
         if (Object.keys(uploads).length > 0) await updateLinkUploads(trx, id, uploads)
       })
       return reading.get(reach, slug)
@@ -78,6 +78,6 @@ export function createLinks(db: Database, rates: RateLimits, clock: Clock, rando
 
 async function revokeNow(trx: Trx, link: OwnedLink, now: number): Promise<void> {
   await lockOwner(trx, link.account)
-  await updateLink(trx, link.id, { revoked_at: now })
+  await updateLink(trx, link, { revoked_at: now })
   await noteEnd(trx, link, 'revoked', now)
 }

@@ -1,6 +1,7 @@
 /** Links that guests made. */
 import { type SqlBool, sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/transactions.ts'
 import { type AccountId, type FileId, GUESTS, type LinkId } from '../../domain/ids.ts'
 
 /** Whether the link opens a guest's file that is still there. */
@@ -26,12 +27,27 @@ export async function revokeGuestLink(db: Database, id: LinkId, now: number): Pr
  * guest's any more. Until then they open the rest.
  */
 export async function giveLinks(trx: Trx, file: FileId, account: AccountId): Promise<void> {
-  await trx
+  const given = await trx
     .updateTable('links')
     .set({ account_id: account })
     .where('account_id', '=', GUESTS)
     .where('id', 'in', (of) => of.selectFrom('link_targets').select('link_id').where('file_id', '=', file))
     .where(({ not }) => not(opensGuestsFile))
+    .returning('id')
+    .execute()
+  await giveLogs(trx, given)
+}
+
+/** The log of a link is its account's. */
+async function giveLogs(trx: Trx, links: readonly { readonly id: LinkId }[]): Promise<void> {
+  if (links.length === 0) return
+  const ids = links.map(({ id }) => id)
+  await trx
+    .updateTable('link_events')
+    .set({
+      account_id: sql<AccountId>`(select account_id from links where links.id = link_events.link_id)`,
+    })
+    .where('link_id', 'in', ids)
     .execute()
 }
 
@@ -51,12 +67,16 @@ export async function giveLeftLinks(db: Database, most: number): Promise<number>
     .where(claimant, 'is not', null)
     .orderBy('id')
     .limit(most)
-  const { numUpdatedRows } = await db
-    .updateTable('links')
-    .set({ account_id: sql<AccountId>`${claimant}` })
-    .where('id', 'in', some)
-    .executeTakeFirst()
-  return Number(numUpdatedRows)
+  return inTransaction(db, async (trx) => {
+    const given = await trx
+      .updateTable('links')
+      .set({ account_id: sql<AccountId>`${claimant}` })
+      .where('id', 'in', some)
+      .returning('id')
+      .execute()
+    await giveLogs(trx, given)
+    return given.length
+  })
 }
 
 /** Deletes up to `most` links from before `time` of which nothing is left; returns how many. */

@@ -21,6 +21,7 @@ import type { ResumableUpload, ResumableUploads } from '../resumable/resumable-u
 import type { StorageLimits } from '../storage-limits.ts'
 import { uploadByUuid } from '../uploads.rows.ts'
 import { type Claimant, claimFile } from './claiming.ts'
+import { lookAtContribution, type ReceivedContribution } from './contributed.ts'
 import { createDeleting, type GuestFile, notFound } from './deleting.ts'
 import { revokeGuestLink } from './guest-links.rows.ts'
 
@@ -31,10 +32,16 @@ export interface GivenReceipt {
   readonly bucket: string
 }
 
-/** What a receipt is for. */
+/** What a guest has uploaded. */
 export type ReceivedUpload =
   | { readonly kind: 'file'; readonly file: FileDetail }
   | { readonly kind: 'arriving'; readonly upload: ResumableUpload }
+
+/** What a receipt is for. A link is told by its number: its rows know whether it is still a guest's. */
+export type Received =
+  | ReceivedUpload
+  | { readonly kind: 'contribution'; readonly contribution: ReceivedContribution }
+  | { readonly kind: 'link'; readonly link: LinkId }
 
 /**
  * Proof of having uploaded something as a guest, who has no account to change it by: the upload's UUID, by which an index
@@ -53,7 +60,9 @@ export interface Receipts {
   /** The files that the receipts are for. Throws Refusal FILE_ARRIVING besides. */
   files(receipts: readonly GivenReceipt[]): Promise<ReadonlySet<FileId>>
   /** Changes nothing, not even when the upload was last used: programs open every address that they find. */
-  look(receipt: GivenReceipt): Promise<ReceivedUpload>
+  look(receipt: GivenReceipt): Promise<Received>
+  /** The link that the receipt is of. */
+  link(receipt: GivenReceipt): Promise<LinkId>
   /** Throws Refusal FILE_ARRIVING while its bytes are still arriving. */
   rename(receipt: GivenReceipt, name: string): Promise<void>
   /** Keeps the file as long as if somebody had opened it now. Throws Refusal FILE_ARRIVING. */
@@ -112,22 +121,40 @@ function createReading({ signing, rates }: Pick<ReceiptParts, 'signing' | 'rates
   }
 }
 
-export function createReceipts(parts: ReceiptParts): Receipts {
-  const { db, clock, signing, resumable, files } = parts
-  const read = createReading(parts)
-  const deleting = createDeleting(parts)
-
-  async function ofGuest(receipt: GivenReceipt): Promise<GuestFile> {
-    const found = await read(receipt)
-    if (found.kind !== 'guest') throw onlyDeletes(found.kind)
-    return found.file
-  }
+function createLooking(parts: ReceiptParts) {
+  const { db, resumable, files } = parts
 
   async function arriving(uuid: Uuid): Promise<ResumableUpload | null> {
     const upload = await uploadByUuid(db, uuid)
     if (upload === undefined || upload.ended_at !== null) return null
     const found = await resumable.bySlug(GUEST_REACH, upload.slug)
     return found?.state === 'completed' ? null : found
+  }
+
+  async function lookAt(found: Genuine): Promise<Received> {
+    if (found.kind === 'link') return found
+    if (found.kind === 'contribution') {
+      return { kind: 'contribution', contribution: await lookAtContribution(parts, found.tag) }
+    }
+    const { file } = found
+    const upload = await arriving(file.uuid)
+    if (upload !== null) return { kind: 'arriving', upload }
+    return { kind: 'file', file: await files.get(GUEST_REACH, file).catch(missing) }
+  }
+
+  return { arriving, lookAt }
+}
+
+export function createReceipts(parts: ReceiptParts): Receipts {
+  const { db, clock, signing, files } = parts
+  const read = createReading(parts)
+  const { arriving, lookAt } = createLooking(parts)
+  const deleting = createDeleting(parts)
+
+  async function ofGuest(receipt: GivenReceipt): Promise<GuestFile> {
+    const found = await read(receipt)
+    if (found.kind !== 'guest') throw notOfUpload(found.kind)
+    return found.file
   }
 
   async function stored(receipt: GivenReceipt): Promise<FileDetail> {
@@ -149,11 +176,12 @@ export function createReceipts(parts: ReceiptParts): Receipts {
       return found
     },
 
-    async look(receipt) {
-      const file = await ofGuest(receipt)
-      const upload = await arriving(file.uuid)
-      if (upload !== null) return { kind: 'arriving', upload }
-      return { kind: 'file', file: await files.get(GUEST_REACH, file).catch(missing) }
+    look: async (receipt) => lookAt(await read(receipt)),
+
+    async link(receipt) {
+      const found = await read(receipt)
+      if (found.kind !== 'link') throw notOfLink()
+      return found.link
     },
 
     async rename(receipt, name) {
@@ -207,15 +235,19 @@ function tooMany(resetsIn: number): Refusal {
   )
 }
 
-function onlyDeletes(kind: 'contribution' | 'link'): Refusal {
+function notOfUpload(kind: 'contribution' | 'link'): Refusal {
   return new Refusal(
     'NOT_FOUND',
     kind === 'link'
-      ? 'The receipt of a link revokes the link, and nothing else'
-      : 'The receipt of an upload link withdraws the upload, and nothing else',
+      ? 'This receipt is of a link, and not of what it opens'
+      : 'The receipt of an upload link shows and withdraws the upload, and nothing else',
   )
 }
 
-function linkIsOver(): Refusal {
+function notOfLink(): Refusal {
+  return new Refusal('NOT_FOUND', 'This receipt is of an upload, and not of a link')
+}
+
+export function linkIsOver(): Refusal {
   return new Refusal('NOT_FOUND', 'There is no link with this receipt; it may have been revoked already')
 }

@@ -240,6 +240,9 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
   const guests = async (text: string) =>
     z.object({ receipt: z.string() }).parse((await api(holdfast).upload(text)).body).receipt
   const [receipt, claimed] = [await guests('a guest’s'), await guests('claimed')]
+  const { receipt: linkReceipt } = z
+    .object({ receipt: z.string() })
+    .parse((await api(holdfast).post('/api/v1/receipts/link', { receipts: [receipt] })).body)
   const form = new FormData()
   form.set('file', new File(['content'], 'e.txt'))
   const chunk = { headers: { ...TUS, 'Upload-Offset': '0', 'Content-Type': CHUNK }, body: 'data' }
@@ -254,6 +257,7 @@ async function everyOperation(caller: Api): Promise<Record<string, Asking>> {
       init: { ...json({ name: 'z.txt', keep: true }), method: 'PATCH' },
       isOpen: true,
     },
+    'get /api/v1/receipt/{receipt}/log': { path: `/api/v1/receipt/${linkReceipt}/log`, isOpen: true },
     'post /api/v1/receipts/link': {
       path: '/api/v1/receipts/link',
       init: json({ receipts: [receipt], name: 'Both' }),

@@ -1,10 +1,12 @@
-/** One link to several uploads of a guest, made and revoked by receipts. */
+/** One link to several uploads of a guest, made, changed and revoked by receipts. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { DAY, timestamp } from '../../../src/domain/clock.ts'
+import { GUESTS } from '../../../src/domain/ids.ts'
 import { type Answer, api, refusal } from '../../support/clients/api.ts'
 import { elements, GENEROUS, passwordForm, visit } from '../../support/clients/public.ts'
 import { metadata, tus } from '../../support/clients/tus.ts'
+import { eventually } from '../../support/eventually.ts'
 import { startHoldfast, type TestHoldfast } from '../../support/servers/holdfast.ts'
 
 let host: TestHoldfast
@@ -41,6 +43,10 @@ async function linkTo(files: readonly Sent[], terms: object = {}) {
 
 const redeem = (receipt: string): Promise<Answer> =>
   api(host).send(`/api/v1/receipt/${receipt}`, { method: 'DELETE' })
+
+const lookAt = (receipt: string): Promise<Answer> => api(host).get(`/api/v1/receipt/${receipt}`)
+const change = (receipt: string, body: object): Promise<Answer> =>
+  api(host).patch(`/api/v1/receipt/${receipt}`, body)
 
 async function arrivingReceipt(): Promise<string> {
   const created = await tus(api(host)).create({
@@ -98,16 +104,97 @@ test('its terms hold: a password, an end, a number of downloads', async () => {
   expect((await visit(host, `/d/${file.slug}`)).status).toBe(200)
 })
 
-test('its receipt revokes it, and does nothing else', async () => {
+test('its receipt shows, changes and revokes it, and does nothing to its files', async () => {
   const file = await guestFile('kept.txt')
-  const { receipt, path } = await linkTo([file])
-  expect(await api(host).get(`/api/v1/receipt/${receipt}`)).toMatchObject(refusal('NOT_FOUND'))
+  const { receipt, path, slug } = await linkTo([file], { max_downloads: 1 })
+  const shown = {
+    kind: 'link',
+    slug,
+    title: 'kept.txt',
+    max_downloads: 1,
+    state: 'live',
+    targets: { folders: [] },
+  }
+  expect(await lookAt(receipt)).toMatchObject({ status: 200, body: { data: shown } })
   expect(await make([receipt])).toMatchObject(refusal('NOT_FOUND'))
-  expect((await visit(host, `/r/${receipt}`)).status).toBe(404)
+  expect(await claim((await host.addAccount()).apiKey, { ...file, receipt })).toMatchObject(
+    refusal('NOT_FOUND'),
+  )
+  const ends_at = timestamp(host.clock.now() + DAY)
+  const terms = { name: 'Trip', password: 'sesame', ends_at, max_downloads: 3 }
+  expect(await change(receipt, { ...terms, kind: 'link', url: 'read only' })).toMatchObject({
+    status: 200,
+    body: { data: { name: 'Trip', has_password: true, ends_at, max_downloads: 3 } },
+  })
+  expect(passwordForm(await (await visit(host, path)).text())).not.toBeNull()
+  for (const body of [
+    { max_downloads: 0 },
+    { ends_at: timestamp(0) },
+    { keep: true },
+    { slug: 1, receipts: [] },
+  ]) {
+    expect((await change(receipt, body)).status).toBe(400)
+  }
+  const form = (fields: Record<string, string>) =>
+    fetch(`${host.url}/r/${receipt}`, {
+      method: 'POST',
+      body: new URLSearchParams({ action: 'change', ...fields }),
+      redirect: 'manual',
+    })
+  const saved = await form({
+    name: '',
+    message: 'Hello',
+    downloads: '',
+    ends: 'never',
+    password: '',
+    open: 'on',
+  })
+  expect([saved.status, saved.headers.get('location')]).toEqual([303, `/r/${receipt}?done=changed`])
+  expect(await lookAt(receipt)).toMatchObject({
+    body: { data: { name: null, message: 'Hello', has_password: false, ends_at: null, max_downloads: null } },
+  })
+  for (const fields of [{ downloads: 'x' }, { ends: '2' }, { password: 'x'.repeat(200) }] as const) {
+    expect((await form(fields)).status).toBe(400)
+  }
+  expect(await (await visit(host, `/r/${receipt}`)).text()).toContain('You made this link')
+  expect(await change(file.receipt, { password: 'x' })).toMatchObject(refusal('INVALID_REQUEST'))
   expect(await redeem(receipt)).toMatchObject({ status: 200, body: { message: 'The link was revoked' } })
-  expect(await redeem(receipt)).toMatchObject(refusal('NOT_FOUND'))
+  for (const answer of [await redeem(receipt), await lookAt(receipt), await change(receipt, { name: 'x' })]) {
+    expect(answer).toMatchObject(refusal('NOT_FOUND'))
+  }
   expect((await visit(host, path)).status).toBe(404)
   expect((await visit(host, `/d/${file.slug}`)).status).toBe(200)
+})
+
+test('its log is read by its receipt, and goes with the link into an account', async () => {
+  const file = await guestFile('logged.txt')
+  const { receipt, path, slug } = await linkTo([file], { max_downloads: 1 })
+  const log = () => api(host).get(`/api/v1/receipt/${receipt}/log`)
+  expect(await log()).toMatchObject({ status: 200, body: { data: [] } })
+  expect(await api(host).get(`/api/v1/receipt/${file.receipt}/log`)).toMatchObject(refusal('NOT_FOUND'))
+  const taken = await visit(host, `${path}?download=1`, { redirect: 'follow' })
+  expect(await taken.text()).toBe('logged.txt')
+  const events = [
+    { kind: 'link.ended', reason: 'downloads', address: null },
+    { kind: 'link.first_download', file: { name: 'logged.txt' }, bytes: 10, times: 1, address: null },
+  ]
+  await eventually('the download is logged', async () => {
+    const { body } = await log()
+    return JSON.stringify(body).includes('first_download')
+  })
+  expect(await log()).toMatchObject({ body: { data: events, pagination: { total: 2 } } })
+  expect(await (await visit(host, `/r/${receipt}`)).text()).toContain('Downloaded for the first time')
+  const { apiKey } = await host.addAccount()
+  await claim(apiKey, file)
+  expect(await log()).toMatchObject(refusal('NOT_FOUND'))
+  const { body } = await api(host, apiKey).get(`/api/v1/links/${slug}/log`)
+  expect(body).toMatchObject({ data: events })
+  const strays = host.database
+    .selectFrom('link_events')
+    .innerJoin('links', 'links.id', 'link_events.link_id')
+    .select('links.slug')
+    .where('link_events.account_id', '=', GUESTS)
+  expect((await strays.execute()).map((row): string => row.slug)).not.toContain(slug)
 })
 
 test('what is not a guest’s whole upload is refused, and so is what such a link does not have', async () => {

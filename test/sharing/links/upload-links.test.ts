@@ -297,6 +297,48 @@ test('a revoked link stops what is under way, at every node, and frees what was 
   await eventually('nothing is reserved', async () => (await reserved()) === before)
 })
 
+const sentUuid = (name: string) =>
+  host.database
+    .selectFrom('files')
+    .select(['uuid', 'slug'])
+    .where('name', '=', name)
+    .executeTakeFirstOrThrow()
+const shownBy = (receipt: string) => guest.get(`/api/v1/receipt/${receipt}`)
+
+test('a receipt shows its contributor what they sent, whatever its owner does with it', async () => {
+  const { folder, link } = await asked({ fields: { sender: 'required' } }, { name: 'Bills' })
+  const mine = receiptIn(await put(link, 'bill.txt?sender=Ann'))
+  const began = await start(link, 20, { filename: 'film.mkv', sender: 'Ben' })
+  await uploads.patch(placeOf(began), 0, BYTES)
+  const { uuid, slug } = await sentUuid('bill.txt')
+  const sent = {
+    kind: 'contribution',
+    name: 'bill.txt',
+    status: 'completed',
+    received: 10,
+    size: 10,
+    sender: 'Ann',
+  }
+  const live = { ...sent, can_withdraw: true, link: { url: `${host.url}/l/${link}`, name: 'Bills' } }
+  expect(await shownBy(mine)).toMatchObject({ status: 200, body: { data: live } })
+  expect(await shownBy(receiptIn(began))).toMatchObject({
+    body: { data: { name: 'film.mkv', status: 'uploading', received: 10, size: 20, sha256: null } },
+  })
+  await owner.patch(`/api/v1/file/${uuid}`, { name: 'refused.txt' })
+  await owner.post('/api/v1/file/move', { file: uuid, folder: await makeFolder(host, key) })
+  const shown = await shownBy(mine)
+  expect(shown).toMatchObject({ body: { data: { ...sent, can_withdraw: false } } })
+  const pages = await Promise.all([visit(host, `/r/${mine}`), visit(host, `/r/${receiptIn(began)}`)])
+  expect(pages.map(({ status }) => status)).toEqual([200, 200])
+  const said = [JSON.stringify(shown.body), ...(await Promise.all(pages.map((each) => each.text())))].join()
+  for (const secret of [uuid, slug, folder, 'refused.txt', SECRET]) expect(said).not.toContain(secret)
+  expect(await guest.patch(`/api/v1/receipt/${mine}`, { name: 'x' })).toMatchObject(refusal('NOT_FOUND'))
+  await revokeLink(host, key, link)
+  expect(await shownBy(mine)).toMatchObject({ body: { data: { ...sent, link: null, can_withdraw: false } } })
+  await owner.post('/file/delete', { identifiers: [uuid] })
+  expect(await shownBy(mine)).toMatchObject(refusal('NOT_FOUND'))
+})
+
 test('a contributor withdraws only their own, and only while the link is in force', async () => {
   const { folder, link } = await asked()
   const [mine, other, moved] = [
@@ -307,14 +349,16 @@ test('a contributor withdraws only their own, and only while the link is in forc
   expect(await withdraw(receiptIn(mine))).toMatchObject({ status: 200 })
   expect(await withdraw(receiptIn(mine))).toMatchObject(refusal('NOT_FOUND'))
   expect(await withdraw(`${receiptIn(other)}x`)).toMatchObject(refusal('NOT_FOUND'))
-  const { uuid } = await host.database
-    .selectFrom('files')
-    .select('uuid')
-    .where('name', '=', 'moved.txt')
-    .executeTakeFirstOrThrow()
+  const { uuid } = await sentUuid('moved.txt')
   const away = await makeFolder(host, key)
   await api(host, key, 'POST', '/api/v1/file/move', { file: uuid, folder: away })
   expect(await withdraw(receiptIn(moved))).toMatchObject(refusal('NOT_FOUND'))
+  const last = await put(link, 'last.txt')
+  const byPage = await fetch(`${host.url}/r/${receiptIn(last)}`, {
+    method: 'POST',
+    body: new URLSearchParams({ action: 'delete' }),
+  })
+  expect(await byPage.text()).toContain('The file is withdrawn')
   await revokeLink(host, key, link)
   expect(await withdraw(receiptIn(other))).toMatchObject(refusal('LINK_ENDED'))
   expect(await namesIn(folder)).toEqual(['other.txt', SECRET])

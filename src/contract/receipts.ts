@@ -1,0 +1,64 @@
+import * as z from 'zod/mini'
+import { component, described, extended } from './documentation.ts'
+import { dataOf, timestampField } from './fields.ts'
+import { linkDetail } from './links.ts'
+import { receivedField, totalField, uploadStatuses } from './uploads.ts'
+
+/** What a guest has uploaded, to whoever has its receipt. */
+export const receiptUpload = component(
+  'ReceiptUpload',
+  z.object({
+    kind: z.literal('upload'),
+    status: uploadStatuses,
+    name: z.string(),
+    received: receivedField,
+    size: totalField,
+    slug: z.string(),
+    url: z.string(),
+    created_at: timestampField,
+    expires_at: described(z.string(), {
+      format: 'date-time',
+      description:
+        'When it is deleted, unless somebody opens it or it is kept; while it is arriving, unless it goes on',
+    }),
+    views: z.int(),
+    downloads: z.int(),
+    sha256: described(z.nullable(z.string()), { description: 'null while it is arriving' }),
+  }),
+)
+export type ReceiptUpload = z.infer<typeof receiptUpload>
+
+/** What came by an upload link, to whoever sent it. Of where it is now nothing is told. */
+export const receiptContribution = component(
+  'ReceiptContribution',
+  z.object({
+    kind: z.literal('contribution'),
+    status: uploadStatuses,
+    name: described(z.string(), { description: 'As it was sent' }),
+    received: receivedField,
+    size: totalField,
+    sha256: described(z.nullable(z.string()), { description: 'null while it is arriving' }),
+    sender: described(z.nullable(z.string()), { example: 'Ann Lee' }),
+    address: described(z.nullable(z.string()), { example: 'ann@example.org' }),
+    reference: described(z.nullable(z.string()), { example: '42' }),
+    owner: described(z.string(), { description: 'User name of whoever asked for it', example: 'ben' }),
+    link: described(z.nullable(z.object({ url: z.string(), name: z.nullable(z.string()) })), {
+      description: 'null once it was revoked',
+    }),
+    can_withdraw: described(z.boolean(), {
+      description: 'Whether DELETE withdraws it: while the link is in force and the file where it came to',
+    }),
+    created_at: timestampField,
+  }),
+)
+export type ReceiptContribution = z.infer<typeof receiptContribution>
+
+/** A link that a guest made, to whoever has its receipt. */
+export const receiptLink = component('ReceiptLink', extended(linkDetail, { kind: z.literal('link') }))
+export type ReceiptLink = z.infer<typeof receiptLink>
+
+/** What a receipt is for. */
+const receipted = z.union([receiptUpload, receiptContribution, receiptLink])
+export type Receipted = z.infer<typeof receipted>
+
+export const receiptAnswer = dataOf(receipted)

@@ -1,0 +1,172 @@
+import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core'
+import { fill } from '../../../web/shared/words.ts'
+import type { LinkEvent } from '../../contract/links.ts'
+import type { ReceiptLink } from '../../contract/receipts.ts'
+import { LINK_DAYS } from '../receipt-view.ts'
+import type { PageContext } from './context.ts'
+import {
+  Elsewhere,
+  Ending,
+  GivenLink,
+  ReceiptHead,
+  ReceiptLayout,
+  type ReceiptProps,
+} from './receipt-parts.tsx'
+
+interface LinkProps extends ReceiptProps {
+  readonly link: ReceiptLink
+}
+
+/** A link that a guest made: what it opens, its terms, and what happened to it. */
+export function GuestLinkPage({ link, view, context }: LinkProps) {
+  const { receipt, start } = context.texts
+  const { oneLink } = start.app
+  return (
+    <ReceiptLayout context={context} title={link.title} view={view}>
+      <main className="receipt">
+        <ReceiptHead
+          done={view.done === 'changed' ? receipt.changed : null}
+          facts={factsOf(link, context)}
+          name={link.title}
+          what={receipt.madeLink}
+        />
+        <GivenLink context={context} label={receipt.openLink} url={link.url} />
+        <Opened context={context} link={link} />
+        <Terms context={context} link={link} view={view} />
+        <Log context={context} log={view.log} />
+        <Elsewhere context={context} view={view} />
+        <Ending
+          action={view.action}
+          begin={oneLink.takeBack}
+          confirm={receipt.takeBackForGood}
+          why={receipt.takeBackWhy}
+        />
+      </main>
+    </ReceiptLayout>
+  )
+}
+
+function factsOf(link: ReceiptLink, { texts, words }: PageContext): string {
+  const { links } = texts.files.app
+  const { downloads, max_downloads: most, ends_at: end, has_password: isLocked } = link
+  const taken =
+    most === null
+      ? words.count(downloads, links.downloads)
+      : fill(words.count(most, links.downloadsOf), { taken: words.number(downloads) })
+  const states = {
+    live: end === null ? links.endless : fill(links.until, { day: words.moment(end) }),
+    ended: end === null ? links.usedUp : fill(links.ended, { day: words.moment(end) }),
+    used_up: links.usedUp,
+    empty: links.empty,
+    revoked: links.revoked,
+  }
+  return [taken, states[link.state], ...(isLocked ? [links.locked] : [])].join(' · ')
+}
+
+/** Those that are still there and nobody has claimed. */
+function Opened({ link: { targets }, context: { words } }: { link: ReceiptLink; context: PageContext }) {
+  if (targets.files.length === 0) return null
+  return (
+    <ul className="receipt-list">
+      {targets.files.map(({ id, name, size }) => (
+        <li key={id}>
+          <bdi>{name}</bdi> <span className="quiet small">{words.size(size)}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Terms({ link, view, context: { texts, words } }: LinkProps) {
+  const { share, links, dialogs } = texts.files.app
+  const { receipt } = texts
+  const { ends_at: end } = link
+  const kept = end === null ? share.endless : fill(links.keptEnd, { day: words.moment(end) })
+  const ends = [
+    { value: 'kept', label: kept },
+    ...LINK_DAYS.map((days) => ({ value: String(days), label: words.count(days, links.daysFromNow) })),
+    ...(end === null ? [] : [{ value: 'never', label: share.endless }]),
+  ]
+  return (
+    <form action={view.action} className="receipt-row receipt-terms" method="post">
+      <h2>{receipt.terms}</h2>
+      <NativeSelect data={ends} defaultValue="kept" id="ends" label={share.ends} name="ends" />
+      <TextInput
+        autoComplete="off"
+        defaultValue={link.max_downloads ?? ''}
+        description={receipt.downloadsWhy}
+        id="downloads"
+        inputMode="numeric"
+        label={receipt.downloads}
+        min={1}
+        name="downloads"
+        type="number"
+      />
+      <TextInput
+        autoComplete="off"
+        description={link.has_password ? receipt.passwordKept : receipt.passwordWhy}
+        id="password"
+        label={receipt.password}
+        maxLength={128}
+        name="password"
+      />
+      {link.has_password ? (
+        <label className="check">
+          <input name="open" type="checkbox" />
+          <span>{receipt.passwordOff}</span>
+        </label>
+      ) : null}
+      <TextInput
+        autoComplete="off"
+        defaultValue={link.name ?? ''}
+        id="name"
+        label={share.name}
+        maxLength={100}
+        name="name"
+      />
+      <Textarea
+        defaultValue={link.message ?? ''}
+        id="message"
+        label={share.message}
+        maxLength={2000}
+        name="message"
+        rows={3}
+      />
+      <Button name="action" type="submit" value="change" variant="default">
+        {dialogs.save}
+      </Button>
+    </form>
+  )
+}
+
+function Log({ log, context }: { log: readonly LinkEvent[]; context: PageContext }) {
+  const { links } = context.texts.files.app
+  if (log.length === 0) return null
+  return (
+    <section className="receipt-row">
+      <h2>{links.happened}</h2>
+      <ul className="receipt-list">
+        {log.map((event, at) => (
+          <EventRow context={context} event={event} key={at} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function EventRow({ event, context: { texts, words } }: { event: LinkEvent; context: PageContext }) {
+  const { links } = texts.files.app
+  const { kind, at, file, bytes, times, reason } = event
+  const why = reason === 'downloads' ? links.usedUp : null
+  const what = times > 1 ? words.count(times, links.manyDownloads) : links.events[kind]
+  const facts = [why, bytes === null ? null : words.size(bytes)].filter((fact) => fact !== null)
+  return (
+    <li>
+      <span>{what}</span> {file === null ? null : <bdi>{file.name}</bdi>}{' '}
+      <span className="quiet small">
+        {facts.map((fact) => `${fact} · `)}
+        <time dateTime={at}>{words.moment(at)}</time>
+      </span>
+    </li>
+  )
+}

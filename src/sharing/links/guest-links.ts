@@ -1,0 +1,51 @@
+import { countTry } from '../../core/rate-limits/attempts.ts'
+import type { RateLimits } from '../../core/rate-limits/rate-limits.ts'
+import type { Database } from '../../database/database.ts'
+import { HOUR } from '../../domain/clock.ts'
+import { GUESTS, type LinkId, type LinkSlug } from '../../domain/ids.ts'
+import type { Reach } from '../../domain/reach.ts'
+import { linkIsOver } from '../../uploads/receipts/receipts.ts'
+import type { LinkLog, OwnLink } from './link-reading.ts'
+import type { LinkTerms } from './link-terms.ts'
+import { linkById } from './links.rows.ts'
+import type { Links } from './links.ts'
+
+/**
+ * What guests do with links that they have made, told by their receipts. Every function throws Refusal NOT_FOUND for a link
+ * that was revoked, is gone, or has become an account's.
+ */
+export interface GuestLinks {
+  get(link: LinkId): Promise<OwnLink>
+  /** `bucket`: the address that it comes from. Throws Refusal INVALID_REQUEST or RATE_LIMITED besides. */
+  change(link: LinkId, bucket: string, terms: Omit<LinkTerms, 'uploads'>): Promise<OwnLink>
+  log(link: LinkId, page: number, perPage: number): Promise<LinkLog>
+}
+
+const GUEST_REACH: Reach = { account: GUESTS, within: null }
+/** Changes from one address in an hour: a password costs work. */
+const CHANGES = 200
+
+export function createGuestLinks(
+  db: Database,
+  rates: RateLimits,
+  links: Pick<Links, 'get' | 'change' | 'log'>,
+): GuestLinks {
+  async function slugOf(id: LinkId): Promise<LinkSlug> {
+    const link = await linkById(db, id)
+    if (link === undefined || link.account_id !== GUESTS || link.revoked_at !== null) throw linkIsOver()
+    return link.slug
+  }
+
+  return {
+    get: async (link) => links.get(GUEST_REACH, await slugOf(link)),
+
+    async change(link, bucket, terms) {
+      const slug = await slugOf(link)
+      const windows = [{ subject: `link-changes-of:${bucket}`, limit: CHANGES, length: HOUR }]
+      await countTry(rates, windows, 'Too many changes from this address; wait a while and try again')
+      return links.change(GUEST_REACH, slug, terms)
+    },
+
+    log: async (link, page, perPage) => links.log(GUEST_REACH, await slugOf(link), page, perPage),
+  }
+}

@@ -1,0 +1,89 @@
+import type { Receipted, ReceiptUpload } from '../../contract/receipts.ts'
+import { timestamp } from '../../domain/clock.ts'
+import { fileUrl } from '../../files/file-answers.ts'
+import type { FilesPart } from '../../files/files.part.ts'
+import type { Call } from '../../server/call.ts'
+import type { GivenReceipt, ReceivedUpload } from '../../uploads/receipts/receipts.ts'
+import { toUnfinishedUpload } from '../../uploads/upload-answers.ts'
+import type { UploadsPart } from '../../uploads/uploads.part.ts'
+import { linkUrl, toLinkDetail } from '../links/links.routes.ts'
+import type { SharingPart } from '../sharing.part.ts'
+
+/** What answers about a receipt are made of. */
+export interface ReceiptNeeds {
+  readonly files: Pick<FilesPart, 'lifetime'>
+  readonly sharing: Pick<SharingPart, 'guestLinks'>
+  readonly uploads: UploadsPart
+}
+
+export function receiptOf({ params, bucket }: Pick<Call, 'params' | 'bucket'>): GivenReceipt {
+  return { text: params.receipt ?? '', bucket }
+}
+
+/** What the receipt in the address is for. */
+export async function receipted(call: Call, parts: ReceiptNeeds): Promise<Receipted> {
+  const found = await parts.uploads.receipts.look(receiptOf(call))
+  switch (found.kind) {
+    case 'link':
+      return { kind: 'link', ...toLinkDetail(call.site, await parts.sharing.guestLinks.get(found.link)) }
+    case 'contribution': {
+      const { canWithdraw, created_at, link, ...sent } = found.contribution
+      return {
+        kind: 'contribution',
+        ...sent,
+        link: link === null ? null : { url: linkUrl(call.site, link.slug), name: link.name },
+        can_withdraw: canWithdraw,
+        created_at: timestamp(created_at),
+      }
+    }
+    default:
+      return toReceiptUpload(call, parts, found)
+  }
+}
+
+function toReceiptUpload(
+  { site }: Pick<Call, 'site'>,
+  { files, uploads }: ReceiptNeeds,
+  received: ReceivedUpload,
+): ReceiptUpload {
+  if (received.kind === 'arriving') {
+    const {
+      status,
+      name,
+      received: bytes,
+      size,
+      created_at,
+      expires_at,
+    } = toUnfinishedUpload(site, uploads, received.upload)
+    const { slug } = received.upload
+    const url = fileUrl(site, slug)
+    const counts = { views: 0, downloads: 0, sha256: null }
+    return {
+      kind: 'upload',
+      status,
+      name,
+      received: bytes,
+      size,
+      slug,
+      url,
+      created_at,
+      expires_at,
+      ...counts,
+    }
+  }
+  const { name, size, slug, created_at, last_used_at, views, downloads, sha256 } = received.file
+  return {
+    kind: 'upload',
+    status: 'completed',
+    name,
+    received: size,
+    size,
+    slug,
+    url: fileUrl(site, slug),
+    created_at: timestamp(created_at),
+    expires_at: timestamp(files.lifetime.endOf(last_used_at)),
+    views,
+    downloads,
+    sha256,
+  }
+}

@@ -1,0 +1,141 @@
+import { z } from '@hono/zod-openapi'
+import { doneWithMessage } from '../../contract/fields.ts'
+import { linkDetail, linkLogAnswer } from '../../contract/links.ts'
+import { receiptAnswer } from '../../contract/receipts.ts'
+import { uploadResult } from '../../contract/uploads.ts'
+import { Refusal } from '../../domain/errors.ts'
+import { parseFolderPlace } from '../../domain/ids.ts'
+import type { Call } from '../../server/call.ts'
+import { keyedEndpoint, openEndpoint } from '../../server/endpoint.ts'
+import {
+  assertKnownFields,
+  folderPlace,
+  MAX_PAGE,
+  paginationOf,
+  queryNumber,
+} from '../../server/requests/fields.ts'
+import { toStoredUpload } from '../../uploads/upload-answers.ts'
+import { toLinkEvent } from '../links/link-log.routes.ts'
+import { guestTerms, termsOf } from '../links/links.routes.ts'
+import { type ReceiptNeeds, receipted, receiptOf } from './receipt-answers.ts'
+
+const params = z.object({
+  receipt: z.string().openapi({ description: 'From the answer to the upload, or to the making of the link' }),
+})
+
+/** The receipt is all that it takes: whoever has it has uploaded the file, or was given it by them. */
+export const deleteByReceipt = openEndpoint({
+  summary:
+    'Delete what was uploaded as a guest, also while it is still arriving, withdraw what was sent by an upload link, or revoke the link that a guest made',
+  tag: 'Uploads',
+  params,
+  answer: doneWithMessage,
+  errors: [404, 429],
+  async handle({ call }, { uploads }: ReceiptNeeds) {
+    const kind = await uploads.receipts.redeem(receiptOf(call))
+    return { success: true, message: kind === 'link' ? 'The link was revoked' : 'The upload was deleted' }
+  },
+})
+
+export const lookByReceipt = openEndpoint({
+  summary:
+    'What was uploaded as a guest or sent by an upload link, or the link that a guest made; changes nothing, and is no view',
+  tag: 'Uploads',
+  params,
+  answer: receiptAnswer,
+  errors: [404, 429],
+  async handle({ call }, parts: ReceiptNeeds) {
+    return { success: true, data: await receipted(call, parts) }
+  },
+})
+
+const ofLinks = Object.keys(guestTerms).filter((term) => term !== 'name')
+
+const change = z
+  .looseObject({
+    ...guestTerms,
+    keep: z.literal(true, 'must be true').optional().openapi({
+      description: 'Of an upload: for as long as if somebody had opened it now',
+    }),
+  })
+  .openapi({
+    description:
+      'Of an upload its "name", which may not be empty, and "keep"; of a link that a guest made its terms, and a field that it does not have is refused',
+  })
+
+export const changeByReceipt = openEndpoint({
+  summary:
+    'Rename what was uploaded as a guest, or keep it for as long as if somebody had opened it now; or change the terms of a link that a guest made, in force at once',
+  tag: 'Uploads',
+  params,
+  body: change,
+  answer: receiptAnswer,
+  errors: [400, 404, 413, 429],
+  async handle({ call, body }, parts: ReceiptNeeds) {
+    const { kind } = await receipted(call, parts)
+    if (kind === 'link') await changeLink(call, parts, body)
+    else await changeUpload(call, parts, body)
+    return { success: true, data: await receipted(call, parts) }
+  },
+})
+
+async function changeUpload(
+  call: Call,
+  { uploads }: ReceiptNeeds,
+  { name, keep, ...others }: z.output<typeof change>,
+): Promise<void> {
+  const term = ofLinks.find((each) => others[each] !== undefined)
+  if (term !== undefined)
+    throw new Refusal('INVALID_REQUEST', `"${term}": an upload has none; make a link with it`)
+  if (name === undefined && keep === undefined) {
+    throw new Refusal('INVALID_REQUEST', 'Send "name" to rename the file, "keep": true to keep it, or both')
+  }
+  if (name === null || name === '') throw new Refusal('INVALID_REQUEST', '"name": must not be empty')
+  const receipt = receiptOf(call)
+  if (name !== undefined) await uploads.receipts.rename(receipt, name)
+  if (keep !== undefined) await uploads.receipts.keep(receipt)
+}
+
+async function changeLink(
+  call: Call,
+  { sharing, uploads }: ReceiptNeeds,
+  body: z.output<typeof change>,
+): Promise<void> {
+  assertKnownFields(body, ['kind', 'password', ...Object.keys(linkDetail.shape)])
+  const { uploads: _, ...terms } = termsOf(body)
+  await sharing.guestLinks.change(await uploads.receipts.link(receiptOf(call)), call.bucket, terms)
+}
+
+export const logByReceipt = openEndpoint({
+  summary:
+    'What happened to a link that a guest made in the last 90 days, newest first: up to 2,000 events, without addresses',
+  tag: 'Uploads',
+  params,
+  query: z.object({
+    page: queryNumber(1, MAX_PAGE).optional(),
+    per_page: queryNumber(1, 100).optional(),
+  }),
+  answer: linkLogAnswer,
+  errors: [400, 404, 429],
+  async handle({ call, query }, { sharing, uploads }: ReceiptNeeds) {
+    const [page, perPage] = [query.page ?? 1, query.per_page ?? 20]
+    const link = await uploads.receipts.link(receiptOf(call))
+    const { events, total } = await sharing.guestLinks.log(link, page, perPage)
+    return { success: true, data: events.map(toLinkEvent), pagination: paginationOf(page, perPage, total) }
+  },
+})
+
+/** Who claims needs both: the receipt of the upload, and an account of their own. */
+export const claimByReceipt = keyedEndpoint({
+  summary: 'Move what was uploaded as a guest into the account; its link stays, and the receipt ends',
+  tag: 'Uploads',
+  params,
+  body: z.object({ folder: folderPlace }),
+  answer: uploadResult,
+  errors: [400, 404, 413, 429],
+  async handle({ call, caller, body }, { uploads }: Pick<ReceiptNeeds, 'uploads'>) {
+    const place = parseFolderPlace(body.folder)
+    const file = await uploads.receipts.claim(receiptOf(call), { reach: caller, place })
+    return { ...toStoredUpload(call.site, file), message: 'The file is in the account' }
+  },
+})
