@@ -73,6 +73,21 @@ describeInBrowser('the page of an upload link', (browser) => {
       'This link takes no more files. Ask the person who sent it.',
     )
     await changeLink(host, key, link, { uploads: { max_files: 3 } })
+    await start.choose(chosenFile('gone.txt', Buffer.from('gone')))
+    await start.upload('gone.txt').is('done')
+    const tab = await page.context().newPage()
+    await tab.goto(`/l/${link}`)
+    await tab.getByText('sent from this browser').click()
+    await tab.getByRole('link', { name: 'Receipt: gone.txt' }).click()
+    await tab.getByText('You sent this file to ann').waitFor()
+    expect(await faultsInBothColours(tab)).toEqual([])
+    expect([await pixelsBeside(tab), await smallTargets(tab)]).toEqual([0, []])
+    await tab.getByText('Withdraw', { exact: true }).click()
+    await tab.getByRole('button', { name: 'Withdraw for good' }).click()
+    await tab.getByRole('heading', { name: 'The file is withdrawn' }).waitFor()
+    await tab.goto(`/l/${link}`)
+    await tab.getByText('1 file sent from this browser').click()
+    expect(await tab.getByText('gone.txt').count()).toBe(0)
   })
 
   test('fits a phone, in German, and sends without a script', async () => {

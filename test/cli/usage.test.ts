@@ -109,6 +109,8 @@ describe('wrong use', () => {
     ['request /photos --ask colour'],
     ['request /photos --types pdf'],
     ['receipt --delete'],
+    ['receipt --log'],
+    ['receipt https://files.example.org/r/a.b --log --downloads 3'],
     ['receipt https://files.example.org/r/a.b --delete --claim'],
     ['receipt https://files.example.org/r/a.b --folder /photos'],
   ])('holdfast %s ends with 2 and says what is wrong on standard error', async (words) => {

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { GENEROUS, randomBytes, visit } from '../support/clients/public.ts'
+import { z } from 'zod'
+import { makeLink } from '../support/clients/links.ts'
+import { GENEROUS, makeFolder, randomBytes, visit } from '../support/clients/public.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { type Client, lines, newClient } from './client.ts'
 
@@ -61,6 +63,48 @@ test('is shown, renamed and kept by receipt, address and link', async () => {
   const renamed = await client.run('receipt', link, '--name', 'second.txt', '--keep', '--json')
   expect(JSON.parse(renamed.output)).toMatchObject({ name: 'second.txt', receipt_url: page })
   expect((await client.run('receipt', page.split('/').at(-1) ?? '')).output).toContain('second.txt')
+})
+
+const made = z.object({ receipt: z.string(), data: z.object({ slug: z.string() }) })
+
+test('of a link it shows, changes, lists what happened and revokes', async () => {
+  const { page } = await put('linked.txt', 'content')
+  const answer = await fetch(`${host.url}/api/v1/receipts/link`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ receipts: [page.split('/').at(-1)] }),
+  })
+  const { receipt, data } = made.parse(await answer.json())
+  const words = ['receipt', receipt, '--server', host.url]
+  expect((await client.run(...words)).output).toContain(`/l/${data.slug}`)
+  const terms = ['--downloads', '3', '--until', '7d', '--password', 'kelp', '--message', 'Hello', '--json']
+  expect(JSON.parse((await client.run(...words, ...terms)).output)).toMatchObject({
+    kind: 'link',
+    max_downloads: 3,
+    has_password: true,
+  })
+  const open = ['--downloads', 'any', '--until', 'never', '--password', '', '--json']
+  expect(JSON.parse((await client.run(...words, ...open)).output)).toMatchObject({
+    max_downloads: null,
+    ends_at: null,
+    has_password: false,
+  })
+  expect(await client.run(...words, '--log')).toEqual({ code: 0, output: '', errors: '' })
+  expect((await client.run(...words, '--delete')).code).toBe(0)
+  expect((await visit(host, `/l/${data.slug}`)).status).toBe(404)
+})
+
+test('of what was sent by a link that asks for files it shows that, and withdraws it', async () => {
+  const { apiKey } = await host.addAccount()
+  const folder = await makeFolder(host, apiKey)
+  const link = await makeLink(host, apiKey, { folders: [folder], uploads: {} })
+  const sent = await fetch(`${host.url}/l/${link}/bill.txt?sender=Ann`, { method: 'PUT', body: 'content' })
+  const [page = ''] = /http\S+\/r\/\S+/.exec(await sent.text()) ?? []
+  const { output } = await client.run('receipt', page)
+  expect(output).toContain('bill.txt')
+  expect(output).toContain('Withdrawable')
+  expect((await client.run('receipt', page, '--delete')).code).toBe(0)
+  expect((await client.run('receipt', page)).code).toBe(1)
 })
 
 test('is deleted for good, and forgotten', async () => {

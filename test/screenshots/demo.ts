@@ -14,6 +14,7 @@ import { signedIn } from '../support/clients/site-visitor.ts'
 import type { TestHoldfast } from '../support/servers/holdfast.ts'
 import { administrator as administers } from '../support/sign-in/administrator.ts'
 import { landscape } from './landscapes.ts'
+import { fillLinks, type LinkPages } from './link-scenes.ts'
 
 export interface Demo {
   /** Whose all of it is. */
@@ -29,6 +30,7 @@ export interface Demo {
   readonly gallery: string
   readonly list: string
   readonly locked: string
+  readonly linkPages: LinkPages
 }
 
 const MINUTES = 60_000
@@ -64,7 +66,9 @@ export async function fillDemo(host: TestHoldfast): Promise<Demo> {
   await report(host, text.slug, 'malware')
   const { cookies } = await signedIn(host, username)
   const administrator = (await administers(host)).cookies
-  return { key, cookies, administrator, picture, video, text, gallery: coast, list: papers, locked }
+  const linkPages = await fillLinks(host, key)
+  const files = { picture, video, text, gallery: coast, list: papers, locked }
+  return { key, cookies, administrator, ...files, linkPages }
 }
 
 /** Two files and a folder are in the bin. */

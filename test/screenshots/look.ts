@@ -13,6 +13,7 @@ import { GENEROUS } from '../support/clients/public.ts'
 import { startHoldfast } from '../support/servers/holdfast.ts'
 import { NO_MAIL_SERVER } from '../support/sign-in/mail-server.ts'
 import { fillDemo } from './demo.ts'
+import { linkScenes } from './link-scenes.ts'
 import { scenes } from './scenes.ts'
 import { states } from './states.ts'
 import { fillStates, type StatesDemo } from './states-demo.ts'
@@ -32,7 +33,7 @@ const { positionals, values } = parseArgs({
 const [folder, ...wanted] = positionals
 if (folder === undefined) throw new Error('say into which folder')
 await mkdir(folder, { recursive: true })
-const all: readonly State[] = [...scenes, ...states]
+const all: readonly State[] = [...scenes, ...linkScenes, ...states]
 const chosen = all.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
 
 const host = await startHoldfast({

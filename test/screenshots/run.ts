@@ -10,6 +10,7 @@ import { PHONE } from '../support/browser/browser.ts'
 import { GENEROUS } from '../support/clients/public.ts'
 import { startHoldfast } from '../support/servers/holdfast.ts'
 import { fillDemo } from './demo.ts'
+import { linkScenes } from './link-scenes.ts'
 import { type Scene, scenes } from './scenes.ts'
 import { browserAt, type Look, SITE } from './visiting.ts'
 
@@ -23,7 +24,9 @@ const looks: Readonly<Record<Look, BrowserContextOptions>> = {
 }
 
 const wanted = Bun.argv.slice(2)
-const chosen = scenes.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+const chosen = [...scenes, ...linkScenes].filter(
+  ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
+)
 
 const host = await startHoldfast({ ...GENEROUS, publicUrl: SITE, contentUrl: SITE })
 try {

@@ -33,10 +33,9 @@ import { printReceipt } from './receipt-show.ts'
 interface Options extends ServerOption {
   readonly name?: string
   readonly keep?: true
-  /** Milliseconds since the epoch; null: no end. */
-  readonly until?: number | null
-  /** null: any number. */
-  readonly downloads?: number | null
+  /** Milliseconds since the epoch. */
+  readonly until?: number | 'never'
+  readonly downloads?: number | 'any'
   /** Empty for none. */
   readonly password?: string
   readonly message?: string
@@ -90,12 +89,12 @@ export function receiptCommand(command: Command, environment: Environment): void
     })
 }
 
-function readEnd(text: string): number | null {
-  return text === 'never' ? null : readExpiry(text, systemClock.now())
+function readEnd(text: string): number | 'never' {
+  return text === 'never' ? text : readExpiry(text, systemClock.now())
 }
 
-function readDownloads(text: string): number | null {
-  return text === 'any' ? null : readCount(text)
+function readDownloads(text: string): number | 'any' {
+  return text === 'any' ? text : readCount(text)
 }
 
 async function list(environment: Environment, { json }: Options): Promise<void> {
@@ -184,8 +183,8 @@ function changeOf({ name, keep, until, downloads, password, message }: Options):
   return {
     ...(name === undefined ? {} : { name }),
     ...(keep === undefined ? {} : { keep }),
-    ...(until === undefined ? {} : { ends_at: until === null ? null : timestamp(until) }),
-    ...(downloads === undefined ? {} : { max_downloads: downloads }),
+    ...(until === undefined ? {} : { ends_at: until === 'never' ? null : timestamp(until) }),
+    ...(downloads === undefined ? {} : { max_downloads: downloads === 'any' ? null : downloads }),
     ...(password === undefined ? {} : { password: password || null }),
     ...(message === undefined ? {} : { message }),
   }

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { fill } from '../../../web/shared/words.ts'
 import type { LinkEvent } from '../../contract/links.ts'
 import type { ReceiptLink } from '../../contract/receipts.ts'
@@ -90,48 +90,66 @@ function Terms({ link, view, context: { texts, words } }: LinkProps) {
   return (
     <form action={view.action} className="receipt-row receipt-terms" method="post">
       <h2>{receipt.terms}</h2>
-      <NativeSelect data={ends} defaultValue="kept" id="ends" label={share.ends} name="ends" />
-      <TextInput
-        autoComplete="off"
-        defaultValue={link.max_downloads ?? ''}
-        description={receipt.downloadsWhy}
-        id="downloads"
-        inputMode="numeric"
-        label={receipt.downloads}
-        min={1}
-        name="downloads"
-        type="number"
-      />
-      <TextInput
-        autoComplete="off"
-        description={link.has_password ? receipt.passwordKept : receipt.passwordWhy}
-        id="password"
-        label={receipt.password}
-        maxLength={128}
-        name="password"
-      />
+      <div className="field">
+        <label htmlFor="ends">{share.ends}</label>
+        <select defaultValue="kept" id="ends" name="ends">
+          {ends.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div className="field">
+        <label htmlFor="downloads">{receipt.downloads}</label>
+        <input
+          aria-describedby="downloads-why"
+          autoComplete="off"
+          defaultValue={link.max_downloads ?? ''}
+          id="downloads"
+          min={1}
+          name="downloads"
+          type="number"
+        />
+        <p className="small quiet" id="downloads-why">
+          {receipt.downloadsWhy}
+        </p>
+      </div>
+      <div className="field">
+        <label htmlFor="password">{receipt.password}</label>
+        <input
+          aria-describedby="password-why"
+          autoComplete="off"
+          id="password"
+          maxLength={128}
+          name="password"
+          type="text"
+        />
+        <p className="small quiet" id="password-why">
+          {link.has_password ? receipt.passwordKept : receipt.passwordWhy}
+        </p>
+      </div>
       {link.has_password ? (
         <label className="check">
           <input name="open" type="checkbox" />
           <span>{receipt.passwordOff}</span>
         </label>
       ) : null}
-      <TextInput
-        autoComplete="off"
-        defaultValue={link.name ?? ''}
-        id="name"
-        label={share.name}
-        maxLength={100}
-        name="name"
-      />
-      <Textarea
-        defaultValue={link.message ?? ''}
-        id="message"
-        label={share.message}
-        maxLength={2000}
-        name="message"
-        rows={3}
-      />
+      <div className="field">
+        <label htmlFor="name">{share.name}</label>
+        <input
+          autoComplete="off"
+          defaultValue={link.name ?? ''}
+          id="name"
+          maxLength={100}
+          name="name"
+          type="text"
+        />
+      </div>
+      <div className="field">
+        <label htmlFor="message">{share.message}</label>
+        <textarea defaultValue={link.message ?? ''} id="message" maxLength={2000} name="message" rows={3} />
+      </div>
       <Button name="action" type="submit" value="change" variant="default">
         {dialogs.save}
       </Button>
@@ -162,11 +180,11 @@ function EventRow({ event, context: { texts, words } }: { event: LinkEvent; cont
   const facts = [why, bytes === null ? null : words.size(bytes)].filter((fact) => fact !== null)
   return (
     <li>
-      <span>{what}</span> {file === null ? null : <bdi>{file.name}</bdi>}{' '}
-      <span className="quiet small">
+      {what} {file === null ? null : <bdi>{file.name}</bdi>}
+      <p className="quiet small">
         {facts.map((fact) => `${fact} · `)}
         <time dateTime={at}>{words.moment(at)}</time>
-      </span>
+      </p>
     </li>
   )
 }

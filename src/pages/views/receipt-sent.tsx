@@ -31,13 +31,22 @@ export function SentPage({ sent, view, context }: SentProps) {
           name={name}
           what={fill(receipt.sentTo, { owner })}
         />
-        <Proof context={context} sent={sent} />
+        <Said context={context} sent={sent} />
         {link === null ? null : (
           <p>
             <a className="button button-quiet" href={new URL(link.url).pathname}>
               {receipt.sendAnother}
             </a>
           </p>
+        )}
+        {sent.sha256 === null ? null : (
+          <details className="receipt-part">
+            <summary>{texts.files.app.details.technical}</summary>
+            <dl className="receipt-facts">
+              <dt className="quiet small">SHA-256</dt>
+              <dd>{sent.sha256}</dd>
+            </dl>
+          </details>
         )}
         <Elsewhere context={context} view={view} />
         {sent.can_withdraw ? (
@@ -55,18 +64,14 @@ export function SentPage({ sent, view, context }: SentProps) {
   )
 }
 
-function Proof({ sent, context }: { sent: ReceiptContribution; context: PageContext }) {
+function Said({ sent, context }: { sent: ReceiptContribution; context: PageContext }) {
   const { receipt, uploadLink } = context.texts
-  const { link, sha256 } = sent
+  const { link } = sent
   const said = ASKED_FIELDS.flatMap((field) => {
     const answer = sent[field]
     return answer === null || answer === '' ? [] : [[uploadLink.labels[field], answer] as const]
   })
-  const rows = [
-    ...(link?.name == null ? [] : [[receipt.sentFor, link.name] as const]),
-    ...said,
-    ...(sha256 === null ? [] : [['SHA-256', sha256] as const]),
-  ]
+  const rows = [...(link?.name == null ? [] : [[receipt.sentFor, link.name] as const]), ...said]
   if (rows.length === 0) return null
   return (
     <dl className="receipt-facts">
