@@ -70,9 +70,9 @@ export const postReceiptPage = endpoint({
         name: z.string().optional(),
         message: z.string().optional(),
         ends: z.enum(['kept', 'never', '1', '7', '30']).optional(),
-        downloads: z.string().optional(),
+        downloads: z.string().optional().openapi({ example: '3' }),
         password: z.string().optional(),
-        open: z.string().optional(),
+        open: z.string().optional().openapi({ description: 'Takes the password off', example: 'on' }),
       }),
     },
     answers: {
