@@ -125,8 +125,8 @@ const tests: Readonly<Record<string, LongTest>> = {
   },
   'crash-points': {
     about: 'every state in which a power cut can leave one upload of each kind; needs strace',
-    measure: 'states at most',
-    default: 10_000,
+    measure: 'recordings',
+    default: 5,
     run: crashImages,
   },
   worlds: {

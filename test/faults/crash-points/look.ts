@@ -7,7 +7,6 @@ import { systemRandom } from '../../../src/domain/random.ts'
 import { createLog } from '../../../src/log.ts'
 import { type Caller, caller, readBack, sha256, UnexpectedAnswer } from '../../support/clients/caller.ts'
 import { TUS } from '../../support/clients/tus.ts'
-import { eventually } from '../../support/eventually.ts'
 import { databaseOf, finishedBlobs, inconsistencies } from '../../support/storage/blob-folder.ts'
 import { type CrashModel, emptyModel, reconcile } from '../crash-model.ts'
 import { type Arriving, type Beginning, type NewFile, patch, type Step } from './uploads.ts'
@@ -15,6 +14,8 @@ import { type Arriving, type Beginning, type NewFile, patch, type Step } from '.
 /** A server on a data folder. */
 export interface Looked extends AsyncDisposable {
   readonly url: string
+  /** Makes files of uploads that have all of their bytes, which a job does otherwise, and waits for it. */
+  finishUploads(): Promise<void>
   /** Runs every job twice, minutes later: what nobody refers to has become garbage and was removed by then. */
   runJobsLater(): Promise<void>
   stop(): Promise<void>
@@ -39,6 +40,9 @@ export async function startHere(dataDir: string): Promise<Looked> {
   const stop = once(() => server.stop())
   return {
     url: server.url,
+    async finishUploads() {
+      if (unfinishedUploads(dataDir) > 0) await server.runJobs()
+    },
     async runJobsLater() {
       for (let round = 0; round < 2; round++) {
         later += LATER / 2
@@ -69,7 +73,7 @@ interface Expected {
 
 export function expectedAfter(start: Beginning, steps: readonly Step[], acknowledged: number): Expected {
   const model = emptyModel()
-  model.folders.set(start.folder.id, { name: start.folder.name, doubted: false })
+  for (const { id, name } of [start.folder, start.crowded]) model.folders.set(id, { name, doubted: false })
   for (const file of start.files) addFile(model, file)
   const guests: (NewFile & { readonly isCertain: boolean })[] = []
   const arriving = new Map<string, Arriving & { readonly offset: number }>()
@@ -86,6 +90,11 @@ export function expectedAfter(start: Beginning, steps: readonly Step[], acknowle
     }
     if (effect.folder !== undefined)
       model.folders.set(effect.folder.id, { name: effect.folder.name, doubted: false })
+    for (const [slug] of filesIn(model, effect.cleared)) {
+      model.files.delete(slug)
+      model.deleted.add(slug)
+    }
+    model.folders.delete(effect.cleared ?? '')
   }
   const doubted = steps[acknowledged]?.effect ?? {}
   for (const upload of [...arriving.values(), doubted.arriving]) {
@@ -102,8 +111,14 @@ export function expectedAfter(start: Beginning, steps: readonly Step[], acknowle
   const deleting = model.files.get(doubted.deleted ?? '')
   if (deleting !== undefined) deleting.doubt = 'itself'
   if (doubted.folder !== undefined) model.pendingFolders.add(doubted.folder.name)
+  for (const [, file] of filesIn(model, doubted.cleared)) file.doubt = { folder: doubted.cleared ?? '' }
+  const clearing = model.folders.get(doubted.cleared ?? '')
+  if (clearing !== undefined) clearing.doubted = true
   return { model, guests, arriving: [...arriving.values()] }
 }
+
+const filesIn = ({ files }: CrashModel, folder: string | undefined) =>
+  [...files].filter(([, { places }]) => folder !== undefined && places.includes(folder))
 
 function addFile({ files }: CrashModel, { slug, folder, ...content }: NewFile): void {
   files.set(slug, { ...content, places: [folder ?? 'root'], doubt: 'none' })
@@ -119,7 +134,7 @@ export async function problemsIn(
   await using server = await start(dataDir)
   const account = caller(server.url, key)
   // What has all of its bytes becomes a file now, which must not come between the list and its sums.
-  await eventually('whole uploads are files', () => countOf(dataDir, WHOLE_UPLOADS) === 0)
+  await server.finishUploads()
   const problems = await reconcile(expected.model, account)
   for (const guest of expected.guests) problems.push(...(await guestProblems(server.url, guest)))
   for (const upload of expected.arriving) problems.push(...(await resumed(account, upload)))
@@ -180,7 +195,10 @@ function rowProblems(dataDir: string): string[] {
   ]
 }
 
-const WHOLE_UPLOADS = "select count(*) n from uploads where state = 'processing' and ended_at is null"
+/** Uploads that have all of their bytes and are no files yet. */
+export function unfinishedUploads(dataDir: string): number {
+  return countOf(dataDir, "select count(*) n from uploads where state = 'processing' and ended_at is null")
+}
 
 function countOf(dataDir: string, sql: string): number {
   using database = databaseOf(dataDir)

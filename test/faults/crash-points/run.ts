@@ -1,40 +1,53 @@
 /** Records one upload of each kind, and looks at the states in which a power cut could have left the folder. */
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import { chance } from '../../support/chance.ts'
+import { type Chance, chance } from '../../support/chance.ts'
 import { caller } from '../../support/clients/caller.ts'
+import { eventually } from '../../support/eventually.ts'
 import { addAccount, startChild, temporaryFolder } from '../../support/processes/child.ts'
 import { systemCalls, traced } from '../../support/processes/system-calls.ts'
-import { buildImage, type CrashImage, crashImages } from '../../support/storage/crash-images.ts'
+import { type CrashImage, crashImages } from '../../support/storage/crash-images.ts'
+import {
+  contentAfter,
+  type DatabaseLog,
+  keptUpTo,
+  logLosses,
+  logOf,
+} from '../../support/storage/database-log.ts'
 import { RECORDED_CALLS, type Recording, recorded, treeOf } from '../../support/storage/disk-operations.ts'
-import { expectedAfter, type Looked, once, problemsIn, startHere } from './look.ts'
+import { buildImage, type Kept } from '../../support/storage/image-building.ts'
+import { expectedAfter, type Looked, once, problemsIn, startHere, unfinishedUploads } from './look.ts'
 import { type Beginning, begin, type Step, uploadEverything } from './uploads.ts'
 
 const SETTINGS = { RATE_LIMIT: '1000000', MIN_FREE_SPACE: '1MB' }
 
 export interface Measure {
+  /** Chooses where there are more than are looked at. */
   readonly seed: number
   /** Of the largest upload, bytes. */
   readonly size: number
-  /** Up to so many changes without a sync, every subset is tried. */
-  readonly subsets: number
-  /** Images of each kind; see `crashImages`. */
-  readonly each: number
-  /** Images altogether, chosen by the seed. */
+  /** States of the folder on which a server is started, at most. */
   readonly most: number
-  /** Every so many images a server of its own is started; 0 for none. */
+  /** States of the database and its log that SQLite reads, at most. */
+  readonly mostOfDatabase: number
+  /** Every so many states of the folder a server of its own is started; 0 for none. */
   readonly ownProcessEvery: number
 }
 
 /** What a run of all tests looks at. */
-export const IN_SUITE = { size: 100_000, subsets: 4, each: 1, most: 8, ownProcessEvery: 0 }
+export const IN_SUITE = { size: 100_000, most: 12, mostOfDatabase: 100, ownProcessEvery: 0 }
 
 export interface CrashPointFigures {
   readonly operations: number
   readonly syncs: number
-  readonly kinds: number
-  readonly images: number
-  readonly processes: number
+  readonly commits: number
+  /** States of the folder, and how many of them a server was started on. */
+  readonly states: number
+  readonly looked: number
+  readonly inOwnProcesses: number
+  /** States of the database and its log, and how many of them were read. */
+  readonly ofDatabase: number
+  readonly read: number
 }
 
 interface Scene {
@@ -46,32 +59,58 @@ interface Scene {
   readonly answers: readonly number[]
 }
 
-/** Throws at the first image that is not what was promised. */
+/** Throws at the first state that is not what was promised. */
 export async function crashPoints(
   measure: Measure,
   report: (looked: number, of: number) => void = () => {},
 ): Promise<CrashPointFigures> {
-  const { seed, subsets, each, most, ownProcessEvery } = measure
+  const { seed, most, mostOfDatabase, ownProcessEvery } = measure
   const scene = await record(measure.size)
   const own = chance(seed)
-  const acknowledged = (at: number) => scene.answers.filter((line) => line < at).length
-  const kinds = crashImages(scene.recording, { subsets, each, chance: own, acknowledged })
-  const images = shuffled(kinds.flat(), own).slice(0, most)
-  let processes = 0
-  for (const [number, image] of images.entries()) {
+  const log = logOf(scene.recording)
+  const losses = logLosses(scene.recording, log)
+  const read = chosen(losses, mostOfDatabase, own)
+  const contents = new Map<number, string>()
+  for (const loss of read) assertRead(scene.recording, log, loss, contents)
+  const states = crashImages(scene.recording, (at) => scene.answers.filter((line) => line < at).length)
+  const looked = chosen(states, most, own)
+  let inOwnProcesses = 0
+  for (const [number, image] of looked.entries()) {
     const isOwn = ownProcessEvery > 0 && number % ownProcessEvery === 0
-    if (isOwn) processes += 1
+    if (isOwn) inOwnProcesses += 1
     await look(scene, image, isOwn ? startProcess : startHere)
-    report(number + 1, images.length)
+    report(number + 1, looked.length)
   }
   const { operations, syncs } = scene.recording
   return {
     operations: operations.length,
     syncs: syncs.length,
-    kinds: kinds.length,
-    images: images.length,
-    processes,
+    commits: log.commits.length,
+    states: states.length,
+    looked: looked.length,
+    inOwnProcesses,
+    ofDatabase: losses.length,
+    read: read.length,
   }
+}
+
+/** Throws unless SQLite finds the last whole commit and nothing behind it. `contents`: what it finds after each. */
+function assertRead(
+  recording: Recording,
+  log: DatabaseLog,
+  { kept, commit }: { readonly kept: readonly Kept[]; readonly commit: number },
+  contents: Map<number, string>,
+): void {
+  const read = (all: readonly Kept[]) => {
+    using folder = temporaryFolder()
+    return contentAfter(folder.path, recording, all)
+  }
+  const expected = contents.get(commit) ?? read(keptUpTo(log, commit))
+  contents.set(commit, expected)
+  if (read(kept) === expected) return
+  throw new Error(
+    `the database is not that of the last whole commit when this is lost:\n${lossesIn(recording, kept).join('\n')}`,
+  )
 }
 
 async function look(
@@ -82,7 +121,7 @@ async function look(
   const acknowledged = answers.filter((line) => line < image.at).length
   // A folder for each: threads of a server in this process may still be closing the last one.
   using folder = temporaryFolder()
-  buildImage(folder.path, recording, image)
+  buildImage(folder.path, recording, image.kept)
   let problems: string[]
   try {
     problems = await problemsIn(folder.path, key, expectedAfter(start, steps, acknowledged), launch)
@@ -90,20 +129,23 @@ async function look(
     problems = [Bun.inspect(error)]
   }
   if (problems.length === 0) return
-  const lost = recording.operations.flatMap((operation, place) => {
-    const kept = image.kept[place]
-    if (kept === undefined || kept === 'all') return []
+  const after = steps[acknowledged - 1]?.title ?? 'nothing'
+  throw new Error(
+    `a power cut at ${image.at}, after ${after} was answered, leaves:\n${problems.join('\n')}\nlost:\n${lossesIn(recording, image.kept).join('\n')}`,
+  )
+}
+
+function lossesIn({ operations }: Recording, kept: readonly Kept[]): string[] {
+  return operations.flatMap((operation, place) => {
+    const how = kept[place]
+    if (how === undefined || how === 'all') return []
     const { begun, ended, kind } = operation
     const what =
       operation.kind === 'name' ? `${operation.path} → ${operation.file}` : `file ${operation.file}`
     const where =
       operation.kind === 'write' ? `, ${operation.bytes.length} bytes at ${operation.position}` : ''
-    return [`${kind} of ${what}${where} (${begun}–${ended}): kept ${kept}`]
+    return [`${kind} of ${what}${where} (${begun}–${ended}): kept ${how}`]
   })
-  const after = steps[acknowledged - 1]?.title ?? 'nothing'
-  throw new Error(
-    `a power cut at ${image.at}, after ${after} was answered, leaves:\n${problems.join('\n')}\nlost:\n${lost.join('\n')}`,
-  )
 }
 
 async function record(size: number): Promise<Scene> {
@@ -142,12 +184,14 @@ async function startProcess(dataDir: string): Promise<Looked> {
     await later.runJobsLater()
     await later.stop()
   }
-  return { url: server.url, runJobsLater, stop, [Symbol.asyncDispose]: () => server.kill() }
+  const finishUploads = () => eventually('whole uploads are files', () => unfinishedUploads(dataDir) === 0)
+  return { url: server.url, finishUploads, runJobsLater, stop, [Symbol.asyncDispose]: () => server.kill() }
 }
 
-function shuffled<T>(values: readonly T[], own: ReturnType<typeof chance>): T[] {
+function chosen<T>(values: readonly T[], most: number, own: Chance): T[] {
   return values
     .map((value) => ({ value, place: own.fraction() }))
     .sort((a, b) => a.place - b.place)
+    .slice(0, most)
     .map(({ value }) => value)
 }

@@ -35,6 +35,8 @@ interface Effect {
   readonly moved?: { readonly slug: string; readonly folder: string }
   readonly deleted?: string
   readonly folder?: { readonly id: string; readonly name: string }
+  /** Identifier of a folder that is deleted with the files in it. */
+  readonly cleared?: string
 }
 
 export type NewFile = Pick<ExpectedFile, 'name' | 'size' | 'sha256'> & {
@@ -46,6 +48,8 @@ export type NewFile = Pick<ExpectedFile, 'name' | 'size' | 'sha256'> & {
 /** What is there before the first step. */
 export interface Beginning {
   readonly folder: { readonly id: string; readonly name: string }
+  /** With a file in it, to be deleted. */
+  readonly crowded: { readonly id: string; readonly name: string }
   readonly files: readonly NewFile[]
 }
 
@@ -53,16 +57,18 @@ const KNOWN = chance(11).bytes(9_000)
 
 export async function begin(server: Caller): Promise<Beginning> {
   const folder = { name: 'a folder', id: await server.createFolder('a folder') }
+  const crowded = { name: 'to be deleted', id: await server.createFolder('to be deleted') }
   const files: NewFile[] = []
-  for (const [name, content] of [
-    ['known.bin', KNOWN],
-    ['to be moved.bin', chance(12).bytes(5_000)],
-    ['to be deleted.bin', chance(13).bytes(5_000)],
+  for (const [name, content, place] of [
+    ['known.bin', KNOWN, 'root'],
+    ['to be moved.bin', chance(12).bytes(5_000), 'root'],
+    ['to be deleted.bin', chance(13).bytes(5_000), 'root'],
+    ['in the folder.bin', chance(14).bytes(5_000), crowded.id],
   ] as const) {
-    const { slug } = await server.upload(content, name)
-    files.push(asFile(slug, name, content, 'root'))
+    const { slug } = await server.upload(content, name, place)
+    files.push(asFile(slug, name, content, place))
   }
-  return { folder, files }
+  return { folder, crowded, files }
 }
 
 /** Uploads everything, moves a file and deletes one. `size` of the largest file. */
@@ -185,7 +191,7 @@ const concatenated: Steps = async function* (server, own) {
   })
 }
 
-function changes({ files, folder }: Beginning): Steps {
+function changes({ files, folder, crowded }: Beginning): Steps {
   return async function* (server) {
     const slugOf = (wanted: string) => files.find(({ name }) => name === wanted)?.slug ?? ''
     const headers = withKey(server, { 'content-type': 'application/json' })
@@ -201,6 +207,8 @@ function changes({ files, folder }: Beginning): Steps {
     const { data } = z.object({ data: z.object({ identifier: z.string() }) }).parse(made.json)
     const another = { id: data.identifier, name: 'another folder' }
     yield { title: 'a folder', answer: made.id, effect: { folder: another } }
+    const clear = await post('/folder/delete', { identifiers: [crowded.id] })
+    yield { title: 'a delete of a folder', answer: clear.id, effect: { cleared: crowded.id } }
   }
 }
 
