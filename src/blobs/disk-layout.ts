@@ -59,13 +59,29 @@ export class LinkInStore extends Error {
   }
 }
 
+/** Folders of which a removal was not synced because that failed, with the number of the last such failure. */
+const unsyncedRemovals = new Map<string, number>()
+let failures = 0
+
 /**
  * Removes the file of a complete blob, or of a resumable one, if there is one. Returns once that would survive a power
- * cut: the row that tells of it is about to go, and nobody would look for a file that came back.
+ * cut: the row that tells of it is about to go, and nobody would look for a file that came back. So a file that an earlier
+ * try has removed, in this process, is synced too.
  */
 export async function removeDurably(path: string): Promise<void> {
-  const isRemoved = await unlink(path).then(() => true, unlessMissing)
-  if (isRemoved === true) await syncDirectory(dirname(path))
+  const folder = dirname(path)
+  const isRemoved = (await unlink(path).then(() => true, unlessMissing)) === true
+  const failure = unsyncedRemovals.get(folder)
+  if (!isRemoved && failure === undefined) return
+  try {
+    await syncDirectory(folder)
+  } catch (error) {
+    failures += 1
+    unsyncedRemovals.set(folder, failures)
+    throw error
+  }
+  // A failure meanwhile may be of a removal that came after this sync began.
+  if (unsyncedRemovals.get(folder) === failure) unsyncedRemovals.delete(folder)
 }
 
 /** The same for a blob that was written in one session. */

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { StoreFailure } from '../../src/blobs/blob-store.ts'
 import { openDiskBlobs } from '../../src/blobs/disk.ts'
 import { makeBlobKey, systemRandom } from '../../src/domain/random.ts'
 import { chance } from '../support/chance.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
-import { type Step, watchDisk } from '../support/storage/watched-disk.ts'
+import { inputOutputError, type Step, watchDisk } from '../support/storage/watched-disk.ts'
 
 const random = chance(31)
 
@@ -80,4 +81,23 @@ test('a removal of what is not there syncs nothing', async () => {
   using disk = await watchDisk()
   await store.remove(makeBlobKey(systemRandom))
   expect(disk.asked).toEqual([])
+})
+
+test('a removal whose sync has failed is synced by the next try, which finds nothing', async () => {
+  using folder = temporaryFolder()
+  const store = await openDiskBlobs(folder.path, systemRandom, { alone: true })
+  const key = makeBlobKey(systemRandom)
+  const writer = await store.create(key)
+  await writer.complete()
+  using disk = await watchDisk()
+  disk.before = () => {
+    throw inputOutputError()
+  }
+  await expect(store.remove(key)).rejects.toBeInstanceOf(StoreFailure)
+  await expect(store.remove(key)).rejects.toBeInstanceOf(StoreFailure)
+  disk.before = () => {}
+  await store.remove(key)
+  await store.remove(key)
+  const sync: Step = { how: 'sync', path: join(folder.path, key.slice(0, 2)) }
+  expect(disk.asked).toEqual([sync, sync, sync])
 })

@@ -69,8 +69,9 @@ describe.each(faults)('an upload for which %s fails', (_, fault) => {
       expect(ready.body).toMatchObject({ database: 'ok', message: expect.stringContaining('store') })
       await holdfast.runJobs()
     }
-    // The refused uploads had not one byte stored.
-    expect(askedByUploads(disk)).toEqual([...fault.asked])
+    // The refused uploads had not one byte stored. A job tries again to sync what was removed.
+    const isOfBytesOrName = (how: Step['how']) => how !== 'sync'
+    expect(askedByUploads(disk).filter(isOfBytesOrName)).toEqual(fault.asked.filter(isOfBytesOrName))
     expect(unfinishedBlobs(holdfast.dataDir)).toEqual([])
     expect(await api(holdfast).get('/health')).toMatchObject({ status: 200 })
     expect(await account.files()).toMatchObject([{ slug: kept.slug }])
