@@ -1,15 +1,13 @@
 /**
- * Encrypted backups, in the format of age (https://age-encryption.org/v1), so that `age --decrypt` opens their contents too.
- * Each backup has a key of its own, which lies in its catalog, encrypted by the passphrase.
+ * Encrypted backups. Each has a key of its own, which lies in its catalog, encrypted by the passphrase in the format of age
+ * (https://age-encryption.org/v1). Contents of earlier versions are in that format too, and are read.
  */
 import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption'
-import type { BlobBody, BlobWriter } from '../../blobs/blob-store.ts'
+import { type BlobBody, streamOf } from '../../blobs/blob-store.ts'
 import { Refusal } from '../../domain/errors.ts'
+import { piecesOf } from '../relocation/blob-carrying.ts'
 import type { BackupStore } from './backup-store.ts'
-
-/** Bytes of one chunk of a payload, and of what authenticates it. */
-const CHUNK = 64 * 1024
-const TAG = 16
+import { CHUNK, isSealed, opened, SealingWriter, TAG } from './sealed-contents.ts'
 
 /** A new key, and the same locked by the passphrase. */
 export async function makeKey(passphrase: string): Promise<{ key: string; lockedKey: string }> {
@@ -34,24 +32,20 @@ export async function unlockKey(lockedKey: string, passphrase: string): Promise<
 
 /** The store with contents encrypted on their way. Sizes are those of the plain contents; the mark stays plain. */
 export async function encrypted(store: BackupStore, key: string): Promise<BackupStore> {
-  const encrypter = new Encrypter()
-  encrypter.addRecipient(await identityToRecipient(key))
-  const decrypter = new Decrypter()
-  decrypter.addIdentity(key)
-  const header = (await encrypter.encrypt(new Uint8Array())).length - TAG
-  const sealedSize = (size: number) => header + size + TAG * Math.max(1, Math.ceil(size / CHUNK))
+  const head = await headOfAge(key)
+  const sealedSize = (size: number) => head + size + TAG * Math.max(1, Math.ceil(size / CHUNK))
   const plainSize = (sealed: number) => {
-    const chunks = Math.ceil((sealed - header) / (CHUNK + TAG))
-    // Of a content that was cut inside its header there is no size.
-    return Math.max(-1, sealed - header - TAG * chunks)
+    const chunks = Math.ceil((sealed - head) / (CHUNK + TAG))
+    // Of a content that was cut inside its head there is no size.
+    return Math.max(-1, sealed - head - TAG * chunks)
   }
   return {
-    create: async (blob) => new EncryptedWriter(await store.create(blob), encrypter),
+    create: async (blob) => new SealingWriter(await store.create(blob), key, head),
     async read(blob, start, end, size): Promise<BlobBody> {
       if (start !== 0) throw new Error('an encrypted content is read from its beginning')
       const sealed = sealedSize(end)
       const body = await store.read(blob, 0, sealed, size === undefined ? undefined : sealedSize(size))
-      return decrypter.decrypt(body instanceof Blob ? body.stream() : body)
+      return streamed(plainBytes(piecesOf(body, sealed), key, head))
     },
     async size(blob) {
       const sealed = await store.size(blob)
@@ -65,47 +59,44 @@ export async function encrypted(store: BackupStore, key: string): Promise<Backup
   }
 }
 
-class EncryptedWriter implements BlobWriter {
-  readonly #inner: BlobWriter
-  readonly #input: WritableStreamDefaultWriter<Uint8Array>
-  /** Rejects as soon as the store takes no more. */
-  readonly #passedOn: Promise<void>
-  #size = 0
-
-  constructor(inner: BlobWriter, encrypter: Encrypter) {
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
-    this.#inner = inner
-    this.#input = writable.getWriter()
-    this.#passedOn = passOn(encrypter, readable, inner)
-    this.#passedOn.catch(() => {})
-  }
-
-  async write(chunk: Uint8Array): Promise<void> {
-    this.#size += chunk.byteLength
-    // The stream may keep the chunk for longer than its owner does.
-    const written = this.#input.write(chunk.slice())
-    written.catch(() => {})
-    await Promise.race([written, this.#passedOn])
-  }
-
-  async complete(recorded?: Promise<void>): Promise<number> {
-    this.#input.close().catch(() => {})
-    await this.#passedOn
-    await this.#inner.complete(recorded)
-    return this.#size
-  }
-
-  async abort(): Promise<void> {
-    await this.#input.abort().catch(() => {})
-    await this.#passedOn.catch(() => {})
-    await this.#inner.abort()
-  }
+/** Bytes of the head of a content in the format of age. Ours are as long, so that one size says the other in both. */
+async function headOfAge(key: string): Promise<number> {
+  const encrypter = new Encrypter()
+  encrypter.addRecipient(await identityToRecipient(key))
+  return (await encrypter.encrypt(new Uint8Array())).length - TAG
 }
 
-async function passOn(
-  encrypter: Encrypter,
-  plain: ReadableStream<Uint8Array>,
-  inner: BlobWriter,
-): Promise<void> {
-  for await (const chunk of await encrypter.encrypt(plain)) await inner.write(chunk)
+/** Of a content in either format. */
+async function* plainBytes(
+  body: AsyncIterable<Uint8Array>,
+  key: string,
+  head: number,
+): AsyncGenerator<Uint8Array> {
+  const pieces = body[Symbol.asyncIterator]()
+  let beginning: Uint8Array = Buffer.alloc(0)
+  while (beginning.length < head) {
+    const next = await pieces.next()
+    if (next.done === true) break
+    beginning = Buffer.concat([beginning, next.value])
+  }
+  const whole = preceded(beginning, { [Symbol.asyncIterator]: () => pieces })
+  if (isSealed(beginning)) return yield* opened(whole, key, head)
+  const decrypter = new Decrypter()
+  decrypter.addIdentity(key)
+  yield* await decrypter.decrypt(streamed(whole))
+}
+
+async function* preceded(
+  first: Uint8Array,
+  others: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, undefined> {
+  yield first
+  yield* others
+}
+
+function streamed(bytes: AsyncGenerator<Uint8Array, undefined>): ReadableStream<Uint8Array> {
+  return streamOf({
+    next: async () => (await bytes.next()).value ?? null,
+    cancel: () => void bytes.return(undefined).catch(() => {}),
+  })
 }

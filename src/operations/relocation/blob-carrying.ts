@@ -147,7 +147,7 @@ async function bodyOf(from: Route['from'], blob: BlobToMove): Promise<Source> {
 }
 
 /** A file is read ahead by one piece, in one call for each: through a stream a small one would take several times as long. */
-async function* piecesOf(body: BlobBody, size: number): AsyncGenerator<Uint8Array> {
+export async function* piecesOf(body: BlobBody, size: number): AsyncGenerator<Uint8Array> {
   if (!(body instanceof Blob)) return yield* body
   const piece = (at: number) => {
     const bytes = body.slice(at, at + PIECE).bytes()

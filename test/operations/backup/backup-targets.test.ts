@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Encrypter, identityToRecipient } from 'age-encryption'
 import * as z from 'zod'
+import { unlockKey } from '../../../src/operations/backup/encryption.ts'
 import { MAIN, onlyThese } from '../../cli/command.ts'
 import { caller } from '../../support/clients/caller.ts'
 import { GENEROUS, textBytes, upload } from '../../support/clients/public.ts'
@@ -118,9 +120,9 @@ describe('a backup', () => {
     await done(['backup', target], made, its)
     expect(await done(['backup', target], made, its)).toMatchObject({ copied_contents: 0 })
     const stored = contentsOf(target)
-    expect(stored.every(({ bytes }) => bytes.toString('latin1').startsWith('age-encryption.org/v1\n'))).toBe(
-      true,
-    )
+    const isSealed = ({ bytes }: { bytes: Buffer }) =>
+      bytes.toString('latin1').startsWith('holdfast-backup-content/2\n')
+    expect(stored.every(isSealed)).toBe(true)
     expect(stored.some(({ bytes }) => bytes.includes('what nobody else'))).toBe(false)
 
     expect(await run(['backup', target])).toMatchObject({
@@ -136,6 +138,15 @@ describe('a backup', () => {
     })
     writeFileSync(other, 'short')
     expect((await run(['restore', target], wrong)).code).toBe(1)
+
+    // Beside contents in the format of earlier versions.
+    const { lockedKey } = z
+      .object({ lockedKey: z.string() })
+      .parse(await Bun.file(join(target, 'mark')).json())
+    const encrypter = new Encrypter()
+    encrypter.addRecipient(await identityToRecipient(await unlockKey(lockedKey, PASSPHRASE)))
+    const old = await encrypter.encrypt(textBytes(secret))
+    writeFileSync(stored.find(({ bytes }) => bytes.length === old.length)?.path ?? '', old)
 
     await using server = await startChild(
       await restoredFrom(target, { HOLDFAST_BACKUP_PASSPHRASE_FILE: passphrase }),

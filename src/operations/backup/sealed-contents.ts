@@ -1,0 +1,133 @@
+/**
+ * The format of an encrypted content: a head with the salt of its key, then chunks of 64 KiB, each encrypted by AES-256-GCM
+ * under a nonce that is its number and whether it is the last one, and followed by its tag. It is the construction of age
+ * with a cipher that the runtime has.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import type { BlobWriter } from '../../blobs/blob-store.ts'
+
+/** Bytes of one chunk, and of what authenticates it. */
+export const CHUNK = 64 * 1024
+export const TAG = 16
+
+const CIPHER = 'aes-256-gcm'
+const NAME = Buffer.from('holdfast-backup-content/2\n')
+const SALT = 32
+const NONCE = 12
+
+/** Whether a content begins in this format. */
+export const isSealed = (beginning: Uint8Array) => NAME.equals(beginning.subarray(0, NAME.length))
+
+/** Encrypts the chunks of one content, or decrypts them, in their order. */
+class ChunkCipher {
+  readonly #key: Uint8Array
+  #number = 0
+
+  constructor(secret: string, salt: Uint8Array) {
+    this.#key = new Uint8Array(hkdfSync('sha256', secret, salt, 'holdfast backup content', 32))
+  }
+
+  seal(chunk: Uint8Array, isLast: boolean): Buffer[] {
+    const cipher = createCipheriv(CIPHER, this.#key, this.#nonce(isLast))
+    return [cipher.update(chunk), cipher.final(), cipher.getAuthTag()]
+  }
+
+  /** Throws for a chunk that is not the one that was sealed at this place. */
+  open(sealed: Uint8Array, isLast: boolean): Buffer {
+    if (sealed.length < TAG) throw new Error('an encrypted content ends in the middle')
+    const end = sealed.length - TAG
+    const decipher = createDecipheriv(CIPHER, this.#key, this.#nonce(isLast))
+    decipher.setAuthTag(sealed.subarray(end))
+    const opened = decipher.update(sealed.subarray(0, end))
+    decipher.final()
+    return opened
+  }
+
+  #nonce(isLast: boolean): Buffer {
+    const nonce = Buffer.alloc(NONCE)
+    nonce.writeUIntBE(this.#number++, NONCE - 7, 6)
+    nonce[NONCE - 1] = isLast ? 1 : 0
+    return nonce
+  }
+}
+
+/** Encrypts what is written to it. Heads have that length. */
+export class SealingWriter implements BlobWriter {
+  readonly #inner: BlobWriter
+  readonly #cipher: ChunkCipher
+  /** What has to be passed on. */
+  #sealed: Uint8Array[]
+  readonly #chunk = Buffer.allocUnsafe(CHUNK)
+  #filled = 0
+  #size = 0
+
+  constructor(inner: BlobWriter, secret: string, head: number) {
+    const salt = randomBytes(SALT)
+    this.#inner = inner
+    this.#cipher = new ChunkCipher(secret, salt)
+    this.#sealed = [NAME, salt, Buffer.alloc(head - NAME.length - SALT)]
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#size += chunk.byteLength
+    for (let at = 0; at < chunk.byteLength; ) {
+      // A full chunk is the last one unless more comes.
+      if (this.#filled === CHUNK) this.#seal(false)
+      const next = chunk.subarray(at, at + CHUNK - this.#filled)
+      this.#chunk.set(next, this.#filled)
+      this.#filled += next.byteLength
+      at += next.byteLength
+    }
+    await this.#passOn()
+  }
+
+  async complete(recorded?: Promise<void>): Promise<number> {
+    this.#seal(true)
+    await this.#passOn()
+    await this.#inner.complete(recorded)
+    return this.#size
+  }
+
+  abort(): Promise<void> {
+    return this.#inner.abort()
+  }
+
+  #seal(isLast: boolean): void {
+    this.#sealed.push(...this.#cipher.seal(this.#chunk.subarray(0, this.#filled), isLast))
+    this.#filled = 0
+  }
+
+  async #passOn(): Promise<void> {
+    const sealed = Buffer.concat(this.#sealed)
+    this.#sealed = []
+    if (sealed.length > 0) await this.#inner.write(sealed)
+  }
+}
+
+/** Decrypts a content whose head has that length. Throws for one that is not, from its beginning to its end, what was sealed. */
+export async function* opened(
+  body: AsyncIterable<Uint8Array>,
+  secret: string,
+  head: number,
+): AsyncGenerator<Uint8Array> {
+  let cipher: ChunkCipher | null = null
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const piece of body) {
+    rest = Buffer.concat([rest, piece])
+    if (cipher === null) {
+      if (rest.length < head) continue
+      cipher = new ChunkCipher(secret, rest.subarray(NAME.length, NAME.length + SALT))
+      rest = rest.subarray(head)
+    }
+    // What may be the last chunk waits for the end.
+    let at = 0
+    const chunks: Buffer[] = []
+    for (; rest.length - at > CHUNK + TAG; at += CHUNK + TAG) {
+      chunks.push(cipher.open(rest.subarray(at, at + CHUNK + TAG), false))
+    }
+    rest = rest.subarray(at)
+    if (chunks.length > 0) yield Buffer.concat(chunks)
+  }
+  if (cipher === null) throw new Error('an encrypted content ends in its head')
+  yield cipher.open(rest, true)
+}
