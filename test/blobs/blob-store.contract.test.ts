@@ -10,6 +10,8 @@ import { chance } from '../support/chance.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
 import { type NewPlace, onEveryStore, type Place } from '../support/storage/blob-places.ts'
+import { openMemoryBlobs } from '../worlds/memory-blobs.ts'
+import { MemoryStore } from '../worlds/memory-store.ts'
 
 const MIB = 1024 * 1024
 const random = chance(20)
@@ -375,4 +377,11 @@ blobStoreContract('a disk that is synced later', async (stack) => {
   const folder = stack.use(temporaryFolder())
   const options = { alone: false, isSyncedLater: true }
   return () => openDiskBlobs(join(folder.path, 'blobs'), systemRandom, options)
+})
+
+// Worlds are only as good as their store.
+blobStoreContract('the memory of seeded worlds', async () => {
+  const store = openMemoryBlobs(new MemoryStore(), { turn: async () => null }, Date.now)
+  // To open it again is to begin another life of it.
+  return async () => store
 })

@@ -19,9 +19,15 @@ import type { Turns } from './turns.ts'
 
 const PROGRESS = 'memory' as BlobProgress
 const FREE = 1024 ** 3
+/** Bytes of a stream's chunk. */
+const PIECE = 64 * 1024
 
 /** Opens the store for a life. */
-export function openMemoryBlobs(store: MemoryStore, turns: Turns, now: () => number): BlobStore {
+export function openMemoryBlobs(
+  store: MemoryStore,
+  turns: Pick<Turns, 'turn'>,
+  now: () => number,
+): BlobStore {
   store.dropUnfinished()
   return new MemoryBlobs(store, turns, now)
 }
@@ -30,10 +36,10 @@ class MemoryBlobs implements BlobStore {
   readonly dropsUnfinished = true
   readonly readsGrowing = false
   readonly #store: MemoryStore
-  readonly #turns: Turns
+  readonly #turns: Pick<Turns, 'turn'>
   readonly #now: () => number
 
-  constructor(store: MemoryStore, turns: Turns, now: () => number) {
+  constructor(store: MemoryStore, turns: Pick<Turns, 'turn'>, now: () => number) {
     this.#store = store
     this.#turns = turns
     this.#now = now
@@ -45,14 +51,22 @@ class MemoryBlobs implements BlobStore {
       const entry: StoredEntry = { place: 'temporary', bytes: Buffer.alloc(0), synced: 0, at: 0 }
       this.#store.entries.set(key, entry)
       this.#store.version++
+      let isOver = false
       return {
-        write: (chunk) => this.#append(key, entry, chunk),
+        write: async (chunk) => {
+          if (isOver) throw new StoreFailure('broken')
+          await this.#append(key, entry, chunk)
+        },
         complete: async (recorded) => {
+          if (isOver) throw new StoreFailure('broken')
           await this.#sync(key, entry)
           await recorded
           return this.#publish(key, entry)
         },
-        abort: () => this.remove(key),
+        abort: () => {
+          isOver = true
+          return this.remove(key)
+        },
       }
     })
   }
@@ -117,9 +131,14 @@ class MemoryBlobs implements BlobStore {
 
   read(key: BlobKey, start: number, end: number, size?: number): Promise<BlobBody> {
     return this.#doing('read', key, () => {
-      const { bytes } = this.#finished(key, size)
-      const chunks = [Buffer.from(bytes.subarray(start, end))]
-      return streamOf({ next: async () => chunks.pop() ?? null, cancel() {} })
+      const bytes = this.#finished(key, size).bytes.subarray(start, end)
+      let at = 0
+      const next = async () => {
+        const piece = Buffer.from(bytes.subarray(at, at + PIECE))
+        at += piece.length
+        return piece.length === 0 ? null : piece
+      }
+      return streamOf({ next, cancel() {} })
     })
   }
 
@@ -127,8 +146,7 @@ class MemoryBlobs implements BlobStore {
     return this.#doing('open', key, () => {
       const { bytes } = this.#finished(key, size)
       return {
-        readInto: (start, target) =>
-          this.#doing('read', key, () => target.set(bytes.subarray(start, start + target.length))),
+        readInto: (start, target) => this.#doing('read', key, () => fill(target, bytes, start)),
         async close() {},
       }
     })
@@ -144,7 +162,7 @@ class MemoryBlobs implements BlobStore {
 
   readInto(key: BlobKey, start: number, target: Uint8Array, size?: number): Promise<void> {
     return this.#doing('read', key, () => {
-      target.set(this.#finished(key, size).bytes.subarray(start, start + target.length))
+      fill(target, this.#finished(key, size).bytes, start)
     })
   }
 
@@ -255,6 +273,11 @@ class MemoryBlobs implements BlobStore {
     if (fault !== null) throw failureOf(fault.reason)
     return result
   }
+}
+
+function fill(target: Uint8Array, bytes: Uint8Array, start: number): void {
+  if (start + target.length > bytes.length) throw new StoreFailure('broken')
+  target.set(bytes.subarray(start, start + target.length))
 }
 
 function failureOf(reason: 'io' | 'full' | 'away'): StoreFailure {
