@@ -66,7 +66,8 @@ export const stores: readonly Change[] = [
     ['    await removeUnfinished(this.#layout, this.#key)\n', ''],
   ]),
   ...changesIn('src/blobs/disk-layout.ts', diskRemoval, [
-    ['  if (isRemoved === true) await syncDirectory(dirname(path))\n', ''],
+    ['    await syncDirectory(folder)\n  } catch', '  } catch'],
+    ['    unsyncedRemovals.set(folder, failures)\n', ''],
     ['if (layout.dropsUnfinished) await rm', 'if (true) await rm'],
   ]),
   ...changesIn('src/blobs/disk-files.ts', resumableDisk, [
