@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { DOWNLOAD_MAILS } from '../domain/link-event.ts'
-import { STORAGE_KINDS } from '../domain/storage-kind.ts'
+import { STORAGE_KINDS } from '../domain/storage.ts'
 import { component, described } from './documentation.ts'
 import { dataOf, dayField, timestampField } from './fields.ts'
 

@@ -8,6 +8,7 @@ import { type AccountId, type FolderId, GUESTS } from '../domain/ids.ts'
 import { assertInvariant } from '../domain/invariants.ts'
 import { makeFolderIdentifier, type Random } from '../domain/random.ts'
 import { sortKey } from '../domain/sort-key.ts'
+import { NEARLY_FULL, ROOM_AGAIN } from '../domain/storage.ts'
 
 export interface AccountRow {
   readonly id: AccountId
@@ -250,7 +251,7 @@ const addToTotals = preparedChange(
       .where('id', '=', account),
 )
 
-/** Up to `most` accounts that use nine tenths of their storage, and were not told of that. */
+/** Up to `most` accounts whose storage is nearly full, by the rule of `isNearlyFull`, and that were not told of that. */
 export function accountsNearlyFull(
   db: Database,
   storageLimit: number,
@@ -263,7 +264,8 @@ export function accountsNearlyFull(
       .where('id', '<>', GUESTS)
       .where('removed_at', 'is', null)
       .where('nearly_full_at', 'is', null)
-      .where(sql<SqlBool>`storage_used * 10 >= coalesce(quota, ${storageLimit}) * 9`)
+      .where('storage_used', '>', 0)
+      .where(sql<SqlBool>`storage_used * 100 >= coalesce(quota, ${storageLimit}) * ${sql.lit(NEARLY_FULL)}`)
       .limit(most),
   )
 }
@@ -279,12 +281,12 @@ export async function noteNearlyFull(trx: Trx, id: AccountId, now: number): Prom
   return numUpdatedRows > 0n
 }
 
-/** Accounts that use less than 85 % again are told anew the next time. */
+/** Accounts that have room again are told anew the next time. */
 export async function forgetNearlyFull(db: Database, storageLimit: number): Promise<void> {
   await db
     .updateTable('accounts')
     .set({ nearly_full_at: null })
     .where('nearly_full_at', 'is not', null)
-    .where(sql<SqlBool>`storage_used * 100 < coalesce(quota, ${storageLimit}) * 85`)
+    .where(sql<SqlBool>`storage_used * 100 < coalesce(quota, ${storageLimit}) * ${sql.lit(ROOM_AGAIN)}`)
     .execute()
 }

@@ -136,6 +136,18 @@ describeInBrowser('the settings', (browser) => {
     expect(today).toBeGreaterThanOrEqual(3)
     await storage.getByRole('link', { name: 'Holidays' }).click()
     await page.waitForURL(`${host.url}/files/${folder}`)
+
+    await host.database
+      .updateTable('accounts')
+      .set({ quota: 4500 })
+      .where('username', '=', opened.username)
+      .execute()
+    await host.runJobs()
+    const nearlyFull = page.getByText(/^Your storage is nearly full: 4 KB of 4\.4 KB used\.$/)
+    await nearlyFull.waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.goto('/settings')
+    await nearlyFull.waitFor()
     expect(opened.trouble()).toEqual([])
   })
 

@@ -1,3 +1,4 @@
+import { type Account, accountAnswer } from '../../src/contract/account.ts'
 import {
   archiveAddressAnswer,
   type FileDetail,
@@ -24,6 +25,10 @@ export const fetchWindow: FetchWindow = async (query, index, signal) => {
   }
   const { data, pagination } = await askServer(filePage, `/api/v1/files?${asked}`, { signal })
   return { files: data, total: pagination.total, isAtLeast: pagination.total_exact === false }
+}
+
+export async function fetchAccount(): Promise<Account> {
+  return (await askServer(accountAnswer, '/api/v1/account')).data
 }
 
 /** All of the account. */

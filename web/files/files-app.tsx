@@ -16,6 +16,7 @@ import { isTouchDevice } from './list/use-entry-events.ts'
 import type { Manager } from './manager.ts'
 import { NoticeList, type Saying } from './notices.tsx'
 import type { Preferences } from './preferences.ts'
+import { StorageLine } from './storage-line.tsx'
 import { UploadsButton } from './uploads/uploads-button.tsx'
 import { useLayers } from './use-layers.ts'
 import { usePlace } from './use-place.ts'
@@ -81,6 +82,7 @@ export function FilesApp({ data, engine, manager, preferences }: FilesAppProps) 
             <PathBar />
             <Toolbar engine={engine} look={look} setLook={setLook} />
             <EntryList look={look} />
+            <StorageLine />
             <UploadsButton engine={engine} />
           </section>
           {hasDetails ? <DetailsPanel close={closeDetails} /> : null}

@@ -1,4 +1,4 @@
-import { fetchFolders, fetchWindow } from './client.ts'
+import { fetchAccount, fetchFolders, fetchWindow } from './client.ts'
 import { moving, type OperationDone, removing } from './deeds.ts'
 import { type Entry, type FolderEntry, type Key, type Place, TOP } from './entry.ts'
 import { foldersListed } from './folders/folder-order.ts'
@@ -20,6 +20,7 @@ import {
   toggle,
   withoutGone,
 } from './selection/selection.ts'
+import { StorageLevel } from './storage-level.ts'
 
 /** What the page shows, and nothing of how. */
 export interface ManagerView {
@@ -47,6 +48,7 @@ const LATER = 5000
 export class Manager {
   readonly listing = new Listing(fetchWindow)
   readonly operations = new Operations<OperationDone>(later)
+  readonly storage = new StorageLevel(fetchAccount)
   readonly #listeners = new Set<() => void>()
   /** How many operations each entry is part of. */
   readonly #busy = new Map<Key, number>()
@@ -83,6 +85,7 @@ export class Manager {
   start(place: Place): void {
     this.#list({ ...this.#shown.query, place })
     void this.#loadTree()
+    void this.storage.look()
   }
 
   open(place: Place): void {
@@ -100,7 +103,7 @@ export class Manager {
   /** Asks again for everything that is shown. */
   async refresh(): Promise<void> {
     clearTimeout(this.#timer)
-    await Promise.all([this.#loadTree(), this.listing.refresh()])
+    await Promise.all([this.#loadTree(), this.listing.refresh(), this.storage.refresh()])
   }
 
   /** A click, an arrow or a touch on a row. While something else is opening nothing can be selected. */

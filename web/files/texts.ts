@@ -1,3 +1,4 @@
+import type { NearlyFullTexts } from '../shared/app/nearly-full.tsx'
 import type { Plural } from '../shared/words.ts'
 import type { Sort } from './list/listing.ts'
 
@@ -125,6 +126,7 @@ export interface FilesTexts {
     /** {most} */
     readonly tooMany: string
   }
+  readonly storage: NearlyFullTexts & { readonly show: string }
   readonly links: {
     readonly title: string
     readonly emptyWhy: string

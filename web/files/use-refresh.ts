@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
+import { watchAccount } from '../shared/app/watch.ts'
 import type { UploadEngine } from '../uploads/engine.ts'
 import type { Manager } from './manager.ts'
-import { watchChanges } from './watch.ts'
 
 /** Milliseconds in which what has changed is gathered. */
 const GATHERED = 300
@@ -19,7 +19,7 @@ export function useRefresh(manager: Manager, engine: UploadEngine): void {
         void manager.refresh()
       }, GATHERED)
     }
-    const unwatch = watchChanges(soon)
+    const unwatch = watchAccount({ changed: soon, nearlyFull: () => void manager.storage.look() })
     const listening = new AbortController()
     const { signal } = listening
     addEventListener(
@@ -40,7 +40,10 @@ export function useRefresh(manager: Manager, engine: UploadEngine): void {
     let done = doneCount(engine)
     const unsubscribe = engine.subscribe(() => {
       const now = doneCount(engine)
-      if (now > done) soon()
+      if (now > done) {
+        soon()
+        void manager.storage.look()
+      }
       done = now
     })
     return () => {

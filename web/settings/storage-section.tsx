@@ -1,8 +1,12 @@
 import { Button } from '@mantine/core'
+import { useEffect } from 'react'
 import type { Account, StorageShares } from '../../src/contract/account.ts'
+import { isNearlyFull } from '../../src/domain/storage.ts'
 import { Loaded } from '../shared/app/loaded.tsx'
+import { NearlyFull } from '../shared/app/nearly-full.tsx'
 import { PageSection } from '../shared/app/part.tsx'
 import { useAnswer } from '../shared/app/use-answer.ts'
+import { watchAccount } from '../shared/app/watch.ts'
 import { PartsBar, PartsList, type ChartPart as Share } from '../shared/charts/parts.tsx'
 import { fill } from '../shared/words.ts'
 import { fetchOwnAccount, fetchStorage } from './client.ts'
@@ -22,6 +26,7 @@ async function fetchStored(): Promise<Stored> {
 export function StorageSection() {
   const { texts } = useSettings()
   const { answered, again } = useAnswer(fetchStored)
+  useEffect(() => watchAccount({ changed: () => {}, nearlyFull: () => void again() }), [again])
   return (
     <PageSection title={texts.storage.title}>
       <Loaded again={again} answered={answered}>
@@ -48,6 +53,11 @@ function Storage({ account, shares }: Stored) {
           {left > 0 ? fill(storage.left, { size: words.size(left) }) : storage.full}
         </span>
       </p>
+      {isNearlyFull(used, limit) ? (
+        <p className="nearly-full" role="status">
+          <NearlyFull account={account} texts={storage.room} words={words} />
+        </p>
+      ) : null}
       <PartsBar format={words.size} parts={kinds} whole={Math.max(limit, used)} />
       {used === 0 ? <Empty /> : <ByFolder shares={shares} />}
     </>

@@ -1,6 +1,7 @@
 import type { DownloadMails } from '../../src/domain/link-event.ts'
-import type { StorageKind } from '../../src/domain/storage-kind.ts'
+import type { StorageKind } from '../../src/domain/storage.ts'
 import type { AppTexts } from '../shared/app/app-context.ts'
+import type { NearlyFullTexts } from '../shared/app/nearly-full.tsx'
 import type { StrengthTexts } from '../shared/strength.ts'
 import type { Plural } from '../shared/words.ts'
 
@@ -28,6 +29,7 @@ interface CommonTexts extends AppTexts {
 
 interface StorageTexts {
   readonly title: string
+  readonly room: NearlyFullTexts
   /** {used}, {limit} */
   readonly used: string
   /** {size} */

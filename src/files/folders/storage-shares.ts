@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts'
 import { type Clock, MINUTE } from '../../domain/clock.ts'
 import type { FolderId } from '../../domain/ids.ts'
 import type { Reach } from '../../domain/reach.ts'
-import { STORAGE_KINDS, type StorageKind, storageKindOf } from '../../domain/storage-kind.ts'
+import { STORAGE_KINDS, type StorageKind, storageKindOf } from '../../domain/storage.ts'
 import { folderById } from './folders.rows.ts'
 import { placeOf } from './places.ts'
 import {

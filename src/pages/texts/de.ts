@@ -1,5 +1,6 @@
 import { adminDe } from './admin-de.ts'
 import { mailDe } from './mail-de.ts'
+import { nearlyFullDe } from './nearly-full-de.ts'
 import { receiptDe } from './receipt-de.ts'
 import { settingsDe } from './settings-de.ts'
 import type { Texts } from './texts.ts'
@@ -433,6 +434,7 @@ export const de: Texts = {
         done: 'Fertig',
         tooMany: 'Ein Link gilt für höchstens {most} Dateien und Ordner. Wähle weniger, oder ihren Ordner.',
       },
+      storage: { ...nearlyFullDe, show: 'Was ihn belegt' },
       links: {
         title: 'Geteilte Links',
         emptyWhy: 'Wähle Dateien oder Ordner und dann Teilen, und die Links stehen hier.',

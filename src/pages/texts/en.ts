@@ -1,5 +1,6 @@
 import { adminEn } from './admin-en.ts'
 import { mailEn } from './mail-en.ts'
+import { nearlyFullEn } from './nearly-full-en.ts'
 import { receiptEn } from './receipt-en.ts'
 import { settingsEn } from './settings-en.ts'
 import type { Texts } from './texts.ts'
@@ -416,6 +417,7 @@ export const en: Texts = {
         done: 'Done',
         tooMany: 'A link is for {most} files and folders at most. Choose fewer, or their folder.',
       },
+      storage: { ...nearlyFullEn, show: 'What takes the room' },
       links: {
         title: 'Shared links',
         emptyWhy: 'Select files or folders and choose Share, and the links are listed here.',

@@ -1,3 +1,4 @@
+import { nearlyFullDe } from './nearly-full-de.ts'
 import { proofDe } from './proof-de.ts'
 import type { SettingsPageTexts } from './texts.ts'
 
@@ -46,6 +47,7 @@ export const settingsDe: SettingsPageTexts = {
       otherReason: 'Der Server hat es abgelehnt ({code}).',
     },
     storage: {
+      room: nearlyFullDe,
       title: 'Speicher',
       used: '{used} von {limit} belegt',
       left: '{size} frei',
@@ -211,7 +213,7 @@ export const settingsDe: SettingsPageTexts = {
       warnings: 'E-Mails zu meinen Dateien und Links',
       warningsWhy:
         'Eine Woche bevor ungeöffnete Dateien gelöscht werden, und wenn der Server Dateien beschädigt findet: von jeder Art höchstens eine E-Mail am Tag. Und was über deine Links kam, dass sie enden oder geendet haben, und dass dein Speicher fast voll ist: alles in einer E-Mail, höchstens einer in der Stunde.',
-      downloads: 'Darin Downloads über meine Links nennen',
+      downloads: 'Downloads in diesen E-Mails',
       downloadMails: {
         none: 'Keine Downloads',
         first: 'Den ersten Download jedes Links',

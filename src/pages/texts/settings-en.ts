@@ -1,3 +1,4 @@
+import { nearlyFullEn } from './nearly-full-en.ts'
 import { proofEn } from './proof-en.ts'
 import type { SettingsPageTexts } from './texts.ts'
 
@@ -43,6 +44,7 @@ export const settingsEn: SettingsPageTexts = {
       otherReason: 'The server refused it ({code}).',
     },
     storage: {
+      room: nearlyFullEn,
       title: 'Storage',
       used: '{used} of {limit} used',
       left: '{size} left',
@@ -205,7 +207,7 @@ export const settingsEn: SettingsPageTexts = {
       warnings: 'Email me about my files and links',
       warningsWhy:
         'A week before unopened files are deleted, and when the server finds files damaged: at most one email of each kind a day. And what your links have received, that they end or have ended, and that your storage is nearly full: all in one email, at most one an hour.',
-      downloads: 'Tell me there about downloads by my links',
+      downloads: 'Downloads in these emails',
       downloadMails: {
         none: 'No downloads',
         first: 'The first download of each link',

@@ -1,12 +1,20 @@
+import type { EventKind } from '../../../src/domain/link-event.ts'
+
 /** Milliseconds until an answer that was an error is asked for again; a connection that broke the browser mends itself. */
 const LATER = 30_000
 
+interface Watchers {
+  /** Something of the account has changed, by whomever; with every connection once: before it something may have been missed. */
+  readonly changed: () => void
+  /** The server has told that storage is nearly full. */
+  readonly nearlyFull: () => void
+}
+
 /**
- * Tells when something of the account has changed, by whomever, and with every connection once: before it something
- * may have been missed. A page that nobody sees has none, because browsers have few for all pages of a server that speaks
- * HTTP/1.1. Returns what ends it.
+ * Tells what happens in the account. A page that nobody sees has no connection, because browsers have few for all pages of a
+ * server that speaks HTTP/1.1. Returns what ends it.
  */
-export function watchChanges(changed: () => void): () => void {
+export function watchAccount({ changed, nearlyFull }: Watchers): () => void {
   let events: EventSource | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -17,6 +25,10 @@ export function watchChanges(changed: () => void): () => void {
     events.addEventListener('ready', changed)
     events.addEventListener('change', changed)
     events.addEventListener('reload', changed)
+    events.addEventListener('link', ({ data }: MessageEvent<string>) => {
+      const event: { readonly kind?: EventKind } = JSON.parse(data)
+      if (event.kind === 'storage.nearly_full') nearlyFull()
+    })
     events.addEventListener('error', () => {
       if (events?.readyState !== EventSource.CLOSED) return
       timer = setTimeout(open, LATER)

@@ -25,3 +25,14 @@ const kinds: Readonly<Record<IconKind, StorageKind>> = {
 export function storageKindOf(type: string): StorageKind {
   return kinds[iconKindOf(type, '')]
 }
+
+/** Percent of its storage from which on an account is told that it is nearly full. */
+export const NEARLY_FULL = 90
+
+/** Percent below which there is room again: what is told after that is told anew. */
+export const ROOM_AGAIN = 85
+
+/** `used`, `limit`: bytes. Nothing that is empty is nearly full, whatever its limit. */
+export function isNearlyFull(used: number, limit: number): boolean {
+  return used > 0 && used * 100 >= limit * NEARLY_FULL
+}
