@@ -1,3 +1,6 @@
+/** Webhooks of an account. */
+export const MOST_WEBHOOKS = 10
+
 /**
  * Why a delivery failed: no address of the host may be asked; no connection, or one that broke; no answer in time; an answer
  * that is no success; or the webhook was disabled meanwhile.

@@ -1,5 +1,5 @@
 /** Guides on the site, `docs/guide/<name>.md`, in the order of the list. */
-export const GUIDES = ['api', 'sharex', 'rclone', 'tus-clients'] as const
+export const GUIDES = ['api', 'webhooks', 'sharex', 'rclone', 'tus-clients'] as const
 export type GuideName = (typeof GUIDES)[number]
 
 /** Null for an unknown guide. */

@@ -14,6 +14,7 @@ import { seeOther } from './see-other.ts'
 const subjects: Readonly<Record<SettingsSection, string>> = {
   storage: 'what is stored, and how many requests were made',
   keys: 'API keys',
+  webhooks: 'webhooks and what was sent to them',
   security: 'how one signs in, and where one is signed in',
   account: 'the name of the account, and its end',
 }

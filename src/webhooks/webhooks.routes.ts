@@ -134,8 +134,12 @@ export const changeWebhookEndpoint = keyedEndpoint({
     .openapi({ description: READ_ONLY_ALLOWED }),
   answer: webhookAnswer,
   errors: [400, 404, 413],
-  async handle({ caller, params, body }, { webhooks }: Needs) {
+  async handle(
+    { call, caller, params, body },
+    { webhooks, signIn }: Needs & { readonly signIn: SignInPart },
+  ) {
     assertKnownFields(body, ['enabled', ...Object.keys(webhookShape.shape)])
+    if (body.url !== undefined && caller.by.kind === 'session') assertProved(call, signIn.proofs)
     const changed = await webhooks.webhooks.change(caller, idOf(params.id), {
       ...(body.url === undefined ? {} : { url: body.url }),
       ...(body.kinds === undefined ? {} : { kinds: body.kinds }),

@@ -12,7 +12,13 @@ import { Refusal } from '../domain/errors.ts'
 import type { WebhookDeliveryId, WebhookId } from '../domain/ids.ts'
 import type { EventKind } from '../domain/link-event.ts'
 import type { Random } from '../domain/random.ts'
-import { formatWebhookSecret, parseWebhookSecret, parseWebhookUrl, SECRET_LENGTH } from '../domain/webhook.ts'
+import {
+  formatWebhookSecret,
+  MOST_WEBHOOKS,
+  parseWebhookSecret,
+  parseWebhookUrl,
+  SECRET_LENGTH,
+} from '../domain/webhook.ts'
 import {
   countDeliveries,
   type DeliveryRow,
@@ -45,8 +51,6 @@ export interface WantedWebhook {
   readonly secret: string | null
 }
 
-/** Webhooks of an account. */
-export const MOST_WEBHOOKS = 10
 /** Tests and repetitions of an account in an hour. */
 const MOST_BY_HAND = 100
 

@@ -17,17 +17,18 @@ import {
 import { tabTo } from '../support/browser/keyboard.ts'
 import { bearer, makeFolder, upload } from '../support/clients/public.ts'
 import { PASSWORD, signedIn } from '../support/clients/site-visitor.ts'
+import { signatureOf, startWebhookReceiver } from '../support/clients/webhook-receiver.ts'
 import { startHoldfast, type TestHoldfast } from '../support/servers/holdfast.ts'
 import { codesAt } from '../support/sign-in/codes.ts'
 
-const PATHS = ['/settings', '/settings/keys', '/settings/security', '/settings/account']
+const PATHS = ['/settings', '/settings/keys', '/settings/webhooks', '/settings/security', '/settings/account']
 const NEW_PASSWORD = 'granite lantern under moss'
 
 describeInBrowser('the settings', (browser) => {
   let host: TestHoldfast
   const codeOf = codesAt(() => host.clock.now())
   beforeAll(async () => {
-    host = await startHoldfast({ signUp: 'open' })
+    host = await startHoldfast({ signUp: 'open', webhookPrivateNetworks: true })
   }, 120_000)
   afterAll(() => host.stop())
 
@@ -209,6 +210,46 @@ describeInBrowser('the settings', (browser) => {
     await said(page, '“Screenshots” is revoked')
     await row.waitFor({ state: 'detached' })
     expect(await asked()).toBe(401)
+    expect(opened.trouble()).toEqual([])
+  })
+
+  test('add a webhook, whose secret signs its test, and pause, resume and delete it', async () => {
+    await using opened = await openSettings('/settings/webhooks')
+    await using receiver = startWebhookReceiver()
+    const { page } = opened
+    await button(page, 'Add webhook').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Address').fill('ftp://127.0.0.1/')
+    await dialog.getByRole('checkbox', { name: 'Storage is nearly full' }).uncheck()
+    await page.keyboard.press('Enter')
+    await dialog.getByText('Enter an address that begins with').waitFor()
+    await dialog.getByLabel('Address').fill(receiver.url)
+    await page.keyboard.press('Enter')
+    const secret = (await dialog.locator('.code-box code').textContent()) ?? ''
+    expect(await accessibilityFaults(page)).toEqual([])
+    await button(page, 'Done').click()
+    expect(await page.content()).not.toContain(secret)
+
+    const row = page.getByRole('listitem').filter({ hasText: receiver.url })
+    await row.getByText('A file came by a link, First download of a link').waitFor()
+    await row.getByRole('button', { name: /^Send a test/ }).click()
+    await said(page, 'The test is on its way')
+    const [event] = await receiver.received(1, () => host.runJobs())
+    expect(event?.signature).toBe(event === undefined ? '' : signatureOf(secret, event))
+    await row.getByText('Delivered', { exact: true }).waitFor()
+    expect(await faultsInBothColours(page)).toEqual([])
+    await row.getByRole('button', { name: /^Send again/ }).click()
+    await said(page, 'The event is on its way again')
+    const [, again] = await receiver.received(2, () => host.runJobs())
+    expect(again?.id).toBe(event?.id ?? '')
+
+    await row.getByRole('button', { name: /^Pause/ }).click()
+    await row.getByText('Paused since').waitFor()
+    await row.getByRole('button', { name: /^Resume/ }).click()
+    await row.getByText('In use').waitFor()
+    await row.getByRole('button', { name: /^Delete/ }).click()
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByText('No webhooks yet.').waitFor()
     expect(opened.trouble()).toEqual([])
   })
 

@@ -162,6 +162,9 @@ function settings(): State[] {
         .click()
       await page.getByRole('dialog').waitFor()
     }),
+    at('webhooks-none', '/webhooks'),
+    at('webhook-new', '/webhooks', (page) => button(page, 'Add webhook').click()),
+    at('webhook-failing', '/webhooks', addFailingWebhook),
     at('security', '/security'),
     at('codes', '/security', async (page) => {
       await button(page, 'Set up codes').click()
@@ -181,6 +184,20 @@ function settings(): State[] {
       await page.getByRole('dialog').waitFor()
     }),
   ]
+}
+
+/** Nobody answers at its address, so its test is tried again and again. */
+async function addFailingWebhook(page: Page): Promise<void> {
+  const row = page.getByRole('listitem').filter({ hasText: 'hooks.example' })
+  if ((await row.count()) === 0) {
+    await page.getByRole('button', { name: 'Add webhook' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Address').fill('https://hooks.example/holdfast')
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('button', { name: 'Done' }).click()
+  }
+  await row.getByRole('button', { name: /^Send a test/ }).click()
+  await row.getByText('On its way').first().waitFor()
 }
 
 function administration(): State[] {

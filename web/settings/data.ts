@@ -1,7 +1,7 @@
 import type { SettingsTexts } from './texts.ts'
 
 /** The pages of the settings, each at an address of its own. */
-export const SETTINGS_SECTIONS = ['storage', 'keys', 'security', 'account'] as const
+export const SETTINGS_SECTIONS = ['storage', 'keys', 'webhooks', 'security', 'account'] as const
 
 export type SettingsSection = (typeof SETTINGS_SECTIONS)[number]
 

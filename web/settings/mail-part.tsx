@@ -1,4 +1,4 @@
-import { Button, Switch, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useId, useState } from 'react'
 import type { MailSettings } from '../../src/contract/account.ts'
 import type { Session } from '../../src/contract/session.ts'
@@ -109,13 +109,18 @@ function Wishes({ mail: { warnings, downloads }, changed }: Pick<AddressProps, '
 
   return (
     <>
-      <Switch
-        checked={warnings}
-        description={mail.warningsWhy}
-        disabled={isBusy}
-        label={mail.warnings}
-        onChange={() => change({ warnings: !warnings })}
-      />
+      <label className="check">
+        <input
+          checked={warnings}
+          disabled={isBusy}
+          onChange={() => change({ warnings: !warnings })}
+          type="checkbox"
+        />
+        <span>
+          {mail.warnings}
+          <span className="small quiet">{mail.warningsWhy}</span>
+        </span>
+      </label>
       {warnings ? (
         <div className="field">
           <label htmlFor={field}>{mail.downloads}</label>

@@ -6,6 +6,7 @@ import { RequestsSection } from './requests-section.tsx'
 import { SecuritySection } from './security-section.tsx'
 import { SettingsContext } from './settings-context.ts'
 import { StorageSection } from './storage-section.tsx'
+import { WebhooksSection } from './webhooks/webhooks-section.tsx'
 
 /** One page of the settings. */
 export function SettingsApp({ data }: { data: SettingsPageData }) {
@@ -29,6 +30,8 @@ function SectionOf({ section }: { section: SettingsSection }) {
       )
     case 'keys':
       return <KeysSection />
+    case 'webhooks':
+      return <WebhooksSection />
     case 'security':
       return <SecuritySection />
     case 'account':

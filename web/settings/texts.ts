@@ -4,6 +4,7 @@ import type { AppTexts } from '../shared/app/app-context.ts'
 import type { NearlyFullTexts } from '../shared/app/nearly-full.tsx'
 import type { StrengthTexts } from '../shared/strength.ts'
 import type { Plural } from '../shared/words.ts'
+import type { WebhooksTexts } from './webhooks/texts.ts'
 
 /** What the settings say. */
 export interface SettingsTexts {
@@ -12,6 +13,7 @@ export interface SettingsTexts {
   readonly requests: RequestsTexts
   readonly keys: KeysTexts
   readonly newKey: NewKeyTexts
+  readonly webhooks: WebhooksTexts
   readonly password: PasswordTexts
   readonly passkeys: PasskeysTexts
   readonly codes: CodesTexts

@@ -606,7 +606,13 @@ export const de: Texts = {
     copy: 'Befehl kopieren',
     pages: 'Dokumentation',
     reference: 'Referenz',
-    guides: { api: 'Einführung', sharex: 'ShareX', rclone: 'rclone', 'tus-clients': 'tus-Clients' },
+    guides: {
+      api: 'Einführung',
+      webhooks: 'Webhooks',
+      sharex: 'ShareX',
+      rclone: 'rclone',
+      'tus-clients': 'tus-Clients',
+    },
   },
   account: {
     forms: {

@@ -575,7 +575,13 @@ export const en: Texts = {
     copy: 'Copy command',
     pages: 'Documentation',
     reference: 'Reference',
-    guides: { api: 'Guide', sharex: 'ShareX', rclone: 'rclone', 'tus-clients': 'tus clients' },
+    guides: {
+      api: 'Guide',
+      webhooks: 'Webhooks',
+      sharex: 'ShareX',
+      rclone: 'rclone',
+      'tus-clients': 'tus clients',
+    },
   },
   account: {
     forms: {

@@ -1,11 +1,18 @@
 import { nearlyFullDe } from './nearly-full-de.ts'
 import { proofDe } from './proof-de.ts'
 import type { SettingsPageTexts } from './texts.ts'
+import { webhooksDe } from './webhooks-de.ts'
 
 export const settingsDe: SettingsPageTexts = {
   title: 'Einstellungen',
   pages: 'Seiten der Einstellungen',
-  sections: { storage: 'Speicher', keys: 'API-Schlüssel', security: 'Sicherheit', account: 'Konto' },
+  sections: {
+    storage: 'Speicher',
+    keys: 'API-Schlüssel',
+    webhooks: 'Webhooks',
+    security: 'Sicherheit',
+    account: 'Konto',
+  },
   app: {
     common: {
       cancel: 'Abbrechen',
@@ -128,6 +135,7 @@ export const settingsDe: SettingsPageTexts = {
       sharexFile: 'holdfast.sxcu herunterladen',
       done: 'Fertig',
     },
+    webhooks: webhooksDe,
     password: {
       title: 'Passwort',
       why: 'Ein neues Passwort meldet alle anderen Browser ab.',

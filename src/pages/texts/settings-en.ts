@@ -1,11 +1,18 @@
 import { nearlyFullEn } from './nearly-full-en.ts'
 import { proofEn } from './proof-en.ts'
 import type { SettingsPageTexts } from './texts.ts'
+import { webhooksEn } from './webhooks-en.ts'
 
 export const settingsEn: SettingsPageTexts = {
   title: 'Settings',
   pages: 'Pages of the settings',
-  sections: { storage: 'Storage', keys: 'API keys', security: 'Security', account: 'Account' },
+  sections: {
+    storage: 'Storage',
+    keys: 'API keys',
+    webhooks: 'Webhooks',
+    security: 'Security',
+    account: 'Account',
+  },
   app: {
     common: {
       cancel: 'Cancel',
@@ -122,6 +129,7 @@ export const settingsEn: SettingsPageTexts = {
       sharexFile: 'Download holdfast.sxcu',
       done: 'Done',
     },
+    webhooks: webhooksEn,
     password: {
       title: 'Password',
       why: 'A new password signs all other browsers out.',

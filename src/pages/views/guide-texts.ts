@@ -2,6 +2,7 @@ import api from '../../../docs/guide/api.md'
 import rclone from '../../../docs/guide/rclone.md'
 import sharex from '../../../docs/guide/sharex.md'
 import tusClients from '../../../docs/guide/tus-clients.md'
+import webhooks from '../../../docs/guide/webhooks.md'
 import type { GuideName } from '../guides.ts'
 
 /** Placeholder for the server's address in the guides. */
@@ -12,7 +13,13 @@ interface Guide {
   readonly html: string
 }
 
-const guides: Readonly<Record<GuideName, Guide>> = { api, sharex, rclone, 'tus-clients': tusClients }
+const guides: Readonly<Record<GuideName, Guide>> = {
+  api,
+  webhooks,
+  sharex,
+  rclone,
+  'tus-clients': tusClients,
+}
 
 export function guideTitle(name: GuideName): string {
   return guides[name].title
