@@ -179,8 +179,9 @@ function webhookDisabled(
     subject: 'Ein Webhook wurde abgeschaltet',
     paragraphs: [`Ein Webhook wurde abgeschaltet (${account}), ${why}:`],
     list: { items: [url], more: null },
+    link: { label: 'Deine Webhooks zeigen', address: at.address('/settings/webhooks') },
     rest: [
-      'Es wird nichts mehr dorthin gesendet. Schalte ihn über die API oder mit „holdfast webhooks --enable“ wieder ein, wenn sein Empfänger funktioniert. Was nicht gesendet werden konnte, kann eine Woche lang noch einmal gesendet werden.',
+      'Es wird nichts mehr dorthin gesendet. Setze ihn dort fort, oder mit „holdfast webhooks --enable“, wenn sein Empfänger funktioniert. Was nicht gesendet werden konnte, kann eine Woche lang noch einmal gesendet werden.',
     ],
     end: { label: 'Diese E-Mails abbestellen', address: at.address(unsubscribePath) },
   }

@@ -176,8 +176,9 @@ function webhookDisabled(
     subject: 'A webhook was disabled',
     paragraphs: [`A webhook of ${account} was disabled, because ${why}:`],
     list: { items: [url], more: null },
+    link: { label: 'Show your webhooks', address: at.address('/settings/webhooks') },
     rest: [
-      'Nothing is sent there any more. Enable it again, by the API or with "holdfast webhooks --enable", once its receiver works. What could not be sent can be sent again for a week.',
+      'Nothing is sent there any more. Resume it there, or with "holdfast webhooks --enable", once its receiver works. What could not be sent can be sent again for a week.',
     ],
     end: { label: 'Stop these emails', address: at.address(unsubscribePath) },
   }
