@@ -1,7 +1,7 @@
 import type { Pacing } from './retries.ts'
 import { failureOf } from './s3-failure.ts'
 import { countedRequests, type S3Watch } from './s3-metrics.ts'
-import { type S3Request, type S3Requests, signedRequests } from './s3-requests.ts'
+import { type S3Reply, type S3Request, type S3Requests, signedRequests } from './s3-requests.ts'
 import { refusingRequests, repeatedRequests } from './s3-retries.ts'
 import { type S3Settings, s3Signing } from './s3-signing.ts'
 import { type S3Timeouts, watchedRequests } from './s3-watchdog.ts'
@@ -12,14 +12,8 @@ export interface S3Answer {
   readonly text: string
 }
 
-/** An answer whose body has not arrived yet. The body has to be read or cancelled. */
-export interface S3Stream {
-  readonly status: number
-  readonly headers: Headers
-  readonly body: ReadableStream<Uint8Array> | null
-  /** Closes the connection. */
-  close(): void
-}
+/** An answer whose body has not arrived yet. The body has to be taken, and read or cancelled. */
+export type S3Stream = Pick<S3Reply, 'status' | 'headers' | 'bytes' | 'takeBody' | 'close'>
 
 /** Sends signed requests to one bucket, with retries. Throws S3Failure for any answer but 2xx. */
 export interface S3Client {
@@ -53,9 +47,6 @@ export function s3Client(
         return { headers: reply.headers, text }
       }),
 
-    open: (request, use) =>
-      requests.perform(request, async ({ status, headers, takeBody, close }) =>
-        use({ status, headers, body: takeBody(), close }),
-      ),
+    open: (request, use) => requests.perform(request, async (reply) => use(reply)),
   }
 }

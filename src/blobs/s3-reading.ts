@@ -1,12 +1,15 @@
 import type { BlobKey } from '../domain/ids.ts'
 import { assertSize, type BlobBody, type BlobChunks, BlobMissing, streamOf } from './blob-store.ts'
-import { s3Bytes, s3Chunks, s3Fill } from './s3-body.ts'
+import type { PartMemory } from './part-memory.ts'
+import { s3Chunks, s3Fill, s3Whole } from './s3-body.ts'
 import type { S3Client, S3Stream } from './s3-client.ts'
 import { asS3Failures, S3Failure } from './s3-failure.ts'
 import { isNoSuchKey, objectOf, objectSize } from './s3-objects.ts'
 
 /** Smaller ranges are read in one piece: that takes less time, and a connection that breaks is retried. */
 const LARGEST_WHOLE_READ = 512 * 1024
+/** The same where there is memory for it, which slow readers hold. */
+const LARGEST_SHARED_READ = 1024 * 1024
 
 /** The bytes `start` to `end` (exclusive) of a blob, whose size is known or not. */
 interface BlobRange {
@@ -18,19 +21,34 @@ interface BlobRange {
 
 /** As `BlobStore.read`. */
 export async function readRange(client: S3Client, range: BlobRange): Promise<BlobBody> {
-  const found = await wholeOrChunks(client, range)
+  const found = await wholeOrChunks(client, range, LARGEST_WHOLE_READ)
   return found instanceof Uint8Array ? new Blob([found]) : streamOf(found)
 }
 
-/** As `BlobStore.chunks`. */
-export async function readChunks(client: S3Client, range: BlobRange): Promise<BlobChunks> {
-  const found = await wholeOrChunks(client, range)
-  return found instanceof Uint8Array ? oneChunk(found) : found
+/** As `BlobStore.chunks`. `shared`: memory for ranges that are held whole until they are sent. */
+export async function readChunks(
+  client: S3Client,
+  range: BlobRange,
+  shared: PartMemory,
+): Promise<BlobChunks> {
+  const length = range.end - range.start
+  const isShared = length > LARGEST_WHOLE_READ && length <= LARGEST_SHARED_READ && shared.take(length)
+  const give = () => {
+    if (isShared) shared.give(length)
+  }
+  try {
+    const found = await wholeOrChunks(client, range, isShared ? LARGEST_SHARED_READ : LARGEST_WHOLE_READ)
+    return found instanceof Uint8Array ? oneChunk(found, give) : found
+  } catch (error) {
+    give()
+    throw error
+  }
 }
 
 async function wholeOrChunks(
   client: S3Client,
   range: BlobRange,
+  largest: number,
 ): Promise<Uint8Array<ArrayBuffer> | BlobChunks> {
   const length = range.end - range.start
   const { stall } = client.timeouts
@@ -39,21 +57,27 @@ async function wholeOrChunks(
     return new Uint8Array()
   }
   return openRange<Uint8Array<ArrayBuffer> | BlobChunks>(client, range, async (answer) =>
-    length > LARGEST_WHOLE_READ ? s3Chunks(answer, length, stall) : s3Bytes(answer, length, stall),
+    length > largest ? s3Chunks(answer, length, stall) : s3Whole(answer, length, stall),
   )
 }
 
-function oneChunk(bytes: Uint8Array): BlobChunks {
+/** `over`: called once when nobody holds the bytes any more. */
+function oneChunk(bytes: Uint8Array, over: () => void): BlobChunks {
   let left: Uint8Array | null = bytes.byteLength === 0 ? null : bytes
+  let isHeld = true
+  const end = () => {
+    left = null
+    if (isHeld) over()
+    isHeld = false
+  }
   return {
     async next() {
       const chunk = left
       left = null
+      if (chunk === null) end()
       return chunk
     },
-    cancel() {
-      left = null
-    },
+    cancel: end,
   }
 }
 

@@ -31,7 +31,7 @@ export interface WatchedTry extends S3Try {
   readonly moved: () => void
 }
 
-/** The head of an answer, whatever its status. The body is read by one call of `text` or `takeBody`. */
+/** The head of an answer, whatever its status. The body is read by one call of `text`, `bytes` or `takeBody`. */
 export interface S3Reply {
   /** Names the request, for the log. */
   readonly what: string
@@ -39,6 +39,11 @@ export interface S3Reply {
   readonly headers: Headers
   /** The whole body, which has to be small. Throws S3Failure when it is incomplete. */
   text(): Promise<string>
+  /**
+   * The whole body in one piece, as the runtime collects it. `length`: what the headers promise, by which its time is
+   * measured. Throws S3Failure when it is incomplete.
+   */
+  bytes(length: number): Promise<Uint8Array<ArrayBuffer>>
   /** The body, whose reader has to watch its progress; null when there is none. */
   takeBody(): ReadableStream<Uint8Array> | null
   /** Closes the connection. */
@@ -79,6 +84,13 @@ export function signedRequests(signing: S3Signing): S3Requests<WatchedTry> {
         status: response.status,
         headers: response.headers,
         text: () => translating(request, what, () => readAnswerText(response, what, signal, moved)),
+        bytes: () =>
+          translating(request, what, () =>
+            unlessAborted(
+              signal,
+              response.arrayBuffer().then((bytes) => new Uint8Array(bytes)),
+            ),
+          ),
         takeBody: () => response.body,
         close() {},
       })

@@ -10,11 +10,15 @@ export interface S3Timeouts {
   readonly stall: number
 }
 
+/** Bytes that have to come within a stall's time where they come in one piece. */
+const CHUNK = 256 * 1024
+
 export const usualTimeouts: S3Timeouts = { answer: 10_000, stall: 30_000 }
 
 /**
  * Aborts tries that make no progress, with S3Failure: also one that the runtime does not end when its signal is aborted.
- * After `takeBody` the reader of the body has to watch over it.
+ * After `takeBody` the reader of the body has to watch over it. Of `bytes` nobody sees the progress, so that they may take
+ * the time of so many chunks.
  */
 export function watchedRequests(requests: S3Requests<WatchedTry>, timeouts: S3Timeouts): S3Requests<S3Try> {
   return {
@@ -34,7 +38,11 @@ export function watchedRequests(requests: S3Requests<WatchedTry>, timeouts: S3Ti
             watchdog.disarm()
             return reply.takeBody()
           }
-          return use({ ...reply, takeBody, close: () => watchdog.abort('the reader has gone') })
+          const bytes = (length: number) => {
+            watchdog.arm(timeouts.stall * Math.ceil(length / CHUNK))
+            return reply.bytes(length)
+          }
+          return use({ ...reply, bytes, takeBody, close: () => watchdog.abort('the reader has gone') })
         })
       } catch (error) {
         watchdog.abort('it was given up')

@@ -41,6 +41,9 @@ const MARK = 'mark'
 /** Bytes that the parts of all uploads may take beyond one part for each upload. */
 const SHARED_MEMORY = 192 * 1024 * 1024
 
+/** Bytes of ranges that are read whole, beyond those that always are. */
+const READ_MEMORY = 32 * 1024 * 1024
+
 const PROBE_BYTES = 512
 /** Health checks have to be answered soon. */
 const PROBE_RETRIES: StoreRetryPolicy = { tries: 2, giveUpAfter: 1000 }
@@ -94,6 +97,7 @@ class S3Blobs implements BlobStore {
   readonly #client: S3Client
   readonly #random: Random
   readonly #memory = partMemory(SHARED_MEMORY)
+  readonly #readMemory = partMemory(READ_MEMORY)
 
   constructor(client: S3Client, random: Random) {
     this.#client = client
@@ -121,7 +125,7 @@ class S3Blobs implements BlobStore {
   }
 
   chunks(key: BlobKey, start: number, end: number, size?: number): Promise<BlobChunks> {
-    return readChunks(this.#client, { key, start, end, size })
+    return readChunks(this.#client, { key, start, end, size }, this.#readMemory)
   }
 
   readInto(key: BlobKey, start: number, target: Uint8Array, size?: number): Promise<void> {

@@ -45,7 +45,9 @@ export class MemoryS3 implements S3Client {
     this.requests.push(nameOf(request))
     const bytes = this.#found(request.object ?? '')
     const headers = new Headers({ 'Content-Length': String(bytes.length) })
-    return use({ status: 200, headers, body: new Blob([new Uint8Array(bytes)]).stream(), close() {} })
+    const body = new Uint8Array(bytes)
+    const takeBody = () => new Blob([body]).stream()
+    return use({ status: 200, headers, bytes: async () => body, takeBody, close() {} })
   }
 
   async presign(object: string): Promise<string> {
