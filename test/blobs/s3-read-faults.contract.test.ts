@@ -45,7 +45,6 @@ describe.skipIf(whyNoCeph() !== null)('a read from S3', () => {
     proxy.inject({ kind: 'stall-response', after: 100_000 })
     expect((await get(store, key, 0, 300_000)).equals(content.subarray(0, 300_000))).toBe(true)
     proxy.inject({ kind: 'cut-response', after: 700_000 })
-    proxy.inject({ kind: 'stall-response', after: 700_000 })
     const chunks = await store.chunks(key, 9, 9 + MIB, LARGE)
     expect((await joined(chunks)).equals(content.subarray(9, 9 + MIB))).toBe(true)
   })
