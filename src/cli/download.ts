@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { createApi } from '../client/api.ts'
 import { type Downloaded, type DownloadParts, downloadFile, type Wanted } from '../client/downloading.ts'
 import { ClientError } from '../client/failure.ts'
+import { fileWanted } from '../client/file-wanted.ts'
 import { walkRemoteFolder } from '../client/folder-walk.ts'
 import type { LinkSide } from '../client/link-side.ts'
 import { type Link, parseLink } from '../client/links.ts'
@@ -134,21 +135,6 @@ async function* folderWanted(side: PublicSide, identifier: string, output: strin
       case 'file':
         yield { name: walked.name, wanted: fileWanted(side, walked.slug, walked.name, walked.folder) }
     }
-  }
-}
-
-function fileWanted(side: PublicSide, slug: string, name: string | null, folder: string): Wanted {
-  return {
-    async address() {
-      const signed = await side.sign(slug)
-      if (signed === null) return null
-      const { server, file, token } = signed
-      const url = `${server}/v2/${file}?token=${encodeURIComponent(token)}&download=true`
-      return { url, headers: {} }
-    },
-    arrival: { slug, bytes: (from, signal) => side.arriving(slug, from, signal) },
-    name,
-    folder,
   }
 }
 

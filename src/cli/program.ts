@@ -13,6 +13,7 @@ import { infoCommand } from './info.ts'
 import { keyCommand } from './key.ts'
 import { linksCommand } from './links/links.ts'
 import { receiptCommand } from './links/receipt.ts'
+import { receiveCommand } from './links/receive.ts'
 import { requestCommand } from './links/request.ts'
 import { shareCommand } from './links/share.ts'
 import { webhooksCommand } from './links/webhooks.ts'
@@ -63,6 +64,7 @@ const CLIENTS = [
   'search',
   'share',
   'request',
+  'receive',
   'links',
   'receipt',
   'webhooks',
@@ -175,6 +177,7 @@ function program(environment: Environment): Command {
   searchCommand(holdfast.command('search'), environment)
   shareCommand(holdfast.command('share'), environment)
   requestCommand(holdfast.command('request'), environment)
+  receiveCommand(holdfast.command('receive'), environment)
   linksCommand(holdfast.command('links'), environment)
   receiptCommand(holdfast.command('receipt'), environment)
   webhooksCommand(holdfast.command('webhooks'), environment)

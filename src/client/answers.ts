@@ -4,7 +4,7 @@ import { account as accountShape } from '../contract/account.ts'
 import { pagination } from '../contract/fields.ts'
 import { deletion as deletionShape, fileListItem, fileDetail as fileShape } from '../contract/files.ts'
 import { folderCreatedAnswer, folderListItem } from '../contract/folders.ts'
-import { linkEvent, link as linkShape } from '../contract/links.ts'
+import { contribution, linkEvent, link as linkShape } from '../contract/links.ts'
 import { signedAddress as addressShape, publicFolder as publicFolderShape } from '../contract/public.ts'
 import { receiptContribution, receiptLink, receiptUpload } from '../contract/receipts.ts'
 import { uploadResult } from '../contract/uploads.ts'
@@ -157,6 +157,43 @@ const linkItem = z.object({
   uploads: z.optional(linkShape.shape.uploads),
 })
 export type LinkItem = z.infer<typeof linkItem>
+
+/** `arriving` is missing where a server of an earlier version answers. */
+const contributionItem = z.object({
+  ...z.pick(contribution, {
+    name: true,
+    size: true,
+    file: true,
+    sender: true,
+    address: true,
+    reference: true,
+    created_at: true,
+  }).shape,
+  arriving: z.optional(contribution.shape.arriving),
+})
+export type ContributionItem = z.infer<typeof contributionItem>
+
+export const contributionList = z.object({
+  data: z.array(contributionItem),
+  pagination: z.pick(pagination, { pages: true }),
+})
+
+export const ownLinkFields = z.object({
+  data: z.object({
+    ...linkItem.shape,
+    targets: z.object({ folders: z.array(z.object({ id: z.string(), name: z.string() })) }),
+  }),
+})
+export type OwnLinkFields = z.infer<typeof ownLinkFields>['data']
+
+export const folderFields = z.object({
+  data: z.object({
+    id: z.string(),
+    name: z.string(),
+    path: z.array(z.object({ id: z.string(), name: z.string() })),
+  }),
+})
+export type FolderFields = z.infer<typeof folderFields>['data']
 
 export const linkFields = z.object({ data: linkItem })
 export const linkList = z.object({

@@ -3,20 +3,26 @@ import type { AskedFields } from '../domain/upload-terms.ts'
 import {
   type AccountFields,
   accountFields,
+  type ContributionItem,
+  contributionList,
   type DeletionFields,
   deletionFields,
   type FileDetailFields,
   type FileItem,
+  type FolderFields,
   type FolderItem,
   fileDetailFields,
   fileList,
   folderCreated,
+  folderFields,
   folderListFields,
   type LinkItem,
   type LinkLogItem,
   linkFields,
   linkList,
   linkLogList,
+  type OwnLinkFields,
+  ownLinkFields,
   type ReceiptFields,
   receiptFields,
   type Uploaded,
@@ -38,6 +44,8 @@ export interface Api {
   /** All folders of the account. */
   folders(): Promise<FolderItem[]>
   subfolders(parent: FolderName): Promise<FolderItem[]>
+  /** With the folders above it, from the top level down. */
+  folder(identifier: string): Promise<FolderFields>
   createFolder(name: string, parent: FolderName, more?: WantedFolder): Promise<string>
   changeFolder(folder: string, name: string): Promise<void>
   moveFolder(folder: string, parent: FolderName): Promise<void>
@@ -51,6 +59,9 @@ export interface Api {
   deleteFiles(identifiers: readonly string[]): Promise<DeletionFields>
   /** Links with terms page by page, as they come. */
   links(): AsyncIterable<LinkItem>
+  link(slug: string): Promise<OwnLinkFields>
+  /** What came by it or is on its way, page by page, from newest to oldest. */
+  contributions(slug: string): AsyncIterable<ContributionItem>
   makeLink(wanted: WantedLink): Promise<LinkItem>
   revokeLink(slug: string): Promise<void>
   /** What happened to the link, page by page, from newest to oldest. */
@@ -154,12 +165,13 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
     folders: async () => (await get('/api/v1/folders', folderListFields)).data,
     subfolders: async (parent) =>
       (await get(`/api/v1/folders?parent=${encodeURIComponent(parent)}`, folderListFields)).data,
+    folder: async (identifier) => (await get(folderPath(identifier), folderFields)).data,
     createFolder: async (name, parent, more = {}) => {
       const created = await send('POST', '/api/v1/folder', { name, parent, ...more }, folderCreated)
       return created.data.identifier
     },
     async changeFolder(folder, name) {
-      await send('PATCH', `/api/v1/folder/${encodeURIComponent(folder)}`, { name }, anything)
+      await send('PATCH', folderPath(folder), { name }, anything)
     },
     async moveFolder(folder, parent) {
       await send('POST', '/api/v1/folder/move', { folder, parent }, anything)
@@ -177,6 +189,9 @@ export function createApi(server: RemoteServer, retries: Retries, isLong = false
     deleteFiles: (identifiers) => send('POST', '/api/v1/file/delete', { identifiers }, deletionFields),
     linkLog: (slug) => pages(`/api/v1/links/${encodeURIComponent(slug)}/log`, linkLogList),
     links: () => pages('/api/v1/links', linkList),
+    link: async (slug) => (await get(`/api/v1/links/${encodeURIComponent(slug)}`, ownLinkFields)).data,
+    contributions: (slug) =>
+      pages(`/api/v1/links/${encodeURIComponent(slug)}/contributions`, contributionList),
     makeLink: async (wanted) => (await send('POST', '/api/v1/links', wanted, linkFields)).data,
     async revokeLink(slug) {
       await send('DELETE', `/api/v1/links/${encodeURIComponent(slug)}`, {}, anything)
@@ -198,6 +213,7 @@ interface PageOf<Item> {
   readonly pagination: { readonly pages: number }
 }
 
+const folderPath = (identifier: string) => `/api/v1/folder/${encodeURIComponent(identifier)}`
 const receiptPath = (receipt: string) => `/api/v1/receipt/${encodeURIComponent(receipt)}`
 
 const anything = z.unknown()

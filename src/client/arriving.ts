@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chunksUnlessAborted } from '../domain/abort.ts'
 import { SECOND } from '../domain/clock.ts'
-import { ClientError, ConnectionError, isAnswer } from './failure.ts'
+import { AnswerError, ConnectionError, isAnswer } from './failure.ts'
 import { reach } from './http.ts'
 import { localName, partName } from './local-names.ts'
 import { openPart } from './part-file.ts'
@@ -38,7 +38,10 @@ const QUIET = 60 * SECOND
  * Fetches what comes of a file while it is being uploaded, into `arrivingPart`, until it is there. What was fetched is
  * neither verified nor durable, and its end may be missing.
  */
-export async function followArrival({ retries, watch, folder }: Following, arrival: Arrival): Promise<void> {
+export async function followArrival(
+  { retries, watch, folder }: Following,
+  arrival: Arrival,
+): Promise<boolean> {
   const part = arrivingPart(folder, arrival)
   let transfer: WatchedTransfer | null = null
   const file = await openPart(part, 0)
@@ -47,19 +50,41 @@ export async function followArrival({ retries, watch, folder }: Following, arriv
     await retries.persist(
       MOVING,
       () =>
-        receiveArriving(arrival, received, (response) => {
-          transfer ??= watch.begin(nameIn(response) ?? arrival.slug, wholeSize(response), received.position())
-          return transfer
-        }),
+        whenSomethingIsHere(retries, () =>
+          receiveArriving(arrival, received, (response) => {
+            transfer ??= watch.begin(
+              nameIn(response) ?? arrival.slug,
+              wholeSize(response),
+              received.position(),
+            )
+            return transfer
+          }),
+        ),
       () => received.position(),
     )
+    return true
   } catch (error) {
     if (!isAnswer(error, 404, 'FILE_NOT_FOUND')) throw error
     await rm(part, { force: true })
-    throw new ClientError('whoever was sending it has given up.')
+    return false
   } finally {
     endOf(transfer)
     await file.close()
+  }
+}
+
+/** Where a store shows nothing of an upload before it is whole, the server says so for hours: that is no outage. */
+async function whenSomethingIsHere(
+  retries: Pick<Retries, 'wait'>,
+  attempt: () => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof AnswerError) || error.code !== 'FILE_ARRIVING') throw error
+      await retries.wait((error.retryAfter ?? 1) * SECOND)
+    }
   }
 }
 

@@ -74,7 +74,9 @@ export async function downloadFile(
     return content
   }
   const found = await retries.persist(MOVING, describe)
-  if (found === null && arrival !== null) await followArrival({ retries, watch, folder }, arrival)
+  if (found === null && arrival !== null && !(await followArrival({ retries, watch, folder }, arrival))) {
+    throw new ClientError('whoever was sending it has given up.')
+  }
   const content = found ?? (await retries.persist(MOVING, present))
   const place = await places.take(folder, name ?? content.name ?? 'download', content)
   const { size, sha256 } = content

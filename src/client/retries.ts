@@ -8,6 +8,8 @@ export interface Retries {
    * grown, patience begins anew. Throws the last failure.
    */
   persist<T>(patience: RetryPatience, attempt: () => Promise<T>, moved?: () => number): Promise<T>
+  /** Waits until the server wants to be asked again for what may take as long as it takes; says nothing. */
+  wait(milliseconds: number): Promise<void>
 }
 
 export interface RetryParts {
@@ -41,6 +43,8 @@ export function createRetries({ clock, chance, sleep, say }: RetryParts): Retrie
   }
 
   return {
+    wait: sleep,
+
     async persist(patience, attempt, moved = () => 0) {
       let tries = 0
       let reached = moved()

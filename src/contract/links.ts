@@ -77,13 +77,17 @@ export const linkDetail = component(
 export type LinkDetail = z.infer<typeof linkDetail>
 
 /** What came by a link that takes uploads. */
-const contribution = component(
+export const contribution = component(
   'Contribution',
   z.object({
     name: z.string(),
     size: sizeField,
     file: described(z.nullable(z.object({ id: z.int(), uuid: uuidField, type: z.string() })), {
       description: 'null while it is on its way',
+    }),
+    arriving: described(z.nullable(z.object({ uuid: uuidField, slug: z.string(), received: sizeField })), {
+      description:
+        'Of a resumable upload that is on its way, with the UUID that its file will have: /d/{slug}?download=1&wait=1 has what has come; null for anything else',
     }),
     sender: described(z.nullable(z.string()), { example: 'Ann Lee' }),
     address: described(z.nullable(z.string()), { example: 'ann@example.org' }),

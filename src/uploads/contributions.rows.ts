@@ -10,6 +10,7 @@ import type {
   FolderId,
   LinkId,
   LinkSlug,
+  Slug,
   UploadId,
   Uuid,
 } from '../domain/ids.ts'
@@ -163,6 +164,9 @@ export interface ListedContribution extends Required<{ readonly [Field in AskedF
   readonly name: string | null
   readonly size: number
   readonly created_at: number
+  /** Of a resumable upload that is on its way. */
+  readonly upload_slug: Slug | null
+  readonly received: number | null
 }
 
 /** From newest to oldest. */
@@ -173,8 +177,12 @@ export function listContributions(
   limit: number,
 ): Promise<ListedContribution[]> {
   return contributions(db)
-    .leftJoin('uploads', 'uploads.uuid', 'contributions.file_uuid')
+    .leftJoin('uploads', (join) =>
+      join.onRef('uploads.uuid', '=', 'contributions.file_uuid').on('uploads.ended_at', 'is', null),
+    )
     .select([
+      'uploads.slug as upload_slug',
+      'uploads.received',
       'contributions.file_uuid',
       'contributions.sender',
       'contributions.address',

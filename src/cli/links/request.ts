@@ -15,7 +15,8 @@ import { readCount } from '../options.ts'
 import { asClient, openApi } from '../session.ts'
 import { printLink, type TermOptions, termOptions, termsOf } from './share.ts'
 
-interface Options extends TermOptions {
+/** Terms that a link that takes uploads may have. */
+export interface UploadTermOptions extends TermOptions {
   readonly maxFiles?: number
   readonly maxSize?: number
   readonly maxFileSize?: number
@@ -26,20 +27,26 @@ interface Options extends TermOptions {
 
 /** `holdfast request`: makes a link by which others put files into a folder, and prints it. */
 export function requestCommand(request: Command, environment: Environment): void {
-  termOptions(
+  uploadTermOptions(
     request
       .description('make a link by which others put files into a folder, of which they see nothing')
-      .argument('<folder>', 'a folder identifier or path')
+      .argument('<folder>', 'a folder identifier or path'),
+  ).action((folder: string, options: UploadTermOptions) => asClient(() => run(environment, folder, options)))
+}
+
+export function uploadTermOptions(command: Command): Command {
+  return termOptions(
+    command
       .option('--max-files <number>', 'how many files it takes', readCount)
       .option('--max-size <size>', 'how much it takes altogether, such as 2GB', readSize)
       .option('--max-file-size <size>', 'how large each file may be', readSize)
       .option('--types <list>', 'what it takes, such as .pdf,image/*', readTypes)
       .option('--ask <fields>', `what contributors may say: ${ASKED_FIELDS.join(', ')}`, readFields)
       .option('--require <fields>', 'what they must say', readFields),
-  ).action((folder: string, options: Options) => asClient(() => run(environment, folder, options)))
+  )
 }
 
-async function run(environment: Environment, word: string, options: Options): Promise<void> {
+async function run(environment: Environment, word: string, options: UploadTermOptions): Promise<void> {
   const api = await openApi(environment, options)
   const thing = await new RemoteTree(api).find(parseRemoteName(word))
   if (thing.kind !== 'folder')
@@ -48,14 +55,14 @@ async function run(environment: Environment, word: string, options: Options): Pr
   printLink(await api.makeLink(wanted), options)
 }
 
-function uploadsOf({
+export function uploadsOf({
   maxFiles,
   maxSize,
   maxFileSize,
   types,
   ask = [],
   require = [],
-}: Options): WantedUploads {
+}: UploadTermOptions): WantedUploads {
   const fields: AskedFields = Object.fromEntries([
     ...ask.map((field) => [field, 'optional'] as const),
     ...require.map((field) => [field, 'required'] as const),

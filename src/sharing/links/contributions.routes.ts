@@ -194,6 +194,16 @@ export const listContributionsEndpoint = keyedEndpoint({
 
 function toContribution(row: ListedContribution): Contribution {
   const { name, size, sender, address, reference, created_at, file_id, file_uuid, type } = row
-  const file = file_id === null || type === null ? null : { id: file_id, uuid: file_uuid, type }
-  return { name: name ?? '', size, file, sender, address, reference, created_at: timestamp(created_at) }
+  const { upload_slug: slug, received } = row
+  return {
+    name: name ?? '',
+    size,
+    file: file_id === null || type === null ? null : { id: file_id, uuid: file_uuid, type },
+    arriving:
+      file_id !== null || slug === null || received === null ? null : { uuid: file_uuid, slug, received },
+    sender,
+    address,
+    reference,
+    created_at: timestamp(created_at),
+  }
 }

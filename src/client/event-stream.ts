@@ -1,0 +1,45 @@
+import { chunksUnlessAborted } from '../domain/abort.ts'
+import { SECOND } from '../domain/clock.ts'
+import { ask, type RemoteServer, reach } from './http.ts'
+import { quietLimit } from './quiet.ts'
+
+/** The server sends a comment every 15 seconds. */
+const QUIET = 60 * SECOND
+
+/**
+ * Calls `told` with the kind of each server-sent event of the account as it comes, until the signal is aborted or the
+ * stream ends. Throws AnswerError, or ConnectionError when it breaks off.
+ */
+export async function watchEvents(
+  server: RemoteServer,
+  signal: AbortSignal,
+  told: (event: string) => void,
+): Promise<void> {
+  const quiet = quietLimit(QUIET)
+  const either = AbortSignal.any([signal, quiet.signal])
+  try {
+    const response = await ask(server, {
+      method: 'GET',
+      path: '/api/v1/events',
+      signal: either,
+      isAlone: true,
+    })
+    const { body } = response
+    if (body === null) return
+    const decoder = new TextDecoder()
+    let line = ''
+    await reach(server.url, async () => {
+      for await (const bytes of chunksUnlessAborted(either, body)) {
+        quiet.stir()
+        const lines = (line + decoder.decode(bytes, { stream: true })).split('\n')
+        line = lines.pop() ?? ''
+        for (const each of lines) {
+          const [, event] = /^event: ?(\S+)/.exec(each) ?? []
+          if (event !== undefined) told(event)
+        }
+      }
+    })
+  } finally {
+    quiet.stop()
+  }
+}

@@ -1,0 +1,216 @@
+import { mkdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { SECOND } from '../domain/clock.ts'
+import type { ContributionItem } from './answers.ts'
+import type { Api } from './api.ts'
+import { arrivingPart, followArrival } from './arriving.ts'
+import { type Downloaded, type DownloadParts, downloadFile } from './downloading.ts'
+import { watchEvents } from './event-stream.ts'
+import { isAnswer } from './failure.ts'
+import { fileWanted } from './file-wanted.ts'
+import { localName } from './local-names.ts'
+import type { PublicSide } from './public-side.ts'
+import type { ReceivedFiles } from './received-states.ts'
+
+export interface ReceivingParts extends DownloadParts {
+  readonly api: Api
+  readonly side: PublicSide
+  readonly received: ReceivedFiles
+}
+
+export interface Receiving {
+  /** Slug of the link. */
+  readonly link: string
+  /** Identifier of the folder that it fills. */
+  readonly from: string
+  /** The local folder that the files go to, those of its folders into folders below it. */
+  readonly output: string
+  /** End once something has come and nothing more is on its way. */
+  readonly once: boolean
+  /** Files at a time. */
+  readonly width: number
+}
+
+/** What became of one that came. */
+export type Arrived = { readonly sent: ContributionItem } & (
+  | { readonly file: Downloaded }
+  | { readonly error: unknown }
+)
+
+/** The event stream tells what has come, and not what is on its way. */
+const LOOK_EVERY = 30 * SECOND
+/** Between two looks, however much happens: each costs requests of the key's limit. */
+const LOOK_AT_MOST = 2 * SECOND
+
+/**
+ * Downloads what comes by an upload link as it comes, also what an earlier run has not, until the link is over and nothing is
+ * on its way.
+ */
+export async function receiveAll(
+  parts: ReceivingParts,
+  wanted: Receiving,
+  tell: (arrived: Arrived) => void,
+): Promise<void> {
+  const { api, received } = parts
+  const queue: ContributionItem[] = []
+  const begun = new Set<string>()
+  const running = new Set<Promise<void>>()
+  const bell = createBell()
+  const stop = new AbortController()
+  const pause = (milliseconds: number) => pauseUnlessAborted(stop.signal, milliseconds)
+  const below = createPlacesBelow(api, wanted.from)
+  let hasCome = false
+
+  async function look(): Promise<{ readonly isOver: boolean; readonly others: number }> {
+    const { state } = await api.link(wanted.link)
+    let others = 0
+    for await (const item of api.contributions(wanted.link)) {
+      const uuid = item.file?.uuid ?? item.arriving?.uuid
+      // What one request brings can be seen when it is whole.
+      if (uuid === undefined) others += 1
+      else if (!received.has(uuid) && !begun.has(uuid)) {
+        begun.add(uuid)
+        queue.push(item)
+      }
+    }
+    return { isOver: state !== 'live', others }
+  }
+
+  async function receive(sent: ContributionItem): Promise<void> {
+    try {
+      const file = await receiveOne(parts, wanted, below, sent)
+      if (file === null) return
+      hasCome = true
+      tell({ sent, file })
+    } catch (error) {
+      hasCome = true
+      tell({ sent, error })
+    }
+  }
+
+  function work(): void {
+    while (running.size < wanted.width) {
+      const sent = queue.shift()
+      if (sent === undefined) return
+      const job = receive(sent).finally(() => {
+        running.delete(job)
+        if (running.size === 0 || queue.length > 0) bell.ring()
+      })
+      running.add(job)
+    }
+  }
+
+  const listening = listen(parts, stop.signal, bell.ring)
+  try {
+    for (;;) {
+      const heard = bell.next()
+      const rest = pause(LOOK_AT_MOST)
+      const { isOver, others } = await look()
+      work()
+      while (queue.length > 0) {
+        await Promise.race(running)
+        work()
+      }
+      const isQuiet = running.size === 0 && others === 0
+      if (isQuiet && (isOver || (wanted.once && hasCome))) return
+      await Promise.race([heard, pause(LOOK_EVERY)])
+      await rest
+    }
+  } finally {
+    stop.abort()
+    await listening
+  }
+}
+
+interface Bell {
+  readonly ring: () => void
+  /** Resolves when it rings after this was called. */
+  next(): Promise<void>
+}
+
+function createBell(): Bell {
+  let waiting = Promise.withResolvers<void>()
+  return {
+    ring() {
+      waiting.resolve()
+      waiting = Promise.withResolvers()
+    },
+    next: () => waiting.promise,
+  }
+}
+
+/** Ends early when the signal is aborted: a timer would keep the process. */
+async function pauseUnlessAborted(signal: AbortSignal, milliseconds: number): Promise<void> {
+  await setTimeout(milliseconds, undefined, { signal }).catch(() => {})
+}
+
+/** Rings when something happened to a link. Where that cannot be heard, looking every now and then has to do. */
+async function listen(
+  { api }: Pick<ReceivingParts, 'api'>,
+  signal: AbortSignal,
+  ring: () => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    await watchEvents(api.server, signal, (event) => {
+      if (event === 'link' || event === 'reload') ring()
+    }).catch(() => {})
+    await pauseUnlessAborted(signal, LOOK_AT_MOST)
+  }
+}
+
+/** Null for what was withdrawn, or given up by its sender. */
+async function receiveOne(
+  parts: ReceivingParts,
+  { output }: Receiving,
+  below: (folder: string) => Promise<readonly string[]>,
+  { file, arriving }: ContributionItem,
+): Promise<Downloaded | null> {
+  const { api, side, received } = parts
+  const uuid = file?.uuid ?? arriving?.uuid ?? ''
+  if (file === null && arriving != null) {
+    await mkdir(output, { recursive: true })
+    const bytes = (from: number, signal: AbortSignal) => side.arriving(arriving.slug, from, signal)
+    if (!(await followArrival({ ...parts, folder: output }, { slug: arriving.slug, bytes }))) return null
+  }
+  const detail = await api.file(uuid).catch(nullIfGone)
+  if (detail === null) return null
+  const { slug, name, folder_id } = detail
+  const folder = join(output, ...(await below(folder_id)))
+  if (folder !== output) {
+    await mkdir(folder, { recursive: true })
+    // What has come of it goes where it belongs, now that this is known.
+    await rename(arrivingPart(output, { slug }), arrivingPart(folder, { slug })).catch(() => {})
+  }
+  const downloaded = await downloadFile(parts, fileWanted(side, slug, name, folder))
+  await received.add(uuid)
+  return downloaded
+}
+
+function nullIfGone(error: unknown): null {
+  if (isAnswer(error, 404, 'FILE_NOT_FOUND')) return null
+  throw error
+}
+
+/** Names of the local folders for what is in a folder on the server; none for what is elsewhere by now. */
+function createPlacesBelow(
+  api: Pick<Api, 'folder'>,
+  top: string,
+): (folder: string) => Promise<readonly string[]> {
+  const known = new Map<string, Promise<readonly string[]>>()
+
+  async function find(folder: string): Promise<readonly string[]> {
+    if (folder === top || folder === 'root') return []
+    const { name, path } = await api.folder(folder)
+    const at = path.findIndex(({ id }) => id === top)
+    return at === -1
+      ? []
+      : [...path.slice(at + 1).map((above) => above.name), name].map((each) => localName(each))
+  }
+
+  return (folder) => {
+    const names = known.get(folder) ?? find(folder)
+    known.set(folder, names)
+    return names
+  }
+}
