@@ -20,7 +20,7 @@ const MIB = 1024 ** 2
 describeInBrowser('a guest', (browser) => {
   let host: TestHoldfast
   beforeAll(async () => {
-    host = await startHoldfast()
+    host = await startHoldfast({ signUp: 'open' })
   })
   afterAll(() => host.stop())
   const statusOf = async (link: string) => (await fetch(link, { method: 'HEAD' })).status
@@ -134,17 +134,55 @@ describeInBrowser('a guest', (browser) => {
     await tab.getByRole('heading', { name: 'The file is in your account' }).waitFor()
     expect(await faultsInBothColours(tab)).toEqual([])
     await tab.goto('/')
-    await tab.getByText('2 earlier uploads from this browser').click()
+    await tab.getByText('This browser uploaded 2 files without an account.').waitFor()
     await tab.setViewportSize(PHONE.viewport)
     expect(await faultsInBothColours(tab)).toEqual([])
     expect([await pixelsBeside(tab), await smallTargets(tab)]).toEqual([0, []])
-    await tab.getByRole('button', { name: 'Move all 2 to my account' }).click()
+    await tab.goto('/files')
+    await tab.getByRole('button', { name: 'Not now' }).click()
+    await tab.getByText('This browser uploaded').waitFor({ state: 'detached' })
+    await tab.goto('/')
+    await tab.getByText('2 earlier uploads from this browser').waitFor()
+    expect(await tab.getByText('This browser uploaded').count()).toBe(0)
+    await tab.evaluate("localStorage.removeItem('holdfast-claim-declined')")
+    await tab.reload()
+    await tab.getByRole('button', { name: 'Move to my account' }).click()
+    await tab.getByText('2 files that this browser uploaded before are in your account now.').waitFor()
     await tab.locator('.earlier').waitFor({ state: 'detached' })
     const { files, account } = caller(host.url, apiKey)
     expect((await files()).map(({ name }) => name).sort()).toEqual(['one.txt', 'three.txt', 'two.txt'])
     expect(await account()).toMatchObject({ files_count: 3 })
     for (const link of links) expect(await statusOf(link)).toBe(200)
     expect(start.trouble()).toEqual([])
+  })
+
+  test('has an account, and in it what this browser uploaded before, unless that is not wanted', async () => {
+    for (const isWanted of [true, false]) {
+      await using start = await openStartPage(browser(), host.url, { reducedMotion: 'reduce' })
+      const { page } = start
+      for (const name of ['one.txt', 'two.txt']) {
+        await start.choose(chosenFile(name, Buffer.from(name)))
+        await start.upload(name).is('done')
+      }
+      const link = await start.upload('one.txt').link()
+      await page.goto('/sign-up')
+      const choice = page.getByLabel('Move the 2 files that this browser uploaded before into the account')
+      expect(await choice.isChecked()).toBe(true)
+      expect(await faultsInBothColours(page)).toEqual([])
+      if (!isWanted) await choice.uncheck()
+      await page.getByLabel('User name').fill(isWanted ? 'mover' : 'leaver')
+      await page.getByLabel('Password').fill('what the kelp holds on to')
+      await page.getByRole('button', { name: 'Create account' }).click()
+      if (isWanted) {
+        await page.getByText('2 files that this browser uploaded before are in your account now.').waitFor()
+        await page.locator('[data-row]').filter({ hasText: 'one.txt' }).waitFor()
+      } else {
+        await page.getByText('This browser uploaded 2 files without an account.').waitFor()
+      }
+      expect([await pixelsBeside(page), await faultsInBothColours(page)]).toEqual([0, []])
+      expect(await statusOf(link)).toBe(200)
+      expect(start.trouble()).toEqual([])
+    }
   })
 
   test('who cancels while the bytes are coming and leaves at once finds nothing again, here or on the server', async () => {

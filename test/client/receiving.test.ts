@@ -30,7 +30,7 @@ const HALF = 3_000_000
 
 async function asked(): Promise<string> {
   const folder = await makeFolder(host, key, { public: 0 })
-  return makeLink(host, key, { folders: [folder], uploads: {} })
+  return makeLink(host, key, { folders: [folder], uploads: { fields: { sender: 'optional' } } })
 }
 
 const send = (link: string, name: string, body: string) =>

@@ -2,6 +2,9 @@ import { Button } from '@mantine/core'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { Drawing } from '../shared/drawings/drawing.tsx'
 import { fill } from '../shared/words.ts'
+import { ClaimPanel } from '../uploads/claim-panel.tsx'
+import { openReceiptStore } from '../uploads/receipts.ts'
+import { storage } from '../uploads/storage.ts'
 import type { OperationDone } from './deeds.ts'
 import { reasonOf } from './dialogs/use-attempt.ts'
 import { type Place, TOP } from './entry.ts'
@@ -12,6 +15,9 @@ import type { FileOperation } from './operations.ts'
 const SAID_FOR = 10_000
 const SHOWN = 3
 
+/** What was uploaded from here without an account. */
+const receipts = openReceiptStore(storage())
+
 /** Something that was said. The same words are said again when the object is another. */
 export interface Saying {
   readonly text: string
@@ -19,10 +25,11 @@ export interface Saying {
 
 /** What is being done and what was done, with what takes it back; and anything else there is to say. */
 export function NoticeList({ said }: { said: Saying }) {
-  const { texts, manager } = useFiles()
+  const { texts, manager, words, data } = useFiles()
   const operations = useSyncExternalStore(manager.operations.subscribe, manager.operations.snapshot)
   return (
     <section aria-label={texts.operations.list} className="notices">
+      <ClaimPanel className="notice" receipts={receipts} texts={data.uploads.claim} words={words} />
       {operations.slice(-SHOWN).map((operation) => (
         <Notice key={operation.id} operation={operation} />
       ))}

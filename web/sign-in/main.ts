@@ -1,9 +1,13 @@
 /** What a form cannot do: signing in with a passkey, and telling how good a new password is while it is typed. */
 import { readPageData } from '../shared/page-data.ts'
 import { knowsPasskeys } from '../shared/passkey-support.ts'
-import { PASSKEY_BUTTON, PASSKEY_PROBLEM, type SignInPageData, STRENGTH } from './data.ts'
+import { createWords } from '../shared/words.ts'
+import { claimable, wishForClaim } from '../uploads/claiming.ts'
+import { openReceiptStore } from '../uploads/receipts.ts'
+import { storage } from '../uploads/storage.ts'
+import { CLAIM, PASSKEY_BUTTON, PASSKEY_PROBLEM, type SignInPageData, STRENGTH } from './data.ts'
 
-const { next, texts } = readPageData<SignInPageData>()
+const { next, texts, locale } = readPageData<SignInPageData>()
 const button = document.getElementById(PASSKEY_BUTTON)
 const problem = document.getElementById(PASSKEY_PROBLEM)
 
@@ -16,6 +20,18 @@ const meter = document.getElementById(STRENGTH)
 if (meter !== null) {
   // The form works without it.
   import('./meter.ts').then(({ watchPassword }) => watchPassword(meter, texts.strength)).catch(() => {})
+}
+
+const claim = document.getElementById(CLAIM)
+const many = claim === null ? 0 : claimable(openReceiptStore(storage())).length
+if (claim !== null && many > 0) offerClaim(claim)
+
+/** It happens on the next page, once there is a session. */
+function offerClaim(choice: HTMLElement): void {
+  const [box, text] = [choice.querySelector('input'), choice.querySelector('span')]
+  if (text !== null) text.textContent = createWords(locale).count(many, texts.claim)
+  choice.hidden = false
+  choice.closest('form')?.addEventListener('submit', () => wishForClaim(storage(), box?.checked ?? false))
 }
 
 async function signIn(): Promise<void> {

@@ -3,10 +3,10 @@ import { useMemo, useState, useSyncExternalStore } from 'react'
 import { Drawing } from '../shared/drawings/drawing.tsx'
 import { FileName } from '../shared/file-name.tsx'
 import { fill } from '../shared/words.ts'
-import { RequestFailure } from '../uploads/answers.ts'
 import type { View } from '../uploads/list/view.ts'
 import type { KeptReceipt, ReceiptStore } from '../uploads/receipts.ts'
-import { claimWithReceipt, deleteWithReceipt } from '../uploads/server.ts'
+import { deleteWithReceipt } from '../uploads/server.ts'
+import { ClaimOffer } from './claim-offer.tsx'
 
 interface EarlierUploadsProps {
   readonly receipts: ReceiptStore
@@ -53,65 +53,29 @@ export function EarlierUploads({ receipts, listed, view, isSignedIn }: EarlierUp
     }
   }
 
-  if (shown.length === 0) return null
+  const offer =
+    isInBrowser && isSignedIn ? (
+      <ClaimOffer changed={() => setForgotten((count) => count + 1)} receipts={receipts} view={view} />
+    ) : null
+  if (shown.length === 0) return offer
   return (
-    <details
-      className="earlier"
-      onToggle={({ currentTarget }) => {
-        if (currentTarget.open) void look()
-      }}
-    >
-      <summary>{words.count(shown.length, texts.earlier.title)}</summary>
-      <p className="quiet small">{texts.earlier.why}</p>
-      {isSignedIn ? <ClaimAll forget={forget} receipts={shown} view={view} /> : null}
-      <ul>
-        {shown.map((receipt) => (
-          <EarlierUpload forget={() => forget(receipt)} key={receipt.link} receipt={receipt} view={view} />
-        ))}
-      </ul>
-    </details>
-  )
-}
-
-interface ClaimAllProps {
-  readonly receipts: readonly KeptReceipt[]
-  readonly forget: (receipt: KeptReceipt) => void
-  readonly view: View
-}
-
-/** One after another, so that those that fit are moved where not all do. */
-function ClaimAll({ receipts, forget, view: { texts, words } }: ClaimAllProps) {
-  const [step, setStep] = useState<'none' | 'under way' | 'failed' | 'full'>('none')
-
-  async function carryOut(): Promise<void> {
-    setStep('under way')
-    try {
-      for (const each of receipts) {
-        await claimWithReceipt(each.receipt)
-        forget(each)
-      }
-      setStep('none')
-    } catch (error) {
-      const isFull = error instanceof RequestFailure && error.answer?.code === 'STORAGE_LIMIT_EXCEEDED'
-      setStep(isFull ? 'full' : 'failed')
-    }
-  }
-
-  return (
-    <div className="earlier-claim">
-      <Button
-        disabled={step === 'under way'}
-        leftSection={<Drawing of="folder" />}
-        onClick={() => void carryOut()}
-        variant="default"
+    <>
+      {offer}
+      <details
+        className="earlier"
+        onToggle={({ currentTarget }) => {
+          if (currentTarget.open) void look()
+        }}
       >
-        {words.count(receipts.length, texts.earlier.claim)}
-      </Button>
-      <p className="small failure" role="status">
-        {step === 'full' ? texts.earlier.claimFull : null}
-        {step === 'failed' ? texts.earlier.claimFailed : null}
-      </p>
-    </div>
+        <summary>{words.count(shown.length, texts.earlier.title)}</summary>
+        <p className="quiet small">{texts.earlier.why}</p>
+        <ul>
+          {shown.map((receipt) => (
+            <EarlierUpload forget={() => forget(receipt)} key={receipt.link} receipt={receipt} view={view} />
+          ))}
+        </ul>
+      </details>
+    </>
   )
 }
 

@@ -217,6 +217,16 @@ export async function claimWithReceipt(receipt: string): Promise<void> {
   }
 }
 
+/** Whether nothing is left of what the receipt is for, or it is an account's. Nobody knows while the server is away. */
+export async function isReceiptGone(receipt: string): Promise<boolean> {
+  try {
+    await ask(`/api/v1/receipt/${encodeURIComponent(receipt)}`, { cache: 'no-store' })
+    return false
+  } catch (error) {
+    return error instanceof RequestFailure && error.answer?.code === 'NOT_FOUND'
+  }
+}
+
 /** Nobody waits longer than this for an answer that brings no file. */
 const QUIET = 30_000
 

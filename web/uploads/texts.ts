@@ -108,10 +108,8 @@ export interface StartAppTexts {
     /** {size}, {day} */
     readonly facts: string
     readonly manage: string
-    readonly claim: Plural
-    readonly claimFailed: string
-    readonly claimFull: string
   }
+  readonly claim: ClaimTexts
   readonly oneLink: {
     /** {count} */
     readonly name: Plural
@@ -144,4 +142,16 @@ export interface StartAppTexts {
   readonly share: string
   readonly qrCode: string
   readonly qrCodeOf: string
+}
+
+/** Of what this browser has uploaded without an account, for whoever has one now. */
+export interface ClaimTexts {
+  readonly offered: Plural
+  readonly move: string
+  readonly notNow: string
+  readonly moving: string
+  readonly moved: Plural
+  readonly full: string
+  readonly failed: string
+  readonly close: string
 }

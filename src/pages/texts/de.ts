@@ -152,9 +152,23 @@ export const de: Texts = {
         why: 'Dieser Browser merkt sie sich, damit du ihre Links wiederfindest und sie umbenennen, behalten oder löschen kannst.',
         facts: '{size}, hochgeladen am {day}',
         manage: 'Verwalten',
-        claim: { one: 'In mein Konto übernehmen', other: 'Alle {count} in mein Konto übernehmen' },
-        claimFailed: 'Diese ließen sich nicht übernehmen. Versuch es noch einmal.',
-        claimFull: 'Für die übrigen ist in deinem Konto kein Platz. Lösche erst etwas.',
+      },
+      claim: {
+        offered: {
+          one: 'Dieser Browser hat {count} Datei ohne Konto hochgeladen.',
+          other: 'Dieser Browser hat {count} Dateien ohne Konto hochgeladen.',
+        },
+        move: 'In mein Konto übernehmen',
+        notNow: 'Jetzt nicht',
+        moving: 'Was dieser Browser hochgeladen hat, kommt in dein Konto',
+        moved: {
+          one: '{count} Datei, die dieser Browser vorher hochgeladen hat, ist jetzt in deinem Konto. Ihr Link bleibt.',
+          other:
+            '{count} Dateien, die dieser Browser vorher hochgeladen hat, sind jetzt in deinem Konto. Ihre Links bleiben.',
+        },
+        full: 'Für die übrigen ist in deinem Konto kein Platz. Lösche erst etwas.',
+        failed: 'Die übrigen ließen sich nicht übernehmen. Sie stehen auf der Startseite.',
+        close: 'Schließen',
       },
       oneLink: {
         name: { one: 'Link zu {count} Datei', other: 'Ein Link zu {count} Dateien' },
@@ -645,6 +659,10 @@ export const de: Texts = {
     codeHint: 'Die 6 Ziffern, die deine App zeigt, oder ein Wiederherstellungscode.',
     passkey: 'Mit einem Passkey anmelden',
     passkeyFailed: 'Das hat nicht geklappt. Versuche es noch einmal, oder melde dich mit dem Passwort an.',
+    claim: {
+      one: 'Die Datei, die dieser Browser vorher hochgeladen hat, ins Konto übernehmen',
+      other: 'Die {count} Dateien, die dieser Browser vorher hochgeladen hat, ins Konto übernehmen',
+    },
     oidc: 'Mit {name} anmelden',
     signOut: 'Abmelden',
     wrongPassword: 'Benutzername oder Passwort ist falsch. Prüfe beide und versuche es noch einmal.',

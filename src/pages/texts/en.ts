@@ -146,9 +146,22 @@ export const en: Texts = {
         why: 'This browser remembers them so that you can find their links, and rename, keep or delete them.',
         facts: '{size}, uploaded on {day}',
         manage: 'Manage',
-        claim: { one: 'Move it to my account', other: 'Move all {count} to my account' },
-        claimFailed: 'These could not be moved. Try again.',
-        claimFull: 'Your account has no room for the rest. Delete something first.',
+      },
+      claim: {
+        offered: {
+          one: 'This browser uploaded {count} file without an account.',
+          other: 'This browser uploaded {count} files without an account.',
+        },
+        move: 'Move to my account',
+        notNow: 'Not now',
+        moving: 'Moving what this browser uploaded to your account',
+        moved: {
+          one: '{count} file that this browser uploaded before is in your account now. Its link stays.',
+          other: '{count} files that this browser uploaded before are in your account now. Their links stay.',
+        },
+        full: 'Your account has no room for the rest. Delete something first.',
+        failed: 'The rest could not be moved. It is listed on the start page.',
+        close: 'Close',
       },
       oneLink: {
         name: { one: 'Link to {count} file', other: 'One link to {count} files' },
@@ -614,6 +627,10 @@ export const en: Texts = {
     codeHint: 'The 6 digits that your app shows, or a recovery code.',
     passkey: 'Sign in with a passkey',
     passkeyFailed: 'That did not work. Try again, or sign in with your password.',
+    claim: {
+      one: 'Move the file that this browser uploaded before into the account',
+      other: 'Move the {count} files that this browser uploaded before into the account',
+    },
     oidc: 'Sign in with {name}',
     signOut: 'Sign out',
     wrongPassword: 'The user name or the password is wrong. Check both and try again.',

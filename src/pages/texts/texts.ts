@@ -223,6 +223,8 @@ export interface AccountTexts {
   readonly codeHint: string
   readonly passkey: string
   readonly passkeyFailed: string
+  /** {count} */
+  readonly claim: Plural
   /** {name} */
   readonly oidc: string
   readonly signOut: string

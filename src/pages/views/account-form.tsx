@@ -1,7 +1,13 @@
 import { Button, TextInput } from '@mantine/core'
 import { Drawing } from '../../../web/shared/drawings/drawing.tsx'
 import { fill } from '../../../web/shared/words.ts'
-import { PASSKEY_BUTTON, PASSKEY_PROBLEM, type SignInPageData, STRENGTH } from '../../../web/sign-in/data.ts'
+import {
+  CLAIM,
+  PASSKEY_BUTTON,
+  PASSKEY_PROBLEM,
+  type SignInPageData,
+  STRENGTH,
+} from '../../../web/sign-in/data.ts'
 import type { AccountFormView } from '../views.ts'
 import type { PageContext } from './context.ts'
 import { waitingTime } from './error.tsx'
@@ -19,7 +25,8 @@ export function AccountFormPage({ view, context }: FormProps) {
   const { strength } = context.texts.settings.app.password
   const data: SignInPageData = {
     next: view.next,
-    texts: { passkeyFailed: texts.passkeyFailed, strength },
+    locale: context.locale,
+    texts: { passkeyFailed: texts.passkeyFailed, strength, claim: texts.claim },
   }
   const problem = problemOf(view, context)
   return (
@@ -35,6 +42,12 @@ export function AccountFormPage({ view, context }: FormProps) {
         <form action={view.action} method="post">
           <input name="next" type="hidden" value={view.next} />
           <Fields context={context} view={view} />
+          {view.kind === 'signUp' ? (
+            <label className="check" hidden id={CLAIM}>
+              <input defaultChecked type="checkbox" />
+              <span />
+            </label>
+          ) : null}
           <Button className="button" type="submit">
             {submit}
           </Button>

@@ -1,0 +1,80 @@
+import { Button } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import type { Words } from '../shared/words.ts'
+import { type ClaimResult, claimAll, claimable, declineClaim, isDeclined, takeClaimWish } from './claiming.ts'
+import type { ReceiptStore } from './receipts.ts'
+import { storage } from './storage.ts'
+import type { ClaimTexts } from './texts.ts'
+
+interface ClaimPanelProps {
+  readonly receipts: ReceiptStore
+  readonly texts: ClaimTexts
+  readonly words: Words
+  readonly className: string
+  /** Some are the account's now. */
+  readonly changed?: () => void
+}
+
+type Step = 'offered' | 'moving' | 'over' | ClaimResult
+
+/**
+ * Moves what this browser has uploaded as a guest into the account: by itself where that was wished when the account was
+ * made, and otherwise when somebody says so. It says what it has done.
+ */
+export function ClaimPanel({ receipts, texts, words, className, changed }: ClaimPanelProps) {
+  const [files] = useState(() => claimable(receipts))
+  const [step, setStep] = useState<Step>(() => (isDeclined(storage(), files) ? 'over' : 'offered'))
+
+  async function move(): Promise<void> {
+    setStep('moving')
+    const result = await claimAll(receipts)
+    setStep(result)
+    changed?.()
+  }
+
+  useEffect(() => {
+    if (takeClaimWish(storage()) && files.length > 0) void move()
+  }, [])
+
+  if (step === 'over' || files.length === 0) return null
+  return (
+    <div className={className} data-claim={typeof step === 'string' ? step : 'moved'}>
+      <div role="status">{said(step, files.length, texts, words)}</div>
+      <div className="notice-actions">
+        {step === 'offered' ? (
+          <>
+            <Button onClick={() => void move()} variant="subtle">
+              {texts.move}
+            </Button>
+            <Button
+              onClick={() => {
+                declineClaim(storage(), files)
+                setStep('over')
+              }}
+              variant="subtle"
+            >
+              {texts.notNow}
+            </Button>
+          </>
+        ) : null}
+        {typeof step === 'string' ? null : (
+          <Button onClick={() => setStep('over')} variant="subtle">
+            {texts.close}
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function said(step: Exclude<Step, 'over'>, many: number, texts: ClaimTexts, words: Words) {
+  if (step === 'offered') return <p>{words.count(many, texts.offered)}</p>
+  if (step === 'moving') return <p>{texts.moving}</p>
+  const { moved, trouble } = step
+  return (
+    <>
+      {moved === 0 ? null : <p>{words.count(moved, texts.moved)}</p>}
+      {trouble === null ? null : <p className="small failure">{texts[trouble]}</p>}
+    </>
+  )
+}

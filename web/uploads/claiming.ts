@@ -1,0 +1,85 @@
+import { RequestFailure } from './answers.ts'
+import type { KeptReceipt, ReceiptStore } from './receipts.ts'
+import { claimWithReceipt, isReceiptGone } from './server.ts'
+
+/** What this browser has uploaded as a guest moves into the account of whoever is signed in. */
+
+const WISH = 'holdfast-claim'
+const DECLINED = 'holdfast-claim-declined'
+/** Whoever makes an account is in it within this time. */
+const WISHED_FOR = 3_600_000
+
+/** Files, and not links to several of them, which follow their files. */
+export function claimable(receipts: Pick<ReceiptStore, 'list'>): readonly KeptReceipt[] {
+  return receipts.list().filter(({ link }) => !isLink(link))
+}
+
+/** Somebody who is about to have an account wants them there, or does not. */
+export function wishForClaim(storage: Storage | null, isWanted: boolean): void {
+  write(storage, WISH, isWanted ? String(Date.now()) : null)
+}
+
+/** Whether that was wished just now; the wish is over then. */
+export function takeClaimWish(storage: Storage | null): boolean {
+  const at = Number(storage?.getItem(WISH) ?? 0)
+  if (at > 0) write(storage, WISH, null)
+  return Math.abs(Date.now() - at) < WISHED_FOR
+}
+
+/** Nobody is asked again for those that are there now. */
+export function declineClaim(storage: Storage | null, receipts: readonly KeptReceipt[]): void {
+  write(storage, DECLINED, String(Math.max(0, ...receipts.map(({ at }) => at))))
+}
+
+export function isDeclined(storage: Storage | null, receipts: readonly KeptReceipt[]): boolean {
+  const until = Number(storage?.getItem(DECLINED) ?? -1)
+  return receipts.every(({ at }) => at <= until)
+}
+
+export interface ClaimResult {
+  readonly moved: number
+  /** Why not all of them; null where all were. */
+  readonly trouble: 'full' | 'failed' | null
+}
+
+/** One after another, so that those that fit are moved where not all do. What is still arriving stays. */
+export async function claimAll(receipts: ReceiptStore): Promise<ClaimResult> {
+  let moved = 0
+  let trouble: ClaimResult['trouble'] = null
+  for (const { receipt, link } of claimable(receipts)) {
+    try {
+      await claimWithReceipt(receipt)
+      receipts.remove(link)
+      moved += 1
+    } catch (error) {
+      trouble = codeOf(error) === 'STORAGE_LIMIT_EXCEEDED' ? 'full' : 'failed'
+      if (trouble === 'failed' && codeOf(error) !== 'FILE_ARRIVING') break
+    }
+  }
+  await forgetLinks(receipts)
+  return { moved, trouble }
+}
+
+/** A link whose files are all in the account is there, too. */
+async function forgetLinks(receipts: ReceiptStore): Promise<void> {
+  for (const { link, receipt } of receipts.list().filter((each) => isLink(each.link))) {
+    if (await isReceiptGone(receipt)) receipts.remove(link)
+  }
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof RequestFailure ? (error.answer?.code ?? null) : null
+}
+
+function isLink(link: string): boolean {
+  return new URL(link).pathname.startsWith('/l/')
+}
+
+function write(storage: Storage | null, key: string, value: string | null): void {
+  try {
+    if (value === null) storage?.removeItem(key)
+    else storage?.setItem(key, value)
+  } catch {
+    // It is asked again.
+  }
+}
