@@ -45,7 +45,7 @@ async function send(servers: KillableServers, gigabytes: number): Promise<string
 }
 
 /** No two of its mebibytes are the same. */
-async function writeLarge(path: string, size: number): Promise<string> {
+export async function writeLarge(path: string, size: number): Promise<string> {
   const hash = new Bun.CryptoHasher('sha256')
   const piece = chance(3).bytes(MIB)
   const words = new DataView(piece.buffer)

@@ -82,7 +82,7 @@ function judge(server: ChildServer, warm: number, limit: number): string {
   return text
 }
 
-async function withWarmServer(
+export async function withWarmServer(
   settings: ChildSettings,
   measure: (server: ChildServer, key: string, warm: number) => Promise<string>,
 ): Promise<string> {

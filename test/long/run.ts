@@ -9,6 +9,7 @@ import { crashImages } from './crash-points.ts'
 import { folderWalks } from './folder-model.ts'
 import { fuzz } from './fuzz.ts'
 import { backupCuts, kills, powerCuts } from './kills.ts'
+import { downloadMeanwhile } from './meanwhile.ts'
 import { bigUpload, bigUploadToS3, manyUploads } from './memory.ts'
 import { bigMigrations } from './migrations.ts'
 import { postgresCrashes, postgresPowerCuts } from './postgres-crashes.ts'
@@ -85,6 +86,13 @@ const tests: Readonly<Record<string, LongTest>> = {
     measure: 'GB of the upload',
     default: 10,
     run: badLine,
+  },
+  'both-ways': {
+    about:
+      'one big upload that is downloaded meanwhile, each over 50 cuts, and how far it raises the peak memory of a warm server',
+    measure: 'GB of the upload',
+    default: 10,
+    run: downloadMeanwhile,
   },
   'bad-line-nodes': {
     about: 'the same to three nodes on PostgreSQL and an S3 store',

@@ -9,8 +9,10 @@ export interface BadLineOptions {
   readonly seed: number
   /** Number of connections that are cut; later ones are only slow. */
   readonly cuts: number
-  /** Bytes to the server after which a connection is cut at the latest. */
+  /** Bytes after which a connection is cut at the latest. */
   readonly most: number
+  /** What is sent over it: to the server, which is what it is without this, or back. */
+  readonly of?: 'uploads' | 'downloads'
 }
 
 export interface BadLine {
@@ -59,7 +61,7 @@ export async function startBadLine(servers: readonly string[], options: BadLineO
     accepted += 1
     const random = chance(options.seed * 10_007 + accepted)
     latest = random.pick(servers)
-    const fate = fateOf(random, options.most)
+    const fate = turned(fateOf(random, options.most), options.of ?? 'uploads')
     const { hostname, port } = new URL(latest)
     const server = keep(connect(Number(port), hostname))
     let isCut = false
@@ -110,6 +112,11 @@ function fateOf(random: Chance, most: number): Fate {
     delay: random.fraction() < 0.3 ? random.whole(1, LONGEST_DELAY) : 0,
     rate: random.fraction() < 0.2 ? random.whole(most / 500, most / 100) : Infinity,
   }
+}
+
+/** A request has a head that is cut in, an answer a body. */
+function turned(fate: Fate, of: NonNullable<BadLineOptions['of']>): Fate {
+  return of === 'uploads' ? fate : { ...fate, cut: { up: Infinity, down: fate.cut.up } }
 }
 
 interface Carrying extends Pick<Fate, 'delay' | 'rate'> {
