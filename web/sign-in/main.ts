@@ -2,7 +2,7 @@
 import { readPageData } from '../shared/page-data.ts'
 import { knowsPasskeys } from '../shared/passkey-support.ts'
 import { createWords } from '../shared/words.ts'
-import { claimable, wishForClaim } from '../uploads/claiming.ts'
+import { claimable, wishForClaim } from '../uploads/claims/claiming.ts'
 import { openReceiptStore } from '../uploads/receipts.ts'
 import { storage } from '../uploads/storage.ts'
 import { CLAIM, PASSKEY_BUTTON, PASSKEY_PROBLEM, type SignInPageData, STRENGTH } from './data.ts'

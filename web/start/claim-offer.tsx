@@ -1,4 +1,4 @@
-import { ClaimPanel } from '../uploads/claim-panel.tsx'
+import { ClaimPanel } from '../uploads/claims/claim-panel.tsx'
 import type { View } from '../uploads/list/view.ts'
 import type { ReceiptStore } from '../uploads/receipts.ts'
 

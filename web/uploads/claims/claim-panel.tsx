@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import type { Words } from '../shared/words.ts'
+import type { Words } from '../../shared/words.ts'
+import type { ReceiptStore } from '../receipts.ts'
+import { storage } from '../storage.ts'
+import type { ClaimTexts } from '../texts.ts'
 import { type ClaimResult, claimAll, claimable, declineClaim, isDeclined, takeClaimWish } from './claiming.ts'
-import type { ReceiptStore } from './receipts.ts'
-import { storage } from './storage.ts'
-import type { ClaimTexts } from './texts.ts'
 
 interface ClaimPanelProps {
   readonly receipts: ReceiptStore

@@ -1,6 +1,6 @@
-import { RequestFailure } from './answers.ts'
-import type { KeptReceipt, ReceiptStore } from './receipts.ts'
-import { claimWithReceipt, isReceiptGone } from './server.ts'
+import { RequestFailure } from '../answers.ts'
+import type { KeptReceipt, ReceiptStore } from '../receipts.ts'
+import { claimWithReceipt, isReceiptGone } from '../server.ts'
 
 /** What this browser has uploaded as a guest moves into the account of whoever is signed in. */
 
