@@ -26,7 +26,7 @@ export async function uploadResumably(
   job: UploadJob,
   begun: RemoteUpload | null,
 ): Promise<Uploaded> {
-  const { server, retries, states, chunkSize } = parts
+  const { server, retries, states, chunkSize, watch } = parts
   const { opened, file, folder, id, transfer } = job
   let upload = begun
   let offset = 0
@@ -38,8 +38,11 @@ export async function uploadResumably(
   }
 
   async function begin(): Promise<RemoteUpload> {
-    const { path, receipt } = await createRemoteUpload(server, { name: file.name, size: file.size, folder })
+    const wanted = { name: file.name, size: file.size, folder }
+    const { path, receipt, url } = await createRemoteUpload(server, wanted)
     await states.write(id, { kind: 'resumable', upload: path, receipt }, true)
+    // Whoever waits for it may have the link before all of it is sent.
+    if (url !== null && file.size > chunkSize.current()) watch.say(`${file.shown} has its link already: ${url}`)
     reached(0)
     isNew = true
     return { path, receipt }

@@ -21,6 +21,11 @@ export interface RemoteUpload {
   readonly receipt: string | null
 }
 
+export interface NewRemoteUpload extends RemoteUpload {
+  /** The link that it has from now on; null for a part. */
+  readonly url: string | null
+}
+
 export interface RemoteNewUpload {
   readonly name: string
   /** Null when it is not known yet. */
@@ -55,7 +60,7 @@ export type FetchedUploadStatus =
 export async function createRemoteUpload(
   server: RemoteServer,
   { name, size, folder, isPart }: RemoteNewUpload,
-): Promise<RemoteUpload> {
+): Promise<NewRemoteUpload> {
   return create(server, {
     ...(size === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(size) }),
     ...(isPart ? { 'Upload-Concat': 'partial' } : {}),
@@ -86,17 +91,20 @@ function metadataOf(name: string, folder: string): string {
   return metadata.map(([key, value = '']) => `${key} ${base64(value)}`).join(',')
 }
 
+const started = z.object({ url: z.optional(z.string()) })
+
 async function create(
   server: RemoteServer,
   headers: Readonly<Record<string, string>>,
-): Promise<RemoteUpload> {
+): Promise<NewRemoteUpload> {
   const response = await ask(server, { method: 'POST', path: UPLOADS, headers: { ...VERSION, ...headers } })
   const location = URL.parse(response.headers.get('location') ?? '', server.url)
   if (location === null || !location.pathname.startsWith(`${UPLOADS}/`)) {
     throw unlike(server, response)
   }
+  const { url = null } = await readJsonAnswer(server, response, started)
   // Only the path: the server may be known to us by another address than to itself.
-  return { path: location.pathname, receipt: response.headers.get('holdfast-receipt') }
+  return { path: location.pathname, receipt: response.headers.get('holdfast-receipt'), url }
 }
 
 /** How much the server has safe; null when it does not know the upload any more. */

@@ -44,6 +44,7 @@ describe('help', () => {
       'search',
       'share',
       'request',
+      'receive',
       'links',
       'receipt',
       'webhooks',

@@ -62,8 +62,10 @@ describe('a connection that is cut', () => {
     const before = proxy.requests.length
     proxy.inject({ kind: 'cut-request', after: MIB / 2 }, { match: isChunk, times: 3 })
     proxy.inject({ kind: 'lose-answer' }, { match: isChunk, times: 2 })
-    const { code, output } = await client.run('upload', 'film.bin', ...CHUNKS)
+    const { code, output, errors } = await client.run('upload', 'film.bin', ...CHUNKS)
     expect(code).toBe(0)
+    // What takes more than one request has its link at its beginning.
+    expect(errors).toContain(`film.bin has its link already: ${output.trim()}`)
     await expectStored(account, output, bytes)
     const chunks = proxy.requests.slice(before).filter(isChunk).length
     expect(chunks).toBeLessThanOrEqual(8 + 5 + 1)

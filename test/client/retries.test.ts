@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
+import { followArrival } from '../../src/client/arriving.ts'
 import { AnswerError, ConnectionError } from '../../src/client/failure.ts'
 import type { RetryPatience } from '../../src/client/policy/retry-policy.ts'
 import { createRetries, type Retries } from '../../src/client/retries.ts'
 import { HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts'
 import { handClock } from '../support/hand-clock.ts'
+import { temporaryFolder } from '../support/processes/child.ts'
 
 interface Trial {
   readonly retries: Retries
@@ -186,4 +188,17 @@ describe('a server that says when to come again', () => {
     await expect(longer.retries.persist(patient, tooLong)).rejects.toThrow('answered 429')
     expect(longer.waits).toEqual([])
   })
+})
+
+test('what a store does not show before it is whole is waited for, however long that takes', async () => {
+  const { retries, now, said } = trial()
+  using folder = temporaryFolder()
+  let left = 200
+  const bytes = async () => {
+    if (left-- > 0) throw new AnswerError('still arriving', 404, 'FILE_ARRIVING', 5)
+    return null
+  }
+  const watch = { begin: () => ({ at() {}, end() {} }), expect() {}, say() {} }
+  expect(await followArrival({ retries, watch, folder: folder.path }, { slug: 'a', bytes })).toBe(true)
+  expect([now() >= 1000 * SECOND, said]).toEqual([true, []])
 })
