@@ -42,7 +42,8 @@ export async function uploadResumably(
     const { path, receipt, url } = await createRemoteUpload(server, wanted)
     await states.write(id, { kind: 'resumable', upload: path, receipt }, true)
     // Whoever waits for it may have the link before all of it is sent.
-    if (url !== null && file.size > chunkSize.current()) watch.say(`${file.shown} has its link already: ${url}`)
+    if (url !== null && file.size > chunkSize.current())
+      watch.say(`${file.shown} has its link already: ${url}`)
     reached(0)
     isNew = true
     return { path, receipt }
