@@ -178,6 +178,7 @@ describeInBrowser('a guest', (browser) => {
         await page.locator('[data-row]').filter({ hasText: 'one.txt' }).waitFor()
       } else {
         await page.getByText('This browser uploaded 2 files without an account.').waitFor()
+        await page.setViewportSize(PHONE.viewport)
       }
       expect([await pixelsBeside(page), await faultsInBothColours(page)]).toEqual([0, []])
       expect(await statusOf(link)).toBe(200)

@@ -124,6 +124,8 @@ const ONLY_IN_ALL: Readonly<Record<string, string>> = {
   'test/client/parts.test.ts': 'long lines; upload.test.ts has some',
   'test/client/receipts.test.ts':
     'many starts of the program; test/uploads/receipts.test.ts has the same by its interface',
+  'test/client/receiving.test.ts':
+    'waits for what comes; download.test.ts and arrivals.test.ts have its parts',
   'test/client/resuming.test.ts': 'many starts of the program; upload.test.ts has some',
   'test/client/server-kills.test.ts': 'rounds of kills',
   'test/core/name-keys.contract.test.ts':
