@@ -3,7 +3,6 @@ import { mkdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { chunksUnlessAborted } from '../domain/abort.ts'
 import { SECOND } from '../domain/clock.ts'
-import { type Arrival, arrivingPart, followArrival } from './arriving.ts'
 import { AnswerError, ClientError, ConnectionError } from './failure.ts'
 import { reach } from './http.ts'
 import { partName } from './local-names.ts'
@@ -12,6 +11,7 @@ import type { Places } from './places.ts'
 import { MOVING } from './policy/retry-policy.ts'
 import { quietLimit } from './quiet.ts'
 import { hashedPart, type Received } from './received.ts'
+import { type Arrival, arrivingPart, followArrival } from './receiving/arriving.ts'
 import {
   type ContentAddress,
   continues,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { followArrival } from '../../src/client/arriving.ts'
 import { AnswerError, ConnectionError } from '../../src/client/failure.ts'
 import type { RetryPatience } from '../../src/client/policy/retry-policy.ts'
+import { followArrival } from '../../src/client/receiving/arriving.ts'
 import { createRetries, type Retries } from '../../src/client/retries.ts'
 import { HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts'
 import { handClock } from '../support/hand-clock.ts'

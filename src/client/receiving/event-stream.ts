@@ -1,7 +1,7 @@
-import { chunksUnlessAborted } from '../domain/abort.ts'
-import { SECOND } from '../domain/clock.ts'
-import { ask, type RemoteServer, reach } from './http.ts'
-import { quietLimit } from './quiet.ts'
+import { chunksUnlessAborted } from '../../domain/abort.ts'
+import { SECOND } from '../../domain/clock.ts'
+import { ask, type RemoteServer, reach } from '../http.ts'
+import { quietLimit } from '../quiet.ts'
 
 /** The server sends a comment every 15 seconds. */
 const QUIET = 60 * SECOND

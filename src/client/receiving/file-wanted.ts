@@ -1,5 +1,5 @@
-import type { Wanted } from './downloading.ts'
-import type { PublicSide } from './public-side.ts'
+import type { Wanted } from '../downloading.ts'
+import type { PublicSide } from '../public-side.ts'
 
 /** A file by its slug, also while it is being uploaded. `name` null: the server tells it. */
 export function fileWanted(side: PublicSide, slug: string, name: string | null, folder: string): Wanted {
