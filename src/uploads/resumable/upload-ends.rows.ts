@@ -112,6 +112,21 @@ export function unusedUploads(
     .execute()
 }
 
+/** Final uploads that wait for their parts, after that one. */
+export function awaitingUploads(db: Database, after: UploadId | null, limit: number): Promise<UploadRow[]> {
+  const awaiting = db
+    .selectFrom('uploads')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .where('joined_into', 'is', null)
+    .where('kind', '=', 'final')
+    .where('state', '=', 'uploading')
+    .where('size', 'is not', null)
+    .orderBy('id')
+    .limit(limit)
+  return (after === null ? awaiting : awaiting.where('id', '>', after)).execute()
+}
+
 /** Notes that something came to an upload after all, by its parts. */
 export async function noteUse(db: Database, id: UploadId, usedAt: number): Promise<void> {
   await db

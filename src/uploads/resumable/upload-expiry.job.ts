@@ -3,10 +3,12 @@ import { reportOne } from '../../core/failures.ts'
 import type { Aging, Outages } from '../../core/outages.ts'
 import type { Database } from '../../database/database.ts'
 import type { Clock } from '../../domain/clock.ts'
+import { Refusal } from '../../domain/errors.ts'
 import type { UploadRow } from '../uploads.rows.ts'
 import { withPartsReceived } from './awaited-parts.ts'
+import { joinedIfWhole } from './part-claims.ts'
 import { giveUp } from './upload-endings.ts'
-import { dropEndedUploads, noteUse, unusedUploads } from './upload-ends.rows.ts'
+import { awaitingUploads, dropEndedUploads, noteUse, unusedUploads } from './upload-ends.rows.ts'
 
 const STEP = 50
 const always = () => true
@@ -29,9 +31,13 @@ export class UploadExpiry {
     this.#parts = parts
   }
 
-  /** Gives up what had no byte for too long, and forgets what has ended that long ago. */
+  /**
+   * Joins what has waited for its parts and has them, gives up what had no byte for too long, and forgets what has ended
+   * that long ago.
+   */
   async run(mayGoOn: () => boolean = always): Promise<void> {
     const { db, outages, aging, report } = this.#parts
+    await this.#join(mayGoOn)
     const now = await outages.settle()
     // Over is what ends now, too.
     const cutoff = aging.cutoff(now + 1) - 1
@@ -47,6 +53,22 @@ export class UploadExpiry {
       await yieldToEventLoop()
     }
     while (mayGoOn() && (await dropEndedUploads(db, cutoff, STEP)) === STEP) await yieldToEventLoop()
+  }
+
+  /** The last look at a final upload may have come before the last byte of its parts. */
+  async #join(mayGoOn: () => boolean): Promise<void> {
+    const { db, clock, report } = this.#parts
+    let last: UploadRow | undefined
+    do {
+      const uploads: UploadRow[] = await awaitingUploads(db, last?.id ?? null, STEP)
+      for (const upload of uploads) {
+        if (!mayGoOn()) return
+        await joinedIfWhole(db, upload, clock.now()).catch((error: unknown) => {
+          if (!(error instanceof Refusal)) reportOne(error, report)
+        })
+      }
+      last = uploads.length < STEP ? undefined : uploads.at(-1)
+    } while (last !== undefined)
   }
 
   /** Of one that waits for parts their last byte counts, too. */

@@ -204,6 +204,18 @@ describe('a final upload that is created before its parts have come', () => {
     expect((await own.get(UPLOADS)).body).toMatchObject({ data: [] })
   })
 
+  test('is stored when nobody looks at it any more', async () => {
+    const { parts, slug } = await begin(client)
+    await client.patch(parts[0] ?? '', 0, first)
+    await holdfast.runJobs()
+    await client.patch(parts[1] ?? '', 0, second)
+    const isThere = async () => {
+      await holdfast.runJobs()
+      return (await caller.get(`/api/v1/file/${slug}`)).status === 200
+    }
+    await eventually('it is joined', isThere)
+  })
+
   test('gives parts up that somebody else has used first', async () => {
     const one = await begin(client)
     await client.patch(one.parts[0] ?? '', 0, first)
