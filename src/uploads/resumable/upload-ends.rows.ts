@@ -94,37 +94,38 @@ export function unusedUploads(
   after: Pick<UploadRow, 'id' | 'used_at'> | null,
   limit: number,
 ): Promise<UploadRow[]> {
-  const unused = db
+  return openInOrder(db, after, limit).where('used_at', '<=', before).execute()
+}
+
+/** Open uploads after that one. A part that is being concatenated ends with the final upload. */
+function openInOrder(db: Database, after: Pick<UploadRow, 'id' | 'used_at'> | null, limit: number) {
+  const open = db
     .selectFrom('uploads')
     .selectAll()
     .where('ended_at', 'is', null)
-    // A part that is being concatenated ends with the final upload.
     .where('joined_into', 'is', null)
-    .where('used_at', '<=', before)
     .orderBy('used_at')
     .orderBy('id')
     .limit(limit)
-  if (after === null) return unused.execute()
+  if (after === null) return open
   const { id, used_at } = after
-  return unused
+  return open
     .where('used_at', '>=', used_at)
     .where((row) => row.or([row('used_at', '>', used_at), row('id', '>', id)]))
-    .execute()
 }
 
-/** Final uploads that wait for their parts, after that one. */
-export function awaitingUploads(db: Database, after: UploadId | null, limit: number): Promise<UploadRow[]> {
-  const awaiting = db
-    .selectFrom('uploads')
-    .selectAll()
-    .where('ended_at', 'is', null)
-    .where('joined_into', 'is', null)
+/** Final uploads that wait for their parts, the longest unused first, after that one. */
+export function awaitingUploads(
+  db: Database,
+  after: Pick<UploadRow, 'id' | 'used_at'> | null,
+  limit: number,
+): Promise<UploadRow[]> {
+  // Along the index of open uploads: those that have ended are many more.
+  return openInOrder(db, after, limit)
     .where('kind', '=', 'final')
     .where('state', '=', 'uploading')
     .where('size', 'is not', null)
-    .orderBy('id')
-    .limit(limit)
-  return (after === null ? awaiting : awaiting.where('id', '>', after)).execute()
+    .execute()
 }
 
 /** Notes that something came to an upload after all, by its parts. */

@@ -60,7 +60,7 @@ export class UploadExpiry {
     const { db, clock, report } = this.#parts
     let last: UploadRow | undefined
     do {
-      const uploads: UploadRow[] = await awaitingUploads(db, last?.id ?? null, STEP)
+      const uploads: UploadRow[] = await awaitingUploads(db, last ?? null, STEP)
       for (const upload of uploads) {
         if (!mayGoOn()) return
         await joinedIfWhole(db, upload, clock.now()).catch((error: unknown) => {
