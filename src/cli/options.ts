@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { DAY } from '../domain/clock.ts'
+import { DAY, timestamp } from '../domain/clock.ts'
 import { SCOPES, type Scope } from '../domain/scopes.ts'
 import { formatSize, parseSize } from '../domain/sizes.ts'
 
@@ -42,15 +42,28 @@ export function readScopes(text: string): readonly Scope[] {
   throw new InvalidArgumentError(`Allowed are ${SCOPES.join(', ')}, with commas between them.`)
 }
 
+const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
+
+/**
+ * A time, or a day's beginning in UTC, in milliseconds since the epoch. Null for anything else, also for 30 February, which
+ * `Date` takes for a day of March.
+ */
+export function timeOf(text: string): number | null {
+  const [, day = ''] = TIME.exec(text) ?? []
+  const time = Date.parse(text)
+  const midnight = Date.parse(day)
+  if (Number.isNaN(time) || Number.isNaN(midnight)) return null
+  return timestamp(midnight).startsWith(day) ? time : null
+}
+
 /**
  * Parses a future time, given in days after `now` or as a date, to milliseconds since the epoch. Throws
  * InvalidArgumentError, which commander shows.
  */
 export function readExpiry(text: string, now: number): number {
   const [, days] = /^(\d{1,5})d$/.exec(text) ?? []
-  const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/.test(text)
-  const time = days === undefined ? (isDate ? Date.parse(text) : Number.NaN) : now + Number(days) * DAY
-  if (time > now) return time
+  const time = days === undefined ? timeOf(text) : now + Number(days) * DAY
+  if (time !== null && time > now) return time
   throw new InvalidArgumentError(
     'Allowed is a number of days such as 90d, or a date to come such as 2030-01-31.',
   )

@@ -5,11 +5,11 @@ export const [ANY, OWN] = ['any origin', 'own origin'] as const
 export const NONE = 0
 /** Body limit for forms: a name, a password, a path. */
 export const FORM = 8 * 1024
-/** Body limit for JSON: 200 identifiers and more, or every field at its maximum. */
+/** Body limit for JSON of somebody who is not known yet: every field at its maximum. */
 export const FIELDS = 16 * 1024
-/** Body limit for a text of some thousand characters besides other fields, in any script and escaping. */
+/** The same for a text of some thousand characters besides other fields, in any script and escaping. */
 export const TEXT = 64 * 1024
-/** Body limit for a list of all of an account's identifiers. */
-export const LISTS = 1024 * 1024
+/** Body limit for JSON: lists of all of an account's identifiers, and what was read, sent back. */
+export const DATA = 1024 * 1024
 /** Bodies of files, which are never read into memory as a whole. */
 export const STREAM = 'stream'

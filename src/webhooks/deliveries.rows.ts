@@ -25,7 +25,6 @@ export interface DueDelivery extends DeliveryRow {
   readonly url: string
   readonly secret: string
   readonly account_id: AccountId
-  readonly isAccountDisabled: boolean
   readonly link: LinkSlug | null
   readonly file_id: FileId | null
   readonly file_name: string | null
@@ -52,8 +51,8 @@ const deliveries = (db: Queryable) =>
     .selectFrom('webhook_deliveries')
     .innerJoin('link_events', 'link_events.id', 'webhook_deliveries.event_id')
 
-/** Those that are due longest, but none of these webhooks. */
-export async function dueDeliveries(
+/** Those that are due longest, but none of these webhooks. What a disabled account was told waits until it is enabled. */
+export function dueDeliveries(
   db: Database,
   now: number,
   busy: readonly WebhookId[],
@@ -70,7 +69,6 @@ export async function dueDeliveries(
       'webhooks.url',
       'webhooks.secret',
       'webhooks.account_id',
-      'accounts.disabled_at',
       'links.slug as link',
       'link_events.file_id',
       'link_events.file_name',
@@ -81,14 +79,11 @@ export async function dueDeliveries(
     ])
     .select((row) => row.ref('webhook_deliveries.due_at').$notNull().as('due_at'))
     .where('webhook_deliveries.due_at', '<=', now)
+    .where('accounts.disabled_at', 'is', null)
     .orderBy('webhook_deliveries.due_at')
     .orderBy('webhook_deliveries.id')
     .limit(limit)
-  const rows = await (busy.length === 0
-    ? due
-    : due.where('webhook_deliveries.webhook_id', 'not in', busy)
-  ).execute()
-  return rows.map(({ disabled_at, ...row }) => ({ ...row, isAccountDisabled: disabled_at !== null }))
+  return (busy.length === 0 ? due : due.where('webhook_deliveries.webhook_id', 'not in', busy)).execute()
 }
 
 /** Claims the delivery until then. False when another node has it, or it is over. */

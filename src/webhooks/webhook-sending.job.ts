@@ -130,7 +130,6 @@ export class WebhookSending {
   /** null when the server stops meanwhile. */
   async #send(delivery: DueDelivery): Promise<WebhookAnswer | null> {
     const { clock, sender, publicUrl, userAgent } = this.#parts
-    if (delivery.isAccountDisabled) return { kind: 'failed', failure: 'disabled' }
     const body = eventBody(delivery, publicUrl())
     const signed = webhookHeaders(delivery.secret, eventIdOf(delivery), clock.now(), body)
     const headers = { 'Content-Type': 'application/json', 'User-Agent': userAgent, ...signed }
@@ -153,10 +152,10 @@ export class WebhookSending {
       return
     }
     const failure: DeliveryFailure = answer.kind === 'failed' ? answer.failure : 'status'
-    const wait = failure === 'disabled' ? undefined : WAITS[delivery.tries]
+    const wait = WAITS[delivery.tries]
     const due_at = wait === undefined ? null : now + this.#jittered(wait)
     const change = { due_at, tries: delivery.tries + 1, status, failure }
-    if (!(await settleDelivery(trx, id, claimed, change)) || failure === 'disabled') return
+    if (!(await settleDelivery(trx, id, claimed, change))) return
     const row = await findWebhook(trx, delivery.account_id, webhook)
     if (row === undefined) return
     const failingSince = row.failing_since ?? now

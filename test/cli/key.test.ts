@@ -43,6 +43,7 @@ describe('holdfast key', () => {
     [2, 'no scope', ['--scope', 'read,write']],
     [2, 'no time to come', ['--expires', '2020-01-31']],
     [2, 'no number of days', ['--expires', '0d']],
+    [2, 'no day of February', ['--expires', '2999-02-30']],
     [1, 'no folder of the account', ['--folder', 'abcdefghijklmnop']],
   ])('add ends with %d for what is %s', async (code, _, words) => {
     using folder = temporaryFolder()

@@ -107,6 +107,22 @@ test('what fails is tried again under its id, and by hand once more', async () =
   expect(new Set(texts).size).toBe(1)
 })
 
+test('what waits while the account is disabled is sent when it is enabled again', async () => {
+  await using of = await listening()
+  of.receiver.answer(503)
+  await of.arrive('a.txt')
+  await host.runJobs()
+  await host.disableAccount(of.username)
+  await later(DAY)
+  expect(of.receiver.events).toHaveLength(1)
+  const accounts = host.database.updateTable('accounts').where('id', '=', of.account as AccountId)
+  await accounts.set({ disabled_at: null }).execute()
+  of.receiver.answer(204)
+  await host.runJobs()
+  expect(of.receiver.events).toHaveLength(2)
+  expect(await of.deliveries()).toMatchObject([{ state: 'delivered', tries: 1 }])
+})
+
 test('a receiver that says that it is gone gets nothing more, until it is enabled again', async () => {
   await using of = await listening()
   of.receiver.answer(410)

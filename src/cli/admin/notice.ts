@@ -4,6 +4,7 @@ import { COMMAND_LINE } from '../../domain/audit.ts'
 import { timestamp } from '../../domain/clock.ts'
 import { NOTICE_LEVELS, type Notice, type NoticeLevel } from '../../domain/notice.ts'
 import { withAdministration } from '../administration.ts'
+import { timeOf } from '../options.ts'
 import { printJson, printLines, printPairs } from '../output.ts'
 
 interface SetOptions {
@@ -36,10 +37,8 @@ export function noticeCommand(notice: Command, environment: Environment): void {
 
 /** Parses a time to milliseconds since the epoch. Throws InvalidArgumentError, which commander shows. */
 function readTime(text: string): number {
-  const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text)
-    ? Date.parse(text)
-    : Number.NaN
-  if (!Number.isNaN(time)) return time
+  const time = timeOf(text)
+  if (time !== null) return time
   throw new InvalidArgumentError('Allowed is a time such as 2030-01-31T20:00Z, or a date.')
 }
 

@@ -6,6 +6,7 @@ import { systemRandom } from '../../domain/random.ts'
 import { formatSize } from '../../domain/sizes.ts'
 import type { Point, Restored } from '../../operations/backup/restore.ts'
 import type { RelocationStep } from '../../operations/relocation/relocate.ts'
+import { timeOf } from '../options.ts'
 import { printJson, printLines, printTable } from '../output.ts'
 import { bytesPlace, databasePlace } from '../places.ts'
 import { type StepTitle, standardError, stepProgress } from '../step-progress.ts'
@@ -60,8 +61,8 @@ export function restoreCommand(restore: Command, environment: Environment): void
 /** A day includes its end, in UTC. Throws InvalidArgumentError, which commander shows. */
 function readTime(text: string): number {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text)
-  const time = Date.parse(isDay ? `${text}T23:59:59.999Z` : text)
-  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(time)) return time
+  const time = timeOf(isDay ? `${text}T23:59:59.999Z` : text)
+  if (time !== null) return time
   throw new InvalidArgumentError(
     'Allowed is a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z.',
   )
