@@ -60,6 +60,8 @@ export interface LockedUploadLink {
   readonly revoked_at: number | null
   readonly ends_at: number | null
   readonly end_told: EndTold
+  /** When its owner's account was disabled. */
+  readonly disabled_at: number | null
 }
 
 /** Contributions to it wait until the transaction ends. */
@@ -67,6 +69,13 @@ export function lockUploadLink(trx: Trx, link: LinkId): Promise<LockedUploadLink
   return trx
     .selectFrom('links')
     .select(['revoked_at', 'ends_at', 'end_told'])
+    .select((row) =>
+      row
+        .selectFrom('accounts')
+        .whereRef('accounts.id', '=', 'links.account_id')
+        .select('disabled_at')
+        .as('disabled_at'),
+    )
     .where('id', '=', link)
     .modifyEnd(forUpdate(trx))
     .executeTakeFirst()

@@ -78,7 +78,7 @@ export class Contributions {
   }
 
   /**
-   * Takes a place. Throws Refusal LINK_NOT_FOUND when the link was revoked, LINK_ENDED, LINK_USED_UP, FILE_TOO_LARGE,
+   * Takes a place. Throws Refusal LINK_NOT_FOUND when the link was revoked or its owner disabled, LINK_ENDED, LINK_USED_UP, FILE_TOO_LARGE,
    * UNSUPPORTED_MEDIA_TYPE, or INVALID_REQUEST for a missing answer.
    */
   async take(trx: Trx, { link }: ContributorCaller, wanted: WantedContribution): Promise<void> {
@@ -134,7 +134,7 @@ export class Contributions {
 
   async #locked(trx: Trx, link: LinkId): Promise<LockedUploadLink> {
     const row = await lockUploadLink(trx, link)
-    if (row === undefined || row.revoked_at !== null) throw linkGone()
+    if (row === undefined || row.revoked_at !== null || row.disabled_at !== null) throw linkGone()
     return row
   }
 

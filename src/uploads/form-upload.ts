@@ -9,7 +9,8 @@ const LONGEST_FIELD = 1024
 
 /**
  * A form with the file in the one part named "file" that has a file name. What stands in front of it in parts of these
- * names without a file name is added to `fields`. Throws Refusal INVALID_REQUEST when the request brings no form.
+ * names without a file name is added to `fields`, and refused behind it. Throws Refusal INVALID_REQUEST when the request
+ * brings no form.
  */
 export function formUpload(
   request: Request,
@@ -29,7 +30,10 @@ export function formUpload(
       let isFound = false
       await scanMultipart(body, boundary, {
         async part({ name, filename, contentType }, offset): Promise<PartSink | null> {
-          if (!isFound && filename === null && wanted.includes(name)) return textOf(name, fields)
+          if (filename === null && wanted.includes(name)) {
+            if (!isFound) return textOf(name, fields)
+            throw new Refusal('INVALID_REQUEST', `"${name}": must stand in front of the file; send it first`)
+          }
           if (name !== 'file' || !filename) return null
           if (isFound) {
             throw new Refusal('INVALID_REQUEST', 'Send one file a request, in one part named "file"')

@@ -11,7 +11,7 @@ import type { DirectUpload } from './direct-upload.ts'
 import type { DirectUploads } from './direct-uploads.ts'
 import type { AdmitContributor, AdmitGuest } from './guest-admission.ts'
 import type { FirstRequest, Idempotency } from './idempotency.ts'
-import { checkedKey, repeatedFile } from './idempotency-key.ts'
+import { checkedKey, keyByLink, repeatedFile } from './idempotency-key.ts'
 import type { BodyReader } from './multipart.ts'
 
 /** A request that brings one file. */
@@ -56,9 +56,7 @@ export class UploadRequests {
     const { idempotency, admitGuest, admitContributor } = this.#parts
     const { folder, carrier, body } = request
     if (caller.kind === 'contributor') {
-      if (request.key !== null) {
-        throw new Refusal('INVALID_REQUEST', 'Upload links take no Idempotency-Key; leave it out')
-      }
+      if (request.key !== null) throw keyByLink()
       await admitContributor(caller.bucket)
       return withoutOwnersAffairs(() => this.#receiveNew(caller, 'root', request, null))
     }

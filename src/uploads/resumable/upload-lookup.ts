@@ -1,3 +1,4 @@
+import { findAccount } from '../../core/accounts.rows.ts'
 import { assertScope, type Caller, ownerOf } from '../../core/callers.ts'
 import type { Aging, Outages } from '../../core/outages.ts'
 import type { Database } from '../../database/database.ts'
@@ -43,7 +44,10 @@ export class UploadLookup {
     if (upload === undefined) throw uploadNotFound()
     // Who has begun it by a link has no account: the token is all that it takes.
     const isContributors = upload.link_id !== null && upload.token_hash === hashUploadName(name)
-    if (upload.account_id !== GUESTS && !isContributors) {
+    if (isContributors) {
+      const owner = await findAccount(this.#parts.db, upload.account_id)
+      if (owner?.disabled_at !== null) throw uploadNotFound()
+    } else if (upload.account_id !== GUESTS) {
       if (caller.kind === 'guest') {
         throw new Refusal(
           'INVALID_API_KEY',

@@ -364,6 +364,20 @@ test('a contributor withdraws only their own, and only while the link is in forc
   expect(await namesIn(folder)).toEqual(['other.txt', SECRET])
 })
 
+test('an Idempotency-Key is refused by a link, however the file comes', async () => {
+  const { link } = await asked()
+  const keyed = { 'idempotency-key': 'abcdefghijklmnop' }
+  expect(await put(link, 'a.txt', BYTES, keyed)).toMatchObject(refusal('INVALID_REQUEST'))
+  const headers = {
+    ...TUS,
+    ...keyed,
+    'upload-length': '10',
+    'upload-metadata': metadata({ filename: 'a.txt' }),
+  }
+  const begun = await guest.send(`/api/v1/links/${link}/uploads`, { method: 'POST', headers })
+  expect(begun).toMatchObject(refusal('INVALID_REQUEST'))
+})
+
 test('what a link asks for is needed where it says so, and only the owner sees it', async () => {
   const fields = { sender: 'required', address: 'optional', reference: 'optional' }
   const { link } = await asked({ fields })
@@ -374,6 +388,14 @@ test('what a link asks for is needed where it says so, and only the owner sees i
   expect(await resumable(link, { filename: 'c.txt', sender: 'Cy\u0007\u202e' })).toMatchObject({
     status: 204,
   })
+  const late = new FormData()
+  late.append('file', new File([BYTES], 'd.txt'))
+  late.append('sender', 'Dee')
+  const lax = await asked({ fields: { sender: 'optional' } })
+  const behind = await guest.send(`/api/v1/links/${lax.link}/upload`, { method: 'POST', body: late })
+  expect(behind).toMatchObject(refusal('INVALID_REQUEST'))
+  expect(behind.body).toMatchObject({ message: expect.stringContaining('in front of the file') })
+  expect(await namesIn(lax.folder)).toEqual([SECRET])
   const unseen = await put(link, 'a.txt?sender=%E2%80%AE%E2%80%8F')
   expect(unseen).toMatchObject(refusal('INVALID_REQUEST'))
   const { body } = await owner.get(`/api/v1/links/${link}/contributions?per_page=2`)
@@ -396,9 +418,11 @@ test('the page of a link that has ended, was revoked or lost its folder says so,
     return [answer.status, (await answer.text()).includes('Choose files')]
   }
   expect(await seen()).toEqual([200, true])
+  const begun = await start(link, 10, { filename: 'half.txt' })
   await host.disableAccount('owner')
   expect(await seen()).toEqual([404, false])
   expect(await put(link, 'a')).toMatchObject(refusal('LINK_NOT_FOUND'))
+  expect(await uploads.patch(placeOf(begun), 0, BYTES)).toMatchObject(refusal('UPLOAD_NOT_FOUND'))
   await host.database.updateTable('accounts').set({ disabled_at: null }).execute()
   host.clock.advance(HOUR)
   expect(await seen()).toEqual([404, false])
