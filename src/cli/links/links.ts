@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { LinkItem, LinkLogItem } from '../../client/answers.ts'
 import { parseLinkName } from '../../client/remote-names.ts'
 import type { Environment } from '../../config/environment.ts'
@@ -19,7 +19,12 @@ export function linksCommand(links: Command, environment: Environment): void {
       'list the links that you have shared, with their downloads, or the log of one, or revoke some',
     )
     .option('--revoke <link...>', 'revoke these links, or slugs, instead: they stop working at once')
-    .option('--log <link>', 'list what happened to this link, or slug, instead: when, what, how much')
+    .addOption(
+      new Option(
+        '--log <link>',
+        'list what happened to this link, or slug, instead: when, what, how much',
+      ).conflicts('revoke'),
+    )
     .option('--json', 'print one JSON object a line')
     .option('--server <url>', 'use this server instead of the one of the last login')
     .action((options: Options) => asClient(() => run(environment, options)))

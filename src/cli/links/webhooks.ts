@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { WebhookDeliveryItem, WebhookItem } from '../../client/answers.ts'
 import type { WebhooksApi } from '../../client/webhooks-api.ts'
 import type { Environment } from '../../config/environment.ts'
@@ -21,20 +21,41 @@ interface Options extends ServerOption {
 export function webhooksCommand(webhooks: Command, environment: Environment): void {
   webhooks
     .description('list the addresses that are told what happens to your links, or add, test or remove one')
-    .option('--add <url>', 'add this address, and print the secret that signs what is sent there')
+    .addOption(
+      oneOf(
+        new Option('--add <url>', 'add this address, and print the secret that signs what is sent there'),
+      ),
+    )
     .option('--kinds <list>', 'with --add: only these events, with commas between them', (text) =>
       text.split(','),
     )
-    .option('--test <number>', 'send a test to the webhook of that number', parseNumber)
-    .option('--log <number>', 'list what was sent to that webhook, or is to be', parseNumber)
-    .option('--replay <delivery>', 'with --log: send this delivery again', parseNumber)
-    .option('--enable <number>', 'use that webhook again after it was disabled', parseNumber)
-    .option('--remove <number>', 'remove that webhook', parseNumber)
+    .addOption(oneOf(numbered('--test <number>', 'send a test to the webhook of that number')))
+    .addOption(oneOf(numbered('--log <number>', 'list what was sent to that webhook, or is to be')))
+    .addOption(numbered('--replay <delivery>', 'with --log: send this delivery again'))
+    .addOption(oneOf(numbered('--enable <number>', 'use that webhook again after it was disabled')))
+    .addOption(oneOf(numbered('--remove <number>', 'remove that webhook')))
     .option('--json', 'print one JSON object a line')
     .option('--server <url>', 'use this server instead of the one of the last login')
-    .action((options: Options) =>
-      asClient(async () => run((await openApi(environment, options)).webhooks, options)),
-    )
+    .action((options: Options, command: Command) => {
+      if (options.kinds !== undefined && options.add === undefined) {
+        command.error('error: --kinds says which events go to an address that is added with --add.')
+      }
+      if (options.replay !== undefined && options.log === undefined) {
+        command.error('error: --replay needs the number of the webhook, given with --log.')
+      }
+      return asClient(async () => run((await openApi(environment, options)).webhooks, options))
+    })
+}
+
+/** What is done with one webhook: one thing at a time. */
+const DEEDS = ['add', 'test', 'log', 'enable', 'remove'] as const
+
+function oneOf(option: Option): Option {
+  return option.conflicts(DEEDS.filter((name) => name !== option.attributeName()))
+}
+
+function numbered(flags: string, description: string): Option {
+  return new Option(flags, description).argParser(parseNumber)
 }
 
 async function run(api: WebhooksApi, options: Options): Promise<void> {
