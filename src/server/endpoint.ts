@@ -7,6 +7,8 @@ import { Refusal } from '../domain/errors.ts'
 import { JsonAnswer } from './answers/json.ts'
 import type { Call } from './call.ts'
 import { readJsonBody } from './requests/body.ts'
+import { unknownField } from './requests/fields.ts'
+import { wrongValue } from './requests/wrong-values.ts'
 
 /** Documentation of a route for the OpenAPI document. */
 export interface Documentation {
@@ -196,9 +198,10 @@ export function firstValues(parameters: URLSearchParams): Record<string, string>
 function parse<S extends Schema>(schema: S | undefined, input: unknown): Output<S>
 function parse(schema: Schema, input: unknown): unknown {
   if (schema === undefined) return undefined
-  const result = schema.safeParse(input)
+  const result = schema.safeParse(input, { error: wrongValue })
   if (result.success) return result.data
   const [issue] = result.error.issues
+  if (issue?.code === 'unrecognized_keys') throw unknownField([...issue.path, issue.keys[0]].join('.'))
   const field = issue?.path.join('.') ?? ''
   throw new Refusal(
     'INVALID_REQUEST',

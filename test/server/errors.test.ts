@@ -97,6 +97,24 @@ describe('a JSON body', () => {
     expect(await sendJson(caller, 'POST', '/api/v1/folder', body)).toMatchObject({ status: 201 })
   })
 
+  test('that is wrong is told what it should be, and so is a query', async () => {
+    const caller = await newcomer(holdfast)
+    const link = await sendJson(caller, 'POST', '/api/v1/links', '{"folders": ["a"], "uploads": "yes"}')
+    expect(link.body).toMatchObject({ error: 'INVALID_REQUEST', message: '"uploads": must be an object' })
+    const move = await sendJson(caller, 'POST', '/api/v1/file/move', '{"file": -1, "folder": "root"}')
+    expect(move.body).toMatchObject({ error: 'INVALID_REQUEST', message: '"file": must be 0 or more' })
+    const list = await caller.get('/api/v1/files?sort=age')
+    const sorts = '"created_at", "name", "size" or "downloads"'
+    expect(list.body).toMatchObject({ error: 'INVALID_REQUEST', message: `"sort": must be ${sorts}` })
+  })
+
+  test('names a field that there is not', async () => {
+    const body = JSON.stringify({ folders: ['a'], uploads: { zz: 1 } })
+    const answer = await sendJson(await newcomer(holdfast), 'POST', '/api/v1/links', body)
+    const said = { error: 'UNKNOWN_FIELD', message: '"uploads.zz": there is no such field' }
+    expect(answer).toMatchObject({ status: 400, body: said })
+  })
+
   test('that lists what is to be deleted may be 1 MiB long', async () => {
     const identifiers = Array.from({ length: 24_000 }, () => crypto.randomUUID())
     const body = JSON.stringify({ identifiers }).padEnd(1024 * 1024)

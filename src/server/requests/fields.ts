@@ -33,7 +33,11 @@ export const READ_ONLY_ALLOWED =
 export function assertKnownFields(body: object, known: readonly string[]): void {
   const unknown = Object.keys(body).find((field) => !known.includes(field))
   if (unknown === undefined) return
-  throw new Refusal('UNKNOWN_FIELD', `"${unknown.slice(0, 100)}": there is no such field`)
+  throw unknownField(unknown)
+}
+
+export function unknownField(name: string): Refusal {
+  return new Refusal('UNKNOWN_FIELD', `"${name.slice(0, 100)}": there is no such field`)
 }
 
 /** A list of 1 to 200. `of`: what its items are called in messages. */
