@@ -102,7 +102,8 @@ export const listedUpload = component(
         'Where the upload goes on, for its owner: with the scopes "upload" and "manage" the same as the address that it began with',
     }),
     folder: described(z.nullable(z.string()), {
-      description: 'Identifier of the folder that the metadata named; null for the top level',
+      description:
+        'Identifier of the folder that the metadata named; null where they named none: the top level, or the folder of X-Folder-ID',
     }),
     path: described(z.nullable(z.string()), {
       description: 'Path inside that folder, as the metadata said (`relativePath`); null where it did not',

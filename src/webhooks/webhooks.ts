@@ -225,7 +225,7 @@ function checkedUrl(text: string, anyNetwork: boolean): string {
   if (url === null) {
     throw new Refusal(
       'INVALID_REQUEST',
-      '"url": must be an http or https address without user and password, at port 80, 443 or one from 1024 up',
+      '"url": must be an http or https address of 2,000 characters at most, without user and password, at port 80, 443 or one from 1024 up',
     )
   }
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
