@@ -101,10 +101,15 @@ export function lockDataFolder(path: string): () => void {
     lock.run('BEGIN EXCLUSIVE')
   } catch (error) {
     lock.close()
+    if (!isBusy(error)) throw error
     throw new DataFolderInUse(
       `another Holdfast server is using the data folder ${path}; stop it first, or set HOLDFAST_DATA_DIR to another folder`,
       { cause: error },
     )
   }
   return () => lock.close()
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^SQLITE_(BUSY|LOCKED)/.test(String(error.code))
 }

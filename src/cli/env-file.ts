@@ -8,7 +8,8 @@ import { Refusal } from '../domain/errors.ts'
 /**
  * The environment, extended by a file named `.env` in the folder; variables of the environment take
  * precedence. `#` ends an unquoted value, `\n` is a newline within double quotes, `$` has no meaning. Throws
- * ConfigError for a value that would silently be truncated at a `#`.
+ * ConfigError for a value that would silently be truncated at a `#` and for a name without one, Refusal where it cannot be
+ * read.
  */
 export function withEnvFile(environment: Environment, folder: string): Environment {
   const text = readText(join(folder, '.env'))
@@ -24,16 +25,24 @@ export function withNamedFile(environment: Environment, path: string): Environme
     return withText(environment, readFileSync(path, 'utf8').replace(/^\uFEFF/, ''), path)
   } catch (error) {
     if (error instanceof ConfigError || !(error instanceof Error)) throw error
-    throw new Refusal('PRECONDITION_FAILED', `the settings in ${path} cannot be read: ${error.message}`)
+    throw unreadable(path, error)
   }
 }
 
+function unreadable(path: string, { message }: Error): Refusal {
+  return new Refusal('PRECONDITION_FAILED', `the settings in ${path} cannot be read: ${message}`)
+}
+
 function withText(environment: Environment, text: string, name: string): Environment {
-  const problems = [...text.matchAll(CUT_SHORT)].map(([, variable = '']) => ({
-    variable,
-    value: '…',
-    reason: `in ${name} a # ends what is in no quotes; write the value in single quotes`,
-  }))
+  const problem = (reason: string) => {
+    return ([, variable = '']: RegExpExecArray) => ({ variable, value: '…', reason: `in ${name} ${reason}` })
+  }
+  const problems = [
+    ...text
+      .matchAll(CUT_SHORT)
+      .map(problem('a # ends what is in no quotes; write the value in single quotes')),
+    ...text.matchAll(WITHOUT_VALUE).map(problem('there is no = behind the name; write NAME=value')),
+  ]
   if (problems.length > 0) throw new ConfigError(problems)
   return { ...parseEnv(text), ...environment }
 }
@@ -41,14 +50,16 @@ function withText(environment: Environment, text: string, name: string): Environ
 /** A `#` without a space before it, in an unquoted value. */
 const CUT_SHORT = /^[ \t]*(?:export[ \t]+)?(HOLDFAST_\w+)[ \t]*=[ \t]*[^\s'"`#][^\r\n#]*(?<![\s])#/gm
 
+/** A line that names a setting and gives it nothing. */
+const WITHOUT_VALUE = /^[ \t]*(?:export[ \t]+)?(HOLDFAST_\w+)(?!\w)[ \t]*(?![ \t=])/gm
+
 /** Null if the file does not exist. A folder of that name is ignored: it is often a Python environment. */
 function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EISDIR')) {
-      return null
-    }
-    throw error
+    if (!(error instanceof Error)) throw error
+    if ('code' in error && (error.code === 'ENOENT' || error.code === 'EISDIR')) return null
+    throw unreadable(path, error)
   }
 }

@@ -14,6 +14,9 @@ export function explain(error: unknown, environment: Environment): string {
       ...lines,
     ].join('\n')
   }
+  if (isFull(error)) {
+    return 'no room is left where the bytes go. Free some there, or name another place, and run the same command again.'
+  }
   if (error instanceof Refusal || (error instanceof Error && WORDED_ERRORS.includes(error.name)))
     return error.message
   return explainStart(error, environment) ?? explainUnknown(error, environment)
@@ -34,6 +37,12 @@ const WORDED_ERRORS = [
   'StoreUnusable',
   'MirrorUnusable',
 ]
+
+function isFull(error: unknown): boolean {
+  return (
+    error instanceof Error && error.name === 'StoreFailure' && 'reason' in error && error.reason === 'full'
+  )
+}
 
 function explainUnknown(error: unknown, environment: Environment): string {
   if (environment.HOLDFAST_LOG_LEVEL === 'debug')

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withEnvFile } from '../../src/cli/env-file.ts'
+import { ConfigError } from '../../src/config/config-problems.ts'
 import { settings } from '../../src/settings.ts'
 import { temporaryFolder } from '../support/processes/child.ts'
 import { holdfast, LAUNCHER, MAIN, outcome } from './command.ts'
@@ -83,6 +84,14 @@ describe('the .env file', () => {
     expect(code).toBe(1)
     expect(errors).toContain('HOLDFAST_METRICS_TOKEN is "…": in .env a # ends what is in no quotes')
     expect(errors).not.toContain('pass')
+  })
+
+  test('with a name that no = follows is refused, and so is a file that cannot be read', () => {
+    using folder = temporaryFolder()
+    writeFileSync(join(folder.path, '.env'), 'HOLDFAST_METRICS=on\nHOLDFAST_GUEST_UPLOADS false\n')
+    expect(() => withEnvFile({}, folder.path)).toThrow(ConfigError)
+    writeFileSync(join(folder.path, 'file'), '')
+    expect(() => withEnvFile({}, join(folder.path, 'file'))).toThrow('the settings in')
   })
 })
 

@@ -11,6 +11,7 @@ import { type StepTitle, standardError, stepProgress } from '../step-progress.ts
 import { abortedBySignal } from '../stop-signal.ts'
 import { count } from '../words.ts'
 import {
+  apartFromStore,
   type NamedPlace,
   PATH_STYLE,
   passphraseOf,
@@ -62,17 +63,15 @@ function readCount(text: string): number {
   throw new InvalidArgumentError('Allowed is a whole number up to 9999.')
 }
 
-/** In the place of the server's own backups what the server keeps, unless something else is asked for. */
+/** What the settings keep is for the server: a run by hand drops nothing that it was not told to drop. */
 function keepingOf(
-  named: NamedPlace | undefined,
-  { keepDaily, keepWeekly }: Options,
-  config: Config,
+  { keepDaily, keepWeekly, forServer }: Options,
+  { backup: { own } }: Config,
 ): Keeping | null {
-  const { own } = config.backup
   if (keepDaily !== undefined || keepWeekly !== undefined) {
     return { daily: keepDaily ?? 0, weekly: keepWeekly ?? 0 }
   }
-  return named === undefined && own !== null ? { daily: own.keepDaily, weekly: own.keepWeekly } : null
+  return forServer && own !== null ? { daily: own.keepDaily, weekly: own.keepWeekly } : null
 }
 
 async function run(
@@ -91,9 +90,9 @@ async function run(
     config,
     clock: systemClock,
     random: systemRandom,
-    place: targetOf(command, named, options, config),
+    place: apartFromStore(targetOf(command, named, options, config), config),
     passphrase: await passphraseOf(config),
-    keeping: keepingOf(named, options, config),
+    keeping: keepingOf(options, config),
     onlyOwn: forServer,
     rate: options.rate ?? (forServer ? (config.backup.own?.rate ?? null) : null),
     signal: stop.signal,

@@ -77,7 +77,14 @@ describe('a backup', () => {
     await host.runJobs()
     host.clock.advance(24 * 3_600_000 * 60)
     await host.runJobs()
-    expect(await backUp(target)).toMatchObject({ dropped_points: 0 })
+    // What the server keeps of its own backups says nothing of a run by hand.
+    const own = {
+      ...environmentOf(host.config),
+      HOLDFAST_BACKUP: target,
+      HOLDFAST_BACKUP_KEEP_DAILY: '1',
+      HOLDFAST_BACKUP_KEEP_WEEKLY: '0',
+    }
+    expect(await done(['backup'], made, own)).toMatchObject({ dropped_points: 0 })
     expect(has()).toBe(true)
     // Left by a run that was killed before it had added its point.
     const stray = join(target, 'ab', 'ab'.repeat(16))
@@ -197,6 +204,10 @@ describe('a backup', () => {
       errors: expect.stringContaining('there are other things'),
     })
     expect(readdirSync(target)).toEqual(['letter.txt'])
+    expect(await run(['backup', join(host.config.dataDir, 'backup')])).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('lies where the server keeps its files'),
+    })
     const good = newPlace()
     await backUp(good)
     const place = await restoredFrom(good)
