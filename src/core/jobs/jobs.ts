@@ -1,4 +1,4 @@
-import { type CancelTimer, sleep, type Timers } from '../../domain/clock.ts'
+import { type CancelTimer, MINUTE, sleep, type Timers } from '../../domain/clock.ts'
 import type { Log } from '../../log.ts'
 import { outageRefusal } from '../failures.ts'
 import { type Claim, type Claims, type JobOutcome, SET_ASIDE_AFTER } from './job-leases.ts'
@@ -48,6 +48,7 @@ export function startJobs(
   { timers, log, watch = unwatched }: JobSurroundings,
 ): Runner {
   let stopped = false
+  const tellFailure = failureLog(log, timers)
   const running = new Map<string, Promise<boolean>>()
   const scheduled = new Map<string, CancelTimer>()
   async function runHere(job: Job): Promise<void> {
@@ -71,11 +72,16 @@ export function startJobs(
       const claim = await claims.claim(job.name, every)
       if (claim === null) return false
       const ended = watch(job.name)
-      const { outcome, failure } = await runClaimed(log, job, claim, () => !stopped && claim.isHeld())
+      const { outcome, failure } = await runClaimed(
+        { log, tellFailure },
+        job,
+        claim,
+        () => !stopped && claim.isHeld(),
+      )
       ended(outcome)
       await claim.end(outcome, failure)
     } catch (error) {
-      logFailure(log, job, error)
+      tellFailure(job, error)
     }
     return true
   }
@@ -117,7 +123,7 @@ export function startJobs(
 
 /** Runs the job under its lease. Never throws: a failure is logged and returned. */
 async function runClaimed(
-  log: Log,
+  { log, tellFailure }: { readonly log: Log; readonly tellFailure: FailureLog },
   job: Job,
   { failures }: Claim,
   mayGoOn: () => boolean,
@@ -131,10 +137,10 @@ async function runClaimed(
   } catch (error) {
     const failure = told(error)
     if (outageRefusal(error) !== null) {
-      logFailure(log, job, error)
+      tellFailure(job, error)
       return { outcome: 'postponed', failure }
     }
-    if (failures + 1 < SET_ASIDE_AFTER) logFailure(log, job, error)
+    if (failures + 1 < SET_ASIDE_AFTER) tellFailure(job, error)
     else {
       const fields = { job: job.name, failures: failures + 1, err: error }
       log.error(fields, 'a background job failed too often in a row and is set aside for a day')
@@ -143,8 +149,24 @@ async function runClaimed(
   }
 }
 
-function logFailure(log: Log, job: Job, error: unknown): void {
-  log.error({ job: job.name, err: error }, 'a background job failed')
+type FailureLog = (job: Job, error: unknown) => void
+
+/** How often an outage is told of, which makes every job fail. */
+const OUTAGE_AGAIN = MINUTE
+
+function failureLog(log: Log, timers: Timers): FailureLog {
+  let toldAt = Number.NEGATIVE_INFINITY
+  return (job, error) => {
+    if (outageRefusal(error) === null) {
+      log.error({ job: job.name, err: error }, 'a background job failed')
+      return
+    }
+    const now = timers.monotonic()
+    if (now - toldAt < OUTAGE_AGAIN) return
+    toldAt = now
+    const fields = { job: job.name, reason: told(error) }
+    log.error(fields, 'the database or the store does not answer: background jobs wait until it does')
+  }
 }
 
 const LONGEST_FAILURE = 500
