@@ -190,7 +190,11 @@ test('webhooks adds an address, lists it with what was sent there, and removes i
   expect(lines((await client.run('webhooks', '--log', number)).output)[1]).toMatch(/ webhook\.test +waiting/)
   expect((await client.run('webhooks', '--remove', number)).code).toBe(0)
   expect((await client.run('webhooks')).output).toBe('')
-  for (const words of [['--test', 'x'], ['--remove', number, '--test', number], ['--replay', '1']]) {
+  for (const words of [
+    ['--test', 'x'],
+    ['--remove', number, '--test', number],
+    ['--replay', '1'],
+  ]) {
     expect((await client.run('webhooks', ...words)).code).toBe(2)
   }
 })
