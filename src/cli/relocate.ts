@@ -95,6 +95,7 @@ async function run(environment: Environment, options: Options): Promise<void> {
     )
   }
   tellSettings(environment, to)
+  tellCopies(config, moves)
   tellLeftBehind(config, moves)
 }
 
@@ -149,4 +150,17 @@ function tellLeftBehind(config: Config, moves: Moves): void {
   if (moves.rows && moves.bytes) {
     printLines('', 'Until then a server with the old settings would serve the old state: do not start one.')
   }
+}
+
+/** What belongs to the old place, and takes nothing from the new one until it is told to. */
+function tellCopies({ mirror, backup }: Config, { bytes }: Moves): void {
+  const commands = [
+    ...(mirror !== null && bytes
+      ? ['    holdfast mirror --adopt   the mirror goes on with what it has']
+      : []),
+    ...(backup.own === null
+      ? []
+      : ['    holdfast backup           the backups go on with a point of the new place']),
+  ]
+  if (commands.length > 0) printLines('', 'Run once, with the new settings:', '', ...commands)
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Environment, written } from '../config/environment.ts'
 import { type Setting, settings } from '../settings.ts'
@@ -67,7 +67,7 @@ function ofFiles(code: string, facts: Facts): string | null {
     case 'EPERM':
       return notWritable(path)
     case 'EROFS':
-      return `${path} is on a disk that is mounted read-only. Mount it for writing, or set HOLDFAST_DATA_DIR to a folder that can be written.`
+      return readOnly(path)
     case 'ENOSPC':
     case 'EDQUOT':
       return full(path)
@@ -85,12 +85,26 @@ function full(path: string): string {
   return `the disk under ${path} is full. Free some room and start again, or set HOLDFAST_DATA_DIR to a folder on another disk.`
 }
 
+function readOnly(path: string): string {
+  return `${path} is on a disk that is mounted read-only. Mount it for writing, or set HOLDFAST_DATA_DIR to a folder that can be written.`
+}
+
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EROFS'
+  }
+}
+
 /** Names the owner of the nearest existing ancestor, whose permissions prevent the creation. */
 function notWritable(path: string): string {
   const here = process.getuid?.() ?? 'unknown'
   for (let each = resolve(path); ; each = dirname(each)) {
     const found = statSync(each, { throwIfNoEntry: false })
     if (found === undefined && each !== dirname(each)) continue
+    if (isReadOnly(each)) return readOnly(path)
     const owner =
       found === undefined
         ? ''

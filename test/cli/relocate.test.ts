@@ -320,9 +320,11 @@ describe('from folder to folder', () => {
     const inventory = await furnish(folder.place)
     const before = await everyRow(folder.place)
     const { target, words } = elsewhere(folder)
-    const { code, errors, output } = await relocate(folder.place, words)
+    const copies = { BACKUP: `${folder.place.DATA_DIR}-backup`, MIRROR: `${folder.place.DATA_DIR}-mirror` }
+    const { code, errors, output } = await relocate({ ...folder.place, ...copies }, words)
     expect({ code, errors: errors.includes('error') }).toEqual({ code: 0, errors: false })
     expect(output).toContain(`HOLDFAST_DATA_DIR=${target.DATA_DIR}`)
+    for (const command of ['holdfast mirror --adopt', 'holdfast backup ']) expect(output).toContain(command)
     expect(await everyRow(target)).toEqual(before)
     expect(await everyRow(folder.place)).toEqual(before)
     expect(inconsistencies(target.DATA_DIR, { cleaned: true })).toEqual([])

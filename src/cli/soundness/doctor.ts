@@ -6,6 +6,7 @@ import { systemClock } from '../../domain/clock.ts'
 import { systemRandom } from '../../domain/random.ts'
 import type { Diagnosis, Finding } from '../../operations/doctor/doctor.ts'
 import { printJson, printLines } from '../output.ts'
+import { count } from '../words.ts'
 import { FaultsFound } from './faults-found.ts'
 
 interface Options {
@@ -89,7 +90,7 @@ function printDiagnosis(diagnosis: Diagnosis): void {
   const counts = (level: Finding['level']) => all.filter((finding) => finding.level === level).length
   printLines(
     '',
-    `${counts('problem')} problems, ${counts('advice')} pieces of advice, ${counts('ok')} checks are fine.`,
+    `${count(counts('problem'), 'problem')}, ${count(counts('advice'), 'piece')} of advice; fine: ${count(counts('ok'), 'check')}.`,
   )
 }
 

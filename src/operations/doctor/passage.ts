@@ -85,7 +85,7 @@ export async function checkResponseBuffering(way: Way): Promise<Finding> {
   return advice(
     check,
     'the proxy holds answers back',
-    'Large downloads are written to its disk, and what the site shows as it happens comes late.',
+    'Downloads wait in its memory or on its disk, and what the site shows as it happens comes late.',
     linesFor(proxyLines.responseBuffering, way.proxy),
   )
 }
