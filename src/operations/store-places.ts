@@ -1,7 +1,9 @@
 /** Places of stores beside the first one: backups and the mirror. */
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type { StorePlace } from '../config/setting-groups.ts'
+import type { Config } from '../config.ts'
 
 /** For people. */
 export function placeName(place: StorePlace): string {
@@ -14,4 +16,23 @@ export async function holdsOtherThings(folder: string): Promise<boolean> {
   const names = await readdir(folder)
   if (names.includes('mark')) return false
   return !names.every((name) => /^([0-9a-f]{2}|tmp|resumable|lost\+found)$/.test(name))
+}
+
+/** Whether what lies there would be lost together with what the server keeps, or with its mirror. */
+export function liesWithServer(place: StorePlace, { dataDir, s3, mirror }: Config): boolean {
+  const data: StorePlace = { kind: 'folder', path: dataDir }
+  const taken = [
+    data,
+    ...(s3 === null ? [] : [{ kind: 's3', s3 } as const]),
+    ...(mirror ? [mirror.place] : []),
+  ]
+  return taken.some((its) => isInside(place, its))
+}
+
+function isInside(inner: StorePlace, outer: StorePlace): boolean {
+  if (inner.kind === 'folder') {
+    return outer.kind === 'folder' && `${resolve(inner.path)}/`.startsWith(`${resolve(outer.path)}/`)
+  }
+  if (outer.kind === 'folder') return false
+  return inner.s3.endpoint === outer.s3.endpoint && inner.s3.bucket === outer.s3.bucket
 }

@@ -177,3 +177,8 @@ export async function withoutOwnersAffairs<T>(work: () => Promise<T>): Promise<T
     throw new Refusal('STORAGE_LIMIT_EXCEEDED', message)
   }
 }
+
+/** Of a request with an Idempotency-Key. */
+export function keyByLink(): Refusal {
+  return new Refusal('INVALID_REQUEST', 'Upload links take no Idempotency-Key; leave it out')
+}

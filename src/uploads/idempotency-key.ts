@@ -66,7 +66,3 @@ function mismatch(what: 'folder' | 'name' | 'length'): Refusal {
     `This Idempotency-Key was used for an upload with another ${what}; use a new key for each upload`,
   )
 }
-
-export function keyByLink(): Refusal {
-  return new Refusal('INVALID_REQUEST', 'Upload links take no Idempotency-Key; leave it out')
-}

@@ -4,7 +4,6 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../../config.ts'
 import { Refusal } from '../../domain/errors.ts'
 import type { StorePlace } from '../../operations/backup/backup.ts'
-import { placeName } from '../../operations/store-places.ts'
 import { settings } from '../../settings.ts'
 import { asSetting, readS3Address, type S3Address } from '../relocation-target.ts'
 
@@ -47,29 +46,6 @@ export function targetOf(
   if (named !== undefined) return placeOf(named, options, config)
   if (config.backup.own !== null) return config.backup.own.place
   return command.error(`error: name the backup, or set ${settings.backup.variable}`)
-}
-
-/** Throws Refusal PRECONDITION_FAILED for a place that would be lost together with what it is a backup of, or its mirror. */
-export function apartFromStore(place: StorePlace, { dataDir, s3, mirror }: Config): StorePlace {
-  const store: StorePlace = s3 === null ? { kind: 'folder', path: dataDir } : { kind: 's3', s3 }
-  const taken = [
-    store,
-    { kind: 'folder', path: dataDir } as const,
-    ...(mirror === null ? [] : [mirror.place]),
-  ]
-  if (!taken.some((its) => isInside(place, its))) return place
-  throw new Refusal(
-    'PRECONDITION_FAILED',
-    `${placeName(place)} lies where the server keeps its files, or their mirror: name a place of its own, best on another disk`,
-  )
-}
-
-function isInside(inner: StorePlace, outer: StorePlace): boolean {
-  if (inner.kind === 'folder') {
-    return outer.kind === 'folder' && `${resolve(inner.path)}/`.startsWith(`${resolve(outer.path)}/`)
-  }
-  if (outer.kind === 'folder') return false
-  return inner.s3.endpoint === outer.s3.endpoint && inner.s3.bucket === outer.s3.bucket
 }
 
 /** Throws Refusal INVALID_REQUEST where a store has no key. */

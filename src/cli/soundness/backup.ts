@@ -11,7 +11,6 @@ import { type StepTitle, standardError, stepProgress } from '../step-progress.ts
 import { abortedBySignal } from '../stop-signal.ts'
 import { count } from '../words.ts'
 import {
-  apartFromStore,
   type NamedPlace,
   PATH_STYLE,
   passphraseOf,
@@ -90,7 +89,7 @@ async function run(
     config,
     clock: systemClock,
     random: systemRandom,
-    place: apartFromStore(targetOf(command, named, options, config), config),
+    place: targetOf(command, named, options, config),
     passphrase: await passphraseOf(config),
     keeping: keepingOf(options, config),
     onlyOwn: forServer,

@@ -23,7 +23,7 @@ import {
   sumOfBlobs,
 } from '../relocation/relocated-blobs.rows.ts'
 import { carryBytes, type Damage } from '../relocation/relocation-bytes.ts'
-import { placeName } from '../store-places.ts'
+import { liesWithServer, placeName } from '../store-places.ts'
 import { addCopied, listedAmong, liveFiles, makeListed, writeRows } from './backup.rows.ts'
 import { startCarryingThreads } from './carrying-threads.ts'
 import type { Point } from './catalog.ts'
@@ -77,6 +77,11 @@ const MOST_SNAPSHOTS = 5
 export async function backUp(backup: Backup): Promise<BackedUp> {
   const { config, random, place, rate, watch } = backup
   if (!databaseExists(config)) throw refused(`there is no Holdfast data in ${config.dataDir}`)
+  if (liesWithServer(place, config)) {
+    throw refused(
+      `${placeName(place)} lies where the server keeps its files or their mirror: name a place of its own`,
+    )
+  }
   const open = new AsyncDisposableStack()
   try {
     const { db, close } = await connect({ ...backup, report() {} })

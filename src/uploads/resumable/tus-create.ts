@@ -5,7 +5,7 @@ import { type FolderPlace, parseFolderPlace, type UploadToken } from '../../doma
 import { type Answers, ASKED_FIELDS } from '../../domain/upload-terms.ts'
 import { jsonResponse } from '../../server/answers/json.ts'
 import type { Call } from '../../server/call.ts'
-import { keyByLink } from '../idempotency-key.ts'
+import { keyByLink } from '../contributions.ts'
 import { UPLOADS_PATH } from '../paths.ts'
 import { toUnfinishedUpload } from '../upload-answers.ts'
 import type { UploadsPart } from '../uploads.part.ts'
