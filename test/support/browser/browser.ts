@@ -186,8 +186,8 @@ async function animationsEnded(page: Page): Promise<void> {
   await page.evaluate(`(async () => {
     const isOnItsWay = ({ playState, effect }) =>
       playState === 'running' && effect?.getComputedTiming().endTime !== Infinity
-    for (let animations; (animations = document.getAnimations().filter(isOnItsWay)).length > 0; )
-      await Promise.allSettled(animations.map(({ finished }) => finished))
+    // Their promises wait for a frame, and a page behind others may draw none.
+    while (document.getAnimations().some(isOnItsWay)) await new Promise((resolve) => setTimeout(resolve, 20))
   })()`)
 }
 
